@@ -1,0 +1,60 @@
+// An expected "no": the one error type that reaches a client, and the one table of codes and statuses.
+
+/** Every code a client can meet, with its HTTP status and the sentence that stands when none is given. */
+export const refusals = {
+  VALIDATION_ERROR: [400, "The request does not have the expected shape."],
+  CUSTOM_API_PLATFORM_NOT_FOUND: [400, "No agent could be resolved from this key and request."],
+  OTLP_SERVICE_NAME_REQUIRED: [400, "The resource attribute service.name is missing."],
+  OTLP_NO_SPANS: [400, "The export request holds no span."],
+  OTLP_ID_INVALID: [400, "A span has an invalid traceId, spanId or parentSpanId."],
+  OTLP_PROTOBUF_INVALID: [400, "The protobuf body cannot be decoded."],
+  UNAUTHORIZED: [401, "Authentication is missing or not valid."],
+  EMAIL_NOT_VERIFIED: [403, "The email of the account that owns this key is not verified."],
+  OTLP_PLATFORM_NOT_ALLOWED: [403, "This key may not write to the agent of this service.name."],
+  NOT_FOUND: [404, "There is nothing here."],
+  OTLP_PLATFORM_NOT_FOUND: [404, "No agent of this project has this OTLP service name."],
+  METHOD_NOT_ALLOWED: [405, "This address does not answer this method."],
+  CONFLICT: [409, "This would contradict what already exists."],
+  PAYLOAD_TOO_LARGE: [413, "The request is larger than 30 MB after decompression."],
+  UNSUPPORTED_MEDIA_TYPE: [415, "This Content-Type or Content-Encoding is not supported."],
+  RATE_LIMITED: [429, "Too many requests."],
+  INTERNAL: [500, "Something went wrong on our side."],
+  UNAVAILABLE: [503, "The service cannot store this right now."],
+} as const satisfies Record<string, readonly [status: number, sentence: string]>;
+
+export type RefusalCode = keyof typeof refusals;
+
+/** One field at fault: `path` in the notation of JavaScript (`spans[3].name`), and what was expected of it. */
+export type Issue = { path: string; message: string };
+
+export type RefusalDetail = {
+  message?: string;
+  /** What to do about it. Public. */
+  hint?: string;
+  issues?: Issue[];
+  /** Seconds, sent as Retry-After. */
+  retryAfterSeconds?: number;
+  /** Private: logged, never sent. */
+  cause?: unknown;
+};
+
+/** Thrown, or returned as a value, wherever the specification says no. Never echoes a key or a payload. */
+export class Refusal extends Error {
+  override name = "Refusal";
+  readonly code: RefusalCode;
+  readonly hint: string | undefined;
+  readonly issues: Issue[] | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: RefusalCode, detail: RefusalDetail = {}) {
+    super(detail.message ?? refusals[code][1], { cause: detail.cause });
+    this.code = code;
+    this.hint = detail.hint;
+    this.issues = detail.issues;
+    this.retryAfterSeconds = detail.retryAfterSeconds ?? (code === "UNAVAILABLE" ? 1 : undefined);
+  }
+
+  get status(): number {
+    return refusals[this.code][0];
+  }
+}

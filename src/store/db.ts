@@ -1,0 +1,95 @@
+// The connection to PostgreSQL: one pool, a typed query builder over it, and which faults are transient.
+import { Kysely, PostgresDialect } from "kysely";
+import pg from "pg";
+import { Refusal } from "../model/refusal.ts";
+import type { Tables } from "./tables.ts";
+
+export type Database = {
+  pool: pg.Pool;
+  query: Kysely<Tables>;
+  close(): Promise<void>;
+};
+
+// int8 as a number: the counts and byte sums kept here stay far below 2^53.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+/**
+ * Opens a pool of at most `connectionsMax` connections. Nothing is dialled yet. A query waits at most 2 s for a
+ * connection and 15 s for its answer, so that a stalled database becomes a 503 and not a queue without end.
+ */
+export function openDatabase(url: string, connectionsMax = 10): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connectionsMax,
+    connectionTimeoutMillis: 2_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    query_timeout: 20_000,
+    options: "-c statement_timeout=15000 -c lock_timeout=5000 -c TimeZone=UTC",
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on("error", () => {});
+  const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return { pool, query, close: () => query.destroy() };
+}
+
+/** Runs `work` in a transaction on one connection; rolls back and rethrows what it throws. */
+export async function transaction<T>(db: Database, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await db.pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query("begin");
+    const result = await work(client);
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    await client.query("rollback").catch((rollbackError: Error) => {
+      broken = rollbackError;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+// https://www.postgresql.org/docs/18/errcodes-appendix.html: connection faults, serialization and deadlock,
+// resources used up, shutting down or starting, lock or statement time-outs, a standby.
+const transientStates = /^(08...|40001|40P01|53...|55P03|57014|57P0.|58...|25006|XX001|XX002)$/;
+const transientMessages =
+  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after calling end)/;
+const transientSystemErrors = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOENT",
+]);
+
+/** Whether the same statement may well succeed a moment later: the database is away, restarting or overloaded. */
+export function isTransient(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = (error as { code?: unknown }).code;
+  if (typeof code === "string") return transientStates.test(code) || transientSystemErrors.has(code);
+  if (error instanceof AggregateError) return error.errors.some(isTransient);
+  return transientMessages.test(error.message);
+}
+
+/** The constraint a statement violated, such as `agents_service_name`; undefined for any other error. */
+export function violatedConstraint(error: unknown): string | undefined {
+  const { code, constraint } = error as { code?: string; constraint?: string };
+  return typeof code === "string" && code.startsWith("23") ? constraint : undefined;
+}
+
+/** The refusal a client is shown for a database that is away; any other error is returned as it is. */
+export function asUnavailable(error: unknown): unknown {
+  if (!isTransient(error)) return error;
+  return new Refusal("UNAVAILABLE", {
+    message: "The database cannot be reached right now; nothing was stored.",
+    hint: "Send the same request again in a second.",
+    cause: error,
+  });
+}
