@@ -36,7 +36,7 @@ export type Batch = {
 export type TracePath = "canonical" | "otlp";
 export type TraceKind = "live" | "test_run";
 
-/** What the evaluation and the trace page look at: all batches merged, in the order of D4. */
+/** What the evaluation and the trace page look at: all batches merged, OTLP spans in the order of their times. */
 export type MergedTrace = Batch & { path: TracePath };
 
 export type Tokens = {
@@ -80,6 +80,6 @@ export type Derived = {
   judgedText: FoundText | null;
   toolCalls: ToolCall[];
   notices: Notice[];
-  /** For the notice other_convention: what was found and what to send. */
+  /** For the notice other_convention: the conventions' names, what was found and what to send. */
   otherConvention: { name: string; found: string[]; send: string } | null;
 };

@@ -1,0 +1,119 @@
+// Recognises attributes of other tracing conventions, so that a trace that lacks ours can be told what to send (D8).
+import type { Derived, Span } from "./trace.ts";
+
+/** What a trace may lack, with the attributes that would have given it. */
+const wanted = {
+  input: "gen_ai.input.messages",
+  reply: "gen_ai.output.messages",
+  toolName: "gen_ai.tool.name",
+  toolArguments: "gen_ai.tool.call.arguments",
+  usage: "gen_ai.usage.input_tokens and gen_ai.usage.output_tokens",
+} as const;
+
+export type Lack = keyof typeof wanted;
+
+/** What an attribute stands for in its convention. A key that ends in a dot is a prefix. */
+type Sign = { key: string; convention: string; standsFor: readonly Lack[] };
+
+const conversation = ["input", "reply"] as const;
+
+/** Per convention: how its users get the attributes of ours, and its own. */
+const conventions: Record<string, { way: string; signs: Record<string, readonly Lack[]> }> = {
+  OpenInference: {
+    way: "An OpenTelemetry GenAI instrumentation of the same library sends them.",
+    signs: {
+      "openinference.span.kind": conversation,
+      "llm.input_messages.": ["input"],
+      "llm.prompts.": ["input"],
+      "llm.output_messages.": ["reply"],
+      "llm.token_count.": ["usage"],
+      "llm.model_name": conversation,
+    },
+  },
+  "Vercel AI SDK before 7": {
+    way: "AI SDK 7 with @ai-sdk/otel sends them.",
+    signs: {
+      "ai.prompt": ["input"],
+      "ai.response.": ["reply"],
+      "ai.toolCall.name": ["toolName"],
+      "ai.toolCall.args": ["toolArguments"],
+      "ai.usage.": ["usage"],
+      "ai.operationId": conversation,
+    },
+  },
+  n8n: {
+    way: "Agent spans of n8n 2.33 and later carry them; other nodes need them set by the workflow.",
+    signs: { "n8n.": conversation },
+  },
+  "OpenLLMetry before 2026": {
+    way: "A current OpenLLMetry release sends them.",
+    signs: {
+      "gen_ai.prompt.": ["input"],
+      "gen_ai.completion.": ["reply"],
+      "gen_ai.usage.prompt_tokens": ["usage"],
+      "gen_ai.usage.completion_tokens": ["usage"],
+      "traceloop.entity.input": ["input"],
+      "traceloop.entity.output": ["reply"],
+      "traceloop.": conversation,
+    },
+  },
+  LangSmith: {
+    way: "Set them on the model's and the tools' spans beside LangSmith's own.",
+    signs: { "gen_ai.completion": ["reply"], "langsmith.": conversation },
+  },
+  "Google ADK": {
+    way: "Set them on the model's and the tools' spans beside ADK's own.",
+    signs: {
+      "gcp.vertex.agent.llm_request": ["input"],
+      "gcp.vertex.agent.llm_response": ["reply"],
+      "gcp.vertex.agent.tool_call_args": ["toolArguments"],
+      "gcp.vertex.agent.": conversation,
+    },
+  },
+};
+
+const signs = new Map<string, Sign>(
+  Object.entries(conventions).flatMap(([convention, { signs: own }]) =>
+    Object.entries(own).map(([key, standsFor]): [string, Sign] => [key, { key, convention, standsFor }]),
+  ),
+);
+
+/** Matches exactly one sign's key: the longest, whatever the order of the table. */
+const anySign = new RegExp(
+  `^(?:${[...signs.keys()]
+    .sort((a, b) => b.length - a.length)
+    .map(key => key.replaceAll(".", "\\.") + (key.endsWith(".") ? "" : "(?![^.])"))
+    .join("|")})`,
+);
+
+/**
+ * Names the other conventions whose attributes stand for something the trace lacks, those attributes (a
+ * trailing `*` for a family of them) and what to send instead; null when there are none.
+ */
+export function findOtherConvention(spans: Span[], lacks: ReadonlySet<Lack>): Derived["otherConvention"] {
+  if (lacks.size === 0) return null;
+  const found = new Set<Sign>();
+  for (const span of spans) {
+    for (const key in span.attributes) {
+      const match = anySign.exec(key);
+      const sign = match && signs.get(match[0]);
+      if (sign?.standsFor.some(lack => lacks.has(lack))) found.add(sign);
+    }
+  }
+  if (found.size === 0) return null;
+
+  // In the table's order, so that the order of spans and attributes cannot be seen.
+  const matched = [...signs.values()].filter(sign => found.has(sign));
+  const names = [...new Set(matched.map(sign => sign.convention))];
+  const missing = (Object.keys(wanted) as Lack[]).filter(
+    lack => lacks.has(lack) && matched.some(sign => sign.standsFor.includes(lack)),
+  );
+  return {
+    name: names.join(", "),
+    found: matched.map(({ key }) => (key.endsWith(".") ? `${key}*` : key)),
+    send: [
+      `Send ${missing.map(lack => wanted[lack]).join(", ")}.`,
+      ...names.map(name => conventions[name]!.way),
+    ].join(" "),
+  };
+}
