@@ -1,0 +1,200 @@
+// Reads the environment once, into one frozen Config, or says in one line which variable is wrong.
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Where the judge answers: the base URL of any OpenAI-compatible API. */
+export type JudgeConfig = {
+  readonly url: string;
+  readonly model: string;
+  readonly apiKey: string | undefined;
+  /** For one question, its retries not included. */
+  readonly timeoutMs: number;
+  /** Questions in flight at once, per process. */
+  readonly concurrency: number;
+};
+
+/** What one request or one merged trace may hold (A4, A11). */
+export type Bounds = {
+  /** After decompression. Fixed by the contract. */
+  readonly bodyBytesMax: number;
+  readonly nestingMax: number;
+  readonly requestSpansMax: number;
+  readonly traceSpansMax: number;
+  readonly traceBytesMax: number;
+};
+
+export type Role = "http" | "worker";
+
+export type Config = {
+  /** 0 takes any free port; `baseUrl` then has to be formed again by the caller, once the port is known. */
+  readonly port: number;
+  readonly host: string;
+  /** An origin without a trailing slash, as links in mails show it. */
+  readonly baseUrl: string;
+  /** Absolute. */
+  readonly dataDir: string;
+  /** Absent: the embedded PostgreSQL under `dataDir`. */
+  readonly databaseUrl: string | undefined;
+  /** Absent: mails become files in the outbox (G2). */
+  readonly smtpUrl: string | undefined;
+  readonly mailFrom: string;
+  /** Absent: no judge, so semantic checks are skipped and routing is unavailable. */
+  readonly judge: JudgeConfig | undefined;
+  readonly roles: readonly Role[];
+  readonly debounceMs: number;
+  readonly debounceCapMs: number;
+  /** How long a worker may be silent before its run is taken up by another. */
+  readonly leaseMs: number;
+  /** Threads that evaluate. */
+  readonly evaluators: number;
+  readonly bounds: Bounds;
+  readonly logLevel: LogLevel;
+};
+
+const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** A variable that cannot be used. The message is one line for the operator and never shows a secret. */
+export class ConfigError extends Error {
+  override name = "ConfigError";
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const project = fileURLToPath(new URL("..", import.meta.url));
+
+/** Reads every variable; one that is empty or blank counts as absent. Throws ConfigError for the first wrong one. */
+export function readConfig(env: Environment): Config {
+  const port = integer(env, "PORT", 4000, 0, 65_535);
+  const debounceMs = integer(env, "SVC_DEBOUNCE_MS", 5_000, 0, 3_600_000);
+  const debounceCapMs = integer(env, "SVC_DEBOUNCE_CAP_MS", Math.max(60_000, debounceMs), 0, 86_400_000);
+  if (debounceCapMs < debounceMs) {
+    throw new ConfigError(
+      `SVC_DEBOUNCE_CAP_MS is ${debounceCapMs}, less than SVC_DEBOUNCE_MS, ${debounceMs}: it must be at least that.`,
+    );
+  }
+  const baseUrl = readBaseUrl(env) ?? `http://localhost:${port}`;
+  return Object.freeze({
+    port,
+    host: readHost(env),
+    baseUrl,
+    dataDir: resolve(project, text(env, "SVC_DATA_DIR") ?? "data"),
+    databaseUrl: url(
+      env,
+      "DATABASE_URL",
+      ["postgres:", "postgresql:"],
+      "postgresql://user:password@host:5432/name",
+    ),
+    smtpUrl: url(env, "SVC_SMTP_URL", ["smtp:", "smtps:"], "smtp://user:password@host:587"),
+    mailFrom: readMailFrom(env) ?? `Onlooker <onlooker@${new URL(baseUrl).hostname}>`,
+    judge: readJudge(env),
+    roles: readRoles(env),
+    debounceMs,
+    debounceCapMs,
+    leaseMs: integer(env, "SVC_LEASE_MS", 30_000, 1_000, 3_600_000),
+    evaluators: integer(env, "SVC_EVALUATORS", Math.min(4, Math.max(1, availableParallelism() - 1)), 1, 64),
+    bounds: Object.freeze({
+      bodyBytesMax: 31_457_280,
+      nestingMax: integer(env, "SVC_NESTING_MAX", 200, 10, 1_000),
+      requestSpansMax: integer(env, "SVC_REQUEST_SPANS_MAX", 100_000, 1, 1_000_000),
+      traceSpansMax: integer(env, "SVC_TRACE_SPANS_MAX", 200_000, 1, 2_000_000),
+      // The smallest bound still takes any single request; the largest is what one bytea can hold.
+      traceBytesMax: integer(env, "SVC_TRACE_BYTES_MAX", 268_435_456, 31_457_280, 1_000_000_000),
+    }),
+    logLevel: oneOf(env, "SVC_LOG_LEVEL", logLevels) ?? "info",
+  });
+}
+
+function text(env: Environment, name: string): string | undefined {
+  return env[name]?.trim() || undefined;
+}
+
+function integer(env: Environment, name: string, fallback: number, min: number, max: number): number {
+  const value = text(env, name);
+  if (value === undefined) return fallback;
+  const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  if (number >= min && number <= max) return number;
+  throw new ConfigError(`${name} is ${shown(value)}: it must be a whole number from ${min} to ${max}.`);
+}
+
+function oneOf<T extends string>(env: Environment, name: string, allowed: readonly T[]): T | undefined {
+  const value = text(env, name);
+  if (value === undefined) return undefined;
+  const found = allowed.find(word => word === value);
+  if (found === undefined)
+    throw new ConfigError(`${name} is ${shown(value)}: it must be one of ${allowed.join(", ")}.`);
+  return found;
+}
+
+/** Its message never repeats the value: addresses of databases and mail servers carry passwords. */
+function url(env: Environment, name: string, protocols: string[], example: string): string | undefined {
+  const value = text(env, name);
+  if (value === undefined) return undefined;
+  const protocol = URL.parse(value)?.protocol;
+  if (protocol !== undefined && protocols.includes(protocol)) return value;
+  throw new ConfigError(`${name} is not an address this service can use: it must look like ${example}.`);
+}
+
+function readBaseUrl(env: Environment): string | undefined {
+  const value = url(env, "SVC_BASE_URL", ["http:", "https:"], "https://onlooker.example.com");
+  if (value === undefined) return undefined;
+  const { origin, href } = new URL(value);
+  if (href === `${origin}/`) return origin;
+  throw new ConfigError(
+    "SVC_BASE_URL holds more than an origin: it must look like https://onlooker.example.com, without path, query or user.",
+  );
+}
+
+/** The default keeps a first start to this machine: sign-up is open and verification links are in the log. */
+function readHost(env: Environment): string {
+  const value = text(env, "SVC_HOST") ?? "127.0.0.1";
+  if (/^[\w.:%-]+$/.test(value)) return value;
+  throw new ConfigError(
+    `SVC_HOST is ${shown(value)}: it must be an address or name to listen on, such as 127.0.0.1, 0.0.0.0 or ::.`,
+  );
+}
+
+function readMailFrom(env: Environment): string | undefined {
+  const value = text(env, "SVC_MAIL_FROM");
+  if (value === undefined || /^(?:[^<>\r\n]* ?<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(value))
+    return value;
+  throw new ConfigError(
+    `SVC_MAIL_FROM is ${shown(value)}: it must be an address, such as Onlooker <onlooker@example.com>.`,
+  );
+}
+
+function readJudge(env: Environment): JudgeConfig | undefined {
+  const address = url(env, "SVC_JUDGE_URL", ["http:", "https:"], "https://api.example.com/v1");
+  const model = text(env, "SVC_JUDGE_MODEL");
+  const timeoutMs = integer(env, "SVC_JUDGE_TIMEOUT_MS", 30_000, 100, 600_000);
+  const concurrency = integer(env, "SVC_JUDGE_CONCURRENCY", 8, 1, 1_000);
+  if (address !== undefined && model !== undefined) {
+    return Object.freeze({
+      url: address,
+      model,
+      apiKey: text(env, "SVC_JUDGE_API_KEY"),
+      timeoutMs,
+      concurrency,
+    });
+  }
+  if (address === undefined && model === undefined) return undefined;
+  const [given, missing] =
+    model === undefined ? ["SVC_JUDGE_URL", "SVC_JUDGE_MODEL"] : ["SVC_JUDGE_MODEL", "SVC_JUDGE_URL"];
+  throw new ConfigError(
+    `${missing} is missing, but ${given} is set: set both, or neither to run without a judge.`,
+  );
+}
+
+function readRoles(env: Environment): readonly Role[] {
+  const value = text(env, "SVC_ROLES") ?? "http,worker";
+  const words = new Set(value.split(",").map(word => word.trim()));
+  const roles = (["http", "worker"] as const).filter(role => words.delete(role));
+  if (words.size === 0) return Object.freeze(roles);
+  throw new ConfigError(`SVC_ROLES is ${shown(value)}: it must be http, worker or http,worker.`);
+}
+
+/** A value for one line of text: quoted, control characters escaped, shortened. */
+function shown(value: string): string {
+  return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+}

@@ -1,0 +1,145 @@
+// The environment becomes a Config, or one line that names the variable at fault.
+import assert from "node:assert/strict";
+import { isAbsolute, join } from "node:path";
+import { test } from "node:test";
+import { ConfigError, readConfig } from "../src/config.ts";
+
+test("an empty environment gives a service on this machine with the embedded database and no judge", () => {
+  const { dataDir, evaluators, ...config } = readConfig({});
+  assert.ok(isAbsolute(dataDir) && dataDir.endsWith(join("/", "data")));
+  assert.ok(evaluators >= 1);
+  assert.deepEqual(config, {
+    port: 4000,
+    host: "127.0.0.1",
+    baseUrl: "http://localhost:4000",
+    databaseUrl: undefined,
+    smtpUrl: undefined,
+    mailFrom: "Onlooker <onlooker@localhost>",
+    judge: undefined,
+    roles: ["http", "worker"],
+    debounceMs: 5_000,
+    debounceCapMs: 60_000,
+    leaseMs: 30_000,
+    bounds: {
+      bodyBytesMax: 31_457_280,
+      nestingMax: 200,
+      requestSpansMax: 100_000,
+      traceSpansMax: 200_000,
+      traceBytesMax: 268_435_456,
+    },
+    logLevel: "info",
+  });
+});
+
+test("every variable is read", () => {
+  const config = readConfig({
+    PORT: "8080",
+    SVC_HOST: "::",
+    SVC_BASE_URL: "https://onlooker.example.com/",
+    SVC_DATA_DIR: "/var/lib/onlooker",
+    DATABASE_URL: "postgresql://u:p@db/onlooker",
+    SVC_SMTP_URL: "smtps://u:p@mail.example.com",
+    SVC_MAIL_FROM: "Watch <watch@example.com>",
+    SVC_JUDGE_URL: "https://judge.example.com/v1",
+    SVC_JUDGE_MODEL: "small",
+    SVC_JUDGE_API_KEY: "secret",
+    SVC_JUDGE_TIMEOUT_MS: "1000",
+    SVC_JUDGE_CONCURRENCY: "2",
+    SVC_ROLES: " worker ",
+    SVC_DEBOUNCE_MS: "100",
+    SVC_DEBOUNCE_CAP_MS: "200",
+    SVC_LEASE_MS: "2000",
+    SVC_EVALUATORS: "3",
+    SVC_NESTING_MAX: "50",
+    SVC_REQUEST_SPANS_MAX: "10",
+    SVC_TRACE_SPANS_MAX: "20",
+    SVC_TRACE_BYTES_MAX: "40000000",
+    SVC_LOG_LEVEL: "debug",
+  });
+  assert.deepEqual(config, {
+    port: 8080,
+    host: "::",
+    baseUrl: "https://onlooker.example.com",
+    dataDir: "/var/lib/onlooker",
+    databaseUrl: "postgresql://u:p@db/onlooker",
+    smtpUrl: "smtps://u:p@mail.example.com",
+    mailFrom: "Watch <watch@example.com>",
+    judge: {
+      url: "https://judge.example.com/v1",
+      model: "small",
+      apiKey: "secret",
+      timeoutMs: 1000,
+      concurrency: 2,
+    },
+    roles: ["worker"],
+    debounceMs: 100,
+    debounceCapMs: 200,
+    leaseMs: 2000,
+    evaluators: 3,
+    bounds: {
+      bodyBytesMax: 31_457_280,
+      nestingMax: 50,
+      requestSpansMax: 10,
+      traceSpansMax: 20,
+      traceBytesMax: 40_000_000,
+    },
+    logLevel: "debug",
+  });
+});
+
+test("an empty or blank variable counts as absent", () => {
+  const blank = { PORT: "", DATABASE_URL: "  ", SVC_JUDGE_URL: "", SVC_JUDGE_MODEL: " ", SVC_ROLES: "" };
+  assert.deepEqual(readConfig(blank), readConfig({}));
+});
+
+test("a Config and what it holds cannot be changed", () => {
+  const config = readConfig({ SVC_JUDGE_URL: "http://localhost:1/v1", SVC_JUDGE_MODEL: "m" });
+  for (const part of [config, config.bounds, config.judge, config.roles]) assert.ok(Object.isFrozen(part));
+});
+
+test("a longer debounce alone raises the cap with it", () => {
+  assert.equal(readConfig({ SVC_DEBOUNCE_MS: "90000" }).debounceCapMs, 90_000);
+});
+
+const wrong: [variable: string, env: Record<string, string>][] = [
+  ["PORT", { PORT: "65536" }],
+  ["PORT", { PORT: "4e3" }],
+  ["PORT", { PORT: "-1" }],
+  ["SVC_HOST", { SVC_HOST: "http://localhost" }],
+  ["SVC_BASE_URL", { SVC_BASE_URL: "onlooker.example.com" }],
+  ["SVC_BASE_URL", { SVC_BASE_URL: "https://example.com/onlooker" }],
+  ["SVC_BASE_URL", { SVC_BASE_URL: "https://u:hidden@example.com" }],
+  ["DATABASE_URL", { DATABASE_URL: "mysql://u:hidden@db/x" }],
+  ["DATABASE_URL", { DATABASE_URL: "host=db password=hidden" }],
+  ["SVC_SMTP_URL", { SVC_SMTP_URL: "u:hidden@mail" }],
+  ["SVC_MAIL_FROM", { SVC_MAIL_FROM: "onlooker" }],
+  ["SVC_MAIL_FROM", { SVC_MAIL_FROM: "a@b.c\nBcc: d@e.f" }],
+  ["SVC_JUDGE_URL", { SVC_JUDGE_URL: "localhost:11434", SVC_JUDGE_MODEL: "m" }],
+  ["SVC_JUDGE_MODEL", { SVC_JUDGE_URL: "http://localhost:1/v1", SVC_JUDGE_API_KEY: "hidden" }],
+  ["SVC_JUDGE_URL", { SVC_JUDGE_MODEL: "m", SVC_JUDGE_API_KEY: "hidden" }],
+  ["SVC_JUDGE_TIMEOUT_MS", { SVC_JUDGE_TIMEOUT_MS: "30s" }],
+  ["SVC_JUDGE_CONCURRENCY", { SVC_JUDGE_CONCURRENCY: "0" }],
+  ["SVC_ROLES", { SVC_ROLES: "http,cron" }],
+  ["SVC_ROLES", { SVC_ROLES: "," }],
+  ["SVC_DEBOUNCE_MS", { SVC_DEBOUNCE_MS: "5 s" }],
+  ["SVC_DEBOUNCE_CAP_MS", { SVC_DEBOUNCE_MS: "100", SVC_DEBOUNCE_CAP_MS: "99" }],
+  ["SVC_LEASE_MS", { SVC_LEASE_MS: "10" }],
+  ["SVC_EVALUATORS", { SVC_EVALUATORS: "0" }],
+  ["SVC_NESTING_MAX", { SVC_NESTING_MAX: "0" }],
+  ["SVC_TRACE_BYTES_MAX", { SVC_TRACE_BYTES_MAX: "1e9" }],
+  ["SVC_LOG_LEVEL", { SVC_LOG_LEVEL: "verbose" }],
+];
+
+for (const [variable, env] of wrong) {
+  test(`${JSON.stringify(env)} is refused in one line that begins with ${variable}`, () => {
+    assert.throws(
+      () => readConfig(env),
+      (error: unknown) => {
+        assert.ok(error instanceof ConfigError);
+        assert.ok(error.message.startsWith(`${variable} `), error.message);
+        assert.doesNotMatch(error.message, /\n|hidden/);
+        return true;
+      },
+    );
+  });
+}
