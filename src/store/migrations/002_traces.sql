@@ -36,6 +36,10 @@ create index traces_stale on traces (updated_at) where derived_revision <> revis
 create table trace_batches (
   trace_id uuid not null references traces on delete cascade,
   seq integer not null,
+  -- Eight bytes for each distinct span id of the batch.
+  span_keys bytea not null,
+  -- Bytes before compression.
+  raw_length integer not null,
   spans bytea not null,
   primary key (trace_id, seq)
 ) with (toast_tuple_target = 8160);

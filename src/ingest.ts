@@ -1,0 +1,152 @@
+// Story 1, a trace comes in: key -> verified email -> media type -> body -> agent -> store and schedule.
+import { randomUUIDv7 } from "node:crypto";
+import type { PreparedBatch, PreparedBody, PreparedGroup, RefusedGroup } from "./ingest/prepare.ts";
+import type { Preparer } from "./ingest/preparer.ts";
+import { readRequestId } from "./ingest/request-id.ts";
+import { agentOfGroup, agentOfHint, type FindAgents } from "./ingest/resolve-agent.ts";
+import { type AdmittedKey, hashKey } from "./model/key.ts";
+import { Refusal } from "./model/refusal.ts";
+import type { TracePath } from "./model/trace.ts";
+import { asUnavailable } from "./store/db.ts";
+import type { Stored, TraceWriter } from "./store/trace-writer.ts";
+import {
+  type ContentEncoding,
+  type MediaType,
+  readContentEncoding,
+  readMediaType,
+} from "./wire/media-type.ts";
+
+/** What the request's head says, and its body as a function: the key is judged before a byte of it is read. */
+export type IngestRequest = {
+  key: string | undefined;
+  contentType: string | undefined;
+  contentEncoding: string | undefined;
+  /** Every x-request-id header of the request. */
+  requestIds: string[];
+  readBody: (
+    encoding: ContentEncoding,
+    mediaType: MediaType,
+  ) => Promise<{ bytes: Buffer; release: () => void }>;
+};
+
+export type StoredTrace = Stored & { agentId: string; externalId: string; spanCount: number };
+
+export type IngestOutcome =
+  | { path: "canonical"; trace: StoredTrace }
+  | { path: "otlp"; stored: StoredTrace[]; refused: RefusedGroup[]; traces: number };
+
+export type IngestDeps = FindAgents & {
+  /** The key of this hash (hexadecimal), if it is neither revoked nor expired. */
+  findKey: (hash: string) => Promise<AdmittedKey | undefined>;
+  preparer: Preparer;
+  writer: TraceWriter;
+};
+
+/** The media type is needed for the answer's encoding even where the request is refused. */
+export async function ingest(deps: IngestDeps, request: IngestRequest): Promise<IngestOutcome> {
+  try {
+    const key = await admit(deps, request.key);
+    const mediaType = readMediaType(request.contentType);
+    const encoding = readContentEncoding(request.contentEncoding);
+    const body = await prepare(deps, request, mediaType, encoding);
+    return body.path === "canonical"
+      ? await storeCanonical(deps, key, request, body)
+      : await storeOtlp(deps, key, request, body.groups);
+  } catch (error) {
+    throw asUnavailable(error);
+  }
+}
+
+async function admit(deps: IngestDeps, text: string | undefined): Promise<AdmittedKey> {
+  const hint = "Send a key made under Keys in the header x-api-key.";
+  if (!text) throw new Refusal("UNAUTHORIZED", { message: "The header x-api-key is missing.", hint });
+  const key = await deps.findKey(hashKey(text).toString("hex"));
+  if (!key) {
+    throw new Refusal("UNAUTHORIZED", { message: "This API key is unknown, revoked or expired.", hint });
+  }
+  if (!key.emailVerified) {
+    throw new Refusal("EMAIL_NOT_VERIFIED", {
+      hint: "Open the link in the verification mail, then send the trace again; the key stays the same.",
+    });
+  }
+  return key;
+}
+
+async function prepare(
+  deps: IngestDeps,
+  request: IngestRequest,
+  mediaType: MediaType,
+  encoding: ContentEncoding,
+): Promise<PreparedBody> {
+  const { bytes, release } = await request.readBody(encoding, mediaType);
+  try {
+    return await deps.preparer.prepare(bytes, mediaType);
+  } finally {
+    release();
+  }
+}
+
+async function storeCanonical(
+  deps: IngestDeps,
+  key: AdmittedKey,
+  request: IngestRequest,
+  body: Extract<PreparedBody, { path: "canonical" }>,
+): Promise<IngestOutcome> {
+  const externalId = readRequestId(request.requestIds) ?? randomUUIDv7();
+  const agentId = await agentOfHint(deps, key, body.platformHint);
+  return { path: "canonical", trace: await store(deps, key, agentId, externalId, "canonical", body.batch) };
+}
+
+/** Each group goes its own way; what cannot be answered for any of them is thrown for the whole request (C3). */
+async function storeOtlp(
+  deps: IngestDeps,
+  key: AdmittedKey,
+  request: IngestRequest,
+  groups: (PreparedGroup | RefusedGroup)[],
+): Promise<IngestOutcome> {
+  const requestId = groups.length === 1 ? readRequestId(request.requestIds) : undefined;
+  const outcomes = await Promise.all(
+    groups.map(async (group): Promise<StoredTrace | RefusedGroup> => {
+      if ("refusal" in group) return group;
+      try {
+        const agentId = await agentOfGroup(deps, key, group.serviceName);
+        return await store(deps, key, agentId, requestId ?? group.traceId, "otlp", group.batch);
+      } catch (error) {
+        if (error instanceof Refusal && refusesGroup.has(error.code)) {
+          return { spanCount: group.spanCount, refusal: error };
+        }
+        throw error;
+      }
+    }),
+  );
+  const refused = outcomes.filter(outcome => "refusal" in outcome);
+  const stored = outcomes.filter(outcome => "traceId" in outcome);
+  if (stored.length === 0) throw refused[0]!.refusal;
+  return { path: "otlp", stored, refused, traces: groups.length };
+}
+
+const refusesGroup = new Set(["OTLP_PLATFORM_NOT_FOUND", "OTLP_PLATFORM_NOT_ALLOWED", "PAYLOAD_TOO_LARGE"]);
+
+async function store(
+  deps: IngestDeps,
+  key: AdmittedKey,
+  agentId: string,
+  externalId: string,
+  path: TracePath,
+  { spanCount, spanKeys, bytes, rawLength, columns }: PreparedBatch,
+): Promise<StoredTrace> {
+  const stored = await deps.writer.write({
+    traceId: randomUUIDv7(),
+    runId: randomUUIDv7(),
+    keyId: key.id,
+    agentId,
+    externalId,
+    path,
+    spanCount,
+    spanKeys,
+    bytes,
+    rawLength,
+    columns,
+  });
+  return { ...stored, agentId, externalId, spanCount };
+}

@@ -1,0 +1,74 @@
+// From the bytes of a body to batches ready to be stored: decoded, derived and compressed, with no I/O.
+import { hash } from "node:crypto";
+import { columnsOf, type TraceColumns } from "../model/columns.ts";
+import { derive } from "../model/derive.ts";
+import { mergeBatches } from "../model/merge.ts";
+import { Refusal } from "../model/refusal.ts";
+import type { Batch, Span, TracePath } from "../model/trace.ts";
+import { encodeBatch } from "../wire/batch.ts";
+import { type DecodeLimits, decodeBody, type PlatformHint } from "../wire/body.ts";
+import type { MediaType } from "../wire/media-type.ts";
+
+/** A batch as it is stored, and what is known of its trace from it alone. */
+export type PreparedBatch = {
+  /** Distinct spans. */
+  spanCount: number;
+  /** Eight bytes for each distinct span id. */
+  spanKeys: Buffer;
+  /** At rest: compressed. */
+  bytes: Buffer;
+  /** Bytes before compression. */
+  rawLength: number;
+  columns: TraceColumns;
+};
+
+/** One trace of an OTLP request; refused as a whole or ready as a whole (C3). */
+export type PreparedGroup = { serviceName: string; traceId: string; spanCount: number; batch: PreparedBatch };
+export type RefusedGroup = { spanCount: number; refusal: Refusal };
+
+export type PreparedBody =
+  | { path: "canonical"; platformHint: PlatformHint | null; batch: PreparedBatch }
+  | { path: "otlp"; groups: (PreparedGroup | RefusedGroup)[] };
+
+/** Throws the Refusal of a body that is refused whole. */
+export function prepareBody(bytes: Buffer, mediaType: MediaType, limits: DecodeLimits): PreparedBody {
+  const body = decodeBody(bytes, mediaType, limits);
+  if (body.path === "canonical") {
+    return {
+      path: "canonical",
+      platformHint: body.platformHint,
+      batch: prepareBatch(body.batch, "canonical"),
+    };
+  }
+  return {
+    path: "otlp",
+    groups: body.groups.map(({ serviceName, traceId, spanCount, batch, refusal }) =>
+      refusal || serviceName === null || traceId === null
+        ? { spanCount, refusal: refusal ?? new Refusal("OTLP_ID_INVALID") }
+        : { serviceName, traceId, spanCount, batch: prepareBatch(batch, "otlp") },
+    ),
+  };
+}
+
+function prepareBatch(batch: Batch, path: TracePath): PreparedBatch {
+  const { bytes, rawLength } = encodeBatch(batch);
+  return {
+    spanCount: batch.spans.length,
+    spanKeys: spanKeysOf(batch.spans),
+    bytes,
+    rawLength,
+    columns: columnsOf(derive(mergeBatches([batch], path))),
+  };
+}
+
+const otlpSpanId = /^[0-9a-f]{16}$/;
+
+/** An OTLP span id is its own key; any other id's key is the head of its hash. */
+function spanKeysOf(spans: Span[]): Buffer {
+  const keys = Buffer.allocUnsafe(spans.length * 8);
+  spans.forEach(({ span_id }, index) => {
+    if (otlpSpanId.test(span_id)) keys.write(span_id, index * 8, "hex");
+    else hash("sha256", Buffer.from(span_id, "utf16le"), "buffer").copy(keys, index * 8, 0, 8);
+  });
+  return keys;
+}

@@ -1,0 +1,19 @@
+// The header x-request-id as a trace's identity (A9).
+import { Refusal } from "../model/refusal.ts";
+
+/** The identity it names; undefined where it is absent or empty. Throws VALIDATION_ERROR for any other form. */
+export function readRequestId(values: string[]): string | undefined {
+  if (values.length > 1) throw invalid("The header x-request-id was sent more than once.");
+  const value = values[0] ?? "";
+  if (value === "") return undefined;
+  if (!/^[\x20-\x7e]{1,255}$/.test(value)) throw invalid("The header x-request-id is not a usable identity.");
+  return value;
+}
+
+function invalid(message: string): Refusal {
+  return new Refusal("VALIDATION_ERROR", {
+    message,
+    hint: "Send it once, with 1 to 255 printable ASCII characters, or leave it out.",
+    issues: [{ path: "headers['x-request-id']", message: "1 to 255 printable ASCII characters" }],
+  });
+}

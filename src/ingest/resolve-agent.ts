@@ -1,0 +1,71 @@
+// Which agent a trace belongs to: by the platform hint on the canonical path (B4), by service.name on OTLP (C4).
+import type { Agent } from "../model/agent.ts";
+import { type AdmittedKey, allowsAgent } from "../model/key.ts";
+import { Refusal } from "../model/refusal.ts";
+import type { PlatformHint } from "../wire/body.ts";
+
+export type FindAgents = {
+  /** Undefined where no agent has this id. */
+  findAgent: (id: string) => Promise<Agent | undefined>;
+  findAgentByServiceName: (projectId: string, serviceName: string) => Promise<Agent | undefined>;
+  /** Some agents the key may write to, for the hint of a refusal. */
+  listAgentsOfKey: (key: AdmittedKey) => Promise<Agent[]>;
+};
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** The agent's id, or the Refusal CUSTOM_API_PLATFORM_NOT_FOUND. */
+export async function agentOfHint(
+  deps: FindAgents,
+  key: AdmittedKey,
+  hint: PlatformHint | null,
+): Promise<string> {
+  const id = typeof hint?.value === "string" && uuid.test(hint.value) ? hint.value.toLowerCase() : undefined;
+  const [onlyAgent] = key.access === "granular" && key.agentIds.length === 1 ? key.agentIds : [];
+  if (onlyAgent) {
+    if (id === undefined || id === onlyAgent) return onlyAgent;
+    throw await platformNotFound(deps, key, "This key may not write to the agent that the request names.");
+  }
+  if (!hint) throw await platformNotFound(deps, key, "The request names no agent, and this key has several.");
+  if (id === undefined) {
+    throw await platformNotFound(deps, key, `The field ${hint.field} does not hold an agent's id.`);
+  }
+  const agent = await deps.findAgent(id);
+  if (agent?.projectId !== key.projectId || !allowsAgent(key, id)) {
+    throw await platformNotFound(
+      deps,
+      key,
+      `No agent that this key may write to has the id in ${hint.field}.`,
+    );
+  }
+  return agent.id;
+}
+
+/** The agent's id, or the Refusal OTLP_PLATFORM_NOT_FOUND or OTLP_PLATFORM_NOT_ALLOWED. */
+export async function agentOfGroup(deps: FindAgents, key: AdmittedKey, serviceName: string): Promise<string> {
+  const agent = await deps.findAgentByServiceName(key.projectId, serviceName);
+  if (!agent) {
+    throw new Refusal("OTLP_PLATFORM_NOT_FOUND", {
+      hint: serviceName.startsWith("unknown_service")
+        ? "The exporter sends its default name: set OTEL_SERVICE_NAME to the agent's OTLP service name."
+        : "Set OTEL_SERVICE_NAME to an agent's OTLP service name, in the same upper and lower case.",
+    });
+  }
+  if (!allowsAgent(key, agent.id)) {
+    throw new Refusal("OTLP_PLATFORM_NOT_ALLOWED", {
+      hint: "Use a key with access to this agent, or another service name.",
+    });
+  }
+  return agent.id;
+}
+
+async function platformNotFound(deps: FindAgents, key: AdmittedKey, message: string): Promise<Refusal> {
+  const agents = await deps.listAgentsOfKey(key);
+  const ids = agents.map(agent => agent.id).join(", ");
+  return new Refusal("CUSTOM_API_PLATFORM_NOT_FOUND", {
+    message,
+    hint: ids
+      ? `Send platformId with the id of an agent that this key may write to: ${ids}.`
+      : "Make an agent first, then send its id as platformId.",
+  });
+}

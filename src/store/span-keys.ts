@@ -1,0 +1,61 @@
+// Which spans a trace holds, answered from eight bytes for each span id and without opening a batch.
+import type pg from "pg";
+
+/** The distinct eight-byte keys of a batch, as strings fit for a Set. */
+function* keysIn(spanKeys: Buffer): Generator<string> {
+  for (let at = 0; at < spanKeys.length; at += 8) yield spanKeys.toString("latin1", at, at + 8);
+}
+
+/** The ids of those traces to which one of the batches adds a span that is not stored yet. */
+export async function findAdded(
+  client: pg.PoolClient,
+  batches: { traceId: string; spanKeys: Buffer }[],
+): Promise<Set<string>> {
+  const { rows } = await client.query<{ trace_id: string; span_keys: Buffer }>({
+    name: "span_keys",
+    text: "select trace_id, span_keys from trace_batches where trace_id = any ($1::uuid[])",
+    values: [[...new Set(batches.map(batch => batch.traceId))]],
+  });
+  const stored = new Map<string, Set<string>>();
+  for (const { trace_id, span_keys } of rows) {
+    const keys = stored.get(trace_id) ?? new Set();
+    for (const key of keysIn(span_keys)) keys.add(key);
+    stored.set(trace_id, keys);
+  }
+  const added = batches.filter(({ traceId, spanKeys }) => {
+    const keys = stored.get(traceId);
+    return keysIn(spanKeys).some(key => !keys?.has(key));
+  });
+  return new Set(added.map(batch => batch.traceId));
+}
+
+/**
+ * Deletes the batches of a trace whose every span came again in a later batch, the one about to be appended
+ * (`nextKeys`) included, and returns what the trace then holds: distinct spans beside that batch, and bytes.
+ */
+export async function dropSuperseded(
+  client: pg.PoolClient,
+  traceId: string,
+  nextKeys: Buffer,
+): Promise<{ batch_spans: number; batch_bytes: number }> {
+  const { rows } = await client.query<{ seq: number; raw_length: number; span_keys: Buffer }>(
+    "select seq, raw_length, span_keys from trace_batches where trace_id = $1 order by seq desc",
+    [traceId],
+  );
+  const later = new Set(keysIn(nextKeys));
+  const superseded: number[] = [];
+  let spans = 0;
+  let bytes = 0;
+  for (const { seq, raw_length, span_keys } of rows) {
+    const before = later.size;
+    for (const key of keysIn(span_keys)) later.add(key);
+    if (later.size === before) superseded.push(seq);
+    else bytes += raw_length;
+    spans += later.size - before;
+  }
+  await client.query("delete from trace_batches where trace_id = $1 and seq = any ($2::int[])", [
+    traceId,
+    superseded,
+  ]);
+  return { batch_spans: spans, batch_bytes: bytes };
+}

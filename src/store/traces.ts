@@ -1,0 +1,200 @@
+// Reading traces back: the list with its filters and keyset pages, one trace's row, and its batches at rest.
+import type { TraceColumns } from "../model/columns.ts";
+import type { Outcome, RunState } from "../model/run.ts";
+import type { TraceKind, TracePath } from "../model/trace.ts";
+import type { Database } from "./db.ts";
+import { type RunRow, runColumns } from "./run-reads.ts";
+
+export type TraceRow = {
+  id: string;
+  agentId: string;
+  externalId: string;
+  kind: TraceKind;
+  path: TracePath;
+  revision: number;
+  derivedRevision: number;
+  receivedAt: Date;
+  updatedAt: Date;
+  name: string;
+  durationMs: number | null;
+  httpStatus: number | null;
+  inputTokens: number | null;
+  outputTokens: number | null;
+  reasoningTokens: number | null;
+  failed: boolean;
+  spanCount: number;
+  userInput: string | null;
+  responseText: string | null;
+};
+
+/** A trace and the run its verdict comes from: the latest completed one, else the latest. */
+export type ListedTrace = TraceRow & { run: RunRow | null };
+
+/** Every filter narrows; absent means any. */
+export type TraceFilters = {
+  kind?: TraceKind | undefined;
+  path?: TracePath | undefined;
+  /** `none` finds traces without a run. */
+  state?: RunState | "none" | undefined;
+  verdict?: Outcome | undefined;
+  routing?: "ok" | "not_needed" | "no_user_input" | "unavailable" | undefined;
+  failed?: boolean | undefined;
+  httpStatus?: number | undefined;
+  externalId?: string | undefined;
+  testId?: string | undefined;
+  receivedFrom?: Date | undefined;
+  receivedTo?: Date | undefined;
+  durationMinMs?: number | undefined;
+  durationMaxMs?: number | undefined;
+  tokensMin?: number | undefined;
+  tokensMax?: number | undefined;
+  /** Looked for in name, user input and response, ignoring case. */
+  text?: string | undefined;
+};
+
+const traceColumns = `t.id, t.agent_id as "agentId", t.external_id as "externalId", t.kind, t.path, t.revision,
+  t.derived_revision as "derivedRevision", t.received_at as "receivedAt", t.updated_at as "updatedAt", t.name,
+  t.duration_ms as "durationMs", t.http_status as "httpStatus", t.input_tokens as "inputTokens",
+  t.output_tokens as "outputTokens", t.reasoning_tokens as "reasoningTokens", t.failed,
+  t.span_count as "spanCount", t.user_input as "userInput", t.response_text as "responseText"`;
+
+/** The newest traces of an agent before the trace `before`, at most `limit`. */
+export async function listTraces(
+  db: Database,
+  agentId: string,
+  filters: TraceFilters,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<ListedTrace[]> {
+  const values: unknown[] = [agentId, limit];
+  const where = ["t.agent_id = $1"];
+  const add = (value: unknown, condition: (parameter: string) => string) => {
+    if (value === undefined) return;
+    values.push(value);
+    where.push(condition(`$${values.length}`));
+  };
+  add(before, p => `t.id < ${p}`);
+  add(filters.kind, p => `t.kind = ${p}`);
+  add(filters.path, p => `t.path = ${p}`);
+  add(filters.failed, p => `t.failed = ${p}`);
+  add(filters.httpStatus, p => `t.http_status = ${p}`);
+  add(filters.externalId, p => `t.external_id = ${p}`);
+  add(filters.receivedFrom, p => `t.received_at >= ${p}`);
+  add(filters.receivedTo, p => `t.received_at < ${p}`);
+  add(filters.durationMinMs, p => `t.duration_ms >= ${p}`);
+  add(filters.durationMaxMs, p => `t.duration_ms <= ${p}`);
+  const tokens = "coalesce(t.input_tokens, 0) + coalesce(t.output_tokens, 0)";
+  add(filters.tokensMin, p => `${tokens} >= ${p}`);
+  add(filters.tokensMax, p => `${tokens} <= ${p}`);
+  add(filters.text && `%${filters.text.replace(/[\\%_]/g, "\\$&")}%`, p => {
+    return `(t.name ilike ${p} or t.user_input ilike ${p} or t.response_text ilike ${p})`;
+  });
+  if (filters.state === "none") where.push("r.id is null");
+  else add(filters.state, p => `r.state = ${p}`);
+  add(filters.verdict, p => `r.verdict = ${p}`);
+  add(filters.routing, p => `r.routing = ${p}`);
+  add(filters.testId, p => `${p}::uuid = any (r.test_ids)`);
+  const { rows } = await db.pool.query(
+    `select ${traceColumns}, to_jsonb(r) as run from traces t
+      left join lateral (
+        select ${runColumns} from runs r where r.trace_id = t.id
+        order by (r.state = 'completed') desc, r.id desc limit 1
+      ) r on true
+      where ${where.join(" and ")} order by t.id desc limit $2`,
+    values,
+  );
+  return rows;
+}
+
+/** The trace's row, whoever's it is. */
+export async function findTrace(db: Database, id: string): Promise<TraceRow | undefined> {
+  const { rows } = await db.pool.query<TraceRow>(`select ${traceColumns} from traces t where t.id = $1`, [
+    id,
+  ]);
+  return rows[0];
+}
+
+/** Deletes the trace with its batches and runs; false where there was none. */
+export async function deleteTrace(db: Database, id: string): Promise<boolean> {
+  const { rowCount } = await db.pool.query("delete from traces where id = $1", [id]);
+  return rowCount === 1;
+}
+
+/** One trace as it rests, in one snapshot: what mergeBatches needs. */
+export type StoredBatches = {
+  traceId: string;
+  agentId: string;
+  path: TracePath;
+  revision: number;
+  derivedRevision: number;
+  /** In order of arrival. */
+  batches: Buffer[];
+};
+
+/** The batches of many traces in one query; a trace that does not exist is missing from the map. */
+export async function loadBatches(db: Database, traceIds: string[]): Promise<Map<string, StoredBatches>> {
+  const { rows } = await db.pool.query<Omit<StoredBatches, "batches"> & { spans: Buffer }>({
+    name: "load_batches",
+    text: `select t.id as "traceId", t.agent_id as "agentId", t.path, t.revision,
+        t.derived_revision as "derivedRevision", b.spans
+      from traces t join trace_batches b on b.trace_id = t.id
+      where t.id = any ($1::uuid[]) order by t.id, b.seq`,
+    values: [traceIds],
+  });
+  const loaded = new Map<string, StoredBatches>();
+  for (const { spans, ...trace } of rows) {
+    const known = loaded.get(trace.traceId);
+    if (known) known.batches.push(spans);
+    else loaded.set(trace.traceId, { ...trace, batches: [spans] });
+  }
+  return loaded;
+}
+
+/** Traces whose columns are behind their spans, oldest change first: of one agent, or those quiet for `quietMs`. */
+export async function listStale(
+  db: Database,
+  { agentId, quietMs, limit }: { agentId?: string; quietMs?: number; limit: number },
+): Promise<string[]> {
+  const { rows } = await db.pool.query<{ id: string }>({
+    name: "list_stale",
+    text: `select id from traces
+      where derived_revision <> revision and ($1::uuid is null or agent_id = $1)
+        and updated_at <= now() - $2::float8 * interval '1 ms'
+      order by updated_at limit $3`,
+    values: [agentId ?? null, quietMs ?? 0, limit],
+  });
+  return rows.map(row => row.id);
+}
+
+/** Writes derived values into the rows of those traces that have not changed since they were derived. */
+export async function updateColumns(
+  db: Database,
+  derived: { traceId: string; revision: number; columns: TraceColumns }[],
+): Promise<void> {
+  const column = <T>(read: (columns: TraceColumns) => T): T[] => derived.map(({ columns }) => read(columns));
+  await db.pool.query({
+    name: "update_columns",
+    text: `update traces set derived_revision = item.revision, name = item.name, duration_ms = item.duration_ms,
+        http_status = item.http_status, input_tokens = item.input_tokens, output_tokens = item.output_tokens,
+        reasoning_tokens = item.reasoning_tokens, failed = item.failed, span_count = item.span_count,
+        user_input = item.user_input, response_text = item.response_text
+      from unnest($1::uuid[], $2::int[], $3::text[], $4::float8[], $5::int[], $6::bigint[], $7::bigint[],
+        $8::bigint[], $9::bool[], $10::int[], $11::text[], $12::text[])
+        as item (id, revision, name, duration_ms, http_status, input_tokens, output_tokens, reasoning_tokens,
+          failed, span_count, user_input, response_text)
+      where traces.id = item.id and traces.revision = item.revision`,
+    values: [
+      derived.map(({ traceId }) => traceId),
+      derived.map(({ revision }) => revision),
+      column(columns => columns.name),
+      column(columns => columns.durationMs),
+      column(columns => columns.httpStatus),
+      column(columns => columns.inputTokens),
+      column(columns => columns.outputTokens),
+      column(columns => columns.reasoningTokens),
+      column(columns => columns.failed),
+      column(columns => columns.spanCount),
+      column(columns => columns.userInput),
+      column(columns => columns.responseText),
+    ],
+  });
+}
