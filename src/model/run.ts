@@ -18,7 +18,7 @@ export type Check = {
   outcome: Outcome;
   /** One sentence. */
   reason: string;
-  /** Why a skipped check was skipped, for machines. */
+  /** Why a skipped check was skipped, for machines. `limit`: it met a bound on time or size. */
   skipped?:
     | "dependency"
     | "threshold"
@@ -26,7 +26,8 @@ export type Check = {
     | "judge_unavailable"
     | "judge_unusable"
     | "budget"
-    | "undecided";
+    | "undecided"
+    | "limit";
   expected: unknown;
   actual: unknown;
   evidence: Evidence[];

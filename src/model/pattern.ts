@@ -1,0 +1,85 @@
+// Regular expressions as test cases may use them: compiled by an engine that takes linear time, or refused in plain words.
+import { RE2JS, RE2JSSyntaxException } from "re2js";
+
+export const patternMax = 1000;
+
+/** A pattern that cannot be used; the message says why and, where there is a way out, which. */
+export class PatternFault extends Error {
+  override name = "PatternFault";
+}
+
+export type Pattern = {
+  /** Instructions of the compiled program: with the length of a text, the measure of what a search may cost. */
+  size: number;
+  /** Whether the pattern occurs anywhere in the text. */
+  occursIn(text: string): boolean;
+  /** Where the pattern first occurs. */
+  find(text: string): { start: number; end: number } | null;
+};
+
+const flagBits: Record<string, number> = {
+  i: RE2JS.CASE_INSENSITIVE,
+  m: RE2JS.MULTILINE,
+  s: RE2JS.DOTALL,
+};
+
+const cacheMax = 64;
+const cache = new Map<string, Pattern>();
+
+/** Compiles, or finds among those compiled lately. Throws PatternFault. */
+export function compilePattern(source: string, flags = ""): Pattern {
+  const key = `${flags}/${source}`;
+  const known = cache.get(key);
+  if (known) return known;
+  const made = compile(source, flags);
+  const oldest = cache.size >= cacheMax ? cache.keys().next() : undefined;
+  if (oldest?.value !== undefined) cache.delete(oldest.value);
+  cache.set(key, made);
+  return made;
+}
+
+/** The flags that are not i, m or s, or stand twice. */
+export function unknownFlags(flags: string): string[] {
+  return [...flags].filter((flag, at) => !Object.hasOwn(flagBits, flag) || flags.indexOf(flag) !== at);
+}
+
+function compile(source: string, flags: string): Pattern {
+  if (source.length > patternMax) throw new PatternFault(`A pattern has at most ${patternMax} characters.`);
+  if (unknownFlags(flags).length > 0) throw new PatternFault("The flags are i, m and s.");
+  const bits = [...flags].reduce((sum, flag) => sum | flagBits[flag]!, 0);
+  try {
+    // Translated so that what people bring from JavaScript, such as \u00e9, means what it meant there.
+    const program = RE2JS.compile(RE2JS.translateRegExp(source), bits);
+    const size = program.programSize();
+    // A long search leaves megabytes of automaton behind; the next one builds what it needs again.
+    const tidy = (text: string) => {
+      if (size * text.length > 100_000) program.reset();
+    };
+    return {
+      size,
+      occursIn(text) {
+        const found = program.test(text);
+        tidy(text);
+        return found;
+      },
+      find(text) {
+        const matcher = program.matcher(text);
+        const found = matcher.find() ? { start: matcher.start(), end: matcher.end() } : null;
+        tidy(text);
+        return found;
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof RE2JSSyntaxException)) throw error;
+    throw new PatternFault(plain(error));
+  }
+}
+
+function plain(error: RE2JSSyntaxException): string {
+  const part = error.getPattern() ?? "";
+  const engine = "patterns run on a linear-time engine, which has none";
+  if (/^\(\?<?[=!]/.test(part)) return `Look-around is not supported: ${engine}. Write the check without it.`;
+  if (/^\\([1-9]|k)/.test(part))
+    return `Back-references are not supported: ${engine}. Write the check without them.`;
+  return `This is not a valid pattern: ${error.getDescription()}.`;
+}
