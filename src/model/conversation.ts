@@ -1,4 +1,5 @@
 // What was said in a trace: the user's input, the agent's reply and its tool calls, however an emitter shaped them.
+import { parseJson } from "./json-text.ts";
 import { compareNanos } from "./merge.ts";
 import type { Attributes, Derived, FoundText, Span, ToolCall, TracePath } from "./trace.ts";
 
@@ -76,29 +77,6 @@ export function messagesOf(value: unknown): Message[] | null {
   return messages.length > 0 ? messages : null;
 }
 
-/** Parses JSON text; undefined when it is malformed or nested more than 200 levels deep. */
-export function parseJson(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return text.length <= 2 * levelsMax || isWithin(value, levelsMax) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-const levelsMax = 200;
-
-/** Recursion is safe here: it ends after as many steps as levels are allowed. */
-function isWithin(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  if (levels === 0) return false;
-  if (Array.isArray(value)) return value.every(item => isWithin(item, levels - 1));
-  for (const key in value) {
-    if (!isWithin((value as Attributes)[key], levels - 1)) return false;
-  }
-  return true;
-}
-
 /** D4. */
 function isOrchestrator(span: Span): boolean {
   return (
@@ -167,12 +145,12 @@ function isBlank(text: string): boolean {
   return !/\S/.test(text);
 }
 
-/** D6, within one list of messages. */
+/** D6, within one list of messages; null when none has text. */
 function pickInput(messages: Message[]): string | null {
   const latest = (roles: readonly string[]) =>
     messages.findLast(message => message.text !== null && roles.includes(message.role.toLowerCase()));
   const chosen = latest(userRoles) ?? latest(systemRoles);
-  return chosen?.text ?? messages.map(message => message.text ?? "").join("");
+  return chosen?.text ?? (messages.map(message => message.text ?? "").join("") || null);
 }
 
 // Google's ADK leaves the role empty, LangChain says human.

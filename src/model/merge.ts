@@ -62,7 +62,7 @@ function compareText(a: string, b: string): number {
 }
 
 function withoutLeadingZeros(nanos: string): string {
-  return nanos.charCodeAt(0) === 48 ? nanos.replace(/^0+/, "") : nanos;
+  return nanos.charCodeAt(0) === 48 ? nanos.replace(/^0+(?=.)/, "") : nanos;
 }
 
 function holdSeveralResources(batches: Batch[]): boolean {
