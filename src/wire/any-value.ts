@@ -1,0 +1,84 @@
+// OTLP attribute values in JSON, to plain JSON; whatever cannot be read becomes null or text (C3, C5).
+import type { Attributes } from "../model/trace.ts";
+import { isRecord, setOwn } from "./json.ts";
+
+/**
+ * The value of an AnyValue: its first kind that is neither unknown nor null. Never throws on what JSON can hold
+ * (as parseJson gives it, so nested a few hundred levels at most).
+ */
+export function readAnyValue(value: unknown): unknown {
+  if (!isRecord(value)) return readable(value);
+  for (const kind in value) {
+    const content = value[kind];
+    if (content === null) continue;
+    switch (kind) {
+      case "stringValue":
+      case "bytesValue":
+        return readable(content);
+      case "boolValue":
+        return typeof content === "boolean" ? content : readable(content);
+      case "intValue":
+        return readInteger(content);
+      case "doubleValue":
+        return readDouble(content);
+      case "arrayValue":
+        return readItems(content)?.map(readAnyValue) ?? null;
+      case "kvlistValue":
+        return readKeyValues(content);
+    }
+  }
+  return null;
+}
+
+/** Integers beyond ±(2^53−1) as decimal text, whichever way they were written. */
+function readInteger(content: unknown): unknown {
+  if (typeof content === "string" && !/^-?\d{1,400}$/.test(content)) return content;
+  if (typeof content === "number" && !Number.isInteger(content)) return String(content);
+  if (typeof content !== "string" && typeof content !== "number" && typeof content !== "bigint") {
+    return readable(content);
+  }
+  const number = Number(content);
+  // Adding 0 makes a plain zero of −0, which JSON could not store.
+  return Number.isSafeInteger(number) ? number + 0 : BigInt(content).toString();
+}
+
+/** NaN and the infinities as text. A long integer is read as the double it stands for. */
+function readDouble(content: unknown): unknown {
+  if (typeof content === "string" && !/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(content)) return content;
+  if (typeof content !== "string" && typeof content !== "number" && typeof content !== "bigint") {
+    return readable(content);
+  }
+  return finite(Number(content));
+}
+
+/** The number, or its name where JSON has none for it. */
+export function finite(number: number): number | string {
+  return Number.isFinite(number) ? number + 0 : String(number);
+}
+
+function readKeyValues(content: unknown): Attributes | null {
+  const items = readItems(content);
+  if (items === null) return null;
+  const object: Attributes = {};
+  for (const item of items) {
+    if (isRecord(item) && typeof item["key"] === "string") {
+      setOwn(object, item["key"], readAnyValue(item["value"]));
+    }
+  }
+  return object;
+}
+
+/** The `values` of a list; absent, there are none. Null where it is no list. */
+function readItems(content: unknown): unknown[] | null {
+  if (!isRecord(content)) return null;
+  const values = content["values"] ?? [];
+  return Array.isArray(values) ? values : null;
+}
+
+/** What stands where another kind was expected. */
+function readable(content: unknown): string | null {
+  if (typeof content === "string") return content;
+  return typeof content === "number" || typeof content === "boolean" || typeof content === "bigint"
+    ? String(content)
+    : null;
+}

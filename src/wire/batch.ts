@@ -1,0 +1,16 @@
+// How a batch rests in the database: JSON under zstd, every string and key exactly as it came (D1).
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import type { Batch } from "../model/trace.ts";
+
+// Level 1: on a 27 KB trace levels 2 and 3 save 2 % and take a fifth longer.
+const options = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+/** `rawLength`: bytes before compression. JSON writes lone surrogates as escapes, so that UTF-8 can hold them. */
+export function encodeBatch(batch: Batch): { bytes: Buffer; rawLength: number } {
+  const raw = Buffer.from(JSON.stringify(batch));
+  return { bytes: zstdCompressSync(raw, options), rawLength: raw.length };
+}
+
+export function decodeBatch(bytes: Uint8Array): Batch {
+  return JSON.parse(zstdDecompressSync(bytes).toString()) as Batch;
+}

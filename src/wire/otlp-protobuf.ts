@@ -1,0 +1,353 @@
+// An OTLP trace export in protobuf, read straight into canonical spans (C2, C3, C5).
+//
+// By hand over protobufjs' Reader rather than by its reflection: the spans of a 27 KB trace (19 KB in protobuf) in 22 µs
+// against 46 µs with the conversion that reflection needs afterwards, and the limits of A11 hold while reading,
+// where reflection would need a walk of its own before it.
+import { Refusal } from "../model/refusal.ts";
+import type { Attributes, Span } from "../model/trace.ts";
+import { finite } from "./any-value.ts";
+import { readId } from "./fields.ts";
+import { setOwn } from "./json.ts";
+import type { DecodeLimits } from "./limits.ts";
+import { composeScope, composeStatus, Grouping, type Origin, type OtlpGroup } from "./otlp-groups.ts";
+import { ProtobufWalk } from "./protobuf-walk.ts";
+
+const varint = 0;
+const eightBytes = 1;
+const sized = 2;
+
+/** The fields we read, by their numbers in opentelemetry-proto 1.x, as tags. */
+const tags = {
+  request: { resourceSpans: 1 * 8 + sized },
+  resourceSpans: { resource: 1 * 8 + sized, scopeSpans: 2 * 8 + sized },
+  resource: { attributes: 1 * 8 + sized },
+  scopeSpans: { scope: 1 * 8 + sized, spans: 2 * 8 + sized },
+  scope: { name: 1 * 8 + sized, version: 2 * 8 + sized, attributes: 3 * 8 + sized },
+  span: {
+    traceId: 1 * 8 + sized,
+    spanId: 2 * 8 + sized,
+    parentSpanId: 4 * 8 + sized,
+    name: 5 * 8 + sized,
+    kind: 6 * 8 + varint,
+    startTime: 7 * 8 + eightBytes,
+    endTime: 8 * 8 + eightBytes,
+    attributes: 9 * 8 + sized,
+    events: 11 * 8 + sized,
+    links: 13 * 8 + sized,
+    status: 15 * 8 + sized,
+  },
+  event: { time: 1 * 8 + eightBytes, name: 2 * 8 + sized, attributes: 3 * 8 + sized },
+  link: { traceId: 1 * 8 + sized, spanId: 2 * 8 + sized, attributes: 4 * 8 + sized },
+  status: { message: 2 * 8 + sized, code: 3 * 8 + varint },
+  keyValue: { key: 1 * 8 + sized, value: 2 * 8 + sized },
+  list: { values: 1 * 8 + sized },
+  anyValue: {
+    string: 1 * 8 + sized,
+    bool: 2 * 8 + varint,
+    int: 3 * 8 + varint,
+    double: 4 * 8 + eightBytes,
+    array: 5 * 8 + sized,
+    keyValues: 6 * 8 + sized,
+    bytes: 7 * 8 + sized,
+  },
+} as const;
+
+/** Throws OTLP_PROTOBUF_INVALID, OTLP_NO_SPANS (so too for 0 bytes, an empty message), or the refusals of A11. */
+export function readOtlpProtobuf(bytes: Buffer, limits: DecodeLimits): OtlpGroup[] {
+  const grouping = new Grouping(limits);
+  try {
+    readRequest(new ProtobufWalk(bytes, limits), grouping);
+  } catch (error) {
+    // A TypeError is a fault of ours; everything else that is thrown here is thrown about the bytes.
+    if (error instanceof Refusal || error instanceof TypeError) throw error;
+    throw new Refusal("OTLP_PROTOBUF_INVALID", {
+      hint: "Send an ExportTraceServiceRequest, in protobuf or as application/json.",
+      cause: error,
+    });
+  }
+  return grouping.finish();
+}
+
+function readRequest(walk: ProtobufWalk, grouping: Grouping): void {
+  for (let r = 0; walk.more; ) {
+    if (walk.tag() === tags.request.resourceSpans) readResourceSpans(walk, grouping, `resourceSpans[${r++}]`);
+    else walk.skip();
+  }
+}
+
+function readResourceSpans(walk: ProtobufWalk, grouping: Grouping, path: string): void {
+  const outer = walk.enter();
+  const start = walk.position;
+  const described = { resource: {}, serviceName: null };
+  while (walk.more) {
+    if (walk.tag() === tags.resourceSpans.resource) readResource(walk, described);
+    else walk.skip();
+  }
+  // Fields may come in any order, and spans need their resource: so once for the one, once for the others.
+  walk.rewind(start);
+  for (let s = 0; walk.more; ) {
+    if (walk.tag() === tags.resourceSpans.scopeSpans) {
+      readScopeSpans(walk, grouping, described, `${path}.scopeSpans[${s++}]`);
+    } else walk.skip();
+  }
+  walk.leave(outer);
+}
+
+function readResource(walk: ProtobufWalk, into: Omit<Origin, "scope">): void {
+  const outer = walk.enter();
+  while (walk.more) {
+    if (walk.tag() === tags.resource.attributes) {
+      const start = walk.position;
+      if (readKeyValue(walk, into.resource) === "service.name") {
+        walk.rewind(start);
+        into.serviceName = readStringOf(walk) || null;
+      }
+    } else walk.skip();
+  }
+  walk.leave(outer);
+}
+
+/** The string a KeyValue holds; null where it holds another kind, which may read as text too. */
+function readStringOf(walk: ProtobufWalk): string | null {
+  let string: string | null = null;
+  const outer = walk.enter();
+  while (walk.more) {
+    if (walk.tag() === tags.keyValue.value) {
+      const outer = walk.enter();
+      while (walk.more) {
+        if (walk.tag() === tags.anyValue.string) string = walk.text();
+        else {
+          string = null;
+          walk.skip();
+        }
+      }
+      walk.leave(outer);
+    } else walk.skip();
+  }
+  walk.leave(outer);
+  return string;
+}
+
+function readScopeSpans(
+  walk: ProtobufWalk,
+  grouping: Grouping,
+  described: Omit<Origin, "scope">,
+  path: string,
+): void {
+  const outer = walk.enter();
+  const start = walk.position;
+  const origin: Origin = { ...described, scope: null };
+  while (walk.more) {
+    if (walk.tag() === tags.scopeSpans.scope) origin.scope = readScope(walk);
+    else walk.skip();
+  }
+  walk.rewind(start);
+  for (let i = 0; walk.more; ) {
+    if (walk.tag() === tags.scopeSpans.spans) readSpan(walk, grouping, origin, `${path}.spans[${i++}]`);
+    else walk.skip();
+  }
+  walk.leave(outer);
+}
+
+function readScope(walk: ProtobufWalk): Origin["scope"] {
+  let name = "";
+  let version = "";
+  const attributes: Attributes = {};
+  const outer = walk.enter();
+  while (walk.more) {
+    switch (walk.tag()) {
+      case tags.scope.name:
+        name = walk.text();
+        break;
+      case tags.scope.version:
+        version = walk.text();
+        break;
+      case tags.scope.attributes:
+        readKeyValue(walk, attributes);
+        break;
+      default:
+        walk.skip();
+    }
+  }
+  walk.leave(outer);
+  return composeScope(name, version, attributes);
+}
+
+function readSpan(walk: ProtobufWalk, grouping: Grouping, origin: Origin, path: string): void {
+  const ids = { traceId: "", spanId: "", parentSpanId: "" };
+  const span: Span = {
+    span_id: "",
+    parent_span_id: null,
+    name: "",
+    attributes: {},
+    start_time_unix_nano: null,
+    end_time_unix_nano: null,
+    status: null,
+    events: [],
+  };
+  const links: unknown[] = [];
+  const outer = walk.enter();
+  while (walk.more) {
+    switch (walk.tag()) {
+      case tags.span.traceId:
+        ids.traceId = walk.id();
+        break;
+      case tags.span.spanId:
+        ids.spanId = walk.id();
+        break;
+      case tags.span.parentSpanId:
+        ids.parentSpanId = walk.id();
+        break;
+      case tags.span.name:
+        span.name = walk.text();
+        break;
+      case tags.span.kind:
+        span.kind = walk.int32();
+        break;
+      case tags.span.startTime:
+        span.start_time_unix_nano = readTime(walk);
+        break;
+      case tags.span.endTime:
+        span.end_time_unix_nano = readTime(walk);
+        break;
+      case tags.span.attributes:
+        readKeyValue(walk, span.attributes);
+        break;
+      case tags.span.events:
+        span.events.push(readEvent(walk));
+        break;
+      case tags.span.links:
+        links.push(readLink(walk));
+        break;
+      case tags.span.status:
+        span.status = readStatus(walk);
+        break;
+      default:
+        walk.skip();
+    }
+  }
+  walk.leave(outer);
+  if (span.kind === 0) delete span.kind;
+  if (links.length > 0) span.links = links;
+  grouping.add(origin, ids, path, () => span);
+}
+
+function readStatus(walk: ProtobufWalk): Span["status"] {
+  let code = 0;
+  let message = "";
+  const outer = walk.enter();
+  while (walk.more) {
+    const tag = walk.tag();
+    if (tag === tags.status.code) code = walk.int32();
+    else if (tag === tags.status.message) message = walk.text();
+    else walk.skip();
+  }
+  walk.leave(outer);
+  return composeStatus(code, message);
+}
+
+function readEvent(walk: ProtobufWalk): Record<string, unknown> {
+  const event = { name: "", time_unix_nano: null as string | null, attributes: {} };
+  const outer = walk.enter();
+  while (walk.more) {
+    const tag = walk.tag();
+    if (tag === tags.event.time) event.time_unix_nano = readTime(walk);
+    else if (tag === tags.event.name) event.name = walk.text();
+    else if (tag === tags.event.attributes) readKeyValue(walk, event.attributes);
+    else walk.skip();
+  }
+  walk.leave(outer);
+  return event;
+}
+
+function readLink(walk: ProtobufWalk): Record<string, unknown> {
+  const link = { trace_id: null as string | null, span_id: null as string | null, attributes: {} };
+  const outer = walk.enter();
+  while (walk.more) {
+    const tag = walk.tag();
+    if (tag === tags.link.traceId) link.trace_id = readId(walk.id(), 32);
+    else if (tag === tags.link.spanId) link.span_id = readId(walk.id(), 16);
+    else if (tag === tags.link.attributes) readKeyValue(walk, link.attributes);
+    else walk.skip();
+  }
+  walk.leave(outer);
+  return link;
+}
+
+/** A time of 0 is absent (C5). */
+function readTime(walk: ProtobufWalk): string | null {
+  const time = walk.fixed64();
+  return time === "0" ? null : time;
+}
+
+/** Sets the attribute and returns its key. */
+function readKeyValue(walk: ProtobufWalk, target: Attributes): string {
+  let key = "";
+  let value: unknown = null;
+  const outer = walk.enter();
+  while (walk.more) {
+    const tag = walk.tag();
+    if (tag === tags.keyValue.key) key = walk.text();
+    else if (tag === tags.keyValue.value) value = readAnyValue(walk);
+    else walk.skip();
+  }
+  walk.leave(outer);
+  setOwn(target, key, value);
+  return key;
+}
+
+function readAnyValue(walk: ProtobufWalk): unknown {
+  let value: unknown = null;
+  const outer = walk.enter();
+  while (walk.more) {
+    switch (walk.tag()) {
+      case tags.anyValue.string:
+        value = walk.text();
+        break;
+      case tags.anyValue.bool:
+        value = walk.bool();
+        break;
+      case tags.anyValue.int:
+        value = walk.int64();
+        break;
+      case tags.anyValue.double:
+        value = finite(walk.double());
+        break;
+      case tags.anyValue.array:
+        value = readArray(walk);
+        break;
+      case tags.anyValue.keyValues:
+        value = readKeyValues(walk);
+        break;
+      case tags.anyValue.bytes:
+        value = walk.base64();
+        break;
+      default:
+        walk.skip();
+    }
+  }
+  walk.leave(outer);
+  return value;
+}
+
+function readArray(walk: ProtobufWalk): unknown[] {
+  const array: unknown[] = [];
+  const outer = walk.enter();
+  while (walk.more) {
+    if (walk.tag() === tags.list.values) array.push(readAnyValue(walk));
+    else walk.skip();
+  }
+  walk.leave(outer);
+  return array;
+}
+
+function readKeyValues(walk: ProtobufWalk): Attributes {
+  const object: Attributes = {};
+  const outer = walk.enter();
+  while (walk.more) {
+    if (walk.tag() === tags.list.values) readKeyValue(walk, object);
+    else walk.skip();
+  }
+  walk.leave(outer);
+  return object;
+}
