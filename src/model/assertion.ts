@@ -42,6 +42,7 @@ export type AssertionOf<T extends AssertionType> = Extract<Assertion, { type: T 
 const text = (max: number) => z.string().min(1).max(max);
 const count = z.int().min(0);
 const status = z.int().min(100).max(599);
+const statusExpected = 'Expected a status (200), a list of statuses, or a class such as "2xx".';
 const id = text(100);
 
 const stored = { id, negate: z.boolean().default(false), depends_on: z.array(id).default([]) };
@@ -84,9 +85,12 @@ function variants<C extends z.core.$ZodLooseShape>(common: C) {
     z.strictObject({
       type: z.literal("http_status"),
       ...base,
-      expected_status: z.union([status, z.array(status).min(1).max(100), z.string().regex(/^[1-5]xx$/i)], {
-        error: 'Expected a status (200), a list of statuses, or a class such as "2xx".',
-      }),
+      expected_status: z.union(
+        [status, z.array(status).min(1).max(100), z.string().regex(/^[1-5]xx$/i, statusExpected)],
+        {
+          error: statusExpected,
+        },
+      ),
     }),
     z.strictObject({ type: z.literal("response_time"), ...base, max_ms: z.number().min(0) }),
     z.strictObject({

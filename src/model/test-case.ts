@@ -184,10 +184,18 @@ function issuesOf(issue: z.core.$ZodIssue): Issue[] {
   return [{ path: pathText(issue.path), message: issue.message }];
 }
 
+const expectations: Record<string, string> = {
+  object: "an object",
+  array: "a list",
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+};
+
 function sentence(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined && issue.code === "invalid_type") return "This field is required.";
-  if (issue.code === "invalid_type")
-    return `Expected ${issue.expected === "int" ? "a whole number" : issue.expected}.`;
+  if (issue.code === "invalid_type") return `Expected ${expectations[issue.expected] ?? issue.expected}.`;
   if (issue.code === "invalid_union" && issue.discriminator !== undefined) {
     return `Expected one of ${assertionSchema.options.map(({ def }) => def.shape.type.value).join(", ")}.`;
   }

@@ -1,0 +1,62 @@
+// Which tests of an agent a trace is judged by, and for every other one why not (F3, F5).
+import type { RoutingAnswer, RoutingQuestion } from "../model/judge.ts";
+import type { Applicability, Routing } from "../model/run.ts";
+import { isEligible, type TestCase, whyNotEligible } from "../model/test-case.ts";
+import type { Derived } from "../model/trace.ts";
+
+/** What the judge must be asked before it is known which tests apply; null when there is nothing to ask. */
+export function routingQuestion(derived: Derived, tests: TestCase[]): RoutingQuestion | null {
+  const conditional = tests.filter(isConditional);
+  if (conditional.length === 0 || !derived.userInput) return null;
+  const scenarios = conditional.map(({ id, scenario }) => ({ testId: id, scenario }));
+  return { userInput: derived.userInput.text, scenarios };
+}
+
+/** `answer` is null where nothing was asked. Only no_match keeps a test from running. */
+export function applicability(
+  derived: Derived,
+  tests: TestCase[],
+  answer: RoutingAnswer | null,
+): { routing: Routing; tests: Applicability[] } {
+  const routing = routingOf(derived, tests, answer);
+  return {
+    routing,
+    tests: tests.map(test => ({ testId: test.id, name: test.name, ...whyOf(test, routing, answer) })),
+  };
+}
+
+/** The tests that a run judges: those that apply. */
+export function applyingTests(derived: Derived, tests: TestCase[], answer: RoutingAnswer | null): TestCase[] {
+  const applied = applicability(derived, tests, answer).tests;
+  return tests.filter((_, at) => applied[at]!.applied);
+}
+
+function isConditional(test: TestCase): boolean {
+  return isEligible(test) && test.passiveBehavior === "run_when_relevant";
+}
+
+/** Unavailable also where the answer labels none of the tests that were asked about. */
+function routingOf(derived: Derived, tests: TestCase[], answer: RoutingAnswer | null): Routing {
+  const conditional = tests.filter(isConditional);
+  if (conditional.length === 0) return "not_needed";
+  if (!derived.userInput) return "no_user_input";
+  return answer?.state === "ok" && conditional.some(({ id }) => answer.labels.has(id)) ? "ok" : "unavailable";
+}
+
+type Why = Pick<Applicability, "applied" | "why" | "reason">;
+
+function whyOf(test: TestCase, routing: Routing, answer: RoutingAnswer | null): Why {
+  const why = whyNotEligible(test);
+  if (why) return { applied: false, why };
+  if (test.passiveBehavior === "always_run") return { applied: true, why: "always_run" };
+  if (routing === "no_user_input") return { applied: false, why: "no_user_input" };
+  if (answer?.state !== "ok") {
+    return { applied: false, why: "routing_unavailable", ...(answer ? { reason: answer.reason } : {}) };
+  }
+  const routed = answer.labels.get(test.id);
+  if (!routed) return { applied: false, why: "routing_unavailable" };
+  const { label, reason } = routed;
+  return label === "no_match"
+    ? { applied: false, why: "scenario_no_match", reason }
+    : { applied: true, why: label === "match" ? "scenario_matched" : "scenario_unsure", reason };
+}

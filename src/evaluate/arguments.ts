@@ -1,0 +1,134 @@
+// Whether the arguments of a tool call are the expected ones, and where they are not.
+import { type Operators, operatorsOf } from "../model/operators.ts";
+import { step } from "../model/path.ts";
+import { compilePattern } from "../model/pattern.ts";
+import { deepEqual } from "./equality.ts";
+import { excerpt } from "./excerpt.ts";
+
+export type Mode = "partial" | "exact";
+
+/** `actual` is left out where nothing stands at `path`. */
+export type Difference = { path: string; expected: unknown; actual?: unknown };
+
+/** Comparing lists item by item can take as many steps as both have items, multiplied; past this it is given up. */
+const stepsMax = 1_000_000;
+const differencesMax = 10;
+const patternWorkMax = 500_000;
+
+export class TooMuchToCompare extends Error {
+  override name = "TooMuchToCompare";
+}
+
+/**
+ * Partial: every expected field is there and every expected list item is found among the actual items, at any
+ * depth. Exact: nothing else is there either, and lists agree item by item. Throws TooMuchToCompare.
+ */
+export function argumentsMatch(expected: unknown, actual: unknown, mode: Mode): boolean {
+  return new Comparison(mode).holds(expected, actual, "", false);
+}
+
+/** Where the arguments differ, at most ten places. Throws TooMuchToCompare. */
+export function argumentDifferences(expected: unknown, actual: unknown, mode: Mode): Difference[] {
+  const comparison = new Comparison(mode);
+  comparison.holds(expected, actual, "", true);
+  return comparison.differences;
+}
+
+const absent = Symbol("absent");
+
+/** Recursion goes only as deep as what is expected, which is at most 200 levels. */
+class Comparison {
+  readonly differences: Difference[] = [];
+  readonly #mode: Mode;
+  #steps = 0;
+
+  constructor(mode: Mode) {
+    this.#mode = mode;
+  }
+
+  /** With `note`, goes on after the first difference and keeps a list. */
+  holds(expected: unknown, actual: unknown, path: string, note: boolean): boolean {
+    this.#steps += 1;
+    if (this.#steps > stepsMax) throw new TooMuchToCompare();
+    const operators = operatorsOf(expected);
+    if (operators) return this.#noted(operatorsHold(operators, actual), expected, actual, path, note);
+    if (isRecord(expected) && isRecord(actual)) return this.#recordHolds(expected, actual, path, note);
+    if (Array.isArray(expected) && Array.isArray(actual))
+      return this.#listHolds(expected, actual, path, note);
+    return this.#noted(expected === actual, expected, actual, path, note);
+  }
+
+  #recordHolds(expected: Fields, actual: Fields, path: string, note: boolean): boolean {
+    let all = true;
+    for (const key of Object.keys(expected)) {
+      const found = Object.hasOwn(actual, key) ? actual[key] : absent;
+      all = this.holds(expected[key], found, path + step(key), note) && all;
+      if (!all && !note) return false;
+    }
+    if (this.#mode === "partial") return all;
+    for (const key of Object.keys(actual)) {
+      if (Object.hasOwn(expected, key)) continue;
+      all = this.#noted(false, absent, actual[key], path + step(key), note);
+      if (!note) return false;
+    }
+    return all;
+  }
+
+  #listHolds(expected: unknown[], actual: unknown[], path: string, note: boolean): boolean {
+    if (this.#mode === "exact" && expected.length !== actual.length) {
+      return this.#noted(false, expected, actual, path, note);
+    }
+    let all = true;
+    for (const [at, item] of expected.entries()) {
+      const found =
+        this.#mode === "exact"
+          ? this.holds(item, actual[at], path + step(at), note)
+          : this.#noted(this.#isAmong(item, actual), item, absent, path + step(at), note);
+      all = found && all;
+      if (!all && !note) return false;
+    }
+    return all;
+  }
+
+  #isAmong(item: unknown, actual: unknown[]): boolean {
+    return actual.some(candidate => this.holds(item, candidate, "", false));
+  }
+
+  #noted(holds: boolean, expected: unknown, actual: unknown, path: string, note: boolean): boolean {
+    if (!holds && note && this.differences.length < differencesMax) {
+      this.differences.push({
+        path: path.replace(/^\./, ""),
+        expected: expected === absent ? { $exists: false } : excerpt(expected),
+        ...(actual === absent ? {} : { actual: excerpt(actual) }),
+      });
+    }
+    return holds;
+  }
+}
+
+function operatorsHold(operators: Operators, actual: unknown): boolean {
+  const { $regex, $in, $gt, $gte, $lt, $lte, $exists } = operators;
+  if ($exists !== undefined && $exists !== (actual !== absent)) return false;
+  if ($regex !== undefined && !(typeof actual === "string" && occurs($regex, actual))) return false;
+  if ($in !== undefined && !$in.some(choice => deepEqual(choice, actual))) return false;
+  const fits = (limit: number | undefined, compare: (value: number, limit: number) => boolean) =>
+    limit === undefined || (typeof actual === "number" && compare(actual, limit));
+  return (
+    fits($gt, (value, limit) => value > limit) &&
+    fits($gte, (value, limit) => value >= limit) &&
+    fits($lt, (value, limit) => value < limit) &&
+    fits($lte, (value, limit) => value <= limit)
+  );
+}
+
+function occurs(source: string, text: string): boolean {
+  const pattern = compilePattern(source);
+  if (pattern.size * text.length > patternWorkMax) throw new TooMuchToCompare();
+  return pattern.occursIn(text);
+}
+
+type Fields = Record<string, unknown>;
+
+function isRecord(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

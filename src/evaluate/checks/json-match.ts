@@ -1,0 +1,32 @@
+// json_match: whether an attribute of some span with that name is the expected value.
+import { attributeOf } from "../../model/conversation.ts";
+import type { Span } from "../../model/trace.ts";
+import { deepEqual } from "../equality.ts";
+import { excerpt, quote } from "../excerpt.ts";
+import { type CheckOf, evidenceMax } from "../finding.ts";
+import { findHolders } from "../targets.ts";
+import { placeOf, type TraceView } from "../trace-view.ts";
+
+export const jsonMatch: CheckOf<"json_match"> = ({ target_node, field, expected_value }, { view }) => {
+  const expected = excerpt(expected_value);
+  const holders = findHolders(target_node, field, view, expected);
+  if (!Array.isArray(holders)) return holders;
+  const match = holders.find(span => isExpected(span, field, expected_value, view));
+  const looked = match ? [match] : holders;
+  const where = `${quote(field)} of ${quote((match ?? holders[0]!).name)}`;
+  const others = holders.length > 1 ? ` nor is that of any of ${holders.length - 1} more` : "";
+  return {
+    kind: "compared",
+    holds: match !== undefined,
+    fact: match ? `${where} is the expected value` : `${where} is not the expected value${others}`,
+    expected,
+    actual: excerpt(attributeOf(looked[0]!, field)),
+    evidence: looked.slice(0, evidenceMax).map(span => placeOf(span, field)),
+  };
+};
+
+function isExpected(span: Span, field: string, expected: unknown, view: TraceView): boolean {
+  const value = attributeOf(span, field);
+  if (deepEqual(value, expected)) return true;
+  return typeof value === "string" && deepEqual(view.parsed(span, field, value), expected);
+}

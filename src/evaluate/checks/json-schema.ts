@@ -1,0 +1,76 @@
+// json_schema: whether an attribute of some span with that name, read as JSON, is valid by a schema.
+import type { AssertionOf } from "../../model/assertion.ts";
+import { attributeOf } from "../../model/conversation.ts";
+import type { Span } from "../../model/trace.ts";
+import { anyOf, distinct, type Try } from "../any-of.ts";
+import { excerpt, quote } from "../excerpt.ts";
+import { type CheckOf, type Context, evidenceMax, questionKey } from "../finding.ts";
+import { findHolders } from "../targets.ts";
+import { placeOf } from "../trace-view.ts";
+
+/** Characters of JSON text beyond which a value is not validated. */
+const valueMax = 1_000_000;
+
+export const jsonSchema: CheckOf<"json_schema"> = (assertion, context) => {
+  const { target_node, field, schema } = assertion;
+  const expected = { schema: excerpt(schema) };
+  const holders = findHolders(target_node, field, context.view, expected);
+  if (!Array.isArray(holders)) return holders;
+  const candidates = distinct(
+    holders.map(span => ({ span, text: textOf(attributeOf(span, field)) })),
+    ({ text }) => text,
+  );
+  const result = anyOf(candidates, candidate => validate(assertion, candidate, context));
+  if (result.kind === "open") return result;
+  const evidence = candidates.slice(-evidenceMax).map(({ span }) => placeOf(span, field));
+  if (result.kind === "skipped") return { ...result, expected, actual: null, evidence };
+  const where = `${quote(field)} of the span named like ${quote(target_node)}`;
+  if (result.kind === "holds") {
+    const { span } = result.value;
+    const actual = excerpt(attributeOf(span, field));
+    return {
+      kind: "compared",
+      holds: true,
+      fact: `${where} is valid`,
+      expected,
+      actual,
+      evidence: [placeOf(span, field)],
+    };
+  }
+  const { span, faults } = result.values.at(-1)!;
+  return {
+    kind: "compared",
+    holds: false,
+    fact: `${where} is not valid: ${(faults[0] ?? "it does not fit the schema").replace(/\.$/, "")}`,
+    expected,
+    actual: { value: excerpt(attributeOf(span, field)), faults },
+    evidence,
+  };
+};
+
+type Candidate = { span: Span; text: string };
+type Validated = { span: Span; faults: string[] };
+
+function validate(
+  { id, schema }: AssertionOf<"json_schema">,
+  { span, text }: Candidate,
+  { test, answers }: Context,
+): Try<Validated> {
+  if (text.length > valueMax) {
+    const reason = `The value has more than the ${valueMax} characters that are validated.`;
+    return { kind: "skipped", skipped: "limit", reason };
+  }
+  const key = questionKey(test, id, span.span_id);
+  const answer = answers.sandbox.get(key);
+  if (!answer) {
+    const question = { kind: "schema" as const, schema: JSON.stringify(schema), value: text };
+    return { kind: "open", asked: { sandbox: [{ key, question }] } };
+  }
+  if (answer.state !== "ok") return { kind: "skipped", skipped: "limit", reason: answer.reason };
+  return { kind: answer.holds ? "holds" : "fails", value: { span, faults: answer.faults } };
+}
+
+/** An attribute as JSON text; what came as text is JSON already, or it is not valid. */
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

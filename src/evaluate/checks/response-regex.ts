@@ -1,0 +1,76 @@
+// response_regex: whether a pattern occurs in the reply, or in a text of the spans it is aimed at.
+import type { AssertionOf } from "../../model/assertion.ts";
+import { compilePattern } from "../../model/pattern.ts";
+import type { FoundText } from "../../model/trace.ts";
+import { anyOf, type Try } from "../any-of.ts";
+import { excerpt, quote, shorten } from "../excerpt.ts";
+import { type CheckOf, type Context, evidenceMax, questionKey } from "../finding.ts";
+import { findTexts } from "../targets.ts";
+import { placeOfText } from "../trace-view.ts";
+
+/** Characters of a text that are searched. */
+const textMax = 1_000_000;
+
+/**
+ * Characters times instructions of the pattern that are searched on the spot, 50 ms at the very worst; what is
+ * larger goes to the sandbox, where it can be ended.
+ */
+const workMax = 500_000;
+
+export const responseRegex: CheckOf<"response_regex"> = (assertion, context) => {
+  const { pattern, flags, target_node } = assertion;
+  const expected = { pattern, ...(flags ? { flags } : {}) };
+  const texts = findTexts(target_node, context.view, expected);
+  if (!Array.isArray(texts)) return texts;
+  const result = anyOf(texts, found => search(assertion, found, context));
+  if (result.kind === "open") return result;
+  const seen = {
+    expected,
+    actual: excerpt(texts.at(-1)!.text),
+    evidence: texts.slice(-evidenceMax).map(placeOfText),
+  };
+  if (result.kind === "skipped") return { ...result, ...seen };
+  const where = target_node === undefined ? "the reply" : `a text of ${quote(target_node)}`;
+  if (result.kind === "fails") {
+    return { kind: "compared", holds: false, fact: `${quote(pattern)} does not occur in ${where}`, ...seen };
+  }
+  const { found, match } = result.value;
+  return {
+    kind: "compared",
+    holds: true,
+    fact: `${quote(pattern)} occurs in ${where}`,
+    expected,
+    actual: match ?? excerpt(found.text),
+    evidence: [placeOfText(found)],
+  };
+};
+
+/** `match` is what the pattern matched, where that is known. */
+type Hit = { found: FoundText; match: string | null };
+
+function search(assertion: AssertionOf<"response_regex">, found: FoundText, context: Context): Try<Hit> {
+  const flags = assertion.flags ?? "";
+  const pattern = compilePattern(assertion.pattern, flags);
+  const text = found.text.slice(0, textMax);
+  const cut: Try<Hit> = {
+    kind: "skipped",
+    skipped: "limit",
+    reason: `The text is longer than the ${textMax} characters that are searched.`,
+  };
+  const isCut = text.length < found.text.length;
+
+  if (pattern.size * text.length <= workMax) {
+    const at = pattern.occursIn(text) ? pattern.find(text) : null;
+    if (at) return { kind: "holds", value: { found, match: shorten(text.slice(at.start, at.end), 200) } };
+    return isCut ? cut : { kind: "fails", value: { found, match: null } };
+  }
+  const key = questionKey(context.test, assertion.id, found.spanId);
+  const answer = context.answers.sandbox.get(key);
+  if (!answer) {
+    const question = { kind: "pattern" as const, pattern: assertion.pattern, flags, text };
+    return { kind: "open", asked: { sandbox: [{ key, question }] } };
+  }
+  if (answer.state !== "ok") return { kind: "skipped", skipped: "limit", reason: answer.reason };
+  if (!answer.holds && isCut) return cut;
+  return { kind: answer.holds ? "holds" : "fails", value: { found, match: null } };
+}

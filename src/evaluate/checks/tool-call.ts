@@ -1,0 +1,106 @@
+// tool_call: how many calls bear exactly this name, with these arguments.
+import type { Check } from "../../model/run.ts";
+import type { ToolCall } from "../../model/trace.ts";
+import { argumentDifferences, argumentsMatch, TooMuchToCompare } from "../arguments.ts";
+import { isInRange, rangeText } from "../call-range.ts";
+import { excerpt, quote, quoteSome } from "../excerpt.ts";
+import { type CheckOf, evidenceMax, type Finding } from "../finding.ts";
+
+export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
+  const { expected_name, expected_arguments, arguments_mode, min, max } = assertion;
+  const expected = {
+    expected_name,
+    ...(expected_arguments === undefined ? {} : { expected_arguments, arguments_mode }),
+    min,
+    ...(max === undefined ? {} : { max }),
+  };
+  const { toolCalls } = view.derived;
+  const named = toolCalls.filter(call => call.name === expected_name);
+  try {
+    const matched =
+      expected_arguments === undefined
+        ? named
+        : named.filter(call => argumentsMatch(expected_arguments, call.arguments, arguments_mode));
+    const holds = isInRange(matched.length, assertion);
+    const others = named.filter(call => !matched.includes(call));
+    const nearMisses = named.length > 0 ? [] : nearMissesOf(expected_name, toolCalls);
+    const looked = matched.length > 0 ? matched : named.length > 0 ? named : toolCalls;
+    return {
+      kind: "compared",
+      holds,
+      fact: `${countText(matched.length, expected)} (expected: ${rangeText(assertion)})${
+        matched.length > 0 ? "" : whyNone(named, nearMisses, toolCalls)
+      }`,
+      expected,
+      actual: {
+        count: matched.length,
+        called: namesOf(toolCalls),
+        ...(nearMisses.length > 0 ? { nearMisses } : {}),
+        ...(holds || others.length === 0
+          ? {}
+          : {
+              differences: others.slice(0, 3).map(call => ({
+                spanId: call.spanId,
+                differences: argumentDifferences(expected_arguments, call.arguments, arguments_mode),
+              })),
+            }),
+      },
+      evidence: evidenceOf(looked, expected_arguments !== undefined && named.length > 0),
+    };
+  } catch (error) {
+    if (!(error instanceof TooMuchToCompare)) throw error;
+    return tooMuch(expected, named);
+  }
+};
+
+function countText(count: number, expected: { expected_name: string; expected_arguments?: unknown }): string {
+  const calls = count === 1 ? "1 tool call bears" : `${count || "No"} tool calls bear`;
+  const what = "expected_arguments" in expected ? " and the expected arguments" : "";
+  return `${calls} the name ${quote(expected.expected_name)}${what}`;
+}
+
+function whyNone(named: ToolCall[], nearMisses: string[], toolCalls: ToolCall[]): string {
+  if (named.length > 0) return "; the arguments differ";
+  if (nearMisses.length > 0) return `; names must be exactly the same, and ${quoteSome(nearMisses)} is not`;
+  return toolCalls.length > 0
+    ? `; called were ${quoteSome(namesOf(toolCalls))}`
+    : "; the trace has no tool calls";
+}
+
+/** Names that differ from the wanted one in case, separators or a part only. */
+function nearMissesOf(wanted: string, toolCalls: ToolCall[]): string[] {
+  const bare = (name: string) => name.toLowerCase().replace(/[\s_.:/-]/g, "");
+  const target = bare(wanted);
+  return namesOf(toolCalls).filter(name => {
+    const other = bare(name);
+    return other !== "" && target !== "" && (other.includes(target) || target.includes(other));
+  });
+}
+
+function namesOf(toolCalls: ToolCall[]): string[] {
+  return [...new Set(toolCalls.map(call => call.name))]
+    .slice(0, evidenceMax)
+    .map(name => String(excerpt(name)));
+}
+
+function evidenceOf(calls: ToolCall[], withArguments: boolean): Check["evidence"] {
+  return calls
+    .slice(0, evidenceMax)
+    .map(call =>
+      withArguments
+        ? { spanId: call.spanId, attribute: "gen_ai.tool.call.arguments", value: excerpt(call.arguments) }
+        : { spanId: call.spanId, attribute: "gen_ai.tool.name", value: excerpt(call.name) },
+    );
+}
+
+function tooMuch(expected: unknown, named: ToolCall[]): Finding {
+  const reason = "The arguments are too large to be compared.";
+  return {
+    kind: "skipped",
+    skipped: "limit",
+    reason,
+    expected,
+    actual: { count: null, called: namesOf(named) },
+    evidence: evidenceOf(named, true),
+  };
+}

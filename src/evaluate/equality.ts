@@ -1,0 +1,27 @@
+// Deep equality of JSON values.
+
+/**
+ * Whether two JSON values are the same; the order of an object's keys does not matter. Recursion goes only as
+ * deep as both values do, and what an author expects is at most 200 levels deep.
+ */
+export function deepEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    return (
+      Array.isArray(a) &&
+      Array.isArray(b) &&
+      a.length === b.length &&
+      a.every((item, at) => deepEqual(item, b[at]))
+    );
+  }
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every(key => Object.hasOwn(b, key) && deepEqual(own(a, key), own(b, key)))
+  );
+}
+
+function own(record: object, key: string): unknown {
+  return (record as Record<string, unknown>)[key];
+}

@@ -1,0 +1,45 @@
+// Copies of what was seen, short enough to keep with every result.
+
+const excerptMax = 500;
+
+/** The value itself when it is small, else the beginning of its text. Bounded work however large the value is. */
+export function excerpt(value: unknown): unknown {
+  if (typeof value === "string") return shorten(value, excerptMax);
+  if (typeof value !== "object" || value === null) return value;
+  const text = print(value, excerptMax + 1);
+  return text.length <= excerptMax ? value : shorten(text, excerptMax);
+}
+
+/** A name in quotation marks, for a sentence. */
+export function quote(name: string): string {
+  return `"${shorten(name, 80)}"`;
+}
+
+/** Names for a sentence: the first few in quotation marks, the rest as a number. */
+export function quoteSome(names: string[], most = 5): string {
+  const rest = names.length - most;
+  return names.slice(0, most).map(quote).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+}
+
+/** The beginning of a text, never ending in half a surrogate pair. */
+export function shorten(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const head = text.slice(0, max - 1);
+  return `${/[\uD800-\uDBFF]$/.test(head) ? head.slice(0, -1) : head}…`;
+}
+
+/** JSON, given up once it is longer than `max`. Each level prints a character, so that depth is bounded as well. */
+function print(value: unknown, max: number): string {
+  if (max <= 0) return "";
+  if (typeof value === "string") return JSON.stringify(value.slice(0, max));
+  if (typeof value !== "object" || value === null) return String(value);
+  const isList = Array.isArray(value);
+  let text = isList ? "[" : "{";
+  for (const key in value) {
+    if (text.length > max) break;
+    if (text.length > 1) text += ",";
+    if (!isList) text += `${JSON.stringify(key.slice(0, max))}:`;
+    text += print((value as Record<string, unknown>)[key], max - text.length);
+  }
+  return text + (isList ? "]" : "}");
+}

@@ -1,0 +1,36 @@
+// What must be asked before tests can be judged: of the judge about replies, of the sandbox about costly patterns and schemas.
+import type { TestCase } from "../model/test-case.ts";
+import type { Derived, MergedTrace } from "../model/trace.ts";
+import { checkTest } from "./check-test.ts";
+import type { Answers, OpenQuestions } from "./finding.ts";
+import { TraceView } from "./trace-view.ts";
+
+/** No answer yet. */
+export function noAnswers(): Answers {
+  return { semantic: new Map(), sandbox: new Map() };
+}
+
+/**
+ * The questions that can be asked now about tests that apply, given the answers so far. A check whose dependency
+ * did not pass asks nothing, and one whose dependency waits for an answer asks in a later round: ask, keep every
+ * answer under its key, an outage too, and come again until nothing is open.
+ */
+export function openQuestions(
+  trace: MergedTrace,
+  derived: Derived,
+  tests: TestCase[],
+  answers: Answers,
+): OpenQuestions {
+  const open: OpenQuestions = { semantic: [], sandbox: [] };
+  let view: TraceView | undefined;
+  for (const test of tests) {
+    if (!test.assertions.some(({ type }) => askingTypes.includes(type))) continue;
+    view ??= new TraceView(trace, derived);
+    const asked = checkTest({ view, test, answers }).open;
+    open.semantic.push(...asked.semantic);
+    open.sandbox.push(...asked.sandbox);
+  }
+  return open;
+}
+
+const askingTypes = ["semantic", "json_schema", "response_regex"];

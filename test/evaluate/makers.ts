@@ -1,0 +1,76 @@
+// Makers of spans, traces and tests for the evaluation's own tests.
+
+import { evaluateTest } from "../../src/evaluate/evaluate.ts";
+import type { Answers } from "../../src/evaluate/finding.ts";
+import { noAnswers } from "../../src/evaluate/questions.ts";
+import { derive } from "../../src/model/derive.ts";
+import type { SemanticAnswer } from "../../src/model/judge.ts";
+import type { Check, Result } from "../../src/model/run.ts";
+import { parseTestCase, type TestCase } from "../../src/model/test-case.ts";
+import type { MergedTrace, Span } from "../../src/model/trace.ts";
+
+let made = 0;
+
+export function span(fields: Partial<Span> = {}): Span {
+  made += 1;
+  return {
+    span_id: `s${made}`,
+    parent_span_id: "root",
+    name: "step",
+    attributes: {},
+    start_time_unix_nano: null,
+    end_time_unix_nano: null,
+    status: null,
+    events: [],
+    ...fields,
+  };
+}
+
+export function root(attributes: Span["attributes"] = {}, fields: Partial<Span> = {}): Span {
+  return span({ span_id: "root", parent_span_id: null, name: "conversation", attributes, ...fields });
+}
+
+export function tool(name: string, args?: unknown): Span {
+  const call = args === undefined ? {} : { "gen_ai.tool.call.arguments": args };
+  return span({ name: `call ${name}`, attributes: { "gen_ai.tool.name": name, ...call } });
+}
+
+export function traceOf(...spans: Span[]): MergedTrace {
+  return { spans, resource: null, metadata: null, path: "canonical" };
+}
+
+/** An active, always-run, single-turn test unless the fields say otherwise. */
+export function testCase(fields: Record<string, unknown> = {}): TestCase {
+  const document = parseTestCase({
+    name: "a test",
+    passiveBehavior: "always_run",
+    scenario: "somebody asks for a refund",
+    turns: [{ input: "hello" }],
+    assertions: [{ type: "node_call", expected_name: "step" }],
+    ...fields,
+  });
+  made += 1;
+  return { ...document, id: `t${made}`, agentId: "agent" };
+}
+
+/** What one assertion comes to on these spans. */
+export function checkOf(
+  assertion: Record<string, unknown>,
+  spans: Span[],
+  answers: Answers = noAnswers(),
+): Check {
+  return resultOf([assertion], spans, answers).checks[0]!;
+}
+
+export function resultOf(
+  assertions: Record<string, unknown>[],
+  spans: Span[],
+  answers = noAnswers(),
+): Result {
+  const trace = traceOf(...spans);
+  return evaluateTest(trace, derive(trace), testCase({ assertions }), answers);
+}
+
+export function scored(score: number): SemanticAnswer {
+  return { state: "ok", score, reason: "The reply says so.", model: "local" };
+}
