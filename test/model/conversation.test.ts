@@ -196,6 +196,18 @@ describe("where the reply is looked for (D5)", () => {
       "y",
     ],
     [
+      "of AI spans with the same times the last",
+      [bare, timed("ai1", 8, { ...ai, ...messages("one") }), timed("ai2", 8, { ...ai, ...messages("two") })],
+      "two",
+      "two",
+    ],
+    [
+      "of spans with the same times the last, also once a better one had no text",
+      [bare, timed("w", 9, messages("")), timed("x", 8, messages("x")), timed("y", 8, messages("y"))],
+      "y",
+      "y",
+    ],
+    [
       "a span without an end is earlier than any with one",
       [bare, timed("x", 8, messages("x")), makeSpan("y", { attributes: messages("y") })],
       "x",

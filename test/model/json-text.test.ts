@@ -13,6 +13,12 @@ describe("parseJson", () => {
       assert.equal(parseJson(nested(201)), undefined);
     }
   });
+  test("counts levels, not the brackets that stand side by side", () => {
+    assert.deepEqual(
+      parseJson(`[${"[{}],".repeat(300)}[{}]]`),
+      Array.from({ length: 301 }, () => [{}]),
+    );
+  });
   test("refuses fifteen million open brackets", () =>
     assert.equal(parseJson("[".repeat(15_000_000)), undefined));
   test("reads a million values and refuses more", () => {
