@@ -11,6 +11,7 @@ export type Tables = {
     email: string;
     email_verified: ColumnType<boolean, boolean | undefined, boolean>;
     image: string | null;
+    first_project_made: ColumnType<boolean, boolean | undefined, boolean>;
     created_at: GeneratedTimestamp;
     updated_at: GeneratedTimestamp;
   };
@@ -18,7 +19,7 @@ export type Tables = {
     token_hash: Buffer;
     account_id: string;
     email: string;
-    sent_at: GeneratedTimestamp;
+    sent_at: Timestamp | null;
     expires_at: Timestamp;
     used_at: Timestamp | null;
   };

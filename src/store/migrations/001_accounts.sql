@@ -6,6 +6,8 @@ create table accounts (
   email text not null unique,
   email_verified boolean not null default false,
   image text,
+  -- Every account gets one project without asking, once: deleting it does not bring it back.
+  first_project_made boolean not null default false,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );
@@ -51,16 +53,23 @@ create table verifications (
 );
 create index verifications_identifier on verifications (identifier);
 
--- One row per verification mail; only a hash of the link's token is kept.
+-- One row per verification mail; only a hash of the link's token is kept. `sent_at` is null where the mail could
+-- not be handed over: such a row counts toward no limit.
 create table email_links (
   token_hash bytea primary key,
   account_id text not null references accounts on delete cascade,
   email text not null,
-  sent_at timestamptz not null default now(),
+  sent_at timestamptz,
   expires_at timestamptz not null,
   used_at timestamptz
 );
 create index email_links_account on email_links (account_id, sent_at desc);
+
+-- Shared by every process on this database, such as what session cookies are signed with.
+create table secrets (
+  name text primary key,
+  value text not null
+);
 
 create table projects (
   id uuid primary key default uuidv7(),

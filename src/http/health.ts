@@ -1,0 +1,62 @@
+// /healthz, /readyz and /metrics: whether the process lives, whether it can work, and how it has worked (I4).
+import { Counter, collectDefaultMetrics, Histogram, Registry } from "@prometheus-io/client";
+import { isMigrated } from "../store/migrate.ts";
+import type { App, Deps } from "./deps.ts";
+
+const registry = new Registry();
+const registers = [registry];
+collectDefaultMetrics({ register: registry });
+
+/** What this process counts, for the rooms that do the work to count up. */
+export const metrics = {
+  ingestRequests: new Counter({
+    name: "svc_ingest_requests_total",
+    help: "Ingestion requests by the code they were answered with: OK, PARTIAL or the code of the refusal.",
+    labelNames: ["code"],
+    registers,
+  }),
+  ingestSpans: new Counter({ name: "svc_ingest_spans_total", help: "Spans stored.", registers }),
+  runs: new Counter({
+    name: "svc_runs_total",
+    help: "Evaluations finished, by outcome.",
+    labelNames: ["outcome"],
+    registers,
+  }),
+  judgeCalls: new Counter({
+    name: "svc_judge_calls_total",
+    help: "Questions put to the judge, by kind and the state of the answer.",
+    labelNames: ["kind", "state"],
+    registers,
+  }),
+  httpSeconds: new Histogram({
+    name: "svc_http_request_duration_seconds",
+    help: "Time from a request's headers to the end of its reply.",
+    labelNames: ["method", "route", "status"],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  }),
+};
+
+export function registerHealth(app: App, { db }: Pick<Deps, "db">): void {
+  app.addHook("onResponse", async (request, reply) => {
+    const route = request.routeOptions.url ?? "none";
+    const labels = { method: request.method, route, status: reply.statusCode };
+    metrics.httpSeconds.observe(labels, reply.elapsedTime / 1000);
+  });
+
+  const schema = { hide: true };
+  app.get("/healthz", { schema }, async () => ({ status: "ok" }));
+
+  app.get("/readyz", { schema }, async (_request, reply) => {
+    const waitingFor = await isMigrated(db.pool).then(
+      migrated => (migrated ? undefined : "migrations"),
+      () => "database",
+    );
+    if (waitingFor === undefined) return { status: "ready" };
+    return reply.code(503).header("retry-after", 1).send({ status: "waiting", waitingFor });
+  });
+
+  app.get("/metrics", { schema }, async (_request, reply) =>
+    reply.type(registry.contentType).send(await registry.metrics()),
+  );
+}

@@ -1,0 +1,30 @@
+// The bodies of the dashboard API: JSON and nothing else, in UTF-8, of bounded depth.
+import { isWithin } from "../model/path.ts";
+import { Refusal } from "../model/refusal.ts";
+import type { App } from "./deps.ts";
+
+const levelsMax = 200;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Makes JSON the only media type that is read; an empty body is no body. */
+export function readJson(app: App): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>(
+    "application/json",
+    { parseAs: "buffer" },
+    async (_request: unknown, bytes: Buffer) => (bytes.length === 0 ? undefined : parse(bytes)),
+  );
+}
+
+function parse(bytes: Buffer): unknown {
+  let body: unknown;
+  try {
+    body = JSON.parse(utf8.decode(bytes));
+  } catch {
+    throw new Refusal("VALIDATION_ERROR", { message: "The body is not valid JSON in UTF-8." });
+  }
+  if (isWithin(body, levelsMax)) return body;
+  throw new Refusal("VALIDATION_ERROR", {
+    message: `The body is nested more than ${levelsMax} levels deep.`,
+  });
+}

@@ -1,0 +1,32 @@
+// Which methods each address answers: what tells "not here" from "not like this".
+import type { FastifyInstance } from "fastify";
+
+export type Route = { method: string; url: string };
+
+/** Watches the routes that are added to the app from now on. */
+export function watchRoutes(app: Pick<FastifyInstance, "addHook">): {
+  routes: Route[];
+  /** The methods of the routes whose address is `path`; wildcard routes, which answer anything, left out. */
+  methodsAt(path: string): string[];
+} {
+  const routes: Route[] = [];
+  app.addHook("onRoute", ({ method, url }) => {
+    for (const one of [method].flat()) routes.push({ method: one, url });
+  });
+  return {
+    routes,
+    methodsAt(path) {
+      const steps = path.split("/");
+      const methods = routes.filter(({ url }) => matches(url, steps)).map(({ method }) => method);
+      return [...new Set(methods)];
+    },
+  };
+}
+
+function matches(url: string, steps: string[]): boolean {
+  const pattern = url.split("/");
+  return (
+    pattern.length === steps.length &&
+    pattern.every((step, index) => (step.startsWith(":") ? steps[index] !== "" : step === steps[index]))
+  );
+}

@@ -1,0 +1,69 @@
+// Who is asking: every address under /api needs a session, and an id in it must be the asker's own.
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Account } from "../model/account.ts";
+import { Refusal } from "../model/refusal.ts";
+import { isOwn, isOwnedNoun } from "../store/ownership.ts";
+import { type Auth, findSession } from "./accounts-auth.ts";
+import type { App, Deps } from "./deps.ts";
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** An address under /api that needs no session. */
+    open?: boolean;
+  }
+  interface FastifyRequest {
+    account: Account | null;
+  }
+}
+
+/**
+ * Guards the routes that are added from now on, before their bodies are read. `/api/<noun>/:id` needs no look at
+ * the owner in its handler: what is not the account's own has been answered with 404 (G5).
+ */
+export function registerSession(app: App, deps: Deps, auth: Auth): void {
+  app.decorateRequest("account", null);
+
+  app.addHook("onRoute", ({ url }) => {
+    if (url.startsWith("/api/") && url.includes("/:id") && !isOwnedNoun(nounOf(url))) {
+      throw new Error(`Nobody knows whose ${url} is: say so in store/ownership.ts.`);
+    }
+  });
+
+  app.addHook("onRequest", async (request: FastifyRequest, reply: FastifyReply) => {
+    const { url, config } = request.routeOptions;
+    if (!url?.startsWith("/api/")) return;
+    const foreign = isForeign(request, deps.config.baseUrl);
+    if (config.open && !foreign) return;
+    const session = foreign ? undefined : await findSession(deps, auth, request);
+    if (!session) throw new Refusal("UNAUTHORIZED", { message: "Sign in first." });
+    if (session.cookies.length > 0) reply.header("set-cookie", session.cookies);
+    request.account = session.account;
+    const { id } = request.params as { id?: string };
+    const noun = nounOf(url);
+    if (id === undefined || !isOwnedNoun(noun)) return;
+    if (!(await isOwn(deps.db, session.account.id, noun, id))) throw new Refusal("NOT_FOUND");
+  });
+}
+
+/** The account that is signed in. Throws UNAUTHORIZED where there is none. */
+export function requireAccount(request: FastifyRequest): Account {
+  if (request.account) return request.account;
+  throw new Refusal("UNAUTHORIZED", { message: "Sign in first." });
+}
+
+function nounOf(url: string): string | undefined {
+  return url.split("/")[2];
+}
+
+/**
+ * Whether a page of another site makes the browser ask for a change: such a request counts as having no session.
+ * Browsers name the page's origin; other clients, which name none, carry no cookie they were not meant to.
+ */
+function isForeign(request: FastifyRequest, baseUrl: string): boolean {
+  if (request.method === "GET" || request.method === "HEAD") return false;
+  const { origin, host } = request.headers;
+  if (request.headers["sec-fetch-site"] === "cross-site") return true;
+  if (origin === undefined || origin === new URL(baseUrl).origin) return false;
+  // The same service under another of its names, such as 127.0.0.1 for localhost: a page cannot forge either header.
+  return URL.parse(origin)?.host !== host;
+}

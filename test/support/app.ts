@@ -1,0 +1,223 @@
+// The real server on a free port over a database of its own, and makers of what tests begin with.
+import type { AddressInfo } from "node:net";
+import { buildApp } from "../../src/http/app.ts";
+import type { App, Deps, Register } from "../../src/http/deps.ts";
+import { openLog } from "../../src/http/log.ts";
+import type { Agent } from "../../src/model/agent.ts";
+import type { Mail } from "../../src/remote/mailer.ts";
+import { type Database, openDatabase } from "../../src/store/db.ts";
+import { freshDatabase } from "./postgres.ts";
+
+export type TestAppOptions = {
+  baseUrl?: string;
+  limitAccounts?: boolean;
+  /** Adds routes of other rooms. */
+  extend?: Register;
+};
+
+export type TestApp = {
+  app: App;
+  /** Where the server really listens. */
+  url: string;
+  db: Database;
+  mailer: RecordingMailer;
+  /** Everything logged, a line each. */
+  logs: string[];
+  /** A client without a session. */
+  client(): Client;
+  /** A new account, signed in, its address not verified. */
+  signUp(account?: { email?: string; password?: string }): Promise<Owner>;
+  /** The same with a verified address. */
+  verifiedAccount(): Promise<Owner>;
+  close(): Promise<void>;
+};
+
+export type Owner = {
+  client: Client;
+  accountId: string;
+  email: string;
+  password: string;
+  /** The project that came with the account. */
+  projectId: string;
+};
+
+export async function startTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const database = await freshDatabase();
+  const db = openDatabase(database.url);
+  const mailer = recordingMailer();
+  const logs: string[] = [];
+  const deps: Deps = {
+    config: { baseUrl: options.baseUrl ?? "http://onlooker.test" },
+    db,
+    mailer,
+    log: openLog("debug", { write: line => void logs.push(line) }),
+    limitAccounts: options.limitAccounts ?? false,
+  };
+  const app = await buildApp(deps, options.extend ? [options.extend] : []);
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  let accounts = 0;
+
+  const signUp: TestApp["signUp"] = async ({
+    email = `owner-${++accounts}@example.com`,
+    password = "correct horse battery",
+  } = {}) => {
+    const client = newClient(url);
+    const { body } = await client.post("/api/auth/sign-up/email", { email, password }).expect(200);
+    const projects = await client.get("/api/projects").expect(200);
+    return { client, accountId: body.user.id, email, password, projectId: projects.body.items[0].id };
+  };
+
+  return {
+    app,
+    url,
+    db,
+    mailer,
+    logs,
+    client: () => newClient(url),
+    signUp,
+    async verifiedAccount() {
+      const owner = await signUp();
+      const token = tokenOf(await mailer.next(owner.email));
+      await owner.client.post("/api/verification/confirm", { token }).expect(200);
+      return owner;
+    },
+    async close() {
+      await app.close();
+      await db.close();
+      await database.drop();
+    },
+  };
+}
+
+/** An agent of the owner's first project, or of another. */
+export async function makeAgent(
+  owner: Owner,
+  { projectId = owner.projectId, ...agent }: Partial<Agent> = {},
+): Promise<Agent> {
+  const body = { name: "Support agent", ...agent };
+  return (await owner.client.post(`/api/projects/${projectId}/agents`, body).expect(201)).body;
+}
+
+/** A key of the owner's first project with full access, or as `key` says; its text is `key`. */
+export async function makeKey(owner: Owner, key: object = {}): Promise<{ id: string; key: string }> {
+  const body = { name: "CI", access: "full", ...key };
+  return (await owner.client.post(`/api/projects/${owner.projectId}/keys`, body).expect(201)).body;
+}
+
+/** An active test case that is always run; `fields` override. */
+export async function makeTest(
+  owner: Owner,
+  agentId: string,
+  fields: object = {},
+): Promise<{ id: string; name: string }> {
+  const body = {
+    name: "Answers quickly",
+    passiveBehavior: "always_run",
+    turns: [{ input: "Hello" }],
+    assertions: [{ type: "response_time", max_ms: 1000 }],
+    ...fields,
+  };
+  return (await owner.client.post(`/api/agents/${agentId}/tests`, body).expect(201)).body;
+}
+
+/** The token in the link that a mail is about. */
+export function tokenOf(mail: Mail): string {
+  return new URL(mail.link!).searchParams.get("token")!;
+}
+
+/** `body` is what the JSON reply held, or its text. */
+// biome-ignore lint/suspicious/noExplicitAny: a reply is whatever the test says it should be.
+export type Reply = { status: number; headers: Headers; body: any };
+
+/** A reply under way; `expect` makes another status an error that shows the body. */
+export type Pending = Promise<Reply> & { expect(status: number): Promise<Reply> };
+
+export type Client = {
+  /** The session cookie, as a browser would send it; empty without a session. */
+  cookie: string;
+  request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Pending;
+  get(path: string): Pending;
+  post(path: string, body?: unknown): Pending;
+  put(path: string, body?: unknown): Pending;
+  patch(path: string, body?: unknown): Pending;
+  delete(path: string): Pending;
+};
+
+/** Speaks JSON and keeps the session cookie. */
+function newClient(url: string): Client {
+  const client: Client = {
+    cookie: "",
+    request: (method, path, body, headers) => pending(send(method, path, body, headers)),
+    get: path => client.request("GET", path),
+    post: (path, body) => client.request("POST", path, body),
+    put: (path, body) => client.request("PUT", path, body),
+    patch: (path, body) => client.request("PATCH", path, body),
+    delete: path => client.request("DELETE", path),
+  };
+  async function send(method: string, path: string, body?: unknown, headers = {}): Promise<Reply> {
+    const response = await fetch(url + path, {
+      method,
+      redirect: "manual",
+      headers: {
+        ...(client.cookie && { cookie: client.cookie }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    for (const cookie of response.headers.getSetCookie()) {
+      const [pair = ""] = cookie.split(";", 1);
+      if (pair.includes("session_token=")) client.cookie = /max-age=0/i.test(cookie) ? "" : pair;
+    }
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json");
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: isJson && text ? JSON.parse(text) : text,
+    };
+  }
+  return client;
+}
+
+function pending(reply: Promise<Reply>): Pending {
+  return Object.assign(reply, {
+    async expect(status: number) {
+      const { body, ...rest } = await reply;
+      if (rest.status === status) return { body, ...rest };
+      throw new Error(`Answered ${rest.status} instead of ${status}: ${JSON.stringify(body)}`);
+    },
+  });
+}
+
+export type RecordingMailer = {
+  mails: Mail[];
+  /** While true, every mail is refused. */
+  down: boolean;
+  send(mail: Mail): Promise<void>;
+  /** The first mail to the address that was not returned before; waits for it. */
+  next(to: string): Promise<Mail>;
+};
+
+function recordingMailer(): RecordingMailer {
+  const unread: Mail[] = [];
+  const waiting: { to: string; resolve: (mail: Mail) => void }[] = [];
+  const mailer: RecordingMailer = {
+    mails: [],
+    down: false,
+    async send(mail) {
+      if (mailer.down) throw new Error("the mail server is down");
+      mailer.mails.push(mail);
+      const index = waiting.findIndex(({ to }) => to === mail.to);
+      if (index < 0) unread.push(mail);
+      else waiting.splice(index, 1)[0]!.resolve(mail);
+    },
+    next(to) {
+      const index = unread.findIndex(mail => mail.to === to);
+      if (index >= 0) return Promise.resolve(unread.splice(index, 1)[0]!);
+      return new Promise(resolve => waiting.push({ to, resolve }));
+    },
+  };
+  return mailer;
+}
