@@ -20,6 +20,8 @@ export type Bounds = {
   readonly bodyBytesMax: number;
   readonly nestingMax: number;
   readonly requestSpansMax: number;
+  /** JSON values or protobuf messages in one request. */
+  readonly requestElementsMax: number;
   readonly traceSpansMax: number;
   readonly traceBytesMax: number;
 };
@@ -98,6 +100,7 @@ export function readConfig(env: Environment): Config {
       bodyBytesMax: 31_457_280,
       nestingMax: integer(env, "SVC_NESTING_MAX", 200, 10, 1_000),
       requestSpansMax: integer(env, "SVC_REQUEST_SPANS_MAX", 100_000, 1, 1_000_000),
+      requestElementsMax: integer(env, "SVC_REQUEST_ELEMENTS_MAX", 2_000_000, 1_000, 20_000_000),
       traceSpansMax: integer(env, "SVC_TRACE_SPANS_MAX", 200_000, 1, 2_000_000),
       // The smallest bound still takes any single request; the largest is what one bytea can hold.
       traceBytesMax: integer(env, "SVC_TRACE_BYTES_MAX", 268_435_456, 31_457_280, 1_000_000_000),

@@ -29,7 +29,13 @@ export type IngestRequest = {
   ) => Promise<{ bytes: Buffer; release: () => void }>;
 };
 
-export type StoredTrace = Stored & { agentId: string; externalId: string; spanCount: number };
+export type StoredTrace = Stored & {
+  agentId: string;
+  externalId: string;
+  path: TracePath;
+  /** Distinct spans of this batch. */
+  spanCount: number;
+};
 
 export type IngestOutcome =
   | { path: "canonical"; trace: StoredTrace }
@@ -40,6 +46,8 @@ export type IngestDeps = FindAgents & {
   findKey: (hash: string) => Promise<AdmittedKey | undefined>;
   preparer: Preparer;
   writer: TraceWriter;
+  /** Told of every trace that is committed, before it is answered. */
+  onStored: (trace: StoredTrace, key: AdmittedKey) => void;
 };
 
 /** The media type is needed for the answer's encoding even where the request is refused. */
@@ -148,5 +156,7 @@ async function store(
     rawLength,
     columns,
   });
-  return { ...stored, agentId, externalId, spanCount };
+  const trace = { ...stored, agentId, externalId, path, spanCount };
+  deps.onStored(trace, key);
+  return trace;
 }

@@ -1,17 +1,17 @@
 // POST /public/traces: the public ingestion endpoint, in both formats and both encodings.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { RefusedGroup } from "../ingest/prepare.ts";
 import { type IngestDeps, type IngestOutcome, ingest, type StoredTrace } from "../ingest.ts";
 import { Refusal } from "../model/refusal.ts";
-import type { EventPublisher } from "../store/events.ts";
-import { encodePartial, encodeStatus, encodeSuccess } from "../wire/otlp-reply.ts";
-import { errorBody } from "./error-body.ts";
-import { metrics } from "./metrics.ts";
+import { encodeStatus, encodeSuccess, type PartialSuccess, partialMessage } from "../wire/otlp-reply.ts";
+import { metrics } from "./health.ts";
 import { BodyReader } from "./read-body.ts";
+import { asRefusal, refusalBody } from "./refuse.ts";
 
 // How long the rest of a refused request is read and thrown away, so that its sender gets to read the answer (A3).
 const drainMs = 2_000;
 
-export type PublicTracesDeps = { ingest: IngestDeps; events: EventPublisher };
+export type PublicTracesDeps = { ingest: IngestDeps };
 
 /**
  * Registers the endpoint. It answers in `onRequest`, before Fastify would look at the body or its type: the key is
@@ -28,7 +28,7 @@ export function registerPublicTraces(app: FastifyInstance, deps: PublicTracesDep
   }
   app.post("/public/traces/v1/traces", {
     schema: { hide: true },
-    onRequest: (request, reply) => answerRefusal(request, reply, doubledPath()),
+    onRequest: async (request, reply) => answerRefusal(request, reply, doubledPath()),
     handler: () => {},
   });
 }
@@ -49,19 +49,18 @@ async function receive(
       requestIds: headersDistinct["x-request-id"] ?? [],
       readBody: (encoding, mediaType) => reader.read(request.raw, reply.raw, encoding, mediaType),
     });
-    count(deps, outcome);
+    count(outcome);
     return answer(request, reply, outcome);
   } catch (error) {
     return answerRefusal(request, reply, error);
   }
 }
 
-function count({ events }: PublicTracesDeps, outcome: IngestOutcome): void {
-  metrics.ingestRequests.inc({ code: "OK" });
-  for (const trace of outcome.path === "canonical" ? [outcome.trace] : outcome.stored) {
-    metrics.ingestSpans.inc(trace.spanCount);
-    events.publish({ type: "trace", agentId: trace.agentId, traceId: trace.traceId, change: trace.state });
-  }
+function count(outcome: IngestOutcome): void {
+  const partial = outcome.path === "otlp" && outcome.refused.length > 0;
+  metrics.ingestRequests.inc({ code: partial ? "PARTIAL" : "OK" });
+  const stored = outcome.path === "canonical" ? [outcome.trace] : outcome.stored;
+  metrics.ingestSpans.inc(stored.reduce((sum, { spanCount }) => sum + spanCount, 0));
 }
 
 function answer(request: FastifyRequest, reply: FastifyReply, outcome: IngestOutcome): FastifyReply {
@@ -71,12 +70,12 @@ function answer(request: FastifyRequest, reply: FastifyReply, outcome: IngestOut
       .code(trace.state === "created" ? 201 : 200)
       .header("x-svc-trace-id", trace.traceId)
       .header("content-type", "application/json")
-      .send(JSON.stringify(canonicalReply(trace)));
+      .send(Buffer.from(JSON.stringify(canonicalReply(trace))));
   }
   const mediaType = isProtobuf(request) ? "protobuf" : "json";
   if (outcome.traces === 1) reply.header("x-svc-trace-id", outcome.stored[0]!.traceId);
-  const body =
-    outcome.refused.length > 0 ? encodePartial(mediaType, outcome.refused) : encodeSuccess(mediaType);
+  const partial = outcome.refused.length > 0 ? partialSuccess(outcome.refused) : undefined;
+  const body = encodeSuccess(mediaType, partial);
   return reply.code(200).header("content-type", contentTypes[mediaType]).send(body);
 }
 
@@ -90,6 +89,13 @@ function canonicalReply({ traceId, externalId, agentId, state, evaluation }: Sto
   };
 }
 
+function partialSuccess(refused: RefusedGroup[]): PartialSuccess {
+  return {
+    rejectedSpans: refused.reduce((sum, { spanCount }) => sum + spanCount, 0),
+    errorMessage: partialMessage(refused),
+  };
+}
+
 const contentTypes = { json: "application/json", protobuf: "application/x-protobuf" } as const;
 
 /** Whether the sender speaks protobuf, and so reads its answer as protobuf, even that of a refusal (A2). */
@@ -97,8 +103,9 @@ function isProtobuf(request: FastifyRequest): boolean {
   return /^\s*application\/(x-)?protobuf\s*(;|$)/i.test(request.headers["content-type"] ?? "");
 }
 
+/** Sent as bytes: to text, a charset would be added to the type that some clients compare as it is (A2). */
 function answerRefusal(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
-  const refusal = error instanceof Refusal ? error : new Refusal("INTERNAL", { cause: error });
+  const refusal = asRefusal(error);
   if (refusal.code === "INTERNAL") request.log.error({ err: error }, "ingestion failed");
   else if (refusal.code === "UNAVAILABLE") request.log.warn({ err: refusal.cause }, refusal.message);
   metrics.ingestRequests.inc({ code: refusal.code });
@@ -107,7 +114,9 @@ function answerRefusal(request: FastifyRequest, reply: FastifyReply, error: unkn
   if (refusal.retryAfterSeconds !== undefined) reply.header("retry-after", refusal.retryAfterSeconds);
   return isProtobuf(request)
     ? reply.header("content-type", contentTypes.protobuf).send(encodeStatus(refusal))
-    : reply.header("content-type", contentTypes.json).send(JSON.stringify(errorBody(refusal, request.id)));
+    : reply
+        .header("content-type", contentTypes.json)
+        .send(Buffer.from(JSON.stringify(refusalBody(refusal, request.id))));
 }
 
 /** Lets a sender that is still sending finish and read its answer; one that goes on for too long is cut off. */

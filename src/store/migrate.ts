@@ -1,6 +1,9 @@
 // Brings a database to this version's schema: numbered SQL files, each once, whoever else is starting.
 import { readdir, readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import type { Logger } from "pino";
+import { isTransient } from "./db.ts";
 
 const directory = new URL("./migrations/", import.meta.url);
 // Any fixed number: two processes that start together take turns on it.
@@ -52,6 +55,31 @@ export async function migrate(url: string): Promise<string[]> {
     return missing;
   } finally {
     await client.end();
+  }
+}
+
+/**
+ * Migrates, waiting up to 30 s for a database that is only just starting. Throws UnfitDatabaseError where it cannot
+ * be reached by then.
+ */
+export async function migratePatiently(url: string, log: Pick<Logger, "info" | "warn">): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  for (;;) {
+    try {
+      const applied = await migrate(url);
+      if (applied.length > 0) log.info({ migrations: applied }, "database migrated");
+      return;
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      const { host } = new URL(url);
+      if (performance.now() > deadline) {
+        throw new UnfitDatabaseError(
+          `The database at ${host} cannot be reached (${(error as Error).message || (error as { code?: string }).code}). Start it, or correct DATABASE_URL.`,
+        );
+      }
+      log.warn({ err: (error as Error).message }, `waiting for the database at ${host}`);
+      await sleep(1_000);
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 // Reading runs back: one by its id, those of a trace, those that judged a test.
 import type { Outcome, Routing, RunKind, RunState } from "../model/run.ts";
 import type { Database } from "./db.ts";
+import type { Listing } from "./listing.ts";
 
 export type RunRow = {
   id: string;
@@ -51,18 +52,18 @@ export async function listRunsOfTrace(db: Database, traceId: string): Promise<Ru
   return rows;
 }
 
-/** The completed runs that hold a result of the test, newest first, before the run `before`. */
+/** The completed runs that hold a result of the test, newest first. */
 export async function listRunsOfTest(
   db: Database,
   { agentId, testId }: { agentId: string; testId: string },
-  { before, limit }: { before: string | undefined; limit: number },
+  { before, rowsMax }: Listing,
 ): Promise<RunWithDetail[]> {
   const { rows } = await db.pool.query<RunWithDetail>(
     `select ${runColumns}, r.detail from runs r
       where r.agent_id = $1 and r.state = 'completed' and $2::uuid = any (r.test_ids)
-        and ($3::uuid is null or r.id < $3)
+        and r.id < $3
       order by r.id desc limit $4`,
-    [agentId, testId, before ?? null, limit],
+    [agentId, testId, before, rowsMax],
   );
   return rows;
 }

@@ -1,6 +1,5 @@
 // The run is the job: claiming due runs under a lease, giving them back, and keeping what they found.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import type { TraceColumns } from "../model/columns.ts";
 import type { Applicability, Result, RunState, Verdict } from "../model/run.ts";
 import type { Database } from "./db.ts";
 
@@ -94,16 +93,13 @@ export async function giveBackRuns(
 
 export type CompletedRun = {
   id: string;
-  traceId: string;
   /** The trace's revision that was judged. */
   revision: number;
   verdict: Verdict;
-  columns: TraceColumns;
 };
 
 /**
- * Keeps the results of runs whose lease is still this worker's, and the derived values they were judged by;
- * answers with the ids kept. A run that was taken over meanwhile, or whose trace was deleted, is left alone.
+ * Keeps the results of runs whose lease is still this worker's, and answers with their ids. A run that was taken over meanwhile, or whose trace was deleted, is left alone.
  */
 export async function completeRuns(
   db: Database,

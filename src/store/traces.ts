@@ -3,6 +3,7 @@ import type { TraceColumns } from "../model/columns.ts";
 import type { Outcome, RunState } from "../model/run.ts";
 import type { TraceKind, TracePath } from "../model/trace.ts";
 import type { Database } from "./db.ts";
+import type { Listing } from "./listing.ts";
 import { type RunRow, runColumns } from "./run-reads.ts";
 
 export type TraceRow = {
@@ -58,21 +59,20 @@ const traceColumns = `t.id, t.agent_id as "agentId", t.external_id as "externalI
   t.output_tokens as "outputTokens", t.reasoning_tokens as "reasoningTokens", t.failed,
   t.span_count as "spanCount", t.user_input as "userInput", t.response_text as "responseText"`;
 
-/** The newest traces of an agent before the trace `before`, at most `limit`. */
+/** The traces of an agent that pass the filters, newest first. */
 export async function listTraces(
   db: Database,
   agentId: string,
   filters: TraceFilters,
-  { before, limit }: { before: string | undefined; limit: number },
+  { before, rowsMax }: Listing,
 ): Promise<ListedTrace[]> {
-  const values: unknown[] = [agentId, limit];
-  const where = ["t.agent_id = $1"];
+  const values: unknown[] = [agentId, rowsMax, before];
+  const where = ["t.agent_id = $1", "t.id < $3"];
   const add = (value: unknown, condition: (parameter: string) => string) => {
     if (value === undefined) return;
     values.push(value);
     where.push(condition(`$${values.length}`));
   };
-  add(before, p => `t.id < ${p}`);
   add(filters.kind, p => `t.kind = ${p}`);
   add(filters.path, p => `t.path = ${p}`);
   add(filters.failed, p => `t.failed = ${p}`);

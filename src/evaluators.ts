@@ -1,0 +1,78 @@
+// The threads that judge runs: started, told when something may be due, replaced when one dies, stopped.
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import type { Logger } from "pino";
+import type { Config } from "./config.ts";
+import type { JudgeCall } from "./remote/judge.ts";
+
+export type EvaluatorData = { config: Config; databaseUrl: string };
+
+/** What a thread tells: for the metrics. */
+export type EvaluatorMessage =
+  | { type: "run"; state: string; verdict: string | null }
+  | { type: "judge"; call: JudgeCall };
+
+export type EvaluatorsOptions = EvaluatorData & {
+  log: Logger;
+  onMessage?: (message: EvaluatorMessage) => void;
+};
+
+/** How long a thread may take to finish what it has in hand. */
+export const graceMs = 15_000;
+const restartMs = 1_000;
+
+export class Evaluators {
+  readonly #options: EvaluatorsOptions;
+  readonly #threads = new Set<Worker>();
+  readonly #restarts = new Set<NodeJS.Timeout>();
+  #stopping = false;
+  #waking = false;
+
+  constructor(options: EvaluatorsOptions) {
+    this.#options = options;
+    for (let count = 0; count < options.config.evaluators; count++) this.#start();
+  }
+
+  /** Something may be due now. Told to the threads at most once in a turn of the event loop. */
+  wake(): void {
+    if (this.#waking) return;
+    this.#waking = true;
+    setImmediate(() => {
+      this.#waking = false;
+      for (const thread of this.#threads) thread.postMessage("wake");
+    });
+  }
+
+  /** Finishes what is in hand, gives back the rest. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    for (const timer of this.#restarts) clearTimeout(timer);
+    await Promise.all(
+      [...this.#threads].map(async thread => {
+        const ended = once(thread, "exit");
+        thread.postMessage("stop");
+        const timer = setTimeout(() => void thread.terminate(), graceMs + 2_000);
+        await ended;
+        clearTimeout(timer);
+      }),
+    );
+  }
+
+  #start(): void {
+    const { config, databaseUrl, log, onMessage } = this.#options;
+    const workerData: EvaluatorData = { config, databaseUrl };
+    const thread = new Worker(new URL("./evaluator-thread.ts", import.meta.url), { workerData });
+    this.#threads.add(thread);
+    thread.on("message", (message: EvaluatorMessage) => onMessage?.(message));
+    thread.on("error", error => log.error({ err: error }, "an evaluation thread died"));
+    thread.on("exit", () => {
+      this.#threads.delete(thread);
+      if (this.#stopping) return;
+      const timer = setTimeout(() => {
+        this.#restarts.delete(timer);
+        this.#start();
+      }, restartMs);
+      this.#restarts.add(timer);
+    });
+  }
+}

@@ -1,0 +1,90 @@
+// /api/events: what happens to an account's traces, as server-sent events. A client that was away reads again.
+import { PassThrough } from "node:stream";
+import { z } from "zod";
+import type { ServiceEvent } from "../model/event.ts";
+import { Refusal } from "../model/refusal.ts";
+import { listOwnAgentIds } from "../store/ownership.ts";
+import type { App, Deps } from "./deps.ts";
+import { requireAccount } from "./session.ts";
+import { Id } from "./validate.ts";
+
+// Below the idle time-outs of proxies, 30 s and more.
+const keepAliveMs = 15_000;
+// A client that reads more slowly than this lets pile up is cut off; it connects again and reads anew.
+const bufferedBytesMax = 1024 * 1024;
+// How often a stream looks anew whose agents these are: agents made later are heard too.
+const agentsEveryMs = 5_000;
+
+/** One process's listeners; whoever hears the database's notifications tells them. */
+export class EventHub {
+  readonly #listeners = new Set<(event: ServiceEvent) => void>();
+
+  publish(event: ServiceEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  listen(listener: (event: ServiceEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
+
+export function registerEvents(app: App, { db, hub }: Deps & { hub: EventHub }): void {
+  const streams = new Set<PassThrough>();
+  app.addHook("preClose", async () => {
+    for (const stream of streams) stream.end();
+  });
+
+  app.get(
+    "/api/events",
+    {
+      schema: {
+        tags: ["events"],
+        summary: "Server-sent events: trace, run, refresh",
+        querystring: z.object({
+          agentId: Id.optional().describe("Only of this agent; else of every agent of the account."),
+        }),
+      },
+    },
+    async (request, reply) => {
+      const { agentId } = request.query;
+      const account = requireAccount(request);
+      const agentsNow = async () => new Set(await listOwnAgentIds(db, account.id));
+      let agents = await agentsNow();
+      if (agentId && !agents.has(agentId)) throw new Refusal("NOT_FOUND");
+
+      const stream = new PassThrough();
+      streams.add(stream);
+      const send = (text: string) => {
+        if (stream.writableLength > bufferedBytesMax) stream.destroy();
+        else stream.write(text);
+      };
+      const stopListening = hub.listen(event => {
+        const heard =
+          event.agentId === null || (agentId ? event.agentId === agentId : agents.has(event.agentId));
+        if (heard) send(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+      });
+      const alive = setInterval(() => send(": alive\n\n"), keepAliveMs);
+      const look = setInterval(() => {
+        agentsNow().then(
+          now => {
+            agents = now;
+            if (agentId && !now.has(agentId)) stream.end();
+          },
+          () => {},
+        );
+      }, agentsEveryMs);
+      stream.once("close", () => {
+        stopListening();
+        clearInterval(alive);
+        clearInterval(look);
+        streams.delete(stream);
+      });
+      send("retry: 2000\n\n");
+      return reply
+        .header("content-type", "text/event-stream; charset=utf-8")
+        .header("x-accel-buffering", "no")
+        .send(stream);
+    },
+  );
+}

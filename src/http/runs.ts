@@ -1,0 +1,42 @@
+// Runs: one whole, and those that judged a test.
+import { z } from "zod";
+import { findRun, listRunsOfTest } from "../store/run-reads.ts";
+import { findTestCase } from "../store/test-cases.ts";
+import type { App, Deps } from "./deps.ts";
+import { found, listingOf, PageQuery, pageOf, pageSchema } from "./page.ts";
+import { RunDetail } from "./trace-schemas.ts";
+import { runDetailView } from "./trace-view.ts";
+
+export function registerRuns(app: App, { db }: Deps): void {
+  const tags = ["runs"];
+  const params = z.object({ id: z.string() });
+
+  app.get(
+    "/api/runs/:id",
+    { schema: { tags, summary: "One run with its results", params, response: { 200: RunDetail } } },
+    async ({ params: { id } }) => runDetailView(found(await findRun(db, id))),
+  );
+
+  app.get(
+    "/api/tests/:id/runs",
+    {
+      schema: {
+        tags,
+        summary: "List the completed runs that hold a result of a test, newest first",
+        params,
+        querystring: PageQuery,
+        response: { 200: pageSchema(RunDetail) },
+      },
+    },
+    async ({ params: { id }, query }) => {
+      const { id: testId, agentId } = found(await findTestCase(db, id));
+      const runs = await listRunsOfTest(db, { agentId, testId }, listingOf(query));
+      // Of each run, the result of the test that was asked for.
+      const views = runs.map(run => {
+        const view = runDetailView(run);
+        return { ...view, results: view.results.filter(result => result.testId === testId) };
+      });
+      return pageOf(views, query);
+    },
+  );
+}

@@ -1,0 +1,124 @@
+// The documented shapes of traces, runs and results; field names inside spans and assertions are their own.
+import { z } from "zod";
+import { Id } from "./validate.ts";
+
+const time = z.iso.datetime();
+const Outcome = z.enum(["passed", "failed", "skipped", "missing_instrumentation"]);
+const Counts = z.object({
+  passed: z.number(),
+  failed: z.number(),
+  skipped: z.number(),
+  missing_instrumentation: z.number(),
+});
+const Attributes = z.record(z.string(), z.unknown());
+
+const Check = z
+  .looseObject({
+    id: z.string(),
+    type: z.string(),
+    outcome: Outcome,
+    reason: z.string(),
+    expected: z.unknown(),
+    actual: z.unknown(),
+    evidence: z.array(z.looseObject({ spanId: z.string(), attribute: z.string().nullable() })),
+  })
+  .meta({ id: "Check" });
+
+const Result = z
+  .looseObject({
+    testId: Id,
+    name: z.string(),
+    outcome: Outcome,
+    score: z.number().nullable(),
+    reason: z.string(),
+    counts: Counts,
+    checks: z.array(Check),
+    test: z.unknown().describe("The test case as it was judged."),
+  })
+  .meta({ id: "Result" });
+
+const run = {
+  id: Id,
+  traceId: Id,
+  agentId: Id,
+  revision: z.number().nullable().describe("The trace's revision that was judged."),
+  kind: z.enum(["passive", "manual"]),
+  state: z.enum(["pending", "running", "completed", "error"]),
+  dueAt: time,
+  createdAt: time,
+  startedAt: time.nullable(),
+  finishedAt: time.nullable(),
+  attempts: z.number(),
+  routing: z.enum(["ok", "not_needed", "no_user_input", "unavailable"]).nullable(),
+  verdict: Outcome.nullable(),
+  score: z.number().nullable(),
+  counts: Counts.nullable(),
+  error: z.string().nullable(),
+};
+
+const Run = z.object(run).meta({ id: "Run" });
+export const RunDetail = z.object({ ...run, results: z.array(Result) }).meta({ id: "RunDetail" });
+
+const trace = {
+  id: Id,
+  agentId: Id,
+  externalId: z.string(),
+  kind: z.enum(["live", "test_run"]),
+  path: z.enum(["canonical", "otlp"]),
+  name: z.string(),
+  revision: z.number(),
+  receivedAt: time,
+  updatedAt: time,
+  durationMs: z.number().nullable(),
+  httpStatus: z.number().nullable(),
+  tokens: z.object({
+    input: z.number().nullable(),
+    output: z.number().nullable(),
+    reasoning: z.number().nullable(),
+    total: z.number().nullable(),
+  }),
+  failed: z.boolean(),
+  spanCount: z.number(),
+  userInput: z.string().nullable(),
+  responseText: z.string().nullable(),
+  run: Run.nullable().describe("The latest completed run, else the latest."),
+};
+
+export const ListedTrace = z.object(trace).meta({ id: "Trace" });
+
+export const TraceDetail = z
+  .object({
+    ...trace,
+    startTimeUnixNano: z.string().nullable(),
+    endTimeUnixNano: z.string().nullable(),
+    rootSpanId: z.string().nullable(),
+    spans: z.array(z.looseObject({ span_id: z.string(), name: z.string() })),
+    toolCalls: z.array(
+      z.object({
+        spanId: z.string(),
+        parentSpanId: z.string().nullable(),
+        name: z.string(),
+        arguments: z.unknown(),
+      }),
+    ),
+    metadata: Attributes.nullable(),
+    resource: Attributes.nullable(),
+    notices: z.array(z.string()),
+    otherConvention: z
+      .object({ name: z.string(), found: z.array(z.string()), send: z.string() })
+      .nullable()
+      .describe("For the notice other_convention: what was found, and what to send."),
+    runs: z.array(RunDetail),
+    tests: z
+      .array(
+        z.object({
+          testId: Id,
+          name: z.string(),
+          applied: z.boolean(),
+          why: z.string(),
+          reason: z.string().optional(),
+        }),
+      )
+      .describe("For every test of the agent, whether it ran and why not."),
+  })
+  .meta({ id: "TraceDetail" });

@@ -1,0 +1,101 @@
+// Traces of an agent: the list with its filters, one trace whole, and its deletion.
+import { z } from "zod";
+import { loadTraces, refreshStale } from "../load.ts";
+import type { EventPublisher } from "../store/events.ts";
+import { listRunsOfTrace } from "../store/run-reads.ts";
+import { listForAgent } from "../store/test-cases.ts";
+import { deleteTrace, findTrace, listTraces } from "../store/traces.ts";
+import type { App, Deps } from "./deps.ts";
+import { found, listingOf, PageQuery, pageOf, pageSchema } from "./page.ts";
+import { ListedTrace, TraceDetail } from "./trace-schemas.ts";
+import { listedTraceView, traceDetailView } from "./trace-view.ts";
+import { Id } from "./validate.ts";
+
+const number = z.coerce.number().nonnegative();
+const instant = z.iso.datetime({ offset: true }).transform(text => new Date(text));
+const noNul = (text: string) => !text.includes("\0");
+
+const TraceQuery = PageQuery.extend({
+  kind: z.enum(["live", "test_run"]).optional(),
+  path: z.enum(["canonical", "otlp"]).optional(),
+  state: z
+    .enum(["pending", "running", "completed", "error", "none"])
+    .optional()
+    .describe("Of the run that the list shows; none: not evaluated."),
+  verdict: z.enum(["passed", "failed", "skipped", "missing_instrumentation"]).optional(),
+  routing: z.enum(["ok", "not_needed", "no_user_input", "unavailable"]).optional(),
+  failed: z.stringbool().optional(),
+  httpStatus: z.coerce.number().int().optional(),
+  externalId: z.string().max(255).refine(noNul).optional(),
+  testId: Id.optional().describe("Traces on which this test has a result."),
+  receivedFrom: instant.optional(),
+  receivedTo: instant.optional(),
+  durationMinMs: number.optional(),
+  durationMaxMs: number.optional(),
+  tokensMin: number.optional(),
+  tokensMax: number.optional(),
+  text: z.string().max(200).refine(noNul).optional().describe("In name, user input or response."),
+});
+
+export function registerTraces(app: App, { db, events }: Deps & { events: EventPublisher }): void {
+  const tags = ["traces"];
+  const params = z.object({ id: z.string() });
+
+  app.get(
+    "/api/agents/:id/traces",
+    {
+      schema: {
+        tags,
+        summary: "List an agent's traces, newest first",
+        params,
+        querystring: TraceQuery,
+        response: { 200: pageSchema(ListedTrace) },
+      },
+    },
+    async ({ params, query }) => {
+      await refreshStale(db, { agentId: params.id });
+      const { cursor, limit, ...filters } = query;
+      const traces = await listTraces(db, params.id, filters, listingOf({ cursor, limit }));
+      return pageOf(traces.map(listedTraceView), query);
+    },
+  );
+
+  app.get(
+    "/api/traces/:id",
+    {
+      schema: {
+        tags,
+        summary: "One trace with its spans, derived values, notices and runs",
+        params,
+        response: { 200: TraceDetail },
+      },
+    },
+    async ({ params: { id } }) => {
+      const row = found(await findTrace(db, id));
+      const [loaded, runs, tests] = await Promise.all([
+        loadTraces(db, [row.id]),
+        listRunsOfTrace(db, row.id),
+        listForAgent(db, row.agentId),
+      ]);
+      return traceDetailView(row, found(loaded.get(row.id)), runs, tests);
+    },
+  );
+
+  app.delete(
+    "/api/traces/:id",
+    {
+      schema: {
+        tags,
+        summary: "Delete a trace with its runs",
+        params,
+        response: { 204: z.undefined() },
+      },
+    },
+    async ({ params: { id } }, reply) => {
+      const row = found(await findTrace(db, id));
+      await deleteTrace(db, row.id);
+      events.publish({ type: "trace", agentId: row.agentId, traceId: row.id, change: "deleted" });
+      return reply.code(204).send();
+    },
+  );
+}

@@ -1,0 +1,171 @@
+// One process of the service: opens the database, serves what its roles say, and stops without losing anything.
+import type { Logger } from "pino";
+import type { Config } from "./config.ts";
+import { Evaluators } from "./evaluators.ts";
+import { buildApp, buildHealthApp } from "./http/app.ts";
+import { EventHub, registerEvents } from "./http/events.ts";
+import { metrics } from "./http/health.ts";
+import { registerPublicTraces } from "./http/public-traces.ts";
+import { registerRuns } from "./http/runs.ts";
+import { registerTraces } from "./http/traces.ts";
+import { Preparer } from "./ingest/preparer.ts";
+import type { IngestDeps } from "./ingest.ts";
+import { openMailer } from "./remote/mailer.ts";
+import { findAgentsByIds, findAgentsByServiceName, listAgentsOfKey, serviceKey } from "./store/agents.ts";
+import { type Database, openDatabase } from "./store/db.ts";
+import { openEmbedded } from "./store/embedded.ts";
+import { EventPublisher, subscribe } from "./store/events.ts";
+import { gather } from "./store/gather.ts";
+import { KeyUses } from "./store/key-uses.ts";
+import { admitKeys } from "./store/keys.ts";
+import { migratePatiently } from "./store/migrate.ts";
+import { TraceWriter } from "./store/trace-writer.ts";
+
+export type Service = {
+  /** Where it answers on this machine, with the port that was taken. */
+  url: string;
+  databaseUrl: string;
+  /** Stops taking requests, finishes those in hand, gives back leases, stops the embedded database (I5). */
+  stop(): Promise<void>;
+};
+
+// Requests in hand may take this long to finish once the service stops; then their connections are cut.
+const requestGraceMs = 8_000;
+
+/** Throws ConfigError, EmbeddedError, UnfitDatabaseError, or what listening on the port throws. */
+export async function startService(given: Config, log: Logger): Promise<Service> {
+  const embedded = given.databaseUrl ? undefined : await openEmbedded({ dataDir: given.dataDir, log });
+  const databaseUrl = given.databaseUrl ?? embedded!.url;
+  // Closed in the order opposite to their opening, each once, whether the start succeeded or not.
+  const closing: (() => Promise<unknown>)[] = embedded ? [() => embedded.stop()] : [];
+  const stop = async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  };
+  try {
+    await migratePatiently(databaseUrl, log);
+    const db = openDatabase(databaseUrl, 12);
+    closing.push(() => db.close());
+    const config = { ...given };
+    const evaluators = config.roles.includes("worker")
+      ? startEvaluators(config, databaseUrl, log)
+      : undefined;
+    if (evaluators) closing.push(() => evaluators.stop());
+    const url = config.roles.includes("http")
+      ? await serve(config, { db, databaseUrl, evaluators, log, closing })
+      : await serveHealth(config, { db, log, closing });
+    return { url, databaseUrl, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type Opened = { db: Database; log: Logger; closing: (() => Promise<unknown>)[] };
+
+function startEvaluators(config: Config, databaseUrl: string, log: Logger): Evaluators {
+  return new Evaluators({
+    config,
+    databaseUrl,
+    log,
+    onMessage(message) {
+      if (message.type === "judge") {
+        const { kind, state } = message.call;
+        metrics.judgeCalls.inc({ kind, state });
+      } else metrics.runs.inc({ outcome: message.state === "error" ? "error" : (message.verdict ?? "none") });
+    },
+  });
+}
+
+async function serve(
+  config: { -readonly [Name in keyof Config]: Config[Name] },
+  opened: Opened & { databaseUrl: string; evaluators: Evaluators | undefined },
+): Promise<string> {
+  const { db, databaseUrl, evaluators, log, closing } = opened;
+  const events = new EventPublisher(db);
+  closing.push(() => events.close());
+  const keyUses = new KeyUses(db);
+  closing.push(() => keyUses.close());
+  const preparer = new Preparer({
+    limits: {
+      nestingMax: config.bounds.nestingMax,
+      spansMax: config.bounds.requestSpansMax,
+      elementsMax: config.bounds.requestElementsMax,
+    },
+  });
+  closing.push(() => preparer.close());
+  const mailer = openMailer({
+    smtpUrl: config.smtpUrl ?? null,
+    from: config.mailFrom,
+    outboxDir: `${config.dataDir}/outbox`,
+    log,
+  });
+  closing.push(async () => mailer.close());
+  const hub = new EventHub();
+  const subscription = subscribe(databaseUrl, event => hub.publish(event));
+  closing.push(() => subscription.close());
+
+  const ingest: IngestDeps = {
+    ...lookups(db),
+    preparer,
+    writer: new TraceWriter(db, { ...config, ...config.bounds }),
+    onStored({ agentId, traceId, state, path, evaluation }, key) {
+      events.publish({ type: "trace", agentId, traceId, change: state });
+      keyUses.record(key.id);
+      if (evaluation === "scheduled" && path === "canonical") evaluators?.wake();
+    },
+  };
+  const app = await buildApp({ config, db, mailer, log, ingest, events, hub }, [
+    registerPublicTraces,
+    registerTraces,
+    registerRuns,
+    registerEvents,
+  ]);
+  return listen(app, config, closing);
+}
+
+async function serveHealth(config: Config, { db, log, closing }: Opened): Promise<string> {
+  return listen(await buildHealthApp({ db, log }), config, closing);
+}
+
+async function listen(
+  app: Awaited<ReturnType<typeof buildHealthApp>>,
+  config: { port: number; host: string; baseUrl: string },
+  closing: (() => Promise<unknown>)[],
+): Promise<string> {
+  closing.push(async () => {
+    const cut = setTimeout(() => app.server.closeAllConnections(), requestGraceMs);
+    await app.close();
+    clearTimeout(cut);
+  });
+  await app.listen({ port: config.port, host: config.host });
+  const { port } = app.server.address() as { port: number };
+  if (config.port === 0) config.baseUrl = `http://localhost:${port}`;
+  const host = ["0.0.0.0", "::"].includes(config.host) ? "127.0.0.1" : config.host;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** What ingestion asks of the database, each kind of question shared by the requests that ask at the same time. */
+function lookups(
+  db: Database,
+): Pick<IngestDeps, "findKey" | "findAgent" | "findAgentByServiceName" | "listAgentsOfKey"> {
+  const findService = gather(async names =>
+    findAgentsByServiceName(
+      db,
+      names.map(name => {
+        const [projectId, ...serviceName] = name.split("\n");
+        return { projectId: projectId!, serviceName: serviceName.join("\n") };
+      }),
+    ),
+  );
+  return {
+    findKey: gather(hashes =>
+      admitKeys(
+        db,
+        hashes.map(hash => Buffer.from(hash, "hex")),
+      ),
+    ),
+    findAgent: gather(ids => findAgentsByIds(db, ids)),
+    findAgentByServiceName: (projectId, serviceName) => findService(serviceKey(projectId, serviceName)),
+    listAgentsOfKey: key => listAgentsOfKey(db, key),
+  };
+}
