@@ -1,5 +1,5 @@
 // Regular expressions as test cases may use them: compiled by an engine that takes linear time, or refused in plain words.
-import { RE2JS, RE2JSSyntaxException } from "re2js";
+import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
 
 export const patternMax = 1000;
 
@@ -48,8 +48,7 @@ function compile(source: string, flags: string): Pattern {
   if (unknownFlags(flags).length > 0) throw new PatternFault("The flags are i, m and s.");
   const bits = [...flags].reduce((sum, flag) => sum | flagBits[flag]!, 0);
   try {
-    // Translated so that what people bring from JavaScript, such as \u00e9, means what it meant there.
-    const program = RE2JS.compile(RE2JS.translateRegExp(source), bits);
+    const program = RE2JS.compile(withPlainEscapes(source), bits);
     const size = program.programSize();
     // A long search leaves megabytes of automaton behind; the next one builds what it needs again.
     const tidy = (text: string) => {
@@ -70,9 +69,17 @@ function compile(source: string, flags: string): Pattern {
       },
     };
   } catch (error) {
-    if (!(error instanceof RE2JSSyntaxException)) throw error;
-    throw new PatternFault(plain(error));
+    if (error instanceof RE2JSSyntaxException) throw new PatternFault(plain(error));
+    if (error instanceof RE2JSException) throw new PatternFault("This pattern is too large.");
+    throw error;
   }
+}
+
+/** JavaScript's way of writing a character by its number, `\u00e9`, in the engine's. */
+function withPlainEscapes(source: string): string {
+  return source.replace(/\\(?:u\{([\da-f]{1,6})\}|u([\da-f]{4})|.)/gis, (written, long, short) =>
+    long || short ? `\\x{${long ?? short}}` : written,
+  );
 }
 
 function plain(error: RE2JSSyntaxException): string {
