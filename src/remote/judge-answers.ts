@@ -21,10 +21,10 @@ const verdict = z.strictObject({
   verdict: z.enum(["met", "mostly", "partly", "not_met", "cannot_tell"]),
 });
 
-/** The shapes asked for. Flat, all required, without bounds: what every structured-output mode can express. */
+/** The shape asked for by each kind of question. Flat, all required, without bounds: what every structured-output mode can express. */
 export const answerSchemas = {
-  labels: z.strictObject({ labels: z.array(label) }),
-  verdicts: z.strictObject({ verdicts: z.array(verdict) }),
+  route: z.strictObject({ labels: z.array(label) }),
+  semantic: z.strictObject({ verdicts: z.array(verdict) }),
 };
 
 export type Labels = Map<string, { label: RouteLabel; reason: string }>;
@@ -62,7 +62,7 @@ const scores = { met: 1, mostly: 0.75, partly: 0.4, not_met: 0 };
  * be met by what is absent.
  */
 export function readVerdicts(text: string, asked: readonly string[], reply: string): Read<Judgement> {
-  const parsed = answerSchemas.verdicts.safeParse(jsonIn(text));
+  const parsed = answerSchemas.semantic.safeParse(jsonIn(text));
   if (!parsed.success) return { ok: false, why: "it is not the JSON that was asked for" };
   const { verdicts } = parsed.data;
   const ids = new Set(verdicts.map(({ id }) => id));
@@ -82,13 +82,13 @@ export function readVerdicts(text: string, asked: readonly string[], reply: stri
 }
 
 /**
- * The one JSON value in a text: the text itself, what follows a model's thinking aloud, or the only fenced
- * block. Undefined when there is none or it is not clear which.
+ * The JSON a text consists of: all of it, what follows a model's thinking aloud, or the one fenced block it ends
+ * with. JSON that is merely mentioned is none: it may be quoted from the material.
  */
 function jsonIn(text: string): unknown {
   const said = text.replace(/^\s*<think>[\s\S]*?<\/think>/, "").trim();
-  const fenced = [...said.matchAll(/```(?:json)?[ \t]*\r?\n([\s\S]*?)```/gi)];
-  const candidate = fenced.length === 1 && !said.startsWith("{") ? fenced[0]![1]! : said;
+  const [, fenced, ...more] = said.split(/```(?:json)?[ \t]*(?:\r?\n|$)/i);
+  const candidate = more.length === 1 && more[0] === "" ? fenced! : said;
   try {
     return JSON.parse(candidate);
   } catch {

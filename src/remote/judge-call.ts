@@ -11,6 +11,7 @@ import {
 } from "ai";
 import type { Logger } from "pino";
 import type { z } from "zod";
+import type { JudgeConfig } from "../config.ts";
 import type { Prompt } from "./judge-prompts.ts";
 
 /** The judge is down, busy, or refuses us. `why` completes "it …"; `retryAfterMs` is how long it asked to wait. */
@@ -34,7 +35,7 @@ export type Answered = {
 };
 
 /** `url` is the base, as in `https://api.openai.com/v1`; a bare origin means its `/v1`. */
-export type JudgeServer = { url: string; model: string; apiKey?: string | undefined };
+export type JudgeServer = Pick<JudgeConfig, "url" | "model" | "apiKey">;
 
 /** An answer longer than this is given up on. */
 export const answerBytesMax = 1_048_576;

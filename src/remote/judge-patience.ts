@@ -1,6 +1,7 @@
 // How long and how hard the judge is asked: a bounded number of calls at a time, a few tries, and a pause after a row of failures.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Logger } from "pino";
+import type { JudgeConfig } from "../config.ts";
 import type { Unanswered, Unavailable } from "./judge-call.ts";
 
 /** Time and chance, as an argument. `sleep` and `timeout` are in milliseconds; `sleep` rejects when aborted. */
@@ -35,39 +36,44 @@ export type Failed = { state: "unavailable" | "unusable" | "budget"; reason: str
 
 export type Attempt<T> = { state: "ok"; value: T } | Unanswered | Unavailable;
 
-/** Runs a question's calls, and gives up on it in a bounded time: twice `timeoutMs` from its first call. */
+/** Runs a question's calls, and gives up on it at `deadlineMs` after its first began. */
 export type Patience = <T>(
   attempt: (signal: AbortSignal) => Promise<Attempt<T>>,
-  caller?: AbortSignal,
+  asker?: AbortSignal,
 ) => Promise<{ state: "ok"; value: T } | Failed>;
+
+/** Time enough for two calls that time out and the longest wait between them. */
+export function deadlineMs(timeoutMs: number): number {
+  return 2 * timeoutMs + patience.retryAfterMaxMs;
+}
 
 /** Shares `concurrency` slots and one memory of failures among all questions put through it. */
 export function createPatience(
-  { timeoutMs, concurrency }: { timeoutMs: number; concurrency: number },
+  { timeoutMs, concurrency }: Pick<JudgeConfig, "timeoutMs" | "concurrency">,
   clock: Clock,
   log: Pick<Logger, "info" | "warn">,
 ): Patience {
   const slots = createSlots(concurrency);
   const breaker = createBreaker(clock, log);
 
-  return async (attempt, caller) => {
+  return async (attempt, asker) => {
     let deadline = Number.POSITIVE_INFINITY;
     let why = "";
     for (let tries = 1; ; tries += 1) {
-      if (!(await slots.take(caller))) return withdrawn;
+      if (!(await slots.take(asker))) return withdrawn;
       let outcome: Awaited<ReturnType<typeof attempt>>;
       try {
         const paused = breaker.pausedBecause();
         if (paused !== undefined) return unavailable(`${paused}, and is not asked again for a few seconds`);
-        if (tries === 1) deadline = clock.now() + 2 * timeoutMs;
+        if (tries === 1) deadline = clock.now() + deadlineMs(timeoutMs);
         const left = Math.min(timeoutMs, deadline - clock.now());
         if (left <= 0) return unavailable(why);
         const timeout = clock.timeout(left);
-        outcome = await attempt(caller ? AbortSignal.any([timeout, caller]) : timeout);
+        outcome = await attempt(asker ? AbortSignal.any([timeout, asker]) : timeout);
       } finally {
         slots.give();
       }
-      if (outcome.state !== "ok" && caller?.aborted) return withdrawn;
+      if (outcome.state !== "ok" && asker?.aborted) return withdrawn;
       if (outcome.state !== "unavailable") {
         breaker.answered();
         return outcome.state === "ok" ? outcome : failed(outcome);
@@ -77,7 +83,7 @@ export function createPatience(
       if (!outcome.retry || tries === patience.tries) return unavailable(why);
       const pause = pauseBefore(tries, outcome.retryAfterMs, clock);
       if (pause > patience.retryAfterMaxMs || clock.now() + pause >= deadline) return unavailable(why);
-      await clock.sleep(pause, caller).catch(() => undefined);
+      await clock.sleep(pause, asker).catch(() => undefined);
     }
   };
 }
@@ -102,16 +108,16 @@ function createSlots(count: number) {
   let free = count;
   const waiting = new Set<() => void>();
   return {
-    /** False when the caller gave up first. */
-    async take(caller?: AbortSignal): Promise<boolean> {
-      if (caller?.aborted) return false;
+    /** False when the asker gave up first. */
+    async take(asker?: AbortSignal): Promise<boolean> {
+      if (asker?.aborted) return false;
       if (free > 0) {
         free -= 1;
         return true;
       }
       return new Promise(resolve => {
         const served = () => {
-          caller?.removeEventListener("abort", gaveUp);
+          asker?.removeEventListener("abort", gaveUp);
           resolve(true);
         };
         const gaveUp = () => {
@@ -119,7 +125,7 @@ function createSlots(count: number) {
           resolve(false);
         };
         waiting.add(served);
-        caller?.addEventListener("abort", gaveUp, { once: true });
+        asker?.addEventListener("abort", gaveUp, { once: true });
       });
     },
     give(): void {

@@ -1,7 +1,7 @@
 // Puts a run's questions to the configured language model; whatever happens, what comes back is an answer of model/judge.ts.
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
-import type { z } from "zod";
+import type { JudgeConfig } from "../config.ts";
 import type {
   Judge,
   RoutingAnswer,
@@ -10,14 +10,11 @@ import type {
   SemanticQuestion,
 } from "../model/judge.ts";
 import { answerSchemas, type Labels, type Read, readLabels, readVerdicts } from "./judge-answers.ts";
-import { type Answered, createCaller, type JudgeServer } from "./judge-call.ts";
+import { type Answered, createCaller } from "./judge-call.ts";
 import { type Attempt, type Clock, createPatience, type Failed, systemClock } from "./judge-patience.ts";
 import { hasWord, type Prompt, routingPrompt, scenariosPerCall, semanticPrompt } from "./judge-prompts.ts";
 
-/** `timeoutMs` bounds one call, twice that a question; `concurrency` is the number of calls at a time. */
-export type JudgeConfig = JudgeServer & { timeoutMs: number; concurrency: number };
-
-/** One call as it is counted. Tokens are 0 where the server does not say; "aborted" is the caller's doing. */
+/** One call as it is counted. Tokens are 0 where the server does not say; "aborted" is the asker's doing. */
 export type JudgeCall = {
   kind: "route" | "semantic";
   ms: number;
@@ -30,98 +27,108 @@ export type JudgeOptions = { onCall?: (call: JudgeCall) => void; clock?: Clock }
 
 /** A judge at the configured server; without a configuration, one that says so to every question. */
 export function openJudge(
-  config: JudgeConfig | null,
+  config: JudgeConfig | null | undefined,
   log: Pick<Logger, "info" | "warn">,
-  { onCall, clock = systemClock }: JudgeOptions = {},
+  options: JudgeOptions = {},
 ): Judge {
-  if (config === null) return { route: async () => notConfigured, ask: async () => notConfigured };
+  if (!config) return { route: async () => notConfigured, ask: async () => notConfigured };
+  const put = createPut(config, log, options);
+  return {
+    route: (question, asker) => route(put, question, asker),
+    ask: (question, asker) => ask(put, config.model, question, asker),
+  };
+}
+
+type Putting<T> = { kind: JudgeCall["kind"]; prompt: Prompt; read: (text: string) => Read<T> };
+
+/** Puts one prompt until it is answered or given up on, and counts every call. `asker` withdraws it. */
+type Put = <T>(
+  putting: Putting<T>,
+  asker: AbortSignal | undefined,
+) => Promise<{ state: "ok"; value: T } | Failed>;
+
+function createPut(
+  config: JudgeConfig,
+  log: Pick<Logger, "info" | "warn">,
+  { onCall, clock = systemClock }: JudgeOptions,
+): Put {
   const call = createCaller(config, log);
   const patiently = createPatience(config, clock, log);
-
-  function put<T>(
-    kind: JudgeCall["kind"],
-    prompt: Prompt,
-    schema: z.ZodType,
-    read: (text: string) => Read<T>,
-    caller: AbortSignal | undefined,
-  ): Promise<{ state: "ok"; value: T } | Failed> {
-    return patiently(async signal => {
+  return ({ kind, prompt, read }, asker) =>
+    patiently(async signal => {
       const started = clock.now();
-      const answer = await call(prompt, schema, signal);
+      const answer = await call(prompt, answerSchemas[kind], signal);
       const outcome = answer.state === "answered" ? understood(answer, read) : answer;
       const { inputTokens, outputTokens } = answer.state === "answered" ? answer : noTokens;
-      const state = caller?.aborted && outcome.state !== "ok" ? "aborted" : outcome.state;
+      const state = asker?.aborted && outcome.state !== "ok" ? "aborted" : outcome.state;
       onCall?.({ kind, ms: clock.now() - started, inputTokens, outputTokens, state });
       return outcome;
-    }, caller);
-  }
+    }, asker);
+}
 
-  async function label(
-    userInput: string,
-    scenarios: { id: string; scenario: string }[],
-    caller?: AbortSignal,
-  ) {
-    const ids = scenarios.map(({ id }) => id);
-    const prompt = routingPrompt({ userInput, scenarios, marker: newMarker() });
-    return put("route", prompt, answerSchemas.labels, text => readLabels(text, ids), caller);
+async function route(put: Put, question: RoutingQuestion, asker?: AbortSignal): Promise<RoutingAnswer> {
+  const scenarios = question.scenarios.map(({ scenario }, index) => ({ id: `s${index + 1}`, scenario }));
+  const chunks = await Promise.all(
+    chunksOf(scenarios).map(chunk => labelsOf(put, question.userInput, chunk, asker)),
+  );
+  const answered = chunks.filter(chunk => chunk.state === "ok");
+  const failed = chunks.find(chunk => chunk.state !== "ok");
+  if (failed && answered.length === 0) {
+    return { state: failed.state === "budget" ? "unavailable" : failed.state, reason: failed.reason };
   }
-
-  /** The labels of one call's worth of scenarios; those missing from the answer are asked for once more. */
-  async function labelChunk(
-    userInput: string,
-    scenarios: { id: string; scenario: string }[],
-    caller?: AbortSignal,
-  ): Promise<{ state: "ok"; value: Labels } | Failed> {
-    const first = await label(userInput, scenarios, caller);
-    if (first.state !== "ok") return first;
-    const missing = scenarios.filter(({ id }) => !first.value.has(id));
-    if (missing.length === 0) return first;
-    const second = await label(userInput, missing, caller);
-    if (second.state !== "ok") return first.value.size === 0 ? second : first;
-    return { state: "ok", value: new Map([...first.value, ...second.value]) };
+  const byId = new Map(answered.flatMap(chunk => [...chunk.value]));
+  if (byId.size === 0 && scenarios.length > 0) return unlabelled;
+  const labels: Labels = new Map();
+  for (const [index, { testId }] of question.scenarios.entries()) {
+    const found = byId.get(`s${index + 1}`);
+    if (found) labels.set(testId, found);
   }
+  return { state: "ok", labels };
+}
 
-  async function route(question: RoutingQuestion, caller?: AbortSignal): Promise<RoutingAnswer> {
-    const scenarios = question.scenarios.map(({ scenario }, index) => ({ id: `s${index + 1}`, scenario }));
-    const chunks = await Promise.all(
-      chunksOf(scenarios).map(chunk => labelChunk(question.userInput, chunk, caller)),
-    );
-    const answered = chunks.filter(chunk => chunk.state === "ok");
-    const failed = chunks.find(chunk => chunk.state !== "ok");
-    if (failed && answered.length === 0) {
-      return { state: failed.state === "budget" ? "unavailable" : failed.state, reason: failed.reason };
-    }
-    const byId = new Map(answered.flatMap(chunk => [...chunk.value]));
-    if (byId.size === 0 && scenarios.length > 0) return unlabelled;
-    const labels: Labels = new Map();
-    for (const [index, { testId }] of question.scenarios.entries()) {
-      const found = byId.get(`s${index + 1}`);
-      if (found) labels.set(testId, found);
-    }
-    return { state: "ok", labels };
-  }
+type Scenarios = { id: string; scenario: string }[];
 
-  async function ask(question: SemanticQuestion, caller?: AbortSignal): Promise<SemanticAnswer> {
-    const { scenario, userInput, response, criteria, reference } = question;
-    if (!hasWord(response)) return wordless;
-    const prompt = semanticPrompt({
-      scenario,
-      criteria: [{ id: "c1", criterion: criteria }],
-      reference,
-      userInput,
-      reply: response,
-      marker: newMarker(),
-    });
-    const read = (text: string) => readVerdicts(text, ["c1"], response);
-    const answer = await put("semantic", prompt, answerSchemas.verdicts, read, caller);
-    if (answer.state !== "ok") return answer;
-    const { score, reason } = answer.value;
-    return score === null
-      ? { state: "undecided", reason: `The judge could not decide: ${reason}` }
-      : { state: "ok", score, reason, model: config!.model };
-  }
+/** The labels of one call's worth of scenarios; those missing from the answer are asked for once more (F3). */
+async function labelsOf(put: Put, userInput: string, scenarios: Scenarios, asker?: AbortSignal) {
+  const label = (asked: Scenarios) => {
+    const ids = asked.map(({ id }) => id);
+    const prompt = routingPrompt({ userInput, scenarios: asked, marker: newMarker() });
+    return put({ kind: "route", prompt, read: text => readLabels(text, ids) }, asker);
+  };
+  const first = await label(scenarios);
+  if (first.state !== "ok") return first;
+  const missing = scenarios.filter(({ id }) => !first.value.has(id));
+  if (missing.length === 0) return first;
+  const second = await label(missing);
+  if (second.state !== "ok") return first.value.size === 0 ? second : first;
+  return { state: "ok" as const, value: new Map([...first.value, ...second.value]) };
+}
 
-  return { route, ask };
+async function ask(
+  put: Put,
+  model: string,
+  question: SemanticQuestion,
+  asker?: AbortSignal,
+): Promise<SemanticAnswer> {
+  const { scenario, userInput, response: reply, criteria, reference } = question;
+  if (!hasWord(reply)) return wordless;
+  const prompt = semanticPrompt({
+    scenario,
+    criteria: [{ id: "c1", criterion: criteria }],
+    reference,
+    userInput,
+    reply,
+    marker: newMarker(),
+  });
+  const answer = await put(
+    { kind: "semantic", prompt, read: text => readVerdicts(text, ["c1"], reply) },
+    asker,
+  );
+  if (answer.state !== "ok") return answer;
+  const { score, reason } = answer.value;
+  return score === null
+    ? { state: "undecided", reason: `The judge could not decide: ${reason}` }
+    : { state: "ok", score, reason, model };
 }
 
 const notConfigured = {

@@ -5,7 +5,7 @@ import pino from "pino";
 import type { SemanticQuestion } from "../../src/model/judge.ts";
 import { type JudgeCall, openJudge } from "../../src/remote/judge.ts";
 import { answerBytesMax } from "../../src/remote/judge-call.ts";
-import { type Clock, patience } from "../../src/remote/judge-patience.ts";
+import { type Clock, deadlineMs, patience } from "../../src/remote/judge-patience.ts";
 import {
   completion,
   cutOff,
@@ -46,16 +46,16 @@ const routing = {
 function standingClock() {
   let time = 1_000_000;
   const waits: number[] = [];
-  const timeouts: AbortController[] = [];
+  const timeouts: { ms: number; controller: AbortController }[] = [];
   const clock: Clock = {
     now: () => time,
     sleep: async ms => {
       waits.push(ms);
       time += ms;
     },
-    timeout: () => {
+    timeout: ms => {
       const controller = new AbortController();
-      timeouts.push(controller);
+      timeouts.push({ ms, controller });
       return controller.signal;
     },
     random: () => 0.5,
@@ -63,10 +63,13 @@ function standingClock() {
   const pass = (ms: number) => {
     time += ms;
   };
-  const expire = (index: number) => {
-    timeouts[index]!.abort(new DOMException("The operation timed out.", "TimeoutError"));
+  /** The latest timeout comes. */
+  const expire = () => {
+    const { ms, controller } = timeouts.at(-1)!;
+    time += ms;
+    controller.abort(new DOMException("The operation timed out.", "TimeoutError"));
   };
-  return { clock, waits, pass, expire };
+  return { clock, waits, timeouts, pass, expire };
 }
 
 function open(script: Script, more: Partial<typeof config> = {}) {
@@ -188,9 +191,11 @@ describe("Retry-After", () => {
   });
 
   it("past the question's deadline ends it at once", async () => {
-    const { judge, waits } = open(busyOnce("7"), { timeoutMs: 1_000 });
+    const script: Script = () => refusal(503, {}, { "retry-after": "15" });
+    const { judge, waits } = open(script, { timeoutMs: 1_000 });
     assert.equal((await judge.ask(question)).state, "unavailable");
-    assert.deepEqual(waits, []);
+    assert.equal(waits.length, 1);
+    assert.equal(server.requests.length, 2);
   });
 });
 
@@ -223,30 +228,31 @@ describe("a judge that refuses us", () => {
     });
   }
 
-  it("is not followed elsewhere: a redirect gets neither prompt nor key", async () => {
+  it("is not followed elsewhere: a redirect gets neither prompt nor key", async t => {
     const elsewhere = await startJudgeServer();
+    t.after(() => elsewhere.close());
     const { judge } = open(() =>
       raw(307, "text/plain", "", { location: `${elsewhere.url}/chat/completions` }),
     );
     assert.equal((await judge.ask(question)).state, "unusable");
     assert.equal(elsewhere.requests.length, 0);
-    await elsewhere.close();
   });
 });
 
 describe("a judge that keeps silent", () => {
   it("is given up on at the timeout of each call and, in all, at the question's deadline", async () => {
-    const { judge, expire, pass } = open(() => silence);
+    const { judge, expire, timeouts, waits } = open(() => silence);
     const asked = judge.ask(question);
-    await server.arrived(1);
-    pass(config.timeoutMs);
-    expire(0);
-    await server.arrived(2);
-    pass(config.timeoutMs);
-    expire(1);
+    for (const count of [1, 2, 3]) {
+      await server.arrived(count);
+      expire();
+    }
     const answer = await asked;
     assert.equal(answer.state, "unavailable");
-    assert.match((answer as { reason: string }).reason, /it did not answer in time, 2 tries/);
+    assert.match((answer as { reason: string }).reason, /it did not answer in time, 3 tries/);
+    const [first, second, third] = timeouts.map(({ ms }) => ms);
+    assert.deepEqual([first, second], [config.timeoutMs, config.timeoutMs]);
+    assert.equal(first! + waits[0]! + second! + waits[1]! + third!, deadlineMs(config.timeoutMs));
   });
 
   it("is left at once when the question is withdrawn", async () => {
@@ -312,6 +318,27 @@ describe("the calls of a process", () => {
     gate.resolve();
     assert.equal((await first).state, "ok");
     assert.equal((await judge.ask(question)).state, "ok");
+    assert.equal(server.requests.length, 2);
+  });
+
+  it("are not made any more for a question whose deadline passes while it waits for its next turn", async () => {
+    const gate = Promise.withResolvers<void>();
+    const { judge, pass, waits } = open(
+      async (request, index) => {
+        if (index === 0) return refusal(503);
+        await gate.promise;
+        return obliging()(request, index);
+      },
+      { concurrency: 1 },
+    );
+    const first = judge.ask(question);
+    const second = judge.ask(question);
+    await server.arrived(2);
+    assert.equal(waits.length, 1);
+    pass(deadlineMs(config.timeoutMs));
+    gate.resolve();
+    assert.equal((await second).state, "ok");
+    assert.equal((await first).state, "unavailable");
     assert.equal(server.requests.length, 2);
   });
 });
