@@ -83,6 +83,7 @@ function open(script: Script, more: Partial<typeof config> = {}) {
   return { judge, calls, ...time };
 }
 
+const favourable = { id: "c1", evidence: "", reason: "Yes.", verdict: "met" };
 const verdicts = (text: string) =>
   completion(`{"verdicts":[{"id":"c1","evidence":"","reason":"Yes.",${text}}]}`);
 
@@ -92,24 +93,27 @@ describe("an answer of no use", () => {
     "an empty body": raw(200, "application/json", ""),
     "an error with 200": json(200, { error: { message: "overloaded" } }),
     "no choices": json(200, { id: "1", choices: [] }),
-    "10 MB": completion("x".repeat(10 * answerBytesMax)),
+    "10 MB, however right": completion({ verdicts: [{ ...favourable, reason: "yes ".repeat(2_500_000) }] }),
+    "just beyond the bound": completion({
+      verdicts: [{ ...favourable, reason: "x".repeat(answerBytesMax) }],
+    }),
     "no content": completion(""),
     prose: completion("The reply is fine, I would say."),
     "truncated JSON": completion('{"verdicts":[{"id":"c1","evid', "length"),
-    "JSON that looks whole but was cut": completion({ verdicts: [] }, "length"),
+    "JSON that looks whole but was cut": completion({ verdicts: [favourable] }, "length"),
     "a score that is NaN": verdicts('"score":NaN'),
     "a score out of range": verdicts('"score":1.7'),
     "a score beside the verdict": verdicts('"verdict":"met","score":17'),
     "a verdict of its own": verdicts('"verdict":"excellent"'),
     "no verdict": completion({ verdicts: [] }),
     "another criterion": completion({
-      verdicts: [{ id: "c2", evidence: "", reason: "Yes.", verdict: "met" }],
+      verdicts: [{ ...favourable, id: "c2" }],
     }),
     "two verdicts": completion({
-      verdicts: ["met", "not_met"].map(verdict => ({ id: "c1", evidence: "", reason: "Yes.", verdict })),
+      verdicts: [favourable, { ...favourable, verdict: "not_met" }],
     }),
     "a request it will not have": refusal(400, { message: "This model's maximum context length is 4096." }),
-    "a refusal by its filter": completion("", "content_filter"),
+    "an answer its filter tampered with": completion({ verdicts: [favourable] }, "content_filter"),
   };
   for (const [name, reply] of Object.entries(cases)) {
     it(`is unusable, and asked for once: ${name}`, async () => {
