@@ -1,0 +1,98 @@
+// The floors of src/: imports go down only, and rooms on one floor never meet.
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+/** From the ground up. A room is a folder, a file of src/, or both by the same name. */
+const floors = [
+  ["model"],
+  ["wire", "evaluate"],
+  ["store", "remote"],
+  ["load"],
+  ["ingest", "run"],
+  ["http", "worker"],
+  ["evaluators"],
+  ["service"],
+  ["config"], // as a type it may be taken anywhere
+  ["main", "bootstrap"],
+];
+
+type Import = { path: string; typeOnly: boolean };
+
+/** `path` is relative to src/. Files loaded by URL, such as those of threads, count as imported. */
+function importsOf(file: string, source: string): Import[] {
+  const pattern =
+    /^(?:import|export)\s(?<type>type\s)?[^"';]*?from\s*"(?<from>\.[^"]+)"|\b(?:import|URL)\(\s*"(?<called>\.[^"]+)"|^import\s+"(?<bare>\.[^"]+)"/gm;
+  return [...source.matchAll(pattern)].map(({ groups }) => ({
+    path: join(file, "..", (groups!["from"] ?? groups!["called"] ?? groups!["bare"])!),
+    typeOnly: groups!["type"] !== undefined,
+  }));
+}
+
+function roomOf(path: string): string {
+  const name = path.split("/")[0]!.replace(/\.ts$/, "");
+  return name === "evaluator-thread" ? "evaluators" : name; // the inside of those threads
+}
+
+function floorOf(room: string): number {
+  return floors.findIndex(rooms => rooms.includes(room));
+}
+
+/** What is wrong with this import in one sentence, or undefined. */
+function breach(file: string, { path, typeOnly }: Import): string | undefined {
+  const [from, to] = [roomOf(file), roomOf(path)];
+  if (from === to || path.startsWith("..")) return undefined;
+  if (to === "config" && typeOnly) return undefined;
+  const lost = [from, to].find(room => floorOf(room) === -1);
+  if (lost !== undefined) return `${file} imports ${path}: ${lost} is on no floor`;
+  return floorOf(to) < floorOf(from) ? undefined : `${file} imports ${path}, which is not on a lower floor`;
+}
+
+const root = join(import.meta.dirname, "..", "src");
+const files = globSync("**/*.ts", { cwd: root });
+
+test("every import in src/ goes down, and no two rooms on one floor meet", () => {
+  assert.ok(files.length > 10, "src/ was found");
+  const breaches = files.flatMap(file =>
+    importsOf(file, readFileSync(join(root, file), "utf8")).flatMap(imported => breach(file, imported) ?? []),
+  );
+  assert.deepEqual(breaches, []);
+});
+
+test("every file of src/ opens with its promise, a comment", () => {
+  const silent = files.filter(file => !/^\/(?:\/|\*)/.test(readFileSync(join(root, file), "utf8")));
+  assert.deepEqual(silent, []);
+});
+
+test("the check of floors sees a breach in every form an import can take", () => {
+  const source = [
+    'import { a } from "../store/keys.ts";',
+    'import type { B } from "../http/app.ts";',
+    'import {\n  c,\n  d,\n} from "../evaluate/evaluate.ts";',
+    'export { e } from "../remote/judge.ts";',
+    'import "../worker.ts";',
+    'const f = await import("../run.ts");',
+    'const g = new Worker(new URL("../ingest/thread.ts", import.meta.url));',
+    'import { readConfig } from "../config.ts";',
+    'import { h } from "../helpers.ts";',
+  ].join("\n");
+  const imports = importsOf("wire/body.ts", source);
+  assert.equal(imports.length, 9);
+  assert.equal(imports.filter(imported => breach("wire/body.ts", imported) !== undefined).length, 9);
+});
+
+test("the check of floors lets pass what goes down, stays in its room, or takes the type of the configuration", () => {
+  const source = [
+    'import { z } from "zod";',
+    'import type { Trace } from "../model/trace.ts";',
+    'import { otlp } from "./otlp.ts";',
+    'import type { Bounds } from "../config.ts";',
+  ].join("\n");
+  const imports = importsOf("wire/body.ts", source);
+  assert.equal(imports.length, 3);
+  assert.deepEqual(
+    imports.flatMap(imported => breach("wire/body.ts", imported) ?? []),
+    [],
+  );
+});

@@ -1,0 +1,74 @@
+// Databases for tests: each test file gets its own, cloned from one that was migrated once.
+import { createHash, randomBytes } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { after } from "node:test";
+import pg from "pg";
+import { migrate } from "../../src/store/migrate.ts";
+import { startServer } from "./postgres-server.ts";
+
+let own: ReturnType<typeof startServer> | undefined;
+let template: Promise<string> | undefined;
+
+// A file run by itself has no server from the run around it and starts one of its own.
+after(async () => (await own)?.stop());
+
+/** The URL of a superuser on the database `postgres` of the server this run of the tests uses. */
+export async function adminUrl(): Promise<string> {
+  const given = process.env.SVC_TEST_DATABASE_URL;
+  if (given) return given;
+  own ??= startServer();
+  return (await own).url;
+}
+
+/** A new migrated database that nobody else uses. `drop` also ends the connections left to it. */
+export async function freshDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  template ??= migratedTemplate();
+  const from = await template;
+  const name = `onlooker_test_${randomBytes(6).toString("hex")}`;
+  await administer(`create database ${name} template ${from}`);
+  return {
+    url: await urlOf(name),
+    drop: () => administer(`drop database if exists ${name} with (force)`),
+  };
+}
+
+/** Its name holds a hash of the migrations, so that a template of other migrations is never taken for it. */
+async function migratedTemplate(): Promise<string> {
+  const folder = new URL("../../src/store/migrations/", import.meta.url);
+  const hash = createHash("sha256");
+  for (const file of readdirSync(folder).sort())
+    hash.update(file).update(readFileSync(new URL(file, folder)));
+  const name = `onlooker_template_${hash.digest("hex").slice(0, 12)}`;
+  await withAdmin(async client => {
+    await client.query("select pg_advisory_lock(hashtext($1))", [name]); // test files run side by side
+    const { rowCount } = await client.query("select from pg_database where datname = $1", [name]);
+    if (rowCount !== 0) return;
+    await client.query(`drop database if exists ${name}_draft with (force)`);
+    await client.query(`create database ${name}_draft`);
+    await migrate(await urlOf(`${name}_draft`));
+    await client.query(`alter database ${name}_draft rename to ${name}`);
+  });
+  return name;
+}
+
+async function urlOf(database: string): Promise<string> {
+  const url = new URL(await adminUrl());
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+async function administer(sql: string): Promise<void> {
+  await withAdmin(async client => {
+    await client.query(sql);
+  });
+}
+
+async function withAdmin(work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: await adminUrl() });
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}
