@@ -1,0 +1,371 @@
+// Questions are asked only where an answer counts, and an answer that did not come passes and fails nothing (E3, E4).
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { evaluateTest } from "../../src/evaluate/evaluate.ts";
+import type { Answers } from "../../src/evaluate/finding.ts";
+import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
+import { derive } from "../../src/model/derive.ts";
+import type { SemanticAnswer } from "../../src/model/judge.ts";
+import type { Check } from "../../src/model/run.ts";
+import type { SandboxAnswer } from "../../src/model/sandbox.ts";
+import type { Span } from "../../src/model/trace.ts";
+import { root, scored, span, testCase, traceOf } from "./makers.ts";
+
+const polite = { type: "semantic", criteria: "The reply is polite." };
+const shaped = { type: "json_schema", target_node: "step", field: "o", schema: { type: "object" } };
+const reply = { "gen_ai.response.text": "Dear customer", "gen_ai.prompt": "hello" };
+const valid: SandboxAnswer = { state: "ok", holds: true, faults: [] };
+
+/** Asks in rounds as a run does, and keeps what was asked. */
+function judged(
+  fields: Record<string, unknown>,
+  spans: Span[],
+  answer: { semantic?: (response: string) => SemanticAnswer; sandbox?: (text: string) => SandboxAnswer } = {},
+) {
+  const trace = traceOf(...spans);
+  const derived = derive(trace);
+  const testOf = testCase(fields);
+  const answers: Answers = noAnswers();
+  const rounds: string[][] = [];
+  for (;;) {
+    const open = openQuestions(trace, derived, [testOf], answers);
+    if (open.semantic.length + open.sandbox.length === 0) break;
+    rounds.push([
+      ...open.semantic.map(({ question }) => question.assertionId),
+      ...open.sandbox.map(({ question }) => question.kind),
+    ]);
+    assert.ok(rounds.length < 10, "asking comes to an end");
+    for (const { key, question } of open.semantic)
+      answers.semantic.set(key, answer.semantic!(question.response));
+    for (const { key, question } of open.sandbox) {
+      answers.sandbox.set(key, answer.sandbox!(question.kind === "schema" ? question.value : question.text));
+    }
+  }
+  return { result: evaluateTest(trace, derived, testOf, answers), rounds };
+}
+
+const onlyCheck = (...given: Parameters<typeof judged>): Check => judged(...given).result.checks[0]!;
+
+suite("semantic checks", () => {
+  for (const [score, threshold, outcome] of [
+    [0.7, undefined, "passed"],
+    [0.69, undefined, "failed"],
+    [0.69, 0.5, "passed"],
+    [0, 0, "passed"],
+    [0.99, 1, "failed"],
+  ] as const) {
+    test(`a score of ${score} by the threshold ${threshold ?? "of the test"} has ${outcome}`, () => {
+      const assertion = threshold === undefined ? polite : { ...polite, threshold };
+      const check = onlyCheck({ assertions: [assertion] }, [root(reply)], { semantic: () => scored(score) });
+      assert.equal(check.outcome, outcome);
+      assert.equal(check.score, score);
+      assert.deepEqual(check.expected, { criteria: polite.criteria, threshold: threshold ?? 0.7 });
+      assert.deepEqual(check.actual, { score, model: "local" });
+      assert.deepEqual(check.evidence, [
+        { spanId: "root", attribute: "gen_ai.response.text", value: "Dear customer" },
+      ]);
+    });
+  }
+
+  test("negation turns a score round", () => {
+    const fields = { assertions: [{ ...polite, negate: true }] };
+    assert.equal(onlyCheck(fields, [root(reply)], { semantic: () => scored(0.9) }).outcome, "failed");
+    assert.equal(onlyCheck(fields, [root(reply)], { semantic: () => scored(0.1) }).outcome, "passed");
+  });
+
+  test("the judge is told the scenario, the input, the response, the criteria and the reference", () => {
+    const trace = traceOf(root(reply));
+    const asked = testCase({
+      scenario: "a greeting",
+      assertions: [{ ...polite, id: "p", reference: "Dear X" }],
+    });
+    const { semantic } = openQuestions(trace, derive(trace), [asked], noAnswers());
+    assert.deepEqual(
+      semantic.map(({ question }) => question),
+      [
+        {
+          testId: asked.id,
+          assertionId: "p",
+          scenario: "a greeting",
+          userInput: "hello",
+          response: "Dear customer",
+          criteria: polite.criteria,
+          reference: "Dear X",
+        },
+      ],
+    );
+  });
+
+  test("of several spans aimed at, each text is asked about once and one that suffices is enough", () => {
+    const spans = [
+      root(),
+      ...["a", "b", "a", "c"].map(text => span({ attributes: { "gen_ai.response.text": text } })),
+    ];
+    const fields = { assertions: [{ ...polite, target_node: "step" }] };
+    const { result, rounds } = judged(fields, spans, {
+      semantic: response => scored(response === "b" ? 0.8 : 0.1),
+    });
+    assert.deepEqual(rounds, [["a1", "a1", "a1"]]);
+    assert.equal(result.checks[0]?.outcome, "passed");
+    assert.deepEqual(
+      result.checks[0]?.evidence.map(({ value }) => value),
+      ["b"],
+    );
+    const mixed = judged(fields, spans, {
+      semantic: response => (response === "b" ? outage("unavailable") : scored(0.1)),
+    });
+    assert.equal(mixed.result.checks[0]?.skipped, "judge_unavailable");
+    const none = judged(fields, spans, { semantic: response => scored(response === "c" ? 0.6 : 0.1) });
+    assert.deepEqual([none.result.checks[0]?.outcome, none.result.checks[0]?.score], ["failed", 0.6]);
+  });
+});
+
+function outage(state: Exclude<SemanticAnswer["state"], "ok">): SemanticAnswer {
+  return { state, reason: `The judge is ${state}.` };
+}
+
+suite("outages", () => {
+  const codes = {
+    not_configured: "no_judge",
+    unavailable: "judge_unavailable",
+    unusable: "judge_unusable",
+    budget: "budget",
+    undecided: "undecided",
+  } as const;
+  for (const [state, code] of Object.entries(codes) as [keyof typeof codes, Check["skipped"]][]) {
+    test(`a judge that is ${state} skips the check with its reason, negated or not`, () => {
+      for (const negate of [false, true]) {
+        const check = onlyCheck({ assertions: [{ ...polite, negate }] }, [root(reply)], {
+          semantic: () => outage(state),
+        });
+        assert.deepEqual(
+          [check.outcome, check.skipped, check.reason],
+          ["skipped", code, `The judge is ${state}.`],
+        );
+      }
+    });
+  }
+
+  for (const threshold of [null, "0.7", -0.1, 1.1, [], {}, true]) {
+    test(`the threshold ${JSON.stringify(threshold)} skips the check and asks nothing`, () => {
+      for (const fields of [
+        { threshold, assertions: [polite] },
+        { assertions: [{ ...polite, threshold }] },
+      ]) {
+        const { result, rounds } = judged(fields, [root(reply)]);
+        assert.deepEqual([result.checks[0]?.skipped, rounds], ["threshold", []]);
+      }
+    });
+  }
+
+  test("an assertion's own threshold stands in for a test's that is not valid", () => {
+    const fields = { threshold: "high", assertions: [{ ...polite, threshold: 0.5 }] };
+    assert.equal(onlyCheck(fields, [root(reply)], { semantic: () => scored(0.5) }).outcome, "passed");
+  });
+
+  test("without a reply nothing is asked", () => {
+    assert.deepEqual(judged({ assertions: [polite] }, [root()]).rounds, []);
+  });
+
+  test("an answer that never came skips the check", () => {
+    const trace = traceOf(root({ ...reply, o: {} }), span({ attributes: { o: {} } }));
+    const { checks, outcome } = evaluateTest(
+      trace,
+      derive(trace),
+      testCase({ assertions: [polite, shaped] }),
+      noAnswers(),
+    );
+    assert.deepEqual(
+      checks.map(({ skipped }) => skipped),
+      ["judge_unavailable", "limit"],
+    );
+    assert.equal(outcome, "skipped");
+  });
+
+  test("a skipped check leaves the rest of the test to be judged", () => {
+    const fields = { assertions: [polite, { type: "node_call", expected_name: "conv" }] };
+    const { result } = judged(fields, [root(reply)], { semantic: () => outage("unavailable") });
+    assert.deepEqual(
+      [result.outcome, result.score, result.reason],
+      ["passed", 1, "Passed, 1 of 2 checked, 1 skipped"],
+    );
+  });
+});
+
+suite("schemas and costly patterns", () => {
+  const spans = [root(), span({ attributes: { o: '{"a":1}' } })];
+
+  test("an attribute's JSON text is validated as it is, another value as its JSON", () => {
+    const seen: string[] = [];
+    const sandbox = (text: string) => {
+      seen.push(text);
+      return valid;
+    };
+    judged(
+      { assertions: [shaped] },
+      [...spans, span({ attributes: { o: { b: [2] } } }), span({ attributes: { o: "no json" } })],
+      { sandbox },
+    );
+    assert.deepEqual(seen, ['{"a":1}', '{"b":[2]}', "no json"]);
+  });
+
+  test("a valid value passes, and fails when negated", () => {
+    assert.equal(onlyCheck({ assertions: [shaped] }, spans, { sandbox: () => valid }).outcome, "passed");
+    assert.equal(
+      onlyCheck({ assertions: [{ ...shaped, negate: true }] }, spans, { sandbox: () => valid }).outcome,
+      "failed",
+    );
+  });
+
+  test("an invalid value fails with what is wrong, and passes when negated", () => {
+    const sandbox = (): SandboxAnswer => ({ state: "ok", holds: false, faults: ["a: Too small."] });
+    const check = onlyCheck({ assertions: [shaped] }, spans, { sandbox });
+    assert.deepEqual(
+      [check.outcome, check.actual],
+      ["failed", { value: '{"a":1}', faults: ["a: Too small."] }],
+    );
+    assert.match(check.reason, /is not valid: a: Too small\.$/);
+    assert.equal(
+      onlyCheck({ assertions: [{ ...shaped, negate: true }] }, spans, { sandbox }).outcome,
+      "passed",
+    );
+  });
+
+  test("one valid value of several is enough, and same values are validated once", () => {
+    const several = [root(), ...["1", "{}", "1"].map(o => span({ attributes: { o } }))];
+    const { result, rounds } = judged({ assertions: [shaped] }, several, {
+      sandbox: text => ({ state: "ok", holds: text === "{}", faults: [] }),
+    });
+    assert.deepEqual([result.checks[0]?.outcome, rounds], ["passed", [["schema", "schema"]]]);
+  });
+
+  for (const state of ["timeout", "unavailable"] as const) {
+    test(`a sandbox's ${state} skips the check, negated or not`, () => {
+      for (const negate of [false, true]) {
+        const sandbox = (): SandboxAnswer => ({ state, reason: "It took too long." });
+        const check = onlyCheck({ assertions: [{ ...shaped, negate }] }, spans, { sandbox });
+        assert.deepEqual(
+          [check.outcome, check.skipped, check.reason],
+          ["skipped", "limit", "It took too long."],
+        );
+      }
+    });
+  }
+
+  test("a value too long to be validated is skipped, unless another one is valid", () => {
+    const long = span({ attributes: { o: "x".repeat(1_000_001) } });
+    assert.equal(onlyCheck({ assertions: [shaped] }, [root(), long]).skipped, "limit");
+    assert.equal(
+      onlyCheck({ assertions: [shaped] }, [...spans, long], { sandbox: () => valid }).outcome,
+      "passed",
+    );
+  });
+
+  test("a pattern too costly to search on the spot is searched in the sandbox", () => {
+    const regex = { type: "response_regex", pattern: "[ab]{500}[cd]" };
+    const long = [root({ "gen_ai.response.text": "ab".repeat(2000) })];
+    for (const [holds, outcome] of [
+      [true, "passed"],
+      [false, "failed"],
+    ] as const) {
+      const { result, rounds } = judged({ assertions: [regex] }, long, {
+        sandbox: () => ({ state: "ok", holds, faults: [] }),
+      });
+      assert.deepEqual([result.checks[0]?.outcome, rounds], [outcome, [["pattern"]]]);
+    }
+    const late = onlyCheck({ assertions: [regex] }, long, {
+      sandbox: () => ({ state: "timeout", reason: "Too long." }),
+    });
+    assert.equal(late.skipped, "limit");
+  });
+
+  test("a pattern not found in the part of a text that is searched is skipped, not failed", () => {
+    const huge = [root({ "gen_ai.response.text": "x".repeat(1_000_001) })];
+    const regex = { type: "response_regex", pattern: "y" };
+    const check = onlyCheck({ assertions: [regex] }, huge, {
+      sandbox: () => ({ state: "ok", holds: false, faults: [] }),
+    });
+    assert.equal(check.skipped, "limit");
+  });
+
+  test("of very many values only the latest are looked at, and what they leave open is skipped", () => {
+    const many = [root(), ...Array.from({ length: 30 }, (_, at) => span({ attributes: { o: String(at) } }))];
+    const { result, rounds } = judged({ assertions: [shaped] }, many, {
+      sandbox: () => ({ state: "ok", holds: false, faults: [] }),
+    });
+    assert.deepEqual([result.checks[0]?.skipped, rounds[0]?.length], ["limit", 20]);
+  });
+
+  test("arguments too large to compare skip the check", () => {
+    const items = Array.from({ length: 3000 }, (_, at) => ({ n: at }));
+    const call = span({ attributes: { "gen_ai.tool.name": "x", "gen_ai.tool.call.arguments": items } });
+    const assertion = { type: "tool_call", expected_name: "x", expected_arguments: items.toReversed() };
+    assert.equal(onlyCheck({ assertions: [assertion] }, [root(), call]).skipped, "limit");
+  });
+});
+
+suite("dependencies", () => {
+  const fast = { type: "response_time", max_ms: 1, id: "fast" };
+  const sure = { type: "node_call", expected_name: "conv", id: "sure" };
+
+  test("a check whose dependency passed is checked", () => {
+    const { result } = judged({ assertions: [{ ...sure, id: "b", depends_on: "sure" }, sure] }, [root()]);
+    assert.deepEqual(
+      result.checks.map(({ outcome }) => outcome),
+      ["passed", "passed"],
+    );
+  });
+
+  test("a check whose dependency did not pass is skipped, whatever kept it from passing", () => {
+    const missing = fast;
+    const failing = { ...sure, negate: true, id: "failing" };
+    const skipped = { ...polite, threshold: "odd", id: "skipped" };
+    for (const dependency of [missing, failing, skipped]) {
+      const { result } = judged({ assertions: [dependency, { ...sure, depends_on: dependency.id }] }, [
+        root(reply),
+      ]);
+      assert.deepEqual([result.checks[1]?.outcome, result.checks[1]?.skipped], ["skipped", "dependency"]);
+      assert.match(result.checks[1]!.reason, new RegExp(`"${dependency.id}"`));
+    }
+  });
+
+  test("a skipped dependency skips what depends on it, and nothing is turned round", () => {
+    const assertions = [
+      { ...sure, negate: true },
+      { ...sure, id: "b", depends_on: "sure" },
+      { ...sure, id: "c", negate: true, depends_on: "b" },
+    ];
+    const { result } = judged({ assertions }, [root()]);
+    assert.deepEqual(
+      result.checks.map(({ skipped }) => skipped),
+      [undefined, "dependency", "dependency"],
+    );
+    assert.equal(result.reason, "Failed, 1 of 3 checked, 1 failed, 2 skipped");
+  });
+
+  test("a semantic check whose dependency did not pass is never asked", () => {
+    const { rounds } = judged({ assertions: [fast, { ...polite, depends_on: "fast" }] }, [root(reply)]);
+    assert.deepEqual(rounds, []);
+  });
+
+  test("a semantic check that depends on another is asked once that one has passed", () => {
+    const assertions = [
+      { ...polite, id: "last", depends_on: ["first", "middle"] },
+      { ...polite, id: "first" },
+      { ...polite, id: "middle", depends_on: "first" },
+    ];
+    const { result, rounds } = judged({ assertions }, [root(reply)], { semantic: () => scored(1) });
+    assert.deepEqual(rounds, [["first"], ["middle"], ["last"]]);
+    assert.equal(result.counts.passed, 3);
+    const stopped = judged({ assertions }, [root(reply)], { semantic: () => scored(0) });
+    assert.deepEqual(stopped.rounds, [["first"]]);
+    assert.deepEqual(
+      stopped.result.checks.map(({ outcome }) => outcome),
+      ["skipped", "failed", "skipped"],
+    );
+  });
+
+  test("tests that need no answer ask nothing", () => {
+    assert.deepEqual(judged({ assertions: [fast, sure] }, [root(reply)]).rounds, []);
+  });
+});

@@ -1,0 +1,216 @@
+// What is missing is said to be missing (E2), and negation never turns that round.
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { Outcome } from "../../src/model/run.ts";
+import type { Span } from "../../src/model/trace.ts";
+import { checkOf, root, span, tool } from "./makers.ts";
+
+const broken = root({}, { status: { code: 2 } });
+const silent = span({ name: "llm" });
+const schema = { type: "object" };
+
+const cases: [
+  name: string,
+  assertion: Record<string, unknown>,
+  spans: Span[],
+  outcome: Outcome,
+  says: RegExp,
+][] = [
+  [
+    "token_limit without usage",
+    { type: "token_limit", max_total: 5 },
+    [root()],
+    "missing_instrumentation",
+    /input_tokens and gen_ai.usage.output_tokens/,
+  ],
+  [
+    "token_limit with one side of the total absent",
+    { type: "token_limit", max_total: 10 },
+    [root({ "gen_ai.usage.input_tokens": 10 })],
+    "missing_instrumentation",
+    /output_tokens is absent/,
+  ],
+  [
+    "token_limit with one of its limits unknown",
+    { type: "token_limit", max_input: 10, max_output: 10 },
+    [root({ "gen_ai.usage.input_tokens": 5 })],
+    "missing_instrumentation",
+    /output_tokens is absent/,
+  ],
+  [
+    "token_limit without reasoning tokens",
+    { type: "token_limit", max_reasoning: 10 },
+    [root({ "gen_ai.usage.output_tokens": 5 })],
+    "missing_instrumentation",
+    /reasoning/,
+  ],
+  [
+    "http_status without a status",
+    { type: "http_status", expected_status: 200 },
+    [root(), silent],
+    "missing_instrumentation",
+    /status_code is absent/,
+  ],
+  [
+    "node_call with nothing beside the root",
+    { type: "node_call", expected_name: "search" },
+    [root()],
+    "missing_instrumentation",
+    /no steps/,
+  ],
+  [
+    "node_call with only tool calls beside the root",
+    { type: "node_call", expected_name: "refund" },
+    [root(), tool("refund")],
+    "missing_instrumentation",
+    /no steps/,
+  ],
+  [
+    "node_call with min 0 and nothing beside the root",
+    { type: "node_call", expected_name: "x", min: 0 },
+    [root()],
+    "missing_instrumentation",
+    /no steps/,
+  ],
+  [
+    "response_time without a duration",
+    { type: "response_time", max_ms: 5 },
+    [root()],
+    "missing_instrumentation",
+    /no duration/,
+  ],
+  [
+    "response_regex without a reply",
+    { type: "response_regex", pattern: "a" },
+    [root(), silent],
+    "missing_instrumentation",
+    /no reply text/,
+  ],
+  [
+    "semantic without a reply",
+    { type: "semantic", criteria: "a" },
+    [root()],
+    "missing_instrumentation",
+    /no reply text/,
+  ],
+  [
+    "response_regex without a reply on a failed trace",
+    { type: "response_regex", pattern: "a" },
+    [broken],
+    "failed",
+    /broke and gave no reply/,
+  ],
+  [
+    "semantic without a reply on a failed trace",
+    { type: "semantic", criteria: "a" },
+    [broken],
+    "failed",
+    /broke and gave no reply/,
+  ],
+  [
+    "response_regex aimed at a span that is not there",
+    { type: "response_regex", pattern: "a", target_node: "x" },
+    [root()],
+    "failed",
+    /No span is named like "x"/,
+  ],
+  [
+    "response_regex aimed at a span without a text",
+    { type: "response_regex", pattern: "a", target_node: "llm" },
+    [root({ "gen_ai.response.text": "a" }), silent],
+    "missing_instrumentation",
+    /has a text/,
+  ],
+  [
+    "semantic aimed at a span that is not there",
+    { type: "semantic", criteria: "a", target_node: "x" },
+    [root()],
+    "failed",
+    /No span is named like "x"/,
+  ],
+  [
+    "semantic aimed at a span without a text",
+    { type: "semantic", criteria: "a", target_node: "llm" },
+    [root(), silent],
+    "missing_instrumentation",
+    /has a text/,
+  ],
+  [
+    "json_match without such a span",
+    { type: "json_match", target_node: "x", field: "f", expected_value: 1 },
+    [root()],
+    "failed",
+    /No span is named like "x"/,
+  ],
+  [
+    "json_match without such an attribute",
+    { type: "json_match", target_node: "llm", field: "f", expected_value: 1 },
+    [root({ f: 1 }), silent],
+    "failed",
+    /has the attribute "f"/,
+  ],
+  [
+    "json_match of a null attribute",
+    { type: "json_match", target_node: "llm", field: "f", expected_value: 1 },
+    [root(), span({ name: "llm", attributes: { f: null } })],
+    "failed",
+    /has the attribute "f"/,
+  ],
+  [
+    "json_match of what every object inherits",
+    { type: "json_match", target_node: "llm", field: "toString", expected_value: 1 },
+    [root(), silent],
+    "failed",
+    /has the attribute/,
+  ],
+  [
+    "json_schema without such a span",
+    { type: "json_schema", target_node: "x", field: "f", schema },
+    [root()],
+    "failed",
+    /No span is named like "x"/,
+  ],
+  [
+    "json_schema without such an attribute",
+    { type: "json_schema", target_node: "llm", field: "f", schema },
+    [root(), silent],
+    "failed",
+    /has the attribute "f"/,
+  ],
+  [
+    "any check of a trace without spans",
+    { type: "node_call", expected_name: "x" },
+    [],
+    "missing_instrumentation",
+    /no steps/,
+  ],
+];
+
+suite("missing", () => {
+  for (const [name, assertion, spans, outcome, says] of cases) {
+    test(`${name} is ${outcome}, negated or not`, () => {
+      for (const negate of [false, true]) {
+        const check = checkOf({ ...assertion, negate }, spans);
+        assert.equal(check.outcome, outcome);
+        assert.match(check.reason, says);
+      }
+    });
+  }
+
+  test("a missing attribute is shown where it was looked for", () => {
+    const { evidence } = checkOf({ type: "http_status", expected_status: 200 }, [root()]);
+    assert.deepEqual(evidence, [{ spanId: "root", attribute: "http.response.status_code" }]);
+  });
+
+  test("the root alone is enough for node_call when it matches", () => {
+    assert.equal(
+      checkOf({ type: "node_call", expected_name: "conv", negate: true }, [root()]).outcome,
+      "failed",
+    );
+  });
+
+  test("a failed trace that did reply is judged by its reply", () => {
+    const spans = [root({ "gen_ai.response.text": "sorry" }, { status: { code: 2 } })];
+    assert.equal(checkOf({ type: "response_regex", pattern: "sorry" }, spans).outcome, "passed");
+  });
+});
