@@ -27,10 +27,21 @@ export function openDatabase(url: string, connectionsMax = 10): Database {
     query_timeout: 20_000,
     options: "-c statement_timeout=15000 -c lock_timeout=5000 -c TimeZone=UTC",
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // A connection that breaks is replaced by the pool. Without listeners it would end the process: the pool's own
+  // is for idle ones, that of the connection for one that is lent and breaks between two statements.
   pool.on("error", () => {});
+  pool.on("connect", client => void client.on("error", () => {}));
   const query = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  return { pool, query, close: () => query.destroy() };
+  // The query builder ends the pool only where it was used itself.
+  let closed: Promise<void> | undefined;
+  return {
+    pool,
+    query,
+    close() {
+      closed ??= pool.end();
+      return closed;
+    },
+  };
 }
 
 /** Runs `work` in a transaction on one connection; rolls back and rethrows what it throws. */
