@@ -39,7 +39,11 @@ export async function insertAgent(db: Database, agent: Omit<Agent, "id">): Promi
   return toAgent(row);
 }
 
-export type AgentChange = { name?: string; type?: AgentType; otlpServiceName?: string | null };
+export type AgentChange = {
+  name?: string | undefined;
+  type?: AgentType | undefined;
+  otlpServiceName?: string | null | undefined;
+};
 
 /** Sets what `change` names and leaves the rest. Throws CONFLICT as insertAgent does. */
 export async function updateAgent(db: Database, id: string, change: AgentChange): Promise<Agent | undefined> {

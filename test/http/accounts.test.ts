@@ -117,6 +117,36 @@ test("a cookie from before signing out opens nothing afterwards", async () => {
   assert.equal((await client.get("/api/projects").expect(401)).body.code, "UNAUTHORIZED");
 });
 
+test("a session that is used is extended, and one that has run out opens nothing", async () => {
+  const { client, accountId } = await service.signUp();
+  const expireIn = (interval: string) =>
+    service.db.pool.query("update sessions set expires_at = now() + $2::interval where account_id = $1", [
+      accountId,
+      interval,
+    ]);
+  await expireIn("2 days");
+  const reply = await client.get("/api/projects").expect(200);
+  assert.match(reply.headers.getSetCookie()[0]!, /^svc\.session_token=.*Max-Age=604800/);
+  const { rows } = await service.db.pool.query(
+    "select expires_at > now() + interval '6 days' as extended from sessions where account_id = $1",
+    [accountId],
+  );
+  assert.equal(rows[0].extended, true);
+  await expireIn("-1 second");
+  await client.get("/api/projects").expect(401);
+});
+
+test("many may sign up at once", async () => {
+  const emails = Array.from({ length: 25 }, (_, index) => `crowd-${index}@example.com`);
+  const replies = await Promise.all(
+    emails.map(email => service.client().post("/api/auth/sign-up/email", { email, password: "long enough" })),
+  );
+  assert.deepEqual(
+    replies.filter(({ status }) => status !== 200),
+    [],
+  );
+});
+
 test("a cookie with another signature, or without one, opens nothing", async () => {
   const { client } = await service.signUp();
   const [token] = client.cookie.split(".", 2).at(-1)!.split("%", 1);

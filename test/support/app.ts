@@ -53,7 +53,14 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     log: openLog("debug", { write: line => void logs.push(line) }),
     limitAccounts: options.limitAccounts ?? false,
   };
-  const app = await buildApp(deps, options.extend ? [options.extend] : []);
+  const closeDatabase = async () => {
+    await db.close();
+    await database.drop();
+  };
+  const app = await buildApp(deps, options.extend ? [options.extend] : []).catch(async error => {
+    await closeDatabase();
+    throw error;
+  });
   await app.listen({ host: "127.0.0.1", port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   let accounts = 0;
@@ -84,8 +91,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     },
     async close() {
       await app.close();
-      await db.close();
-      await database.drop();
+      await closeDatabase();
     },
   };
 }

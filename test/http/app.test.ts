@@ -1,0 +1,250 @@
+// What every address has in common: error replies, headers, limits, health, and how the server stops.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { after, before, test } from "node:test";
+import { z } from "zod";
+import { Refusal } from "../../src/model/refusal.ts";
+import { type Owner, startTestApp, type TestApp } from "../support/app.ts";
+
+let service: TestApp;
+let owner: Owner;
+before(async () => {
+  service = await startTestApp({
+    extend(app) {
+      app.get("/broken", async () => {
+        throw new Error("a detail for nobody");
+      });
+      app.get("/mistaken", { schema: { response: { 200: z.object({ count: z.number() }) } } }, async () => {
+        return { count: "seven" as unknown as number };
+      });
+      app.get("/refused", async () => {
+        throw new Refusal("RATE_LIMITED", {
+          hint: "Wait.",
+          issues: Array.from({ length: 30 }, (_, index) => ({ path: `[${index}]`, message: "No." })),
+          retryAfterSeconds: 7,
+          cause: new Error("a detail for nobody"),
+        });
+      });
+      app.post("/public/things", async () => "done");
+    },
+  });
+  owner = await service.signUp();
+});
+after(() => service.close());
+
+test("a refusal is answered with its code, hint, at most 20 issues and Retry-After, and nothing private", async () => {
+  const { status, headers, body } = await service.client().get("/refused");
+  assert.equal(status, 429);
+  assert.equal(headers.get("retry-after"), "7");
+  assert.equal(headers.get("content-type"), "application/json; charset=utf-8");
+  assert.deepEqual(Object.keys(body), ["code", "message", "hint", "issues", "requestId"]);
+  assert.equal(body.issues.length, 20);
+  assert.equal(JSON.stringify(body).includes("nobody"), false);
+});
+
+test("a bug is 500 INTERNAL without detail, and logged with the request id that was answered", async () => {
+  for (const path of ["/broken", "/mistaken"]) {
+    const { status, body } = await service.client().get(path);
+    assert.equal(status, 500);
+    assert.deepEqual(Object.keys(body), ["code", "message", "requestId"]);
+    assert.equal(body.code, "INTERNAL");
+    const line = service.logs.find(line => line.includes(body.requestId) && line.includes("request failed"));
+    assert.notEqual(line, undefined, `${path} was not logged`);
+  }
+  assert.equal(
+    service.logs.some(line => line.includes("a detail for nobody")),
+    true,
+  );
+});
+
+test("the request id is the server's own, never the client's", async () => {
+  const ids = [];
+  for (let asked = 0; asked < 2; asked++) {
+    const headers = { "x-request-id": "mine", "request-id": "mine" };
+    const { body } = await service.client().request("GET", "/nowhere", undefined, headers);
+    assert.match(body.requestId, /^[0-9a-f]{8}-[0-9a-f-]{27}$/);
+    ids.push(body.requestId);
+  }
+  assert.notEqual(ids[0], ids[1]);
+});
+
+test("an unknown address is 404 NOT_FOUND with and without a session", async () => {
+  for (const client of [service.client(), owner.client]) {
+    for (const path of ["/nowhere", "/api", "/api/nowhere", "/api/projects/a/b", "/%ff"]) {
+      assert.equal((await client.get(path).expect(404)).body.code, "NOT_FOUND");
+    }
+  }
+});
+
+test("a known address asked with another method is 405 METHOD_NOT_ALLOWED and says which it answers", async () => {
+  for (const [method, path, allow] of [
+    ["PUT", "/api/projects", "GET, HEAD, POST"],
+    ["POST", "/api/agents/1?x=y", "GET, HEAD, PATCH, DELETE"],
+    ["GET", "/public/things", "POST"],
+    ["OPTIONS", "/api/projects", "GET, HEAD, POST"],
+    ["DELETE", "/healthz", "GET, HEAD"],
+  ] as const) {
+    const { headers, body } = await owner.client.request(method, path).expect(405);
+    assert.equal(body.code, "METHOD_NOT_ALLOWED");
+    const sorted = (text: string) => text.split(", ").sort();
+    assert.deepEqual(sorted(headers.get("allow")!), sorted(allow));
+  }
+});
+
+for (const [what, type, body, status, code] of [
+  ["a form", "application/x-www-form-urlencoded", "name=x", 415, "UNSUPPORTED_MEDIA_TYPE"],
+  ["plain text", "text/plain", '{"name":"x"}', 415, "UNSUPPORTED_MEDIA_TYPE"],
+  ["no JSON", "application/json", '{"name":', 400, "VALIDATION_ERROR"],
+  ["a JSON text of another shape", "application/json", "[]", 400, "VALIDATION_ERROR"],
+  ["null", "application/json", "null", 400, "VALIDATION_ERROR"],
+  ["nothing", "application/json", "", 400, "VALIDATION_ERROR"],
+  ["201 levels", "application/json", "[".repeat(201) + "]".repeat(201), 400, "VALIDATION_ERROR"],
+  ["half a million levels", "application/json", "[".repeat(5e5) + "]".repeat(5e5), 400, "VALIDATION_ERROR"],
+  ["more than 1 MB", "application/json", `"${"x".repeat(1_048_576)}"`, 413, "PAYLOAD_TOO_LARGE"],
+] as const) {
+  test(`a body that is ${what} is ${status} ${code}`, async () => {
+    const headers = { "content-type": type };
+    const reply = await owner.client.request("POST", "/api/projects", body, headers);
+    assert.deepEqual([reply.status, reply.body.code], [status, code]);
+  });
+}
+
+test("a body of exactly 1 MB is read", async () => {
+  const body = JSON.stringify({ name: "Large", padding: "" });
+  const padded = body.replace('""', `"${"x".repeat(1_048_576 - body.length)}"`);
+  await owner.client.request("POST", "/api/projects", padded).expect(201);
+});
+
+test("a body that is not UTF-8 is 400 VALIDATION_ERROR", async () => {
+  const reply = await fetch(`${service.url}/api/projects`, {
+    method: "POST",
+    headers: { cookie: owner.client.cookie, "content-type": "application/json" },
+    body: Buffer.from([...Buffer.from('{"name":"'), 0xff, ...Buffer.from('"}')]),
+  });
+  assert.equal(reply.status, 400);
+});
+
+test("a body's fault is named with its path in the notation of JavaScript", async () => {
+  const { projectId } = owner;
+  const body = { name: "x", access: "granular", agentIds: ["a"] };
+  const { body: refused } = await owner.client.post(`/api/projects/${projectId}/keys`, body).expect(400);
+  assert.equal(refused.issues[0].path, "agentIds[0]");
+  assert.equal(refused.issues[0].message.length > 0, true);
+});
+
+test("keys named like parts of every object change nothing but themselves", async () => {
+  const text = '{"name":"Plain","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
+  await owner.client.request("POST", "/api/projects", text).expect(201);
+  assert.equal(({} as { polluted?: number }).polluted, undefined);
+});
+
+test("every reply is guarded by its headers, and none invites other origins", async () => {
+  for (const path of ["/api/projects", "/api/nowhere", "/api/agents/%ff", "/broken", "/healthz"]) {
+    const headers = { origin: "https://evil.example" };
+    const reply = await owner.client.request("GET", path, undefined, headers);
+    assert.equal(reply.headers.get("x-content-type-options"), "nosniff");
+    assert.equal(reply.headers.get("referrer-policy"), "no-referrer");
+    assert.match(reply.headers.get("content-security-policy")!, /default-src 'none'; frame-ancestors 'none'/);
+    assert.equal(reply.headers.get("cache-control"), path.startsWith("/api/") ? "no-store" : null);
+    assert.equal(reply.headers.get("access-control-allow-origin"), null);
+  }
+});
+
+test("what is no HTTP is answered with 400 and the connection ends", async () => {
+  const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+  socket.end("no http\r\n\r\n");
+  let reply = "";
+  socket.on("data", chunk => {
+    reply += chunk;
+  });
+  await once(socket, "close");
+  const [head = "", body = ""] = reply.split("\r\n\r\n");
+  assert.match(head, /^HTTP\/1\.1 400 /);
+  assert.equal(JSON.parse(body).code, "VALIDATION_ERROR");
+});
+
+test("a process that can work says so, and what it counts can be read", async () => {
+  await service.client().get("/healthz").expect(200);
+  await service.client().get("/readyz").expect(200);
+  const { headers, body } = await service.client().get("/metrics").expect(200);
+  assert.match(headers.get("content-type")!, /^text\/plain/);
+  for (const name of [
+    "svc_ingest_requests_total",
+    "svc_ingest_spans_total",
+    "svc_runs_total",
+    "svc_judge_calls_total",
+    "svc_http_request_duration_seconds_bucket",
+    "process_cpu_seconds_total",
+  ]) {
+    assert.equal(body.includes(name), true, `${name} is missing`);
+  }
+  assert.match(body, /route="\/api\/projects",status="201"/);
+});
+
+test("a database that has not been migrated is not ready", async () => {
+  const fresh = await startTestApp();
+  try {
+    await fresh.db.pool.query("delete from migrations");
+    const { headers } = await fresh.client().get("/readyz").expect(503);
+    assert.equal(headers.get("retry-after"), "1");
+  } finally {
+    await fresh.close();
+  }
+});
+
+test("while the database is away every address is 503 UNAVAILABLE with Retry-After, but the process lives", async () => {
+  const away = await startTestApp();
+  const { client, email, password } = await away.signUp();
+  away.db.pool.options.connectionString = "postgresql://nobody@127.0.0.1:1/nothing";
+  await assert.rejects(
+    away.db.pool.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()",
+    ),
+  );
+  try {
+    await away.client().get("/healthz").expect(200);
+    await away.client().get("/readyz").expect(503);
+    const replies = [
+      await client.get("/api/projects"),
+      await client.post("/api/projects", { name: "x" }),
+      await client.post("/api/auth/sign-out"),
+      await away.client().post("/api/auth/sign-in/email", { email, password }),
+      await away.client().post("/api/auth/sign-up/email", { email: "new@example.com", password }),
+      await away.client().post("/api/auth/request-password-reset", { email }),
+      await away.client().post("/api/verification/confirm", { token: "x" }),
+    ];
+    for (const { status, headers, body } of replies) {
+      assert.deepEqual([status, body.code], [503, "UNAVAILABLE"]);
+      assert.equal(headers.get("retry-after"), "1");
+    }
+  } finally {
+    await away.close();
+  }
+});
+
+test("a server that is closed finishes the request in hand and the mail under way", async () => {
+  const started = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<void>();
+  const closing = await startTestApp({
+    extend: app =>
+      void app.get("/slow", async () => {
+        started.resolve();
+        await finish.promise;
+        return "finished";
+      }),
+  });
+  let sent = 0;
+  closing.mailer.send = async () => {
+    await finish.promise;
+    sent++;
+  };
+  await closing.signUp();
+  const reply = closing.client().get("/slow");
+  await started.promise;
+  const closed = closing.close();
+  finish.resolve();
+  assert.equal((await reply.expect(200)).body, "finished");
+  await closed;
+  assert.equal(sent, 1);
+});

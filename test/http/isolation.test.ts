@@ -1,0 +1,111 @@
+// Every address of the dashboard API, taken from the app's own table: closed without a session, and to others.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Route } from "../../src/http/route-table.ts";
+import { makeAgent, makeKey, makeTest, type Owner, startTestApp, type TestApp } from "../support/app.ts";
+
+let service: TestApp;
+let owner: Owner;
+let stranger: Owner;
+/** One thing of the owner's for every noun of the table. */
+let samples: Record<string, string>;
+let routes: Route[];
+
+before(async () => {
+  service = await startTestApp();
+  owner = await service.signUp();
+  stranger = await service.signUp();
+  const agent = await makeAgent(owner);
+  samples = {
+    projects: owner.projectId,
+    agents: agent.id,
+    keys: (await makeKey(owner)).id,
+    tests: (await makeTest(owner, agent.id)).id,
+  };
+  routes = service.app.routeTable.filter(({ method, url }) => url.startsWith("/api/") && method !== "HEAD");
+});
+after(() => service.close());
+
+const open = new Set([
+  "GET /api/openapi.json",
+  "GET /api/auth/get-session",
+  "POST /api/auth/sign-up/email",
+  "POST /api/auth/sign-in/email",
+  "POST /api/auth/request-password-reset",
+  "POST /api/auth/reset-password",
+  "POST /api/verification/confirm",
+]);
+
+const withId = () => routes.filter(({ url }) => url.includes(":id"));
+const nounOf = (url: string) => url.split("/")[2]!;
+const bodyOf = (method: string) => (method === "GET" || method === "DELETE" ? undefined : {});
+
+test("without a session every address but those meant to be open is 401, whatever its id", async () => {
+  assert.equal(routes.length > 25, true);
+  for (const { method, url } of routes) {
+    const path = url.replace(":id", samples[nounOf(url)] ?? "");
+    const { status, body } = await service.client().request(method, path, bodyOf(method));
+    const name = `${method} ${url}`;
+    assert.equal(status === 401, !open.has(name), `${name} is ${status}`);
+    if (status === 401) assert.equal(body.code, "UNAUTHORIZED");
+  }
+});
+
+test("what is another's, what does not exist and what is no id are the same 404 everywhere", async () => {
+  const replies = new Set<string>();
+  let asked = 0;
+  for (const { method, url } of withId()) {
+    const sample = samples[nounOf(url)];
+    assert.notEqual(sample, undefined, `add a sample of ${nounOf(url)}`);
+    for (const id of [
+      sample!,
+      sample!.toUpperCase(),
+      "7f0c1a52-94e8-4c5b-9d7e-3a1f6b2c8d40",
+      "00000000-0000-0000-0000-000000000000",
+      "1",
+      "not-an-id",
+      "null",
+      "%00",
+      "%ff",
+      "..%2f",
+      "'",
+      "x".repeat(300),
+    ]) {
+      const { status, body } = await stranger.client.request(method, url.replace(":id", id), bodyOf(method));
+      assert.equal(status, 404, `${method} ${url} with ${id} is ${status}: ${JSON.stringify(body)}`);
+      const { requestId, ...rest } = body;
+      assert.match(requestId, /^[0-9a-f-]{36}$/);
+      replies.add(JSON.stringify(rest));
+      asked++;
+    }
+  }
+  assert.equal(asked > 150, true);
+  assert.equal(replies.size, 1, [...replies].join("\n"));
+});
+
+test("the owner is answered at each of these addresses, and nothing of the owner's was harmed", async () => {
+  const nouns = ["tests", "keys", "agents", "projects"];
+  const rank = ({ method, url }: Route) => (method === "DELETE" ? 1 + nouns.indexOf(nounOf(url)) : 0);
+  for (const { method, url } of withId().sort((one, other) => rank(one) - rank(other))) {
+    const path = url.replace(":id", samples[nounOf(url)]!);
+    const { status } = await owner.client.request(method, path, bodyOf(method));
+    assert.equal([200, 204, 400].includes(status), true, `${method} ${url} is ${status}`);
+    if (method === "GET") assert.equal(status, 200);
+    if (method === "DELETE") assert.equal(status, 204);
+  }
+});
+
+test("a list holds nothing of another account's", async () => {
+  const { body } = await stranger.client.get("/api/projects").expect(200);
+  assert.deepEqual(
+    body.items.map((item: { id: string }) => item.id),
+    [stranger.projectId],
+  );
+});
+
+test("a route under a noun that nobody owns cannot be added", async () => {
+  await assert.rejects(
+    startTestApp({ extend: app => void app.get("/api/secrets/:id", async () => "told") }),
+    /whose \/api\/secrets\/:id is/,
+  );
+});

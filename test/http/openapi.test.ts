@@ -1,0 +1,71 @@
+// The description of the API leaves no address out and points to nothing that is not there.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { startTestApp, type TestApp } from "../support/app.ts";
+
+type Operation = {
+  summary?: string;
+  security?: object[];
+  requestBody?: object;
+  responses: Record<string, object>;
+  parameters?: { name: string; in: string }[];
+};
+type Description = {
+  openapi: string;
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, object> };
+};
+
+let service: TestApp;
+let described: Description;
+before(async () => {
+  service = await startTestApp();
+  described = (await service.client().get("/api/openapi.json").expect(200)).body;
+});
+after(() => service.close());
+
+test("every address under /api is described, with a summary, an answer and the shape of errors", () => {
+  assert.match(described.openapi, /^3\.1/);
+  const routes = service.app.routeTable.filter(
+    ({ method, url }) => url.startsWith("/api/") && method !== "HEAD" && url !== "/api/openapi.json",
+  );
+  for (const { method, url } of routes) {
+    const operation = described.paths[url.replace(":id", "{id}")]?.[method.toLowerCase()];
+    assert.notEqual(operation, undefined, `${method} ${url} is not described`);
+    assert.equal(typeof operation!.summary, "string");
+    assert.match(Object.keys(operation!.responses)[0]!, /^20[014]$/);
+    assert.notEqual(operation!.responses["default"], undefined);
+    if (url.includes(":id")) {
+      assert.deepEqual(
+        operation!.parameters?.filter(parameter => parameter.in === "path").map(({ name }) => name),
+        ["id"],
+      );
+    }
+  }
+  const operations = Object.values(described.paths).flatMap(path => Object.values(path));
+  assert.equal(operations.length, routes.length);
+});
+
+test("addresses that need no session say so", () => {
+  assert.deepEqual(described.paths["/api/auth/sign-in/email"]?.["post"]?.security, []);
+  assert.equal(described.paths["/api/projects"]?.["get"]?.security, undefined);
+});
+
+test("bodies of test cases are described field by field", () => {
+  const body = JSON.stringify(described.paths["/api/agents/{id}/tests"]?.["post"]?.requestBody);
+  for (const field of ["passiveBehavior", "scenario", "assertions", "json_schema"]) {
+    assert.equal(body.includes(`"${field}"`), true, `${field} is missing`);
+  }
+});
+
+test("every reference in the description leads somewhere", () => {
+  const names = [...JSON.stringify(described).matchAll(/"\$ref":"([^"]*)"/g)].map(([, target]) => target!);
+  assert.equal(names.length > 0, true);
+  for (const name of names) {
+    const schema = name.replace("#/components/schemas/", "");
+    assert.notEqual(described.components.schemas[schema], undefined, `${name} leads nowhere`);
+  }
+  for (const schema of ["Agent", "Key", "Project", "TestCase", "Error"]) {
+    assert.notEqual(described.components.schemas[schema], undefined);
+  }
+});

@@ -1,0 +1,45 @@
+// Rows that store tests begin with, inserted directly.
+import { randomUUID } from "node:crypto";
+import { insertAgent } from "../../src/store/agents.ts";
+import { type Database, openDatabase } from "../../src/store/db.ts";
+import { insertProject } from "../../src/store/projects.ts";
+import { freshDatabase } from "./postgres.ts";
+
+/** A database of the test file's own. */
+export async function openTestDatabase(): Promise<{ db: Database; close(): Promise<void> }> {
+  const database = await freshDatabase();
+  const db = openDatabase(database.url);
+  return {
+    db,
+    async close() {
+      await db.close();
+      await database.drop();
+    },
+  };
+}
+
+export async function makeAccount(
+  db: Database,
+  { email = `${randomUUID()}@example.com`, verified = false } = {},
+): Promise<string> {
+  const id = randomUUID();
+  await db.query
+    .insertInto("accounts")
+    .values({ id, name: "Someone", email, email_verified: verified, image: null })
+    .execute();
+  return id;
+}
+
+/** A project of the account, or of a new one. */
+export async function makeProject(db: Database, accountId?: string): Promise<string> {
+  return (await insertProject(db, accountId ?? (await makeAccount(db)), "Project")).id;
+}
+
+/** An agent of the project, or of a new one. */
+export async function makeAgentRow(
+  db: Database,
+  { projectId, otlpServiceName = null }: { projectId?: string; otlpServiceName?: string | null } = {},
+): Promise<string> {
+  const agent = { name: "Agent", type: "workflow" as const, otlpServiceName };
+  return (await insertAgent(db, { ...agent, projectId: projectId ?? (await makeProject(db)) })).id;
+}
