@@ -151,7 +151,7 @@ export type Client = {
 };
 
 /** Speaks JSON and keeps the session cookie. */
-function newClient(url: string): Client {
+export function newClient(url: string): Client {
   const client: Client = {
     cookie: "",
     request: (method, path, body, headers) => pending(send(method, path, body, headers)),

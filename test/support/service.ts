@@ -1,0 +1,93 @@
+// The whole service on a free port over a database of its own, with an account, an agent and a key to begin with.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Config, readConfig } from "../../src/config.ts";
+import { openLog } from "../../src/http/log.ts";
+import type { Agent } from "../../src/model/agent.ts";
+import { startService } from "../../src/service.ts";
+import { verifyAccount } from "../../src/store/accounts.ts";
+import { type Database, openDatabase } from "../../src/store/db.ts";
+import { type Client, makeAgent, makeKey, newClient, type Owner } from "./app.ts";
+import { freshDatabase } from "./postgres.ts";
+
+/** What the first agent's exporters call themselves. */
+export const serviceName = "support-agent";
+
+export type TestServiceOptions = {
+  /** Overrides the defaults: both roles, one evaluation thread, no judge, a silent log of the threads. */
+  config?: Partial<Config>;
+  /** A migrated database of the caller's, who also drops it; absent: one that `stop` drops. */
+  databaseUrl?: string;
+};
+
+export type TestService = {
+  url: string;
+  databaseUrl: string;
+  /** The test's own connections, apart from the service's. */
+  db: Database;
+  /** A verified account, signed in; the others here are its. */
+  owner: Owner;
+  client: Client;
+  projectId: string;
+  /** Its OTLP service name is `serviceName`. */
+  agent: Agent;
+  /** The text of a key with full access. */
+  key: string;
+  /** Everything logged, a line each, the evaluation threads' own lines left out. */
+  logs: string[];
+  /** A new account, signed in; verified unless told otherwise. */
+  signUp(options?: { verified?: boolean }): Promise<Owner>;
+  /** Safe to call again. */
+  stop(): Promise<void>;
+};
+
+export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const database = options.databaseUrl ? undefined : await freshDatabase();
+  const databaseUrl = options.databaseUrl ?? database!.url;
+  const dataDir = await mkdtemp(join(tmpdir(), "onlooker-service-"));
+  const logs: string[] = [];
+  const config = { ...readConfig({}), port: 0, evaluators: 1, logLevel: "silent" as const, dataDir };
+  const service = await startService(
+    { ...config, ...options.config, databaseUrl },
+    openLog("debug", { write: line => void logs.push(line) }),
+  );
+  const db = openDatabase(databaseUrl, 4);
+  let accounts = 0;
+
+  const signUp: TestService["signUp"] = async ({ verified = true } = {}) => {
+    const client = newClient(service.url);
+    const email = `owner-${++accounts}-${crypto.randomUUID()}@example.com`;
+    const password = "correct horse battery";
+    const { body } = await client.post("/api/auth/sign-up/email", { email, password }).expect(200);
+    if (verified) await verifyAccount(db, body.user.id);
+    const projects = await client.get("/api/projects").expect(200);
+    return { client, accountId: body.user.id, email, password, projectId: projects.body.items[0].id };
+  };
+
+  const owner = await signUp();
+  const agent = await makeAgent(owner, { otlpServiceName: serviceName });
+  const { key } = await makeKey(owner);
+  let stopped: Promise<void> | undefined;
+
+  async function stop(): Promise<void> {
+    await db.close();
+    await service.stop();
+    await database?.drop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+
+  return {
+    url: service.url,
+    databaseUrl,
+    db,
+    owner,
+    client: owner.client,
+    projectId: owner.projectId,
+    agent,
+    key,
+    logs,
+    signUp,
+    stop: () => (stopped ??= stop()),
+  };
+}
