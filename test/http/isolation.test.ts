@@ -1,7 +1,17 @@
 // Every address of the dashboard API, taken from the app's own table: closed without a session, and to others.
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
+import { EventHub, registerEvents } from "../../src/http/events.ts";
 import type { Route } from "../../src/http/route-table.ts";
+import { registerRuns } from "../../src/http/runs.ts";
+import { registerTraces } from "../../src/http/traces.ts";
+import { columnsOf } from "../../src/model/columns.ts";
+import { derive } from "../../src/model/derive.ts";
+import { EventPublisher } from "../../src/store/events.ts";
+import { TraceWriter } from "../../src/store/trace-writer.ts";
+import { encodeBatch } from "../../src/wire/batch.ts";
+import { makeBatch, makeSpan, makeTrace } from "../model/make-trace.ts";
 import { makeAgent, makeKey, makeTest, type Owner, startTestApp, type TestApp } from "../support/app.ts";
 
 let service: TestApp;
@@ -12,15 +22,24 @@ let samples: Record<string, string>;
 let routes: Route[];
 
 before(async () => {
-  service = await startTestApp();
+  service = await startTestApp({
+    extend(app, deps) {
+      registerTraces(app, { ...deps, events: new EventPublisher(deps.db) });
+      registerRuns(app, deps);
+      registerEvents(app, { ...deps, hub: new EventHub() });
+    },
+  });
   owner = await service.signUp();
   stranger = await service.signUp();
   const agent = await makeAgent(owner);
+  const tests = (await makeTest(owner, agent.id)).id;
+  const keys = (await makeKey(owner)).id;
   samples = {
     projects: owner.projectId,
     agents: agent.id,
-    keys: (await makeKey(owner)).id,
-    tests: (await makeTest(owner, agent.id)).id,
+    keys,
+    tests,
+    ...(await storeTrace(agent.id, keys)),
   };
   routes = service.app.routeTable.filter(({ method, url }) => url.startsWith("/api/") && method !== "HEAD");
 });
@@ -35,6 +54,26 @@ const open = new Set([
   "POST /api/auth/reset-password",
   "POST /api/verification/confirm",
 ]);
+
+/** A trace whose run is scheduled: the agent has a test that is always run. */
+async function storeTrace(agentId: string, keyId: string): Promise<{ traces: string; runs: string }> {
+  const [traces, runs] = [randomUUID(), randomUUID()];
+  const spans = [makeSpan("root")];
+  const limits = { debounceMs: 0, debounceCapMs: 0, traceSpansMax: 10, traceBytesMax: 1000 };
+  await new TraceWriter(service.db, limits).write({
+    traceId: traces,
+    runId: runs,
+    keyId,
+    agentId,
+    externalId: "isolated",
+    path: "canonical",
+    spanCount: 1,
+    spanKeys: Buffer.alloc(8),
+    ...encodeBatch(makeBatch(spans)),
+    columns: columnsOf(derive(makeTrace(spans))),
+  });
+  return { traces, runs };
+}
 
 const withId = () => routes.filter(({ url }) => url.includes(":id"));
 const nounOf = (url: string) => url.split("/")[2]!;
@@ -84,7 +123,7 @@ test("what is another's, what does not exist and what is no id are the same 404 
 });
 
 test("the owner is answered at each of these addresses, and nothing of the owner's was harmed", async () => {
-  const nouns = ["tests", "keys", "agents", "projects"];
+  const nouns = ["traces", "tests", "keys", "agents", "projects"];
   const rank = ({ method, url }: Route) => (method === "DELETE" ? 1 + nouns.indexOf(nounOf(url)) : 0);
   for (const { method, url } of withId().sort((one, other) => rank(one) - rank(other))) {
     const path = url.replace(":id", samples[nounOf(url)]!);
