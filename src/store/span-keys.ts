@@ -29,15 +29,18 @@ export async function findAdded(
   return new Set(added.map(batch => batch.traceId));
 }
 
+/** What a trace holds without its superseded batches: distinct spans beside the next batch, and bytes. */
+export type Remainder = { superseded: number[]; spans: number; bytes: number };
+
 /**
- * Deletes the batches of a trace whose every span came again in a later batch, the one about to be appended
- * (`nextKeys`) included, and returns what the trace then holds: distinct spans beside that batch, and bytes.
+ * Finds the batches of a trace, by `seq`, whose every span came again in a later batch, the one about to be appended
+ * (`nextKeys`) included.
  */
-export async function dropSuperseded(
+export async function findSuperseded(
   client: pg.PoolClient,
   traceId: string,
   nextKeys: Buffer,
-): Promise<{ batch_spans: number; batch_bytes: number }> {
+): Promise<Remainder> {
   const { rows } = await client.query<{ seq: number; raw_length: number; span_keys: Buffer }>(
     "select seq, raw_length, span_keys from trace_batches where trace_id = $1 order by seq desc",
     [traceId],
@@ -53,9 +56,5 @@ export async function dropSuperseded(
     else bytes += raw_length;
     spans += later.size - before;
   }
-  await client.query("delete from trace_batches where trace_id = $1 and seq = any ($2::int[])", [
-    traceId,
-    superseded,
-  ]);
-  return { batch_spans: spans, batch_bytes: bytes };
+  return { superseded, spans, bytes };
 }

@@ -3,7 +3,7 @@ import type pg from "pg";
 import { Refusal } from "../model/refusal.ts";
 import type { TracePath } from "../model/trace.ts";
 import { type Database, transaction } from "./db.ts";
-import { dropSuperseded, findAdded } from "./span-keys.ts";
+import { findAdded, findSuperseded } from "./span-keys.ts";
 import { concatenate, revoked } from "./trace-insert.ts";
 import type { Stored, TraceWrite, WriteOutcome } from "./trace-writer.ts";
 
@@ -134,7 +134,11 @@ async function replace(client: pg.PoolClient, write: TraceWrite, trace: Locked):
   return { traceId: trace.id, state: "replaced", revision: trace.revision, evaluation: "none" };
 }
 
-function fits(write: TraceWrite, trace: Locked, limits: MergeLimits): boolean {
+function fits(
+  write: TraceWrite,
+  trace: Pick<Locked, "batch_spans" | "batch_bytes">,
+  limits: MergeLimits,
+): boolean {
   return (
     trace.batch_spans + write.spanCount <= limits.traceSpansMax &&
     trace.batch_bytes + write.rawLength <= limits.traceBytesMax
@@ -149,13 +153,20 @@ async function admit(
   limits: MergeLimits,
 ): Promise<Append | Refusal> {
   if (!fits(write, trace, limits)) {
-    Object.assign(trace, await dropSuperseded(client, trace.id, write.spanKeys));
-    if (!fits(write, trace, limits)) {
+    const { superseded, spans, bytes } = await findSuperseded(client, trace.id, write.spanKeys);
+    if (!fits(write, { batch_spans: spans, batch_bytes: bytes }, limits)) {
       return new Refusal("PAYLOAD_TOO_LARGE", {
         message: `The merged trace would exceed ${limits.traceSpansMax} spans or ${limits.traceBytesMax} bytes.`,
         hint: "End the trace and go on under a new traceId.",
       });
     }
+    // Only now: a batch that is refused supersedes nothing.
+    await client.query("delete from trace_batches where trace_id = $1 and seq = any ($2::int[])", [
+      trace.id,
+      superseded,
+    ]);
+    trace.batch_spans = spans;
+    trace.batch_bytes = bytes;
   }
   trace.batch_spans += write.spanCount;
   trace.batch_bytes += write.rawLength;
