@@ -5,7 +5,8 @@ import type { TraceWrite, WriteOutcome } from "./trace-writer.ts";
 
 // The batches travel as one binary parameter and are cut apart by position: an array of bytea would travel as
 // hexadecimal text, twice the size. `for key share` makes a revocation wait for this commit, or this statement
-// see the revocation: no acceptance is committed after a revocation was answered (G3).
+// see the revocation: no acceptance is committed after a revocation was answered (G3). Inserted in the order of
+// their identities: two of these that hold the same ones wait for each other in turn and never in a ring.
 const statement = `
 with item as materialized (
   select * from unnest(
@@ -27,6 +28,7 @@ with item as materialized (
   select item.id, agent_id, external_id, 'live', path, batch_spans, batch_bytes, 1, name, duration_ms,
     http_status, input_tokens, output_tokens, reasoning_tokens, failed, span_count, user_input, response_text
   from item join live on live.id = item.key_id
+  order by agent_id, external_id
   on conflict (agent_id, external_id) do nothing
   returning id, agent_id, path
 ), batch as (
