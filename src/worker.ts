@@ -45,7 +45,9 @@ export class RunWorker {
   readonly #heartbeat: NodeJS.Timeout;
   #judged: JudgedRun[] = [];
   #keeping: Promise<void> | undefined;
-  #wake: () => void = () => {};
+  /** Whether `wake` was called since the loop last began to look: what came while it looked is not missed. */
+  #woken = false;
+  #endPause: () => void = () => {};
   #stopping = false;
   readonly #loop: Promise<void>;
 
@@ -57,13 +59,14 @@ export class RunWorker {
 
   /** Something may be due now. */
   wake(): void {
-    this.#wake();
+    this.#woken = true;
+    this.#endPause();
   }
 
   /** Takes no further run, finishes within `graceMs` what is in hand, and gives back the rest. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true;
-    this.#wake();
+    this.wake();
     await this.#loop;
     const timer = setTimeout(() => this.#abort.abort(), graceMs);
     while (this.#inHand.size > 0 && !this.#abort.signal.aborted) await delay(20);
@@ -75,6 +78,7 @@ export class RunWorker {
 
   async #run(): Promise<void> {
     while (!this.#stopping) {
+      this.#woken = false;
       try {
         if (!(await this.#claim())) await this.#pause(await this.#idle());
       } catch (error) {
@@ -105,6 +109,12 @@ export class RunWorker {
         gone: run => this.#inHand.delete(run.id),
       });
     } catch (error) {
+      if (!isTransient(error)) {
+        // One that cannot be loaded must not hold up those that were claimed with it.
+        if (runs.length === 1) await this.#fail(runs[0]!, error);
+        else for (const run of runs) await this.#judge([run]);
+        return;
+      }
       this.#logFault(error, "runs cannot be loaded");
       for (const run of runs) this.#inHand.delete(run.id);
       const runIds = runs.map(run => run.id);
@@ -136,7 +146,7 @@ export class RunWorker {
         // The leases run out, and whoever is there then judges these again.
       }
       for (const { run } of judged) this.#inHand.delete(run.id);
-      this.#wake();
+      this.wake();
     }
     this.#keeping = undefined;
   }
@@ -203,9 +213,10 @@ export class RunWorker {
   }
 
   #pause(ms: number): Promise<void> {
+    if (this.#woken) return Promise.resolve();
     return new Promise(resolve => {
       const timer = setTimeout(resolve, ms);
-      this.#wake = () => {
+      this.#endPause = () => {
         clearTimeout(timer);
         resolve();
       };
