@@ -1,5 +1,4 @@
 // The threads that judge runs: started, told when something may be due, replaced when one dies, stopped.
-import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
@@ -25,7 +24,7 @@ export class Evaluators {
   readonly #options: EvaluatorsOptions;
   readonly #threads = new Set<Worker>();
   readonly #restarts = new Set<NodeJS.Timeout>();
-  #stopping = false;
+  #stopping: Promise<unknown> | undefined;
   #waking = false;
 
   constructor(options: EvaluatorsOptions) {
@@ -43,19 +42,19 @@ export class Evaluators {
     });
   }
 
-  /** Finishes what is in hand, gives back the rest. */
+  /** Finishes what is in hand, gives back the rest. Asked again, it waits for the same end. */
   async stop(): Promise<void> {
-    this.#stopping = true;
     for (const timer of this.#restarts) clearTimeout(timer);
-    await Promise.all(
+    this.#stopping ??= Promise.all(
       [...this.#threads].map(async thread => {
-        const ended = once(thread, "exit");
+        const ended = new Promise(resolve => thread.once("exit", resolve));
         thread.postMessage("stop");
         const timer = setTimeout(() => void thread.terminate(), graceMs + 2_000);
         await ended;
         clearTimeout(timer);
       }),
     );
+    await this.#stopping;
   }
 
   #start(): void {
@@ -67,7 +66,7 @@ export class Evaluators {
     thread.on("error", error => log.error({ err: error }, "an evaluation thread died"));
     thread.on("exit", () => {
       this.#threads.delete(thread);
-      if (this.#stopping) return;
+      if (this.#stopping !== undefined) return;
       const timer = setTimeout(() => {
         this.#restarts.delete(timer);
         this.#start();

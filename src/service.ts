@@ -38,18 +38,24 @@ export async function startService(given: Config, log: Logger): Promise<Service>
   const databaseUrl = given.databaseUrl ?? embedded!.url;
   // Closed in the order opposite to their opening, each once, whether the start succeeded or not.
   const closing: (() => Promise<unknown>)[] = embedded ? [() => embedded.stop()] : [];
+  let evaluators: Evaluators | undefined;
   const stop = async () => {
-    for (const close of closing.splice(0).reverse()) await close();
+    // Told first, so that their grace and that of the requests in hand pass side by side.
+    void evaluators?.stop();
+    for (const close of closing.splice(0).reverse()) {
+      await close().catch(error => log.error({ err: error }, "a part of the service could not be closed"));
+    }
   };
   try {
     await migratePatiently(databaseUrl, log);
     const db = openDatabase(databaseUrl, 12);
     closing.push(() => db.close());
     const config = { ...given };
-    const evaluators = config.roles.includes("worker")
-      ? startEvaluators(config, databaseUrl, log)
-      : undefined;
-    if (evaluators) closing.push(() => evaluators.stop());
+    if (config.roles.includes("worker")) {
+      const started = startEvaluators(config, databaseUrl, log);
+      evaluators = started;
+      closing.push(() => started.stop());
+    }
     const url = config.roles.includes("http")
       ? await serve(config, { db, databaseUrl, evaluators, log, closing })
       : await serveHealth(config, { db, log, closing });
