@@ -1,6 +1,6 @@
 // OTLP attribute values in JSON, to plain JSON; whatever cannot be read becomes null or text (C3, C5).
 import type { Attributes } from "../model/trace.ts";
-import { isRecord, setOwn } from "./json.ts";
+import { isRecord, setOwn } from "./record.ts";
 
 /**
  * The value of an AnyValue: its first kind that is neither unknown nor null. Never throws on what JSON can hold

@@ -2,12 +2,13 @@
 import { Refusal } from "../model/refusal.ts";
 import type { Batch } from "../model/trace.ts";
 import { type PlatformHint, readCanonical } from "./canonical.ts";
-import { isRecord, parseJson } from "./json.ts";
+import { parseJson } from "./json.ts";
 import type { DecodeLimits } from "./limits.ts";
 import type { MediaType } from "./media-type.ts";
 import type { OtlpGroup } from "./otlp-groups.ts";
 import { readOtlpJson } from "./otlp-json.ts";
 import { readOtlpProtobuf } from "./otlp-protobuf.ts";
+import { isRecord } from "./record.ts";
 
 export type { DecodeLimits, PlatformHint };
 

@@ -2,8 +2,9 @@
 import { type Issue, Refusal } from "../model/refusal.ts";
 import type { Attributes, Batch, Span } from "../model/trace.ts";
 import { readUint64 } from "./fields.ts";
-import { isRecord, plainNumbers } from "./json.ts";
+import { plainNumbers } from "./json.ts";
 import { type DecodeLimits, tooManySpans } from "./limits.ts";
+import { isRecord } from "./record.ts";
 
 /** The agent a canonical body asks for, as sent: nothing is checked but that it is there. */
 export type PlatformHint = { value: unknown; field: string };

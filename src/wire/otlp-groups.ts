@@ -41,7 +41,7 @@ export class Grouping {
   }
 
   /**
-   * Counts one span and gives it to its group. `read` makes all of the span but its ids; what it throws as a
+   * Counts one span and gives it to its group. `read` makes all of the span but its ids, resource and scope; what it throws as a
    * Refusal refuses the group. It is not called for a group that is refused already.
    */
   add(origin: Origin, ids: SentIds, path: string, read: () => Span): void {
@@ -55,7 +55,7 @@ export class Grouping {
       if (traceId === null)
         throw idInvalid(`${path}.traceId`, "must be 32 hexadecimal characters, not all zero");
       putIds(span, ids, path);
-      group.put(span, origin.resource);
+      group.put(span, origin);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       group.refuse(error);
@@ -98,7 +98,8 @@ class Group {
   }
 
   /** A span_id sent again replaces what stood under it (C6). */
-  put(span: Span, resource: Attributes): void {
+  put(span: Span, { resource, scope }: Origin): void {
+    if (scope !== null) span.scope = scope;
     this.#resource ??= resource;
     if (resource !== this.#last) {
       this.#last = resource;

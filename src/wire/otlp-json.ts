@@ -2,7 +2,6 @@
 import type { Attributes, Span } from "../model/trace.ts";
 import { readAnyValue } from "./any-value.ts";
 import { malformed, readId, readUint64 } from "./fields.ts";
-import { isRecord, setOwn } from "./json.ts";
 import type { DecodeLimits } from "./limits.ts";
 import {
   composeScope,
@@ -12,6 +11,7 @@ import {
   type OtlpGroup,
   type SentIds,
 } from "./otlp-groups.ts";
+import { isRecord, setOwn } from "./record.ts";
 
 type Json = Record<string, unknown>;
 
@@ -45,10 +45,10 @@ export function readOtlpJson(body: Json, limits: DecodeLimits): OtlpGroup[] {
 function addSpan(grouping: Grouping, origin: Origin, sent: unknown, path: string): void {
   // A JSON span bears its ids under the very names of SentIds.
   const ids = isRecord(sent) ? (sent as SentIds) : noIds;
-  grouping.add(origin, ids, path, () => readSpan(asObject(sent, path), origin.scope, path));
+  grouping.add(origin, ids, path, () => readSpan(asObject(sent, path), path));
 }
 
-function readSpan(sent: Json, scope: Origin["scope"], path: string): Span {
+function readSpan(sent: Json, path: string): Span {
   const span: Span = {
     span_id: "",
     parent_span_id: null,
@@ -63,7 +63,6 @@ function readSpan(sent: Json, scope: Origin["scope"], path: string): Span {
   if (kind !== 0) span.kind = kind;
   const links = readList(sent, "links", path);
   if (links.length > 0) span.links = links.map((link, i) => readLink(link, `${path}.links[${i}]`));
-  if (scope !== null) span.scope = scope;
   return span;
 }
 

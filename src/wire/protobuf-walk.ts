@@ -2,6 +2,11 @@
 import protobuf from "protobufjs/minimal.js";
 import { type DecodeLimits, tooDeep, tooManyElements } from "./limits.ts";
 
+/** Wire types. */
+export const varint = 0;
+export const eightBytes = 1;
+export const sized = 2;
+
 /**
  * A cursor over one body, fenced into the message it is in. Tags are whole (field number × 8 + wire type), so
  * that a known field of another wire type is skipped like an unknown one. Throws protobufjs' errors where the

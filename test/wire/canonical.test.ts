@@ -1,0 +1,215 @@
+// Canonical bodies: B2, B4.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Issue } from "../../src/model/refusal.ts";
+import { decodeLimits } from "../../src/wire/limits.ts";
+import { canonicalSpans, decodeJson, refusalOf } from "./make-body.ts";
+
+type Json = Record<string, unknown>;
+
+const span = (more: Json = {}): Json => ({ span_id: "a", name: "step", ...more });
+const issuesOf = (body: unknown): Issue[] => refusalOf("VALIDATION_ERROR", () => decodeJson(body)).issues!;
+const pathsOf = (body: unknown) => issuesOf(body).map(issue => issue.path);
+
+function hintOf(body: Json) {
+  const decoded = decodeJson({ spans: [span()], ...body });
+  assert.ok(decoded.path === "canonical");
+  return decoded.platformHint;
+}
+
+describe("a canonical span", () => {
+  test("is read with every field, and unknown ones are left out", () => {
+    const sent = {
+      span_id: "a",
+      parent_span_id: "p",
+      name: "step",
+      attributes: { "gen_ai.tool.name": "t", deep: { list: [1, null] } },
+      start_time_unix_nano: "1795206705954000000",
+      end_time_unix_nano: "18446744073709551615",
+      status: { code: 2, message: "boom" },
+      events: [{ name: "e" }, 1],
+    };
+    assert.deepEqual(canonicalSpans({ spans: [{ ...sent, kind: 2, unknown: 1 }], other: 1 }), [sent]);
+  });
+
+  test("needs only span_id and name; null counts as absent", () => {
+    const least = {
+      span_id: "a",
+      parent_span_id: null,
+      name: "step",
+      attributes: {},
+      start_time_unix_nano: null,
+      end_time_unix_nano: null,
+      status: null,
+      events: [],
+    };
+    const nulls = Object.fromEntries(
+      Object.keys(least).map(key => [key, key === "span_id" ? "a" : key === "name" ? "step" : null]),
+    );
+    assert.deepEqual(canonicalSpans({ spans: [span()] }), [least]);
+    assert.deepEqual(canonicalSpans({ spans: [nulls], metadata: null, platformId: null }), [least]);
+  });
+
+  test("with an empty parent_span_id is a root", () => {
+    assert.equal(canonicalSpans({ spans: [span({ parent_span_id: "" })] })[0]!.parent_span_id, null);
+  });
+
+  test("keeps a status without code or message", () => {
+    assert.deepEqual(
+      canonicalSpans({ spans: [span({ status: { code: null, message: null } })] })[0]!.status,
+      {},
+    );
+  });
+
+  const bad: [more: Json, path: string][] = [
+    [{ span_id: undefined }, "span_id"],
+    [{ span_id: null }, "span_id"],
+    [{ span_id: "" }, "span_id"],
+    [{ span_id: 5 }, "span_id"],
+    [{ name: undefined }, "name"],
+    [{ name: "" }, "name"],
+    [{ name: {} }, "name"],
+    [{ parent_span_id: 1 }, "parent_span_id"],
+    [{ parent_span_id: [] }, "parent_span_id"],
+    [{ attributes: [] }, "attributes"],
+    [{ attributes: "{}" }, "attributes"],
+    [{ status: 2 }, "status"],
+    [{ status: [] }, "status"],
+    [{ status: { code: "2" } }, "status.code"],
+    [{ status: { code: 1.5 } }, "status.code"],
+    [{ status: { message: 1 } }, "status.message"],
+    [{ events: {} }, "events"],
+    [{ events: "[]" }, "events"],
+  ];
+  for (const [more, path] of bad) {
+    test(`is refused with the path of ${path} for ${JSON.stringify(more)}`, () => {
+      assert.deepEqual(pathsOf({ spans: [span(), span({ span_id: "b", ...more })] }), [`spans[1].${path}`]);
+    });
+  }
+
+  for (const sent of [null, 1, "span", [], true]) {
+    test(`is refused when it is no object: ${JSON.stringify(sent)}`, () => {
+      assert.deepEqual(pathsOf({ spans: [sent] }), ["spans[0]"]);
+    });
+  }
+});
+
+describe("a time", () => {
+  const read: [written: string, read: string][] = [
+    ['"0"', "0"],
+    ['"1795206705954000001"', "1795206705954000001"],
+    ['"18446744073709551615"', "18446744073709551615"],
+    ['"007"', "7"],
+    ["0", "0"],
+    ["1795206705954", "1795206705954"],
+    ["1795206705954000001", "1795206705954000001"],
+    ["18446744073709551615", "18446744073709551615"],
+  ];
+  for (const [written, time] of read) {
+    test(`is read from ${written}`, () => {
+      const body = `{"spans":[{"span_id":"a","name":"b","start_time_unix_nano":${written}}]}`;
+      assert.equal(canonicalSpans(body)[0]!.start_time_unix_nano, time);
+    });
+  }
+
+  const refused = [
+    '""',
+    '"1e3"',
+    '"0x10"',
+    '"1.0"',
+    '"-1"',
+    '" 1"',
+    '"2026-01-01T00:00:00Z"',
+    '"18446744073709551616"',
+    '"99999999999999999999"',
+    '"000000000000000000001"',
+    "-1",
+    "1.5",
+    "18446744073709551616",
+    "1e400",
+    "true",
+    "{}",
+    "[]",
+  ];
+  for (const written of refused) {
+    test(`is refused when it is ${written}`, () => {
+      const body = `{"spans":[{"span_id":"a","name":"b","end_time_unix_nano":${written}}]}`;
+      assert.deepEqual(pathsOf(body), ["spans[0].end_time_unix_nano"]);
+    });
+  }
+});
+
+describe("a canonical body", () => {
+  for (const spans of [[], {}, "spans", 0, false]) {
+    test(`is refused when its spans are ${JSON.stringify(spans)}`, () =>
+      assert.deepEqual(pathsOf({ spans }), ["spans"]));
+  }
+
+  test("is refused when a span_id comes twice, naming each repetition", () => {
+    const spans = [span(), span({ span_id: "b" }), span(), span()];
+    assert.deepEqual(pathsOf({ spans }), ["spans[2].span_id", "spans[3].span_id"]);
+  });
+
+  test("may bear the names of JavaScript's own properties as span ids", () => {
+    const spans = ["__proto__", "constructor", "toString"].map(span_id => span({ span_id }));
+    assert.equal(canonicalSpans({ spans }).length, 3);
+  });
+
+  test("lists every bad field of several spans, twenty at most", () => {
+    assert.deepEqual(pathsOf({ spans: [{}, 5], metadata: 1 }), [
+      "metadata",
+      "spans[0].span_id",
+      "spans[0].name",
+      "spans[1]",
+    ]);
+    assert.equal(issuesOf({ spans: Array(1_000).fill({}) }).length, 20);
+  });
+
+  test("of more spans than allowed is 413", () => {
+    const spans = ["a", "b", "c"].map(span_id => span({ span_id }));
+    const limits = { ...decodeLimits, spansMax: 3 };
+    assert.equal(decodeJson({ spans }, limits).path, "canonical");
+    refusalOf("PAYLOAD_TOO_LARGE", () => decodeJson({ spans: [...spans, span({ span_id: "d" })] }, limits));
+  });
+
+  test("keeps its metadata, and is refused when that is no object", () => {
+    const metadata = { "svc.platform_id": "x", note: { a: [1] } };
+    const decoded = decodeJson({ spans: [span()], metadata });
+    assert.ok(decoded.path === "canonical");
+    assert.deepEqual(decoded.batch, { ...decoded.batch, metadata, resource: null });
+    assert.deepEqual(pathsOf({ spans: [span()], metadata: [] }), ["metadata"]);
+  });
+});
+
+describe("the platform hint", () => {
+  const all = {
+    platformId: "1",
+    metadata: { svc: { platform_id: "2" }, "svc.platform_id": "3", platformId: "4" },
+  };
+  test("is the first that is present, in the order of B4", () => {
+    assert.deepEqual(hintOf(all), { value: "1", field: "platformId" });
+    assert.deepEqual(hintOf({ ...all, platformId: null }), { value: "2", field: "metadata.svc.platform_id" });
+    assert.deepEqual(hintOf({ metadata: { ...all.metadata, svc: {} } }), {
+      value: "3",
+      field: "metadata.svc.platform_id",
+    });
+    assert.deepEqual(hintOf({ metadata: { ...all.metadata, svc: "x", "svc.platform_id": null } }), {
+      value: "4",
+      field: "metadata.platformId",
+    });
+  });
+
+  test("is null where none is given", () => {
+    assert.equal(hintOf({}), null);
+    assert.equal(hintOf({ metadata: { svc: null, platformId: null, platform_id: "x" } }), null);
+  });
+
+  test("is handed on unchecked, empty or malformed as it may be", () => {
+    for (const value of ["", "not a uuid", 5, {}, false]) {
+      assert.deepEqual(hintOf({ platformId: value, metadata: { platformId: "later" } }), {
+        value,
+        field: "platformId",
+      });
+    }
+  });
+});

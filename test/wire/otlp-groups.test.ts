@@ -1,0 +1,310 @@
+// How an OTLP request becomes traces, and which of them are refused: A6, A11, C1 to C4, C6.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { RefusalCode } from "../../src/model/refusal.ts";
+import { decodeLimits } from "../../src/wire/limits.ts";
+import {
+  decodeJson,
+  otherTraceId,
+  otlpGroups,
+  otlpRequest,
+  otlpSpan,
+  refusalOf,
+  resourceSpans,
+  spanId,
+  traceId,
+} from "./make-body.ts";
+
+type Json = Record<string, unknown>;
+
+const id = (n: number) => n.toString(16).padStart(16, "0");
+const summary = (body: unknown) =>
+  otlpGroups(body).map(({ serviceName, traceId, spanCount, refusal }) => [
+    serviceName,
+    traceId,
+    spanCount,
+    refusal?.code ?? null,
+  ]);
+/** The code that refuses the one group this span makes, and the path it names. */
+const fate = (sent: unknown): [RefusalCode | undefined, string | undefined] => {
+  const [group] = otlpGroups(otlpRequest([sent]));
+  return [group!.refusal?.code, group!.refusal?.issues?.[0]?.path];
+};
+
+describe("spans are grouped", () => {
+  test("by service and trace, in order of first appearance", () => {
+    const body = {
+      resourceSpans: [
+        resourceSpans("b", [otlpSpan({ spanId: id(1) }), otlpSpan({ spanId: id(2), traceId: otherTraceId })]),
+        resourceSpans("a", [otlpSpan({ spanId: id(3) })]),
+        resourceSpans("b", [otlpSpan({ spanId: id(4) })]),
+      ],
+    };
+    assert.deepEqual(summary(body), [
+      ["b", traceId, 2, null],
+      ["b", otherTraceId, 1, null],
+      ["a", traceId, 1, null],
+    ]);
+    assert.deepEqual(
+      otlpGroups(body)[0]!.batch.spans.map(span => span.span_id),
+      [id(1), id(4)],
+    );
+  });
+
+  test("whatever the case of their ids, which are kept in lower case", () => {
+    const upper = otlpSpan({
+      traceId: traceId.toUpperCase(),
+      spanId: "ABCDEF0123456789",
+      parentSpanId: "FEDCBA9876543210",
+    });
+    const [group, ...others] = otlpGroups(otlpRequest([otlpSpan(), upper]));
+    assert.equal(others.length, 0);
+    assert.equal(group!.traceId, traceId);
+    assert.equal(group!.batch.spans[1]!.span_id, "abcdef0123456789");
+    assert.equal(group!.batch.spans[1]!.parent_span_id, "fedcba9876543210");
+  });
+
+  test("with a span_id sent twice kept once: the last, though both are counted", () => {
+    const [group] = otlpGroups(
+      otlpRequest([
+        otlpSpan({ name: "first" }),
+        otlpSpan({ spanId: id(2) }),
+        otlpSpan({ spanId: spanId.toUpperCase(), name: "last" }),
+      ]),
+    );
+    assert.equal(group!.spanCount, 3);
+    assert.deepEqual(
+      group!.batch.spans.map(span => span.name),
+      ["last", "step"],
+    );
+  });
+
+  test("with the first resource on the batch, and on a span only one that differs", () => {
+    const version = (stringValue: string) => [{ key: "service.version", value: { stringValue } }];
+    const [group] = otlpGroups({
+      resourceSpans: [
+        resourceSpans("agent", [otlpSpan({ spanId: id(1) })], version("1")),
+        resourceSpans("agent", [otlpSpan({ spanId: id(2) }), otlpSpan({ spanId: id(3) })], version("2")),
+        resourceSpans("agent", [otlpSpan({ spanId: id(4) })], version("1")),
+      ],
+    });
+    assert.deepEqual(group!.batch.resource, { "service.name": "agent", "service.version": "1" });
+    assert.deepEqual(
+      group!.batch.spans.map(span => span.resource?.["service.version"]),
+      [undefined, "2", "2", undefined],
+    );
+  });
+});
+
+describe("an id", () => {
+  const zero = (digits: number) => "0".repeat(digits);
+  const bad: [sent: Json, field: string][] = [
+    [{ traceId: undefined }, "traceId"],
+    [{ traceId: null }, "traceId"],
+    [{ traceId: "" }, "traceId"],
+    [{ traceId: zero(32) }, "traceId"],
+    [{ traceId: traceId.slice(1) }, "traceId"],
+    [{ traceId: `${traceId}0` }, "traceId"],
+    [{ traceId: `g${traceId.slice(1)}` }, "traceId"],
+    [{ traceId: ` ${traceId.slice(1)}` }, "traceId"],
+    [{ traceId: Buffer.from(traceId, "hex").toString("base64") }, "traceId"],
+    [{ traceId: 5 }, "traceId"],
+    [{ traceId: [traceId] }, "traceId"],
+    [{ spanId: undefined }, "spanId"],
+    [{ spanId: "" }, "spanId"],
+    [{ spanId: zero(16) }, "spanId"],
+    [{ spanId: Buffer.from(spanId, "hex").toString("base64") }, "spanId"],
+    [{ spanId: {} }, "spanId"],
+    [{ parentSpanId: zero(16) }, "parentSpanId"],
+    [{ parentSpanId: traceId }, "parentSpanId"],
+    [{ parentSpanId: "x" }, "parentSpanId"],
+    [{ parentSpanId: 0 }, "parentSpanId"],
+  ];
+  for (const [more, field] of bad) {
+    test(`is refused: ${JSON.stringify(more)} ${Object.keys(more)}`, () => {
+      assert.deepEqual(fate(otlpSpan(more)), [
+        "OTLP_ID_INVALID",
+        `resourceSpans[0].scopeSpans[0].spans[0].${field}`,
+      ]);
+    });
+  }
+
+  for (const parentSpanId of [undefined, null, ""]) {
+    test(`of a parent that is ${JSON.stringify(parentSpanId)} makes a root`, () => {
+      const [group] = otlpGroups(otlpRequest([otlpSpan({ parentSpanId })]));
+      assert.equal(group!.batch.spans[0]!.parent_span_id, null);
+    });
+  }
+
+  test("that JSON wrote as a number of the right length is refused", () => {
+    const body = JSON.stringify(otlpRequest([otlpSpan({ traceId: "@" })])).replace('"@"', "1".repeat(32));
+    assert.deepEqual(summary(body), [[null, null, 1, "OTLP_ID_INVALID"]]);
+  });
+});
+
+describe("a group is refused as a whole", () => {
+  test("for one bad span id among good ones, without touching the others", () => {
+    const body = otlpRequest([
+      otlpSpan({ spanId: id(1) }),
+      otlpSpan({ spanId: "bad" }),
+      otlpSpan({ spanId: id(3) }),
+      otlpSpan({ traceId: otherTraceId }),
+    ]);
+    assert.deepEqual(summary(body), [
+      ["agent", traceId, 3, "OTLP_ID_INVALID"],
+      ["agent", otherTraceId, 1, null],
+    ]);
+    assert.deepEqual(otlpGroups(body)[0]!.batch.spans, []);
+  });
+
+  test("and spans whose traceId is unusable form one, whatever their service", () => {
+    const body = {
+      resourceSpans: [
+        resourceSpans("a", [otlpSpan({ traceId: "x" }), otlpSpan()]),
+        resourceSpans("b", [otlpSpan({ traceId: "" })]),
+        resourceSpans(null, [otlpSpan({ traceId: null })]),
+      ],
+    };
+    assert.deepEqual(summary(body), [
+      [null, null, 3, "OTLP_ID_INVALID"],
+      ["a", traceId, 1, null],
+    ]);
+  });
+
+  const malformedSpans: [sent: unknown, path: string][] = [
+    [null, ""],
+    [5, ""],
+    ["span", ""],
+    [[], ""],
+    [otlpSpan({ name: 5 }), ".name"],
+    [otlpSpan({ attributes: { a: 1 } }), ".attributes"],
+    [otlpSpan({ attributes: "a" }), ".attributes"],
+    [otlpSpan({ attributes: [5] }), ".attributes[0]"],
+    [otlpSpan({ attributes: [{ key: "a" }, { key: 5 }] }), ".attributes[1]"],
+    [otlpSpan({ startTimeUnixNano: "soon" }), ".startTimeUnixNano"],
+    [otlpSpan({ startTimeUnixNano: "" }), ".startTimeUnixNano"],
+    [otlpSpan({ endTimeUnixNano: -1 }), ".endTimeUnixNano"],
+    [otlpSpan({ endTimeUnixNano: 1.5 }), ".endTimeUnixNano"],
+    [otlpSpan({ endTimeUnixNano: {} }), ".endTimeUnixNano"],
+    [otlpSpan({ kind: "SERVER" }), ".kind"],
+    [otlpSpan({ kind: 1.5 }), ".kind"],
+    [otlpSpan({ status: 2 }), ".status"],
+    [otlpSpan({ status: { code: "ERROR" } }), ".status.code"],
+    [otlpSpan({ status: { message: {} } }), ".status.message"],
+    [otlpSpan({ events: {} }), ".events"],
+    [otlpSpan({ events: [null] }), ".events[0]"],
+    [otlpSpan({ events: [{}, { name: 1 }] }), ".events[1].name"],
+    [otlpSpan({ events: [{ timeUnixNano: "x" }] }), ".events[0].timeUnixNano"],
+    [otlpSpan({ links: 1 }), ".links"],
+    [otlpSpan({ links: [1] }), ".links[0]"],
+  ];
+  for (const [sent, path] of malformedSpans) {
+    test(`for a malformed span: ${JSON.stringify(sent)}`, () => {
+      assert.deepEqual(fate(sent), ["VALIDATION_ERROR", `resourceSpans[0].scopeSpans[0].spans[0]${path}`]);
+    });
+  }
+
+  const notNames: [string, Json | null][] = [
+    ["is missing", null],
+    ["is empty", { stringValue: "" }],
+    ["has no value", {}],
+    ["is a number", { intValue: 5 }],
+    ["is a number beyond 2^53, which reads as text", { intValue: "9007199254740993" }],
+    ["is bytes, which read as text", { bytesValue: "YWdlbnQ=" }],
+    ["is a list", { arrayValue: { values: [{ stringValue: "agent" }] } }],
+  ];
+  for (const [what, value] of notNames) {
+    test(`where service.name ${what}`, () => {
+      const attribute = value === null ? [] : [{ key: "service.name", value }];
+      const body = { resourceSpans: [resourceSpans(null, [otlpSpan()], attribute)] };
+      assert.deepEqual(summary(body), [[null, traceId, 1, "OTLP_SERVICE_NAME_REQUIRED"]]);
+    });
+  }
+
+  test("where there is no resource at all", () => {
+    for (const resource of [undefined, null, {}, { attributes: null }]) {
+      const body = { resourceSpans: [{ resource, scopeSpans: [{ spans: [otlpSpan()] }] }] };
+      assert.deepEqual(summary(body), [[null, traceId, 1, "OTLP_SERVICE_NAME_REQUIRED"]]);
+    }
+  });
+
+  test("for what is wrong with its spans rather than for the missing service.name", () => {
+    const body = { resourceSpans: [resourceSpans(null, [otlpSpan(), otlpSpan({ spanId: "bad" })])] };
+    assert.deepEqual(summary(body), [[null, traceId, 2, "OTLP_ID_INVALID"]]);
+  });
+
+  test("for the first of its spans that is at fault", () => {
+    const body = otlpRequest([otlpSpan({ name: 5 }), otlpSpan({ spanId: "bad" })]);
+    assert.deepEqual(summary(body), [["agent", traceId, 2, "VALIDATION_ERROR"]]);
+  });
+});
+
+describe("service.name", () => {
+  test("sent twice counts as the last", () => {
+    const twice = [{ key: "service.name", value: { stringValue: "second" } }];
+    assert.deepEqual(summary({ resourceSpans: [resourceSpans("first", [otlpSpan()], twice)] }), [
+      ["second", traceId, 1, null],
+    ]);
+  });
+
+  test("is kept exactly, be it __proto__ or U+0000", () => {
+    for (const name of ["__proto__", "a\u0000\ud800", " Agent ", "constructor"]) {
+      const body = { resourceSpans: [resourceSpans(name, [otlpSpan()])] };
+      assert.deepEqual(summary(body), [[name, traceId, 1, null]]);
+      assert.equal(otlpGroups(body)[0]!.batch.resource!["service.name"], name);
+    }
+  });
+});
+
+describe("a request", () => {
+  const withoutSpans: unknown[] = [
+    [],
+    [{}],
+    [{ scopeSpans: [] }],
+    [{ scopeSpans: null, resource: null }],
+    [{ scopeSpans: [{}] }],
+    [{ scopeSpans: [{ spans: [] }] }],
+    [{ scopeSpans: [{ spans: null, scope: null }] }],
+    [{ instrumentationLibrarySpans: [{ spans: [otlpSpan()] }] }],
+  ];
+  for (const list of withoutSpans) {
+    test(`without spans is refused: ${JSON.stringify(list)}`, () => {
+      refusalOf("OTLP_NO_SPANS", () => decodeJson({ resourceSpans: list }));
+    });
+  }
+
+  const envelope = (part: Json) => [{ scopeSpans: [{ spans: [otlpSpan()] }], ...part }];
+  const malformedEnvelopes: [list: unknown, path: string][] = [
+    [{}, "resourceSpans"],
+    ["x", "resourceSpans"],
+    [0, "resourceSpans"],
+    [[null], "resourceSpans[0]"],
+    [[{}, []], "resourceSpans[1]"],
+    [envelope({ resource: [] }), "resourceSpans[0].resource"],
+    [envelope({ resource: "agent" }), "resourceSpans[0].resource"],
+    [envelope({ resource: { attributes: {} } }), "resourceSpans[0].resource.attributes"],
+    [envelope({ resource: { attributes: [1] } }), "resourceSpans[0].resource.attributes[0]"],
+    [[{ scopeSpans: {} }], "resourceSpans[0].scopeSpans"],
+    [[{ scopeSpans: [{}, 1] }], "resourceSpans[0].scopeSpans[1]"],
+    [[{ scopeSpans: [{ spans: {} }] }], "resourceSpans[0].scopeSpans[0].spans"],
+    [[{ scopeSpans: [{ scope: 1 }] }], "resourceSpans[0].scopeSpans[0].scope"],
+    [[{ scopeSpans: [{ scope: { name: 1 } }] }], "resourceSpans[0].scopeSpans[0].scope.name"],
+    [[{ scopeSpans: [{ scope: { attributes: 1 } }] }], "resourceSpans[0].scopeSpans[0].scope.attributes"],
+  ];
+  for (const [list, path] of malformedEnvelopes) {
+    test(`with a malformed envelope is refused: ${JSON.stringify(list)}`, () => {
+      const refusal = refusalOf("VALIDATION_ERROR", () => decodeJson({ resourceSpans: list }));
+      assert.deepEqual(
+        refusal.issues!.map(issue => issue.path),
+        [path],
+      );
+    });
+  }
+
+  test("of more spans than allowed is 413, counting spans that are refused or sent twice", () => {
+    const limits = { ...decodeLimits, spansMax: 3 };
+    const spans = [otlpSpan(), otlpSpan(), otlpSpan({ traceId: "bad" })];
+    assert.equal(otlpGroups(otlpRequest(spans), limits).length, 2);
+    refusalOf("PAYLOAD_TOO_LARGE", () => otlpGroups(otlpRequest([...spans, null]), limits));
+  });
+});

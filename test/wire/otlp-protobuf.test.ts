@@ -1,0 +1,326 @@
+// OTLP protobuf: the same traces as JSON, and bytes that are none (A6, A11, C2, C5).
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { decodeBody } from "../../src/wire/body.ts";
+import { decodeLimits } from "../../src/wire/limits.ts";
+import type { OtlpGroup } from "../../src/wire/otlp-groups.ts";
+import { encodeOtlp, field, varint } from "./encode-otlp.ts";
+import {
+  fixture,
+  groupsOf,
+  otherTraceId,
+  otlpGroups,
+  otlpRequest,
+  otlpSpan,
+  refusalOf,
+  resourceSpans,
+  spanId,
+  traceId,
+} from "./make-body.ts";
+
+const decode = (bytes: Buffer, limits = decodeLimits) => groupsOf(decodeBody(bytes, "protobuf", limits));
+const invalid = (bytes: Buffer) => refusalOf("OTLP_PROTOBUF_INVALID", () => decode(bytes));
+
+const ids = Buffer.concat([field(1, Buffer.from(traceId, "hex")), field(2, Buffer.from(spanId, "hex"))]);
+const serviceName = field(1, Buffer.concat([field(1, "service.name"), field(2, field(1, "agent"))]));
+/** A request whose one span has valid ids and these fields after them. */
+const withSpanFields = (...fields: Buffer[]) =>
+  field(1, Buffer.concat([field(1, serviceName), field(2, field(2, Buffer.concat([ids, ...fields])))]));
+const spanOf = (bytes: Buffer) => {
+  const [group] = decode(bytes);
+  assert.equal(group!.refusal, null);
+  return group!.batch.spans[0]!;
+};
+/** The value of attribute `a` from the bytes of its AnyValue. */
+const attributeOf = (anyValue: Buffer) =>
+  spanOf(withSpanFields(field(9, Buffer.concat([field(1, "a"), field(2, anyValue)])))).attributes["a"];
+
+const plain = (groups: OtlpGroup[]) =>
+  groups.map(group => ({
+    ...group,
+    refusal: group.refusal && { ...group.refusal, hint: group.refusal.hint },
+  }));
+
+describe("a protobuf request", () => {
+  test("decodes to the groups of the same request in JSON", () => {
+    const request = {
+      resourceSpans: [
+        resourceSpans("agent", [
+          otlpSpan({
+            parentSpanId: "1111111111111111",
+            kind: 3,
+            startTimeUnixNano: "1795206705954000001",
+            endTimeUnixNano: "18446744073709551615",
+            traceState: "a=b",
+            flags: 257,
+            droppedAttributesCount: 3,
+            attributes: [
+              { key: "string", value: { stringValue: "日本語 👩‍🚀\u0000" } },
+              { key: "bool", value: { boolValue: true } },
+              { key: "int", value: { intValue: "-5" } },
+              { key: "max", value: { intValue: "9223372036854775807" } },
+              { key: "min", value: { intValue: "-9223372036854775808" } },
+              { key: "double", value: { doubleValue: 0.1 } },
+              {
+                key: "list",
+                value: { arrayValue: { values: [{ stringValue: "a" }, {}, { intValue: "1" }] } },
+              },
+              { key: "object", value: { kvlistValue: { values: [{ key: "k", value: { intValue: "1" } }] } } },
+              { key: "bytes", value: { bytesValue: "AQID+/8=" } },
+              { key: "none", value: {} },
+              { key: "__proto__", value: { stringValue: "p" } },
+            ],
+            status: { code: 2, message: "boom" },
+            events: [
+              { name: "e", timeUnixNano: "5", attributes: [{ key: "x", value: { boolValue: false } }] },
+            ],
+            links: [{ traceId: otherTraceId, spanId, attributes: [] }],
+          }),
+          otlpSpan({ spanId: "0000000000000001", startTimeUnixNano: "0", kind: 0, status: {} }),
+          otlpSpan({ traceId: "0".repeat(32) }),
+          otlpSpan({ traceId: otherTraceId, parentSpanId: "0".repeat(16) }),
+        ]),
+        resourceSpans("other", [otlpSpan()], [{ key: "n", value: { intValue: "1" } }]),
+        resourceSpans(null, [otlpSpan()]),
+        {
+          resource: { attributes: [{ key: "service.name", value: { intValue: "9007199254740993" } }] },
+          scopeSpans: [{ scope: { name: "lib" }, spans: [otlpSpan({ traceId: otherTraceId })] }],
+        },
+      ],
+    };
+    assert.deepEqual(plain(decode(encodeOtlp(request))), plain(otlpGroups(request)));
+  });
+
+  test("decodes as its JSON does, whatever it holds", () => {
+    const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String);
+    const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String);
+    const text = fc.string({ unit: "grapheme" });
+    const hex = (digits: number) =>
+      fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: digits, maxLength: digits });
+    const { anyValue } = fc.letrec<{ anyValue: unknown; keyValue: unknown }>(tie => ({
+      anyValue: fc.oneof(
+        { depthSize: "small" },
+        fc.constant({}),
+        fc.record({ stringValue: text }),
+        fc.record({ boolValue: fc.boolean() }),
+        fc.record({ intValue: int64 }),
+        fc.record({ doubleValue: fc.double({ noNaN: true, noDefaultInfinity: true }) }),
+        fc.record({ arrayValue: fc.record({ values: fc.array(tie("anyValue"), { maxLength: 3 }) }) }),
+        fc.record({ kvlistValue: fc.record({ values: fc.array(tie("keyValue"), { maxLength: 3 }) }) }),
+      ),
+      keyValue: fc.record({ key: fc.oneof(text, fc.constant("__proto__")), value: tie("anyValue") }),
+    }));
+    const attributes = fc.array(fc.record({ key: text, value: anyValue }), { maxLength: 4 });
+    const span = fc.record({
+      traceId: fc.constantFrom(traceId, otherTraceId, "0".repeat(32)),
+      spanId: hex(16),
+      parentSpanId: fc.oneof(hex(16), fc.constant("")),
+      name: text,
+      kind: fc.nat(5),
+      startTimeUnixNano: uint64,
+      endTimeUnixNano: uint64,
+      attributes,
+      status: fc.record({ code: fc.nat(2), message: text }),
+      events: fc.array(fc.record({ name: text, timeUnixNano: uint64, attributes }), { maxLength: 2 }),
+      links: fc.array(fc.record({ traceId: hex(32), spanId: hex(16), attributes }), { maxLength: 2 }),
+    });
+    const request = fc.array(
+      fc.record({
+        resource: fc.record({
+          attributes: attributes.map(list => [
+            { key: "service.name", value: { stringValue: "agent" } },
+            ...list,
+          ]),
+        }),
+        scopeSpans: fc.array(
+          fc.record({
+            scope: fc.record({ name: text, attributes }),
+            spans: fc.array(span, { maxLength: 3 }),
+          }),
+          { maxLength: 2 },
+        ),
+      }),
+      { maxLength: 3 },
+    );
+    const outcome = (read: () => OtlpGroup[]) => {
+      try {
+        return plain(read());
+      } catch (error) {
+        return (error as { code: string }).code;
+      }
+    };
+    fc.assert(
+      fc.property(request, list => {
+        const body = { resourceSpans: list };
+        assert.deepEqual(
+          outcome(() => decode(encodeOtlp(body))),
+          outcome(() => otlpGroups(body)),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("of 0 bytes is an empty message, and so are envelopes without spans", () => {
+    const envelopes = [
+      field(1, ""),
+      field(1, field(2, "")),
+      field(1, Buffer.concat([field(1, serviceName)])),
+    ];
+    for (const bytes of [Buffer.alloc(0), ...envelopes]) refusalOf("OTLP_NO_SPANS", () => decode(bytes));
+  });
+
+  test("may have its fields in any order, in pieces, and among unknown ones", () => {
+    const span = Buffer.concat([field(5, "step"), field(99, "unknown"), ids]);
+    const scopeSpans = field(
+      2,
+      Buffer.concat([field(2, span), field(1, field(1, "lib")), field(3, "schema")]),
+    );
+    const more = field(1, field(1, Buffer.concat([field(1, "k"), field(2, field(1, "v"))])));
+    const [group] = decode(
+      field(1, Buffer.concat([scopeSpans, field(3, "schema"), field(1, serviceName), more])),
+    );
+    assert.equal(group!.serviceName, "agent");
+    assert.deepEqual(group!.batch.resource, { "service.name": "agent", k: "v" });
+    assert.deepEqual(group!.batch.spans[0]!.scope, { name: "lib" });
+  });
+
+  test("ignores a known field of another wire type, and groups", () => {
+    const kindAsBytes = field(6, "server");
+    const nameAsNumber = Buffer.concat([varint(5 * 8), varint(7)]);
+    const group = Buffer.concat([varint(30 * 8 + 3), varint(8), varint(1), varint(30 * 8 + 4)]);
+    assert.equal(spanOf(withSpanFields(kindAsBytes, nameAsNumber, group, field(5, "step"))).name, "step");
+  });
+
+  test("with invalid UTF-8 in a string has U+FFFD there", () => {
+    const bytes = withSpanFields(field(5, Buffer.from([0x61, 0xff, 0x62])));
+    assert.equal(spanOf(bytes).name, "a\ufffdb");
+    assert.equal(attributeOf(field(1, Buffer.from([0xe6, 0x97]))), "\ufffd");
+  });
+
+  test("reads NaN and the infinities as text, and an integer of any length", () => {
+    const double = (value: number) => {
+      const bytes = Buffer.alloc(9);
+      bytes[0] = 4 * 8 + 1;
+      bytes.writeDoubleLE(value, 1);
+      return bytes;
+    };
+    assert.equal(attributeOf(double(Number.NaN)), "NaN");
+    assert.equal(attributeOf(double(Infinity)), "Infinity");
+    assert.equal(attributeOf(double(-Infinity)), "-Infinity");
+    assert.equal(attributeOf(double(-0)), 0);
+    assert.equal(attributeOf(Buffer.from([24, 0x85, 0x80, 0x00])), 5);
+  });
+});
+
+describe("an id in protobuf", () => {
+  const request = (traceId: Buffer, spanId: Buffer, parent = Buffer.alloc(0)) =>
+    field(
+      1,
+      Buffer.concat([
+        field(1, serviceName),
+        field(2, field(2, Buffer.concat([field(1, traceId), field(2, spanId), field(4, parent)]))),
+      ]),
+    );
+  const good = { trace: Buffer.alloc(16, 1), span: Buffer.alloc(8, 2) };
+  const bad: [name: string, bytes: Buffer][] = [
+    ["missing traceId", request(Buffer.alloc(0), good.span)],
+    ["zero traceId", request(Buffer.alloc(16), good.span)],
+    ["short traceId", request(good.trace.subarray(1), good.span)],
+    ["long traceId", request(Buffer.alloc(17, 1), good.span)],
+    ["traceId as hexadecimal text", request(Buffer.from(traceId), good.span)],
+    ["traceId of a megabyte", request(Buffer.alloc(1_000_000, 1), good.span)],
+    ["missing spanId", request(good.trace, Buffer.alloc(0))],
+    ["zero spanId", request(good.trace, Buffer.alloc(8))],
+    ["long spanId", request(good.trace, good.trace)],
+    ["zero parentSpanId", request(good.trace, good.span, Buffer.alloc(8))],
+    ["short parentSpanId", request(good.trace, good.span, Buffer.alloc(7, 1))],
+  ];
+  for (const [name, bytes] of bad) {
+    test(`is refused: ${name}`, () => assert.equal(decode(bytes)[0]!.refusal?.code, "OTLP_ID_INVALID"));
+  }
+
+  test("is missing from every record of a logs export, which is refused and told so", () => {
+    // A log record: its time is field 1 and fixed64, its text field 3, its body field 5, an AnyValue.
+    const time = Buffer.concat([varint(1 * 8 + 1), Buffer.alloc(8, 1)]);
+    const record = Buffer.concat([
+      time,
+      varint(2 * 8),
+      varint(9),
+      field(3, "INFO"),
+      field(5, field(1, "hello")),
+    ]);
+    const logs = field(1, Buffer.concat([field(1, serviceName), field(2, field(2, record))]));
+    const [group] = decode(logs);
+    assert.equal(group!.refusal!.code, "OTLP_ID_INVALID");
+    assert.match(group!.refusal!.hint!, /logs/);
+  });
+});
+
+describe("bytes that are not the protobuf of a request are refused", () => {
+  const overlong = Buffer.alloc(20, 0xff);
+  const cases: [name: string, bytes: Buffer][] = [
+    ["JSON", Buffer.from(JSON.stringify(otlpRequest([otlpSpan()])))],
+    ["an empty JSON object", Buffer.from("{}")],
+    ["gzip", Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3])],
+    ["a length beyond the end", Buffer.from([0x0a, 100, 1])],
+    ["a length of 4 GB", Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f])],
+    ["a length that never ends", Buffer.concat([Buffer.from([0x0a]), overlong])],
+    ["a tag that never ends", overlong],
+    ["field number 0", Buffer.from([0x02, 0])],
+    ["wire type 6", Buffer.from([0x0e])],
+    ["wire type 7", Buffer.from([0x0f])],
+    ["the end of a group that never began", Buffer.from([0x0c])],
+    ["a group that never ends", Buffer.from([0x0b, 0x0b, 0x0b])],
+    ["a thousand nested groups", Buffer.alloc(1_000, 0x0b)],
+    ["a message longer than the one that holds it", field(1, Buffer.from([0x12, 50]))],
+    ["a string longer than its message", withSpanFields(Buffer.from([0x2a, 50, 0x61]))],
+    ["a time cut short", withSpanFields(Buffer.from([7 * 8 + 1, 1, 2, 3]))],
+    ["an integer cut short", withSpanFields(field(9, field(2, Buffer.from([24, 0x80]))))],
+    ["a double cut short", withSpanFields(field(9, field(2, Buffer.from([33, 1]))))],
+  ];
+  for (const [name, bytes] of cases) {
+    test(name, () => assert.equal(invalid(bytes).status, 400));
+  }
+
+  test("the recorded request, cut anywhere within", () => {
+    const whole = fixture("11-vercel-ai-v7-otel-tool-loop.pb");
+    for (let end = 1; end < whole.length; end += 7) invalid(whole.subarray(0, end));
+  });
+});
+
+describe("a protobuf bomb", () => {
+  /** An AnyValue inside `levels` lists: two messages a level. */
+  const nested = (levels: number) => {
+    let value: Buffer = Buffer.alloc(0);
+    for (let i = 0; i < levels; i++) value = field(5, field(1, value));
+    return withSpanFields(field(9, Buffer.concat([field(1, "a"), field(2, value)])));
+  };
+
+  test("of nested values is refused beyond 200 messages", () => {
+    // Around the innermost value stand five messages: resourceSpans, scopeSpans, span, attribute, its value.
+    const limits = { ...decodeLimits, nestingMax: 200 };
+    assert.equal(decode(nested(97), limits)[0]!.refusal, null);
+    refusalOf("VALIDATION_ERROR", () => decode(nested(98), limits));
+    refusalOf("VALIDATION_ERROR", () => decode(nested(20_000), limits));
+  });
+
+  test("of empty messages is refused before they are all built", () => {
+    const limits = { ...decodeLimits, elementsMax: 1_000 };
+    for (const number of [9, 11, 13, 15]) {
+      const unit = field(number, "");
+      refusalOf("PAYLOAD_TOO_LARGE", () =>
+        decode(withSpanFields(Buffer.alloc(2_000 * unit.length, unit)), limits),
+      );
+    }
+    assert.equal(decode(withSpanFields(Buffer.alloc(900 * 2, field(9, ""))), limits).length, 1);
+  });
+
+  test("of spans is refused beyond their limit", () => {
+    const spans = Buffer.alloc(2 * 11, field(2, ""));
+    const limits = { ...decodeLimits, spansMax: 10 };
+    refusalOf("PAYLOAD_TOO_LARGE", () => decode(field(1, field(2, spans)), limits));
+    assert.equal(decode(field(1, field(2, spans.subarray(2))), limits)[0]!.spanCount, 10);
+  });
+});
