@@ -48,7 +48,7 @@ export function makeSpan(index: number, parentSpanId: string | undefined, spanId
 const attributesOf = {
   root: () => [
     { key: "http.response.status_code", value: { intValue: "200" } },
-    text("gen_ai.response.text", "Your order 1042 ships tomorrow. " + prose(5, 60)),
+    text("gen_ai.response.text", `Your order 1042 ships tomorrow. ${prose(5, 60)}`),
   ],
   tool: (index: number) => [
     text("gen_ai.operation.name", "execute_tool"),

@@ -13,6 +13,12 @@ export type Database = {
 // int8 as a number: the counts and byte sums kept here stay far below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
+// Every query here reaches its rows through an index. The planner, without statistics of a table that has just
+// grown, chose otherwise: to load 32 of 4,400 traces it read all batches (17 ms in place of 0.3 ms), to claim 32 runs
+// it sorted all that were due. Plans that do not depend on statistics are worth more than the best plan on most days.
+const indexesOnly =
+  "-c enable_seqscan=off -c enable_bitmapscan=off -c jit=off -c max_parallel_workers_per_gather=0";
+
 /**
  * Opens a pool of at most `connectionsMax` connections. Nothing is dialled yet. A query waits at most 2 s for a
  * connection and 15 s for its answer, so that a stalled database becomes a 503 and not a queue without end.
@@ -25,7 +31,7 @@ export function openDatabase(url: string, connectionsMax = 10): Database {
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     query_timeout: 20_000,
-    options: "-c statement_timeout=15000 -c lock_timeout=5000 -c TimeZone=UTC",
+    options: `-c statement_timeout=15000 -c lock_timeout=5000 -c TimeZone=UTC ${indexesOnly}`,
   });
   // A connection that breaks is replaced by the pool. Without listeners it would end the process: the pool's own
   // is for idle ones, that of the connection for one that is lent and breaks between two statements.

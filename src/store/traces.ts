@@ -136,9 +136,11 @@ export async function loadBatches(db: Database, traceIds: string[]): Promise<Map
     name: "load_batches",
     text: `select t.id as "traceId", t.agent_id as "agentId", t.path, t.revision,
         t.derived_revision as "derivedRevision", b.spans
-      from traces t join trace_batches b on b.trace_id = t.id
-      where t.id = any ($1::uuid[]) order by t.id, b.seq`,
-    values: [traceIds],
+      from unnest($1::uuid[]) as asked (id)
+      join traces t on t.id = asked.id
+      join trace_batches b on b.trace_id = t.id
+      order by t.id, b.seq`,
+    values: [[...new Set(traceIds)]],
   });
   const loaded = new Map<string, StoredBatches>();
   for (const { spans, ...trace } of rows) {

@@ -72,7 +72,7 @@ create table runs (
   -- Results and applicability, zstd-compressed JSON.
   detail bytea,
   error text
-);
+) with (toast_tuple_target = 8160);
 alter table runs alter column detail set storage external;
 create unique index runs_one_pending on runs (trace_id) where state = 'pending' and kind = 'passive';
 create index runs_trace on runs (trace_id, id desc);

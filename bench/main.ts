@@ -1,0 +1,185 @@
+// npm run bench: how fast the service takes traces in and judges them, beside a floor measured in the same run.
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import pg from "pg";
+import { openEmbedded } from "../src/store/embedded.ts";
+import { batchCost } from "./batches.ts";
+import type { Format } from "./bodies.ts";
+import type { DriverInput, DriverOutput } from "./driver.ts";
+import { evaluationRate } from "./evaluation.ts";
+import { type Child, cpuSeconds, cpuSecondsOfTree, peakMb, start } from "./processes.ts";
+import { makeProject } from "./project.ts";
+
+const seconds = Number(process.env.BENCH_SECONDS ?? 6);
+const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
+const spansPerTrace = 12;
+
+const dataDir = await mkdtemp(join(process.env.BENCH_DIR ?? "/var/tmp", "onlooker-bench-"));
+// PostgreSQL runs as another user where this is root.
+await chmod(dataDir, 0o711);
+const embedded = await openEmbedded({ dataDir, log: quietLog() });
+const database = new pg.Client({ connectionString: embedded.url });
+await database.connect();
+const postmaster = Number(
+  (await readFile(join(dataDir, "postgresql", "data", "postmaster.pid"), "utf8")).split("\n")[0],
+);
+const children: Child[] = [];
+
+try {
+  if (!process.argv.includes("--eval")) await ingestion();
+  if (!process.argv.includes("--eval")) await batches();
+  await evaluation();
+} finally {
+  await Promise.all(children.map(child => child.stop()));
+  await database.end();
+  await embedded.stop();
+  await rm(dataDir, { recursive: true, force: true });
+}
+process.exit(0);
+
+type Figures = DriverOutput & { service: number; postgres: number; driver: number };
+
+/** Floor and service in turn, so that a machine whose speed drifts drifts for both. */
+async function ingestion(): Promise<void> {
+  const floor = start("./floor.ts", []);
+  children.push(floor);
+  const { url: floorUrl } = JSON.parse(await floor.nextLine()) as { url: string };
+  const { service, url } = await startService({ SVC_ROLES: "http" });
+  const project = await makeProject(embedded.url, { serviceName: "bench", tests: 0 });
+
+  print("Ingestion: 12 spans, 27 KB a trace, 32 connections, every trace new");
+  print(
+    row([
+      "",
+      "traces/s",
+      "spans/s",
+      "MB/s",
+      "p50 ms",
+      "p99 ms",
+      "CPU s per 1,000: service",
+      "postgres",
+      "driver",
+    ]),
+  );
+  for (const format of ["json", "protobuf"] as Format[]) {
+    const input = {
+      key: project.apiKey,
+      format,
+      serviceName: "bench",
+      connections: 32,
+      seconds,
+      warmUpSeconds: 2,
+    };
+    const floors: Figures[] = [];
+    const services: Figures[] = [];
+    for (let round = 0; round < rounds; round++) {
+      floors.push(await drive({ ...input, url: floorUrl }, floor));
+      services.push(await drive({ ...input, url: `${url}/public/traces` }, service));
+    }
+    const ratios = services.map((figures, round) => figures.traces / floors[round]!.traces);
+    print(figuresRow(`floor, ${format}`, median(floors)));
+    print(figuresRow(`service, ${format}`, median(services)));
+    print(
+      `ratio to the floor, ${format}: ${ratios.map(ratio => ratio.toFixed(2)).join(" ")}, median ${middle(ratios).toFixed(2)}`,
+    );
+  }
+  print(`peak RSS of the service: ${peakMb(service.pid).toFixed(0)} MB`);
+  await service.stop();
+  await floor.stop();
+}
+
+async function batches(): Promise<void> {
+  const { service, url } = await startService({ SVC_ROLES: "http" });
+  const project = await makeProject(embedded.url, { serviceName: "batches", tests: 1 });
+  print("\nOne trace in many batches of 20 spans");
+  for (const line of await batchCost(`${url}/public/traces`, project.apiKey, "batches")) print(line);
+  await service.stop();
+}
+
+async function evaluation(): Promise<void> {
+  const project = await makeProject(embedded.url, { serviceName: "judged", tests: 20 });
+  const { service: receiver, url } = await startService({ SVC_ROLES: "http", SVC_DEBOUNCE_MS: "0" });
+  const input = { key: project.apiKey, format: "protobuf", serviceName: "judged", connections: 32 } as const;
+  const stored = await drive({ ...input, url: `${url}/public/traces`, seconds, warmUpSeconds: 0 }, receiver);
+  await receiver.stop();
+  print("\nEvaluation: 20 deterministic tests a trace");
+  const before = cpuSecondsOfTree(postmaster);
+  const worker = await startService({ SVC_ROLES: "worker", SVC_DEBOUNCE_MS: "0" });
+  const rate = await evaluationRate(database, project.agentId);
+  const cpu = (total: number) => ((total / rate.runs) * 1000).toFixed(2);
+  print(
+    `${rate.perSecond.toFixed(0)} evaluated traces/s (${rate.runs} in ${rate.seconds.toFixed(1)} s); ingestion of the same traces: ${(stored.traces / stored.seconds).toFixed(0)}/s; ` +
+      `CPU s per 1,000: worker ${cpu(cpuSeconds(worker.service.pid))}, postgres ${cpu(cpuSecondsOfTree(postmaster) - before)}; ` +
+      `peak RSS ${peakMb(worker.service.pid).toFixed(0)} MB`,
+  );
+  await worker.service.stop();
+}
+
+async function startService(env: Record<string, string>): Promise<{ service: Child; url: string }> {
+  const service = start("../src/main.ts", [], { DATABASE_URL: embedded.url, PORT: "0", ...env });
+  children.push(service);
+  for (;;) {
+    const { url } = JSON.parse(await service.nextLine()) as { url?: string };
+    if (url) return { service, url };
+  }
+}
+
+async function drive(input: DriverInput, server: Child): Promise<Figures> {
+  const before = { service: cpuSeconds(server.pid), postgres: cpuSecondsOfTree(postmaster) };
+  const driver = start("./driver.ts", [JSON.stringify(input)]);
+  const output = JSON.parse(await driver.nextLine()) as DriverOutput;
+  const figures = {
+    ...output,
+    service: cpuSeconds(server.pid) - before.service,
+    postgres: cpuSecondsOfTree(postmaster) - before.postgres,
+    driver: output.cpuSeconds,
+  };
+  await driver.stop();
+  if (output.refused > 0) throw new Error(`${output.refused} requests were refused`);
+  return figures;
+}
+
+function figuresRow(name: string, figures: Figures): string {
+  const { traces, bytes, seconds, p50Ms, p99Ms } = figures;
+  // The warm-up used CPU too.
+  const share = seconds / (seconds + 2);
+  const per1000 = (cpu: number) => (((cpu * share) / traces) * 1000).toFixed(3);
+  return row([
+    name,
+    (traces / seconds).toFixed(0),
+    ((traces * spansPerTrace) / seconds).toFixed(0),
+    (bytes / seconds / 1e6).toFixed(1),
+    p50Ms.toFixed(1),
+    p99Ms.toFixed(1),
+    per1000(figures.service),
+    per1000(figures.postgres),
+    per1000(figures.driver),
+  ]);
+}
+
+function row(cells: string[]): string {
+  return cells
+    .map((cell, index) => (index === 0 ? cell.padEnd(20) : cell.padStart(Math.max(9, cell.length))))
+    .join(" ");
+}
+
+/** The round in the middle by its traces. */
+function median(figures: Figures[]): Figures {
+  return figures.toSorted((a, b) => a.traces - b.traces)[Math.floor(figures.length / 2)]!;
+}
+
+function middle(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function quietLog() {
+  return {
+    info: () => {},
+    warn: (_: unknown, message?: string) => print(message ?? ""),
+    error: console.error,
+  };
+}

@@ -1,0 +1,76 @@
+// The benchmark's processes: started, read for what they print, and measured by the kernel's own accounts.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+export type Child = {
+  process: ChildProcess;
+  pid: number;
+  nextLine: () => Promise<string>;
+  stop: () => Promise<void>;
+};
+
+export function start(script: string, args: string[], env: Record<string, string> = {}): Child {
+  const child = spawn(process.execPath, [new URL(script, import.meta.url).pathname, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+  return {
+    process: child,
+    pid: child.pid!,
+    async nextLine() {
+      const { value, done } = await lines.next();
+      if (done) throw new Error(`${script} ended before it said what was awaited`);
+      return value;
+    },
+    async stop() {
+      if (child.exitCode !== null) return;
+      const ended = once(child, "exit");
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+// Linux counts CPU time in hundredths of a second.
+const ticksPerSecond = 100;
+
+/** CPU seconds used so far by a process, its threads included. */
+export function cpuSeconds(pid: number): number {
+  const fields = statOf(pid);
+  return fields ? (Number(fields[11]) + Number(fields[12])) / ticksPerSecond : 0;
+}
+
+/** CPU seconds used so far by a PostgreSQL: its postmaster, its living children and those it has reaped. */
+export function cpuSecondsOfTree(pid: number): number {
+  const own = statOf(pid);
+  if (!own) return 0;
+  const reaped = (Number(own[13]) + Number(own[14])) / ticksPerSecond;
+  return childrenOf(pid).reduce((sum, child) => sum + cpuSecondsOfTree(child), cpuSeconds(pid) + reaped);
+}
+
+/** The largest resident memory a process has had, in MB. */
+export function peakMb(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
+
+function childrenOf(parent: number): number[] {
+  return readdirSync("/proc")
+    .filter(name => /^\d+$/.test(name))
+    .map(Number)
+    .filter(pid => Number(statOf(pid)?.[1]) === parent);
+}
+
+/** The fields of /proc/<pid>/stat after the command's name: state, parent, … utime at 11, stime at 12. */
+function statOf(pid: number): string[] | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,70 @@
+// A project to send to: an account with a verified email, an agent, a full-access key, and tests to judge by.
+import { randomUUID } from "node:crypto";
+import { hashKey, makeKey } from "../src/model/key.ts";
+import { parseTestCase } from "../src/model/test-case.ts";
+import { insertAgent } from "../src/store/agents.ts";
+import { openDatabase } from "../src/store/db.ts";
+import { insertKey } from "../src/store/keys.ts";
+import { migrate } from "../src/store/migrate.ts";
+import { insertProject } from "../src/store/projects.ts";
+import { insertTestCase } from "../src/store/test-cases.ts";
+
+export type BenchProject = { agentId: string; apiKey: string };
+
+export async function makeProject(
+  databaseUrl: string,
+  { serviceName, tests }: { serviceName: string; tests: number },
+): Promise<BenchProject> {
+  await migrate(databaseUrl);
+  const db = openDatabase(databaseUrl, 2);
+  const accountId = randomUUID();
+  await db.query
+    .insertInto("accounts")
+    .values({ id: accountId, name: "Bench", email: `${accountId}@bench.invalid`, email_verified: true })
+    .execute();
+  const { id: projectId } = await insertProject(db, accountId, "Bench");
+  const agent = await insertAgent(db, {
+    projectId,
+    name: serviceName,
+    type: "http_api",
+    otlpServiceName: serviceName,
+  });
+  const apiKey = makeKey();
+  await insertKey(db, {
+    projectId,
+    name: "bench",
+    hash: hashKey(apiKey),
+    lastFour: apiKey.slice(-4),
+    access: "full",
+    agentIds: [],
+    expiresAt: null,
+  });
+  for (let index = 0; index < tests; index++) await insertTestCase(db, agent.id, testCase(index));
+  await db.close();
+  return { agentId: agent.id, apiKey };
+}
+
+const assertions = [
+  { type: "node_call", expected_name: "chat" },
+  { type: "tool_call", expected_name: "lookup_order", expected_arguments: { order: { $gte: 1000 } } },
+  { type: "token_limit", max_total: 100_000 },
+  { type: "http_status", expected_status: "2xx" },
+  { type: "response_time", max_ms: 2_000 },
+  { type: "response_regex", pattern: "order \\d+", flags: "i" },
+  {
+    type: "json_match",
+    target_node: "handle request",
+    field: "http.response.status_code",
+    expected_value: 200,
+  },
+];
+
+/** One deterministic assertion each, of the seven kinds that need neither a judge nor a sandbox, in turn. */
+function testCase(index: number) {
+  return parseTestCase({
+    name: `Test ${index}`,
+    passiveBehavior: "always_run",
+    turns: [{ input: "Where is my order?" }],
+    assertions: [assertions[index % assertions.length]],
+  });
+}
