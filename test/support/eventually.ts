@@ -1,0 +1,20 @@
+// The one place where a test waits for what nothing tells it of.
+import { setTimeout as delay } from "node:timers/promises";
+
+const patienceMs = 20_000;
+
+/**
+ * Resolves to what `check` returns once it no longer throws; rejects with its last error when that takes too long.
+ * Only for what happens by itself and announces itself nowhere, such as a write behind the answer of a request.
+ */
+export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await delay(20);
+    }
+  }
+}

@@ -1,0 +1,125 @@
+// Sends requests to the ingestion endpoint byte by byte as a test wants them, and reads its answers in both encodings.
+import assert from "node:assert/strict";
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http";
+import { buffer } from "node:stream/consumers";
+import protobuf from "protobufjs";
+import type { RefusalCode } from "../../src/model/refusal.ts";
+
+export const json = "application/json";
+export const proto = "application/x-protobuf";
+
+export type Sent = {
+  method?: string;
+  path?: string;
+  /** Null sends no key. */
+  key?: string | null;
+  /** The Content-Type; null sends none. */
+  type?: string | null;
+  /** A list sends the header once for each value. */
+  headers?: OutgoingHttpHeaders;
+  /** What is neither bytes nor text is written as JSON. */
+  body?: unknown;
+  /** Sent in chunks, without a Content-Length. */
+  chunked?: boolean;
+};
+
+export type Answer = { status: number; headers: IncomingHttpHeaders; bytes: Buffer };
+
+/** `to.key` is the key that is sent where `sent` names none. Always over a connection of its own. */
+export function send(to: { url: string; key: string }, sent: Sent = {}): Promise<Answer> {
+  const { method = "POST", path = "/public/traces", key = to.key, type = json, chunked = false } = sent;
+  const body = bytesOf(sent.body);
+  return new Promise((resolve, reject) => {
+    const outgoing = request(to.url + path, {
+      method,
+      agent: false,
+      headers: {
+        ...(key !== null && { "x-api-key": key }),
+        ...(type !== null && { "content-type": type }),
+        ...(chunked ? { "transfer-encoding": "chunked" } : { "content-length": body.length }),
+        ...sent.headers,
+      },
+    });
+    outgoing.on("error", reject);
+    outgoing.on("response", response => {
+      buffer(response).then(
+        bytes => resolve({ status: response.statusCode!, headers: response.headers, bytes }),
+        reject,
+      );
+    });
+    outgoing.end(body);
+  });
+}
+
+function bytesOf(body: unknown): Buffer {
+  if (Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body));
+}
+
+/** The answer's JSON; its Content-Type must be exactly `application/json` (A2). */
+// biome-ignore lint/suspicious/noExplicitAny: a reply is whatever the test says it should be.
+export function jsonOf({ headers, bytes }: Answer): any {
+  assert.equal(headers["content-type"], json);
+  return JSON.parse(bytes.toString());
+}
+
+const messages = protobuf.parse(`
+  syntax = "proto3";
+  message Status { int32 code = 1; string message = 2; }
+  message PartialSuccess { int64 rejected_spans = 1; string error_message = 2; }
+  message ExportTraceServiceResponse { PartialSuccess partial_success = 1; }
+`).root;
+
+/** The answer as a message of OTLP; its Content-Type must be exactly `application/x-protobuf` (A2). */
+export function messageOf(
+  { headers, bytes }: Answer,
+  name: "Status" | "ExportTraceServiceResponse",
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
+): any {
+  assert.equal(headers["content-type"], proto);
+  const type = messages.lookupType(name);
+  return type.toObject(type.decode(bytes), { longs: Number });
+}
+
+const rpcCodes: Record<number, number> = {
+  400: 3,
+  401: 16,
+  403: 7,
+  404: 5,
+  413: 8,
+  415: 3,
+  500: 13,
+  503: 14,
+};
+
+export type Refused = {
+  message: string;
+  hint?: string;
+  issues?: { path: string; message: string }[];
+};
+
+/** Checks that the answer is this refusal, in the encoding its Content-Type names, and returns what it says. */
+export function refused(answer: Answer, status: number, code: RefusalCode): Refused {
+  const isProto = answer.headers["content-type"] === proto;
+  const said = isProto ? statusOf(answer, status) : jsonOf(answer);
+  assert.deepEqual([answer.status, said.code], [status, code], said.message);
+  assert.ok(said.message.length > 10);
+  assert.equal(answer.headers["x-svc-trace-id"], undefined);
+  if (!isProto) {
+    assert.match(said.requestId, /^[0-9a-f-]{36}$/);
+    const fields = ["code", "message", "hint", "issues", "requestId"];
+    assert.deepEqual(
+      Object.keys(said).filter(field => !fields.includes(field)),
+      [],
+    );
+  }
+  return said;
+}
+
+/** A google.rpc.Status, its message `CODE: message (hint)` taken apart. */
+function statusOf(answer: Answer, status: number): Refused & { code: string } {
+  const { code, message } = messageOf(answer, "Status") as { code: number; message: string };
+  assert.equal(code, rpcCodes[status]);
+  const [, name, text, hint] = /^([A-Z_]+): (.*?)(?: \((.*)\))?$/s.exec(message) ?? assert.fail(message);
+  return { code: name!, message: text!, ...(hint !== undefined && { hint }) };
+}
