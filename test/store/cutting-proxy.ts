@@ -1,0 +1,68 @@
+// A proxy before PostgreSQL that loses the answer to a chosen statement: it was carried out, and nobody is told.
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+export type CuttingProxy = {
+  /** The database's URL by way of the proxy. */
+  url: string;
+  /** Breaks the connection over which the next statement with this name or text comes, once it is carried out. */
+  loseAnswerTo(statement: string): void;
+  /** How many answers were lost. */
+  lost: number;
+  close(): Promise<void>;
+};
+
+export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
+  const target = new URL(url);
+  const sockets = new Set<Socket>();
+  let awaited: string | undefined;
+  const server = createServer(client => {
+    const upstream = connect(Number(target.port), target.hostname);
+    let cutting = false;
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    client.on("data", bytes => {
+      if (awaited !== undefined && bytes.includes(awaited)) {
+        awaited = undefined;
+        cutting = true;
+      }
+      upstream.write(bytes);
+    });
+    upstream.on("data", bytes => {
+      if (!cutting) client.write(bytes);
+      else if (isReadyForQuery(bytes)) {
+        proxy.lost++;
+        upstream.destroy();
+      }
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const own = new URL(url);
+  own.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const proxy: CuttingProxy = {
+    url: own.href,
+    lost: 0,
+    loseAnswerTo(statement) {
+      awaited = statement;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+  return proxy;
+}
+
+/** Whether these bytes end with the message that a statement is done with: `Z`, its length, one letter. */
+function isReadyForQuery(bytes: Buffer): boolean {
+  return bytes.length >= 6 && bytes.at(-6) === "Z".charCodeAt(0) && bytes.readInt32BE(bytes.length - 5) === 5;
+}
