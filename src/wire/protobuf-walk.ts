@@ -43,10 +43,9 @@ export class ProtobufWalk {
     return outer;
   }
 
+  /** Out of a message that has no more fields. */
   leave(outer: number): void {
-    const reader = this.#reader;
-    if (reader.pos !== reader.len) throw new RangeError("a field is longer than the message that holds it");
-    reader.len = outer;
+    this.#reader.len = outer;
     this.#depth--;
   }
 

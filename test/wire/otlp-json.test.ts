@@ -138,6 +138,8 @@ describe("an attribute value", () => {
     [{ boolValue: false }, false],
     [{ intValue: "25" }, 25],
     [{ intValue: 25 }, 25],
+    [{ intValue: "-0" }, 0],
+    [{ doubleValue: "-0" }, 0],
     [{ intValue: "-9007199254740991" }, -9007199254740991],
     [{ intValue: "9007199254740992" }, "9007199254740992"],
     [{ intValue: "-9223372036854775808" }, "-9223372036854775808"],
