@@ -11,6 +11,9 @@ import { asRefusal, refusalBody } from "./refuse.ts";
 // How long the rest of a refused request is read and thrown away, so that its sender gets to read the answer (A3).
 const drainMs = 2_000;
 
+const addresses = ["/public/traces", "/public/traces/"];
+const isEndpoint = (url: string) => addresses.includes(url.split("?", 1)[0]!);
+
 export type PublicTracesDeps = { ingest: IngestDeps };
 
 /**
@@ -19,7 +22,17 @@ export type PublicTracesDeps = { ingest: IngestDeps };
  */
 export function registerPublicTraces(app: FastifyInstance, deps: PublicTracesDeps): void {
   const reader = new BodyReader();
-  for (const url of ["/public/traces", "/public/traces/"]) {
+  // Node would ask for the body at once. Here only the reader asks for it, once the key has been judged.
+  app.server.on("checkContinue", (request, response) => {
+    if (!isEndpoint(request.url!)) response.writeContinue();
+    app.server.emit("request", request, response);
+  });
+  app.addHook("onRequest", async (request, reply) => {
+    if (!request.is404 || !isEndpoint(request.url)) return;
+    reply.header("allow", "POST");
+    throw new Refusal("METHOD_NOT_ALLOWED");
+  });
+  for (const url of addresses) {
     app.post(url, {
       schema: { hide: true },
       onRequest: (request, reply) => receive(deps, reader, request, reply),

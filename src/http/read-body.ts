@@ -45,7 +45,7 @@ export class BodyReader {
     const place = new Place(this.#places);
     try {
       if (declared > largeBytes) await place.take();
-      if (request.headers.expect !== undefined) response.writeContinue();
+      if (awaitsContinue(request)) response.writeContinue();
       const received = await receive(request, receivedMax, place);
       const bytes = encoding === "gzip" ? await inflate(received, mediaType, place) : received;
       return { bytes, release: () => place.release() };
@@ -54,6 +54,11 @@ export class BodyReader {
       throw error;
     }
   }
+}
+
+/** Node has answered every other expectation, and passes over those of HTTP/1.0. */
+function awaitsContinue({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.expect !== undefined && httpVersion === "1.1";
 }
 
 /** One body's hold on a place for large bodies, taken at most once. */

@@ -81,6 +81,7 @@ export class Preparer {
     if (idle) {
       clearTimeout(idle[1]);
       this.#idle.delete(idle[0]);
+      idle[0].ref();
       return idle[0];
     }
     if (this.#threads >= this.#threadsMax) return undefined;
