@@ -4,7 +4,7 @@ import type { Batch } from "../model/trace.ts";
 import { parseExactly } from "./json-exact.ts";
 import { scanJson } from "./json-scan.ts";
 
-// Level 1: on a 27 KB trace levels 2 and 3 save 2 % and take a fifth longer.
+// Level 1: on a 27 KB trace level 3 saves 3 % of the bytes and takes a quarter longer.
 const options = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 /** What is stored has passed the limits once. */

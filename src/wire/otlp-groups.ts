@@ -41,8 +41,8 @@ export class Grouping {
   }
 
   /**
-   * Counts one span and gives it to its group. `read` makes all of the span but its ids, resource and scope; what it throws as a
-   * Refusal refuses the group. It is not called for a group that is refused already.
+   * Counts one span and gives it to its group. `read` makes all of the span but its ids, resource and scope; what
+   * it throws as a Refusal refuses the group. It is not called for a group that is refused already.
    */
   add(origin: Origin, ids: SentIds, path: string, read: () => Span): void {
     if (++this.#spanCount > this.#limits.spansMax) throw tooManySpans(this.#limits);
