@@ -16,6 +16,7 @@ export function parseJson(bytes: Buffer, limits: DecodeLimits): { value: unknown
   if (!isUtf8(bytes)) throw new Refusal("VALIDATION_ERROR", { message: "The body is not valid UTF-8." });
   const text = bytes.toString("utf8");
   if (!exactNeeded) return { value: parseOrRefuse(text), exact: false };
+  // For its verdict alone: what reads exactly trusts the text to be JSON.
   parseOrRefuse(text);
   return { value: parseExactly(text, readInteger), exact: true };
 }
