@@ -4,6 +4,7 @@ import type { FastifyRequest } from "fastify";
 import type { Account } from "../model/account.ts";
 import { passwordResetMail } from "../remote/mails.ts";
 import { sharedSecret } from "../store/secrets.ts";
+import { passwords } from "./accounts-passwords.ts";
 import type { Background } from "./background.ts";
 import type { Deps } from "./deps.ts";
 
@@ -28,7 +29,9 @@ export async function openAuth(deps: Deps, background: Background) {
     // Never seen by a client: requests are handed over one by one, and links are built from the configured URL.
     baseURL: authOrigin,
     basePath: "/api/auth",
-    database: { db: db.query, type: "postgres", transaction: true },
+    // No transaction around a sign-up: it would hold a connection while the password is hashed, and a crowd that
+    // signs up would keep traces from being stored. An account left without a password gets one by a reset.
+    database: { db: db.query, type: "postgres", transaction: false },
     user: {
       modelName: "accounts",
       fields: { emailVerified: "email_verified", createdAt: "created_at", updatedAt: "updated_at" },
@@ -69,6 +72,7 @@ export async function openAuth(deps: Deps, background: Background) {
       enabled: true,
       minPasswordLength: passwordLengthMin,
       maxPasswordLength: passwordLengthMax,
+      password: passwords,
       revokeSessionsOnPasswordReset: true,
       resetPasswordTokenExpiresIn: 3600,
       // In the background, so that the answer takes no longer for an address that exists.

@@ -1,0 +1,26 @@
+// Hashing passwords, two at a time: each fills one of the process's four worker threads for a tenth of a second,
+// and the others are needed to open database connections and to inflate bodies.
+import { hashPassword, verifyPassword } from "better-auth/crypto";
+import { Refusal } from "../model/refusal.ts";
+import { Slots } from "./slots.ts";
+
+const slots = new Slots(2, 10_000);
+
+/** Both throw UNAVAILABLE when too many are waiting. */
+export const passwords = {
+  hash: (password: string): Promise<string> => inTurn(() => hashPassword(password)),
+  verify: (given: { hash: string; password: string }): Promise<boolean> =>
+    inTurn(() => verifyPassword(given)),
+};
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const release = await slots.take();
+  if (!release) {
+    throw new Refusal("UNAVAILABLE", { message: "Too many people are signing in at this moment." });
+  }
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
