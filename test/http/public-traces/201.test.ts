@@ -1,0 +1,193 @@
+// 201: a new canonical trace is stored, and its answer says where.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { makeAgent, makeKey, makeTest } from "../../support/app.ts";
+import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
+import { type Answer, jsonOf, type Sent, send } from "../../support/send.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startTestService({ config: { roles: ["http"] } });
+});
+after(() => service.stop());
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+async function created(sent: Sent): Promise<Answer> {
+  const answer = await send(service, sent);
+  assert.equal(answer.status, 201, answer.bytes.toString());
+  assert.equal(jsonOf(answer).status, "created");
+  return answer;
+}
+
+test("a new trace is answered with where it is, in body and header, and can be read back there", async () => {
+  const answer = await created({
+    headers: { "x-request-id": "order-17" },
+    body: canonicalBody(service.agent.id),
+  });
+  const said = jsonOf(answer);
+  assert.deepEqual(said, {
+    traceId: said.traceId,
+    externalId: "order-17",
+    agentId: service.agent.id,
+    status: "created",
+    evaluation: "none",
+  });
+  assert.match(said.traceId, uuid);
+  assert.equal(answer.headers["x-svc-trace-id"], said.traceId);
+  const { body: trace } = await service.client.get(`/api/traces/${said.traceId}`).expect(200);
+  assert.equal(trace.externalId, "order-17");
+});
+
+for (const [what, headers] of [
+  ["without x-request-id", {}],
+  ["with an empty x-request-id", { "x-request-id": "" }],
+] as const) {
+  test(`${what} every request makes a new trace under a UUID of the service`, async () => {
+    const body = canonicalBody(service.agent.id);
+    const answers = [await created({ headers, body }), await created({ headers, body })].map(jsonOf);
+    for (const { externalId } of answers) assert.match(externalId, uuid);
+    assert.equal(new Set(answers.flatMap(({ externalId, traceId }) => [externalId, traceId])).size, 4);
+  });
+}
+
+test("x-request-id may be any printable ASCII up to 255 characters, and is never read from the body", async () => {
+  for (const id of ["~", " inner space !\"#'%&;{}".trim(), "a".repeat(255)]) {
+    const body = canonicalBody(service.agent.id, {
+      externalId: "other",
+      traceId: "other",
+      "x-request-id": "other",
+    });
+    assert.equal(jsonOf(await created({ headers: { "x-request-id": id }, body })).externalId, id);
+  }
+});
+
+test("the same identity under two agents is two traces", async () => {
+  const other = await makeAgent(service.owner);
+  const headers = { "x-request-id": "shared" };
+  const first = await created({ headers, body: canonicalBody(service.agent.id) });
+  const second = await created({ headers, body: canonicalBody(other.id) });
+  assert.notEqual(jsonOf(first).traceId, jsonOf(second).traceId);
+});
+
+test("evaluation is scheduled when an eligible test applies, and only then", async () => {
+  const agent = await makeAgent(service.owner);
+  const evaluation = async () => jsonOf(await created({ body: canonicalBody(agent.id) })).evaluation;
+  await makeTest(service.owner, agent.id, { status: "disabled" });
+  await makeTest(service.owner, agent.id, { passiveBehavior: "manual_only" });
+  await makeTest(service.owner, agent.id, { turns: [{ input: "Hello" }, { input: "And?" }] });
+  assert.equal(await evaluation(), "none");
+  await makeTest(service.owner, agent.id);
+  assert.equal(await evaluation(), "scheduled");
+});
+
+for (const type of [
+  "application/json; charset=utf-8",
+  "Application/JSON",
+  "application/json;charset=UTF-8;profile=x",
+  "application/json ;",
+]) {
+  test(`Content-Type ${type} is JSON`, async () => {
+    await created({ type, body: canonicalBody(service.agent.id) });
+  });
+}
+
+for (const encoding of ["identity", "Identity", "", "gzip", "GZIP", " gzip "]) {
+  test(`Content-Encoding "${encoding}" is accepted`, async () => {
+    const plain = Buffer.from(JSON.stringify(canonicalBody(service.agent.id)));
+    const body = /gzip/i.test(encoding) ? gzipSync(plain) : plain;
+    await created({ headers: { "content-encoding": encoding }, body });
+    await created({ headers: { "content-encoding": encoding }, body, chunked: true });
+  });
+}
+
+test("gzip in several members is one body", async () => {
+  const text = JSON.stringify(canonicalBody(service.agent.id));
+  const body = Buffer.concat([gzipSync(text.slice(0, 9)), gzipSync(text.slice(9))]);
+  await created({ headers: { "content-encoding": "gzip" }, body });
+});
+
+test("the path may end in a slash or carry a query", async () => {
+  await created({ path: "/public/traces/", body: canonicalBody(service.agent.id) });
+  await created({ path: "/public/traces?from=ci", body: canonicalBody(service.agent.id) });
+});
+
+test("trace context of the request itself is ignored", async () => {
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const answer = await created({
+    headers: { traceparent, tracestate: "a=b" },
+    body: canonicalBody(service.agent.id),
+  });
+  const { body } = await service.client.get(`/api/traces/${jsonOf(answer).traceId}`).expect(200);
+  assert.equal(JSON.stringify(body).includes("0af7651916cd43dd8448eb211c80319c"), false);
+  assert.equal(body.spans[0].parent_span_id, null);
+});
+
+test("unknown fields are ignored and null counts as absent", async () => {
+  await created({
+    body: canonicalBody(service.agent.id, {
+      resourceSpans: null,
+      metadata: null,
+      extra: [1],
+      spans: [
+        canonicalSpan({
+          parent_span_id: null,
+          attributes: null,
+          status: null,
+          events: null,
+          start_time_unix_nano: null,
+          end_time_unix_nano: null,
+          kind: "extra",
+        }),
+      ],
+    }),
+  });
+});
+
+type Access = "full" | "one" | "two" | "two, one of them deleted";
+
+/** B4: what each kind of key accepts. Refusals stand in 400. */
+const accepted: [key: Access, hint: string, body: (ids: { own: string; other: string }) => object][] = [
+  ["full", "platformId", ({ own }) => ({ platformId: own })],
+  ["full", "metadata.svc.platform_id, nested", ({ own }) => ({ metadata: { svc: { platform_id: own } } })],
+  ["full", "metadata.svc.platform_id, dotted", ({ own }) => ({ metadata: { "svc.platform_id": own } })],
+  ["full", "metadata.platformId", ({ own }) => ({ metadata: { platformId: own } })],
+  ["full", "an id in upper case", ({ own }) => ({ platformId: own.toUpperCase() })],
+  ["full", "null before the present one", ({ own }) => ({ platformId: null, metadata: { platformId: own } })],
+  [
+    "full",
+    "platformId before metadata",
+    ({ own, other }) => ({
+      platformId: own,
+      metadata: { svc: { platform_id: other }, platformId: other },
+    }),
+  ],
+  [
+    "full",
+    "metadata.svc.platform_id before metadata.platformId",
+    ({ own, other }) => ({ metadata: { platformId: other, svc: { platform_id: own } } }),
+  ],
+  ["one", "none", () => ({})],
+  ["one", "its own agent", ({ own }) => ({ platformId: own })],
+  ["one", "an empty id", () => ({ platformId: "" })],
+  ["one", "a malformed id", () => ({ platformId: "support" })],
+  ["one", "a number", () => ({ metadata: { platformId: 17 } })],
+  ["two", "the second agent", ({ own }) => ({ platformId: own })],
+  ["two, one of them deleted", "none, as one is left", () => ({})],
+];
+
+for (const [access, hint, fields] of accepted) {
+  test(`a key for ${access} takes the agent from this hint: ${hint}`, async () => {
+    const { owner } = service;
+    const own = await makeAgent(owner);
+    const other = await makeAgent(owner);
+    const agentIds = access === "one" ? [own.id] : [other.id, own.id];
+    const { key } = await makeKey(owner, access === "full" ? {} : { access: "granular", agentIds });
+    if (access === "two, one of them deleted")
+      await owner.client.delete(`/api/agents/${other.id}`).expect(204);
+    const body = { spans: [canonicalSpan()], ...fields({ own: own.id, other: other.id }) };
+    assert.equal(jsonOf(await created({ key, body })).agentId, own.id);
+  });
+}
