@@ -154,23 +154,28 @@ async function listen(
 function lookups(
   db: Database,
 ): Pick<IngestDeps, "findKey" | "findAgent" | "findAgentByServiceName" | "listAgentsOfKey"> {
-  const findService = gather(async names =>
-    findAgentsByServiceName(
-      db,
-      names.map(name => {
-        const [projectId, ...serviceName] = name.split("\n");
-        return { projectId: projectId!, serviceName: serviceName.join("\n") };
-      }),
-    ),
+  const findService = gather(
+    async names =>
+      findAgentsByServiceName(
+        db,
+        names.map(name => {
+          const [projectId, ...serviceName] = name.split("\n");
+          return { projectId: projectId!, serviceName: serviceName.join("\n") };
+        }),
+      ),
+    { keep: () => true },
   );
   return {
-    findKey: gather(hashes =>
-      admitKeys(
-        db,
-        hashes.map(hash => Buffer.from(hash, "hex")),
-      ),
+    findKey: gather(
+      hashes =>
+        admitKeys(
+          db,
+          hashes.map(hash => Buffer.from(hash, "hex")),
+        ),
+      // Whoever has just confirmed the address is not to be told otherwise.
+      { keep: key => key.emailVerified },
     ),
-    findAgent: gather(ids => findAgentsByIds(db, ids)),
+    findAgent: gather(ids => findAgentsByIds(db, ids), { keep: () => true }),
     findAgentByServiceName: (projectId, serviceName) => findService(serviceKey(projectId, serviceName)),
     listAgentsOfKey: key => listAgentsOfKey(db, key),
   };

@@ -3,6 +3,7 @@ import type { Agent, AgentType } from "../model/agent.ts";
 import type { AdmittedKey } from "../model/key.ts";
 import { Refusal } from "../model/refusal.ts";
 import { type Database, violatedConstraint } from "./db.ts";
+import { forgotten } from "./gather.ts";
 import type { Listing } from "./listing.ts";
 
 /** The agents of a project, newest first. */
@@ -59,12 +60,14 @@ export async function updateAgent(db: Database, id: string, change: AgentChange)
     .returningAll()
     .executeTakeFirst()
     .catch(refuseTakenName);
+  if (change.otlpServiceName !== undefined) await forgotten();
   return row && toAgent(row);
 }
 
 /** Takes its test cases, traces and runs along, and itself out of the keys that name it. */
 export async function deleteAgent(db: Database, id: string): Promise<void> {
   await db.query.deleteFrom("agents").where("id", "=", id).execute();
+  await forgotten();
 }
 
 export type ServiceOfProject = { projectId: string; serviceName: string };

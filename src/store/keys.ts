@@ -2,6 +2,7 @@
 import type { AdmittedKey, KeyAccess } from "../model/key.ts";
 import { Refusal } from "../model/refusal.ts";
 import { type Database, transaction } from "./db.ts";
+import { forgotten } from "./gather.ts";
 import type { Listing } from "./listing.ts";
 
 /** A key as it is listed; `expiresAt` null never expires. Times are ISO 8601. */
@@ -76,6 +77,7 @@ export async function insertKey(db: Database, key: NewKey): Promise<Key> {
 /** Revokes the key: once this has returned, no look-up finds it. */
 export async function deleteKey(db: Database, id: string): Promise<void> {
   await db.query.deleteFrom("keys").where("id", "=", id).execute();
+  await forgotten();
 }
 
 /** One query for many hashes; by hexadecimal hash, those that are neither revoked nor expired. */

@@ -1,6 +1,7 @@
 // Projects, and the one that every account is given.
 import { firstProjectName, type Project } from "../model/project.ts";
 import type { Database } from "./db.ts";
+import { forgotten } from "./gather.ts";
 import type { Listing } from "./listing.ts";
 
 /**
@@ -61,6 +62,7 @@ export async function renameProject(db: Database, id: string, name: string): Pro
 /** Takes its agents, keys, test cases, traces and runs along. */
 export async function deleteProject(db: Database, id: string): Promise<void> {
   await db.query.deleteFrom("projects").where("id", "=", id).execute();
+  await forgotten();
 }
 
 function toProject(row: { id: string; name: string; created_at: Date }): Project {

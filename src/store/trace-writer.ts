@@ -45,6 +45,8 @@ export type WriterOptions = MergeLimits & {
 };
 
 const writesMax = 128;
+// So many must be waiting before a second transaction begins beside the first: fewer, fuller statements cost less.
+const crowd = 64;
 const bytesMax = 16 * 1024 * 1024;
 
 export class TraceWriter {
@@ -67,12 +69,13 @@ export class TraceWriter {
   write(write: TraceWrite): Promise<Stored> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ write, resolve, reject });
-      if (this.#queue.length === 1) setImmediate(() => this.#start());
+      const waiting = this.#queue.length;
+      if (waiting === 1 || waiting === crowd + 1) setImmediate(() => this.#start());
     });
   }
 
   #start(): void {
-    while (this.#flushes < this.#flushesMax && this.#queue.length > 0) {
+    while (this.#flushes < this.#flushesMax && this.#queue.length > this.#flushes * crowd) {
       this.#flushes++;
       void this.#drain();
     }

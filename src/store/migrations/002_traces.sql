@@ -34,7 +34,7 @@ create index traces_stale on traces (updated_at) where derived_revision <> revis
 -- The spans as they came, zstd-compressed JSON. Already compressed: kept in line while it fits a page, never
 -- offered to a second compression.
 create table trace_batches (
-  trace_id uuid not null references traces on delete cascade,
+  trace_id uuid not null,
   seq integer not null,
   -- Eight bytes for each distinct span id of the batch.
   span_keys bytea not null,
@@ -47,7 +47,7 @@ alter table trace_batches alter column spans set storage external;
 
 create table runs (
   id uuid primary key,
-  trace_id uuid not null references traces on delete cascade,
+  trace_id uuid not null,
   agent_id uuid not null,
   kind text not null check (kind in ('passive', 'manual')),
   state text not null check (state in ('pending', 'running', 'completed', 'error')),
@@ -79,3 +79,15 @@ create index runs_trace on runs (trace_id, id desc);
 create index runs_due on runs (due_at) where state = 'pending';
 create index runs_leased on runs (lease_until) where state = 'running';
 create index runs_agent on runs (agent_id, id desc) where state = 'completed';
+
+-- Batches and runs go with their trace. Not by foreign keys: those would look up and lock the trace's row for each
+-- row inserted, and every insert of either happens in a statement that has just made the trace or holds its lock.
+create function delete_what_hangs_on_traces() returns trigger language plpgsql as $$
+begin
+  delete from trace_batches using gone where trace_batches.trace_id = gone.id;
+  delete from runs using gone where runs.trace_id = gone.id;
+  return null;
+end
+$$;
+create trigger traces_deleted after delete on traces referencing old table as gone
+  for each statement execute function delete_what_hangs_on_traces();
