@@ -3,7 +3,7 @@ FROM node:26-trixie-slim
 
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev && npm cache clean --force
+RUN npm install --no-save --omit=dev && npm cache clean --force
 COPY . .
 
 # The embedded PostgreSQL refuses to run as root, and so does this image.

@@ -71,7 +71,7 @@ function fitsPlatform({ os = [process.platform], cpu = [process.arch] }) {
 async function install(script) {
   if (!writable()) {
     fail(
-      `packages are missing or outdated and ${root} is not writable for this user: run "npm ci" as its owner`,
+      `packages are missing or outdated and ${root} is not writable for this user: run "npm install" as its owner`,
     );
   }
   let told = false;
@@ -87,7 +87,7 @@ async function install(script) {
   const unlock = () => rmSync(installing, { force: true });
   process.once("exit", unlock);
   try {
-    if (!installed(script)) await npmCi();
+    if (!installed(script)) await npmInstall();
   } finally {
     clearInterval(refresh);
     process.removeListener("exit", unlock);
@@ -107,12 +107,16 @@ function lock() {
   }
 }
 
-function npmCi() {
+/**
+ * Installs what the lockfile names. Not with "npm ci": that deletes node_modules under whatever still runs from it,
+ * and refuses a lockfile that leaves out optional packages for other platforms.
+ */
+function npmInstall() {
   say("installing the packages of package-lock.json, this takes a minute");
   // npm tells where it lives when it is what started us; under another package manager this is not npm.
   const npm = /npm-cli\.c?js$/.test(process.env.npm_execpath ?? "") ? process.env.npm_execpath : undefined;
   const [command, first] = npm ? [process.execPath, [npm]] : ["npm", []];
-  const child = spawn(command, [...first, "ci", "--include=dev", "--include=optional"], {
+  const child = spawn(command, [...first, "install", "--no-save", "--include=dev", "--include=optional"], {
     cwd: root,
     stdio: ["ignore", 2, 2],
     // With "npm --silent" inherited, a failed install would not say why.
@@ -125,7 +129,7 @@ function npmCi() {
     child.once("exit", (code, signal) => {
       stop();
       if (signal !== null) process.exit(128 + osConstants.signals[signal]);
-      if (code !== 0) fail(`"npm ci" failed with exit code ${code}`);
+      if (code !== 0) fail(`"npm install" failed with exit code ${code}`);
       resolve();
     });
   });

@@ -17,6 +17,7 @@ const timeoutMs = 300_000;
 
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupted.abort());
+process.stdout.on("error", () => interrupted.abort()); // "npm test | head": nobody reads on
 
 const files = find(process.argv.slice(2));
 const counts = files.length === 0 ? { passed: 0, failed: 0 } : await runAll(files);

@@ -23,7 +23,7 @@ import {
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
 import type { Binaries } from "./embedded-binaries.ts";
-import { EmbeddedError } from "./embedded-error.ts";
+import { EmbeddedError, lastWords } from "./embedded-error.ts";
 import {
   asUser,
   blockedAt,
@@ -148,7 +148,7 @@ async function makeCluster(home: string, binaries: Binaries, user: ServerUser): 
   } catch (error) {
     if (draft !== undefined) rmSync(draft, { recursive: true, force: true });
     if (existsSync(home)) return; // another start was faster
-    const said = (error as { stderr?: string }).stderr?.trim().split("\n").slice(-3).join(" ");
+    const said = lastWords((error as { stderr?: string }).stderr ?? "");
     throw new EmbeddedError(
       `PostgreSQL cannot make its files in ${home}: ${said || (error as Error).message}.`,
       "Set that right, or set SVC_DATA_DIR to another folder.",

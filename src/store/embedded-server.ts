@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import type { Binaries } from "./embedded-binaries.ts";
-import { EmbeddedError } from "./embedded-error.ts";
+import { EmbeddedError, lastWords } from "./embedded-error.ts";
 import {
   boundLog,
   type Folder,
@@ -96,9 +96,8 @@ function passes(said: string, place: Place): boolean {
 }
 
 function failure(error: Error | undefined, said: string, folder: Folder): EmbeddedError {
-  const lines = said.split("\n").map(line => line.replace(/^.*?(FATAL|PANIC|ERROR|LOG|HINT|DETAIL): +/, ""));
   return new EmbeddedError(
-    `The embedded PostgreSQL ended while it started: ${error?.message ?? lines.filter(Boolean).slice(-3).join(" ")}.`,
+    `The embedded PostgreSQL ended while it started: ${error?.message ?? lastWords(said)}.`,
     `Its log is ${folder.log}.`,
     { cause: error },
   );

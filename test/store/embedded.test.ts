@@ -7,13 +7,11 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   rmSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
@@ -22,9 +20,9 @@ import { connectEmbedded, type EmbeddedDatabase, openEmbedded } from "../../src/
 import { EmbeddedError } from "../../src/store/embedded-error.ts";
 import { folderIn, isAlive, runningServer } from "../../src/store/embedded-folder.ts";
 import { blockedAt } from "../../src/store/embedded-user.ts";
+import { makeScratch } from "../support/postgres-server.ts";
 
-const scratch = mkdtempSync(join(tmpdir(), "onlooker-embedded-"));
-chmodSync(scratch, 0o755); // for the user that PostgreSQL runs as when the tests run as root
+const scratch = makeScratch();
 after(() => rmSync(scratch, { recursive: true, force: true }));
 
 const quiet = { info() {}, warn() {}, error() {} };

@@ -2,8 +2,10 @@
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import pg from "pg";
 import { openEmbedded } from "../../src/store/embedded.ts";
-import { isAlive } from "../../src/store/embedded-folder.ts";
+import { type Folder, folderIn, isAlive, isServer, runningServer } from "../../src/store/embedded-folder.ts";
 
 const prefix = "onlooker-test-";
 const log = { info() {}, warn: console.error, error: console.error };
@@ -11,28 +13,50 @@ const log = { info() {}, warn: console.error, error: console.error };
 /** `url` is that of a superuser on the database `postgres`. */
 export async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   await removeLeftovers();
-  const folder = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
-  chmodSync(folder, 0o755); // for the user that PostgreSQL runs as when the tests run as root
+  const folder = makeScratch();
   const server = await openEmbedded({ dataDir: join(folder, "data"), log });
+  const url = server.url.replace(/[^/]*$/, "postgres");
+  await withoutSync(url);
   const stop = async () => {
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
   };
-  return { url: server.url.replace(/[^/]*$/, "postgres"), stop };
+  return { url, stop };
 }
 
 /** Servers and folders of runs that were killed. Those of another user stay. */
 async function removeLeftovers(): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter(name => name.startsWith(prefix))) {
-    const pid = Number.parseInt(name.slice(prefix.length), 10);
-    if (isAlive(pid)) continue;
-    const folder = join(tmpdir(), name);
+    if (isAlive(Number.parseInt(name.slice(prefix.length), 10))) continue;
     try {
-      const server = await openEmbedded({ dataDir: join(folder, "data"), log });
-      await server.stop();
+      const folder = join(tmpdir(), name);
+      for (const dataDir of readdirSync(folder)) await end(folderIn(join(folder, dataDir)));
       rmSync(folder, { recursive: true, force: true });
     } catch {
-      // in use by another run that cleans up, or not ours
+      // not ours, or another run that cleans up was faster
     }
   }
+}
+
+async function end(folder: Folder): Promise<void> {
+  const server = runningServer(folder);
+  if (server === undefined) return;
+  process.kill(server.pid, "SIGQUIT");
+  while (isServer(server.pid, folder)) await delay(10);
+}
+
+/** A temporary folder that is removed by a later run if this one is killed, with the servers whose data it holds. */
+export function makeScratch(): string {
+  const folder = mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
+  chmodSync(folder, 0o755); // for the user that PostgreSQL runs as when the tests run as root
+  return folder;
+}
+
+/** What no test outlives need not reach the disk: half the time of making a database is waiting for that. */
+async function withoutSync(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query("alter system set fsync = off");
+  await client.query("select pg_reload_conf()");
+  await client.end();
 }
