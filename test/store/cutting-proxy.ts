@@ -28,14 +28,14 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
         upstream.destroy();
       });
     }
-    client.on("data", bytes => {
+    client.on("data", (bytes: Buffer) => {
       if (awaited !== undefined && bytes.includes(awaited)) {
         awaited = undefined;
         cutting = true;
       }
       upstream.write(bytes);
     });
-    upstream.on("data", bytes => {
+    upstream.on("data", (bytes: Buffer) => {
       if (!cutting) client.write(bytes);
       else if (isReadyForQuery(bytes)) {
         proxy.lost++;
