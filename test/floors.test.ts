@@ -15,6 +15,7 @@ const floors = [
   ["evaluators"],
   ["service"],
   ["config"], // as a type it may be taken anywhere
+  ["command"],
   ["main", "bootstrap"],
 ];
 
