@@ -1,7 +1,7 @@
 // Look-ups of one moment share a query, and none is answered from before it was asked.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { gather } from "../../src/store/gather.ts";
+import { forgotten, gather } from "../../src/store/gather.ts";
 
 /** A load whose rounds end when the test says so. */
 function controlled(options?: Parameters<typeof gather>[1]) {
@@ -88,5 +88,40 @@ describe("gathered look-ups", () => {
     await begun(2);
     rounds[1]!.answer({ a: 1 });
     assert.equal(await next, 1);
+  });
+});
+
+describe("values that are kept", () => {
+  /** Counts the queries; knows every key but those that begin with "no". */
+  function counting(keep: (value: string) => boolean) {
+    const asked: string[] = [];
+    const find = gather<string>(
+      async keys => {
+        asked.push(...keys);
+        return new Map(keys.filter(key => !key.startsWith("no")).map(key => [key, key]));
+      },
+      { keep },
+    );
+    return { find, asked };
+  }
+
+  it("answer a row of look-ups without a query each", async () => {
+    const { find, asked } = counting(() => true);
+    for (let count = 0; count < 200; count++) assert.equal(await find("key"), "key");
+    assert.ok(asked.length < 100, `${asked.length} queries`);
+  });
+
+  it("are asked for again once they are forgotten, which is what a revocation waits for", async () => {
+    const { find, asked } = counting(() => true);
+    await find("key");
+    await forgotten();
+    await find("key");
+    assert.deepEqual(asked, ["key", "key"]);
+  });
+
+  it("are neither those that are not to be kept nor the absence of any", async () => {
+    const { find, asked } = counting(value => value !== "fresh");
+    for (const key of ["fresh", "nowhere", "fresh", "nowhere"]) await find(key);
+    assert.deepEqual(asked, ["fresh", "nowhere", "fresh", "nowhere"]);
   });
 });

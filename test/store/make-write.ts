@@ -68,7 +68,13 @@ export function makeTestCase(db: Database, agentId: string, fields: object = {})
   return insertTestCase(db, agentId, document);
 }
 
-type Sent = { externalId?: string; spans?: string[]; text?: string };
+type Sent = {
+  externalId?: string;
+  spans?: string[];
+  text?: string;
+  /** Canonical: of every span, beside its response. */
+  attributes?: Record<string, unknown>;
+};
 
 /** An OTLP batch of spans, each named by one hexadecimal digit or more; `text` becomes each one's response. */
 export function otlpWrite(sender: Sender, { externalId, spans = ["a"], text = "" }: Sent = {}): TraceWrite {
@@ -101,9 +107,16 @@ export function otlpWrite(sender: Sender, { externalId, spans = ["a"], text = ""
 }
 
 /** The same on the canonical path; `text` becomes the response of every span. */
-export function canonicalWrite(sender: Sender, { externalId, spans = ["a"], text = "" }: Sent = {}) {
+export function canonicalWrite(
+  sender: Sender,
+  { externalId, spans = ["a"], text = "", attributes = {} }: Sent = {},
+): TraceWrite {
   const body = {
-    spans: spans.map(id => ({ span_id: id, name: id, attributes: { "gen_ai.response.text": text } })),
+    spans: spans.map(id => ({
+      span_id: id,
+      name: id,
+      attributes: { "gen_ai.response.text": text, ...attributes },
+    })),
   };
   const prepared = prepareBody(Buffer.from(JSON.stringify(body)), "json", decodeLimits);
   if (prepared.path !== "canonical") throw new Error("The trace is not canonical.");

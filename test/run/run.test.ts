@@ -1,0 +1,369 @@
+// A run is judged by the tests as they are, and whatever becomes of the judge, nothing is passed or failed by it.
+import assert from "node:assert/strict";
+import { after, beforeEach, describe, it } from "node:test";
+import pino from "pino";
+import type { Judge } from "../../src/model/judge.ts";
+import type { Result } from "../../src/model/run.ts";
+import type { TestCase } from "../../src/model/test-case.ts";
+import { openJudge } from "../../src/remote/judge.ts";
+import { type Clock, systemClock } from "../../src/remote/judge-patience.ts";
+import { Sandbox } from "../../src/remote/sandbox.ts";
+import { type JudgedRun, judgeRuns } from "../../src/run.ts";
+import { type ClaimedRun, claimRuns } from "../../src/store/runs.ts";
+import { deleteTestCase, updateTestCase } from "../../src/store/test-cases.ts";
+import { deleteTrace } from "../../src/store/traces.ts";
+import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../store/make-write.ts";
+import {
+  completion,
+  cutOff,
+  idsOf,
+  obliging,
+  raw,
+  refusal,
+  type Script,
+  silence,
+  startJudgeServer,
+} from "../support/judge-server.ts";
+
+const { db, close } = await openTwice();
+const server = await startJudgeServer();
+const sandbox = new Sandbox({ budgetMs: 5_000 });
+after(async () => {
+  await sandbox.close();
+  await server.close();
+  await close();
+});
+beforeEach(() => {
+  server.requests.length = 0;
+  server.script = obliging();
+});
+
+/** Real time, but no pause between two tries. */
+const hurried: Clock = { ...systemClock, sleep: async () => undefined };
+const config = {
+  url: server.url,
+  model: "local-model",
+  apiKey: undefined,
+  timeoutMs: 30_000,
+  concurrency: 8,
+};
+
+function openHurried(more: Partial<typeof config> = {}): Judge {
+  return openJudge({ ...config, ...more }, pino({ level: "silent" }), { clock: hurried });
+}
+
+const input = { "gen_ai.prompt": "Where is my parcel?" };
+
+/** A trace's run, claimed. */
+async function claimed(sender: Sender, attributes: object = input): Promise<ClaimedRun> {
+  const { runId } = await storeDueRun(db, sender, {
+    text: "It is in Lyon.",
+    attributes: attributes as Record<string, unknown>,
+  });
+  const runs = await claimRuns(db, { lease: crypto.randomUUID(), leaseMs: 60_000, runsMax: 100 });
+  return runs.find(run => run.id === runId)!;
+}
+
+/** Judges the runs and says where each went. */
+async function judged(judge: Judge, ...runs: ClaimedRun[]) {
+  const ends: { judged: JudgedRun[]; gone: ClaimedRun[] } = { judged: [], gone: [] };
+  await new Promise<void>((resolve, reject) => {
+    const ended = () => {
+      if (ends.judged.length + ends.gone.length === runs.length) resolve();
+    };
+    judgeRuns({ db, judge, sandbox }, runs, new AbortController().signal, {
+      judged(run) {
+        ends.judged.push(run);
+        ended();
+      },
+      gone(run) {
+        ends.gone.push(run);
+        ended();
+      },
+      faulty: (_run, error) => reject(error),
+    }).catch(reject);
+  });
+  return ends;
+}
+
+async function verdictOf(judge: Judge, run: ClaimedRun) {
+  return (await judged(judge, run)).judged[0]!.verdict;
+}
+
+/** An agent with a test that is always run and asks the judge, and one that is run when relevant and does not. */
+async function makeAgent(): Promise<{ sender: Sender; always: TestCase; relevant: TestCase }> {
+  const sender = await makeSender(db, { judged: false });
+  const always = await makeTestCase(db, sender.agentId, {
+    name: "always",
+    assertions: [
+      { id: "plain", type: "response_regex", pattern: "Lyon" },
+      { id: "semantic", type: "semantic", criteria: "Says where the parcel is." },
+    ],
+  });
+  const relevant = await makeTestCase(db, sender.agentId, {
+    name: "relevant",
+    passiveBehavior: "run_when_relevant",
+    scenario: "The user asks for a parcel.",
+    assertions: [{ id: "plain", type: "response_regex", pattern: "Lyon" }],
+  });
+  return { sender, always, relevant };
+}
+
+const skippedOf = ({ checks }: Result) =>
+  Object.fromEntries(checks.map(({ id, outcome, skipped }) => [id, skipped ?? outcome]));
+
+describe("a judge that answers", () => {
+  it("lets a matching test run, and its semantic check count", async () => {
+    const { sender } = await makeAgent();
+    const { routing, verdict, results, tests } = await verdictOf(openHurried(), await claimed(sender));
+    assert.deepEqual([routing, verdict], ["ok", "passed"]);
+    assert.deepEqual(results.map(skippedOf), [{ plain: "passed", semantic: "passed" }, { plain: "passed" }]);
+    assert.deepEqual(
+      tests.map(({ applied, why }) => [applied, why]),
+      [
+        [true, "always_run"],
+        [true, "scenario_matched"],
+      ],
+    );
+  });
+
+  it("lets a test of which it is unsure run", async () => {
+    const { sender } = await makeAgent();
+    server.script = obliging({ label: () => "unsure" });
+    const { routing, results, tests } = await verdictOf(openHurried(), await claimed(sender));
+    assert.deepEqual([routing, results.length, tests[1]!.why], ["ok", 2, "scenario_unsure"]);
+  });
+
+  it("makes a test whose scenario does not match skipped, never failed", async () => {
+    const { sender } = await makeAgent();
+    server.script = obliging({ label: () => "no_match" });
+    const { verdict, results, tests } = await verdictOf(openHurried(), await claimed(sender));
+    assert.deepEqual(
+      results.map(({ outcome }) => outcome),
+      ["passed", "skipped"],
+    );
+    assert.deepEqual([verdict, tests[1]!.applied, tests[1]!.why], ["passed", false, "scenario_no_match"]);
+  });
+
+  it("fails a semantic check that it finds unmet", async () => {
+    const { sender } = await makeAgent();
+    server.script = obliging({ verdict: () => "not_met" });
+    const { verdict, results } = await verdictOf(openHurried(), await claimed(sender));
+    assert.equal(verdict, "failed");
+    assert.deepEqual(skippedOf(results[0]!), { plain: "passed", semantic: "failed" });
+  });
+
+  it("is asked once more for a test it left out, which then counts as routing unavailable", async () => {
+    const { sender } = await makeAgent();
+    await makeTestCase(db, sender.agentId, {
+      name: "left out",
+      passiveBehavior: "run_when_relevant",
+      scenario: "Something else.",
+    });
+    const routings: string[][] = [];
+    const answer = obliging();
+    server.script = (request, index) => {
+      if (!Array.isArray(JSON.parse(request.body.messages[0]!.content.split("\n").at(-1)!)))
+        return answer(request, index);
+      routings.push(idsOf(request));
+      return completion({ labels: [{ id: "s1", why: "as scripted", label: "match" }] });
+    };
+    const { routing, tests } = await verdictOf(openHurried(), await claimed(sender));
+    assert.deepEqual(routings, [["s1", "s2"], ["s2"]]);
+    assert.equal(routing, "ok");
+    assert.deepEqual(
+      tests.map(({ why }) => why),
+      ["always_run", "scenario_matched", "routing_unavailable"],
+    );
+  });
+});
+
+describe("a judge that does not answer", () => {
+  const outages: [string, string, () => { judge: Judge; script?: Script }][] = [
+    ["that is not configured", "no_judge", () => ({ judge: openJudge(null, pino({ level: "silent" })) })],
+    [
+      "that is down",
+      "judge_unavailable",
+      () => ({ judge: openHurried({ url: "http://127.0.0.1:1/v1", concurrency: 1 }) }),
+    ],
+    [
+      "that is too slow",
+      "judge_unavailable",
+      () => ({ judge: openHurried({ timeoutMs: 100 }), script: () => silence }),
+    ],
+    [
+      "that refuses with 500",
+      "judge_unavailable",
+      () => ({ judge: openHurried(), script: () => refusal(500) }),
+    ],
+    ["that breaks off", "judge_unavailable", () => ({ judge: openHurried(), script: () => cutOff })],
+    [
+      "that talks nonsense",
+      "judge_unusable",
+      () => ({ judge: openHurried(), script: () => completion("I think it went rather well!") }),
+    ],
+    [
+      "that names other ids than were asked for",
+      "judge_unusable",
+      () => ({
+        judge: openHurried(),
+        script: () =>
+          completion({
+            labels: [{ id: "s99", why: "", label: "match" }],
+            verdicts: [{ id: "c99", evidence: "", reason: "Good.", verdict: "met" }],
+          }),
+      }),
+    ],
+    [
+      "that is no JSON API at all",
+      "judge_unusable",
+      () => ({ judge: openHurried(), script: () => raw(200, "text/html", "<p>Welcome</p>") }),
+    ],
+  ];
+  for (const [name, why, open] of outages) {
+    it(`${name} leaves routing unavailable and its checks skipped; the rest of Always-run tests counts`, async () => {
+      const { sender, relevant } = await makeAgent();
+      const { judge, script } = open();
+      if (script) server.script = script;
+      const { routing, verdict, counts, results, tests } = await verdictOf(judge, await claimed(sender));
+      assert.deepEqual([routing, verdict], ["unavailable", "passed"]);
+      assert.deepEqual(
+        results.map(({ name }) => name),
+        ["always"],
+      );
+      assert.deepEqual(skippedOf(results[0]!), { plain: "passed", semantic: why });
+      assert.deepEqual(counts, { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 });
+      const routed = tests.find(({ testId }) => testId === relevant.id)!;
+      assert.deepEqual([routed.applied, routed.why], [false, "routing_unavailable"]);
+    });
+  }
+
+  it("leaves a test of semantic checks alone skipped, without a score", async () => {
+    const sender = await makeSender(db, { judged: false });
+    await makeTestCase(db, sender.agentId, { assertions: [{ type: "semantic", criteria: "Is polite." }] });
+    const judge = openJudge(null, pino({ level: "silent" }));
+    const { verdict, score } = await verdictOf(judge, await claimed(sender));
+    assert.deepEqual([verdict, score], ["skipped", null]);
+  });
+
+  it("is not asked where a threshold is not a number from 0 to 1: the check is skipped", async () => {
+    const sender = await makeSender(db, { judged: false });
+    for (const threshold of [1.5, -0.1, "high", null]) {
+      await makeTestCase(db, sender.agentId, {
+        threshold,
+        assertions: [{ id: "semantic", type: "semantic", criteria: "Is polite." }],
+      });
+    }
+    const { results } = await verdictOf(openHurried(), await claimed(sender));
+    assert.deepEqual(results.map(skippedOf), Array(4).fill({ semantic: "threshold" }));
+    assert.equal(server.requests.length, 0);
+  });
+});
+
+describe("routing", () => {
+  it("without user input is not asked for: conditional tests are not routed, Always-run tests run", async () => {
+    const { sender } = await makeAgent();
+    const { routing, results, tests } = await verdictOf(openHurried(), await claimed(sender, {}));
+    assert.equal(routing, "no_user_input");
+    assert.deepEqual(
+      results.map(({ name }) => name),
+      ["always"],
+    );
+    assert.deepEqual(
+      tests.map(({ why }) => why),
+      ["always_run", "no_user_input"],
+    );
+    assert.equal(server.requests.length, 1);
+  });
+
+  it("is not needed, and the judge not asked, where no test is conditional or semantic", async () => {
+    const sender = await makeSender(db);
+    const { routing, verdict } = await verdictOf(openHurried(), await claimed(sender));
+    assert.deepEqual([routing, verdict, server.requests.length], ["not_needed", "passed", 0]);
+  });
+
+  it("asks for all conditional tests of a trace at once", async () => {
+    const { sender } = await makeAgent();
+    for (const scenario of ["A refund.", "A complaint."]) {
+      await makeTestCase(db, sender.agentId, { passiveBehavior: "run_when_relevant", scenario });
+    }
+    await verdictOf(openHurried(), await claimed(sender));
+    const routings = server.requests.filter(request =>
+      request.body.messages[0]!.content.includes("scenario"),
+    );
+    assert.deepEqual(idsOf(routings[0]!), ["s1", "s2", "s3"]);
+  });
+});
+
+describe("a run", () => {
+  it("is judged by the tests as they are when it begins, and keeps them as they were", async () => {
+    const { sender, always, relevant } = await makeAgent();
+    const run = await claimed(sender);
+    await deleteTestCase(db, relevant.id);
+    await updateTestCase(db, always.id, current => ({
+      ...current,
+      name: "renamed",
+      assertions: current.assertions.slice(0, 1),
+    }));
+    await makeTestCase(db, sender.agentId, { name: "added" });
+    const { results } = await verdictOf(openHurried(), run);
+    assert.deepEqual(
+      results.map(result => result.test.name),
+      ["renamed", "added"],
+    );
+    assert.equal(results[0]!.checks.length, 1);
+  });
+
+  it("says of every test of the agent why it does not run", async () => {
+    const { sender } = await makeAgent();
+    await makeTestCase(db, sender.agentId, { status: "disabled" });
+    await makeTestCase(db, sender.agentId, { passiveBehavior: "manual_only" });
+    await makeTestCase(db, sender.agentId, { turns: [{ input: "One" }, { input: "Two" }] });
+    const { tests, results } = await verdictOf(openHurried(), await claimed(sender));
+    assert.deepEqual(
+      tests.slice(2).map(({ applied, why }) => [applied, why]),
+      [
+        [false, "disabled"],
+        [false, "manual_only"],
+        [false, "multi_turn"],
+      ],
+    );
+    assert.equal(results.length, 2);
+  });
+
+  it("whose trace was deleted ends quietly, and those beside it are judged", async () => {
+    const { sender } = await makeAgent();
+    const [gone, there] = [await claimed(sender), await claimed(sender)];
+    await deleteTrace(db, gone.traceId);
+    const ends = await judged(openHurried(), gone, there);
+    assert.deepEqual(
+      [ends.gone.map(run => run.id), ends.judged.map(({ run }) => run.id)],
+      [[gone.id], [there.id]],
+    );
+  });
+
+  it("that is called off goes nowhere", async () => {
+    const { sender } = await makeAgent();
+    const run = await claimed(sender);
+    server.script = () => silence;
+    const calledOff = new AbortController();
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const judge = openHurried();
+    const watched: Judge = {
+      ask: (question, signal) => judge.ask(question, signal),
+      async route(question, signal) {
+        asked.resolve();
+        const answer = await judge.route(question, signal);
+        setImmediate(answered.resolve);
+        return answer;
+      },
+    };
+    const unexpected = () => assert.fail("a run that was called off has ended");
+    const ends = { judged: unexpected, faulty: unexpected, gone: unexpected };
+    await judgeRuns({ db, judge: watched, sandbox }, [run], calledOff.signal, ends);
+    await asked.promise;
+    calledOff.abort();
+    await answered.promise;
+  });
+});
