@@ -3,7 +3,9 @@ import { betterAuth } from "better-auth";
 import type { FastifyRequest } from "fastify";
 import type { Account } from "../model/account.ts";
 import { passwordResetMail } from "../remote/mails.ts";
+import { listOwnAgentIds } from "../store/ownership.ts";
 import { sharedSecret } from "../store/secrets.ts";
+import { deleteTracesOf } from "../store/traces.ts";
 import { passwords } from "./accounts-passwords.ts";
 import type { Background } from "./background.ts";
 import type { Deps } from "./deps.ts";
@@ -35,7 +37,10 @@ export async function openAuth(deps: Deps, background: Background) {
     user: {
       modelName: "accounts",
       fields: { emailVerified: "email_verified", createdAt: "created_at", updatedAt: "updated_at" },
-      deleteUser: { enabled: true },
+      deleteUser: {
+        enabled: true,
+        beforeDelete: async ({ id }) => deleteTracesOf(db, await listOwnAgentIds(db, id)),
+      },
     },
     session: {
       modelName: "sessions",

@@ -5,6 +5,7 @@ import { type IngestDeps, type IngestOutcome, ingest, type StoredTrace } from ".
 import { Refusal } from "../model/refusal.ts";
 import { encodeStatus, encodeSuccess, type PartialSuccess, partialMessage } from "../wire/otlp-reply.ts";
 import { metrics } from "./health.ts";
+import { publicTracesSchema } from "./public-traces-schema.ts";
 import { BodyReader } from "./read-body.ts";
 import { asRefusal, refusalBody } from "./refuse.ts";
 
@@ -34,7 +35,7 @@ export function registerPublicTraces(app: FastifyInstance, deps: PublicTracesDep
   });
   for (const url of addresses) {
     app.post(url, {
-      schema: { hide: true },
+      schema: url === addresses[0] ? publicTracesSchema : { hide: true },
       onRequest: (request, reply) => receive(deps, reader, request, reply),
       handler: () => {},
     });

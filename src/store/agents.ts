@@ -5,6 +5,7 @@ import { Refusal } from "../model/refusal.ts";
 import { type Database, violatedConstraint } from "./db.ts";
 import { forgotten } from "./gather.ts";
 import type { Listing } from "./listing.ts";
+import { deleteTracesOf } from "./traces.ts";
 
 /** The agents of a project, newest first. */
 export async function listAgents(db: Database, projectId: string, listing: Listing): Promise<Agent[]> {
@@ -66,6 +67,7 @@ export async function updateAgent(db: Database, id: string, change: AgentChange)
 
 /** Takes its test cases, traces and runs along, and itself out of the keys that name it. */
 export async function deleteAgent(db: Database, id: string): Promise<void> {
+  await deleteTracesOf(db, [id]);
   await db.query.deleteFrom("agents").where("id", "=", id).execute();
   await forgotten();
 }

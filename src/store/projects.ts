@@ -3,6 +3,7 @@ import { firstProjectName, type Project } from "../model/project.ts";
 import type { Database } from "./db.ts";
 import { forgotten } from "./gather.ts";
 import type { Listing } from "./listing.ts";
+import { deleteTracesOf } from "./traces.ts";
 
 /**
  * Makes the project that comes with an account, unless that was done before. Atomic and repeatable: it runs at
@@ -61,6 +62,11 @@ export async function renameProject(db: Database, id: string, name: string): Pro
 
 /** Takes its agents, keys, test cases, traces and runs along. */
 export async function deleteProject(db: Database, id: string): Promise<void> {
+  const { rows } = await db.pool.query<{ id: string }>("select id from agents where project_id = $1", [id]);
+  await deleteTracesOf(
+    db,
+    rows.map(agent => agent.id),
+  );
   await db.query.deleteFrom("projects").where("id", "=", id).execute();
   await forgotten();
 }

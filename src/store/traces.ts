@@ -119,6 +119,24 @@ export async function deleteTrace(db: Database, id: string): Promise<boolean> {
   return rowCount === 1;
 }
 
+const deletedAtOnce = 1_000;
+
+/**
+ * Deletes every trace of these agents, some at a time: an agent may have millions, and one statement for all of them
+ * would not end before its time is up.
+ */
+export async function deleteTracesOf(db: Database, agentIds: string[]): Promise<void> {
+  for (const agentId of agentIds) {
+    for (let deleted = deletedAtOnce; deleted === deletedAtOnce; ) {
+      const { rowCount } = await db.pool.query(
+        "delete from traces where id = any (array(select id from traces where agent_id = $1 limit $2))",
+        [agentId, deletedAtOnce],
+      );
+      deleted = rowCount ?? 0;
+    }
+  }
+}
+
 /** One trace as it rests, in one snapshot: what mergeBatches needs. */
 export type StoredBatches = {
   traceId: string;
