@@ -1,0 +1,120 @@
+// 401: without a key that counts nothing else about a request matters, its body least of all.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type ClientRequest, type IncomingMessage, request } from "node:http";
+import { after, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { makeKey as textOfKey } from "../../../src/model/key.ts";
+import { makeKey } from "../../support/app.ts";
+import { canonicalBody, encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
+import { json, proto, refused, type Sent, send } from "../../support/send.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startTestService({ config: { roles: ["http"] } });
+});
+after(() => service.stop());
+
+async function unauthorized(sent: Sent): Promise<string> {
+  const { message, hint } = refused(await send(service, sent), 401, "UNAUTHORIZED");
+  assert.match(String(hint), /x-api-key/);
+  return message;
+}
+
+const never = textOfKey();
+for (const [what, sent] of [
+  ["none", { key: null }],
+  ["an empty one", { key: "" }],
+  ["one that was never made", { key: never }],
+  ["one of another form", { key: "secret-of-someone" }],
+  ["one in another header", { key: null, headers: { authorization: `Bearer ${never}` } }],
+] as const) {
+  test(`a request with this key is UNAUTHORIZED in both encodings, and the key is not repeated: ${what}`, async () => {
+    for (const encode of Object.values(encodings)) {
+      const message = await unauthorized({ ...sent, ...encode(exportOf([exportedSpan()])) });
+      assert.equal(message.includes("secret") || message.includes(never), false);
+    }
+  });
+}
+
+test("a key that counts is UNAUTHORIZED when it is sent twice, in lower case or in part", async () => {
+  const body = canonicalBody(service.agent.id);
+  assert.equal((await send(service, { body })).status, 201);
+  await unauthorized({ key: null, headers: { "x-api-key": [service.key, service.key] }, body });
+  await unauthorized({ key: service.key.toLowerCase(), body });
+  await unauthorized({ key: service.key.slice(0, -1), body });
+  await unauthorized({ key: `${service.key}0`, body });
+});
+
+test("a revoked key is UNAUTHORIZED from the moment its revocation is answered", async () => {
+  const { id, key } = await makeKey(service.owner);
+  const sent = { key, body: canonicalBody(service.agent.id) };
+  assert.equal((await send(service, sent)).status, 201);
+  await service.client.delete(`/api/keys/${id}`).expect(204);
+  await unauthorized(sent);
+});
+
+test("an expired key is UNAUTHORIZED", async () => {
+  const { id, key } = await makeKey(service.owner);
+  await service.db.pool.query("update keys set expires_at = now() - interval '1 second' where id = $1", [id]);
+  await unauthorized({ key, body: canonicalBody(service.agent.id) });
+});
+
+test("the key is judged before type, encoding, size and body", async () => {
+  const key = never;
+  await unauthorized({ key, type: null });
+  await unauthorized({ key, type: "text/plain", body: "{" });
+  await unauthorized({ key, headers: { "content-encoding": "br" }, body: "{" });
+  await unauthorized({ key, headers: { "x-request-id": ["a", "b"] }, body: "{" });
+  await unauthorized({ key, body: Buffer.alloc(31_457_281, " ") });
+  await unauthorized({ key, body: Buffer.alloc(31_457_281, " "), chunked: true });
+});
+
+/** A request whose head alone is sent; the body is the test's to write. */
+function begin(headers: Record<string, string | number>): {
+  outgoing: ClientRequest;
+  answered: Promise<IncomingMessage>;
+} {
+  const outgoing = request(`${service.url}/public/traces`, {
+    method: "POST",
+    agent: false,
+    headers: { "x-api-key": never, "content-type": json, ...headers },
+  });
+  outgoing.on("error", () => {}); // the connection may be cut while the test still writes
+  outgoing.flushHeaders();
+  const answered = once(outgoing, "response").then(([response]) => response as IncomingMessage);
+  return { outgoing, answered };
+}
+
+test("the refusal does not wait for the body: it comes before the first byte of it is sent", async () => {
+  for (const headers of [{ "content-length": 31_457_280 }, { "transfer-encoding": "chunked" }]) {
+    const { outgoing, answered } = begin({ "content-type": proto, ...headers });
+    assert.equal((await answered).statusCode, 401);
+    outgoing.destroy();
+  }
+});
+
+test("a gzip bomb under a bad key is answered 401 whole, never inflated", async () => {
+  const bomb = gzipSync(Buffer.alloc(200_000_000));
+  const headers = { "content-encoding": "gzip" };
+  await unauthorized({ key: never, headers, body: bomb });
+  await unauthorized({ key: never, headers, body: bomb, chunked: true });
+});
+
+test("a client that asks whether to go on is refused and never told to", async () => {
+  const { outgoing, answered } = begin({ "content-length": 20_000_000, expect: "100-continue" });
+  outgoing.on("continue", () => assert.fail("was told to go on"));
+  assert.equal((await answered).statusCode, 401);
+  outgoing.destroy();
+});
+
+test("a client that goes on sending after the refusal is cut off", async () => {
+  const { outgoing, answered } = begin({ "transfer-encoding": "chunked" });
+  const closed = once(outgoing, "close");
+  assert.equal((await answered).statusCode, 401);
+  const chunk = Buffer.alloc(16_384);
+  const writing = setInterval(() => outgoing.write(chunk), 50);
+  await closed;
+  clearInterval(writing);
+});

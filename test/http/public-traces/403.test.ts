@@ -1,0 +1,75 @@
+// 403: an unverified address, and an agent that the key does not reach.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { verifyAccount } from "../../../src/store/accounts.ts";
+import { makeAgent, makeKey } from "../../support/app.ts";
+import { canonicalBody, encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
+import { jsonOf, messageOf, refused, send } from "../../support/send.ts";
+import { serviceName, startTestService, type TestService } from "../../support/service.ts";
+import { resourceSpans } from "../../wire/make-body.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startTestService({ config: { roles: ["http"] } });
+});
+after(() => service.stop());
+
+test("until the address is verified every trace is EMAIL_NOT_VERIFIED; afterwards the same key stores it", async () => {
+  const owner = await service.signUp({ verified: false });
+  const agent = await makeAgent(owner, { otlpServiceName: serviceName });
+  const { key } = await makeKey(owner);
+  const canonical = { key, headers: { "x-request-id": "kept" }, body: canonicalBody(agent.id) };
+  const exported = Object.values(encodings).map(encode => ({ key, ...encode(exportOf([exportedSpan()])) }));
+  for (const sent of [canonical, ...exported]) {
+    const { hint } = refused(await send(service, sent), 403, "EMAIL_NOT_VERIFIED");
+    assert.match(String(hint), /verification/);
+  }
+  const traces = () => owner.client.get(`/api/agents/${agent.id}/traces`).expect(200);
+  assert.deepEqual((await traces()).body.items, []);
+
+  await verifyAccount(service.db, owner.accountId);
+  assert.equal(jsonOf(await send(service, canonical)).externalId, "kept");
+  for (const sent of exported) assert.equal((await send(service, sent)).status, 200);
+  assert.equal((await traces()).body.items.length, 3);
+});
+
+test("the address is judged after the key, and before type, encoding, size and body", async () => {
+  const owner = await service.signUp({ verified: false });
+  const { id, key } = await makeKey(owner);
+  for (const sent of [
+    { type: null },
+    { type: "text/plain", body: "{" },
+    { headers: { "content-encoding": "br" } },
+    { body: Buffer.alloc(31_457_281) },
+    { body: "{" },
+  ]) {
+    refused(await send(service, { key, ...sent }), 403, "EMAIL_NOT_VERIFIED");
+  }
+  await owner.client.delete(`/api/keys/${id}`).expect(204);
+  refused(await send(service, { key }), 401, "UNAUTHORIZED");
+});
+
+for (const [encoding, encode] of Object.entries(encodings)) {
+  test(`a service.name in ${encoding} that matched an agent beyond the key is OTLP_PLATFORM_NOT_ALLOWED`, async () => {
+    const owner = await service.signUp();
+    const [own, other] = [
+      await makeAgent(owner, { otlpServiceName: "own" }),
+      await makeAgent(owner, { otlpServiceName: "other" }),
+    ];
+    const { key } = await makeKey(owner, { access: "granular", agentIds: [own.id] });
+    const sent = { key, ...encode(exportOf([exportedSpan()], "other")) };
+    refused(await send(service, sent), 403, "OTLP_PLATFORM_NOT_ALLOWED");
+    const body = await owner.client.get(`/api/agents/${other.id}/traces`).expect(200);
+    assert.deepEqual(body.body.items, []);
+
+    const request = {
+      resourceSpans: [resourceSpans("other", [exportedSpan()]), resourceSpans("own", [exportedSpan()])],
+    };
+    const answer = await send(service, { key, ...encode(request) });
+    assert.equal(answer.status, 200);
+    const { partialSuccess } =
+      encoding === "json" ? jsonOf(answer) : messageOf(answer, "ExportTraceServiceResponse");
+    assert.equal(partialSuccess.rejectedSpans, 1);
+    assert.match(partialSuccess.errorMessage, /OTLP_PLATFORM_NOT_ALLOWED/);
+  });
+}

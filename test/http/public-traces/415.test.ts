@@ -1,0 +1,85 @@
+// 415: types and encodings of a body that the endpoint does not read.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { after, before, test } from "node:test";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { canonicalBody, encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
+import { json, proto, refused, send } from "../../support/send.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startTestService({ config: { roles: ["http"] } });
+});
+after(() => service.stop());
+
+const code = "UNSUPPORTED_MEDIA_TYPE";
+
+for (const type of [
+  null,
+  "",
+  "text/plain",
+  "application/jsonx",
+  "application/ld+json",
+  "text/json",
+  "application/x-www-form-urlencoded",
+  "multipart/form-data; boundary=x",
+  "application/octet-stream",
+  "application/x-protobuf-lite",
+  "*/*",
+  "json",
+  "application/json, application/x-protobuf",
+]) {
+  test(`Content-Type ${type} is ${code}`, async () => {
+    const { hint } = refused(await send(service, { type, body: canonicalBody(service.agent.id) }), 415, code);
+    assert.match(String(hint), /application\/json/);
+  });
+}
+
+for (const type of ["application/grpc", "application/grpc+proto"]) {
+  test(`${type} is told of the protocol to set`, async () => {
+    const { hint } = refused(await send(service, { type, body: "x" }), 415, code);
+    assert.match(String(hint), /OTEL_EXPORTER_OTLP_PROTOCOL=http\/protobuf/);
+  });
+}
+
+const text = JSON.stringify(canonicalBody("none"));
+for (const [encoding, body] of [
+  ["br", brotliCompressSync(text)],
+  ["deflate", deflateSync(text)],
+  ["zstd", zstdCompressSync(text)],
+  ["x-gzip", gzipSync(text)],
+  ["gzip, gzip", gzipSync(gzipSync(text))],
+  ["gzip, identity", gzipSync(text)],
+  ["anything", Buffer.from(text)],
+] as const) {
+  test(`Content-Encoding ${encoding} is ${code}, in both encodings`, async () => {
+    const headers = { "content-encoding": encoding };
+    refused(await send(service, { headers, body }), 415, code);
+    refused(await send(service, { headers, type: proto, body }), 415, code);
+  });
+}
+
+test("Content-Encoding sent twice is two layers", async () => {
+  const body = gzipSync(gzipSync(text));
+  const headers = ["x-api-key", service.key, "content-type", json, "content-length", String(body.length)];
+  const twice = ["content-encoding", "gzip", "content-encoding", "gzip"];
+  const outgoing = request(`${service.url}/public/traces`, {
+    method: "POST",
+    agent: false,
+    headers: [...headers, "host", "localhost", ...twice],
+  });
+  outgoing.end(body);
+  const [response] = await once(outgoing, "response");
+  const bytes = await buffer(response);
+  refused({ status: response.statusCode, headers: response.headers, bytes }, 415, code);
+});
+
+test("type and encoding are judged before the size, the body and the agent", async () => {
+  refused(await send(service, { type: "text/plain", body: Buffer.alloc(31_457_281) }), 415, code);
+  refused(await send(service, { headers: { "content-encoding": "br" }, body: "{" }), 415, code);
+  const sent = encodings.protobuf(exportOf([exportedSpan()], "nobody"));
+  refused(await send(service, { ...sent, headers: { "content-encoding": "br" } }), 415, code);
+});
