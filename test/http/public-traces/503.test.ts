@@ -1,0 +1,138 @@
+// 503: a fault that passes is told as one, to be tried again, and nothing is lost or doubled by trying again.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { after, before, test } from "node:test";
+import { makeAgent } from "../../support/app.ts";
+import { canonicalBody, encodings, exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
+import { eventually } from "../../support/eventually.ts";
+import { exportSpans, openExporter, recordSpans } from "../../support/exporters.ts";
+import { freshDatabase } from "../../support/postgres.ts";
+import { refused, type Sent, send } from "../../support/send.ts";
+import { serviceName, startTestService, type TestService } from "../../support/service.ts";
+import { resourceSpans } from "../../wire/make-body.ts";
+
+let service: TestService;
+let line: Line;
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+before(async () => {
+  database = await freshDatabase();
+  line = await openLine(database.url);
+  service = await startTestService({ config: { roles: ["http"] }, databaseUrl: line.url });
+});
+after(async () => {
+  await service.stop();
+  await line.cut();
+  await database.drop();
+});
+
+type Line = { url: string; cut(): Promise<void>; mend(): Promise<void> };
+
+/** A way to the database that can be cut, so that connections break and new ones are refused. */
+async function openLine(databaseUrl: string): Promise<Line> {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  const server = createServer(near => {
+    const far = connect(Number(target.port), target.hostname);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.pipe(to);
+      from
+        .on("error", () => {})
+        .on("close", () => {
+          sockets.delete(from);
+          to.destroy();
+        });
+    }
+  });
+  const listen = async (port: number) => {
+    server.listen(port, "127.0.0.1");
+    await once(server, "listening");
+    return (server.address() as { port: number }).port;
+  };
+  const url = new URL(databaseUrl);
+  const port = await listen(0);
+  url.host = `127.0.0.1:${port}`;
+  return {
+    url: url.href,
+    async cut() {
+      const closed = once(server, "close");
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+    async mend() {
+      await listen(port);
+    },
+  };
+}
+
+async function unavailable(sent: Sent): Promise<void> {
+  const answer = await send(service, sent);
+  refused(answer, 503, "UNAVAILABLE");
+  assert.equal(answer.headers["retry-after"], "1");
+}
+
+test("while the database is away every request is UNAVAILABLE, and the same request is stored once it is back", async () => {
+  const requests: Sent[] = [
+    { headers: { "x-request-id": "outage" }, body: canonicalBody(service.agent.id) },
+    encodings.json(exportOf([exportedSpan()])),
+    encodings.protobuf(exportOf([exportedSpan()])),
+  ];
+  await line.cut();
+  for (const sent of requests) await unavailable(sent);
+  await line.mend();
+  const answers = await Promise.all(requests.map(sent => send(service, sent)));
+  assert.deepEqual(
+    answers.map(answer => answer.status),
+    [201, 200, 200],
+  );
+});
+
+test("a fault that passes while one of several traces is stored is that of the whole request", async () => {
+  const flaky = await makeAgent(service.owner, { otlpServiceName: "flaky" });
+  const { pool } = service.db;
+  await pool.query(`create function fail() returns trigger language plpgsql as
+    $$ begin raise exception 'too many clients' using errcode = '53300'; end $$`);
+  await pool.query(`create trigger fail before insert on traces for each row
+    when (new.agent_id = '${flaky.id}') execute function fail()`);
+  const [steady, failing] = [newTraceId(), newTraceId()];
+  const request = {
+    resourceSpans: [
+      resourceSpans(serviceName, [exportedSpan({ traceId: steady })]),
+      resourceSpans("flaky", [exportedSpan({ traceId: failing })]),
+      resourceSpans("nobody", [exportedSpan()]),
+    ],
+  };
+  await Promise.all([unavailable(encodings.json(request)), unavailable(encodings.protobuf(request))]);
+  await pool.query("drop trigger fail on traces");
+  for (const sent of [encodings.json(request), encodings.protobuf(request)]) {
+    assert.equal((await send(service, sent)).status, 200);
+  }
+  const { rows } = await pool.query(
+    "select external_id, span_count from traces where external_id = any ($1) order by external_id = $2",
+    [[steady, failing], failing],
+  );
+  assert.deepEqual(
+    rows.map(row => [row.external_id, row.span_count]),
+    [
+      [steady, 1],
+      [failing, 1],
+    ],
+  );
+});
+
+test("a stock exporter that meets an outage tries again by itself and succeeds", async () => {
+  const exporter = openExporter("protobuf", service);
+  const spans = recordSpans(serviceName, { name: "root" });
+  await line.cut();
+  const told = service.logs.length;
+  const exported = exportSpans(exporter, spans);
+  await eventually(() => assert.match(service.logs.slice(told).join(""), /cannot be reached/));
+  await line.mend();
+  assert.equal(await exported, undefined);
+  await exporter.shutdown();
+});
