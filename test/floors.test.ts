@@ -16,6 +16,7 @@ const floors = [
   ["service"],
   ["config"], // as a type it may be taken anywhere
   ["command"],
+  ["command"],
   ["main", "bootstrap"],
 ];
 

@@ -1,0 +1,72 @@
+// Runs the service for a person or a supervisor: until a signal, and with one line for what keeps it from starting.
+import type { Logger } from "pino";
+import { type Config, ConfigError, readConfig } from "./config.ts";
+import { type Service, startService } from "./service.ts";
+import { EmbeddedError } from "./store/embedded-error.ts";
+import { UnfitDatabaseError } from "./store/migrate.ts";
+
+export type Running = { service: Service; config: Config; log: Logger };
+
+/** What keeps a command from going on. The message is one line for the person who gave it. */
+export class CommandError extends Error {
+  override name = "CommandError";
+}
+
+/**
+ * Starts the service, does `meanwhile`, and stops at the first SIGTERM or SIGINT, whether that is done or not; a
+ * second signal ends the process at once. Never returns: the process exits with 0, or with 1 when something failed.
+ */
+export async function runService(
+  env: Readonly<Record<string, string | undefined>>,
+  openLog: (level: string) => Logger,
+  meanwhile: (running: Running) => Promise<void> | void,
+): Promise<never> {
+  try {
+    const config = readConfig(env);
+    const log = openLog(config.logLevel);
+    const signalled = firstSignal();
+    const service = await startService(config, log);
+    try {
+      const done = Promise.resolve(meanwhile({ service, config, log }));
+      const signal = await Promise.race([signalled, done.then(() => signalled)]);
+      log.info({ signal }, "stopping");
+    } finally {
+      await service.stop();
+    }
+    log.info("stopped");
+    process.exit(0);
+  } catch (error) {
+    process.stderr.write(`${explain(error)}\n`);
+    process.exit(1);
+  }
+}
+
+/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+function firstSignal(): Promise<string> {
+  return new Promise(resolve => {
+    let asked = false;
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      process.on(signal, () => {
+        if (asked) process.exit(1);
+        asked = true;
+        resolve(signal);
+      });
+    }
+  });
+}
+
+// What the start has to say to a person is one line; anything else is a fault and keeps its stack.
+function explain(error: unknown): string {
+  if (error instanceof CommandError) return error.message;
+  if (error instanceof ConfigError || error instanceof EmbeddedError || error instanceof UnfitDatabaseError) {
+    return `Onlooker cannot start: ${error.message}`;
+  }
+  const { code, port } = error as { code?: string; port?: number };
+  if (code === "EADDRINUSE") {
+    return `Onlooker cannot start: port ${port} is taken. Stop what uses it, or set PORT to another one.`;
+  }
+  if (code === "EACCES" && port !== undefined) {
+    return `Onlooker cannot start: this user may not listen on port ${port}. Set PORT to one above 1023.`;
+  }
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
