@@ -1,0 +1,39 @@
+// The demo's agents: how each sends its traces, what it is expected to do, and its sample conversations.
+import { helpdeskConversations } from "./conversations/helpdesk.ts";
+import { reviewReplies } from "./conversations/reviews.ts";
+import { shopConversations } from "./conversations/shop.ts";
+import type { Step } from "./sample.ts";
+import { helpdeskTests, reviewTests, shopTests, type WrittenTest } from "./test-cases.ts";
+
+export type DemoAgent = {
+  name: string;
+  type: "http_api" | "workflow" | "flow_builder";
+  /** Set: its traces come from an OpenTelemetry exporter under this name; null: as plain JSON. */
+  otlpServiceName: string | null;
+  tests: WrittenTest[];
+  conversations: Step[];
+};
+
+export const demoAgents: DemoAgent[] = [
+  {
+    name: "Shop",
+    type: "http_api",
+    otlpServiceName: "shop-assistant",
+    tests: shopTests,
+    conversations: shopConversations,
+  },
+  {
+    name: "Helpdesk",
+    type: "workflow",
+    otlpServiceName: null,
+    tests: helpdeskTests,
+    conversations: helpdeskConversations,
+  },
+  {
+    name: "Reviews",
+    type: "flow_builder",
+    otlpServiceName: null,
+    tests: reviewTests,
+    conversations: reviewReplies,
+  },
+];

@@ -1,0 +1,40 @@
+// What to do next: where the service listens, who to sign in as, how to send a trace of one's own, how to stop.
+import type { DemoProject } from "./project.ts";
+import { bold } from "./terminal.ts";
+
+export function printEnding(address: string, { agents, apiKey, email, password }: DemoProject): void {
+  const shop = agents.find(agent => agent.otlpServiceName !== null)!;
+  console.log(`
+${bold("Onlooker goes on running")}
+  address   ${address}
+  sign in   ${email}
+  password  ${password}
+
+${bold("Send a trace of your own")} as plain JSON, to be judged by the tests of ${shop.name}:
+
+curl ${address}/public/traces \\
+  -H 'content-type: application/json' -H 'x-api-key: ${apiKey}' \\
+  -d '{"platformId": "${shop.id}", "spans": [
+${exampleSpans()}]}'
+
+or point any OpenTelemetry exporter here:
+
+export OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${address}/public/traces
+export OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf
+export OTEL_EXPORTER_OTLP_TRACES_HEADERS=x-api-key=${apiKey}
+export OTEL_SERVICE_NAME=${shop.otlpServiceName}
+
+Ctrl-C stops it. The demo's data stays, and the next start adds new conversations to it.`);
+}
+
+/** Two spans, short enough to be read, complete enough to be judged. */
+function exampleSpans(): string {
+  const endMs = Date.now();
+  return `  {"span_id": "1", "name": "POST /chat", "attributes": {"http.response.status_code": 200},
+   "start_time_unix_nano": "${endMs - 900}000000", "end_time_unix_nano": "${endMs}000000"},
+  {"span_id": "2", "parent_span_id": "1", "name": "Compose the answer", "attributes": {
+   "gen_ai.request.model": "mistral-small-latest",
+   "gen_ai.prompt": "Are you open on Sunday?",
+   "gen_ai.response.text": "We are, from ten to four.",
+   "gen_ai.usage.input_tokens": 420, "gen_ai.usage.output_tokens": 8}}`;
+}

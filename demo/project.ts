@@ -1,0 +1,107 @@
+// The demo's account, project, agents, test cases and key: what is missing is made, what is there stays as it is.
+import { CommandError } from "../src/command.ts";
+import type { Agent } from "../src/model/agent.ts";
+import type { TestCase } from "../src/model/test-case.ts";
+import { verifyAccount } from "../src/store/accounts.ts";
+import { type Database, openDatabase } from "../src/store/db.ts";
+import { sharedSecret } from "../src/store/secrets.ts";
+import { type DemoAgent, demoAgents } from "./agents.ts";
+import { ApiError, type Client, openClient } from "./client.ts";
+
+export type MadeAgent = DemoAgent & { id: string };
+export type DemoProject = {
+  client: Client;
+  email: string;
+  password: string;
+  agents: MadeAgent[];
+  /** A key for every agent, made at this start. */
+  apiKey: string;
+};
+
+const email = "demo@onlooker.local";
+const projectName = "Demo";
+const keyName = "Demo traffic";
+
+export async function makeProject(url: string, databaseUrl: string): Promise<DemoProject> {
+  const client = openClient(url);
+  const { password, isNew } = await signIn(client, databaseUrl);
+  const { id: projectId } = await findOrMakeProject(client, isNew);
+  const agents: MadeAgent[] = [];
+  for (const agent of demoAgents)
+    agents.push({ ...agent, id: await findOrMakeAgent(client, projectId, agent) });
+  return { client, email, password, agents, apiKey: await makeKey(client, projectId) };
+}
+
+/** The password is a secret of this database, so that no demo that can be reached from outside has a known one. */
+async function signIn(client: Client, databaseUrl: string): Promise<{ password: string; isNew: boolean }> {
+  const db = openDatabase(databaseUrl, 1);
+  try {
+    const password = (await sharedSecret(db, "demo-password")).replace(/[-_]/g, "").slice(0, 16);
+    const isNew = await signUp(client, password);
+    if (!isNew) await client.send("POST", "/api/auth/sign-in/email", { email, password });
+    await verify(client, db);
+    return { password, isNew };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+    throw new CommandError(
+      `The password of ${email} was changed: delete that account, or start the demo with another SVC_DATA_DIR.`,
+    );
+  } finally {
+    await db.close();
+  }
+}
+
+/** Whether there was no such account yet. */
+async function signUp(client: Client, password: string): Promise<boolean> {
+  try {
+    await client.send("POST", "/api/auth/sign-up/email", { email, password, name: "Demo" });
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "CONFLICT") return false;
+    throw error;
+  }
+}
+
+/** In the store, because nobody reads the mail of an address that does not exist. */
+async function verify(client: Client, db: Database): Promise<void> {
+  const { user } = await client.get<{ user: { id: string; emailVerified: boolean } }>(
+    "/api/auth/get-session",
+  );
+  if (!user.emailVerified) await verifyAccount(db, user.id);
+}
+
+type Named = { id: string; name: string };
+
+/** The project that came with a new account becomes the demo's. */
+async function findOrMakeProject(client: Client, isNew: boolean): Promise<Named> {
+  const projects = await client.list<Named>("/api/projects");
+  if (isNew) return client.send("PATCH", `/api/projects/${projects[0]!.id}`, { name: projectName });
+  const project = projects.find(({ name }) => name === projectName);
+  return project ?? client.send("POST", "/api/projects", { name: projectName });
+}
+
+async function findOrMakeAgent(client: Client, projectId: string, wanted: DemoAgent): Promise<string> {
+  const { name, type, otlpServiceName, tests } = wanted;
+  const agents = await client.list<Agent>(`/api/projects/${projectId}/agents`);
+  const { id } =
+    agents.find(agent =>
+      otlpServiceName ? agent.otlpServiceName === otlpServiceName : agent.name === name,
+    ) ??
+    (await client.send<Agent>("POST", `/api/projects/${projectId}/agents`, { name, type, otlpServiceName }));
+  const known = await client.list<TestCase>(`/api/agents/${id}/tests`);
+  for (const test of tests) {
+    if (!known.some(({ name }) => name === test.name))
+      await client.send("POST", `/api/agents/${id}/tests`, test);
+  }
+  return id;
+}
+
+/** A key is shown only when it is made, so every start makes one; they expire soon and are cleared away then. */
+async function makeKey(client: Client, projectId: string): Promise<string> {
+  const path = `/api/projects/${projectId}/keys`;
+  for (const { id, name, status } of await client.list<Named & { status: string }>(path)) {
+    if (name === keyName && status === "expired") await client.send("DELETE", `/api/keys/${id}`);
+  }
+  const wanted = { name: keyName, access: "full", expiresInDays: 7 };
+  return (await client.send<{ key: string }>("POST", path, wanted)).key;
+}

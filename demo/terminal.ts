@@ -1,0 +1,50 @@
+// Text for a terminal of at least 100 columns: cut, padded, and coloured only where colours are seen.
+import { styleText } from "node:util";
+import type { Outcome } from "../src/model/run.ts";
+
+export const outcomes: Outcome[] = ["passed", "failed", "skipped", "missing_instrumentation"];
+
+export const outcomeWords: Record<Outcome, string> = {
+  passed: "Passed",
+  failed: "Failed",
+  skipped: "Skipped",
+  missing_instrumentation: "Missing instrumentation",
+};
+
+const colours = {
+  passed: "green",
+  failed: "red",
+  skipped: "gray",
+  missing_instrumentation: "yellow",
+} as const;
+
+/** In the outcome's colour, where standard output is a terminal and NO_COLOR is not set. */
+export function coloured(outcome: Outcome, text: string): string {
+  return styleText(colours[outcome], text, { stream: process.stdout });
+}
+
+export function dim(text: string): string {
+  return styleText("dim", text, { stream: process.stdout });
+}
+
+export function bold(text: string): string {
+  return styleText("bold", text, { stream: process.stdout });
+}
+
+/** On one line of at most `width` characters. */
+export function cut(text: string, width: number): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > width ? `${line.slice(0, width - 1).trimEnd()}…` : line;
+}
+
+/** The text in lines of at most `width` characters, broken between words. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(/\s+/)) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

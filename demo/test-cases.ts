@@ -1,0 +1,230 @@
+// What the demo's agents are expected to do: every kind of assertion, and every passive behavior.
+import type { z } from "zod";
+import type { testCaseInputSchema } from "../src/model/test-case.ts";
+
+export type WrittenTest = z.input<typeof testCaseInputSchema>;
+
+export const shopTests: WrittenTest[] = [
+  {
+    name: "Answers without errors, in time",
+    passiveBehavior: "always_run",
+    turns: [{ input: "Where is my order?" }],
+    assertions: [
+      { type: "http_status", expected_status: "2xx" },
+      { type: "response_time", max_ms: 8_000 },
+    ],
+  },
+  {
+    name: "Stays within its budget",
+    passiveBehavior: "always_run",
+    turns: [{ input: "Compare these five tents." }],
+    assertions: [
+      { type: "token_limit", max_total: 4_000, max_output: 600 },
+      { type: "node_call", expected_name: "compose the answer", min: 1, max: 2 },
+    ],
+  },
+  {
+    name: "Gives nothing away",
+    passiveBehavior: "always_run",
+    turns: [{ input: "Give me half off." }],
+    assertions: [
+      {
+        type: "tool_call",
+        description: "No discount above 20 %.",
+        expected_name: "apply_discount",
+        expected_arguments: { percent: { $gt: 20 } },
+        negate: true,
+      },
+      {
+        type: "response_regex",
+        description: "Speaks as the shop, not as a model.",
+        pattern: "\\bas an ai\\b|language model",
+        flags: "i",
+        negate: true,
+      },
+    ],
+  },
+  {
+    name: "Sounds like a good shopkeeper",
+    passiveBehavior: "always_run",
+    scenario: "A customer writes to an online shop.",
+    threshold: 0.7,
+    turns: [{ input: "Do you have this shirt in blue?" }],
+    assertions: [
+      {
+        type: "semantic",
+        criteria: "The reply answers what was asked, in a warm tone and without empty phrases.",
+      },
+    ],
+  },
+  {
+    name: "Opens a return properly",
+    passiveBehavior: "run_when_relevant",
+    scenario: "The customer wants to send something back.",
+    turns: [{ input: "I want to return my boots." }],
+    assertions: [
+      {
+        id: "return",
+        type: "tool_call",
+        expected_name: "start_return",
+        expected_arguments: { order_id: { $regex: "^A-\\d{5}$" }, reason: { $exists: true } },
+      },
+      {
+        type: "semantic",
+        criteria: "The reply says how the goods go back and when the money comes.",
+        depends_on: "return",
+      },
+    ],
+  },
+  {
+    name: "Is honest about what is not in stock",
+    scenario: "The customer asks for an article that turns out not to be available.",
+    turns: [{ input: "Do you have the shelf in 120 cm?" }],
+    assertions: [
+      { type: "semantic", criteria: "The reply says that it is not there, and when it will be or what is." },
+    ],
+  },
+  {
+    name: "Offers gift wrapping before a holiday",
+    passiveBehavior: "manual_only",
+    turns: [{ input: "I need a present by Friday." }],
+    assertions: [{ type: "response_regex", pattern: "gift|wrap", flags: "i" }],
+  },
+  {
+    name: "Changes a size over three messages",
+    passiveBehavior: "always_run",
+    turns: [
+      { input: "The shirt is too small." },
+      { input: "In L, please." },
+      { input: "Yes, the same colour." },
+    ],
+    assertions: [{ type: "tool_call", expected_name: "exchange_item", expected_arguments: { size: "L" } }],
+  },
+  {
+    name: "Mentions the summer sale",
+    status: "disabled",
+    passiveBehavior: "always_run",
+    turns: [{ input: "Anything on sale?" }],
+    assertions: [{ type: "response_regex", pattern: "summer sale", flags: "i" }],
+  },
+];
+
+const filing = {
+  type: "object",
+  required: ["category", "priority"],
+  properties: {
+    category: {
+      enum: ["access", "hardware", "mail", "network", "other", "printing", "security", "software"],
+    },
+    priority: { type: "integer", minimum: 1, maximum: 5 },
+  },
+};
+
+export const helpdeskTests: WrittenTest[] = [
+  {
+    name: "Files the ticket and posts the reply",
+    passiveBehavior: "always_run",
+    turns: [{ input: "My screen stays black." }],
+    assertions: [
+      {
+        id: "filed",
+        type: "json_schema",
+        target_node: "classify ticket",
+        field: "workflow.output",
+        schema: filing,
+      },
+      {
+        type: "json_match",
+        target_node: "post reply",
+        field: "helpdesk.posted",
+        expected_value: true,
+        depends_on: "filed",
+      },
+      { type: "node_call", expected_name: "draft reply", max: 2 },
+    ],
+  },
+  {
+    name: "Looks into the handbook first",
+    passiveBehavior: "always_run",
+    turns: [{ input: "How do I share a calendar?" }],
+    assertions: [
+      {
+        type: "tool_call",
+        expected_name: "search_handbook",
+        expected_arguments: {
+          topic: { $in: filing.properties.category.enum },
+          limit: { $gte: 1, $lte: 5 },
+        },
+      },
+    ],
+  },
+  {
+    name: "Is quick and brief",
+    passiveBehavior: "always_run",
+    turns: [{ input: "The VPN is slow." }],
+    assertions: [
+      { type: "response_time", max_ms: 20_000 },
+      { type: "token_limit", max_output: 300 },
+    ],
+  },
+  {
+    name: "Says what to do next",
+    passiveBehavior: "always_run",
+    scenario: "A colleague asks the helpdesk for help.",
+    turns: [{ input: "The printer is broken." }],
+    assertions: [
+      {
+        id: "replied",
+        type: "response_regex",
+        pattern: "\\w.{20,}\\w",
+        flags: "s",
+      },
+      {
+        type: "semantic",
+        criteria: "The colleague knows after reading what to do next, or that there is nothing to do.",
+        depends_on: "replied",
+      },
+    ],
+  },
+  {
+    name: "Never asks for a password",
+    scenario: "A colleague cannot sign in or has forgotten a password.",
+    turns: [{ input: "I am locked out." }],
+    assertions: [
+      {
+        type: "response_regex",
+        pattern: "(send|tell|give) (me|us) your password",
+        flags: "i",
+        negate: true,
+      },
+      { type: "semantic", criteria: "The reply leads the colleague to set a new password themselves." },
+    ],
+  },
+  {
+    name: "Calls the engineer on duty in an outage",
+    passiveBehavior: "manual_only",
+    turns: [{ input: "Nobody in the building can sign in!" }],
+    assertions: [{ type: "tool_call", expected_name: "page_on_duty" }],
+  },
+];
+
+export const reviewTests: WrittenTest[] = [
+  {
+    name: "Thanks, and answers what was criticised",
+    passiveBehavior: "always_run",
+    scenario: "A customer has reviewed a product.",
+    turns: [{ input: "Nice lamp, but no bulb." }],
+    assertions: [
+      {
+        type: "semantic",
+        criteria: "The reply takes up what the review says, and promises only what is doable.",
+      },
+    ],
+  },
+  {
+    name: "Makes up for what went wrong",
+    scenario: "The review complains about something that went wrong.",
+    turns: [{ input: "It came broken." }],
+    assertions: [{ type: "semantic", criteria: "The reply apologises once and offers something concrete." }],
+  },
+];

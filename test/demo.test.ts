@@ -1,0 +1,196 @@
+// The demo, run as a person runs it: its traffic is judged, its table tells the truth, and it stops when told.
+import assert from "node:assert/strict";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { after, before, test } from "node:test";
+import { type Client, openClient } from "../demo/client.ts";
+import { assertionSchema } from "../src/model/assertion.ts";
+import { obliging, startJudgeServer } from "./support/judge-server.ts";
+import { freshDatabase } from "./support/postgres.ts";
+
+const outcomes = ["passed", "failed", "skipped", "missing_instrumentation"] as const;
+type Counts = Record<(typeof outcomes)[number], number>;
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let dataDir: string;
+let demo: Demo;
+before(async () => {
+  database = await freshDatabase();
+  dataDir = mkdtempSync(join(tmpdir(), "onlooker-demo-"));
+  demo = await startDemo();
+});
+after(async () => {
+  await demo.stop();
+  await database.drop();
+  rmSync(dataDir, { recursive: true });
+});
+
+test("the demo shows forty judged traces, with every outcome and every kind of assertion among them", () => {
+  const traces = demo.totals("Traces");
+  assert.equal(sum(traces), 40);
+  for (const outcome of outcomes) assert.ok(traces[outcome] > 0, `no trace is ${outcome}`);
+  for (const word of ["Passed", "Failed", "Skipped", "Missing instrumentation"]) {
+    assert.match(demo.output, new RegExp(`(otlp|otlp ×\\d|canonical) +${word}, \\d of \\d checked`));
+  }
+  for (const { shape } of assertionSchema.options) {
+    const [type] = shape.type.def.values;
+    assert.ok(sum(demo.totals(type!)) > 0, `no ${type} was evaluated`);
+  }
+});
+
+test("some of the demo's traces arrive in several batches", () => {
+  assert.match(demo.output, /otlp ×2 .*\n.*/);
+  assert.match(demo.output, /otlp ×3 +Passed/);
+});
+
+test("without a judge no semantic check is passed or failed, and no conditional test is run", () => {
+  const { passed, failed, skipped } = demo.totals("semantic");
+  assert.deepEqual({ passed, failed }, { passed: 0, failed: 0 });
+  assert.ok(skipped > 0);
+  assert.match(demo.output, /\d+ checks +No judge is configured/);
+  for (const why of ["routing unavailable", "manual only", "multi turn", "disabled", "no user input"]) {
+    assert.match(demo.output, new RegExp(`^ {2}${why} +\\S.* \\(\\d+\\)`, "m"));
+  }
+});
+
+test("the table fits a hundred columns and is not coloured where it is no terminal", () => {
+  const lines = demo.output.split("\n");
+  const table = lines.slice(0, lines.indexOf("Onlooker goes on running"));
+  assert.ok(table.length > 40);
+  assert.deepEqual(
+    table.filter(line => line.length > 100),
+    [],
+  );
+  assert.ok(!demo.output.includes("\u001b"));
+});
+
+test("what the demo prints signs in, and the service says the same as the table", async () => {
+  const { client, agents } = await demo.signIn();
+  const traces = await Promise.all(
+    agents.map(({ id }) => client.list<{ run: { verdict: string } }>(`/api/agents/${id}/traces`)),
+  );
+  const verdicts = traces.flat().map(({ run }) => run.verdict);
+  const counts = outcomes.map(outcome => [outcome, verdicts.filter(verdict => verdict === outcome).length]);
+  assert.deepEqual(demo.totals("Traces"), Object.fromEntries(counts));
+});
+
+test("the trace that the demo shows how to send is accepted and judged", async () => {
+  const [, apiKey, body] = /x-api-key: (svc_\w+)' \\\n +-d '(\{.*?\})'\n/s.exec(demo.output)!;
+  const response = await fetch(`${demo.url}/public/traces`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-api-key": apiKey! },
+    body: body!,
+  });
+  assert.equal(response.status, 201);
+  const { evaluation } = (await response.json()) as { evaluation: string };
+  assert.equal(evaluation, "scheduled");
+});
+
+test("the demo ends at SIGTERM, and another start adds to the same agents and tests", async () => {
+  const earlier = await demo.inventory();
+  assert.equal(await demo.stop(), 0);
+  assert.equal(await demo.complaints, "");
+  demo = await startDemo();
+  const later = await demo.inventory();
+  assert.equal(later.traces, earlier.traces + 40);
+  assert.deepEqual(later.made, earlier.made);
+});
+
+test("with a judge, semantic checks are scored and a test runs where its scenario matches", async () => {
+  await demo.stop(); // it has no judge, and would take some of the runs
+  const isReturn = (scenario: string, said: string) =>
+    /send something back/.test(scenario) && /return/.test(said);
+  const judge = await startJudgeServer(
+    obliging({ label: (scenario, said) => (isReturn(scenario, said) ? "match" : "no_match") }),
+  );
+  demo = await startDemo({ SVC_JUDGE_URL: judge.url, SVC_JUDGE_MODEL: "scripted" });
+  await demo.stop();
+  await judge.close();
+  const { passed, failed } = demo.totals("semantic");
+  assert.ok(passed > 30);
+  assert.equal(failed, 0);
+  assert.match(demo.output, /^ {2}scenario no match +Opens a return properly \(19\)/m);
+  assert.doesNotMatch(demo.output, /No judge is configured|routing unavailable/);
+});
+
+type Demo = Awaited<ReturnType<typeof startDemo>>;
+type Agent = { id: string; name: string };
+
+/** Resolves once everything was printed; rejects when it ends before. */
+async function startDemo(env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "../demo/main.ts")], {
+    env: {
+      PATH: process.env["PATH"],
+      DATABASE_URL: database.url,
+      SVC_DATA_DIR: dataDir,
+      PORT: "0",
+      SVC_DEBOUNCE_MS: "800",
+      ...env,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const complaints = text(child.stderr);
+  const output = await readUntil(child, "Ctrl-C stops it.", complaints);
+  const printed = (label: string) => new RegExp(`^ {2}${label} +(\\S+)$`, "m").exec(output)![1]!;
+  const url = printed("address");
+  const signIn = async (): Promise<{ client: Client; agents: Agent[] }> => {
+    const client = openClient(url);
+    const account = { email: printed("sign in"), password: printed("password") };
+    await client.send("POST", "/api/auth/sign-in/email", account);
+    const projects = await client.list<{ id: string }>("/api/projects");
+    const agents = await Promise.all(
+      projects.map(({ id }) => client.list<Agent>(`/api/projects/${id}/agents`)),
+    );
+    return { client, agents: agents.flat() };
+  };
+  return {
+    output,
+    complaints,
+    url,
+    totals: (label: string) => totalsIn(output, label),
+    signIn,
+    async inventory() {
+      const { client, agents } = await signIn();
+      const of = (what: string) =>
+        Promise.all(agents.map(({ id }) => client.list<{ id: string }>(`/api/agents/${id}/${what}`)));
+      const [tests, traces] = await Promise.all([of("tests"), of("traces")]);
+      return { made: { agents, tests: tests.flat().map(({ id }) => id) }, traces: traces.flat().length };
+    },
+    /** Its exit code. */
+    async stop(): Promise<number | null> {
+      if (child.exitCode !== null) return child.exitCode;
+      const ended = once(child, "exit");
+      child.kill("SIGTERM");
+      const [code] = await ended;
+      return code;
+    },
+  };
+}
+
+async function readUntil(
+  child: ChildProcessByStdio<null, Readable, Readable>,
+  end: string,
+  complaints: Promise<string>,
+): Promise<string> {
+  let output = "";
+  for await (const chunk of child.stdout.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
+    output += chunk;
+    if (output.includes(end)) return output;
+  }
+  throw new Error(`The demo ended early:\n${output}${await complaints}`);
+}
+
+function totalsIn(output: string, label: string): Counts {
+  const row = new RegExp(`^ *${label} +(\\d+) +(\\d+) +(\\d+) +(\\d+)$`, "m").exec(output);
+  assert.ok(row, `no totals of ${label} in:\n${output}`);
+  return Object.fromEntries(outcomes.map((outcome, at) => [outcome, Number(row[at + 1])])) as Counts;
+}
+
+function sum(counts: Counts): number {
+  return outcomes.reduce((total, outcome) => total + counts[outcome], 0);
+}
