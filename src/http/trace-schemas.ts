@@ -10,7 +10,8 @@ const Counts = z.object({
   skipped: z.number(),
   missing_instrumentation: z.number(),
 });
-const Attributes = z.record(z.string(), z.unknown());
+// Never looked into: a record would be copied without its key `__proto__`.
+const Attributes = z.unknown().meta({ type: ["object", "null"], additionalProperties: true });
 
 const Check = z
   .looseObject({
@@ -101,8 +102,8 @@ export const TraceDetail = z
         arguments: z.unknown(),
       }),
     ),
-    metadata: Attributes.nullable(),
-    resource: Attributes.nullable(),
+    metadata: Attributes,
+    resource: Attributes,
     notices: z.array(z.string()),
     otherConvention: z
       .object({ name: z.string(), found: z.array(z.string()), send: z.string() })

@@ -12,6 +12,7 @@ import { listedTraceView, traceDetailView } from "./trace-view.ts";
 import { Id } from "./validate.ts";
 
 const number = z.coerce.number().nonnegative();
+const count = number.int();
 const instant = z.iso.datetime({ offset: true }).transform(text => new Date(text));
 const noNul = (text: string) => !text.includes("\0");
 
@@ -25,15 +26,15 @@ const TraceQuery = PageQuery.extend({
   verdict: z.enum(["passed", "failed", "skipped", "missing_instrumentation"]).optional(),
   routing: z.enum(["ok", "not_needed", "no_user_input", "unavailable"]).optional(),
   failed: z.stringbool().optional(),
-  httpStatus: z.coerce.number().int().optional(),
+  httpStatus: z.coerce.number().int().min(100).max(999).optional(),
   externalId: z.string().max(255).refine(noNul).optional(),
   testId: Id.optional().describe("Traces on which this test has a result."),
   receivedFrom: instant.optional(),
   receivedTo: instant.optional(),
   durationMinMs: number.optional(),
   durationMaxMs: number.optional(),
-  tokensMin: number.optional(),
-  tokensMax: number.optional(),
+  tokensMin: count.optional(),
+  tokensMax: count.optional(),
   text: z.string().max(200).refine(noNul).optional().describe("In name, user input or response."),
 });
 
