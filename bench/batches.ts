@@ -1,40 +1,35 @@
 // What a batch costs when its trace is long: one trace of 500 batches beside traces of 10, 20 spans each.
-import { randomBytes } from "node:crypto";
-import { Agent, request } from "undici";
-import { exportRequest, makeSpan } from "./bodies.ts";
-import { encodeRequest } from "./protobuf.ts";
+import { Agent } from "node:http";
+import { post } from "./post.ts";
+import { contentTypes, encode, newTraceId, spanMaker } from "./traces.ts";
 
 const longTrace = 500;
 const shortTrace = 10;
 const spansPerBatch = 20;
 
 export async function batchCost(url: string, key: string, serviceName: string): Promise<string[]> {
-  const agent = new Agent({ connections: 1 });
-  const headers = { "x-api-key": key, "content-type": "application/x-protobuf" };
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const headers = { "x-api-key": key, "content-type": contentTypes.protobuf };
+  const make = spanMaker(serviceName);
   const send = async (traceId: string, batch: number): Promise<number> => {
-    const spans = Array.from({ length: spansPerBatch }, (_, index) => {
-      const number = batch * spansPerBatch + index;
-      return makeSpan(number, number === 0 ? undefined : "0000000000000001");
-    });
-    const body = encodeRequest(exportRequest(serviceName, traceId, spans));
+    const body = encode("protobuf", make(traceId, batch * spansPerBatch, (batch + 1) * spansPerBatch));
     const started = performance.now();
-    const answer = await request(url, { method: "POST", headers, body, dispatcher: agent });
-    await answer.body.dump();
-    if (answer.statusCode !== 200) throw new Error(`a batch was answered with ${answer.statusCode}`);
+    const status = await post(url, { agent, headers, body });
+    if (status !== 200) throw new Error(`a batch was answered with ${status}`);
     return performance.now() - started;
   };
 
   const short: number[] = [];
   const long: number[] = [];
-  const longId = randomBytes(16).toString("hex");
-  await send(randomBytes(16).toString("hex"), 0);
+  const longId = newTraceId();
+  await send(newTraceId(), 0);
   // In turn: ten batches of the long trace, then a short trace of ten.
   for (let batch = 0; batch < longTrace; batch += shortTrace) {
-    const shortId = randomBytes(16).toString("hex");
+    const shortId = newTraceId();
     for (let at = 0; at < shortTrace; at++) long.push(await send(longId, batch + at));
     for (let at = 0; at < shortTrace; at++) short.push(await send(shortId, at));
   }
-  await agent.close();
+  agent.destroy();
   const lastHundred = long.slice(-100);
   return [
     `per batch, median ms: in traces of ${shortTrace} ${median(short).toFixed(2)}, in a trace of ${longTrace} ${median(long).toFixed(2)}, its last 100 ${median(lastHundred).toFixed(2)}`,

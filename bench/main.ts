@@ -4,15 +4,14 @@ import { join } from "node:path";
 import pg from "pg";
 import { openEmbedded } from "../src/store/embedded.ts";
 import { batchCost } from "./batches.ts";
-import type { Format } from "./bodies.ts";
 import type { DriverInput, DriverOutput } from "./driver.ts";
 import { evaluationRate } from "./evaluation.ts";
 import { type Child, cpuSeconds, cpuSecondsOfTree, peakMb, start } from "./processes.ts";
 import { makeProject } from "./project.ts";
+import { type Format, spansPerTrace } from "./traces.ts";
 
 const seconds = Number(process.env.BENCH_SECONDS ?? 6);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
-const spansPerTrace = 12;
 
 const dataDir = await mkdtemp(join(process.env.BENCH_DIR ?? "/var/tmp", "onlooker-bench-"));
 // PostgreSQL runs as another user where this is root.
