@@ -14,7 +14,7 @@ export class CommandError extends Error {
 
 /**
  * Starts the service, does `meanwhile`, and stops at the first SIGTERM or SIGINT, whether that is done or not; a
- * second signal ends the process at once. Never returns: the process exits with 0, or with 1 when something failed.
+ * later signal ends the process at once. Never returns: the process exits with 0, or with 1 when something failed.
  */
 export async function runService(
   env: Readonly<Record<string, string | undefined>>,
@@ -41,14 +41,17 @@ export async function runService(
   }
 }
 
-/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+// npm passes on the Ctrl-C that the terminal has sent us already: so soon, a second signal is the first one again.
+const sameSignalMs = 1_000;
+
+/** Resolves at the first SIGTERM or SIGINT; a further one ends the process at once. */
 function firstSignal(): Promise<string> {
   return new Promise(resolve => {
-    let asked = false;
+    let askedAt: number | undefined;
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       process.on(signal, () => {
-        if (asked) process.exit(1);
-        asked = true;
+        askedAt ??= performance.now();
+        if (performance.now() - askedAt > sameSignalMs) process.exit(1);
         resolve(signal);
       });
     }

@@ -139,8 +139,11 @@ async function listen(
   closing: (() => Promise<unknown>)[],
 ): Promise<string> {
   closing.push(async () => {
+    // A connection whose request was in hand stays open after its answer, for a next one that is not to come.
+    const idle = setInterval(() => app.server.closeIdleConnections(), 100);
     const cut = setTimeout(() => app.server.closeAllConnections(), requestGraceMs);
     await app.close();
+    clearInterval(idle);
     clearTimeout(cut);
   });
   await app.listen({ port: config.port, host: config.host });

@@ -10,7 +10,11 @@ let own: ReturnType<typeof startServer> | undefined;
 let template: Promise<string> | undefined;
 
 // A file run by itself has no server from the run around it and starts one of its own.
-after(async () => (await own)?.stop());
+let stopped = false;
+after(async () => {
+  await (await own)?.stop();
+  stopped = own !== undefined;
+});
 
 /** The URL of a superuser on the database `postgres` of the server this run of the tests uses. */
 export async function adminUrl(): Promise<string> {
@@ -28,7 +32,10 @@ export async function freshDatabase(): Promise<{ url: string; drop(): Promise<vo
   await administer(`create database ${name} template ${from}`);
   return {
     url: await urlOf(name),
-    drop: () => administer(`drop database if exists ${name} with (force)`),
+    // A file's own hooks come after the one above: its databases went with the server.
+    drop: async () => {
+      if (!stopped) await administer(`drop database if exists ${name} with (force)`);
+    },
   };
 }
 
