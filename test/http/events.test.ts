@@ -1,0 +1,177 @@
+// Server-sent events: an account hears what happens to its own traces and runs, and nothing else.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { after, before, describe, test } from "node:test";
+import type { ServiceEvent } from "../../src/model/event.ts";
+import { makeAgent, makeKey, makeTest, type Owner } from "../support/app.ts";
+import { canonicalBody, encodings, exportedSpan, exportOf } from "../support/bodies.ts";
+import { eventually } from "../support/eventually.ts";
+import { jsonOf, send } from "../support/send.ts";
+import { serviceName, startTestService, type TestService } from "../support/service.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startTestService();
+});
+after(() => service.stop());
+
+type Stream = {
+  /** Everything heard so far. */
+  heard: ServiceEvent[];
+  /** Resolves to the first event, heard or to come, that passes. */
+  find(passes: (event: ServiceEvent) => boolean): Promise<ServiceEvent>;
+  /** Resolves when the service ends the stream. */
+  ended: Promise<unknown>;
+  close(): void;
+};
+
+async function listen({ client }: Owner, query = ""): Promise<Stream> {
+  const outgoing = get(`${service.url}/api/events${query}`, {
+    agent: false,
+    headers: { cookie: client.cookie },
+  });
+  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+  assert.equal(response.statusCode, 200);
+  assert.equal(response.headers["content-type"], "text/event-stream; charset=utf-8");
+  assert.equal(response.headers["cache-control"], "no-store");
+  response.on("error", () => {}); // closed by the test
+  const heard: ServiceEvent[] = [];
+  const waiting: (() => void)[] = [];
+  let rest = "";
+  response.setEncoding("utf8").on("data", chunk => {
+    const blocks = (rest + chunk).split("\n\n");
+    rest = blocks.pop()!;
+    for (const block of blocks) {
+      const [, type, data] = /^event: (.*)\ndata: (.*)$/.exec(block) ?? [];
+      if (!data) continue;
+      const event = JSON.parse(data);
+      assert.equal(event.type, type);
+      heard.push(event);
+    }
+    for (const look of waiting.splice(0)) look();
+  });
+  await once(response, "data"); // how long to wait before connecting again
+  return {
+    heard,
+    async find(passes) {
+      for (;;) {
+        const found = heard.find(passes);
+        if (found) return found;
+        await new Promise<void>(resolve => waiting.push(resolve));
+      }
+    },
+    ended: new Promise(resolve => response.once("end", resolve)),
+    close: () => outgoing.destroy(),
+  };
+}
+
+async function store(agentId = service.agent.id, key = service.key): Promise<string> {
+  return jsonOf(await send(service, { key, body: canonicalBody(agentId) })).traceId;
+}
+
+test("a stored trace, its replacement, its merge and its deletion are heard, each as what it is", async () => {
+  const stream = await listen(service.owner);
+  const agentId = service.agent.id;
+  const headers = { "x-request-id": "heard" };
+  const { traceId } = jsonOf(await send(service, { headers, body: canonicalBody(agentId) }));
+  await stream.find(event => event.type === "trace" && event.change === "created");
+  await send(service, { headers, body: canonicalBody(agentId) });
+  await send(service, { headers, ...encodings.json(exportOf([exportedSpan()], serviceName)) });
+  await service.client.delete(`/api/traces/${traceId}`).expect(204);
+  await stream.find(event => event.type === "trace" && event.change === "deleted");
+  assert.deepEqual(
+    stream.heard,
+    ["created", "replaced", "merged", "deleted"].map(change => ({ type: "trace", agentId, traceId, change })),
+  );
+  stream.close();
+});
+
+test("a completed run is heard with its verdict, and by then can be read", async () => {
+  const agent = await makeAgent(service.owner);
+  await makeTest(service.owner, agent.id, { assertions: [{ type: "node_call", expected_name: "answer" }] });
+  const stream = await listen(service.owner, `?agentId=${agent.id}`);
+  const traceId = await store(agent.id);
+  const event = await stream.find(event => event.type === "run" && event.state === "completed");
+  assert.ok(event.type === "run");
+  assert.deepEqual(event, {
+    type: "run",
+    agentId: agent.id,
+    traceId,
+    runId: event.runId,
+    state: "completed",
+    verdict: event.verdict,
+  });
+  const { body: run } = await service.client.get(`/api/runs/${event.runId}`).expect(200);
+  assert.deepEqual([run.state, run.verdict], ["completed", event.verdict]);
+  stream.close();
+});
+
+test("of other accounts nothing is heard, and with agentId of other agents neither", async () => {
+  const stranger = await service.signUp();
+  const foreign = await makeAgent(stranger);
+  const { key } = await makeKey(stranger);
+  const other = await makeAgent(service.owner);
+  const strangers = await listen(stranger);
+  const owners = await listen(service.owner);
+  const narrow = await listen(service.owner, `?agentId=${other.id}`);
+
+  await store(foreign.id, key);
+  await store(service.agent.id);
+  const last = await store(other.id);
+  await narrow.find(event => event.type === "trace" && event.traceId === last);
+  await owners.find(event => event.type === "trace" && event.traceId === last);
+  const own = await store(foreign.id, key);
+  await strangers.find(event => event.type === "trace" && event.traceId === own);
+
+  const agents = (stream: Stream) => new Set(stream.heard.map(event => event.agentId));
+  assert.deepEqual(agents(narrow), new Set([other.id]));
+  assert.deepEqual(agents(owners), new Set([service.agent.id, other.id]));
+  assert.deepEqual(agents(strangers), new Set([foreign.id]));
+  for (const stream of [strangers, owners, narrow]) stream.close();
+});
+
+test("a crowd of events of one agent becomes one word to read again", async () => {
+  const agent = await makeAgent(service.owner);
+  const stream = await listen(service.owner, `?agentId=${agent.id}`);
+  await Promise.all(Array.from({ length: 120 }, () => store(agent.id)));
+  await stream.find(event => event.type === "refresh");
+  assert.ok(stream.heard.length < 120);
+  stream.close();
+});
+
+// Whose agents are whose is looked up every few seconds; the tests of it wait side by side.
+describe("a stream that goes on", { concurrency: true }, () => {
+  test("hears of an agent made later too", async () => {
+    const stream = await listen(service.owner);
+    const agent = await makeAgent(service.owner);
+    await eventually(async () => {
+      await store(agent.id);
+      assert.ok(stream.heard.some(event => event.agentId === agent.id));
+    });
+    stream.close();
+  });
+
+  test("ends when its agent is deleted", async () => {
+    const agent = await makeAgent(service.owner);
+    const stream = await listen(service.owner, `?agentId=${agent.id}`);
+    await service.client.delete(`/api/agents/${agent.id}`).expect(204);
+    await stream.ended;
+  });
+});
+
+test("events of an agent that is not one's own are not found, and none are told without a session", async () => {
+  const stranger = await service.signUp();
+  const reply = await stranger.client.get(`/api/events?agentId=${service.agent.id}`);
+  assert.deepEqual([reply.status, reply.body.code], [404, "NOT_FOUND"]);
+  assert.equal((await stranger.client.get("/api/events?agentId=x")).status, 400);
+  assert.equal((await fetch(`${service.url}/api/events`)).status, 401);
+});
+
+test("stopping the service ends its streams", async () => {
+  const other = await startTestService({ config: { roles: ["http"] } });
+  const outgoing = get(`${other.url}/api/events`, { agent: false, headers: { cookie: other.client.cookie } });
+  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+  const ended = once(response.resume(), "end");
+  await Promise.all([other.stop(), ended]);
+});
