@@ -93,7 +93,9 @@ export class RunWorker {
     const runsMax = Math.min(claimMax, inHandMax - this.#inHand.size);
     if (runsMax === 0) return false;
     const { db, leaseMs } = this.#deps;
-    const runs = await claimRuns(db, { lease: this.#lease, leaseMs, runsMax });
+    const inHand = [...this.#inHand.keys()];
+    const { runs, ended } = await claimRuns(db, { lease: this.#lease, leaseMs, runsMax, inHand });
+    for (const run of ended) this.#tellError(run);
     if (runs.length === 0) return false;
     for (const run of runs) this.#inHand.set(run.id, run);
     await this.#judge(runs);
@@ -182,25 +184,29 @@ export class RunWorker {
   }
 
   async #fail(run: ClaimedRun, error: unknown): Promise<void> {
-    const { db, events, log } = this.#deps;
+    const { db, log } = this.#deps;
     log.error({ err: error, runId: run.id, traceId: run.traceId }, "a run could not be judged");
     try {
       const said = "A fault of the service kept this run from being judged; its log says more.";
       await failRun(db, { lease: this.#lease, runId: run.id, error: said });
-      const { id: runId, agentId, traceId } = run;
-      events.publish({ type: "run", agentId, traceId, runId, state: "error", verdict: null });
-      this.#deps.onEnd?.("error", null);
+      this.#tellError(run);
     } catch (failure) {
       this.#logFault(failure, "a run cannot be marked as an error");
     }
     this.#inHand.delete(run.id);
   }
 
+  #tellError({ id: runId, agentId, traceId }: ClaimedRun): void {
+    this.#deps.events.publish({ type: "run", agentId, traceId, runId, state: "error", verdict: null });
+    this.#deps.onEnd?.("error", null);
+  }
+
   async #idle(): Promise<number> {
     if (this.#inHand.size >= inHandMax) return idleMaxMs;
     const refreshed = await refreshStale(this.#deps.db, { quietMs: staleQuietMs, limit: staleMax });
     if (refreshed === staleMax) return 0;
-    return Math.max(1, Math.min((await nextDueMs(this.#deps.db)) ?? idleMaxMs, idleMaxMs));
+    const dueMs = await nextDueMs(this.#deps.db, [...this.#inHand.keys()]);
+    return Math.max(1, Math.min(dueMs ?? idleMaxMs, idleMaxMs));
   }
 
   async #extend(): Promise<void> {

@@ -14,18 +14,31 @@ export type ClaimedRun = {
 /** After this many beginnings that ended with the worker's death, a run becomes an error and blocks nobody. */
 export const attemptsMax = 3;
 
+export type Claim = {
+  runs: ClaimedRun[];
+  /** Made an error just now, because it cost too many workers their lives. */
+  ended: ClaimedRun[];
+};
+
 /**
  * Claims up to `runsMax` due runs for `leaseMs`. Fresh runs come together; a run that some worker died with comes
- * alone, so that a trace that kills its worker takes no other along. By the database's clock (F2, F4).
+ * alone, so that a trace that kills its worker takes no other along. By the database's clock (F2, F4). Those
+ * `inHand` are not claimed again by the worker that is at them, though their lease ran out while the database was
+ * away.
  */
 export async function claimRuns(
   db: Database,
-  { lease, leaseMs, runsMax }: { lease: string; leaseMs: number; runsMax: number },
-): Promise<ClaimedRun[]> {
+  {
+    lease,
+    leaseMs,
+    runsMax,
+    inHand = [],
+  }: { lease: string; leaseMs: number; runsMax: number; inHand?: string[] },
+): Promise<Claim> {
   const abandoned = await db.pool.query<ClaimedRun & { state: RunState }>({
     name: "claim_abandoned",
     text: `with abandoned as (
-        select id from runs where state = 'running' and lease_until < now()
+        select id from runs where state = 'running' and lease_until < now() and id <> all ($4::uuid[])
         order by lease_until limit 1 for update skip locked
       )
       update runs set
@@ -36,10 +49,11 @@ export async function claimRuns(
         attempts = attempts + case when attempts >= $3 then 0 else 1 end
       from abandoned where runs.id = abandoned.id
       returning runs.id, trace_id as "traceId", agent_id as "agentId", attempts, state`,
-    values: [lease, leaseMs, attemptsMax],
+    values: [lease, leaseMs, attemptsMax, inHand],
   });
   const retried = abandoned.rows.filter(run => run.state === "running");
-  if (retried.length > 0) return retried;
+  const ended = abandoned.rows.filter(run => run.state === "error");
+  if (retried.length > 0) return { runs: retried, ended };
   const { rows } = await db.pool.query<ClaimedRun>({
     name: "claim_due",
     text: `with due as (
@@ -52,17 +66,18 @@ export async function claimRuns(
       returning runs.id, trace_id as "traceId", agent_id as "agentId", attempts`,
     values: [lease, leaseMs, runsMax],
   });
-  return rows;
+  return { runs: rows, ended };
 }
 
-/** How long until a run is due or a lease ends, in ms; undefined when none is scheduled. */
-export async function nextDueMs(db: Database): Promise<number | undefined> {
+/** How long until a run is due or a lease ends, `inHand` left out, in ms; undefined when none is scheduled. */
+export async function nextDueMs(db: Database, inHand: string[] = []): Promise<number | undefined> {
   const { rows } = await db.pool.query<{ ms: number | null }>({
     name: "next_due",
     text: `select extract(epoch from least(
         (select min(due_at) from runs where state = 'pending'),
-        (select min(lease_until) from runs where state = 'running')
+        (select min(lease_until) from runs where state = 'running' and id <> all ($1::uuid[]))
       ) - now())::float8 * 1000 as ms`,
+    values: [inHand],
   });
   return rows[0]?.ms ?? undefined;
 }
@@ -99,7 +114,8 @@ export type CompletedRun = {
 };
 
 /**
- * Keeps the results of runs whose lease is still this worker's, and answers with their ids. A run that was taken over meanwhile, or whose trace was deleted, is left alone.
+ * Keeps the results of runs whose lease is still this worker's, and answers with their ids. A run that was taken
+ * over meanwhile, or whose trace was deleted, is left alone.
  */
 export async function completeRuns(
   db: Database,

@@ -60,7 +60,7 @@ async function claimed(sender: Sender, attributes: object = input): Promise<Clai
     text: "It is in Lyon.",
     attributes: attributes as Record<string, unknown>,
   });
-  const runs = await claimRuns(db, { lease: crypto.randomUUID(), leaseMs: 60_000, runsMax: 100 });
+  const { runs } = await claimRuns(db, { lease: crypto.randomUUID(), leaseMs: 60_000, runsMax: 100 });
   return runs.find(run => run.id === runId)!;
 }
 

@@ -31,7 +31,10 @@ function makeWorker(database: Database = db) {
   return {
     lease,
     claim: async (runsMax = 10) =>
-      (await claimRuns(database, { lease, leaseMs, runsMax })).map(({ id, attempts }) => ({ id, attempts })),
+      (await claimRuns(database, { lease, leaseMs, runsMax })).runs.map(({ id, attempts }) => ({
+        id,
+        attempts,
+      })),
     complete: (...ids: string[]) =>
       completeRuns(
         database,
@@ -206,7 +209,15 @@ describe("a run whose worker died", () => {
     }
     const fresh = await dueRun();
     const worker = makeWorker();
-    assert.deepEqual(await worker.claim(), [{ id: fresh, attempts: 1 }]);
+    const claim = await claimRuns(db, { lease: worker.lease, leaseMs, runsMax: 10 });
+    assert.deepEqual(
+      claim.runs.map(run => run.id),
+      [fresh],
+    );
+    assert.deepEqual(
+      claim.ended.map(run => run.id),
+      [runId],
+    );
     const ended = (await findRun(db, runId))!;
     assert.deepEqual([ended.state, ended.attempts], ["error", attemptsMax]);
     assert.match(ended.error!, /died 3 times/);

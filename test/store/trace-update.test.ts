@@ -71,7 +71,7 @@ async function beginAll(): Promise<{ lease: string; runIds: string[] }> {
   const lease = crypto.randomUUID();
   const runIds: string[] = [];
   for (;;) {
-    const runs = await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 1_000 });
+    const { runs } = await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 1_000 });
     if (runs.length === 0) return { lease, runIds };
     runIds.push(...runs.map(run => run.id));
   }

@@ -43,7 +43,7 @@ describe("the list of an agent's traces", () => {
     await db.pool.query("update runs set due_at = now() - interval '1 hour' where trace_id = $1", [
       mine[name],
     ]);
-    const [run] = await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 1 });
+    const [run] = (await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 1 })).runs;
     assert.equal(run!.traceId, mine[name]);
     const counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
     const verdict: Verdict = {
