@@ -1,0 +1,238 @@
+// A worker judges what is due, holds on to it while it lives, and lets go of it in every other case.
+import assert from "node:assert/strict";
+import { after, beforeEach, describe, it } from "node:test";
+import pino from "pino";
+import type { Judge, SemanticAnswer } from "../src/model/judge.ts";
+import { Sandbox } from "../src/remote/sandbox.ts";
+import { type Database, openDatabase } from "../src/store/db.ts";
+import { EventPublisher } from "../src/store/events.ts";
+import { findRun } from "../src/store/run-reads.ts";
+import { decodeDetail } from "../src/store/runs.ts";
+import { TraceWriter } from "../src/store/trace-writer.ts";
+import { deleteTrace, findTrace } from "../src/store/traces.ts";
+import { RunWorker } from "../src/worker.ts";
+import { limits, makeSender, makeTestCase, openTwice, otlpWrite, storeDueRun } from "./store/make-write.ts";
+import { eventually } from "./support/eventually.ts";
+
+const { url, db, close } = await openTwice();
+const sandbox = new Sandbox({ budgetMs: 5_000 });
+after(async () => {
+  await sandbox.close();
+  await close();
+});
+beforeEach(() => db.pool.query("delete from traces"));
+
+const plain = await makeSender(db);
+const semantic = await makeSender(db, { judged: false });
+await makeTestCase(db, semantic.agentId, { assertions: [{ type: "semantic", criteria: "Is polite." }] });
+
+const met = (model: string): SemanticAnswer => ({ state: "ok", score: 1, reason: "Met.", model });
+
+/** A judge that answers when it is told to. */
+function slowJudge() {
+  const asked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const judge: Judge = {
+    route: () => assert.fail("no test is conditional"),
+    async ask(_question, signal) {
+      asked.resolve();
+      await Promise.race([
+        released.promise,
+        new Promise(resolve => signal?.addEventListener("abort", resolve)),
+      ]);
+      return met("slow");
+    },
+  };
+  return { judge, asked: asked.promise, release: () => released.resolve() };
+}
+
+const quickJudge: Judge = {
+  route: () => assert.fail("no test is conditional"),
+  ask: async () => met("quick"),
+};
+
+/** A worker on a pool of its own. */
+function startWorker({ judge = quickJudge, leaseMs = 30_000 }: { judge?: Judge; leaseMs?: number } = {}) {
+  const own: Database = openDatabase(url, 4);
+  const ended: string[] = [];
+  const events = new EventPublisher(own);
+  const worker = new RunWorker({
+    db: own,
+    events,
+    sandbox,
+    judge,
+    leaseMs,
+    log: pino({ level: "silent" }),
+    onEnd: (state, verdict) => void ended.push(verdict ?? state),
+  });
+  return {
+    ended,
+    /** Its connections break. */
+    async disconnect() {
+      const { rows } = await own.pool.query("select pg_backend_pid() as pid");
+      assert.equal(rows.length, 1);
+      await db.pool.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid()
+            and application_name = '' and query not like '%pg_terminate_backend%'`,
+      );
+    },
+    async stop(graceMs = 0) {
+      await worker.stop(graceMs);
+      await events.close();
+      await own.close();
+    },
+  };
+}
+
+async function ended(runId: string, state = "completed") {
+  return eventually(async () => {
+    const run = (await findRun(db, runId))!;
+    assert.equal(run.state, state);
+    return run;
+  });
+}
+
+async function leaseEnd(runId: string): Promise<number> {
+  const { rows } = await db.pool.query("select lease_until from runs where id = $1", [runId]);
+  return rows[0].lease_until.getTime();
+}
+
+describe("a worker", () => {
+  it("judges every due run once, beside another worker", async () => {
+    const stored = await Promise.all(Array.from({ length: 80 }, () => storeDueRun(db, plain)));
+    const workers = [startWorker(), startWorker()];
+    for (const { runId } of stored) {
+      const run = await ended(runId);
+      assert.deepEqual(
+        [run.verdict, run.attempts, decodeDetail(run.detail).results.length],
+        ["missing_instrumentation", 1, 1],
+      );
+    }
+    await Promise.all(workers.map(worker => worker.stop()));
+    assert.equal(workers.flatMap(worker => worker.ended).length, 80);
+  });
+
+  it("brings the columns of a merged trace up to date with the run that judges it", async () => {
+    const writer = new TraceWriter(db, { ...limits, debounceMs: 0 });
+    await writer.write(otlpWrite(plain, { externalId: "merged", text: "old" }));
+    const { traceId } = await writer.write(otlpWrite(plain, { externalId: "merged", text: "new" }));
+    const worker = startWorker();
+    await eventually(async () => assert.equal((await findTrace(db, traceId))!.responseText, "new"));
+    await worker.stop();
+  });
+
+  it("prolongs its lease while a run takes its time, and nobody else takes it up", async () => {
+    const { runId } = await storeDueRun(db, semantic, { text: "Hello" });
+    const slow = slowJudge();
+    const worker = startWorker({ judge: slow.judge, leaseMs: 600 });
+    await slow.asked;
+    const other = startWorker();
+    const first = await leaseEnd(runId);
+    await eventually(async () => assert.ok((await leaseEnd(runId)) > first + 600));
+    slow.release();
+    const run = await ended(runId);
+    assert.equal(run.attempts, 1);
+    await Promise.all([worker.stop(), other.stop()]);
+    assert.deepEqual([worker.ended, other.ended], [["passed"], []]);
+  });
+
+  it("keeps nothing of a run that another has taken over", async () => {
+    const { runId } = await storeDueRun(db, semantic, { text: "Hello" });
+    const slow = slowJudge();
+    const silent = startWorker({ judge: slow.judge });
+    await slow.asked;
+    await db.pool.query("update runs set lease_until = now() - interval '1 second' where id = $1", [runId]);
+    const other = startWorker();
+    const before = await ended(runId);
+    slow.release();
+    await silent.stop(10_000);
+    assert.deepEqual(await findRun(db, runId), before);
+    await other.stop();
+    assert.deepEqual([silent.ended, other.ended], [[], ["passed"]]);
+  });
+
+  it("goes on after its connections to the database broke", async () => {
+    const { runId } = await storeDueRun(db, semantic, { text: "Hello" });
+    const slow = slowJudge();
+    const worker = startWorker({ judge: slow.judge });
+    await slow.asked;
+    await worker.disconnect();
+    slow.release();
+    await ended(runId);
+    const next = await storeDueRun(db, plain);
+    await ended(next.runId);
+    await worker.stop();
+  });
+});
+
+describe("a run that cannot be judged", () => {
+  it("because its trace cannot be read becomes an error alone, and those claimed with it are judged", async () => {
+    const stored = await Promise.all(Array.from({ length: 6 }, () => storeDueRun(db, plain)));
+    const broken = stored[3]!;
+    await db.pool.query("update trace_batches set spans = 'no zstd' where trace_id = $1", [broken.traceId]);
+    const worker = startWorker();
+    for (const { runId } of stored) await ended(runId, runId === broken.runId ? "error" : "completed");
+    const later = await storeDueRun(db, plain);
+    await ended(later.runId);
+    await worker.stop();
+    assert.equal(worker.ended.filter(word => word === "error").length, 1);
+    assert.match((await findRun(db, broken.runId))!.error!, /fault of the service/);
+  });
+
+  it("because it cost three workers their lives is told of as an error", async () => {
+    const { runId } = await storeDueRun(db, plain);
+    await db.pool.query(
+      `update runs set state = 'running', attempts = 3, lease = gen_random_uuid(),
+        lease_until = now() - interval '1 second' where id = $1`,
+      [runId],
+    );
+    const worker = startWorker();
+    await ended(runId, "error");
+    await eventually(() => assert.deepEqual(worker.ended, ["error"]));
+    await worker.stop();
+  });
+
+  it("because its trace was deleted meanwhile ends quietly", async () => {
+    const { traceId } = await storeDueRun(db, semantic, { text: "Hello" });
+    const slow = slowJudge();
+    const worker = startWorker({ judge: slow.judge });
+    await slow.asked;
+    await deleteTrace(db, traceId);
+    slow.release();
+    const next = await storeDueRun(db, plain);
+    await ended(next.runId);
+    await worker.stop(10_000);
+    assert.deepEqual(worker.ended, ["missing_instrumentation"]);
+  });
+});
+
+describe("stopping", () => {
+  it("finishes what is in hand and takes nothing more", async () => {
+    const { runId } = await storeDueRun(db, semantic, { text: "Hello" });
+    const slow = slowJudge();
+    const worker = startWorker({ judge: slow.judge });
+    await slow.asked;
+    const stopped = worker.stop(60_000);
+    const late = await storeDueRun(db, plain);
+    slow.release();
+    await stopped;
+    assert.equal((await findRun(db, runId))!.state, "completed");
+    assert.equal((await findRun(db, late.runId))!.state, "pending");
+  });
+
+  it("gives back what it cannot finish, for another to judge at once", async () => {
+    const { runId } = await storeDueRun(db, semantic, { text: "Hello" });
+    const slow = slowJudge();
+    const worker = startWorker({ judge: slow.judge });
+    await slow.asked;
+    await worker.stop(0);
+    assert.deepEqual(worker.ended, []);
+    const given = (await findRun(db, runId))!;
+    assert.deepEqual([given.state, given.attempts], ["running", 0]);
+    const other = startWorker();
+    const run = await ended(runId);
+    await other.stop();
+    assert.deepEqual([run.attempts, decodeDetail(run.detail).results.length], [1, 1]);
+  });
+});
