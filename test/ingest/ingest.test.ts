@@ -1,0 +1,185 @@
+// The order of ingestion, and what becomes of faults on its way, with the database played by the test.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { Preparer } from "../../src/ingest/preparer.ts";
+import { type IngestDeps, type IngestRequest, ingest, type StoredTrace } from "../../src/ingest.ts";
+import type { Agent } from "../../src/model/agent.ts";
+import { type AdmittedKey, hashKey } from "../../src/model/key.ts";
+import { Refusal } from "../../src/model/refusal.ts";
+import type { Stored, TraceWrite } from "../../src/store/trace-writer.ts";
+import { decodeLimits } from "../../src/wire/limits.ts";
+import { canonicalBody, encodings, exportedSpan, exportOf, newTraceId } from "../support/bodies.ts";
+import { json } from "../support/send.ts";
+import { resourceSpans } from "../wire/make-body.ts";
+
+const agent: Agent = {
+  id: "0199a1b2-0000-7000-8000-000000000001",
+  projectId: "project",
+  name: "Agent",
+  type: "http_api",
+  otlpServiceName: "agent",
+};
+const key: AdmittedKey = {
+  id: "key",
+  projectId: "project",
+  access: "full",
+  agentIds: [],
+  emailVerified: true,
+};
+const preparer = new Preparer({ limits: decodeLimits });
+after(() => preparer.close());
+
+type Played = {
+  admitted?: AdmittedKey | undefined;
+  findKey?: IngestDeps["findKey"];
+  findAgentByServiceName?: IngestDeps["findAgentByServiceName"];
+  write?: (write: TraceWrite) => Promise<Stored>;
+};
+
+/** What ingestion needs, and what it did with it, in order. */
+function play({ admitted = key, ...played }: Played = {}) {
+  const steps: string[] = [];
+  const told: StoredTrace[] = [];
+  const writes: TraceWrite[] = [];
+  const deps: IngestDeps = {
+    findKey: async hash => (hash === hashKey("right").toString("hex") ? admitted : undefined),
+    findAgent: async id => (id === agent.id ? agent : undefined),
+    findAgentByServiceName: async (_, name) => (name === "agent" ? agent : undefined),
+    listAgentsOfKey: async () => [agent],
+    preparer,
+    // Of the writer, ingestion uses this one method.
+    writer: {
+      write: async (write: TraceWrite) => {
+        steps.push("write");
+        writes.push(write);
+        const created: Stored = { traceId: write.traceId, state: "created", revision: 1, evaluation: "none" };
+        return played.write?.(write) ?? created;
+      },
+    } as IngestDeps["writer"],
+    onStored: trace => told.push(trace),
+    ...(played.findKey && { findKey: played.findKey }),
+    ...(played.findAgentByServiceName && { findAgentByServiceName: played.findAgentByServiceName }),
+  };
+  const request = (body: unknown, more: Partial<IngestRequest> = {}): IngestRequest => ({
+    key: "right",
+    contentType: json,
+    contentEncoding: undefined,
+    requestIds: [],
+    readBody: async () => {
+      steps.push("read");
+      return { bytes: Buffer.from(JSON.stringify(body)), release: () => steps.push("release") };
+    },
+    ...more,
+  });
+  return { deps, request, steps, told, writes };
+}
+
+const body = canonicalBody(agent.id);
+
+for (const [code, played, request] of [
+  ["UNAUTHORIZED", {}, { key: undefined }],
+  ["UNAUTHORIZED", {}, { key: "" }],
+  ["UNAUTHORIZED", {}, { key: "wrong", contentType: "text/plain" }],
+  ["EMAIL_NOT_VERIFIED", { admitted: { ...key, emailVerified: false } }, { contentType: "text/plain" }],
+  ["UNSUPPORTED_MEDIA_TYPE", {}, { contentType: "text/plain" }],
+  ["UNSUPPORTED_MEDIA_TYPE", {}, { contentType: undefined }],
+  ["UNSUPPORTED_MEDIA_TYPE", {}, { contentEncoding: "br" }],
+] as const) {
+  test(`${code} is answered without reading a byte: ${JSON.stringify(request)}`, async () => {
+    const { deps, request: make, steps } = play(played);
+    await assert.rejects(ingest(deps, make(body, request)), { code });
+    assert.deepEqual(steps, []);
+  });
+}
+
+test("a body's place is given back before its trace is stored, and where it is refused", async () => {
+  const good = play();
+  await ingest(good.deps, good.request(body));
+  assert.deepEqual(good.steps, ["read", "release", "write"]);
+  const bad = play();
+  await assert.rejects(ingest(bad.deps, bad.request([])), { code: "VALIDATION_ERROR" });
+  assert.deepEqual(bad.steps, ["read", "release"]);
+});
+
+test("what is stored is told once it is, with the identity it was stored under", async () => {
+  const { deps, request, told, writes } = play();
+  const outcome = await ingest(deps, request(body, { requestIds: ["order-17"] }));
+  assert.equal(outcome.path === "canonical" && outcome.trace.externalId, "order-17");
+  assert.deepEqual(
+    told.map(({ traceId, externalId, agentId, path, spanCount }) => [
+      traceId,
+      externalId,
+      agentId,
+      path,
+      spanCount,
+    ]),
+    [[writes[0]!.traceId, "order-17", agent.id, "canonical", 1]],
+  );
+});
+
+test("each group of an OTLP request goes its own way, and those refused are returned with their spans", async () => {
+  const { deps, request, told } = play();
+  const traceId = newTraceId();
+  const outcome = await ingest(
+    deps,
+    request({
+      resourceSpans: [
+        resourceSpans("nobody", [exportedSpan({ traceId }), exportedSpan({ traceId })]),
+        resourceSpans("agent", [exportedSpan(), exportedSpan()]),
+      ],
+    }),
+  );
+  assert.ok(outcome.path === "otlp");
+  assert.deepEqual(
+    outcome.refused.map(({ spanCount, refusal }) => [spanCount, refusal.code]),
+    [[2, "OTLP_PLATFORM_NOT_FOUND"]],
+  );
+  assert.deepEqual([outcome.traces, outcome.stored.length, told.length], [3, 2, 2]);
+});
+
+const away = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+const bug = new TypeError("undefined is not a function");
+const several = exportOf([exportedSpan(), exportedSpan()], "agent");
+const failing = (error: Error) => async (): Promise<never> => {
+  throw error;
+};
+let calls = 0;
+const everySecond = (error: Error) => async (): Promise<never> => {
+  if (calls++ % 2 === 0) throw new Refusal("PAYLOAD_TOO_LARGE");
+  throw error;
+};
+
+for (const [where, played, sent] of [
+  ["looking up the key", (error: Error) => ({ findKey: failing(error) }), body],
+  ["looking up the agent", (error: Error) => ({ findAgentByServiceName: failing(error) }), several],
+  ["storing a canonical trace", (error: Error) => ({ write: failing(error) }), body],
+  ["storing one of two OTLP traces", (error: Error) => ({ write: everySecond(error) }), several],
+] as const) {
+  test(`a database that is away while ${where} is UNAVAILABLE with a Retry-After, and a bug stays a bug`, async () => {
+    const passing = play(played(away));
+    const unavailable = await ingest(passing.deps, passing.request(sent)).catch((error: unknown) => error);
+    assert.ok(unavailable instanceof Refusal);
+    assert.deepEqual([unavailable.code, unavailable.retryAfterSeconds], ["UNAVAILABLE", 1]);
+    const broken = play(played(bug));
+    await assert.rejects(ingest(broken.deps, broken.request(sent)), bug);
+  });
+}
+
+test("a key revoked while its OTLP traces are stored is UNAUTHORIZED for the whole request", async () => {
+  const { deps, request } = play({ write: failing(new Refusal("UNAUTHORIZED")) });
+  await assert.rejects(ingest(deps, request(several)), { code: "UNAUTHORIZED" });
+});
+
+test("protobuf and JSON of one export come to the same writes", async () => {
+  const spans = [exportedSpan(), exportedSpan()];
+  const written = await Promise.all(
+    Object.values(encodings).map(async encode => {
+      const { type, body } = encode(exportOf(spans, "agent"));
+      const { deps, request, writes } = play();
+      const readBody = async () => ({ bytes: body, release() {} });
+      await ingest(deps, request(null, { contentType: type, readBody }));
+      return writes.map(({ traceId, runId, ...write }) => write);
+    }),
+  );
+  assert.deepEqual(written[0], written[1]);
+});

@@ -1,0 +1,67 @@
+// Bodies made ready to be stored: what is kept can be read again, and spans are known again by their keys.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type PreparedBatch, prepareBody } from "../../src/ingest/prepare.ts";
+import { decodeBatch } from "../../src/wire/batch.ts";
+import { decodeLimits } from "../../src/wire/limits.ts";
+import { canonicalSpan, encodings, exportedSpan, exportOf } from "../support/bodies.ts";
+
+function canonical(spans: unknown[], more: object = {}): PreparedBatch {
+  const body = prepareBody(Buffer.from(JSON.stringify({ spans, ...more })), "json", decodeLimits);
+  assert.ok(body.path === "canonical");
+  return body.batch;
+}
+
+function exported(spans: unknown[]): PreparedBatch {
+  const body = prepareBody(encodings.protobuf(exportOf(spans)).body, "protobuf", decodeLimits);
+  assert.ok(body.path === "otlp");
+  const [group] = body.groups;
+  assert.ok(group && "batch" in group);
+  return group.batch;
+}
+
+const keysOf = ({ spanKeys }: PreparedBatch) =>
+  Array.from({ length: spanKeys.length / 8 }, (_, at) => spanKeys.toString("hex", at * 8, at * 8 + 8));
+
+test("a prepared batch reads again as what was sent, at the length it says", () => {
+  const batch = canonical([canonicalSpan({ attributes: { text: "\0 \ud800 é" } })], { metadata: { a: 1 } });
+  const read = decodeBatch(batch.bytes);
+  assert.deepEqual(read.spans[0]?.attributes, { text: "\0 \ud800 é" });
+  assert.deepEqual(read.metadata, { a: 1 });
+  assert.equal(batch.rawLength, Buffer.byteLength(JSON.stringify(read)));
+});
+
+test("an OTLP span's key is its id, whatever case it was sent in", () => {
+  const batch = exported([
+    exportedSpan({ traceId: "ab".repeat(16), spanId: "00000000000000FF" }),
+    exportedSpan({ traceId: "ab".repeat(16), spanId: "abcdefABCDEF0123" }),
+  ]);
+  assert.deepEqual(keysOf(batch), ["00000000000000ff", "abcdefabcdef0123"]);
+});
+
+test("a canonical span with an OTLP span's id has the same key, so that one path knows the other's spans", () => {
+  const id = "0123456789abcdef";
+  assert.deepEqual(keysOf(canonical([canonicalSpan({ span_id: id })])), [id]);
+});
+
+test("different ids have different keys, even where they differ in what UTF-8 cannot bear", () => {
+  const ids = ["a", "A", "a ", "\0", "\ud800", "\udfff", "\ufffd", "0123456789ABCDEF", "x".repeat(100_000)];
+  const batch = canonical(ids.map(span_id => canonicalSpan({ span_id })));
+  assert.equal(batch.spanCount, ids.length);
+  assert.equal(new Set(keysOf(batch)).size, ids.length);
+  assert.deepEqual(keysOf(canonical(ids.map(span_id => canonicalSpan({ span_id })))), keysOf(batch));
+});
+
+test("a span sent twice in one OTLP request is one span of its batch, the last", () => {
+  const ids = { traceId: "ab".repeat(16), spanId: "cd".repeat(8) };
+  const batch = exported([exportedSpan({ ...ids, name: "first" }), exportedSpan({ ...ids, name: "last" })]);
+  assert.deepEqual([batch.spanCount, keysOf(batch), batch.columns.name], [1, ["cd".repeat(8)], "last"]);
+});
+
+test("columns hold nothing that a text column cannot", () => {
+  const attributes = { "gen_ai.prompt": "\0\ud800", "gen_ai.response.text": "x".repeat(1_000) };
+  const { columns } = canonical([canonicalSpan({ name: "a\0b", attributes })]);
+  for (const text of [columns.name, columns.userInput!, columns.responseText!]) {
+    assert.ok(text.length <= 500 && text.isWellFormed() && !text.includes("\0"));
+  }
+});

@@ -1,0 +1,93 @@
+// Large bodies go to a thread: what comes back is what would have been made here, and a costly one costs only itself.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { type PreparedBody, prepareBody } from "../../src/ingest/prepare.ts";
+import { Preparer, type PreparerOptions } from "../../src/ingest/preparer.ts";
+import { Refusal } from "../../src/model/refusal.ts";
+import { decodeLimits } from "../../src/wire/limits.ts";
+import type { MediaType } from "../../src/wire/media-type.ts";
+import { canonicalSpan, encodings, exportedSpan, exportOf } from "../support/bodies.ts";
+import { fixture, resourceSpans } from "../wire/make-body.ts";
+
+const opened: Preparer[] = [];
+after(() => Promise.all(opened.map(preparer => preparer.close())));
+
+/** One that sends every body to a thread. */
+function threaded(options: Partial<PreparerOptions> = {}): Preparer {
+  const preparer = new Preparer({ limits: decodeLimits, inlineBytesMax: 0, ...options });
+  opened.push(preparer);
+  return preparer;
+}
+
+const mixed = {
+  resourceSpans: [
+    resourceSpans("one", [exportedSpan(), exportedSpan()]),
+    resourceSpans(null, [exportedSpan()]),
+    resourceSpans("two", [exportedSpan({ spanId: "" })]),
+  ],
+};
+const canonical = {
+  spans: [canonicalSpan({ attributes: { a: "\0\ud800" } })],
+  platformId: "hint",
+  metadata: {},
+};
+
+const bodies: [what: string, mediaType: MediaType, bytes: Buffer][] = [
+  ["a canonical body", "json", Buffer.from(JSON.stringify(canonical))],
+  ["an OTLP export of which a part is refused", "json", encodings.json(mixed).body],
+  ["an OTLP export in protobuf", "protobuf", encodings.protobuf(exportOf([exportedSpan()])).body],
+  ["what an exporter sent", "protobuf", fixture("11-vercel-ai-v7-otel-tool-loop.pb")],
+];
+
+for (const [what, mediaType, bytes] of bodies) {
+  test(`a thread makes of ${what} what would be made here`, async () => {
+    const here = prepareBody(bytes, mediaType, decodeLimits);
+    const there: PreparedBody = await threaded().prepare(Buffer.from(bytes), mediaType);
+    assert.deepEqual(there, here);
+    const batches =
+      there.path === "canonical"
+        ? [there.batch]
+        : there.groups.flatMap(group => ("batch" in group ? group.batch : []));
+    for (const batch of batches) assert.ok(Buffer.isBuffer(batch.bytes) && Buffer.isBuffer(batch.spanKeys));
+  });
+}
+
+for (const [what, mediaType, text] of [
+  ["no JSON", "json", "{"],
+  ["a bad span", "json", '{"spans":[{"name":1}]}'],
+  ["no span", "protobuf", ""],
+  ["no protobuf", "protobuf", "\u0001"],
+] as const) {
+  test(`a thread refuses ${what} as it would be refused here`, async () => {
+    const thrown = (error: unknown) => error;
+    const there = await threaded().prepare(Buffer.from(text), mediaType).catch(thrown);
+    const here = await new Preparer({ limits: decodeLimits })
+      .prepare(Buffer.from(text), mediaType)
+      .catch(thrown);
+    assert.ok(there instanceof Refusal && here instanceof Refusal);
+    for (const field of ["code", "status", "message", "hint", "issues"] as const) {
+      assert.deepEqual(there[field], here[field]);
+    }
+  });
+}
+
+test("more bodies than there are threads are all prepared, each as its own", async () => {
+  const preparer = threaded();
+  const prepared = await Promise.all(
+    Array.from({ length: 20 }, (_, at) =>
+      preparer.prepare(Buffer.from(JSON.stringify({ spans: [canonicalSpan({ name: `n${at}` })] })), "json"),
+    ),
+  );
+  assert.deepEqual(
+    prepared.map(body => body.path === "canonical" && body.batch.columns.name),
+    Array.from({ length: 20 }, (_, at) => `n${at}`),
+  );
+});
+
+test("a body that outgrows the heap of its thread is 413, and the next one is prepared", async () => {
+  const preparer = threaded({ threadHeapMb: 24, limits: { ...decodeLimits, elementsMax: 20_000_000 } });
+  const costly = Buffer.from(`{"spans":[${'{"a":{"b":{}}},'.repeat(1_000_000)}{}]}`);
+  await assert.rejects(preparer.prepare(costly, "json"), { code: "PAYLOAD_TOO_LARGE" });
+  const body = await preparer.prepare(Buffer.from(JSON.stringify(canonical)), "json");
+  assert.equal(body.path, "canonical");
+});

@@ -1,0 +1,90 @@
+// Whose trace it is: nothing that a hint or a service name may hold reaches beyond the key.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { agentOfGroup, agentOfHint, type FindAgents } from "../../src/ingest/resolve-agent.ts";
+import type { Agent } from "../../src/model/agent.ts";
+import { type AdmittedKey, allowsAgent } from "../../src/model/key.ts";
+import { Refusal } from "../../src/model/refusal.ts";
+
+const agentOf = (number: number, projectId: string): Agent => ({
+  id: `0199a1b2-0000-7000-8000-00000000000${number}`,
+  projectId,
+  name: `Agent ${number}`,
+  type: "workflow",
+  otlpServiceName: `service-${number}`,
+});
+const agents = [agentOf(1, "own"), agentOf(2, "own"), agentOf(3, "own"), agentOf(4, "other")];
+
+const deps: FindAgents = {
+  // As the database does: whoever's it is.
+  findAgent: async id => agents.find(agent => agent.id === id),
+  findAgentByServiceName: async (projectId, name) =>
+    agents.find(agent => agent.projectId === projectId && agent.otlpServiceName === name),
+  listAgentsOfKey: async key =>
+    agents.filter(({ id, projectId }) => projectId === "own" && allowsAgent(key, id)),
+};
+
+const keys = fc
+  .record({
+    access: fc.constantFrom("full" as const, "granular" as const),
+    agentIds: fc.uniqueArray(fc.constantFrom(...agents.slice(0, 3).map(agent => agent.id))),
+  })
+  .map(
+    ({ access, agentIds }): AdmittedKey => ({
+      id: "key",
+      projectId: "own",
+      access,
+      agentIds: access === "full" ? [] : agentIds,
+      emailVerified: true,
+    }),
+  );
+const values = fc.oneof(
+  fc.constantFrom(...agents.flatMap(({ id }) => [id, id.toUpperCase()])),
+  fc.uuid(),
+  fc.string(),
+  fc.jsonValue().filter(value => value !== null),
+);
+const hints = fc.option(fc.record({ value: values, field: fc.constant("platformId") }));
+
+test("a canonical trace goes to an agent of the key's project that the key allows, or to none", async () => {
+  await fc.assert(
+    fc.asyncProperty(keys, hints, async (key, hint) => {
+      const found = await agentOfHint(deps, key, hint).catch((error: unknown) => error);
+      const asked = agents.find(({ id }) => id === String(hint?.value).toLowerCase());
+      if (typeof found === "string") {
+        assert.ok(allowsAgent(key, found));
+        assert.equal(agents.find(agent => agent.id === found)?.projectId, "own");
+        assert.ok(asked === undefined || asked.id === found);
+        return;
+      }
+      assert.ok(found instanceof Refusal && found.code === "CUSTOM_API_PLATFORM_NOT_FOUND");
+      const visible = agents.filter(({ id, projectId }) => projectId === "own" && allowsAgent(key, id));
+      assert.ok(asked === undefined || !visible.includes(asked));
+      const told = found.hint?.match(/[0-9a-f-]{36}/g) ?? [];
+      assert.deepEqual(
+        told,
+        visible.map(agent => agent.id),
+      );
+    }),
+  );
+});
+
+test("an OTLP group goes to the agent of its service name where the key allows it, whatever else the key allows", async () => {
+  const names = fc.oneof(fc.constantFrom(...agents.map(agent => agent.otlpServiceName!)), fc.string());
+  await fc.assert(
+    fc.asyncProperty(keys, names, async (key, name) => {
+      const found = await agentOfGroup(deps, key, name).catch((error: unknown) => error);
+      const named = agents.find(agent => agent.projectId === "own" && agent.otlpServiceName === name);
+      if (named && allowsAgent(key, named.id)) assert.equal(found, named.id);
+      else {
+        assert.ok(found instanceof Refusal);
+        assert.equal(found.code, named ? "OTLP_PLATFORM_NOT_ALLOWED" : "OTLP_PLATFORM_NOT_FOUND");
+        assert.equal(
+          agents.some(({ id }) => `${found.message} ${found.hint}`.includes(id)),
+          false,
+        );
+      }
+    }),
+  );
+});
