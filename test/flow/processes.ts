@@ -1,0 +1,99 @@
+// Real processes of the service, as an operator starts them: told when they are ready, stopped or killed by a test.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { newClient, type Owner } from "../support/app.ts";
+
+const source = (name: string) => fileURLToPath(new URL(`../../src/${name}`, import.meta.url));
+
+export type ServiceProcess = {
+  url: string;
+  pid: number;
+  /** Everything it logged, a line each. */
+  logs: string[];
+  kill(signal: NodeJS.Signals): void;
+  /** Its exit code, or null where a signal ended it. */
+  exited: Promise<number | null>;
+};
+
+const running = new Set<ChildProcess>();
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+/** Starts `src/main.ts` on a free port with these variables and no others of ours. Rejects where it does not start. */
+export async function startProcess(env: Record<string, string>): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [source("main.ts")], {
+    env: { PATH: process.env["PATH"], PORT: "0", SVC_EVALUATORS: "1", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.add(child);
+  const exited = once(child, "exit").then(([code]) => {
+    running.delete(child);
+    return code as number | null;
+  });
+  const logs: string[] = [];
+  const ready = new Promise<string>((resolve, reject) => {
+    let rest = "";
+    const read = (text: string) => {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop()!;
+      logs.push(...lines);
+      const url = lines.map(line => /ready at (http:[^"\s]+)/.exec(line)?.[1]).find(Boolean);
+      if (url) resolve(url);
+    };
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", read);
+    void exited.then(code => reject(new Error(`The service ended with ${code}:\n${logs.join("\n")}`)));
+  });
+  const url = await ready;
+  return { url, pid: child.pid!, logs, kill: signal => void child.kill(signal), exited };
+}
+
+/** Ends it as a supervisor would; the exit code. */
+export async function stopProcess(service: ServiceProcess): Promise<number | null> {
+  service.kill("SIGTERM");
+  return service.exited;
+}
+
+export type Output = { stdout: string; stderr: string; code: number };
+
+/** Runs `src/bootstrap.ts` with these arguments and variables. */
+export async function runBootstrap(args: string[], env: Record<string, string>): Promise<Output> {
+  const child = spawn(process.execPath, [source("bootstrap.ts"), ...args], {
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (text: string) => {
+      output[name] += text;
+    });
+  }
+  const [code] = await once(child, "close");
+  return { ...output, code };
+}
+
+export const account = { email: "owner@example.com", password: "correct horse battery" };
+export const serviceName = "support-agent";
+
+export type Bootstrapped = { projectId: string; agentId: string; apiKey: string };
+
+/** A verified account with a project, an agent that bears `serviceName` and a key, in this database. */
+export async function bootstrapped(env: Record<string, string>): Promise<Bootstrapped> {
+  const made = await runBootstrap(
+    [
+      ...["--email", account.email, "--password", account.password, "--project", "Project"],
+      ...["--agent", "Agent", "--service-name", serviceName, "--verified", "--json"],
+    ],
+    env,
+  );
+  if (made.code !== 0) throw new Error(made.stderr);
+  return JSON.parse(made.stdout);
+}
+
+/** The bootstrapped account, signed in at this process. */
+export async function signedIn(service: { url: string }, { projectId }: Bootstrapped): Promise<Owner> {
+  const client = newClient(service.url);
+  const { body } = await client.post("/api/auth/sign-in/email", account).expect(200);
+  return { client, accountId: body.user.id, ...account, projectId };
+}

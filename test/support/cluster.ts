@@ -1,0 +1,55 @@
+// A PostgreSQL of one test's own, which it may crash and bring back.
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { findBinaries } from "../../src/store/embedded-binaries.ts";
+import { ensureCluster, isServer, openFolder, realFolder } from "../../src/store/embedded-folder.ts";
+import { connect, type Place, type Server, shutDown, start, urlOf } from "../../src/store/embedded-server.ts";
+
+export type Cluster = {
+  /** Of a superuser on the database `postgres`; the same after every crash. */
+  url: string;
+  /** Every connection breaks and nothing is tidied up, as in `pg_ctl stop -m immediate`. Resolves once it is down. */
+  crash(): Promise<void>;
+  /** Starts it again; resolves once it has recovered. */
+  resume(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export async function startCluster(): Promise<Cluster> {
+  const dataDir = mkdtempSync(join(tmpdir(), "onlooker-cluster-"));
+  chmodSync(dataDir, 0o755); // for the user that PostgreSQL runs as when the tests run as root
+  const user = openFolder(dataDir);
+  const binaries = await findBinaries(dataDir, user);
+  await ensureCluster(dataDir, binaries, user);
+  const folder = realFolder(dataDir);
+  const log = { info() {}, warn: console.error, error: console.error };
+  const { signal } = new AbortController();
+  const place: Place = { folder, binaries, user, log, port: undefined, signal };
+
+  async function up(): Promise<Server> {
+    const server = (await start(place, false))!;
+    const client = await connect(folder, server, signal);
+    if (!client) throw new Error(`PostgreSQL ended while it recovered; its log is ${folder.log}.`);
+    await client.end();
+    return server;
+  }
+
+  let server = await up();
+  place.port = server.port;
+  return {
+    url: urlOf(folder, server.port, "postgres"),
+    async crash() {
+      process.kill(server.pid, "SIGQUIT");
+      while (isServer(server.pid, folder)) await delay(5);
+    },
+    async resume() {
+      server = await up();
+    },
+    async stop() {
+      await shutDown(folder);
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
