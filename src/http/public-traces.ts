@@ -1,4 +1,6 @@
 // POST /public/traces: the public ingestion endpoint, in both formats and both encodings.
+import type { IncomingMessage } from "node:http";
+import { PassThrough, type Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RefusedGroup } from "../ingest/prepare.ts";
 import { type IngestDeps, type IngestOutcome, ingest, type StoredTrace } from "../ingest.ts";
@@ -123,22 +125,34 @@ function answerRefusal(request: FastifyRequest, reply: FastifyReply, error: unkn
   if (refusal.code === "INTERNAL") request.log.error({ err: error }, "ingestion failed");
   else if (refusal.code === "UNAVAILABLE") request.log.warn({ err: refusal.cause }, refusal.message);
   metrics.ingestRequests.inc({ code: refusal.code });
-  drain(request);
-  reply.code(refusal.status);
   if (refusal.retryAfterSeconds !== undefined) reply.header("retry-after", refusal.retryAfterSeconds);
-  return isProtobuf(request)
-    ? reply.header("content-type", contentTypes.protobuf).send(encodeStatus(refusal))
-    : reply
-        .header("content-type", contentTypes.json)
-        .send(Buffer.from(JSON.stringify(refusalBody(refusal, request.id))));
+  const mediaType = isProtobuf(request) ? "protobuf" : "json";
+  const body =
+    mediaType === "protobuf"
+      ? encodeStatus(refusal)
+      : Buffer.from(JSON.stringify(refusalBody(refusal, request.id)));
+  return reply
+    .code(refusal.status)
+    .header("content-type", contentTypes[mediaType])
+    .header("content-length", body.length)
+    .send(request.raw.complete || request.raw.destroyed ? body : whileDraining(request.raw, body));
 }
 
-/** Lets a sender that is still sending finish and read its answer; one that goes on for too long is cut off. */
-function drain({ raw }: FastifyRequest): void {
-  if (raw.complete || raw.destroyed) return;
-  const timer = setTimeout(() => raw.socket.destroy(), drainMs).unref();
-  raw.once("close", () => clearTimeout(timer));
-  raw.resume();
+/**
+ * The whole answer at once, but its end only when the sender has finished, or has gone on for too long and is cut
+ * off. Node would close a connection that is not kept alive at the end of the answer, and a client that is still
+ * writing by then never reads it.
+ */
+function whileDraining(request: IncomingMessage, body: Buffer): Readable {
+  const answer = new PassThrough();
+  answer.write(body);
+  const timer = setTimeout(() => request.socket.destroy(), drainMs).unref();
+  request.once("close", () => {
+    clearTimeout(timer);
+    answer.end();
+  });
+  request.resume();
+  return answer;
 }
 
 function doubledPath(): Refusal {
