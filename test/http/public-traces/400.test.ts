@@ -99,12 +99,10 @@ test("every bad field is named, at most 20 of them, and no value that was sent i
   const some = await refusal("VALIDATION_ERROR", {
     body: { ...ofSpans(canonicalSpan({ name: [secret], status: secret, events: secret })), metadata: secret },
   });
-  assert.deepEqual(some.issues?.map(issue => issue.path).sort(), [
-    "metadata",
-    "spans[0].events",
-    "spans[0].name",
-    "spans[0].status",
-  ]);
+  assert.deepEqual(
+    new Set(some.issues?.map(issue => issue.path)),
+    new Set(["metadata", "spans[0].events", "spans[0].name", "spans[0].status"]),
+  );
   assert.equal(JSON.stringify(some).includes(secret), false);
   const many = await refusal("VALIDATION_ERROR", { body: ofSpans(...Array(50).fill({ [secret]: 1 })) });
   assert.equal(many.issues?.length, 20);

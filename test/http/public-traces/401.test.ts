@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { makeKey as textOfKey } from "../../../src/model/key.ts";
@@ -109,12 +111,31 @@ test("a client that asks whether to go on is refused and never told to", async (
   outgoing.destroy();
 });
 
-test("a client that goes on sending after the refusal is cut off", async () => {
-  const { outgoing, answered } = begin({ "transfer-encoding": "chunked" });
-  const closed = once(outgoing, "close");
-  assert.equal((await answered).statusCode, 401);
-  const chunk = Buffer.alloc(16_384);
-  const writing = setInterval(() => outgoing.write(chunk), 50);
-  await closed;
-  clearInterval(writing);
+/** All that the service sends on a connection to which `parts` are written one after the other. */
+async function converse(head: string[], ...parts: Buffer[]): Promise<string> {
+  const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+  const received = text(socket);
+  socket.write(`${["POST /public/traces HTTP/1.1", "host: localhost", ...head].join("\r\n")}\r\n\r\n`);
+  for (const part of parts) await new Promise(resolve => socket.write(part, resolve));
+  return received;
+}
+
+test("a client that wants the connection closed can still send all of its body before it reads the refusal", async () => {
+  const body = Buffer.alloc(20_000_000);
+  const head = [`x-api-key: ${never}`, `content-length: ${body.length}`, "connection: close"];
+  assert.match(
+    await converse(head, body.subarray(0, 10), body.subarray(10)),
+    /^HTTP\/1\.1 401 .*UNAUTHORIZED/s,
+  );
 });
+
+for (const connection of ["close", "keep-alive"]) {
+  test(`a client that goes on sending after the refusal is cut off: ${connection}`, async () => {
+    const { outgoing, answered } = begin({ "transfer-encoding": "chunked", connection });
+    const closed = new Promise(resolve => outgoing.once("close", resolve));
+    assert.equal((await answered).statusCode, 401);
+    const writing = setInterval(() => outgoing.write("more"), 50);
+    await closed;
+    clearInterval(writing);
+  });
+}
