@@ -1,0 +1,60 @@
+// SIGTERM: what was accepted is answered and stored, what was begun is finished or given back, and the process ends.
+import assert from "node:assert/strict";
+import { after, it } from "node:test";
+import { openDatabase } from "../../src/store/db.ts";
+import { makeTest } from "../support/app.ts";
+import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
+import { eventually } from "../support/eventually.ts";
+import { silence, startJudgeServer } from "../support/judge-server.ts";
+import { freshDatabase } from "../support/postgres.ts";
+import { send } from "../support/send.ts";
+import { assertOnly, startLoad } from "./load.ts";
+import { bootstrapped, signedIn, startProcess, stopProcess } from "./processes.ts";
+
+/** What supervisors are told to wait before they kill (I5). */
+const withinMs = 25_000;
+
+const judge = await startJudgeServer(() => silence);
+const database = await freshDatabase();
+const db = openDatabase(database.url, 2);
+after(async () => {
+  await db.close();
+  await database.drop();
+  await judge.close();
+});
+const env = { DATABASE_URL: database.url, SVC_JUDGE_URL: judge.url, SVC_JUDGE_MODEL: "local-model" };
+const made = await bootstrapped(env);
+
+it("under load no request that was accepted fails, and every one that was acknowledged is stored", async () => {
+  for (let round = 0; round < 3; round++) {
+    await db.pool.query("delete from traces");
+    const service = await startProcess({ ...env, SVC_ROLES: "http" });
+    const load = startLoad({ url: service.url, ...made }, { clients: 8, retries: false });
+    await eventually(() => assert.ok(load.acknowledged.size > 100));
+    assert.equal(await stopProcess(service), 0);
+    await load.stop();
+    assertOnly(load, [201, "broken"]);
+    const { rows } = await db.pool.query<{ external_id: string; response_text: string }>(
+      "select external_id, response_text from traces",
+    );
+    // What was stored was answered, and what was answered is stored.
+    const stored = new Map(rows.map(row => [row.external_id, row.response_text]));
+    assert.deepEqual(stored, load.acknowledged);
+  }
+});
+
+it("a run that waits for the judge is given back within the time that supervisors wait", async () => {
+  const service = await startProcess(env);
+  const owner = await signedIn(service, made);
+  await makeTest(owner, made.agentId, { assertions: [{ type: "semantic", criteria: "Is polite." }] });
+  const spans = [canonicalSpan({ attributes: { "gen_ai.response.text": "Hello" } })];
+  await send({ url: service.url, key: made.apiKey }, { body: canonicalBody(made.agentId, { spans }) });
+  await judge.arrived(1);
+  const asked = performance.now();
+  assert.equal(await stopProcess(service), 0);
+  assert.ok(performance.now() - asked < withinMs);
+  const { rows } = await db.pool.query(
+    "select state, attempts, lease_until < now() as free from runs where state <> 'completed'",
+  );
+  assert.deepEqual(rows, [{ state: "running", attempts: 0, free: true }]);
+});

@@ -1,0 +1,133 @@
+// Two processes on one database are one service: nothing is lost, doubled or accepted that the other one refuses.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { isDeepStrictEqual } from "node:util";
+import { makeAgent, makeKey, type Owner } from "../support/app.ts";
+import { canonicalBody, canonicalSpan, exportedSpan, exportOf, newTraceId } from "../support/bodies.ts";
+import { eventually } from "../support/eventually.ts";
+import { freshDatabase } from "../support/postgres.ts";
+import { jsonOf, send } from "../support/send.ts";
+import { keepAliveClient } from "./keep-alive.ts";
+import {
+  type Bootstrapped,
+  bootstrapped,
+  type ServiceProcess,
+  serviceName,
+  signedIn,
+  startProcess,
+  stopProcess,
+} from "./processes.ts";
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let made: Bootstrapped;
+let nodes: [ServiceProcess, ServiceProcess];
+let owner: Owner;
+
+before(async () => {
+  database = await freshDatabase();
+  const env = { DATABASE_URL: database.url };
+  made = await bootstrapped(env);
+  nodes = await Promise.all([startProcess(env), startProcess(env)]);
+  owner = await signedIn(nodes[0], made);
+});
+after(async () => {
+  await Promise.all(nodes.map(stopProcess));
+  await database.drop();
+});
+
+const at = (index: number, key = made.apiKey) => ({ url: nodes[index % 2]!.url, key });
+
+// biome-ignore lint/suspicious/noExplicitAny: what is read back is what the test compares it with.
+type Read = any;
+
+const detail = async (traceId: string): Promise<Read> =>
+  (await owner.client.get(`/api/traces/${traceId}`).expect(200)).body;
+
+async function find(externalId: string): Promise<Read[]> {
+  const query = new URLSearchParams({ externalId });
+  return (await owner.client.get(`/api/agents/${made.agentId}/traces?${query}`).expect(200)).body.items;
+}
+
+const attributesOf = (spans: Read) => spans.map((span: Read) => span.attributes);
+
+describe("two processes", () => {
+  it("lose no span of one trace whose batches come to both at the same time", async () => {
+    for (let round = 0; round < 5; round++) {
+      const traceId = newTraceId();
+      const spans = Array.from({ length: 40 }, () => exportedSpan({ traceId }));
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, batch) =>
+          send(at(batch), { body: exportOf(spans.slice(batch * 2, batch * 2 + 4), serviceName) }),
+        ),
+      );
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+      const [listed, ...more] = await find(traceId);
+      assert.deepEqual(more, []);
+      const trace = await detail(listed.id);
+      assert.deepEqual(
+        new Set(trace.spans.map((span: Read) => span.span_id)),
+        new Set(spans.map(span => span["spanId"])),
+      );
+    }
+  });
+
+  it("answer exactly one of eight posts of one x-request-id with 201, and keep one of them whole", async () => {
+    for (let round = 0; round < 20; round++) {
+      const bodies = Array.from({ length: 8 }, (_, version) => {
+        const attributes = { version: `${version}`.repeat(1 + version * 200) };
+        const spans = ["a", "b", "c"].map(span_id => canonicalSpan({ span_id, attributes }));
+        return canonicalBody(made.agentId, { spans });
+      });
+      const headers = { "x-request-id": `race-${round}` };
+      const answers = await Promise.all(bodies.map((body, index) => send(at(index), { body, headers })));
+      const statuses = answers.map(({ status }) => status);
+      assert.equal(statuses.filter(status => status === 201).length, 1);
+      assert.equal(statuses.filter(status => status === 200).length, 7);
+      const [listed, ...more] = await find(`race-${round}`);
+      assert.deepEqual(more, []);
+      assert.equal(new Set(answers.map(answer => jsonOf(answer).traceId)).size, 1);
+      const { spans } = await detail(listed.id);
+      assert.ok(bodies.some(body => isDeepStrictEqual(attributesOf(body["spans"]), attributesOf(spans))));
+    }
+  });
+
+  it("accept nothing by a revoked key, over connections that were open all along", async () => {
+    const { id, key } = await makeKey(owner);
+    const clients = nodes.flatMap(({ url }) => Array.from({ length: 10 }, () => keepAliveClient(url, key)));
+    const body = Buffer.from(JSON.stringify(canonicalBody(made.agentId)));
+    let revoked = false;
+    const seen = { before: 0, after: 0, accepted: 0 };
+    const load = clients.map(async client => {
+      for (let rest = 25; rest > 0; ) {
+        // Read before it is sent: what was on its way when the revocation was answered may end either way.
+        const late = revoked;
+        const status = await client.post(body);
+        if (!late) seen.before += status === 201 ? 1 : 0;
+        else {
+          rest--;
+          seen.after++;
+          if (status !== 401) seen.accepted++;
+        }
+      }
+      client.close();
+    });
+    await eventually(() => assert.ok(seen.before > 100));
+    await owner.client.delete(`/api/keys/${id}`).expect(204);
+    revoked = true;
+    await Promise.all(load);
+    assert.deepEqual({ after: seen.after, accepted: seen.accepted }, { after: 500, accepted: 0 });
+  });
+
+  it("agree at once that an agent is gone", async () => {
+    const agent = await makeAgent(owner, { otlpServiceName: "short-lived" });
+    for (const index of [0, 1]) {
+      const answer = await send(at(index), { body: exportOf([exportedSpan()], "short-lived") });
+      assert.equal(answer.status, 200);
+    }
+    await owner.client.delete(`/api/agents/${agent.id}`).expect(204);
+    for (const index of [0, 1]) {
+      const answer = await send(at(index), { body: exportOf([exportedSpan()], "short-lived") });
+      assert.equal(answer.status, 404);
+    }
+  });
+});

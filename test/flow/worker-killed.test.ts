@@ -1,0 +1,66 @@
+// A worker process that dies in the middle of a run costs time and nothing else.
+import assert from "node:assert/strict";
+import { after, it } from "node:test";
+import { makeTest } from "../support/app.ts";
+import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
+import { eventually } from "../support/eventually.ts";
+import { obliging, silence, startJudgeServer } from "../support/judge-server.ts";
+import { freshDatabase } from "../support/postgres.ts";
+import { jsonOf, send } from "../support/send.ts";
+import { bootstrapped, type ServiceProcess, signedIn, startProcess, stopProcess } from "./processes.ts";
+
+const judge = await startJudgeServer(() => silence);
+const database = await freshDatabase();
+const env = {
+  DATABASE_URL: database.url,
+  SVC_LEASE_MS: "1000",
+  SVC_JUDGE_URL: judge.url,
+  SVC_JUDGE_MODEL: "local-model",
+};
+const started: ServiceProcess[] = [];
+after(async () => {
+  await Promise.all(started.map(stopProcess));
+  await database.drop();
+  await judge.close();
+});
+
+async function start(role: string): Promise<ServiceProcess> {
+  const service = await startProcess({ ...env, SVC_ROLES: role });
+  started.push(service);
+  return service;
+}
+
+it("a killed worker's run is taken up by another and yields one result of each test", async () => {
+  const made = await bootstrapped(env);
+  const [http, doomed] = await Promise.all([start("http"), start("worker")]);
+  const owner = await signedIn(http, made);
+  for (const name of ["first", "second"]) {
+    await makeTest(owner, made.agentId, { name, assertions: [{ type: "semantic", criteria: "Is polite." }] });
+  }
+  const spans = [canonicalSpan({ attributes: { "gen_ai.response.text": "Hello" } })];
+  const to = { url: http.url, key: made.apiKey };
+  const { traceId } = jsonOf(await send(to, { body: canonicalBody(made.agentId, { spans }) }));
+  // biome-ignore lint/suspicious/noExplicitAny: what is read back is what the test compares it with.
+  const runs = async (): Promise<any[]> =>
+    (await owner.client.get(`/api/traces/${traceId}`).expect(200)).body.runs;
+
+  await judge.arrived(2);
+  const [begun] = await runs();
+  assert.deepEqual([begun.state, begun.attempts], ["running", 1]);
+  doomed.kill("SIGKILL");
+  await doomed.exited;
+  judge.script = obliging();
+  await start("worker");
+
+  const [ended, ...more] = await eventually(async () => {
+    const now = await runs();
+    assert.equal(now[0].state, "completed");
+    return now;
+  });
+  assert.deepEqual(more, []);
+  assert.deepEqual([ended.id, ended.attempts, ended.verdict], [begun.id, 2, "passed"]);
+  assert.deepEqual(
+    ended.results.map((result: { name: string }) => result.name),
+    ["first", "second"],
+  );
+});
