@@ -1,5 +1,5 @@
 // An API key: what it may write to, and how its text is made, masked and hashed.
-import { createHash, randomInt } from "node:crypto";
+import { hash, randomInt } from "node:crypto";
 
 export type KeyAccess = "full" | "granular";
 
@@ -23,7 +23,7 @@ export function makeKey(): string {
 
 /** All that is stored of a key's text. */
 export function hashKey(key: string): Buffer {
-  return createHash("sha256").update(key).digest();
+  return hash("sha256", key, "buffer");
 }
 
 /** How a key is listed, from its last four characters. */

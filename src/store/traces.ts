@@ -83,6 +83,10 @@ export async function listTraces(
   add(filters.durationMinMs, p => `t.duration_ms >= ${p}`);
   add(filters.durationMaxMs, p => `t.duration_ms <= ${p}`);
   const tokens = "coalesce(t.input_tokens, 0) + coalesce(t.output_tokens, 0)";
+  // A trace without usage is within no bounds.
+  if (filters.tokensMin !== undefined || filters.tokensMax !== undefined) {
+    where.push("(t.input_tokens is not null or t.output_tokens is not null)");
+  }
   add(filters.tokensMin, p => `${tokens} >= ${p}`);
   add(filters.tokensMax, p => `${tokens} <= ${p}`);
   add(filters.text && `%${filters.text.replace(/[\\%_]/g, "\\$&")}%`, p => {
@@ -169,7 +173,7 @@ export async function loadBatches(db: Database, traceIds: string[]): Promise<Map
   return loaded;
 }
 
-/** Traces whose columns are behind their spans, oldest change first: of one agent, or those quiet for `quietMs`. */
+/** Traces whose columns are behind their spans, latest change first: of one agent, or those quiet for `quietMs`. */
 export async function listStale(
   db: Database,
   { agentId, quietMs, limit }: { agentId?: string; quietMs?: number; limit: number },
@@ -179,7 +183,7 @@ export async function listStale(
     text: `select id from traces
       where derived_revision <> revision and ($1::uuid is null or agent_id = $1)
         and updated_at <= now() - $2::float8 * interval '1 ms'
-      order by updated_at limit $3`,
+      order by updated_at desc limit $3`,
     values: [agentId ?? null, quietMs ?? 0, limit],
   });
   return rows.map(row => row.id);

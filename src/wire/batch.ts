@@ -10,9 +10,15 @@ const options = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** What is stored has passed the limits once. */
 const unlimited = { nestingMax: Infinity, elementsMax: Infinity, spansMax: Infinity };
 
+// Where the text of an ordinary batch is laid for compression. A buffer of its own for each would be the larger part
+// of the memory that ingestion makes the collector look after.
+const desk = Buffer.allocUnsafeSlow(512 * 1024);
+
 /** `rawLength`: bytes before compression. JSON writes lone surrogates as escapes, so that UTF-8 can hold them. */
 export function encodeBatch(batch: Batch): { bytes: Buffer; rawLength: number } {
-  const raw = Buffer.from(JSON.stringify(batch));
+  const text = JSON.stringify(batch);
+  // A character is at most three bytes of UTF-8.
+  const raw = text.length * 3 <= desk.length ? desk.subarray(0, desk.write(text)) : Buffer.from(text);
   return { bytes: zstdCompressSync(raw, options), rawLength: raw.length };
 }
 
