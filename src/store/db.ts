@@ -73,7 +73,7 @@ export async function transaction<T>(db: Database, work: (client: pg.PoolClient)
 // resources used up, shutting down or starting, lock or statement time-outs, a standby.
 const transientStates = /^(08...|40001|40P01|53...|55P03|57014|57P0.|58...|25006|XX001|XX002)$/;
 const transientMessages =
-  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after calling end)/;
+  /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after calling end)/;
 const transientSystemErrors = new Set([
   "ECONNREFUSED",
   "ECONNRESET",

@@ -1,6 +1,8 @@
 // Stored once and told truthfully: what the writer acknowledges is committed, whoever else is writing.
 import assert from "node:assert/strict";
 import { randomUUIDv7 } from "node:crypto";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { after, describe, it } from "node:test";
 import { loadTraces } from "../../src/load.ts";
 import { Refusal } from "../../src/model/refusal.ts";
@@ -288,11 +290,17 @@ describe("an answer of the database that is lost", () => {
     );
   });
 
-  it("is UNAVAILABLE when the database stays away, with nothing half done", async () => {
-    const away = openDatabase("postgresql://nobody:nothing@127.0.0.1:1/nowhere");
-    const impatient = new TraceWriter(away, { ...limits, patienceMs: 0 });
-    assert.equal(await outcomeOf(impatient.write(canonicalWrite(sender))), "UNAVAILABLE");
-    await away.close();
+  it("is UNAVAILABLE when the database stays away, or takes a connection and says nothing", async () => {
+    const silent = createServer(() => {}).listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    for (const address of ["127.0.0.1:1", `127.0.0.1:${port}`]) {
+      const away = openDatabase(`postgresql://nobody:nothing@${address}/nowhere`);
+      const impatient = new TraceWriter(away, { ...limits, patienceMs: 0 });
+      assert.equal(await outcomeOf(impatient.write(canonicalWrite(sender))), "UNAVAILABLE");
+      await away.close();
+    }
+    silent.close();
   });
 });
 
