@@ -25,6 +25,7 @@ export async function runService(
     const config = readConfig(env);
     const log = openLog(config.logLevel);
     const signalled = firstSignal();
+    void signalled.then(() => endInTime(log));
     const service = await startService(config, log);
     try {
       const done = Promise.resolve(meanwhile({ service, config, log }));
@@ -56,6 +57,17 @@ function firstSignal(): Promise<string> {
       });
     }
   });
+}
+
+// Short of the 25 s after which supervisors kill (I5).
+const stopMaxMs = 24_000;
+
+/** A database that no longer answers keeps neither a start nor a stop going for longer than this. */
+function endInTime(log: Logger): void {
+  setTimeout(() => {
+    log.error("could not stop in time");
+    process.exit(1);
+  }, stopMaxMs).unref();
 }
 
 // What the start has to say to a person is one line; anything else is a fault and keeps its stack.
