@@ -29,6 +29,9 @@ export type Service = {
   stop(): Promise<void>;
 };
 
+// A query of ingestion: an exporter gives up after 10 s in all.
+const ingestionAnswerMs = 5_000;
+
 // Requests in hand may take this long to finish once the service stops; then their connections are cut.
 const requestGraceMs = 8_000;
 
@@ -48,7 +51,7 @@ export async function startService(given: Config, log: Logger): Promise<Service>
   };
   try {
     await migratePatiently(databaseUrl, log);
-    const db = openDatabase(databaseUrl, 12);
+    const db = openDatabase(databaseUrl, 10);
     closing.push(() => db.close());
     const config = { ...given };
     if (config.roles.includes("worker")) {
@@ -87,6 +90,9 @@ async function serve(
   opened: Opened & { databaseUrl: string; evaluators: Evaluators | undefined },
 ): Promise<string> {
   const { db, databaseUrl, evaluators, log, closing } = opened;
+  // Connections of its own, which no slow list can take from it, and which give up while the exporter still waits.
+  const ingestion = openDatabase(databaseUrl, 6, ingestionAnswerMs);
+  closing.push(() => ingestion.close());
   const events = new EventPublisher(db);
   closing.push(() => events.close());
   const keyUses = new KeyUses(db);
@@ -111,9 +117,9 @@ async function serve(
   closing.push(() => subscription.close());
 
   const ingest: IngestDeps = {
-    ...lookups(db),
+    ...lookups(ingestion),
     preparer,
-    writer: new TraceWriter(db, { ...config, ...config.bounds }),
+    writer: new TraceWriter(ingestion, { ...config, ...config.bounds }),
     onStored({ agentId, traceId, state, path, evaluation }, key) {
       events.publish({ type: "trace", agentId, traceId, change: state });
       keyUses.record(key.id);

@@ -21,17 +21,18 @@ const indexesOnly =
 
 /**
  * Opens a pool of at most `connectionsMax` connections. Nothing is dialled yet. A query waits at most 2 s for a
- * connection and 15 s for its answer, so that a stalled database becomes a 503 and not a queue without end.
+ * connection and `answerMs` for its answer, so that a stalled database becomes a 503 and not a queue without end.
  */
-export function openDatabase(url: string, connectionsMax = 10): Database {
+export function openDatabase(url: string, connectionsMax = 10, answerMs = 15_000): Database {
   const pool = new pg.Pool({
     connectionString: url,
     max: connectionsMax,
     connectionTimeoutMillis: 2_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    query_timeout: 20_000,
-    options: `-c statement_timeout=15000 -c lock_timeout=5000 -c TimeZone=UTC ${indexesOnly}`,
+    // Should the server not end a statement by itself: it hangs, or its machine is gone.
+    query_timeout: answerMs + 1_000,
+    options: `-c statement_timeout=${answerMs} -c lock_timeout=5000 -c TimeZone=UTC ${indexesOnly}`,
   });
   // A connection that breaks is replaced by the pool. Without listeners it would end the process: the pool's own
   // is for idle ones, that of the connection for one that is lent and breaks between two statements.

@@ -6,6 +6,12 @@ function* keysIn(spanKeys: Buffer): Generator<string> {
   for (let at = 0; at < spanKeys.length; at += 8) yield spanKeys.toString("latin1", at, at + 8);
 }
 
+/** Whether two batches have a span in common. */
+export function sharesKey(a: Buffer, b: Buffer): boolean {
+  const keys = new Set(keysIn(a));
+  return keysIn(b).some(key => keys.has(key));
+}
+
 /** The ids of those traces to which one of the batches adds a span that is not stored yet. */
 export async function findAdded(
   client: pg.PoolClient,

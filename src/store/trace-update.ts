@@ -3,13 +3,13 @@ import type pg from "pg";
 import { Refusal } from "../model/refusal.ts";
 import type { TracePath } from "../model/trace.ts";
 import { type Database, transaction } from "./db.ts";
-import { findAdded, findSuperseded } from "./span-keys.ts";
+import { findRepeated } from "./repetition.ts";
+import { moveRuns, type ScheduleLimits, scheduleRuns } from "./schedule.ts";
+import { findSuperseded } from "./span-keys.ts";
 import { concatenate, revoked } from "./trace-insert.ts";
 import type { Stored, TraceWrite, WriteOutcome } from "./trace-writer.ts";
 
-export type MergeLimits = {
-  debounceMs: number;
-  debounceCapMs: number;
+export type MergeLimits = ScheduleLimits & {
   /** Distinct spans and uncompressed bytes that one merged trace may hold (A11). */
   traceSpansMax: number;
   traceBytesMax: number;
@@ -41,6 +41,8 @@ export function updateTraces(
   return transaction(db, async client => {
     const live = await liveKeys(client, writes);
     const traces = await lockTraces(client, writes);
+    const repeated = await findRepetitions(client, writes, traces);
+    const changed = new Set<Locked>();
     const appends: Append[] = [];
     const outcomes: WriteOutcome[] = [];
     for (const write of writes) {
@@ -48,14 +50,20 @@ export function updateTraces(
       if (!live.has(write.keyId)) outcomes.push(revoked());
       else if (!trace) outcomes.push(undefined);
       else if (trace.id === write.traceId) outcomes.push(await storedBefore(client, write));
-      else if (write.path === "canonical") {
+      else if (repeated.has(write) && !changed.has(trace)) {
+        outcomes.push(await leave(client, write, trace, limits));
+      } else if (write.path === "canonical") {
+        changed.add(trace);
         await appendAll(client, appends.splice(0), limits);
         outcomes.push(await replace(client, write, trace));
       } else {
         // What is still to be appended counts too when the trace is near its limit.
         if (!fits(write, trace, limits)) await appendAll(client, appends.splice(0), limits);
         const append = await admit(client, write, trace, limits);
-        if (!(append instanceof Refusal)) appends.push(append);
+        if (!(append instanceof Refusal)) {
+          appends.push(append);
+          changed.add(trace);
+        }
         outcomes.push(append instanceof Refusal ? append : append.outcome);
       }
     }
@@ -83,6 +91,35 @@ async function lockTraces(client: pg.PoolClient, writes: TraceWrite[]): Promise<
     values: [writes.map(write => write.agentId), writes.map(write => write.externalId)],
   });
   return new Map(rows.map(row => [identity(row.agent_id, row.external_id), row]));
+}
+
+/** The writes that would change nothing: a batch of a merged trace, or the whole of a canonical one, sent again. */
+async function findRepetitions(
+  client: pg.PoolClient,
+  writes: TraceWrite[],
+  traces: Map<string, Locked>,
+): Promise<Set<TraceWrite>> {
+  const candidates = writes.flatMap(write => {
+    const trace = traces.get(identity(write.agentId, write.externalId));
+    return trace?.path === write.path && (write.path === "otlp" || trace.batch_count === 1)
+      ? [{ write, trace }]
+      : [];
+  });
+  return candidates.length > 0 ? findRepeated(client, candidates) : new Set();
+}
+
+/** A repetition is accepted and stored already; like any accepted batch it moves a pending run (F2). */
+async function leave(
+  client: pg.PoolClient,
+  write: TraceWrite,
+  trace: Locked,
+  limits: MergeLimits,
+): Promise<Stored> {
+  const { id: traceId, revision } = trace;
+  if (write.path === "canonical") return { traceId, state: "replaced", revision, evaluation: "none" };
+  await client.query("update traces set updated_at = now() where id = $1", [traceId]);
+  const moved = await moveRuns(client, [traceId], limits);
+  return { traceId, state: "merged", revision, evaluation: moved.has(traceId) ? "scheduled" : "none" };
 }
 
 /** This very write was committed before, and its answer lost on the way: what it did then is its outcome. */
@@ -185,7 +222,11 @@ async function admit(
 async function appendAll(client: pg.PoolClient, appends: Append[], limits: MergeLimits): Promise<void> {
   if (appends.length === 0) return;
   const traces = [...new Set(appends.map(append => append.trace))];
-  const scheduled = await schedule(client, appends, limits);
+  const scheduled = await scheduleRuns(
+    client,
+    appends.map(({ trace, write }) => ({ ...write, traceId: trace.id })),
+    limits,
+  );
   const { data, places } = concatenate(appends.map(append => append.write));
   await client.query({
     name: "append_batches",
@@ -224,54 +265,4 @@ async function appendAll(client: pg.PoolClient, appends: Append[], limits: Merge
     trace.path = "otlp";
     if (scheduled.has(trace.id)) outcome.evaluation = "scheduled";
   }
-}
-
-/**
- * Every batch moves a pending run. Only where none is pending does it matter whether the batch adds a span, so only
- * then are the stored span keys read: a trace of 500 batches costs each of them the same as one of ten.
- */
-async function schedule(client: pg.PoolClient, appends: Append[], limits: MergeLimits): Promise<Set<string>> {
-  const ids = [...new Set(appends.map(append => append.trace.id))];
-  const moved = await client.query<{ trace_id: string }>({
-    name: "move_runs",
-    text: `update runs set due_at = least(now() + $2::float8 * interval '1 ms',
-        first_batch_at + $3::float8 * interval '1 ms')
-      where state = 'pending' and kind = 'passive' and trace_id = any ($1::uuid[]) returning trace_id`,
-    values: [ids, limits.debounceMs, limits.debounceCapMs],
-  });
-  const scheduled = new Set(moved.rows.map(row => row.trace_id));
-  const open = appends.filter(append => !scheduled.has(append.trace.id));
-  if (open.length === 0) return scheduled;
-  const eligible = await client.query<{ agent_id: string }>({
-    name: "eligible_agents",
-    text: `select distinct agent_id from test_cases where agent_id = any ($1::uuid[])
-      and status = 'active' and passive_behavior <> 'manual_only' and turn_count = 1`,
-    values: [[...new Set(open.map(append => append.write.agentId))]],
-  });
-  const judged = new Set(eligible.rows.map(row => row.agent_id));
-  const candidates = open.filter(append => judged.has(append.write.agentId));
-  if (candidates.length === 0) return scheduled;
-  const added = await findAdded(
-    client,
-    candidates.map(({ trace, write }) => ({ traceId: trace.id, spanKeys: write.spanKeys })),
-  );
-  const runs = new Map(
-    candidates.filter(({ trace }) => added.has(trace.id)).map(append => [append.trace.id, append]),
-  );
-  await client.query({
-    name: "schedule_runs",
-    text: `insert into runs (id, trace_id, agent_id, kind, state, due_at)
-      select id, trace_id, agent_id, 'passive', 'pending',
-        now() + least($4::float8, $5::float8) * interval '1 ms'
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as item (id, trace_id, agent_id)`,
-    values: [
-      [...runs.values()].map(append => append.write.runId),
-      [...runs.keys()],
-      [...runs.values()].map(append => append.write.agentId),
-      limits.debounceMs,
-      limits.debounceCapMs,
-    ],
-  });
-  for (const id of runs.keys()) scheduled.add(id);
-  return scheduled;
 }

@@ -488,6 +488,12 @@ test("the run that a trace shows is its latest completed one, else its latest; a
   assert.deepEqual((await list(agent.id)).items[0].run, trace.run);
 
   await store({ headers, body });
+  assert.ok(
+    !(await detail(id)).notices.includes("judged_earlier_revision"),
+    "sent again, nothing has changed",
+  );
+
+  await store({ headers, body: { ...body, metadata: { changed: true } } });
   await service.db.pool.query(
     "insert into runs (id, trace_id, agent_id, kind, state, due_at) values ($1, $2, $3, 'passive', 'pending', now())",
     [crypto.randomUUID(), id, agent.id],

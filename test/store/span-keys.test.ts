@@ -19,7 +19,10 @@ const spanSet = fc.uniqueArray(fc.constantFrom(..."123456789abc"), { minLength: 
 async function stored(batches: string[][]): Promise<string> {
   const externalId = `trace ${++traces}`;
   let traceId = "";
-  for (const spans of batches) ({ traceId } = await writer.write(otlpWrite(sender, { externalId, spans })));
+  // Of other content each time: a repetition would not be stored.
+  for (const [at, spans] of batches.entries()) {
+    ({ traceId } = await writer.write(otlpWrite(sender, { externalId, spans, text: `batch ${at}` })));
+  }
   return traceId;
 }
 
