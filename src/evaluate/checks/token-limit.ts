@@ -19,7 +19,8 @@ export const tokenLimit: CheckOf<"token_limit"> = (assertion, { view }) => {
     ),
   };
   if (missing.length > 0) {
-    const reason = `The trace does not say its token usage: ${missing.join(" and ")} is absent.`;
+    const verb = missing.length === 1 ? "is" : "are";
+    const reason = `The trace does not say its token usage: ${missing.join(" and ")} ${verb} absent.`;
     return { kind: "absent", outcome: "missing_instrumentation", reason, ...seen };
   }
   const exceeded = usages.filter(({ used, max }) => used! > max);
