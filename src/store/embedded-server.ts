@@ -42,9 +42,8 @@ const settings = {
   max_connections: "100",
   shared_buffers: "256MB",
   max_wal_size: "2GB",
-  // A log file is made for about every 2,000 traces. Filling it with zeros first held commits up for 40 ms: the 99th
-  // percentile of ingestion fell from 57 ms to 42 ms without.
-  wal_init_zero: "off",
+  // Log files are used again rather than made anew, which holds commits up for 40 ms. They are filled with zeros when
+  // they are made (wal_init_zero stays on): without, a commit of twelve traces took 2.5 ms in place of 1.6 ms.
   min_wal_size: "512MB",
   checkpoint_timeout: "15min",
   timezone: "UTC",
