@@ -4,6 +4,7 @@ import { after, test } from "node:test";
 import { Preparer } from "../../src/ingest/preparer.ts";
 import { type IngestDeps, type IngestRequest, ingest, type StoredTrace } from "../../src/ingest.ts";
 import type { Agent } from "../../src/model/agent.ts";
+import type { IngestionAnswer } from "../../src/model/ingestion.ts";
 import { type AdmittedKey, hashKey } from "../../src/model/key.ts";
 import { Refusal } from "../../src/model/refusal.ts";
 import type { Stored, TraceWrite } from "../../src/store/trace-writer.ts";
@@ -41,6 +42,7 @@ function play({ admitted = key, ...played }: Played = {}) {
   const steps: string[] = [];
   const told: StoredTrace[] = [];
   const writes: TraceWrite[] = [];
+  const answered: IngestionAnswer[][] = [];
   const deps: IngestDeps = {
     findKey: async hash => (hash === hashKey("right").toString("hex") ? admitted : undefined),
     findAgent: async id => (id === agent.id ? agent : undefined),
@@ -57,6 +59,7 @@ function play({ admitted = key, ...played }: Played = {}) {
       },
     } as IngestDeps["writer"],
     onStored: trace => told.push(trace),
+    onAnswered: answers => answered.push(answers),
     ...(played.findKey && { findKey: played.findKey }),
     ...(played.findAgentByServiceName && { findAgentByServiceName: played.findAgentByServiceName }),
   };
@@ -71,7 +74,7 @@ function play({ admitted = key, ...played }: Played = {}) {
     },
     ...more,
   });
-  return { deps, request, steps, told, writes };
+  return { deps, request, steps, told, writes, answered };
 }
 
 const body = canonicalBody(agent.id);
