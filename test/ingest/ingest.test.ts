@@ -120,6 +120,25 @@ test("what is stored is told once it is, with the identity it was stored under",
   );
 });
 
+test("how a request of a known key ended is told once, whatever became of it", async () => {
+  const ends = async (played: Played, sent: unknown, more: Partial<IngestRequest> = {}) => {
+    const { deps, request, answered } = play(played);
+    await ingest(deps, request(sent, more)).catch(() => {});
+    return answered.map(answers => answers.map(({ code, serviceName, spans }) => [code, serviceName, spans]));
+  };
+  const unverified = { admitted: { ...key, emailVerified: false } };
+  assert.deepEqual(await ends({}, body), [[["OK", null, 1]]]);
+  assert.deepEqual(await ends({}, several), [[["OK", "agent", 2]]]);
+  assert.deepEqual(await ends(unverified, body), [[["EMAIL_NOT_VERIFIED", null, 0]]]);
+  assert.deepEqual(await ends({}, []), [[["VALIDATION_ERROR", null, 0]]]);
+  const nobody = exportOf([exportedSpan(), exportedSpan()], "nobody");
+  assert.deepEqual(await ends({}, nobody), [[["OTLP_PLATFORM_NOT_FOUND", "nobody", 0]]]);
+  assert.deepEqual(await ends({ write: failing(away) }, body), [[["UNAVAILABLE", null, 0]]]);
+  assert.deepEqual(await ends({ write: failing(bug) }, body), [[["INTERNAL", null, 0]]]);
+  assert.deepEqual(await ends({}, body, { key: "wrong" }), []);
+  assert.deepEqual(await ends({ findKey: failing(away) }, body), []);
+});
+
 test("each group of an OTLP request goes its own way, and those refused are returned with their spans", async () => {
   const { deps, request, told } = play();
   const traceId = newTraceId();
