@@ -1,9 +1,11 @@
 // Story 1, a trace comes in: key -> verified email -> media type -> body -> agent -> store and schedule.
 import { randomUUIDv7 } from "node:crypto";
+import { answersOf } from "./ingest/answers.ts";
 import type { PreparedBatch, PreparedBody, PreparedGroup, RefusedGroup } from "./ingest/prepare.ts";
 import type { Preparer } from "./ingest/preparer.ts";
 import { readRequestId } from "./ingest/request-id.ts";
 import { agentOfGroup, agentOfHint, type FindAgents } from "./ingest/resolve-agent.ts";
+import { type IngestionAnswer, refusedWhole } from "./model/ingestion.ts";
 import { type AdmittedKey, hashKey } from "./model/key.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { TracePath } from "./model/trace.ts";
@@ -33,12 +35,15 @@ export type StoredTrace = Stored & {
   agentId: string;
   externalId: string;
   path: TracePath;
+  /** Null on the canonical path. */
+  serviceName: string | null;
   /** Distinct spans of this batch. */
   spanCount: number;
 };
 
 export type IngestOutcome =
   | { path: "canonical"; trace: StoredTrace }
+  /** At least one is stored. */
   | { path: "otlp"; stored: StoredTrace[]; refused: RefusedGroup[]; traces: number };
 
 export type IngestDeps = FindAgents & {
@@ -48,36 +53,64 @@ export type IngestDeps = FindAgents & {
   writer: TraceWriter;
   /** Told of every trace that is committed, before it is answered. */
   onStored: (trace: StoredTrace, key: AdmittedKey) => void;
+  /** Told how every request ended whose key was found, before it is answered. */
+  onAnswered: (answers: IngestionAnswer[], key: AdmittedKey) => void;
 };
 
 /** The media type is needed for the answer's encoding even where the request is refused. */
 export async function ingest(deps: IngestDeps, request: IngestRequest): Promise<IngestOutcome> {
   try {
-    const key = await admit(deps, request.key);
-    const mediaType = readMediaType(request.contentType);
-    const encoding = readContentEncoding(request.contentEncoding);
-    const body = await prepare(deps, request, mediaType, encoding);
-    return body.path === "canonical"
-      ? await storeCanonical(deps, key, request, body)
-      : await storeOtlp(deps, key, request, body.groups);
+    const key = await findKey(deps, request.key);
+    return await telling(deps, key, receive(deps, key, request));
   } catch (error) {
     throw asUnavailable(error);
   }
 }
 
-async function admit(deps: IngestDeps, text: string | undefined): Promise<AdmittedKey> {
+async function receive(deps: IngestDeps, key: AdmittedKey, request: IngestRequest): Promise<IngestOutcome> {
+  requireVerified(key);
+  const mediaType = readMediaType(request.contentType);
+  const encoding = readContentEncoding(request.contentEncoding);
+  const body = await prepare(deps, request, mediaType, encoding);
+  return body.path === "canonical"
+    ? await storeCanonical(deps, key, request, body)
+    : await storeOtlp(deps, key, request, body.groups);
+}
+
+/** Tells how the request ended. Throws what it threw, and where every trace is refused, the first refusal (C3). */
+async function telling(
+  deps: IngestDeps,
+  key: AdmittedKey,
+  request: Promise<IngestOutcome>,
+): Promise<IngestOutcome> {
+  const outcome = await request.catch((error: unknown) => {
+    const refusal = asUnavailable(error);
+    deps.onAnswered([refusedWhole(refusal instanceof Refusal ? refusal.code : "INTERNAL")], key);
+    throw error;
+  });
+  if (outcome.path === "canonical") deps.onAnswered(answersOf([outcome.trace], []), key);
+  else {
+    deps.onAnswered(answersOf(outcome.stored, outcome.refused), key);
+    if (outcome.stored.length === 0) throw outcome.refused[0]!.refusal;
+  }
+  return outcome;
+}
+
+async function findKey(deps: IngestDeps, text: string | undefined): Promise<AdmittedKey> {
   const hint = "Send a key made under Keys in the header x-api-key.";
   if (!text) throw new Refusal("UNAUTHORIZED", { message: "The header x-api-key is missing.", hint });
   const key = await deps.findKey(hashKey(text).toString("hex"));
   if (!key) {
     throw new Refusal("UNAUTHORIZED", { message: "This API key is unknown, revoked or expired.", hint });
   }
-  if (!key.emailVerified) {
-    throw new Refusal("EMAIL_NOT_VERIFIED", {
-      hint: "Open the link in the verification mail, then send the trace again; the key stays the same.",
-    });
-  }
   return key;
+}
+
+function requireVerified(key: AdmittedKey): void {
+  if (key.emailVerified) return;
+  throw new Refusal("EMAIL_NOT_VERIFIED", {
+    hint: "Open the link in the verification mail, then send the trace again; the key stays the same.",
+  });
 }
 
 async function prepare(
@@ -102,10 +135,11 @@ async function storeCanonical(
 ): Promise<IngestOutcome> {
   const externalId = readRequestId(request.requestIds) ?? randomUUIDv7();
   const agentId = await agentOfHint(deps, key, body.platformHint);
-  return { path: "canonical", trace: await store(deps, key, agentId, externalId, "canonical", body.batch) };
+  const identity = { agentId, externalId, path: "canonical" as const, serviceName: null };
+  return { path: "canonical", trace: await store(deps, key, identity, body.batch) };
 }
 
-/** Each group goes its own way; what cannot be answered for any of them is thrown for the whole request (C3). */
+/** Each group goes its own way; what cannot be answered for one of them alone is thrown for the whole request (C3). */
 async function storeOtlp(
   deps: IngestDeps,
   key: AdmittedKey,
@@ -118,10 +152,17 @@ async function storeOtlp(
       if ("refusal" in group) return group;
       try {
         const agentId = await agentOfGroup(deps, key, group.serviceName);
-        return await store(deps, key, agentId, requestId ?? group.traceId, "otlp", group.batch);
+        const { serviceName } = group;
+        const identity = {
+          agentId,
+          externalId: requestId ?? group.traceId,
+          path: "otlp" as const,
+          serviceName,
+        };
+        return await store(deps, key, identity, group.batch);
       } catch (error) {
         if (error instanceof Refusal && refusesGroup.has(error.code)) {
-          return { spanCount: group.spanCount, refusal: error };
+          return { serviceName: group.serviceName, spanCount: group.spanCount, refusal: error };
         }
         throw error;
       }
@@ -129,7 +170,6 @@ async function storeOtlp(
   );
   const refused = outcomes.filter(outcome => "refusal" in outcome);
   const stored = outcomes.filter(outcome => "traceId" in outcome);
-  if (stored.length === 0) throw refused[0]!.refusal;
   return { path: "otlp", stored, refused, traces: groups.length };
 }
 
@@ -138,25 +178,21 @@ const refusesGroup = new Set(["OTLP_PLATFORM_NOT_FOUND", "OTLP_PLATFORM_NOT_ALLO
 async function store(
   deps: IngestDeps,
   key: AdmittedKey,
-  agentId: string,
-  externalId: string,
-  path: TracePath,
+  { serviceName, ...identity }: Pick<StoredTrace, "agentId" | "externalId" | "path" | "serviceName">,
   { spanCount, spanKeys, bytes, rawLength, columns }: PreparedBatch,
 ): Promise<StoredTrace> {
   const stored = await deps.writer.write({
     traceId: randomUUIDv7(),
     runId: randomUUIDv7(),
     keyId: key.id,
-    agentId,
-    externalId,
-    path,
+    ...identity,
     spanCount,
     spanKeys,
     bytes,
     rawLength,
     columns,
   });
-  const trace = { ...stored, agentId, externalId, path, spanCount };
+  const trace = { ...stored, ...identity, serviceName, spanCount };
   deps.onStored(trace, key);
   return trace;
 }

@@ -5,17 +5,20 @@ import { Evaluators } from "./evaluators.ts";
 import { buildApp, buildHealthApp } from "./http/app.ts";
 import { EventHub, registerEvents } from "./http/events.ts";
 import { metrics } from "./http/health.ts";
+import { registerIngestionLog } from "./http/ingestion-log.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
 import { registerRuns } from "./http/runs.ts";
 import { registerTraces } from "./http/traces.ts";
 import { Preparer } from "./ingest/preparer.ts";
 import type { IngestDeps } from "./ingest.ts";
+import { refusalsOf } from "./model/ingestion.ts";
 import { openMailer } from "./remote/mailer.ts";
 import { findAgentsByIds, findAgentsByServiceName, listAgentsOfKey, serviceKey } from "./store/agents.ts";
 import { type Database, openDatabase } from "./store/db.ts";
 import { openEmbedded } from "./store/embedded.ts";
 import { EventPublisher, subscribe } from "./store/events.ts";
 import { gather } from "./store/gather.ts";
+import { IngestionLog } from "./store/ingestion-log.ts";
 import { KeyUses } from "./store/key-uses.ts";
 import { admitKeys } from "./store/keys.ts";
 import { migratePatiently } from "./store/migrate.ts";
@@ -97,6 +100,8 @@ async function serve(
   closing.push(() => events.close());
   const keyUses = new KeyUses(db);
   closing.push(() => keyUses.close());
+  const ingestionLog = new IngestionLog(db, log);
+  closing.push(() => ingestionLog.close());
   const preparer = new Preparer({
     limits: {
       nestingMax: config.bounds.nestingMax,
@@ -125,11 +130,22 @@ async function serve(
       keyUses.record(key.id);
       if (evaluation === "scheduled" && path === "canonical") evaluators?.wake();
     },
+    onAnswered(answers, key) {
+      ingestionLog.record(answers, key);
+      const { id: keyId, projectId } = key;
+      for (const answer of answers) {
+        const { serviceName } = answer;
+        for (const code of refusalsOf(answer)) {
+          events.publish({ type: "ingestion", agentId: null, projectId, code, serviceName, keyId });
+        }
+      }
+    },
   };
   const app = await buildApp({ config, db, mailer, log, ingest, events, hub }, [
     registerPublicTraces,
     registerTraces,
     registerRuns,
+    registerIngestionLog,
     registerEvents,
   ]);
   return listen(app, config, closing);

@@ -3,7 +3,7 @@ import { betterAuth } from "better-auth";
 import type { FastifyRequest } from "fastify";
 import type { Account } from "../model/account.ts";
 import { passwordResetMail } from "../remote/mails.ts";
-import { listOwnAgentIds } from "../store/ownership.ts";
+import { listOwnIds } from "../store/ownership.ts";
 import { sharedSecret } from "../store/secrets.ts";
 import { deleteTracesOf } from "../store/traces.ts";
 import { passwords } from "./accounts-passwords.ts";
@@ -39,7 +39,7 @@ export async function openAuth(deps: Deps, background: Background) {
       fields: { emailVerified: "email_verified", createdAt: "created_at", updatedAt: "updated_at" },
       deleteUser: {
         enabled: true,
-        beforeDelete: async ({ id }) => deleteTracesOf(db, await listOwnAgentIds(db, id)),
+        beforeDelete: async ({ id }) => deleteTracesOf(db, [...(await listOwnIds(db, id)).agents]),
       },
     },
     session: {

@@ -1,9 +1,9 @@
-// /api/events: what happens to an account's traces, as server-sent events. A client that was away reads again.
+// /api/events: what happens to an account's traces, and what is refused, as server-sent events. A client that was away reads again.
 import { PassThrough } from "node:stream";
 import { z } from "zod";
 import type { ServiceEvent } from "../model/event.ts";
 import { Refusal } from "../model/refusal.ts";
-import { listOwnAgentIds } from "../store/ownership.ts";
+import { listOwnIds } from "../store/ownership.ts";
 import type { App, Deps } from "./deps.ts";
 import { requireAccount } from "./session.ts";
 import { Id } from "./validate.ts";
@@ -12,8 +12,8 @@ import { Id } from "./validate.ts";
 const keepAliveMs = 15_000;
 // A client that reads more slowly than this lets pile up is cut off; it connects again and reads anew.
 const bufferedBytesMax = 1024 * 1024;
-// How often a stream looks anew whose agents these are: agents made later are heard too.
-const agentsEveryMs = 5_000;
+// How often a stream looks anew what is the account's: agents and projects made later are heard too.
+const ownEveryMs = 5_000;
 
 /** One process's listeners; whoever hears the database's notifications tells them. */
 export class EventHub {
@@ -29,6 +29,8 @@ export class EventHub {
   }
 }
 
+type Own = Awaited<ReturnType<typeof listOwnIds>>;
+
 export function registerEvents(app: App, { db, hub }: Deps & { hub: EventHub }): void {
   const streams = new Set<PassThrough>();
   app.addHook("preClose", async () => {
@@ -40,18 +42,29 @@ export function registerEvents(app: App, { db, hub }: Deps & { hub: EventHub }):
     {
       schema: {
         tags: ["events"],
-        summary: "Server-sent events: trace, run, refresh",
+        summary: "Server-sent events: trace, run, ingestion, refresh",
         querystring: z.object({
-          agentId: Id.optional().describe("Only of this agent; else of every agent of the account."),
+          agentId: Id.optional().describe(
+            "Traces and runs of this agent only; refusals only where projectId is given too.",
+          ),
+          projectId: Id.optional().describe("Only of this project; else of every project of the account."),
         }),
       },
     },
     async (request, reply) => {
-      const { agentId } = request.query;
+      const { agentId, projectId } = request.query;
       const account = requireAccount(request);
-      const agentsNow = async () => new Set(await listOwnAgentIds(db, account.id));
-      let agents = await agentsNow();
-      if (agentId && !agents.has(agentId)) throw new Refusal("NOT_FOUND");
+      const ownNow = () => listOwnIds(db, account.id, projectId);
+      const isThere = ({ agents, projects }: Own) =>
+        (!agentId || agents.has(agentId)) && (!projectId || projects.has(projectId));
+      let own = await ownNow();
+      if (!isThere(own)) throw new Refusal("NOT_FOUND");
+      const hears = (event: ServiceEvent): boolean => {
+        if (event.type === "ingestion") return own.projects.has(event.projectId) && (!agentId || !!projectId);
+        return (
+          event.agentId === null || (agentId ? event.agentId === agentId : own.agents.has(event.agentId))
+        );
+      };
 
       const stream = new PassThrough();
       streams.add(stream);
@@ -60,20 +73,18 @@ export function registerEvents(app: App, { db, hub }: Deps & { hub: EventHub }):
         else stream.write(text);
       };
       const stopListening = hub.listen(event => {
-        const heard =
-          event.agentId === null || (agentId ? event.agentId === agentId : agents.has(event.agentId));
-        if (heard) send(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+        if (hears(event)) send(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
       });
       const alive = setInterval(() => send(": alive\n\n"), keepAliveMs);
       const look = setInterval(() => {
-        agentsNow().then(
+        ownNow().then(
           now => {
-            agents = now;
-            if (agentId && !now.has(agentId)) stream.end();
+            own = now;
+            if (!isThere(now)) stream.end();
           },
           () => {},
         );
-      }, agentsEveryMs);
+      }, ownEveryMs);
       stream.once("close", () => {
         stopListening();
         clearInterval(alive);

@@ -27,7 +27,9 @@ function answer({ bytes, mediaType, limits }: PrepareRequest): PrepareReply {
 
 function groupsOf({ groups }: Extract<PreparedBody, { path: "otlp" }>) {
   return groups.map(group =>
-    "refusal" in group ? { spanCount: group.spanCount, refused: messageOf(group.refusal) } : group,
+    "refusal" in group
+      ? { serviceName: group.serviceName, spanCount: group.spanCount, refused: messageOf(group.refusal) }
+      : group,
   );
 }
 

@@ -24,7 +24,12 @@ export type PreparedBatch = {
 
 /** One trace of an OTLP request; refused as a whole or ready as a whole (C3). */
 export type PreparedGroup = { serviceName: string; traceId: string; spanCount: number; batch: PreparedBatch };
-export type RefusedGroup = { spanCount: number; refusal: Refusal };
+export type RefusedGroup = {
+  /** Null where none was named, or none can be told. */
+  serviceName: string | null;
+  spanCount: number;
+  refusal: Refusal;
+};
 
 export type PreparedBody =
   | { path: "canonical"; platformHint: PlatformHint | null; batch: PreparedBatch }
@@ -44,7 +49,7 @@ export function prepareBody(bytes: Buffer, mediaType: MediaType, limits: DecodeL
     path: "otlp",
     groups: body.groups.map(({ serviceName, traceId, spanCount, batch, refusal }) =>
       refusal || serviceName === null || traceId === null
-        ? { spanCount, refusal: refusal ?? new Refusal("OTLP_ID_INVALID") }
+        ? { serviceName, spanCount, refusal: refusal ?? new Refusal("OTLP_ID_INVALID") }
         : { serviceName, traceId, spanCount, batch: prepareBatch(batch, "otlp") },
     ),
   };

@@ -17,7 +17,7 @@ export type PrepareReply =
       path: "otlp";
       groups: (
         | Exclude<Extract<PreparedBody, { path: "otlp" }>["groups"][number], { refusal: Refusal }>
-        | { spanCount: number; refused: RefusalMessage }
+        | { serviceName: string | null; spanCount: number; refused: RefusalMessage }
       )[];
     }
   | { path: "refused"; refused: RefusalMessage }
@@ -162,7 +162,11 @@ function readReply(reply: PrepareReply): PreparedBody {
         path: "otlp",
         groups: reply.groups.map(group =>
           "refused" in group
-            ? { spanCount: group.spanCount, refusal: new Refusal(group.refused.code, group.refused.detail) }
+            ? {
+                serviceName: group.serviceName,
+                spanCount: group.spanCount,
+                refusal: new Refusal(group.refused.code, group.refused.detail),
+              }
             : { ...group, batch: revive(group.batch) },
         ),
       };

@@ -1,4 +1,5 @@
-// What happens to traces and runs, as it is told to open dashboards.
+// What happens to traces and runs, and what is refused, as it is told to open dashboards.
+import type { RefusalCode } from "./refusal.ts";
 import type { Outcome, RunState } from "./run.ts";
 
 export type TraceEvent = {
@@ -17,7 +18,18 @@ export type RunEvent = {
   verdict: Outcome | null;
 };
 
+/** Something sent with this key was refused. Not every refusal is told: the ingestion log counts them all. */
+export type IngestionEvent = {
+  type: "ingestion";
+  agentId: null;
+  projectId: string;
+  code: RefusalCode;
+  /** Shortened; null where the refusal is not one service's. */
+  serviceName: string | null;
+  keyId: string;
+};
+
 /** More happened to this agent's traces than was worth telling one by one, or some of it was missed: read again. */
 export type RefreshEvent = { type: "refresh"; agentId: string | null };
 
-export type ServiceEvent = TraceEvent | RunEvent | RefreshEvent;
+export type ServiceEvent = TraceEvent | RunEvent | IngestionEvent | RefreshEvent;

@@ -1,7 +1,7 @@
 // Tells every process what happened, through PostgreSQL's NOTIFY: gathered for a moment, never on the path of a
 // commit. Events are hints to read again; the truth is in the tables, so one that is lost costs a late refresh.
 import pg from "pg";
-import type { ServiceEvent } from "../model/event.ts";
+import type { IngestionEvent, ServiceEvent } from "../model/event.ts";
 import type { Database } from "./db.ts";
 
 const channel = "onlooker_events";
@@ -11,9 +11,14 @@ const gatherMs = 200;
 // PostgreSQL's limit is 8,000 bytes.
 const messageBytesMax = 7_500;
 const eventsOfAgentMax = 40;
+// Whoever retries a refused request without a pause is told of once a second; and few such of a project.
+const refusalEveryMs = 1_000;
+const refusalsOfProjectMax = 5;
 
 export class EventPublisher {
   readonly #db: Database;
+  readonly #throttle = new RefusalThrottle();
+  /** By agent; refusals by project. */
   #gathered = new Map<string | null, ServiceEvent[]>();
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> = Promise.resolve();
@@ -23,10 +28,12 @@ export class EventPublisher {
   }
 
   publish(event: ServiceEvent): void {
-    const events = this.#gathered.get(event.agentId) ?? [];
+    if (event.type === "ingestion" && !this.#throttle.admits(event)) return;
+    const subject = event.type === "ingestion" ? event.projectId : event.agentId;
+    const events = this.#gathered.get(subject) ?? [];
     // One past the limit marks that there were more.
     if (events.length <= eventsOfAgentMax) events.push(event);
-    this.#gathered.set(event.agentId, events);
+    this.#gathered.set(subject, events);
     this.#timer ??= setTimeout(() => this.#flush(), gatherMs);
   }
 
@@ -58,17 +65,40 @@ export class EventPublisher {
   }
 }
 
+/** Lets through each refusal of a project that differs from those before it, up to a few a second. */
+class RefusalThrottle {
+  #told = new Map<string, Set<string>>();
+  #until = 0;
+
+  admits({ projectId, code, keyId, serviceName }: IngestionEvent): boolean {
+    const now = performance.now();
+    if (now >= this.#until) {
+      this.#told = new Map();
+      this.#until = now + refusalEveryMs;
+    }
+    const told = this.#told.get(projectId) ?? new Set();
+    const refusal = `${code} ${keyId} ${serviceName}`;
+    if (told.size >= refusalsOfProjectMax || told.has(refusal)) return false;
+    this.#told.set(projectId, told.add(refusal));
+    return true;
+  }
+}
+
 /** The events as JSON lists, each within PostgreSQL's limit. */
 function messagesOf(events: ServiceEvent[]): string[] {
   const messages: string[] = [];
   let current = "";
+  let bytes = 0;
   for (const event of events) {
     const text = JSON.stringify(event);
-    if (current && current.length + text.length > messageBytesMax) {
+    const more = Buffer.byteLength(text) + 1;
+    if (current && bytes + more > messageBytesMax) {
       messages.push(`[${current}]`);
       current = "";
+      bytes = 0;
     }
     current += current ? `,${text}` : text;
+    bytes += more;
   }
   return current ? [...messages, `[${current}]`] : messages;
 }

@@ -40,12 +40,20 @@ export async function isOwn(db: Database, accountId: string, noun: OwnedNoun, id
   return rowCount === 1;
 }
 
-/** The ids of every agent of the account. */
-export async function listOwnAgentIds(db: Database, accountId: string): Promise<string[]> {
-  const { rows } = await db.pool.query<{ id: string }>({
-    name: "own-agent-ids",
-    text: "select a.id from agents a join projects p on p.id = a.project_id where p.account_id = $1",
-    values: [accountId],
+/** The ids of every project of the account, and of their agents; of one project alone where it is named. */
+export async function listOwnIds(
+  db: Database,
+  accountId: string,
+  projectId: string | null = null,
+): Promise<{ projects: Set<string>; agents: Set<string> }> {
+  const { rows } = await db.pool.query<{ project: string; agent: string | null }>({
+    name: "own-ids",
+    text: `select p.id as project, a.id as agent from projects p left join agents a on a.project_id = p.id
+      where p.account_id = $1 and ($2::uuid is null or p.id = $2)`,
+    values: [accountId, projectId],
   });
-  return rows.map(row => row.id);
+  return {
+    projects: new Set(rows.map(row => row.project)),
+    agents: new Set(rows.flatMap(row => row.agent ?? [])),
+  };
 }

@@ -131,6 +131,59 @@ test("of other accounts nothing is heard, and with agentId of other agents neith
   for (const stream of [strangers, owners, narrow]) stream.close();
 });
 
+test("a refusal is heard by the account whose key it was, with what its sender must change", async () => {
+  const stranger = await service.signUp();
+  const { id: keyId, key } = await makeKey(stranger);
+  const strangers = await listen(stranger);
+  const owners = await listen(service.owner);
+  await send(service, { key, body: exportOf([exportedSpan()], "shop-bot") });
+  const heard = await strangers.find(event => event.type === "ingestion");
+  assert.deepEqual(heard, {
+    type: "ingestion",
+    agentId: null,
+    projectId: stranger.projectId,
+    code: "OTLP_PLATFORM_NOT_FOUND",
+    serviceName: "shop-bot",
+    keyId,
+  });
+  await send(service, { body: "{" });
+  const own = await owners.find(event => event.type === "ingestion");
+  assert.ok(own.type === "ingestion");
+  assert.deepEqual([own.projectId, own.code], [service.projectId, "VALIDATION_ERROR"]);
+  assert.equal(strangers.heard.length, 1);
+  for (const stream of [strangers, owners]) stream.close();
+});
+
+test("with projectId only that project's traces and refusals are heard, with agentId refusals only beside it", async () => {
+  const owner = await service.signUp();
+  const { body: project } = await owner.client.post("/api/projects", { name: "Second" }).expect(201);
+  const second = { ...owner, projectId: project.id };
+  const [agent, secondAgent] = [await makeAgent(owner), await makeAgent(second)];
+  const [first, secondKey] = [(await makeKey(owner)).key, (await makeKey(second)).key];
+  const all = await listen(owner);
+  const ofSecond = await listen(owner, `?projectId=${project.id}`);
+  const ofAgent = await listen(owner, `?agentId=${secondAgent.id}`);
+  const ofBoth = await listen(owner, `?agentId=${secondAgent.id}&projectId=${project.id}`);
+
+  await send(service, { key: first, body: "{" });
+  await store(agent.id, first);
+  await send(service, { key: secondKey, body: "{" });
+  const last = await store(secondAgent.id, secondKey);
+  const kinds = async (stream: Stream) => {
+    await stream.find(event => event.type === "trace" && event.traceId === last);
+    const kindOf = (event: ServiceEvent) => (event.type === "ingestion" ? event.projectId : event.agentId);
+    return new Set(stream.heard.map(kindOf));
+  };
+  assert.deepEqual(await kinds(all), new Set([owner.projectId, agent.id, project.id, secondAgent.id]));
+  assert.deepEqual(await kinds(ofSecond), new Set([project.id, secondAgent.id]));
+  assert.deepEqual(await kinds(ofAgent), new Set([secondAgent.id]));
+  assert.deepEqual(await kinds(ofBoth), new Set([project.id, secondAgent.id]));
+  const mismatched = await owner.client.get(`/api/events?agentId=${agent.id}&projectId=${project.id}`);
+  assert.equal(mismatched.status, 404);
+  assert.equal((await owner.client.get(`/api/events?projectId=${service.projectId}`)).status, 404);
+  for (const stream of [all, ofSecond, ofAgent, ofBoth]) stream.close();
+});
+
 test("a crowd of events of one agent becomes one word to read again", async () => {
   const agent = await makeAgent(service.owner);
   const stream = await listen(service.owner, `?agentId=${agent.id}`);

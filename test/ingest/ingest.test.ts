@@ -4,6 +4,7 @@ import { after, test } from "node:test";
 import { Preparer } from "../../src/ingest/preparer.ts";
 import { type IngestDeps, type IngestRequest, ingest, type StoredTrace } from "../../src/ingest.ts";
 import type { Agent } from "../../src/model/agent.ts";
+import type { IngestionAnswer } from "../../src/model/ingestion.ts";
 import { type AdmittedKey, hashKey } from "../../src/model/key.ts";
 import { Refusal } from "../../src/model/refusal.ts";
 import type { Stored, TraceWrite } from "../../src/store/trace-writer.ts";
@@ -41,6 +42,7 @@ function play({ admitted = key, ...played }: Played = {}) {
   const steps: string[] = [];
   const told: StoredTrace[] = [];
   const writes: TraceWrite[] = [];
+  const answered: IngestionAnswer[][] = [];
   const deps: IngestDeps = {
     findKey: async hash => (hash === hashKey("right").toString("hex") ? admitted : undefined),
     findAgent: async id => (id === agent.id ? agent : undefined),
@@ -57,6 +59,7 @@ function play({ admitted = key, ...played }: Played = {}) {
       },
     } as IngestDeps["writer"],
     onStored: trace => told.push(trace),
+    onAnswered: answers => answered.push(answers),
     ...(played.findKey && { findKey: played.findKey }),
     ...(played.findAgentByServiceName && { findAgentByServiceName: played.findAgentByServiceName }),
   };
@@ -71,7 +74,7 @@ function play({ admitted = key, ...played }: Played = {}) {
     },
     ...more,
   });
-  return { deps, request, steps, told, writes };
+  return { deps, request, steps, told, writes, answered };
 }
 
 const body = canonicalBody(agent.id);
@@ -115,6 +118,25 @@ test("what is stored is told once it is, with the identity it was stored under",
     ]),
     [[writes[0]!.traceId, "order-17", agent.id, "canonical", 1]],
   );
+});
+
+test("how a request of a known key ended is told once, whatever became of it", async () => {
+  const ends = async (played: Played, sent: unknown, more: Partial<IngestRequest> = {}) => {
+    const { deps, request, answered } = play(played);
+    await ingest(deps, request(sent, more)).catch(() => {});
+    return answered.map(answers => answers.map(({ code, serviceName, spans }) => [code, serviceName, spans]));
+  };
+  const unverified = { admitted: { ...key, emailVerified: false } };
+  assert.deepEqual(await ends({}, body), [[["OK", null, 1]]]);
+  assert.deepEqual(await ends({}, several), [[["OK", "agent", 2]]]);
+  assert.deepEqual(await ends(unverified, body), [[["EMAIL_NOT_VERIFIED", null, 0]]]);
+  assert.deepEqual(await ends({}, []), [[["VALIDATION_ERROR", null, 0]]]);
+  const nobody = exportOf([exportedSpan(), exportedSpan()], "nobody");
+  assert.deepEqual(await ends({}, nobody), [[["OTLP_PLATFORM_NOT_FOUND", "nobody", 0]]]);
+  assert.deepEqual(await ends({ write: failing(away) }, body), [[["UNAVAILABLE", null, 0]]]);
+  assert.deepEqual(await ends({ write: failing(bug) }, body), [[["INTERNAL", null, 0]]]);
+  assert.deepEqual(await ends({}, body, { key: "wrong" }), []);
+  assert.deepEqual(await ends({ findKey: failing(away) }, body), []);
 });
 
 test("each group of an OTLP request goes its own way, and those refused are returned with their spans", async () => {

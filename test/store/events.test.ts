@@ -69,6 +69,50 @@ describe("events", () => {
     await listener.close();
   });
 
+  it("of refusals are few a second of one project, and hold up no other's", async () => {
+    const listener = await listening();
+    const publisher = new EventPublisher(other);
+    const refused = (projectId: string, serviceName: string): ServiceEvent => ({
+      type: "ingestion",
+      agentId: null,
+      projectId,
+      code: "OTLP_PLATFORM_NOT_FOUND",
+      serviceName,
+      keyId: agentId,
+    });
+    for (let count = 0; count < 500; count++) publisher.publish(refused("busy", "again"));
+    for (let count = 0; count < 500; count++) publisher.publish(refused("busy", `name ${count}`));
+    publisher.publish(refused("quiet", "name"));
+    publisher.publish(created());
+    await publisher.close();
+    await eventually(() => assert.equal(listener.heard.at(-1)?.type, "trace"));
+    const projects = listener.heard.map(event => event.type === "ingestion" && event.projectId);
+    const busy = projects.filter(project => project === "busy").length;
+    assert.ok(busy >= 5 && busy < 100, `${busy}`);
+    assert.equal(projects.filter(project => project === "quiet").length, 1);
+    await listener.close();
+  });
+
+  it("all arrive whatever bytes their texts need", async () => {
+    const listener = await listening();
+    const publisher = new EventPublisher(other);
+    const events = Array.from(
+      { length: 60 },
+      (_, index): ServiceEvent => ({
+        type: "ingestion",
+        agentId: null,
+        projectId: `project ${index}`,
+        code: "OTLP_PLATFORM_NOT_FOUND",
+        serviceName: (["\u0001", "漢", "🦊", "x"][index % 4] as string).repeat(250),
+        keyId: agentId,
+      }),
+    );
+    for (const event of events) publisher.publish(event);
+    await publisher.close();
+    await eventually(() => assert.deepEqual(listener.heard, events));
+    await listener.close();
+  });
+
   it("may have been missed once the connection broke: everything is to be read again", async () => {
     const listener = await listening();
     await db.pool.query("select pg_terminate_backend($1)", [listener.pid]);
