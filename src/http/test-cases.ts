@@ -28,7 +28,7 @@ const Eligibility = z
   .describe("Why no real conversation is judged by the test; null where they are.");
 
 // Loose: what was stored under an earlier version's rules can still be shown.
-const document = {
+export const testCase = {
   name: z.string(),
   status: Status,
   passiveBehavior: z.enum(["always_run", "run_when_relevant", "manual_only"]),
@@ -38,16 +38,14 @@ const document = {
   assertions: z.array(z.looseObject({ id: z.string(), type: z.string() })),
 };
 
-export const TestCaseDocument = z.looseObject(document).meta({ id: "TestCaseDocument" });
-
 const TestCase = z
-  .looseObject({ id: Id, agentId: Id, ...document, eligibility: Eligibility })
+  .looseObject({ id: Id, agentId: Id, ...testCase, eligibility: Eligibility })
   .meta({ id: "TestCase" });
 
 const Validated = z
   .object({
     valid: z.literal(true),
-    document: TestCaseDocument,
+    document: z.looseObject(testCase),
     eligibility: Eligibility,
     warnings: z
       .array(z.object({ path: z.string(), message: z.string() }))
@@ -57,7 +55,7 @@ const Validated = z
 
 // For the description of the API only: the model reads test cases, and names every fault itself.
 const { $schema: _, required: __, ...description } = z.toJSONSchema(testCaseInputSchema, { io: "input" });
-export const NewDocument = z.unknown().meta({ ...description, required: ["name"] });
+export const testCaseBody = z.unknown().meta({ ...description, required: ["name"] });
 const DocumentChange = z.unknown().meta(description);
 
 export function registerTestCases(app: App, { db }: Deps): void {
@@ -83,7 +81,9 @@ export function registerTestCases(app: App, { db }: Deps): void {
 
   app.post(
     "/api/agents/:id/tests",
-    { schema: { tags, summary: "Make a test case", params, body: NewDocument, response: { 201: TestCase } } },
+    {
+      schema: { tags, summary: "Make a test case", params, body: testCaseBody, response: { 201: TestCase } },
+    },
     async (request, reply) =>
       reply
         .code(201)
@@ -97,7 +97,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
         tags,
         summary: "Say whether a test case could be saved, and save nothing",
         params,
-        body: NewDocument,
+        body: testCaseBody,
         response: { 200: Validated },
       },
     },
@@ -138,7 +138,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
         tags,
         summary: "Replace a test case",
         params,
-        body: NewDocument,
+        body: testCaseBody,
         response: { 200: TestCase },
       },
     },
