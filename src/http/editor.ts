@@ -127,6 +127,8 @@ async function inSlot<T>(
 ): Promise<T> {
   const gone = new AbortController();
   reply.raw.once("close", () => gone.abort());
+  // It may have left while its session was looked up.
+  if (reply.raw.destroyed) gone.abort();
   const release = await slots.take();
   if (!release) throw new Refusal("UNAVAILABLE", { message: "Others are using the editor; try again." });
   try {
