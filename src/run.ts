@@ -12,7 +12,10 @@ import type { Database } from "./store/db.ts";
 import type { ClaimedRun } from "./store/runs.ts";
 import { listForAgent } from "./store/test-cases.ts";
 
-export type RunDeps = { db: Database; judge: Judge; sandbox: Sandbox };
+/** Whoever answers questions. Neither throws: an outage is an answer. */
+export type Askable = { judge: Judge; sandbox: Pick<Sandbox, "answer"> };
+
+export type RunDeps = Askable & { db: Database };
 
 export type JudgedRun = { run: ClaimedRun; loaded: LoadedTrace; verdict: Verdict };
 
@@ -70,18 +73,28 @@ async function judge(
   const question = routingQuestion(derived, tests);
   const routing = question && (await deps.judge.route(question, signal));
   const applying = applyingTests(derived, tests, routing);
+  const answers = await answersFor(deps, { trace, derived }, applying, signal);
+  return evaluate({ trace, derived, tests, routing, answers });
+}
+
+/** Asks whatever must be known to judge the trace by these tests, in as many rounds as dependencies make it take. */
+export async function answersFor(
+  deps: Askable,
+  { trace, derived }: Pick<LoadedTrace, "trace" | "derived">,
+  tests: TestCase[],
+  signal: AbortSignal,
+): Promise<Answers> {
   const answers = noAnswers();
   for (;;) {
-    const open = openQuestions(trace, derived, applying, answers);
-    if (open.semantic.length + open.sandbox.length === 0) break;
+    const open = openQuestions(trace, derived, tests, answers);
+    if (open.semantic.length + open.sandbox.length === 0) return answers;
     await ask(deps, open, answers, signal);
   }
-  return evaluate({ trace, derived, tests, routing, answers });
 }
 
 /** Asks what is open, all at once; the judge and the sandbox keep their own bounds. */
 async function ask(
-  { judge, sandbox }: RunDeps,
+  { judge, sandbox }: Askable,
   open: ReturnType<typeof openQuestions>,
   answers: Answers,
   signal: AbortSignal,

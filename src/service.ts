@@ -1,8 +1,10 @@
 // One process of the service: opens the database, serves what its roles say, and stops without losing anything.
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
+import { EditorHost } from "./editor-host.ts";
 import { Evaluators } from "./evaluators.ts";
 import { buildApp, buildHealthApp } from "./http/app.ts";
+import { registerEditor } from "./http/editor.ts";
 import { EventHub, registerEvents } from "./http/events.ts";
 import { metrics } from "./http/health.ts";
 import { registerIngestionLog } from "./http/ingestion-log.ts";
@@ -12,6 +14,7 @@ import { registerTraces } from "./http/traces.ts";
 import { Preparer } from "./ingest/preparer.ts";
 import type { IngestDeps } from "./ingest.ts";
 import { refusalsOf } from "./model/ingestion.ts";
+import type { JudgeCall } from "./remote/judge.ts";
 import { openMailer } from "./remote/mailer.ts";
 import { findAgentsByIds, findAgentsByServiceName, listAgentsOfKey, serviceKey } from "./store/agents.ts";
 import { type Database, openDatabase } from "./store/db.ts";
@@ -80,12 +83,14 @@ function startEvaluators(config: Config, databaseUrl: string, log: Logger): Eval
     databaseUrl,
     log,
     onMessage(message) {
-      if (message.type === "judge") {
-        const { kind, state } = message.call;
-        metrics.judgeCalls.inc({ kind, state });
-      } else metrics.runs.inc({ outcome: message.state === "error" ? "error" : (message.verdict ?? "none") });
+      if (message.type === "judge") countJudgeCall(message.call);
+      else metrics.runs.inc({ outcome: message.state === "error" ? "error" : (message.verdict ?? "none") });
     },
   });
+}
+
+function countJudgeCall({ kind, state }: JudgeCall): void {
+  metrics.judgeCalls.inc({ kind, state });
 }
 
 async function serve(
@@ -117,6 +122,8 @@ async function serve(
     log,
   });
   closing.push(async () => mailer.close());
+  const editor = new EditorHost({ config, databaseUrl, log, onJudgeCall: countJudgeCall });
+  closing.push(() => editor.close());
   const hub = new EventHub();
   const subscription = subscribe(databaseUrl, event => hub.publish(event));
   closing.push(() => subscription.close());
@@ -141,12 +148,13 @@ async function serve(
       }
     },
   };
-  const app = await buildApp({ config, db, mailer, log, ingest, events, hub }, [
+  const app = await buildApp({ config, db, mailer, log, ingest, events, hub, editor }, [
     registerPublicTraces,
     registerTraces,
     registerRuns,
     registerIngestionLog,
     registerEvents,
+    registerEditor,
   ]);
   return listen(app, config, closing);
 }

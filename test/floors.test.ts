@@ -11,14 +11,21 @@ const floors = [
   ["store", "remote"],
   ["load"],
   ["ingest", "run"],
+  ["editor"],
   ["http", "worker"],
-  ["evaluators"],
+  ["evaluators", "editor-host"],
   ["service"],
   ["config"], // as a type it may be taken anywhere
   ["command"],
   ["command"],
   ["main", "bootstrap"],
 ];
+
+/** Files that are the inside of a thread, and the room that starts it. */
+const insides: Record<string, string> = {
+  "evaluator-thread": "evaluators",
+  "editor-thread": "editor-host",
+};
 
 type Import = { path: string; typeOnly: boolean };
 
@@ -34,7 +41,7 @@ function importsOf(file: string, source: string): Import[] {
 
 function roomOf(path: string): string {
   const name = path.split("/")[0]!.replace(/\.ts$/, "");
-  return name === "evaluator-thread" ? "evaluators" : name; // the inside of those threads
+  return insides[name] ?? name;
 }
 
 function floorOf(room: string): number {

@@ -3,11 +3,11 @@
 const excerptMax = 500;
 
 /** The value itself when it is small, else the beginning of its text. Bounded work however large the value is. */
-export function excerpt(value: unknown): unknown {
-  if (typeof value === "string") return shorten(value, excerptMax);
+export function excerpt(value: unknown, max: number = excerptMax): unknown {
+  if (typeof value === "string") return shorten(value, max);
   if (typeof value !== "object" || value === null) return value;
-  const text = print(value, excerptMax + 1);
-  return text.length <= excerptMax ? value : shorten(text, excerptMax);
+  const text = print(value, max + 1);
+  return text.length <= max ? value : shorten(text, max);
 }
 
 /** A name in quotation marks, for a sentence. */

@@ -1,6 +1,14 @@
 // Test cases of an agent: one JSON document each, with its id around it.
 import { z } from "zod";
-import { mergeTestCase, parseTestCase, testCaseInputSchema } from "../model/test-case.ts";
+import {
+  type TestCaseDocument as Document,
+  mergeTestCase,
+  parseTestCase,
+  type TestCase as Stored,
+  testCaseInputSchema,
+  whyNotEligible,
+} from "../model/test-case.ts";
+import { testCaseWarnings } from "../model/test-case-warnings.ts";
 import {
   deleteTestCase,
   findTestCase,
@@ -14,25 +22,40 @@ import { found, listingOf, PageQuery, pageOf, pageSchema } from "./page.ts";
 import { Id } from "./validate.ts";
 
 const Status = z.enum(["active", "disabled"]);
+const Eligibility = z
+  .enum(["disabled", "manual_only", "multi_turn"])
+  .nullable()
+  .describe("Why no real conversation is judged by the test; null where they are.");
 
 // Loose: what was stored under an earlier version's rules can still be shown.
+export const testCase = {
+  name: z.string(),
+  status: Status,
+  passiveBehavior: z.enum(["always_run", "run_when_relevant", "manual_only"]),
+  scenario: z.string(),
+  threshold: z.unknown(),
+  turns: z.array(z.object({ input: z.string() })),
+  assertions: z.array(z.looseObject({ id: z.string(), type: z.string() })),
+};
+
 const TestCase = z
-  .looseObject({
-    id: Id,
-    agentId: Id,
-    name: z.string(),
-    status: Status,
-    passiveBehavior: z.enum(["always_run", "run_when_relevant", "manual_only"]),
-    scenario: z.string(),
-    threshold: z.unknown(),
-    turns: z.array(z.object({ input: z.string() })),
-    assertions: z.array(z.looseObject({ id: z.string(), type: z.string() })),
-  })
+  .looseObject({ id: Id, agentId: Id, ...testCase, eligibility: Eligibility })
   .meta({ id: "TestCase" });
+
+const Validated = z
+  .object({
+    valid: z.literal(true),
+    document: z.looseObject(testCase),
+    eligibility: Eligibility,
+    warnings: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .describe("What can be saved as it is, and may not do what was meant."),
+  })
+  .meta({ id: "ValidatedTestCase" });
 
 // For the description of the API only: the model reads test cases, and names every fault itself.
 const { $schema: _, required: __, ...description } = z.toJSONSchema(testCaseInputSchema, { io: "input" });
-const NewDocument = z.unknown().meta({ ...description, required: ["name"] });
+export const testCaseBody = z.unknown().meta({ ...description, required: ["name"] });
 const DocumentChange = z.unknown().meta(description);
 
 export function registerTestCases(app: App, { db }: Deps): void {
@@ -50,14 +73,39 @@ export function registerTestCases(app: App, { db }: Deps): void {
         response: { 200: pageSchema(TestCase) },
       },
     },
-    async ({ params, query }) => pageOf(await listTestCases(db, params.id, listingOf(query)), query),
+    async ({ params, query }) => {
+      const tests = await listTestCases(db, params.id, listingOf(query));
+      return pageOf(tests.map(testView), query);
+    },
   );
 
   app.post(
     "/api/agents/:id/tests",
-    { schema: { tags, summary: "Make a test case", params, body: NewDocument, response: { 201: TestCase } } },
+    {
+      schema: { tags, summary: "Make a test case", params, body: testCaseBody, response: { 201: TestCase } },
+    },
     async (request, reply) =>
-      reply.code(201).send(await insertTestCase(db, request.params.id, parseTestCase(request.body))),
+      reply
+        .code(201)
+        .send(testView(await insertTestCase(db, request.params.id, parseTestCase(request.body)))),
+  );
+
+  app.post(
+    "/api/agents/:id/tests/validate",
+    {
+      schema: {
+        tags,
+        summary: "Say whether a test case could be saved, and save nothing",
+        params,
+        body: testCaseBody,
+        response: { 200: Validated },
+      },
+    },
+    async request => {
+      const document = parseTestCase(request.body);
+      const warnings = testCaseWarnings(document);
+      return { valid: true as const, document, eligibility: whyNotEligible(document), warnings };
+    },
   );
 
   app.post(
@@ -71,15 +119,16 @@ export function registerTestCases(app: App, { db }: Deps): void {
         response: { 200: z.object({ items: z.array(TestCase) }) },
       },
     },
-    async ({ params, body: { testIds, status } }) => ({
-      items: await updateTestCases(db, params.id, testIds, current => mergeTestCase(current, { status })),
-    }),
+    async ({ params, body: { testIds, status } }) => {
+      const change = (current: Document) => mergeTestCase(current, { status });
+      return { items: (await updateTestCases(db, params.id, testIds, change)).map(testView) };
+    },
   );
 
   app.get(
     "/api/tests/:id",
     { schema: { tags, summary: "One test case", params, response: { 200: TestCase } } },
-    async request => found(await findTestCase(db, request.params.id)),
+    async request => testView(found(await findTestCase(db, request.params.id))),
   );
 
   app.put(
@@ -89,13 +138,13 @@ export function registerTestCases(app: App, { db }: Deps): void {
         tags,
         summary: "Replace a test case",
         params,
-        body: NewDocument,
+        body: testCaseBody,
         response: { 200: TestCase },
       },
     },
     async request => {
       const document = parseTestCase(request.body);
-      return found(await updateTestCase(db, request.params.id, () => document));
+      return testView(found(await updateTestCase(db, request.params.id, () => document)));
     },
   );
 
@@ -110,8 +159,10 @@ export function registerTestCases(app: App, { db }: Deps): void {
         response: { 200: TestCase },
       },
     },
-    async request =>
-      found(await updateTestCase(db, request.params.id, current => mergeTestCase(current, request.body))),
+    async ({ params, body }) => {
+      const change = (current: Document) => mergeTestCase(current, body);
+      return testView(found(await updateTestCase(db, params.id, change)));
+    },
   );
 
   app.delete(
@@ -122,4 +173,8 @@ export function registerTestCases(app: App, { db }: Deps): void {
       return reply.code(204).send();
     },
   );
+}
+
+function testView(test: Stored) {
+  return { ...test, eligibility: whyNotEligible(test) };
 }

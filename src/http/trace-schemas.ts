@@ -25,7 +25,7 @@ const Check = z
   })
   .meta({ id: "Check" });
 
-const Result = z
+export const Result = z
   .looseObject({
     testId: Id,
     name: z.string(),

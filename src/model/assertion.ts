@@ -59,6 +59,7 @@ export const assertionSchema = variants(stored) satisfies z.ZodType<Assertion>;
 
 /** The form that clients write: `id` may be absent and `depends_on` one id. */
 export const assertionInputSchema = variants(written);
+export type AssertionInput = z.input<typeof assertionInputSchema>;
 
 function variants<C extends z.core.$ZodLooseShape>(common: C) {
   const base = { ...common, description: z.string().max(2000).exactOptional() };

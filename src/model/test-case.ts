@@ -59,6 +59,15 @@ type TestCaseInput = z.infer<typeof testCaseInputSchema>;
 
 /** Reads a test case as a client wrote it. Throws Refusal VALIDATION_ERROR, with the path of each field at fault. */
 export function parseTestCase(input: unknown): TestCaseDocument {
+  return readDocument(input, document => (document.status === "active" ? readinessIssues(document) : []));
+}
+
+/** The same for a test that is being written: an active one may still lack what an active test needs. */
+export function parseDraft(input: unknown): TestCaseDocument {
+  return readDocument(input, () => []);
+}
+
+function readDocument(input: unknown, more: (document: TestCaseDocument) => Issue[]): TestCaseDocument {
   if (!isWithin(input, levelsMax))
     refuse([{ path: "", message: `Nested more than ${levelsMax} levels deep.` }]);
   const read = testCaseInputSchema.safeParse(input, { error: issue => sentence(issue) });
@@ -69,7 +78,7 @@ export function parseTestCase(input: unknown): TestCaseDocument {
       assertionIssues(assertion).map(({ path, message }) => ({ path: `assertions[${at}]${path}`, message })),
     ),
     ...idIssues(document.assertions),
-    ...activeIssues(document),
+    ...more(document),
   ];
   if (issues.length > 0) refuse(issues);
   return document;
@@ -150,8 +159,8 @@ function inCycles(assertions: Assertion[]): Assertion[] {
   }
 }
 
-function activeIssues(document: TestCaseDocument): Issue[] {
-  if (document.status !== "active") return [];
+/** What the test lacks before it can be active (E6). */
+export function readinessIssues(document: TestCaseDocument): Issue[] {
   const issues: Issue[] = [];
   if (document.assertions.length === 0) {
     issues.push({ path: "assertions", message: "An active test needs at least one assertion." });

@@ -173,6 +173,20 @@ export async function loadBatches(db: Database, traceIds: string[]): Promise<Map
   return loaded;
 }
 
+/** The latest traces of an agent and how large their batches are before compression, newest first. */
+export async function listLatestSizes(
+  db: Database,
+  agentId: string,
+  rowsMax: number,
+): Promise<{ id: string; bytes: number }[]> {
+  const { rows } = await db.pool.query<{ id: string; bytes: number }>({
+    name: "list_latest_sizes",
+    text: `select id, batch_bytes as bytes from traces where agent_id = $1 order by id desc limit $2`,
+    values: [agentId, rowsMax],
+  });
+  return rows;
+}
+
 /** Traces whose columns are behind their spans, latest change first: of one agent, or those quiet for `quietMs`. */
 export async function listStale(
   db: Database,

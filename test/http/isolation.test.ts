@@ -2,19 +2,26 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
+import { openEditor } from "../../src/editor.ts";
+import { registerEditor } from "../../src/http/editor.ts";
 import { EventHub, registerEvents } from "../../src/http/events.ts";
 import { registerIngestionLog } from "../../src/http/ingestion-log.ts";
+import { openLog } from "../../src/http/log.ts";
 import type { Route } from "../../src/http/route-table.ts";
 import { registerRuns } from "../../src/http/runs.ts";
 import { registerTraces } from "../../src/http/traces.ts";
 import { columnsOf } from "../../src/model/columns.ts";
 import { derive } from "../../src/model/derive.ts";
+import { openJudge } from "../../src/remote/judge.ts";
+import { Sandbox } from "../../src/remote/sandbox.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { TraceWriter } from "../../src/store/trace-writer.ts";
 import { encodeBatch } from "../../src/wire/batch.ts";
 import { makeBatch, makeSpan, makeTrace } from "../model/make-trace.ts";
 import { makeAgent, makeKey, makeTest, type Owner, startTestApp, type TestApp } from "../support/app.ts";
 
+const judge = openJudge(null, openLog("silent"));
+const sandbox = new Sandbox();
 let service: TestApp;
 let owner: Owner;
 let stranger: Owner;
@@ -29,6 +36,7 @@ before(async () => {
       registerRuns(app, deps);
       registerIngestionLog(app, deps);
       registerEvents(app, { ...deps, hub: new EventHub() });
+      registerEditor(app, { ...deps, editor: openEditor({ db: deps.db, judge, sandbox }) });
     },
   });
   owner = await service.signUp();
@@ -45,7 +53,10 @@ before(async () => {
   };
   routes = service.app.routeTable.filter(({ method, url }) => url.startsWith("/api/") && method !== "HEAD");
 });
-after(() => service.close());
+after(async () => {
+  await sandbox.close();
+  await service.close();
+});
 
 const open = new Set([
   "GET /api/openapi.json",

@@ -1,6 +1,14 @@
 // The description of the API leaves no address out and points to nothing that is not there.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { Logger } from "pino";
+import { readConfig } from "../../src/config.ts";
+import { EditorHost } from "../../src/editor-host.ts";
+import type { App, Deps } from "../../src/http/deps.ts";
+import { registerEditor } from "../../src/http/editor.ts";
+import { registerRuns } from "../../src/http/runs.ts";
+import { registerTraces } from "../../src/http/traces.ts";
+import { EventPublisher } from "../../src/store/events.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
 type Operation = {
@@ -16,10 +24,18 @@ type Description = {
   components: { schemas: Record<string, object> };
 };
 
+/** The routes that need more than a database; none of them is asked anything here. */
+function extend(app: App, deps: Deps): void {
+  const editor = new EditorHost({ config: readConfig({}), databaseUrl: "", log: deps.log as Logger });
+  registerTraces(app, { ...deps, events: new EventPublisher(deps.db) });
+  registerRuns(app, deps);
+  registerEditor(app, { ...deps, editor });
+}
+
 let service: TestApp;
 let described: Description;
 before(async () => {
-  service = await startTestApp();
+  service = await startTestApp({ extend });
   described = (await service.client().get("/api/openapi.json").expect(200)).body;
 });
 after(() => service.close());

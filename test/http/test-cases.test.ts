@@ -36,7 +36,7 @@ test("a test case is made, listed, read, changed, replaced and deleted", async (
   const { body: made } = await client.post(`/api/agents/${agentId}/tests`, document).expect(201);
   const { id, assertions, ...rest } = made;
   const { assertions: sent, ...expected } = document;
-  assert.deepEqual(rest, { agentId, ...expected });
+  assert.deepEqual(rest, { agentId, ...expected, eligibility: null });
   assert.deepEqual(assertions[0].expected_arguments, sent[0]!.expected_arguments);
   assert.deepEqual((await client.get(`/api/tests/${id}`).expect(200)).body, made);
   const { body: list } = await client.get(`/api/agents/${agentId}/tests`).expect(200);
@@ -149,4 +149,55 @@ test("one test case that may not be active leaves all of them disabled", async (
     .expect(400);
   assert.equal(body.code, "VALIDATION_ERROR");
   assert.equal((await owner.client.get(`/api/tests/${ready.id}`).expect(200)).body.status, "disabled");
+});
+
+test("validating says what would be saved, what to look out for and whether conversations would be judged, and saves nothing", async () => {
+  const { id } = await makeAgent(owner);
+  const draft = { name: "Refund", passiveBehavior: "always_run", threshold: 7, turns: [{ input: "a" }] };
+  const assertions = [{ type: "response_regex", pattern: "a" }];
+  const { body } = await owner.client
+    .post(`/api/agents/${id}/tests/validate`, { ...draft, assertions })
+    .expect(200);
+  assert.deepEqual([body.valid, body.eligibility], [true, null]);
+  assert.deepEqual(body.document.assertions[0], {
+    id: "a1",
+    negate: false,
+    depends_on: [],
+    ...assertions[0],
+  });
+  assert.deepEqual(
+    body.warnings.map(({ path }: { path: string }) => path),
+    ["threshold"],
+  );
+  assert.deepEqual((await owner.client.get(`/api/agents/${id}/tests`).expect(200)).body.items, []);
+});
+
+test("validating names every fault by the path of its field", async () => {
+  const assertions = [
+    { type: "response_regex", pattern: "(?=a)" },
+    { type: "json_schema", target_node: "a", field: "b", schema: { type: "thing" } },
+  ];
+  const { body } = await owner.client
+    .post(`/api/agents/${agent.id}/tests/validate`, { name: "a", assertions, turns: [{ input: "a" }] })
+    .expect(400);
+  assert.equal(body.code, "VALIDATION_ERROR");
+  assert.deepEqual(
+    body.issues.map(({ path }: { path: string }) => path),
+    ["assertions[0].pattern", "assertions[1].schema.type", "scenario"],
+  );
+});
+
+test("a test case says why no real conversation is judged by it", async () => {
+  const turns = [{ input: "a" }, { input: "b" }];
+  for (const [fields, eligibility] of [
+    [{}, null],
+    [{ status: "disabled" }, "disabled"],
+    [{ passiveBehavior: "manual_only" }, "manual_only"],
+    [{ turns }, "multi_turn"],
+  ] as const) {
+    const { id: agentId } = await makeAgent(owner);
+    await makeTest(owner, agentId, fields);
+    const { body } = await owner.client.get(`/api/agents/${agentId}/tests`).expect(200);
+    assert.equal(body.items[0].eligibility, eligibility);
+  }
 });

@@ -1,0 +1,233 @@
+// What whoever writes a test case asks about stored traces: try it on one, draft from one, complete words. Stores nothing.
+import { applicability, routingQuestion } from "./evaluate/applicability.ts";
+import { assertionsAbout, type Place, valueAt } from "./evaluate/draft-assertion.ts";
+import { proposeTest } from "./evaluate/draft-test.ts";
+import { evaluateTest } from "./evaluate/evaluate.ts";
+import { type Vocabulary, VocabularyBuilder } from "./evaluate/vocabulary.ts";
+import { type LoadedTrace, loadTraces } from "./load.ts";
+import type { Assertion, AssertionInput } from "./model/assertion.ts";
+import type { Judge, RoutingAnswer } from "./model/judge.ts";
+import { Refusal } from "./model/refusal.ts";
+import type { Applicability, Result } from "./model/run.ts";
+import { parseDraft, type TestCase, type TestCaseDocument } from "./model/test-case.ts";
+import { type Clock, systemClock } from "./remote/judge-patience.ts";
+import { type Askable, answersFor } from "./run.ts";
+import type { Database } from "./store/db.ts";
+import { isUuid } from "./store/ownership.ts";
+import { findTrace, listLatestSizes } from "./store/traces.ts";
+
+export type DryRunAsk = {
+  agentId: string;
+  traceId: string;
+  document: TestCaseDocument;
+  /** Whether the scenario is to be compared with the trace as well. */
+  routing: boolean;
+};
+
+export type DryRun = {
+  traceId: string;
+  /** The trace's revision that was judged. */
+  revision: number;
+  result: Omit<Result, "testId">;
+  /** Whether a run would judge the trace by this test, were it active; null unless asked for. */
+  applicability: Pick<Applicability, "applied" | "why" | "reason"> | null;
+};
+
+export type DraftAssertionAsk = { traceId: string; spanId: string } & Pick<Place, "attribute" | "path">;
+
+/** Undefined where the trace does not exist, or is not the agent's. An aborted signal withdraws what is open. */
+export type Editor = {
+  dryRun(ask: DryRunAsk, signal: AbortSignal): Promise<DryRun | undefined>;
+  draftTest(ask: { traceId: string }, signal: AbortSignal): Promise<TestCaseDocument | undefined>;
+  /** Throws VALIDATION_ERROR where there is no such value, or no assertion fits it. */
+  draftAssertion(ask: DraftAssertionAsk, signal: AbortSignal): Promise<Omit<Assertion, "id"> | undefined>;
+  vocabulary(ask: { agentId: string }, signal: AbortSignal): Promise<Vocabulary>;
+};
+
+export type EditorDeps = Askable & { db: Database; clock?: Pick<Clock, "now" | "timeout"> };
+
+const dryRunMs = 60_000;
+const vocabularyKeptMs = 10_000;
+const vocabulariesMax = 50;
+
+export function openEditor({ clock = systemClock, ...deps }: EditorDeps): Editor {
+  const vocabularies = new Map<string, { made: Promise<Vocabulary>; until: number }>();
+  return {
+    dryRun: (ask, signal) => dryRun(deps, ask, signal, clock.timeout(dryRunMs)),
+    async draftTest({ traceId }, signal) {
+      const loaded = await loadTrace(deps.db, traceId);
+      return loaded && draftTest(deps, loaded, signal);
+    },
+    async draftAssertion(ask, signal) {
+      const loaded = await loadTrace(deps.db, ask.traceId);
+      return loaded && draftAssertion(deps, loaded, ask, signal);
+    },
+    vocabulary({ agentId }) {
+      const known = vocabularies.get(agentId);
+      if (known && clock.now() < known.until) return known.made;
+      const fresh = { made: readVocabulary(deps.db, agentId, clock), until: Infinity };
+      vocabularies.delete(agentId);
+      vocabularies.set(agentId, fresh);
+      const oldest = vocabularies.keys().next();
+      if (vocabularies.size > vocabulariesMax && oldest.value) vocabularies.delete(oldest.value);
+      const keep = (ms: number) => {
+        fresh.until = clock.now() + ms;
+      };
+      fresh.made.then(
+        () => keep(vocabularyKeptMs),
+        () => keep(0),
+      );
+      return fresh.made;
+    },
+  };
+}
+
+/** The trace whole; of this agent, where one is named. */
+async function loadTrace(db: Database, id: string, agentId?: string): Promise<LoadedTrace | undefined> {
+  const row = isUuid(id) ? await findTrace(db, id) : undefined;
+  if (!row || (agentId !== undefined && row.agentId !== agentId)) return undefined;
+  return (await loadTraces(db, [row.id])).get(row.id);
+}
+
+async function dryRun(
+  { db, judge, sandbox }: EditorDeps,
+  { agentId, traceId, document, routing }: DryRunAsk,
+  asker: AbortSignal,
+  deadline: AbortSignal,
+): Promise<DryRun | undefined> {
+  const loaded = await loadTrace(db, traceId, agentId);
+  if (!loaded) return undefined;
+  const { trace, derived } = loaded;
+  const test = { ...document, id: draftId, agentId };
+  const deps = { judge: punctual(judge, deadline), sandbox };
+  const signal = AbortSignal.any([asker, deadline]);
+  const [answers, applies] = await Promise.all([
+    answersFor(deps, loaded, [test], signal),
+    routing ? applicabilityOf(deps, loaded, test, signal) : null,
+  ]);
+  const { testId: _, ...result } = evaluateTest(trace, derived, test, answers);
+  return { traceId: loaded.traceId, revision: loaded.revision, result, applicability: applies };
+}
+
+/** Stands where the id of a stored test would. */
+const draftId = "draft";
+
+/** A judge whose silence until the deadline is told as such. */
+function punctual(judge: Judge, deadline: AbortSignal): Judge {
+  const late = {
+    state: "unavailable",
+    reason: `The judge did not answer within ${dryRunMs / 1000} s.`,
+  } as const;
+  return {
+    async route(question, signal) {
+      const answer = await judge.route(question, signal);
+      return answer.state !== "ok" && deadline.aborted ? late : answer;
+    },
+    async ask(question, signal) {
+      const answer = await judge.ask(question, signal);
+      return answer.state !== "ok" && deadline.aborted ? late : answer;
+    },
+  };
+}
+
+/** As of an active test; one without turns is not yet one of several. */
+async function applicabilityOf(
+  { judge }: Pick<Askable, "judge">,
+  { derived }: LoadedTrace,
+  test: TestCase,
+  signal: AbortSignal,
+): Promise<NonNullable<DryRun["applicability"]>> {
+  const turns = test.turns.length === 0 ? [{ input: "?" }] : test.turns;
+  const active: TestCase = { ...test, turns, status: "active" };
+  const question = routingQuestion(derived, [active]);
+  const answer =
+    question && (/\S/.test(active.scenario) ? await judge.route(question, signal) : nothingToCompare);
+  const { applied, why, reason } = applicability(derived, [active], answer).tests[0]!;
+  return { applied, why, ...(reason === undefined ? {} : { reason }) };
+}
+
+const nothingToCompare: RoutingAnswer = {
+  state: "unusable",
+  reason: "The test has no scenario to compare the conversation with.",
+};
+
+/** Disabled, and with those of the proposed assertions alone that hold on the trace. */
+async function draftTest(deps: Askable, loaded: LoadedTrace, signal: AbortSignal): Promise<TestCaseDocument> {
+  const { assertions: proposed, ...fields } = proposeTest(loaded.trace, loaded.derived);
+  const assertions: AssertionInput[] = [];
+  for (const alternatives of proposed) {
+    const held = await firstHolding(deps, loaded, alternatives, signal);
+    if (held) assertions.push({ ...held, id: `a${assertions.length + 1}` });
+  }
+  return parseDraft({ ...fields, status: "disabled", assertions });
+}
+
+async function draftAssertion(
+  deps: Askable,
+  loaded: LoadedTrace,
+  { spanId, attribute, path }: DraftAssertionAsk,
+  signal: AbortSignal,
+): Promise<Omit<Assertion, "id">> {
+  const refuse = (path: string, message: string) =>
+    new Refusal("VALIDATION_ERROR", { message, issues: [{ path, message }] });
+  const span = loaded.trace.spans.find(({ span_id }) => span_id === spanId);
+  if (!span) throw refuse("spanId", "The trace has no span with this id.");
+  const place = { span, attribute, path };
+  if (valueAt(place) === undefined) {
+    throw refuse(path.length > 0 ? "path" : "attribute", "The span has no such value.");
+  }
+  const held = await firstHolding(deps, loaded, assertionsAbout(loaded.derived, place), signal);
+  if (!held)
+    throw refuse("attribute", "No assertion fits this value: it is too long, or holds what none can.");
+  const { id: _, ...assertion } = held;
+  return assertion;
+}
+
+/** The first that can be saved and, once it was, passes on this trace. */
+async function firstHolding(
+  deps: Askable,
+  loaded: LoadedTrace,
+  alternatives: AssertionInput[],
+  signal: AbortSignal,
+): Promise<Assertion | undefined> {
+  for (const alternative of alternatives) {
+    const document = savedDraft(alternative);
+    if (!document) continue;
+    const test = { ...document, id: draftId, agentId: loaded.agentId };
+    const answers = await answersFor(deps, loaded, [test], signal);
+    const { outcome } = evaluateTest(loaded.trace, loaded.derived, test, answers);
+    if (outcome === "passed") return document.assertions[0]!;
+  }
+  return undefined;
+}
+
+/** A document of one assertion as it would come back from the database; undefined where it cannot be saved. */
+function savedDraft(assertion: AssertionInput): TestCaseDocument | undefined {
+  try {
+    return parseDraft(JSON.parse(JSON.stringify({ name: draftId, assertions: [assertion] })));
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
+const vocabularyTraces = 50;
+const vocabularyBytes = 32 * 1024 * 1024;
+const vocabularyMs = 1_000;
+
+/** From the latest traces, as many as can be read within the bounds; one too large for what is left is passed over. */
+async function readVocabulary(db: Database, agentId: string, clock: Pick<Clock, "now">): Promise<Vocabulary> {
+  const builder = new VocabularyBuilder();
+  const until = clock.now() + vocabularyMs;
+  let room = vocabularyBytes;
+  for (const { id, bytes } of await listLatestSizes(db, agentId, vocabularyTraces)) {
+    if (bytes > room || clock.now() > until) {
+      builder.leaveOut();
+      continue;
+    }
+    room -= bytes;
+    const loaded = (await loadTraces(db, [id])).get(id);
+    if (loaded) builder.add(loaded.trace, loaded.derived);
+  }
+  return builder.build();
+}

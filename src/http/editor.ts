@@ -1,0 +1,139 @@
+// What the editor of test cases asks: dry-runs on past traces, drafts from one, and the words to complete with.
+import type { FastifyReply } from "fastify";
+import { z } from "zod";
+import type { Editor } from "../editor.ts";
+import { Refusal } from "../model/refusal.ts";
+import { parseDraft } from "../model/test-case.ts";
+import type { App, Deps } from "./deps.ts";
+import { DraftedAssertion, DryRun, TestDocument, Vocabulary } from "./editor-schemas.ts";
+import { found } from "./page.ts";
+import { requireAccount } from "./session.ts";
+import { Slots } from "./slots.ts";
+import { testCaseBody } from "./test-cases.ts";
+
+// Each may hold a whole trace in memory; a dry-run holds it while the judge thinks.
+const atOnce = 6;
+const waitMs = 5_000;
+/** So that no account takes all the places. */
+const dryRunsOfAccountMax = 2;
+
+export function registerEditor(app: App, { editor }: Deps & { editor: Editor }): void {
+  const params = z.object({ id: z.string() });
+  const slots = new Slots(atOnce, waitMs);
+  const dryRuns = new Map<string, number>();
+
+  app.post(
+    "/api/agents/:id/tests/dry-run",
+    {
+      schema: {
+        tags: ["tests"],
+        summary: "Judge a past trace by a test case that need not be saved, and store nothing",
+        params,
+        querystring: z.object({
+          routing: z.stringbool().optional().describe("Whether to say too if the scenario matches."),
+        }),
+        body: z.object({
+          test: testCaseBody,
+          traceId: z.string(),
+          routing: z.boolean().optional().describe("As in the query."),
+        }),
+        response: { 200: DryRun },
+      },
+    },
+    async (request, reply) => {
+      const { test, traceId, routing } = request.body;
+      const ask = {
+        agentId: request.params.id.toLowerCase(),
+        traceId,
+        document: parseDraft(test),
+        routing: routing ?? request.query.routing ?? false,
+      };
+      const { id: accountId } = requireAccount(request);
+      const running = dryRuns.get(accountId) ?? 0;
+      if (running >= dryRunsOfAccountMax) {
+        throw new Refusal("RATE_LIMITED", {
+          message: `At most ${dryRunsOfAccountMax} dry-runs at once; wait for one to end.`,
+          retryAfterSeconds: 1,
+        });
+      }
+      dryRuns.set(accountId, running + 1);
+      try {
+        return found(await inSlot(slots, reply, signal => editor.dryRun(ask, signal)));
+      } finally {
+        const left = dryRuns.get(accountId)! - 1;
+        if (left === 0) dryRuns.delete(accountId);
+        else dryRuns.set(accountId, left);
+      }
+    },
+  );
+
+  app.get(
+    "/api/agents/:id/vocabulary",
+    {
+      schema: {
+        tags: ["tests"],
+        summary: "Names of spans and tools, attributes and arguments in the agent's latest traces",
+        params,
+        response: { 200: Vocabulary },
+      },
+    },
+    async ({ params: { id } }, reply) =>
+      inSlot(slots, reply, signal => editor.vocabulary({ agentId: id.toLowerCase() }, signal)),
+  );
+
+  app.post(
+    "/api/traces/:id/draft-test",
+    {
+      schema: {
+        tags: ["traces"],
+        summary: "Draft a test case from a trace, of assertions that hold on it; nothing is saved",
+        params,
+        response: { 200: TestDocument },
+      },
+    },
+    async ({ params: { id } }, reply) =>
+      found(await inSlot(slots, reply, signal => editor.draftTest({ traceId: id }, signal))),
+  );
+
+  app.post(
+    "/api/traces/:id/draft-assertion",
+    {
+      schema: {
+        tags: ["traces"],
+        summary: "Draft the assertion that fits one value of a trace and holds on it; nothing is saved",
+        params,
+        body: z.object({
+          spanId: z.string(),
+          attribute: z.string().nullable().describe("Null for the span itself."),
+          path: z
+            .array(z.union([z.string(), z.number().int().min(0)]))
+            .max(50)
+            .default([])
+            .describe("Keys and positions inside the attribute's value, from the outside in."),
+        }),
+        response: { 200: DraftedAssertion },
+      },
+    },
+    async ({ params: { id }, body }, reply) =>
+      found(await inSlot(slots, reply, signal => editor.draftAssertion({ traceId: id, ...body }, signal))),
+  );
+}
+
+/** Does the work when there is room for it, and withdraws it when the client goes away. */
+async function inSlot<T>(
+  slots: Slots,
+  reply: FastifyReply,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const gone = new AbortController();
+  reply.raw.once("close", () => gone.abort());
+  // It may have left while its session was looked up.
+  if (reply.raw.destroyed) gone.abort();
+  const release = await slots.take();
+  if (!release) throw new Refusal("UNAVAILABLE", { message: "Others are using the editor; try again." });
+  try {
+    return await work(gone.signal);
+  } finally {
+    release();
+  }
+}

@@ -1,0 +1,302 @@
+// Drafts hold on the trace they come from, dry-runs store nothing, and whatever becomes of the judge is told as it is.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, beforeEach, describe, it } from "node:test";
+import fc from "fast-check";
+import pino from "pino";
+import { openEditor } from "../../src/editor.ts";
+import { columnsOf } from "../../src/model/columns.ts";
+import { derive } from "../../src/model/derive.ts";
+import { Refusal } from "../../src/model/refusal.ts";
+import { parseDraft, parseTestCase } from "../../src/model/test-case.ts";
+import type { Span, TracePath } from "../../src/model/trace.ts";
+import { openJudge } from "../../src/remote/judge.ts";
+import { systemClock } from "../../src/remote/judge-patience.ts";
+import { Sandbox } from "../../src/remote/sandbox.ts";
+import { TraceWriter } from "../../src/store/trace-writer.ts";
+import { encodeBatch } from "../../src/wire/batch.ts";
+import { root, span, tool } from "../evaluate/makers.ts";
+import { arbitraryPath, arbitrarySpan, makeBatch, makeTrace } from "../model/make-trace.ts";
+import { limits, makeSender, openTwice } from "../store/make-write.ts";
+import { obliging, silence, startJudgeServer } from "../support/judge-server.ts";
+
+const { db, close } = await openTwice();
+const server = await startJudgeServer();
+const sandbox = new Sandbox({ budgetMs: 5_000 });
+after(async () => {
+  await sandbox.close();
+  await server.close();
+  await close();
+});
+beforeEach(() => {
+  server.requests.length = 0;
+  server.script = obliging();
+});
+
+const log = pino({ level: "silent" });
+const config = { url: server.url, model: "local", apiKey: undefined, timeoutMs: 30_000, concurrency: 8 };
+const judged = openEditor({ db, sandbox, judge: openJudge(config, log) });
+const unjudged = openEditor({ db, sandbox, judge: openJudge(null, log) });
+const writer = new TraceWriter(db, limits);
+const sender = await makeSender(db);
+const { agentId } = sender;
+const nobodyLeaves = new AbortController().signal;
+
+async function store(spans: Span[], path: TracePath = "canonical", to = sender): Promise<string> {
+  const traceId = randomUUID();
+  await writer.write({
+    traceId,
+    runId: randomUUID(),
+    keyId: to.keyId,
+    agentId: to.agentId,
+    externalId: traceId,
+    path,
+    spanCount: spans.length,
+    spanKeys: Buffer.alloc(8 * spans.length),
+    ...encodeBatch(makeBatch(spans)),
+    columns: columnsOf(derive(makeTrace(spans, path))),
+  });
+  return traceId;
+}
+
+async function dryRun(
+  traceId: string,
+  fields: object,
+  { editor = judged, routing = false, signal = nobodyLeaves } = {},
+) {
+  const document = parseDraft({ name: "a test", ...fields });
+  return editor.dryRun({ agentId, traceId, document, routing }, signal);
+}
+
+const parcel = root({ "gen_ai.prompt": "Where is my parcel?", "gen_ai.response.text": "It is in Lyon." });
+const semantic = { type: "semantic", criteria: "Says where the parcel is." };
+
+describe("a dry-run", () => {
+  it("judges the trace by the document, each check with its evidence", async () => {
+    const traceId = await store([parcel, tool("track", { id: 7 })]);
+    const assertions = [
+      { type: "tool_call", expected_name: "track", expected_arguments: { id: 7 } },
+      { type: "response_regex", pattern: "Paris" },
+      semantic,
+    ];
+    const ran = await dryRun(traceId, { assertions });
+    assert.deepEqual([ran?.traceId, ran?.revision, ran?.applicability], [traceId, 1, null]);
+    assert.deepEqual(
+      ran?.result.checks.map(({ id, outcome }) => [id, outcome]),
+      [
+        ["a1", "passed"],
+        ["a2", "failed"],
+        ["a3", "passed"],
+      ],
+    );
+    assert.equal(ran?.result.checks[1]?.evidence[0]?.spanId, "root");
+    assert.equal(ran?.result.outcome, "failed");
+  });
+
+  it("stores nothing and schedules nothing", async () => {
+    const traceId = await store([parcel]);
+    const counts = async () => {
+      const { rows } = await db.pool.query(
+        `select (select count(*) from runs) as runs, (select count(*) from test_cases) as tests,
+          (select count(*) from traces) as traces, (select sum(xmin::text::bigint) from runs) as touched`,
+      );
+      return rows[0];
+    };
+    const before = await counts();
+    assert.ok(before.runs > 0);
+    await dryRun(traceId, { assertions: [semantic] }, { routing: true });
+    assert.deepEqual(await counts(), before);
+  });
+
+  it("knows no trace of another agent, no deleted trace, and nothing that is no id", async () => {
+    const foreign = await store([parcel], "canonical", await makeSender(db));
+    for (const traceId of [foreign, randomUUID(), "not-an-id", "\0"]) {
+      assert.equal(await dryRun(traceId, { assertions: [semantic] }), undefined);
+    }
+    assert.equal(server.requests.length, 0);
+  });
+
+  it("says of a semantic check that no judge is configured", async () => {
+    const ran = await dryRun(await store([parcel]), { assertions: [semantic] }, { editor: unjudged });
+    assert.deepEqual([ran?.result.outcome, ran?.result.checks[0]?.skipped], ["skipped", "no_judge"]);
+  });
+
+  it("skips what the judge has not answered by the deadline, and says so", async () => {
+    server.script = () => silence;
+    const deadline = new AbortController();
+    const clock = { ...systemClock, timeout: () => deadline.signal };
+    const editor = openEditor({ db, sandbox, judge: openJudge(config, log), clock });
+    const traceId = await store([parcel]);
+    const running = dryRun(
+      traceId,
+      { assertions: [semantic], scenario: "A parcel." },
+      { editor, routing: true },
+    );
+    await server.arrived(2);
+    deadline.abort();
+    const ran = await running;
+    const [check] = ran!.result.checks;
+    assert.deepEqual([check?.outcome, check?.skipped], ["skipped", "judge_unavailable"]);
+    assert.match(check!.reason, /within 60 s/);
+    assert.deepEqual([ran?.applicability?.applied, ran?.applicability?.why], [false, "routing_unavailable"]);
+  });
+
+  it("withdraws its questions when whoever asked goes away", async () => {
+    server.script = () => silence;
+    const leaving = new AbortController();
+    const traceId = await store([parcel]);
+    const running = dryRun(traceId, { assertions: [semantic] }, { signal: leaving.signal });
+    await server.arrived(1);
+    leaving.abort();
+    assert.equal((await running)?.result.outcome, "skipped");
+  });
+});
+
+describe("a dry-run that asks for routing", () => {
+  for (const [what, fields, label, expected] of [
+    ["a scenario that matches", { scenario: "A parcel." }, "match", [true, "scenario_matched"]],
+    ["one that does not", { scenario: "A refund." }, "no_match", [false, "scenario_no_match"]],
+    [
+      "a test that is disabled",
+      { scenario: "A parcel.", status: "disabled" },
+      "match",
+      [true, "scenario_matched"],
+    ],
+    ["a test without a scenario", {}, "match", [false, "routing_unavailable"]],
+    ["a test that always runs", { passiveBehavior: "always_run" }, "no_match", [true, "always_run"]],
+    ["a test of several turns", { turns: [{ input: "a" }, { input: "b" }] }, "match", [false, "multi_turn"]],
+  ] as const) {
+    it(`says of ${what}: ${expected[1]}`, async () => {
+      server.script = obliging({ label: () => label });
+      const ran = await dryRun(await store([parcel]), fields, { routing: true });
+      assert.deepEqual([ran?.applicability?.applied, ran?.applicability?.why], expected);
+    });
+  }
+
+  it("says that there is no input to compare, or no judge to ask", async () => {
+    const scenario = { scenario: "A parcel." };
+    const silent = await dryRun(await store([root()]), scenario, { routing: true });
+    assert.equal(silent?.applicability?.why, "no_user_input");
+    const alone = await dryRun(await store([parcel]), scenario, { routing: true, editor: unjudged });
+    assert.equal(alone?.applicability?.why, "routing_unavailable");
+    assert.match(alone!.applicability!.reason!, /No judge is configured/);
+  });
+});
+
+describe("drafts", () => {
+  const spans = fc.uniqueArray(arbitrarySpan, {
+    minLength: 1,
+    maxLength: 8,
+    selector: ({ span_id }) => span_id,
+  });
+
+  it("of tests hold on their trace, whatever the trace", async () => {
+    let drafted = 0;
+    await fc.assert(
+      fc.asyncProperty(spans, arbitraryPath, async (made, path) => {
+        const traceId = await store(made, path);
+        const draft = await unjudged.draftTest({ traceId }, nobodyLeaves);
+        const sent = JSON.parse(JSON.stringify(draft));
+        assert.equal(parseTestCase(sent).status, "disabled");
+        const ran = await dryRun(traceId, sent, { editor: unjudged });
+        for (const check of ran!.result.checks) assert.equal(check.outcome, "passed", JSON.stringify(check));
+        drafted += ran!.result.checks.length;
+      }),
+      { numRuns: 60 },
+    );
+    assert.ok(drafted > 30, `${drafted} assertions were drafted`);
+  });
+
+  it("of assertions hold on their trace, whatever the value, or are refused", async () => {
+    let drafted = 0;
+    await fc.assert(
+      fc.asyncProperty(spans, arbitraryPath, async (made, path) => {
+        const traceId = await store(made, path);
+        for (const { span_id: spanId, attributes } of made.slice(0, 2)) {
+          for (const attribute of [null, ...Object.keys(attributes).slice(0, 3)]) {
+            const draft = await unjudged
+              .draftAssertion({ traceId, spanId, attribute, path: [] }, nobodyLeaves)
+              .catch(error =>
+                assert.ok(error instanceof Refusal && error.code === "VALIDATION_ERROR", error),
+              );
+            if (!draft) continue;
+            const ran = await dryRun(
+              traceId,
+              { assertions: [JSON.parse(JSON.stringify(draft))] },
+              { editor: unjudged },
+            );
+            assert.equal(ran?.result.outcome, "passed", JSON.stringify(draft));
+            drafted += 1;
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+    assert.ok(drafted > 30, `${drafted} assertions were drafted`);
+  });
+
+  it("of a part of a value hold too, and leave out what they could not say", async () => {
+    const attributes = { "app.order": '{"items":[{"sku":"a"},{"sku":"b"}]}', huge: "x".repeat(70_000) };
+    const traceId = await store([parcel, span({ span_id: "s", attributes })]);
+    const ask = { traceId, spanId: "s", attribute: "app.order", path: ["items", 1, "sku"] };
+    const draft = await unjudged.draftAssertion(ask, nobodyLeaves);
+    assert.equal(draft?.type, "json_schema");
+    const ran = await dryRun(traceId, { assertions: [draft] }, { editor: unjudged });
+    assert.equal(ran?.result.outcome, "passed");
+    for (const [change, at] of [
+      [{ attribute: "huge", path: [] }, "attribute"],
+      [{ attribute: "absent", path: [] }, "attribute"],
+      [{ path: ["items", 2] }, "path"],
+      [{ spanId: "nobody" }, "spanId"],
+    ] as const) {
+      const wrong = { ...ask, ...change, path: [...(("path" in change && change.path) || [])] };
+      await assert.rejects(unjudged.draftAssertion(wrong, nobodyLeaves), (error: Refusal) => {
+        assert.deepEqual([error.code, error.issues?.[0]?.path], ["VALIDATION_ERROR", at]);
+        return true;
+      });
+    }
+  });
+
+  it("of a long reply are searched in the sandbox and still hold", async () => {
+    const text = `${"Dear customer, your parcel is on its way and will reach you soon. ".repeat(1_000)}`;
+    const traceId = await store([root({ "gen_ai.response.text": text })]);
+    const ask = { traceId, spanId: "root", attribute: "gen_ai.response.text", path: [] };
+    const draft = await unjudged.draftAssertion(ask, nobodyLeaves);
+    assert.equal(draft?.type, "response_regex");
+    const ran = await dryRun(traceId, { assertions: [draft] }, { editor: unjudged });
+    assert.equal(ran?.result.outcome, "passed");
+  });
+});
+
+describe("the vocabulary", () => {
+  it("is of the agent's own latest traces, at most fifty", async () => {
+    const own = await makeSender(db);
+    const other = await makeSender(db);
+    await store([root(), span({ name: "foreign" })], "canonical", other);
+    for (let at = 0; at < 51; at++) await store([span({ name: "step" })], "canonical", own);
+    const { traces, spans } = await unjudged.vocabulary({ agentId: own.agentId }, nobodyLeaves);
+    assert.deepEqual([traces, spans.map(({ name, count }) => [name, count])], [50, [["step", 50]]]);
+  });
+
+  it("is read anew once what was read is ten seconds old", async () => {
+    let now = 0;
+    const clock = { ...systemClock, now: () => now };
+    const editor = openEditor({ db, sandbox, judge: openJudge(null, log), clock });
+    const own = await makeSender(db);
+    const tracesNow = async () => (await editor.vocabulary({ agentId: own.agentId }, nobodyLeaves)).traces;
+    assert.equal(await tracesNow(), 0);
+    await store([root()], "canonical", own);
+    assert.equal(await tracesNow(), 0);
+    now = 10_000;
+    assert.equal(await tracesNow(), 1);
+  });
+
+  it("passes over a trace that is too large to be read for it", async () => {
+    const own = await makeSender(db);
+    await store([root()], "canonical", own);
+    const large = await store([root()], "canonical", own);
+    await db.pool.query("update traces set batch_bytes = 40000000 where id = $1", [large]);
+    const { traces, complete } = await unjudged.vocabulary({ agentId: own.agentId }, nobodyLeaves);
+    assert.deepEqual([traces, complete], [1, false]);
+  });
+});
