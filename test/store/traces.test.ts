@@ -51,10 +51,11 @@ describe("the list of an agent's traces", () => {
       verdict: outcome,
       score: null,
       counts,
-      results: [{ testId } as never],
+      results: [{ testId, outcome: "passed", checks: [] } as never],
       tests: [],
     };
-    await completeRuns(db, lease, [{ id: run!.id, revision: 1, verdict }]);
+    const tokens = { input: null, output: null, reasoning: null, total: null };
+    await completeRuns(db, lease, [{ id: run!.id, revision: 1, verdict, durationMs: null, tokens }]);
   }
 
   const [testA, testB] = [crypto.randomUUID(), crypto.randomUUID()];
