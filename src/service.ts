@@ -5,6 +5,7 @@ import { Evaluators } from "./evaluators.ts";
 import { buildApp, buildHealthApp } from "./http/app.ts";
 import { EventHub, registerEvents } from "./http/events.ts";
 import { metrics } from "./http/health.ts";
+import { registerInsights } from "./http/insights.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
 import { registerRuns } from "./http/runs.ts";
 import { registerTraces } from "./http/traces.ts";
@@ -124,6 +125,7 @@ async function serve(
     registerPublicTraces,
     registerTraces,
     registerRuns,
+    registerInsights,
     registerEvents,
   ]);
   return listen(app, config, closing);

@@ -15,6 +15,8 @@ export const oldest = "00000000-0000-0000-0000-000000000000";
  */
 export const clockSlackMs = 600_000;
 
+export const hourMs = 3_600_000;
+
 /** The lowest id that is made at this time. */
 export function idAt(timeMs: number): string {
   const hex = Math.min(Math.max(Math.floor(timeMs), 0), 2 ** 48 - 1)

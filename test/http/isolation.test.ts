@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import { EventHub, registerEvents } from "../../src/http/events.ts";
+import { registerInsights } from "../../src/http/insights.ts";
 import type { Route } from "../../src/http/route-table.ts";
 import { registerRuns } from "../../src/http/runs.ts";
 import { registerTraces } from "../../src/http/traces.ts";
@@ -26,6 +27,7 @@ before(async () => {
     extend(app, deps) {
       registerTraces(app, { ...deps, events: new EventPublisher(deps.db) });
       registerRuns(app, deps);
+      registerInsights(app, deps);
       registerEvents(app, { ...deps, hub: new EventHub() });
     },
   });
