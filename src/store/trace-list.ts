@@ -105,32 +105,39 @@ function toSql(agentId: string, filters: TraceFilters): { text: string; values: 
 type Path = { from: string; id: string; join: string; where: string[]; also: string[] };
 
 function pathFor(agentId: string, filters: TraceFilters, values: unknown[]): Path {
-  const narrowed: Conditions = { values, where: [] };
   const { externalId, verdict, state, routing, failed, httpStatus, kind } = filters;
-  const routingIsRare = routing === "unavailable" || routing === "no_user_input";
-  const isOpen = state === "pending" || state === "running" || state === "error";
-  if (externalId === undefined && (verdict || routingIsRare || isOpen)) {
+  // Parts are written out where the planner must see that the index's own condition holds.
+  const traces = (value?: unknown, condition?: (parameter: string) => string): Path => {
+    const narrowed: Conditions = { values, where: [] };
+    add(narrowed, agentId, p => `t.agent_id = ${p}`);
+    if (condition) add(narrowed, value, condition);
+    return { from: "traces t", id: "t.id", join: "", where: narrowed.where, also: [] };
+  };
+  // A run that a later one of its trace has replaced leads to that trace as well.
+  const runs = (value: unknown, condition: (parameter: string) => string): Path => {
+    const narrowed: Conditions = { values, where: [] };
     add(narrowed, agentId, p => `s.agent_id = ${p}`);
-    // Written out: the planner must see that the index's own condition holds.
-    if (isOpen) add(narrowed, state, p => `s.state <> 'completed' and s.state = ${p}`);
-    else if (verdict) add(narrowed, verdict, p => `s.state = 'completed' and s.verdict = ${p}`);
-    else narrowed.where.push(`s.state = 'completed' and s.routing = '${routing}'`);
-    // A run that a later one has replaced leads to its trace as well.
-    return {
-      from: "runs s",
-      id: "s.trace_id",
-      join: "join traces t on t.id = s.trace_id",
-      where: narrowed.where,
-      also: ["r.id = s.id"],
-    };
+    add(narrowed, value, condition);
+    const join = "join traces t on t.id = s.trace_id";
+    return { from: "runs s", id: "s.trace_id", join, where: narrowed.where, also: ["r.id = s.id"] };
+  };
+  if (externalId !== undefined) return traces(externalId, p => `t.external_id = ${p}`);
+  if (state === "pending" || state === "running" || state === "error") {
+    return runs(state, p => `s.state <> 'completed' and s.state = ${p}`);
   }
-  add(narrowed, agentId, p => `t.agent_id = ${p}`);
-  if (externalId !== undefined) add(narrowed, externalId, p => `t.external_id = ${p}`);
-  else if (failed) narrowed.where.push("t.failed");
-  else if (httpStatus !== undefined && httpStatus !== 200) {
-    add(narrowed, httpStatus, p => `t.http_status <> 200 and t.http_status = ${p}`);
-  } else if (kind === "test_run") narrowed.where.push("t.kind = 'test_run'");
-  return { from: "traces t", id: "t.id", join: "", where: narrowed.where, also: [] };
+  if (routing === "unavailable" || routing === "no_user_input") {
+    return runs(
+      routing,
+      p => `s.state = 'completed' and s.routing in ('no_user_input', 'unavailable') and s.routing = ${p}`,
+    );
+  }
+  if (failed) return traces(failed, p => `t.failed and t.failed = ${p}`);
+  if (httpStatus !== undefined && httpStatus !== 200) {
+    return traces(httpStatus, p => `t.http_status <> 200 and t.http_status = ${p}`);
+  }
+  if (kind === "test_run") return traces(kind, p => `t.kind = 'test_run' and t.kind = ${p}`);
+  if (verdict) return runs(verdict, p => `s.state = 'completed' and s.verdict = ${p}`);
+  return traces();
 }
 
 function addTraceFilters(conditions: Conditions, filters: TraceFilters): void {
