@@ -11,8 +11,8 @@ export type Patience = {
   stretch: number;
 };
 
-// Half of what a page may take; a look is as long as the one before it says that the rest allows.
-const patience: Patience = { ms: 20, stretch: 500 };
+// A third of what a page may take; a look is as long as the one before it says that the rest allows.
+const patience: Patience = { ms: 16, stretch: 500 };
 const stretchMax = 20_000;
 
 /**

@@ -163,8 +163,10 @@ function addTraceFilters(conditions: Conditions, filters: TraceFilters): void {
 }
 
 function addRunFilters(conditions: Conditions, filters: TraceFilters): void {
-  if (filters.state === "none") conditions.where.push("r.id is null");
-  else add(conditions, filters.state, p => `r.state = ${p}`);
+  if (filters.state !== "none") add(conditions, filters.state, p => `r.state = ${p}`);
+  // Asked of an index alone, before the run itself is looked up.
+  else
+    conditions.where.push("(select judged.id from runs judged where judged.trace_id = t.id limit 1) is null");
   add(conditions, filters.verdict, p => `r.verdict = ${p}`);
   add(conditions, filters.routing, p => `r.routing = ${p}`);
   add(conditions, filters.testId, p => `${p}::uuid = any (r.test_ids)`);
