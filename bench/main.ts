@@ -6,6 +6,7 @@ import { openEmbedded } from "../src/store/embedded.ts";
 import { batchCost } from "./batches.ts";
 import type { DriverInput, DriverOutput } from "./driver.ts";
 import { evaluationRate } from "./evaluation.ts";
+import { listTimes } from "./lists.ts";
 import { type Child, cpuSeconds, cpuSecondsOfTree, peakMb, start } from "./processes.ts";
 import { makeProject } from "./project.ts";
 import { type Format, spansPerTrace } from "./traces.ts";
@@ -25,9 +26,12 @@ const postmaster = Number(
 const children: Child[] = [];
 
 try {
-  if (!process.argv.includes("--eval")) await ingestion();
-  if (!process.argv.includes("--eval")) await batches();
-  await evaluation();
+  if (process.argv.includes("lists")) await lists();
+  else {
+    if (!process.argv.includes("--eval")) await ingestion();
+    if (!process.argv.includes("--eval")) await batches();
+    await evaluation();
+  }
 } finally {
   await Promise.all(children.map(child => child.stop()));
   await database.end();
@@ -112,6 +116,11 @@ async function evaluation(): Promise<void> {
       `peak RSS ${peakMb(worker.service.pid).toFixed(0)} MB`,
   );
   await worker.service.stop();
+}
+
+async function lists(): Promise<void> {
+  const traces = Number(process.env.BENCH_TRACES ?? 1_000_000);
+  for (const line of await listTimes(database, embedded.url, traces)) print(line);
 }
 
 async function startService(env: Record<string, string>): Promise<{ service: Child; url: string }> {

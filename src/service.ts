@@ -8,6 +8,7 @@ import { registerEditor } from "./http/editor.ts";
 import { EventHub, registerEvents } from "./http/events.ts";
 import { metrics } from "./http/health.ts";
 import { registerIngestionLog } from "./http/ingestion-log.ts";
+import { registerInsights } from "./http/insights.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
 import { registerRuns } from "./http/runs.ts";
 import { registerTraces } from "./http/traces.ts";
@@ -153,6 +154,7 @@ async function serve(
     registerTraces,
     registerRuns,
     registerIngestionLog,
+    registerInsights,
     registerEvents,
     registerEditor,
   ]);

@@ -162,6 +162,8 @@ export class RunWorker {
         id: run.id,
         revision: loaded.revision,
         verdict,
+        durationMs: loaded.derived.durationMs,
+        tokens: loaded.derived.tokens,
       })),
     );
     const stale = judged.filter(({ loaded }) => loaded.stale);

@@ -1,6 +1,6 @@
 // Judges a trace by the tests of its agent: pure, and total on whatever a trace may hold.
 import type { RoutingAnswer } from "../model/judge.ts";
-import type { Check, Counts, Outcome, Result, Verdict } from "../model/run.ts";
+import { type Check, type Counts, type Outcome, type Result, scoreOf, type Verdict } from "../model/run.ts";
 import { documentOf, type TestCase } from "../model/test-case.ts";
 import type { Derived, MergedTrace } from "../model/trace.ts";
 import { applicability } from "./applicability.ts";
@@ -94,8 +94,4 @@ function outcomeOf(counts: Counts): Outcome {
   if (counts.failed > 0) return "failed";
   if (counts.missing_instrumentation > 0) return "missing_instrumentation";
   return counts.passed > 0 ? "passed" : "skipped";
-}
-
-function scoreOf({ passed, failed }: Counts): number | null {
-  return passed + failed === 0 ? null : passed / (passed + failed);
 }

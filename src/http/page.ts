@@ -4,7 +4,7 @@ import { Refusal } from "../model/refusal.ts";
 import { type Listing, newest } from "../store/listing.ts";
 import { isUuid } from "../store/ownership.ts";
 
-// A cursor is the id of the last item shown, as 22 characters that promise nothing about what they are.
+// A cursor is the id of the last item shown or looked at, as 22 characters that promise nothing about what they are.
 const Cursor = z
   .string()
   .transform((text, context) => {
@@ -28,13 +28,18 @@ export function listingOf(query: z.output<typeof PageQuery>): Listing {
   return { before: query.cursor ?? newest, rowsMax: query.limit + 1 };
 }
 
-/** The rows that `listingOf` asked for, as a page. */
+/**
+ * The rows that `listingOf` asked for, as a page. A list that looks for what is rare may answer with fewer than it
+ * was asked for, even none, and go on from where its `reach` says that it stopped.
+ */
 export function pageOf<T extends { id: string }>(
   rows: T[],
   { limit }: { limit: number },
+  reach: string | null = null,
 ): { items: T[]; nextCursor: string | null } {
   const items = rows.slice(0, limit);
-  return { items, nextCursor: rows.length > limit ? cursorOf(items.at(-1)!.id) : null };
+  const last = rows.length > limit ? items.at(-1)!.id : reach;
+  return { items, nextCursor: last && cursorOf(last) };
 }
 
 /** The schema of a page of `item`. */

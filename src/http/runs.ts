@@ -30,13 +30,13 @@ export function registerRuns(app: App, { db }: Deps): void {
     },
     async ({ params: { id }, query }) => {
       const { id: testId, agentId } = found(await findTestCase(db, id));
-      const runs = await listRunsOfTest(db, { agentId, testId }, listingOf(query));
+      const { rows, reach } = await listRunsOfTest(db, { agentId, testId }, listingOf(query));
       // Of each run, the result of the test that was asked for.
-      const views = runs.map(run => {
+      const views = rows.map(run => {
         const view = runDetailView(run);
         return { ...view, results: view.results.filter(result => result.testId === testId) };
       });
-      return pageOf(views, query);
+      return pageOf(views, query, reach);
     },
   );
 }

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { Id } from "./validate.ts";
 
 const time = z.iso.datetime();
-const Outcome = z.enum(["passed", "failed", "skipped", "missing_instrumentation"]);
-const Counts = z.object({
+export const Outcome = z.enum(["passed", "failed", "skipped", "missing_instrumentation"]);
+export const Counts = z.object({
   passed: z.number(),
   failed: z.number(),
   skipped: z.number(),

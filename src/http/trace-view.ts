@@ -5,7 +5,8 @@ import { type TestCase, whyNotEligible } from "../model/test-case.ts";
 import type { Notice } from "../model/trace.ts";
 import type { RunRow, RunWithDetail } from "../store/run-reads.ts";
 import { decodeDetail } from "../store/runs.ts";
-import type { ListedTrace, TraceRow } from "../store/traces.ts";
+import type { ListedTrace } from "../store/trace-list.ts";
+import type { TraceRow } from "../store/traces.ts";
 
 const time = (value: Date | string): string => new Date(value).toISOString();
 

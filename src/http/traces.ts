@@ -4,7 +4,8 @@ import { loadTraces, refreshStale } from "../load.ts";
 import type { EventPublisher } from "../store/events.ts";
 import { listRunsOfTrace } from "../store/run-reads.ts";
 import { listForAgent } from "../store/test-cases.ts";
-import { deleteTrace, findTrace, listTraces } from "../store/traces.ts";
+import { listTraces } from "../store/trace-list.ts";
+import { deleteTrace, findTrace } from "../store/traces.ts";
 import type { App, Deps } from "./deps.ts";
 import { found, listingOf, PageQuery, pageOf, pageSchema } from "./page.ts";
 import { ListedTrace, TraceDetail } from "./trace-schemas.ts";
@@ -56,8 +57,8 @@ export function registerTraces(app: App, { db, events }: Deps & { events: EventP
     async ({ params, query }) => {
       await refreshStale(db, { agentId: params.id });
       const { cursor, limit, ...filters } = query;
-      const traces = await listTraces(db, params.id, filters, listingOf({ cursor, limit }));
-      return pageOf(traces.map(listedTraceView), query);
+      const { rows, reach } = await listTraces(db, params.id, filters, listingOf({ cursor, limit }));
+      return pageOf(rows.map(listedTraceView), query, reach);
     },
   );
 

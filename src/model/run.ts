@@ -8,6 +8,11 @@ export type Routing = "ok" | "not_needed" | "no_user_input" | "unavailable";
 export type Outcome = "passed" | "failed" | "skipped" | "missing_instrumentation";
 export type Counts = Record<Outcome, number>;
 
+/** passed / (passed + failed): a score, or a pass rate (E5). Null when nothing counted. */
+export function scoreOf({ passed, failed }: Counts): number | null {
+  return passed + failed === 0 ? null : passed / (passed + failed);
+}
+
 /** A place a check looked at. `attribute` is null where the span itself (its name, its times) was looked at. */
 export type Evidence = { spanId: string; attribute: string | null; value?: unknown };
 

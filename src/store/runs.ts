@@ -1,7 +1,9 @@
 // The run is the job: claiming due runs under a lease, giving them back, and keeping what they found.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import type pg from "pg";
 import type { Applicability, Result, RunState, Verdict } from "../model/run.ts";
-import type { Database } from "./db.ts";
+import { type Database, transaction } from "./db.ts";
+import { addRollups, type CountedRun } from "./rollups.ts";
 
 export type ClaimedRun = {
   id: string;
@@ -111,24 +113,43 @@ export type CompletedRun = {
   /** The trace's revision that was judged. */
   revision: number;
   verdict: Verdict;
-};
+} & Pick<CountedRun, "durationMs" | "tokens">;
 
 /**
  * Keeps the results of runs whose lease is still this worker's, and answers with their ids. A run that was taken
- * over meanwhile, or whose trace was deleted, is left alone.
+ * over meanwhile, or whose trace was deleted, is left alone,
+ * and is not counted.
  */
 export async function completeRuns(
   db: Database,
   lease: string,
   completed: CompletedRun[],
 ): Promise<Set<string>> {
+  const byId = new Map(completed.map(run => [run.id, run]));
+  return transaction(db, async client => {
+    const kept = await keepResults(client, lease, completed);
+    if (kept.length > 0)
+      await addRollups(
+        client,
+        kept.map(run => ({ ...byId.get(run.id)!, ...run })),
+      );
+    return new Set(kept.map(run => run.id));
+  });
+}
+
+/** Those whose results were kept, each in the hour in which it was made. */
+async function keepResults(
+  client: pg.PoolClient,
+  lease: string,
+  completed: CompletedRun[],
+): Promise<{ id: string; agentId: string; hour: Date }[]> {
   const details = completed.map(({ verdict }) =>
     encodeDetail({ results: verdict.results, tests: verdict.tests }),
   );
   const lengths = details.map(detail => detail.length);
   const places = lengths.map((_, index) => lengths.slice(0, index).reduce((sum, length) => sum + length, 1));
   const column = <T>(read: (run: CompletedRun) => T): T[] => completed.map(read);
-  const { rows } = await db.pool.query<{ id: string }>({
+  const { rows } = await client.query<{ id: string; agentId: string; hour: Date }>({
     name: "complete_runs",
     text: `update runs set state = 'completed', finished_at = now(), lease = null, lease_until = null,
         revision = item.revision, routing = item.routing, verdict = item.verdict, score = item.score,
@@ -141,7 +162,7 @@ export async function completeRuns(
         as item (id, revision, routing, verdict, score, passed, failed, skipped, missing, test_ids, detail_at,
           detail_length)
       where runs.id = item.id and runs.lease = $1 and runs.state = 'running'
-      returning runs.id`,
+      returning runs.id, runs.agent_id as "agentId", date_trunc('hour', runs.created_at, 'UTC') as hour`,
     values: [
       lease,
       column(run => run.id),
@@ -159,7 +180,7 @@ export async function completeRuns(
       lengths,
     ],
   });
-  return new Set(rows.map(row => row.id));
+  return rows;
 }
 
 /** Ends a run that could not be judged for a fault of ours. */

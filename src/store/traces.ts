@@ -1,10 +1,7 @@
-// Reading traces back: the list with its filters and keyset pages, one trace's row, and its batches at rest.
+// Reading traces back: one trace's row, and its batches at rest; deleting them; deriving their columns again.
 import type { TraceColumns } from "../model/columns.ts";
-import type { Outcome, RunState } from "../model/run.ts";
 import type { TraceKind, TracePath } from "../model/trace.ts";
 import type { Database } from "./db.ts";
-import type { Listing } from "./listing.ts";
-import { type RunRow, runColumns } from "./run-reads.ts";
 
 export type TraceRow = {
   id: string;
@@ -28,86 +25,12 @@ export type TraceRow = {
   responseText: string | null;
 };
 
-/** A trace and the run its verdict comes from: the latest completed one, else the latest. */
-export type ListedTrace = TraceRow & { run: RunRow | null };
-
-/** Every filter narrows; absent means any. */
-export type TraceFilters = {
-  kind?: TraceKind | undefined;
-  path?: TracePath | undefined;
-  /** `none` finds traces without a run. */
-  state?: RunState | "none" | undefined;
-  verdict?: Outcome | undefined;
-  routing?: "ok" | "not_needed" | "no_user_input" | "unavailable" | undefined;
-  failed?: boolean | undefined;
-  httpStatus?: number | undefined;
-  externalId?: string | undefined;
-  testId?: string | undefined;
-  receivedFrom?: Date | undefined;
-  receivedTo?: Date | undefined;
-  durationMinMs?: number | undefined;
-  durationMaxMs?: number | undefined;
-  tokensMin?: number | undefined;
-  tokensMax?: number | undefined;
-  /** Looked for in name, user input and response, ignoring case. */
-  text?: string | undefined;
-};
-
-const traceColumns = `t.id, t.agent_id as "agentId", t.external_id as "externalId", t.kind, t.path, t.revision,
+/** For a query over `traces t`. */
+export const traceColumns = `t.id, t.agent_id as "agentId", t.external_id as "externalId", t.kind, t.path, t.revision,
   t.derived_revision as "derivedRevision", t.received_at as "receivedAt", t.updated_at as "updatedAt", t.name,
   t.duration_ms as "durationMs", t.http_status as "httpStatus", t.input_tokens as "inputTokens",
   t.output_tokens as "outputTokens", t.reasoning_tokens as "reasoningTokens", t.failed,
   t.span_count as "spanCount", t.user_input as "userInput", t.response_text as "responseText"`;
-
-/** The traces of an agent that pass the filters, newest first. */
-export async function listTraces(
-  db: Database,
-  agentId: string,
-  filters: TraceFilters,
-  { before, rowsMax }: Listing,
-): Promise<ListedTrace[]> {
-  const values: unknown[] = [agentId, rowsMax, before];
-  const where = ["t.agent_id = $1", "t.id < $3"];
-  const add = (value: unknown, condition: (parameter: string) => string) => {
-    if (value === undefined) return;
-    values.push(value);
-    where.push(condition(`$${values.length}`));
-  };
-  add(filters.kind, p => `t.kind = ${p}`);
-  add(filters.path, p => `t.path = ${p}`);
-  add(filters.failed, p => `t.failed = ${p}`);
-  add(filters.httpStatus, p => `t.http_status = ${p}`);
-  add(filters.externalId, p => `t.external_id = ${p}`);
-  add(filters.receivedFrom, p => `t.received_at >= ${p}`);
-  add(filters.receivedTo, p => `t.received_at < ${p}`);
-  add(filters.durationMinMs, p => `t.duration_ms >= ${p}`);
-  add(filters.durationMaxMs, p => `t.duration_ms <= ${p}`);
-  const tokens = "coalesce(t.input_tokens, 0) + coalesce(t.output_tokens, 0)";
-  // A trace without usage is within no bounds.
-  if (filters.tokensMin !== undefined || filters.tokensMax !== undefined) {
-    where.push("(t.input_tokens is not null or t.output_tokens is not null)");
-  }
-  add(filters.tokensMin, p => `${tokens} >= ${p}`);
-  add(filters.tokensMax, p => `${tokens} <= ${p}`);
-  add(filters.text && `%${filters.text.replace(/[\\%_]/g, "\\$&")}%`, p => {
-    return `(t.name ilike ${p} or t.user_input ilike ${p} or t.response_text ilike ${p})`;
-  });
-  if (filters.state === "none") where.push("r.id is null");
-  else add(filters.state, p => `r.state = ${p}`);
-  add(filters.verdict, p => `r.verdict = ${p}`);
-  add(filters.routing, p => `r.routing = ${p}`);
-  add(filters.testId, p => `${p}::uuid = any (r.test_ids)`);
-  const { rows } = await db.pool.query(
-    `select ${traceColumns}, to_jsonb(r) as run from traces t
-      left join lateral (
-        select ${runColumns} from runs r where r.trace_id = t.id
-        order by (r.state = 'completed') desc, r.id desc limit 1
-      ) r on true
-      where ${where.join(" and ")} order by t.id desc limit $2`,
-    values,
-  );
-  return rows;
-}
 
 /** The trace's row, whoever's it is. */
 export async function findTrace(db: Database, id: string): Promise<TraceRow | undefined> {

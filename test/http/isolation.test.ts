@@ -6,6 +6,7 @@ import { openEditor } from "../../src/editor.ts";
 import { registerEditor } from "../../src/http/editor.ts";
 import { EventHub, registerEvents } from "../../src/http/events.ts";
 import { registerIngestionLog } from "../../src/http/ingestion-log.ts";
+import { registerInsights } from "../../src/http/insights.ts";
 import { openLog } from "../../src/http/log.ts";
 import type { Route } from "../../src/http/route-table.ts";
 import { registerRuns } from "../../src/http/runs.ts";
@@ -35,6 +36,7 @@ before(async () => {
       registerTraces(app, { ...deps, events: new EventPublisher(deps.db) });
       registerRuns(app, deps);
       registerIngestionLog(app, deps);
+      registerInsights(app, deps);
       registerEvents(app, { ...deps, hub: new EventHub() });
       registerEditor(app, { ...deps, editor: openEditor({ db: deps.db, judge, sandbox }) });
     },

@@ -39,7 +39,7 @@ function makeWorker(database: Database = db) {
       completeRuns(
         database,
         lease,
-        ids.map(id => ({ id, revision: 1, verdict })),
+        ids.map(id => ({ id, revision: 1, verdict, ...unmeasured })),
       ),
     giveBack: (...runIds: string[]) => giveBackRuns(database, { lease, runIds }),
     extend: (...runIds: string[]) => extendLeases(database, { lease, leaseMs, runIds }),
@@ -47,6 +47,7 @@ function makeWorker(database: Database = db) {
   };
 }
 
+const unmeasured = { durationMs: null, tokens: { input: null, output: null, reasoning: null, total: null } };
 const counts = { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 };
 const verdict: Verdict = {
   routing: "not_needed",
@@ -276,7 +277,7 @@ describe("what is kept of a run", () => {
     await claimRuns(db, { lease, leaseMs, runsMax: 5 });
     const completed = runIds.map((id, at) => {
       const tests = [{ ...verdict.tests[0]!, name: `${id} ${"x".repeat(at * 100)}` }];
-      return { id, revision: at + 1, verdict: { ...verdict, results: [], tests } };
+      return { id, revision: at + 1, verdict: { ...verdict, results: [], tests }, ...unmeasured };
     });
     assert.deepEqual(await completeRuns(db, lease, completed), new Set(runIds));
     for (const { id, revision, verdict: one } of completed) {

@@ -5,17 +5,10 @@ import { refreshStale } from "../../src/load.ts";
 import type { Routing, Verdict } from "../../src/model/run.ts";
 import { newest } from "../../src/store/listing.ts";
 import { claimRuns, completeRuns } from "../../src/store/runs.ts";
+import { listTraces, type TraceFilters } from "../../src/store/trace-list.ts";
 import type { TraceWrite } from "../../src/store/trace-writer.ts";
 import { TraceWriter } from "../../src/store/trace-writer.ts";
-import {
-  deleteTrace,
-  findTrace,
-  listStale,
-  listTraces,
-  loadBatches,
-  type TraceFilters,
-  updateColumns,
-} from "../../src/store/traces.ts";
+import { deleteTrace, findTrace, listStale, loadBatches, updateColumns } from "../../src/store/traces.ts";
 import { decodeBatch } from "../../src/wire/batch.ts";
 import { canonicalWrite, limits, makeSender, openTwice, otlpWrite } from "./make-write.ts";
 
@@ -51,10 +44,11 @@ describe("the list of an agent's traces", () => {
       verdict: outcome,
       score: null,
       counts,
-      results: [{ testId } as never],
+      results: [{ testId, outcome: "passed", checks: [] } as never],
       tests: [],
     };
-    await completeRuns(db, lease, [{ id: run!.id, revision: 1, verdict }]);
+    const tokens = { input: null, output: null, reasoning: null, total: null };
+    await completeRuns(db, lease, [{ id: run!.id, revision: 1, verdict, durationMs: null, tokens }]);
   }
 
   const [testA, testB] = [crypto.randomUUID(), crypto.randomUUID()];
@@ -69,7 +63,7 @@ describe("the list of an agent's traces", () => {
   });
 
   async function names(filters: TraceFilters, listing = { before: newest, rowsMax: 50 }): Promise<string[]> {
-    return (await listTraces(db, sender.agentId, filters, listing)).map(trace => trace.name);
+    return (await listTraces(db, sender.agentId, filters, listing)).rows.map(trace => trace.name);
   }
 
   it("is newest first, in pages that neither repeat nor leave out", async () => {
@@ -116,19 +110,24 @@ describe("the list of an agent's traces", () => {
        values (uuidv7(), $1, $2, 'passive', 'pending', now() + interval '1 hour')`,
       [mine["fast"], sender.agentId],
     );
-    const [listed] = await listTraces(
+    const { rows } = await listTraces(
       db,
       sender.agentId,
       { externalId: "fast" },
       { before: newest, rowsMax: 1 },
     );
-    assert.deepEqual([listed!.run!.state, listed!.run!.verdict], ["completed", "passed"]);
+    assert.deepEqual([rows[0]!.run!.state, rows[0]!.run!.verdict], ["completed", "passed"]);
   });
 
   it("finds traces without a run", async () => {
     const unjudged = await makeSender(db, { judged: false });
     await writer.write(canonicalWrite(unjudged));
-    const found = await listTraces(db, unjudged.agentId, { state: "none" }, { before: newest, rowsMax: 9 });
+    const { rows: found } = await listTraces(
+      db,
+      unjudged.agentId,
+      { state: "none" },
+      { before: newest, rowsMax: 9 },
+    );
     assert.equal(found.length, 1);
     assert.equal(found[0]!.run, null);
   });

@@ -1,0 +1,153 @@
+// npm run bench -- lists: how long a page of an agent's traces takes among a million of them, filter by filter.
+import type pg from "pg";
+import { openDatabase } from "../src/store/db.ts";
+import { newest } from "../src/store/listing.ts";
+import { listRunsOfTest } from "../src/store/run-reads.ts";
+import { listTraces, type TraceFilters } from "../src/store/trace-list.ts";
+import { makeProject } from "./project.ts";
+
+const rounds = 40;
+const rowsMax = 51;
+const days = 30;
+
+/** Lines to print. Time is the server's own: the queries and what is made of them, without HTTP. */
+export async function listTimes(database: pg.Client, url: string, traces: number): Promise<string[]> {
+  const { agentId } = await makeProject(url, { serviceName: "listed", tests: 2 });
+  const { rows: tests } = await database.query<{ id: string }>(
+    "select id from test_cases where agent_id = $1 order by id",
+    [agentId],
+  );
+  const [dense, rare] = tests.map(test => test.id) as [string, string];
+  const filling = performance.now();
+  await fill(database, { agentId, dense, rare, traces });
+  const lines = [`${traces} traces with a run each, made in ${seconds(performance.now() - filling)} s`];
+  const db = openDatabase(url, 2);
+  const now = Date.now();
+  const cases: [string, TraceFilters][] = [
+    ["no filter", {}],
+    ["kind=test_run, 1 in 100,000", { kind: "test_run" }],
+    ["path=canonical, none", { path: "canonical" }],
+    ["state=pending, none", { state: "pending" }],
+    ["state=error, 1 in 100,000", { state: "error" }],
+    ["state=none, none", { state: "none" }],
+    ["verdict=passed, most", { verdict: "passed" }],
+    ["verdict=missing…, 1 in 100,000", { verdict: "missing_instrumentation" }],
+    ["verdict=skipped, none", { verdict: "skipped" }],
+    ["routing=unavailable, 1 in 100,000", { routing: "unavailable" }],
+    ["routing=ok, none", { routing: "ok" }],
+    ["failed, 1 in 100,000", { failed: true }],
+    ["failed and verdict=passed", { failed: true, verdict: "passed" }],
+    ["httpStatus=503, 1 in 100,000", { httpStatus: 503 }],
+    ["httpStatus=418, none", { httpStatus: 418 }],
+    ["externalId, one", { externalId: `x${Math.floor(traces / 2)}` }],
+    ["externalId, none", { externalId: "absent" }],
+    ["testId, most", { testId: dense }],
+    ["testId, 1 in 100,000", { testId: rare }],
+    [
+      "an hour, half a month ago",
+      { receivedFrom: new Date(now - 361 * 3.6e6), receivedTo: new Date(now - 360 * 3.6e6) },
+    ],
+    ["durationMinMs, 1 in 100,000", { durationMinMs: 60_000 }],
+    ["tokensMin, none", { tokensMin: 1_000_000 }],
+    ["text, 1 in 100,000", { text: "unicorn" }],
+    ["text, none", { text: "basilisk" }],
+  ];
+  lines.push(header("first page"));
+  for (const [name, filters] of cases) {
+    lines.push(await measure(name, before => listTraces(db, agentId, filters, { before, rowsMax })));
+  }
+  for (const [name, testId] of [
+    ["runs of a test, most", dense],
+    ["runs of a test, 1 in 100,000", rare],
+  ] as const) {
+    lines.push(await measure(name, before => listRunsOfTest(db, { agentId, testId }, { before, rowsMax })));
+  }
+  await db.close();
+  return lines;
+}
+
+type Page = (before: string) => Promise<{ rows: { id: string }[]; reach: string | null }>;
+
+/** The first page many times; then the walk, at most 2,000 pages of it, until a page is full or all was looked at. */
+async function measure(name: string, page: Page): Promise<string> {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const begun = performance.now();
+    await page(newest);
+    times.push(performance.now() - begun);
+  }
+  times.sort((a, b) => a - b);
+  const begun = performance.now();
+  let found = 0;
+  let pages = 0;
+  let slowest = 0;
+  for (let before: string | null = newest; before !== null && found < rowsMax && pages < 2_000; pages++) {
+    const pageBegun = performance.now();
+    const { rows, reach }: Awaited<ReturnType<Page>> = await page(before);
+    slowest = Math.max(slowest, performance.now() - pageBegun);
+    found += rows.length;
+    before = reach;
+  }
+  return row(name, [
+    times[Math.floor(rounds * 0.5)]!.toFixed(1),
+    times[Math.floor(rounds * 0.95)]!.toFixed(1),
+    String(found),
+    String(pages),
+    slowest.toFixed(1),
+    seconds(performance.now() - begun),
+  ]);
+}
+
+function header(what: string): string {
+  return row(what, ["p50 ms", "p95 ms", "rows", "pages", "slowest ms", "all s"]);
+}
+
+function row(name: string, cells: string[]): string {
+  return name.padEnd(36) + cells.map(cell => cell.padStart(11)).join("");
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(2);
+}
+
+type Filling = { agentId: string; dense: string; rare: string; traces: number };
+
+/** Traces evenly over the last 30 days, one in 100,000 of them unlike the others. */
+async function fill(database: pg.Client, { agentId, dense, rare, traces }: Filling): Promise<void> {
+  const text = "Where is my order, please? I have waited for it since the beginning of last week. ";
+  const step = 50_000;
+  for (let from = 0; from < traces; from += step) {
+    await database.query(
+      `insert into traces (id, agent_id, external_id, kind, path, received_at, updated_at, batch_spans, batch_bytes,
+        derived_revision, name, duration_ms, http_status, input_tokens, output_tokens, failed, span_count, user_input,
+        response_text)
+      select uuidv7(at - now()), $1, 'x' || n, case when odd then 'test_run' else 'live' end, 'otlp', at, at, 12, 27000,
+        1, 'invoke_agent', case when odd then 90000 else 100 + n % 3000 end, case when odd then 503 else 200 end,
+        n % 900, n % 300, odd, 12, repeat($2, 2) || n, repeat($2, 5) || case when odd then 'unicorn' else '' end
+      from (
+        select n, n % 100000 = 50000 as odd,
+          clock_timestamp() - ($5::float8 - n) / $5 * $6::int * interval '1 day' as at
+        from generate_series($3::int, $4::int) as n
+      ) one`,
+      [agentId, text, from, Math.min(from + step, traces) - 1, traces, days],
+    );
+  }
+  await database.query(
+    `insert into runs (id, trace_id, agent_id, kind, state, due_at, created_at, routing, verdict, passed, failed,
+      skipped, missing_instrumentation, test_ids, detail)
+    select uuidv7(received_at - now()), id, agent_id, 'passive',
+      case when failed and external_id like '%150000' then 'error' else 'completed' end, received_at, received_at,
+      case when failed then 'unavailable' else 'not_needed' end,
+      case when failed then 'missing_instrumentation' else 'passed' end, 1, 0, 0, 0,
+      case when failed then array[$2::uuid, $3::uuid] else array[$2::uuid] end, decode(repeat('28b52ffd', 300), 'hex')
+    from traces where agent_id = $1 order by id`,
+    [agentId, dense, rare],
+  );
+  await database.query(
+    `insert into test_hours
+    select test_id, date_trunc('hour', created_at, 'UTC'), count(*), 0, 0, 0, max(created_at), 'passed'
+    from runs, unnest(test_ids) as test_id where agent_id = $1 group by 1, 2`,
+    [agentId],
+  );
+  await database.query("vacuum analyze traces, runs, test_hours");
+}
