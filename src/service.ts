@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { Evaluators } from "./evaluators.ts";
 import { buildApp, buildHealthApp } from "./http/app.ts";
+import { registerDashboard } from "./http/dashboard.ts";
 import { EventHub, registerEvents } from "./http/events.ts";
 import { metrics } from "./http/health.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
@@ -125,6 +126,7 @@ async function serve(
     registerTraces,
     registerRuns,
     registerEvents,
+    registerDashboard,
   ]);
   return listen(app, config, closing);
 }
