@@ -6,12 +6,15 @@ import {
   createRouter,
   type ErrorComponentProps,
   lazyRouteComponent,
+  notFound,
   Outlet,
   redirect,
   useRouter,
 } from "@tanstack/react-router";
+import type { Project } from "../src/model/project.ts";
 import { failureOf } from "./api.ts";
 import { agentQuery, projectsQuery, sessionQuery } from "./queries.ts";
+import type { Page } from "./shapes.ts";
 import { NotFound } from "./shell/NotFound.tsx";
 import { lastProject } from "./shell/project.ts";
 import { Shell } from "./shell/Shell.tsx";
@@ -144,6 +147,12 @@ const project = createRoute({
       throw redirect({ to: "/projects/$projectId/agents", params });
     }
   },
+  loader: async ({ context: { queries }, params }) => {
+    const has = ({ items }: Page<Project>) => items.some(({ id }) => id === params.projectId);
+    if (has(await queries.ensureQueryData(projectsQuery))) return;
+    // Made elsewhere, a moment ago?
+    if (!has(await queries.fetchQuery({ ...projectsQuery, staleTime: 0 }))) throw notFound();
+  },
 });
 const agents = createRoute({
   path: "/agents",
@@ -153,7 +162,10 @@ const agents = createRoute({
 const agent = createRoute({
   path: "/agents/$agentId",
   getParentRoute: () => project,
-  loader: ({ context, params }) => context.queries.ensureQueryData(agentQuery(params.agentId)),
+  loader: async ({ context, params }) => {
+    const agent = await context.queries.ensureQueryData(agentQuery(params.agentId));
+    if (agent.projectId !== params.projectId) throw notFound();
+  },
   component: lazyRouteComponent(() => import("./pages/AgentPage.tsx"), "AgentPage"),
 });
 const keys = createRoute({
@@ -178,9 +190,9 @@ const routeTree = root.addChildren([
   ]),
 ]);
 
+// What is not valid is named all the same: what a check leaves out the router takes as it came.
 function nextOf(search: Record<string, unknown>): { next?: string | undefined } {
-  const next = ownPath(search["next"]);
-  return next === undefined ? {} : { next };
+  return { next: ownPath(search["next"]) };
 }
 
 /** A path of this dashboard: never an address that a stranger's link could lead to. */
@@ -191,8 +203,8 @@ function ownPath(path: unknown): string | undefined {
   return url.pathname + url.search + url.hash;
 }
 
-function tokenOf(search: Record<string, unknown>): { token?: string } {
-  return typeof search["token"] === "string" ? { token: search["token"] } : {};
+function tokenOf(search: Record<string, unknown>): { token?: string | undefined } {
+  return { token: typeof search["token"] === "string" ? search["token"] : undefined };
 }
 
 function RouteFailed({ error, reset }: ErrorComponentProps) {
@@ -206,7 +218,7 @@ function RouteFailed({ error, reset }: ErrorComponentProps) {
   return (
     <>
       <title>Error · Onlooker</title>
-      <ErrorState failure={failure} onRetry={retry} />
+      <ErrorState failure={failure} onRetry={retry} whole />
     </>
   );
 }

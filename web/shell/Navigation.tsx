@@ -17,12 +17,10 @@ type NavigationProps = { project: Project | undefined; onPalette: () => void; on
 
 export function Navigation({ project, onPalette, onHelp }: NavigationProps) {
   return (
-    <div className="nav">
+    <nav aria-label="Main" className="nav">
       <Logo />
       <ProjectMenu project={project} />
-      <nav aria-label="Main" className="nav-links">
-        {project && <ProjectLinks project={project} />}
-      </nav>
+      <div className="nav-links">{project && <ProjectLinks project={project} />}</div>
       <div className="nav-end">
         <Button look="plain" icon="search" onClick={onPalette}>
           Go to…
@@ -32,7 +30,7 @@ export function Navigation({ project, onPalette, onHelp }: NavigationProps) {
         </Button>
         <AccountMenu />
       </div>
-    </div>
+    </nav>
   );
 }
 

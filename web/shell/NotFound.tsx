@@ -6,7 +6,7 @@ export function NotFound() {
   return (
     <>
       <title>Not found · Onlooker</title>
-      <EmptyState icon="search" title="There is nothing here">
+      <EmptyState icon="search" title="There is nothing here" whole>
         <p className="quiet">It was deleted, belongs to another account, or never was.</p>
         <Link to="/" className="button">
           Go to the agents

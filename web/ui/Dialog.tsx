@@ -1,6 +1,6 @@
 // A dialog over the page: it takes the focus, keeps it, and gives it back.
 import { Dialog as Base } from "@base-ui/react/dialog";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { Button } from "./Button.tsx";
 
 export type DialogProps = {
@@ -19,6 +19,7 @@ export type DialogProps = {
 
 /** Open while it is rendered. */
 export function Dialog({ title, about, onClose, dismissible = true, drawer, alert, children }: DialogProps) {
+  const popup = useRef<HTMLDivElement>(null);
   return (
     <Base.Root
       open
@@ -31,7 +32,12 @@ export function Dialog({ title, about, onClose, dismissible = true, drawer, aler
     >
       <Base.Portal>
         <Base.Backdrop className="backdrop" />
-        <Base.Popup className={drawer ? "dialog drawer" : "dialog"} role={alert ? "alertdialog" : "dialog"}>
+        <Base.Popup
+          ref={popup}
+          initialFocus={() => popup.current?.querySelector<HTMLElement>("input, textarea") ?? true}
+          className={drawer ? "dialog drawer" : "dialog"}
+          role={alert ? "alertdialog" : "dialog"}
+        >
           <div className="dialog-top">
             <Base.Title>{title}</Base.Title>
             {dismissible && (

@@ -4,6 +4,9 @@ import type { RefObject } from "react";
 import { Icon } from "./Icon.tsx";
 import type { MenuEntry } from "./Menu.tsx";
 
+/** A menu stays in the part of the page that its button is in. */
+const landmarks = "nav, main, [role=dialog], [role=alertdialog]";
+
 type MenuPopupProps = {
   trigger: RefObject<HTMLButtonElement | null>;
   entries: MenuEntry[];
@@ -22,7 +25,10 @@ export default function MenuPopup({ trigger, entries, onClose }: MenuPopupProps)
         if (!open && !onTrigger) onClose();
       }}
     >
-      <Base.Portal>
+      <Base.Portal
+        className="menu-portal"
+        container={trigger.current?.closest<HTMLElement>(landmarks) ?? null}
+      >
         <Base.Positioner
           anchor={trigger}
           className="menu-layer"

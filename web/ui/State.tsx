@@ -22,13 +22,21 @@ export function Skeleton({ lines = 6 }: { lines?: number }) {
   );
 }
 
+type ErrorStateProps = {
+  failure: Failure;
+  onRetry: () => void;
+  /** It is all of the page, and its heading the page's. */
+  whole?: boolean;
+};
+
 /** What failed, with all that support would ask for. */
-export function ErrorState({ failure, onRetry }: { failure: Failure; onRetry: () => void }) {
+export function ErrorState({ failure, onRetry, whole = false }: ErrorStateProps) {
+  const Heading = whole ? "h1" : "h2";
   const { code, message, hint, requestId } = failure;
   return (
     <div className="state" role="alert">
       <Icon name="warning" />
-      <h2>{message}</h2>
+      <Heading>{message}</Heading>
       {hint && <p className="quiet">{hint}</p>}
       <dl>
         <dt>Code</dt>
@@ -45,13 +53,15 @@ export function ErrorState({ failure, onRetry }: { failure: Failure; onRetry: ()
   );
 }
 
-type EmptyStateProps = { icon: IconName; title: string; children?: ReactNode };
+type EmptyStateProps = { icon: IconName; title: string; whole?: boolean; children?: ReactNode };
 
-export function EmptyState({ icon, title, children }: EmptyStateProps) {
+/** `whole`: it is all of the page, and its heading the page's. */
+export function EmptyState({ icon, title, whole = false, children }: EmptyStateProps) {
+  const Heading = whole ? "h1" : "h2";
   return (
     <div className="state">
       <Icon name={icon} />
-      <h2>{title}</h2>
+      <Heading>{title}</Heading>
       {children}
     </div>
   );
