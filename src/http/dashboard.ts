@@ -42,8 +42,9 @@ export function registerDashboard(app: App, _deps: unknown, folder = built): voi
   app.get("/*", { schema: { hide: true } }, async (request, reply) => {
     const path = request.url.split("?", 1)[0]!;
     const file = files.get(path);
-    if (file && file !== page) return send(file, request, reply);
-    if (reserved.has(path.split("/")[1]!) || extname(path) !== "") return reply.callNotFound();
+    if (file) return send(file, request, reply);
+    const looksLikeFile = path.split("/").at(-1)!.includes(".");
+    if (looksLikeFile || reserved.has(path.split("/")[1]!)) return reply.callNotFound();
     if (page) return send(page, request, reply);
     if (path !== "/") return reply.callNotFound();
     throw new Refusal("NOT_FOUND", {
