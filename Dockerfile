@@ -1,10 +1,19 @@
 # Onlooker in one container. With DATABASE_URL it uses that PostgreSQL 18; without, the embedded one under /data.
+FROM node:26-trixie-slim AS dashboard
+
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm install --no-save
+COPY . .
+RUN node scripts/build.ts
+
 FROM node:26-trixie-slim
 
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm install --no-save --omit=dev && npm cache clean --force
 COPY . .
+COPY --from=dashboard /app/dist dist
 
 # The embedded PostgreSQL refuses to run as root, and so does this image.
 RUN mkdir /data && chown node:node /data

@@ -9,6 +9,7 @@ const tool = (name: string, ...args: string[]) => [join(root, "node_modules", ".
 
 const checks: [what: string, command: string[]][] = [
   ["types (tsc)", tool("tsc", "-p", ".")],
+  ["types of the dashboard (tsc)", tool("tsc", "-p", "web")],
   ["lint and format (biome)", tool("biome", "check", "--error-on-warnings", ".")],
 ];
 

@@ -26,12 +26,17 @@ const installing = join(root, ".installing");
 /** The lock is refreshed every second; one this old was left by a launch that was killed. */
 const LOCK_STALE_MS = 15_000;
 
+/** Scripts that serve the dashboard. */
+const serving = ["src/main.ts", "demo/main.ts"];
+
 await main(process.argv[2], process.argv.slice(3));
 
 async function main(script, args) {
   if (script === undefined) fail("usage: node scripts/launch.mjs <script.ts> [arguments]");
   if (!installed(script)) await install(script);
-  await run(findNode(), [join(root, script), ...args]);
+  const node = findNode();
+  if (serving.includes(script)) await buildDashboard(node);
+  await run(node, [join(root, script), ...args]);
 }
 
 /**
@@ -148,6 +153,25 @@ function findNode() {
         `${process.platform}-${process.arch}: install Node ${NODE_MAJOR} and start again`,
     );
   }
+}
+
+/**
+ * Builds the dashboard where its sources have changed since it was built; a production install, which cannot build,
+ * serves what is there. The service starts in any case: without the dashboard it still has its API.
+ */
+async function buildDashboard(node) {
+  if (!existsSync(join(root, "node_modules", "vite"))) return;
+  const child = spawn(node, [join(root, "scripts", "build.ts"), "--when-needed"], {
+    stdio: ["ignore", 2, 2],
+  });
+  const stop = passOn(child);
+  const [code, signal] = await new Promise(resolve => {
+    child.once("error", () => resolve([1, null]));
+    child.once("exit", (...ended) => resolve(ended));
+  });
+  stop();
+  if (signal !== null) process.exit(128 + osConstants.signals[signal]);
+  if (code !== 0) say("the dashboard could not be built, starting with what is there");
 }
 
 /** Becomes the script where Node can replace itself, else runs it as a child and ends as it ends. */

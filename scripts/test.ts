@@ -7,7 +7,9 @@ import { globSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
+import { installBrowser } from "../test/support/browser.ts";
 import { startServer } from "../test/support/postgres-server.ts";
+import { buildWhenNeeded } from "./build.ts";
 
 const root = join(import.meta.dirname, "..");
 /** Two at once: more only get in each other's way on the small machines these run on. */
@@ -20,6 +22,10 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => in
 process.stdout.on("error", () => interrupted.abort()); // "npm test | head": nobody reads on
 
 const files = find(process.argv.slice(2));
+if (files.some(file => file.includes("/test/e2e/"))) {
+  await installBrowser();
+  await buildWhenNeeded();
+}
 const counts = files.length === 0 ? { passed: 0, failed: 0 } : await runAll(files);
 if (files.length === 0) console.error("There is no such test file.");
 if (interrupted.signal.aborted) console.error("Interrupted.");

@@ -4,6 +4,7 @@ import type { Config } from "./config.ts";
 import { EditorHost } from "./editor-host.ts";
 import { Evaluators } from "./evaluators.ts";
 import { buildApp, buildHealthApp } from "./http/app.ts";
+import { registerDashboard } from "./http/dashboard.ts";
 import { registerEditor } from "./http/editor.ts";
 import { EventHub, registerEvents } from "./http/events.ts";
 import { metrics } from "./http/health.ts";
@@ -157,6 +158,7 @@ async function serve(
     registerInsights,
     registerEvents,
     registerEditor,
+    registerDashboard,
   ]);
   return listen(app, config, closing);
 }

@@ -74,6 +74,43 @@ test("every file of src/ opens with its promise, a comment", () => {
   assert.deepEqual(silent, []);
 });
 
+const web = join(root, "..", "web");
+const webFiles = globSync("**/*.{ts,tsx}", { cwd: web });
+
+/** What is wrong with the dashboard's import, or undefined: of src/ it takes types alone, and those of the model. */
+function webBreach(file: string, { path, typeOnly }: Import): string | undefined {
+  if (!path.startsWith("..")) return undefined;
+  if (path.startsWith("../src/model/") && typeOnly) return undefined;
+  return `web/${file} imports ${path}`;
+}
+
+test("the dashboard takes types from the model, and nothing else from outside", () => {
+  assert.ok(webFiles.length > 30, "web/ was found");
+  const breaches = webFiles.flatMap(file =>
+    importsOf(file, readFileSync(join(web, file), "utf8")).flatMap(
+      imported => webBreach(file, imported) ?? [],
+    ),
+  );
+  assert.deepEqual(breaches, []);
+  const forbidden = [
+    'import { maskKey } from "../../src/model/key.ts";',
+    'import type { Key } from "../../src/store/keys.ts";',
+    'const page = import("../../src/http/page.ts");',
+  ];
+  for (const source of forbidden) {
+    assert.equal(
+      importsOf("pages/KeysPage.tsx", source).filter(one => webBreach("x", one)).length,
+      1,
+      source,
+    );
+  }
+});
+
+test("every file of web/ opens with its promise, a comment", () => {
+  const silent = webFiles.filter(file => !readFileSync(join(web, file), "utf8").startsWith("// "));
+  assert.deepEqual(silent, []);
+});
+
 test("the check of floors sees a breach in every form an import can take", () => {
   const source = [
     'import { a } from "../store/keys.ts";',

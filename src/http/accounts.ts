@@ -77,6 +77,13 @@ const forwarded: Forwarded[] = [
   { method: "POST", path: "/revoke-other-sessions", summary: "End every session but this", answer: Done },
   {
     method: "POST",
+    path: "/update-user",
+    summary: "Change the name",
+    body: z.object({ name: Name }),
+    answer: Done,
+  },
+  {
+    method: "POST",
     path: "/change-password",
     summary: "Change the password, which ends every other session",
     body: z.object({ currentPassword: Password, newPassword: NewPassword }),
@@ -157,7 +164,7 @@ async function welcome(deps: Deps, background: Background, accountId: string): P
 }
 
 /** Has the library answer the request; its objections become refusals, its cookies are passed on. */
-export async function forward(
+async function forward(
   deps: Deps,
   auth: Auth,
   path: string,

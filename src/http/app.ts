@@ -74,7 +74,7 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
   await registerOpenapi(app);
   registerSession(app, deps, auth);
   registerAccounts(app, deps, auth, background);
-  await registerVerification(app, deps, auth);
+  registerVerification(app, deps);
   registerProjects(app, deps);
   registerAgents(app, deps);
   registerKeys(app, deps);

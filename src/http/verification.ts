@@ -1,17 +1,12 @@
-// Verifying an address, and choosing a new password: the routes behind the links of our mails.
-import type { FastifyReply, FastifyRequest } from "fastify";
+// Verifying an address: where it stands, the mail sent again, and the confirmation its link leads to.
 import { z } from "zod";
 import type { LinkState } from "../model/account.ts";
 import { Refusal } from "../model/refusal.ts";
 import { getVerification } from "../store/accounts.ts";
 import { confirmEmailLink, findLinkState } from "../store/email-links.ts";
-import { forward } from "./accounts.ts";
-import { type Auth, passwordLengthMax, passwordLengthMin } from "./accounts-auth.ts";
 import type { App, Deps } from "./deps.ts";
-import { asRefusal, refuse } from "./refuse.ts";
 import { requireAccount } from "./session.ts";
 import { deliverLink, hashToken, newLink } from "./verification-mail.ts";
-import { choosePassword, confirmAddress, notice, pagePolicy } from "./verification-pages.ts";
 
 const Token = z.string().min(1).max(200);
 const Verified = z.object({ verified: z.literal(true) });
@@ -24,7 +19,7 @@ const State = z.object({
     .describe("When the next mail may be asked for; null is now, or never needed again."),
 });
 
-export async function registerVerification(app: App, deps: Deps, auth: Auth): Promise<void> {
+export function registerVerification(app: App, deps: Deps): void {
   const tags = ["accounts"];
 
   app.get(
@@ -68,62 +63,18 @@ export async function registerVerification(app: App, deps: Deps, auth: Auth): Pr
     async request => confirm(deps, request.body.token),
   );
 
-  await app.register((pages: App, _options, done) => {
-    registerPages(pages, deps, auth);
-    done();
-  });
-}
-
-/** Pages for a person who comes from a mail, with forms instead of JSON. Opening one changes nothing. */
-function registerPages(pages: App, deps: Deps, auth: Auth): void {
-  pages.addContentTypeParser<string>(
-    "application/x-www-form-urlencoded",
-    { parseAs: "string", bodyLimit: 10_000 },
-    (_request, text, done) => done(null, Object.fromEntries(new URLSearchParams(text))),
-  );
-  pages.setErrorHandler((error, request, reply) => {
-    if (isJson(request)) return refuse(error, request, reply);
-    const refusal = asRefusal(error);
-    if (refusal.code === "INTERNAL") return refuse(error, request, reply);
-    const { message, hint = "", issues = [] } = refusal;
-    const sentences = [message, ...issues.map(issue => `${issue.path}: ${issue.message}`), hint];
-    return sendPage(reply, notice("That did not work", sentences.filter(Boolean)), refusal.status);
-  });
-  const query = z.object({ token: z.string().max(200).default("") });
-  const schema = { hide: true, querystring: query };
-
-  pages.get("/verify-email", { schema }, async (request, reply) => {
-    const { token } = request.query;
-    const state = await findLinkState(deps.db, hashToken(token));
-    if (state !== "open") throw linkRefusal(state);
-    return sendPage(reply, confirmAddress(token));
-  });
-
-  pages.post(
-    "/verify-email",
-    { schema: { hide: true, body: z.object({ token: Token }) } },
-    async (request, reply) => {
-      const answer = await confirm(deps, request.body.token);
-      if (isJson(request)) return answer;
-      const done = ["Your API keys can send traces now.", "You can close this page."];
-      return sendPage(reply, notice("Your address is verified", done));
+  app.post(
+    "/api/verification/link",
+    {
+      config: { open: true },
+      schema: {
+        tags,
+        summary: "What confirming a link would find; changes nothing",
+        body: z.object({ token: z.string().max(200) }),
+        response: { 200: z.object({ state: z.enum(["open", "used", "expired", "unknown"]) }) },
+      },
     },
-  );
-
-  pages.get("/reset-password", { schema }, async (request, reply) =>
-    sendPage(reply, choosePassword(request.query.token)),
-  );
-
-  const newPassword = z.string().min(passwordLengthMin).max(passwordLengthMax);
-  pages.post(
-    "/reset-password",
-    { schema: { hide: true, body: z.object({ token: Token, newPassword }) } },
-    async (request, reply) => {
-      const answer = await forward(deps, auth, "/reset-password", request.body, request, reply);
-      if (isJson(request)) return answer;
-      const done = ["Every session was ended.", "Sign in with your new password."];
-      return sendPage(reply, notice("Your password is changed", done));
-    },
+    async request => ({ state: await findLinkState(deps.db, hashToken(request.body.token)) }),
   );
 }
 
@@ -151,16 +102,4 @@ function linkRefusal(state: Exclude<LinkState, "open">): Refusal {
         hint: "Open the link of the mail as a whole, or sign in and have the mail sent again.",
       });
   }
-}
-
-function isJson(request: FastifyRequest): boolean {
-  return request.headers["content-type"]?.toLowerCase().startsWith("application/json") ?? false;
-}
-
-function sendPage(reply: FastifyReply, html: string, status = 200): FastifyReply {
-  return reply
-    .code(status)
-    .headers({ "content-security-policy": pagePolicy, "cache-control": "no-store" })
-    .type("text/html; charset=utf-8")
-    .send(html);
 }

@@ -68,6 +68,7 @@ const open = new Set([
   "POST /api/auth/request-password-reset",
   "POST /api/auth/reset-password",
   "POST /api/verification/confirm",
+  "POST /api/verification/link",
 ]);
 
 /** A trace whose run is scheduled: the agent has a test that is always run. */

@@ -1,0 +1,115 @@
+// Builds the dashboard into dist/web: bundled, compressed ahead, within its budgets, or not at all.
+//
+//   npm run build                            always
+//   node scripts/build.ts --when-needed      only when its sources have changed since
+
+import { createHash } from "node:crypto";
+import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+
+const root = join(import.meta.dirname, "..");
+const built = join(root, "dist", "web");
+/** Its presence says that the build came to its end, its content what was built. */
+const stamp = ".sources";
+
+/** Kilobytes after gzip: all that is loaded before anything is shown, all its styles, and each part loaded later. */
+const budgets = { initial: 160, styles: 25, lazy: 60 };
+
+if (process.argv[1] === import.meta.filename) {
+  await (process.argv.includes("--when-needed") ? buildWhenNeeded() : build());
+}
+
+/** Builds unless what is there was built from these very sources. Throws when it cannot be built. */
+export async function buildWhenNeeded(): Promise<void> {
+  if (builtFrom() !== fingerprint()) await build();
+}
+
+async function build(): Promise<void> {
+  const started = performance.now();
+  const sources = fingerprint();
+  const outDir = join(root, "dist", `.web-${process.pid}`);
+  try {
+    const vite = await import("vite");
+    await vite.build({
+      configFile: join(root, "web", "vite.config.ts"),
+      logLevel: "warn",
+      build: { outDir, emptyOutDir: true },
+    });
+    judgeSizes(outDir);
+    compress(outDir);
+    writeFileSync(join(outDir, stamp), sources);
+    putInPlace(outDir);
+  } finally {
+    rmSync(outDir, { recursive: true, force: true });
+  }
+  console.log(`dashboard built in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+}
+
+function builtFrom(): string | undefined {
+  try {
+    return readFileSync(join(built, stamp), "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** A hash of everything the build reads of this project. */
+function fingerprint(): string {
+  const files = globSync(["web/**/*.*", "src/model/*.ts", "scripts/build.ts", "package-lock.json"], {
+    cwd: root,
+  });
+  const hash = createHash("sha256");
+  for (const file of files.sort())
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(join(root, file)))
+      .update("\0");
+  return hash.digest("hex");
+}
+
+type Manifest = Record<string, { file: string; isEntry?: boolean; imports?: string[]; css?: string[] }>;
+
+/** Prints the sizes; throws when one is past its budget. */
+function judgeSizes(outDir: string): void {
+  const manifest: Manifest = JSON.parse(readFileSync(join(outDir, ".vite", "manifest.json"), "utf8"));
+  const kilobytes = (file: string) => gzipSync(readFileSync(join(outDir, file)), { level: 9 }).length / 1000;
+  const initial = new Set<string>(globSync("assets/theme-first*.js", { cwd: outDir }));
+  const visit = (name: string) => {
+    const { file, imports = [] } = manifest[name]!;
+    if (initial.has(file)) return;
+    initial.add(file);
+    imports.forEach(visit);
+  };
+  for (const [name, { isEntry }] of Object.entries(manifest)) if (isEntry) visit(name);
+  const sum = (files: Iterable<string>) => [...files].reduce((total, file) => total + kilobytes(file), 0);
+  const lazy = globSync("assets/*.js", { cwd: outDir }).filter(file => !initial.has(file));
+  const sizes: [what: string, size: number, budget: number][] = [
+    ["initial JavaScript", sum(initial), budgets.initial],
+    ["styles", sum(globSync("assets/*.css", { cwd: outDir })), budgets.styles],
+    ...lazy.map((file): [string, number, number] => [file, kilobytes(file), budgets.lazy]),
+  ];
+  for (const [what, size, budget] of sizes) {
+    console.log(`${size.toFixed(1).padStart(7)} of ${budget} kB  ${what}`);
+  }
+  const past = sizes.filter(([, size, budget]) => size > budget).map(([what]) => what);
+  if (past.length > 0) throw new Error(`The dashboard is past its budget: ${past.join(", ")}.`);
+}
+
+/** Beside each file its forms for clients that take them compressed. */
+function compress(outDir: string): void {
+  for (const file of globSync("**/*.{js,css,html,svg}", { cwd: outDir })) {
+    const bytes = readFileSync(join(outDir, file));
+    writeFileSync(join(outDir, `${file}.gz`), gzipSync(bytes, { level: 9 }));
+    writeFileSync(join(outDir, `${file}.br`), brotliCompressSync(bytes));
+  }
+}
+
+/** By renaming, so that whoever reads meanwhile finds the one or the other whole. */
+function putInPlace(outDir: string): void {
+  const old = `${outDir}-old`;
+  mkdirSync(built, { recursive: true });
+  renameSync(built, old);
+  renameSync(outDir, built);
+  rmSync(old, { recursive: true });
+}

@@ -1,0 +1,140 @@
+// Agents and projects in the dashboard: made, renamed, found by name, deleted.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { makeAgent, type Owner } from "../support/app.ts";
+import {
+  assertAccessible,
+  assertReflows,
+  signIn,
+  startTestBrowser,
+  type TestBrowser,
+  type Window,
+} from "../support/browser.ts";
+
+let browser: TestBrowser;
+before(async () => {
+  browser = await startTestBrowser();
+});
+after(() => browser.close());
+
+async function open(): Promise<Window & { owner: Owner }> {
+  const owner = await browser.service.signUp();
+  const window = await browser.open();
+  await signIn(window.page, owner);
+  return { ...window, owner };
+}
+
+test("an agent's card shows its id, service name and last trace", async () => {
+  const { page, complaints } = await browser.open();
+  const { owner, agent, key, url } = browser.service;
+  await signIn(page, owner);
+  const card = page.getByRole("article").filter({ hasText: agent.name });
+  await card.getByText("None yet").waitFor();
+  await assertAccessible(page);
+  await fetch(`${url}/public/traces`, {
+    method: "POST",
+    headers: { "x-api-key": key, "content-type": "application/json" },
+    body: JSON.stringify({ platformId: agent.id, spans: [{ span_id: "1", name: "answer" }] }),
+  });
+  await page.reload();
+  await card.getByText("just now").waitFor();
+  await card.getByText("Not evaluated").waitFor();
+  await card.getByText(agent.id).waitFor();
+  await card.getByText(agent.otlpServiceName!, { exact: true }).waitFor();
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await assertReflows(page);
+  assert.deepEqual(complaints, []);
+});
+
+test("a service name that another agent has is refused while it is typed", async () => {
+  const { page, owner } = await open();
+  await makeAgent(owner, { name: "First", otlpServiceName: "shop" });
+  await page.reload();
+  await page.getByRole("button", { name: "New agent" }).click();
+  const dialog = page.getByRole("dialog", { name: "New agent" });
+  await dialog.getByLabel("Name", { exact: true }).fill("Second");
+  await dialog.getByLabel(/OTLP service name/).fill("shop");
+  await dialog.getByText("The agent “First” has this service name.").waitFor();
+  await assertAccessible(page);
+  await dialog.getByRole("button", { name: "Make agent" }).click();
+  assert.equal(await dialog.isVisible(), true);
+  await dialog.getByLabel(/OTLP service name/).fill("Shop");
+  await dialog.getByLabel("Workflow").check();
+  await dialog.getByRole("button", { name: "Make agent" }).click();
+  await page.getByRole("heading", { level: 1, name: "Second" }).waitFor();
+  const { body } = await owner.client.get(`/api/projects/${owner.projectId}/agents`).expect(200);
+  assert.deepEqual([body.items[0].otlpServiceName, body.items[0].type], ["Shop", "workflow"]);
+});
+
+test("changing a service name warns of exporters that send the old one, and is saved", async () => {
+  const { page, owner } = await open();
+  const agent = await makeAgent(owner, { name: "Named", otlpServiceName: "old-name" });
+  await page.goto(`/projects/${owner.projectId}/agents/${agent.id}`);
+  await page.getByLabel(/OTLP service name/).fill("new-name");
+  await page.getByText("0 traces came by OTLP in the last 24 hours.").waitFor();
+  await page.getByText("OTLP_PLATFORM_NOT_FOUND").waitFor();
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The agent is saved.").waitFor();
+  const { body } = await owner.client.get(`/api/agents/${agent.id}`).expect(200);
+  assert.equal(body.otlpServiceName, "new-name");
+});
+
+test("an agent is deleted once its name is typed, and its address leads nowhere then", async () => {
+  const { page, owner } = await open();
+  const agent = await makeAgent(owner, { name: "Doomed" });
+  await page.goto(`/projects/${owner.projectId}/agents/${agent.id}`);
+  await page.getByRole("button", { name: "Delete agent…" }).click();
+  const dialog = page.getByRole("alertdialog");
+  await dialog.getByLabel(/to go on/).fill("Doomed");
+  await dialog.getByRole("button", { name: "Delete agent" }).click();
+  await page.getByRole("heading", { name: "No agent yet" }).waitFor();
+  await page.goto(`/projects/${owner.projectId}/agents/${agent.id}`);
+  await page.getByRole("heading", { name: "There is nothing here" }).waitFor();
+  await assertAccessible(page);
+});
+
+test("another account's project, an agent under a wrong project and an unknown page lead nowhere", async () => {
+  const { page, owner } = await open();
+  const stranger = await browser.service.signUp();
+  const { body: second } = await owner.client.post("/api/projects", { name: "Second" }).expect(201);
+  const agent = await makeAgent(owner);
+  for (const path of [
+    `/projects/${stranger.projectId}/keys`,
+    `/projects/${second.id}/agents/${agent.id}`,
+    "/nowhere",
+  ]) {
+    await page.goto(path);
+    await page.getByRole("heading", { name: "There is nothing here" }).waitFor();
+  }
+});
+
+test("a project is made, renamed, switched to and deleted", async () => {
+  const { page, owner } = await open();
+  await page.getByRole("button", { name: "Project: My project" }).click();
+  await page.getByRole("menuitem", { name: "New project…" }).click();
+  await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("Staging");
+  await page.getByRole("button", { name: "Make project" }).click();
+  await page.getByRole("button", { name: "Project: Staging" }).waitFor();
+  await page.getByRole("navigation").getByRole("link", { name: "Project", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "Project" }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("main").getByLabel("Name", { exact: true }).fill("Testing");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Project: Testing" }).click();
+  await page.getByRole("menuitemradio", { name: "My project" }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("menuitemradio", { name: "My project" }).click();
+  await page.waitForURL(`**/projects/${owner.projectId}/agents`);
+  await page.goBack();
+  await page.getByRole("button", { name: "Delete project…" }).click();
+  await page
+    .getByRole("alertdialog")
+    .getByLabel(/to go on/)
+    .fill("Testing");
+  await page.getByRole("button", { name: "Delete project", exact: true }).click();
+  await page.waitForURL(`**/projects/${owner.projectId}/agents`);
+  const { body } = await owner.client.get("/api/projects").expect(200);
+  assert.equal(body.items.length, 1);
+});

@@ -1,0 +1,168 @@
+// Keys in the dashboard: made, shown once, listed masked, revoked; all of it by keyboard too.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { makeAgent, makeKey, type Owner } from "../support/app.ts";
+import {
+  assertAccessible,
+  assertReflows,
+  signIn,
+  startTestBrowser,
+  type TestBrowser,
+} from "../support/browser.ts";
+
+let browser: TestBrowser;
+before(async () => {
+  browser = await startTestBrowser();
+});
+after(() => browser.close());
+
+async function openKeys(): Promise<{ page: Page; owner: Owner; complaints: string[] }> {
+  const owner = await browser.service.signUp();
+  const { page, complaints, context } = await browser.open();
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: browser.origin });
+  await signIn(page, owner);
+  await page.goto(`/projects/${owner.projectId}/keys`);
+  await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+  return { page, owner, complaints };
+}
+
+test("a key is made and revoked by keyboard alone, and the focus comes back each time", async () => {
+  const { page, complaints } = await openKeys();
+  const { keyboard } = page;
+  const open = page.getByRole("button", { name: "New key" });
+  await open.focus();
+  await keyboard.press("Enter");
+  const form = page.getByRole("dialog", { name: "New key" });
+  await form.waitFor();
+  await keyboard.press("Escape");
+  await form.waitFor({ state: "detached" });
+  await page.waitForFunction("document.activeElement.textContent === 'New key'");
+
+  await keyboard.press("Enter");
+  await form.waitFor();
+  await page.waitForFunction("document.activeElement?.name === 'name'");
+  await keyboard.type("by keyboard");
+  await keyboard.press("Enter");
+  const made = page.getByRole("dialog", { name: "Your key “by keyboard”" });
+  await made.waitFor();
+  await keyboard.press("Escape");
+  await assertAccessible(page);
+  assert.equal(await made.isVisible(), true, "only its button closes it");
+  const text = await page.getByLabel("The key").inputValue();
+  assert.match(text, /^svc_[A-Za-z0-9]{40}$/);
+  await made.getByRole("button", { name: "I’ve stored it" }).focus();
+  await keyboard.press("Enter");
+  await made.waitFor({ state: "detached" });
+  const row = page.getByRole("row").filter({ hasText: "by keyboard" });
+  await row.getByText(`svc_...${text.slice(-4)}`).waitFor();
+  assert.equal((await page.content()).includes(text), false);
+
+  await row.getByRole("button", { name: "Revoke by keyboard" }).focus();
+  await keyboard.press("Enter");
+  await page.getByRole("alertdialog", { name: "Revoke key" }).waitFor();
+  await page.waitForFunction("document.activeElement?.name === 'confirmation'");
+  await assertAccessible(page);
+  await keyboard.type("another name");
+  await keyboard.press("Enter");
+  await page.getByText("This is another name.").waitFor();
+  await keyboard.press("Control+a");
+  await keyboard.type("by keyboard");
+  await keyboard.press("Enter");
+  await page.getByRole("heading", { name: "No key yet" }).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("a dialog keeps the focus within", async () => {
+  const { page } = await openKeys();
+  await page.getByRole("button", { name: "New key" }).click();
+  const dialog = page.getByRole("dialog", { name: "New key" });
+  await dialog.waitFor();
+  for (let press = 0; press < 12; press++) {
+    await page.keyboard.press("Tab");
+    await page.waitForFunction("document.activeElement.closest('[role=dialog], [data-base-ui-focus-guard]')");
+  }
+});
+
+test("the key and its environment are copied whole", async () => {
+  const { page } = await openKeys();
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("copied");
+  await page.getByRole("button", { name: "Make key" }).click();
+  const text = await page.getByLabel("The key").inputValue();
+  await page.getByRole("button", { name: "Copy", exact: true }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  assert.equal(await page.evaluate("navigator.clipboard.readText()"), text);
+  await page.getByRole("button", { name: "Copy as environment" }).click();
+  await page.waitForFunction("navigator.clipboard.readText().then(text => text.includes('OTEL_'))");
+  const environment = await page.evaluate("navigator.clipboard.readText()");
+  assert.equal(
+    environment,
+    `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${browser.origin}/public/traces\n` +
+      `OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf\nOTEL_EXPORTER_OTLP_HEADERS=x-api-key=${text}\n`,
+  );
+});
+
+test("a key can be made for chosen agents and until a date, and never-expiring warns", async () => {
+  const { page, owner } = await openKeys();
+  await makeAgent(owner, { name: "Refunds" });
+  await page.reload();
+  await page.getByRole("button", { name: "New key" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name", { exact: true }).fill("refunds only");
+  await dialog.getByLabel("Chosen agents").check();
+  await dialog.getByLabel("Expires").selectOption("Never");
+  await dialog.getByText("Whoever finds this key").waitFor();
+  await dialog.getByLabel("Expires").selectOption("On a date");
+  const day = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+  await dialog.getByLabel("Last day").fill(day);
+  await dialog.getByRole("button", { name: "Make key" }).click();
+  await dialog.getByText("Choose at least one agent.").waitFor();
+  await assertAccessible(page);
+  await dialog.getByLabel("Refunds").check();
+  await dialog.getByRole("button", { name: "Make key" }).click();
+  await page.getByRole("button", { name: "I’ve stored it" }).click();
+  await page
+    .getByRole("row")
+    .filter({ hasText: "refunds only" })
+    .getByText("Refunds", { exact: true })
+    .waitFor();
+  const { body } = await owner.client.get(`/api/projects/${owner.projectId}/keys`).expect(200);
+  assert.equal(body.items[0].access, "granular");
+  assert.equal(Math.abs(Date.parse(body.items[0].expiresAt) - Date.parse(day)) < 2 * 86_400_000, true);
+});
+
+test("the list shows expired and soon expiring keys as such, in both themes and on a narrow screen", async () => {
+  const { page, owner } = await openKeys();
+  const { id } = await makeKey(owner, { name: "old" });
+  await makeKey(owner, { name: "ending", expiresInDays: 7 });
+  await browser.service.db.pool.query("update keys set expires_at = now() - interval '1 day' where id = $1", [
+    id,
+  ]);
+  await page.reload();
+  await page.getByRole("row").filter({ hasText: "old" }).getByText("Expired").waitFor();
+  await page
+    .getByRole("row")
+    .filter({ hasText: "ending" })
+    .getByText(/in \d days/)
+    .waitFor();
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await assertReflows(page);
+  await assertAccessible(page);
+});
+
+test("a list that cannot be read says why, with its request id, and Retry reads it again", async () => {
+  const { page } = await openKeys();
+  const requestId = crypto.randomUUID();
+  await page.route("**/api/projects/*/keys*", route =>
+    route.fulfill({ status: 500, json: { code: "INTERNAL", message: "Something went wrong.", requestId } }),
+  );
+  await page.reload();
+  await page.getByRole("alert").getByText(requestId).waitFor();
+  await page.getByRole("alert").getByText("INTERNAL").waitFor();
+  await assertAccessible(page);
+  await page.unroute("**/api/projects/*/keys*");
+  await page.getByRole("button", { name: "Retry" }).click();
+  await page.getByRole("heading", { name: "No key yet" }).waitFor();
+});

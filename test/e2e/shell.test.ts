@@ -1,0 +1,154 @@
+// What surrounds the pages: palette, help, shortcuts, theme, settings, narrow screens.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { newClient, type Owner } from "../support/app.ts";
+import {
+  assertAccessible,
+  assertReflows,
+  signIn,
+  startTestBrowser,
+  type TestBrowser,
+  type Window,
+} from "../support/browser.ts";
+
+let browser: TestBrowser;
+before(async () => {
+  browser = await startTestBrowser();
+});
+after(() => browser.close());
+
+async function open(): Promise<Window & { owner: Owner }> {
+  const owner = await browser.service.signUp();
+  const window = await browser.open();
+  await signIn(window.page, owner);
+  return { ...window, owner };
+}
+
+test("the palette goes where a few letters say, by keyboard alone", async () => {
+  const { page } = await open();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search pages and actions" }).waitFor();
+  await assertAccessible(page);
+  await page.waitForFunction("document.activeElement?.role === 'combobox'");
+  await page.keyboard.type("settings sess");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 2, name: "Sessions" }).waitFor();
+  assert.match(await page.title(), /^Sessions · Onlooker$/);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("no such thing");
+  await page.getByText("Nothing by that name.").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("combobox").waitFor({ state: "detached" });
+});
+
+test("? lists the shortcuts, g k opens the keys, and single keys can be switched off", async () => {
+  const { page } = await open();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Go to keys").waitFor();
+  await assertAccessible(page);
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.keyboard.press("g");
+  await page.keyboard.press("k");
+  await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+  await page.goto("/settings/shortcuts");
+  await page.getByLabel("Off").check();
+  await assertAccessible(page);
+  await page.getByRole("heading", { level: 1, name: "Settings" }).click();
+  await page.keyboard.press("?");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("dialog", { name: "Go to…" }).waitFor();
+  assert.equal(await page.getByRole("dialog", { name: "Keyboard shortcuts" }).count(), 0);
+});
+
+test("the theme is chosen, kept, and there before the first paint", async () => {
+  const { page } = await open();
+  await page.goto("/settings/appearance");
+  await page.getByLabel("Dark").check();
+  await page.locator("html[data-theme=dark]").waitFor();
+  await page.route("**/assets/index-*.js", route => route.abort());
+  await page.reload({ waitUntil: "commit" });
+  await page.locator("html[data-theme=dark]").waitFor({ state: "attached" });
+  await page.unroute("**/assets/index-*.js");
+  await page.reload();
+  await page.getByLabel("As the system").check();
+  await assertAccessible(page);
+});
+
+test("name and password are changed in the profile, and a wrong password is told", async () => {
+  const { page, owner } = await open();
+  await page.goto("/settings/profile");
+  await page.getByLabel("Name", { exact: true }).fill("Ada");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Ada" }).waitFor();
+  await page.getByLabel("Current password", { exact: true }).fill("a wrong one");
+  await page.getByLabel("New password", { exact: true }).fill("another long one");
+  await page.getByRole("button", { name: "Change password" }).click();
+  await page.getByRole("alert").waitFor();
+  await assertAccessible(page);
+  await page.getByLabel("Current password", { exact: true }).fill(owner.password);
+  await page.getByRole("button", { name: "Change password" }).click();
+  await page.getByText("Your password is changed").waitFor();
+  await newClient(browser.service.url)
+    .post("/api/auth/sign-in/email", { email: owner.email, password: "another long one" })
+    .expect(200);
+});
+
+test("sessions are listed, and ended one by one", async () => {
+  const { page, owner } = await open();
+  await page.goto("/settings/sessions");
+  await page.getByText("This session").waitFor();
+  await assertAccessible(page);
+  await page.getByRole("button", { name: /^End the session of/ }).click();
+  await page.getByRole("button", { name: /^End the session of/ }).waitFor({ state: "detached" });
+  await owner.client.get("/api/projects").expect(401);
+});
+
+test("signing out forgets what was read, and the account can be deleted", async () => {
+  const { page, owner } = await open();
+  await page.getByRole("button", { name: owner.email.split("@")[0]! }).click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  await page.goto("/");
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  await signIn(page, owner);
+  await page.goto("/settings/profile");
+  await page.getByRole("button", { name: "Delete account…" }).click();
+  await page.getByRole("alertdialog").getByLabel("Password", { exact: true }).fill(owner.password);
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Delete account", exact: true }).click();
+  await page.getByRole("heading", { name: "Make an account" }).waitFor();
+  await owner.client.post("/api/auth/sign-in/email", owner).expect(401);
+});
+
+test("at 320 pixels every page reflows, and the navigation is a drawer that closes behind one", async () => {
+  const owner = await browser.service.signUp({ verified: false });
+  const { page, complaints } = await browser.open({ viewport: { width: 320, height: 640 } });
+  for (const path of [
+    "/sign-in",
+    "/sign-up",
+    "/forgot-password",
+    "/reset-password?token=x",
+    "/verify-email",
+  ]) {
+    await page.goto(path);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await assertReflows(page);
+  }
+  await signIn(page, owner);
+  await page.getByRole("button", { name: "Navigation" }).click();
+  await page.getByRole("dialog", { name: "Navigation" }).getByRole("link", { name: "Keys" }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("dialog", { name: "Navigation" }).getByRole("link", { name: "Keys" }).click();
+  await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+  await page.getByRole("dialog", { name: "Navigation" }).waitFor({ state: "detached" });
+  const base = `/projects/${owner.projectId}`;
+  const settings = ["profile", "sessions", "appearance", "shortcuts"].map(tab => `/settings/${tab}`);
+  for (const path of [`${base}/agents`, `${base}/keys`, `${base}/settings`, ...settings]) {
+    await page.goto(path);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    await assertReflows(page);
+    await assertAccessible(page);
+  }
+  assert.deepEqual(complaints, []);
+});

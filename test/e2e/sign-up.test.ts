@@ -1,0 +1,168 @@
+// A newcomer's way: an account, the verified address, a key that works. And the ways back in.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { assertAccessible, signIn, startTestBrowser, type TestBrowser } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
+
+let browser: TestBrowser;
+before(async () => {
+  browser = await startTestBrowser();
+});
+after(() => browser.close());
+
+const password = "correct horse battery";
+
+/** The link of the latest mail to the address; mails wait in the outbox, and their links in the log. */
+async function linkTo(email: string, path: string): Promise<string> {
+  return eventually(async () => {
+    const lines = browser.service.logs.filter(line => line.includes(email) && line.includes(path));
+    const link = lines.at(-1)?.match(/http:\/\/[^\s"\\]+/)?.[0];
+    assert.ok(link, `no mail to ${email}`);
+    return link;
+  });
+}
+
+async function signUp(page: Page, email: string): Promise<void> {
+  await page.goto("/sign-up");
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByRole("button", { name: "Make account" }).click();
+  await page.getByRole("heading", { level: 1, name: "Agents" }).waitFor();
+}
+
+test("somebody signs up, verifies the address, makes an agent and a key, and the key takes traces", async () => {
+  const { page, context, complaints } = await browser.open();
+  await signUp(page, "new@example.com");
+  const banner = page.getByRole("region", { name: "Email verification" });
+  await banner.getByText("new@example.com").waitFor();
+  await banner.getByText(/Resend in \d+ s/).waitFor();
+  await banner.getByRole("button", { name: "I’ve verified my email" }).click();
+  await banner.getByText("Still unverified").waitFor();
+  await assertAccessible(page);
+
+  await page.getByRole("button", { name: "New agent" }).click();
+  const agentForm = page.getByRole("dialog", { name: "New agent" });
+  await agentForm.getByLabel("Name", { exact: true }).fill("Shop assistant");
+  await agentForm.getByRole("button", { name: "Make agent" }).click();
+  await page.getByRole("heading", { level: 1, name: "Shop assistant" }).waitFor();
+  const agentId = new URL(page.url()).pathname.split("/").at(-1);
+
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Keys" }).click();
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("production");
+  await page.getByRole("button", { name: "Make key" }).click();
+  const key = await page.getByLabel("The key").inputValue();
+  const send = () =>
+    fetch(`${browser.service.url}/public/traces`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: JSON.stringify({ platformId: agentId, spans: [{ span_id: "1", name: "answer" }] }),
+    });
+  assert.equal((await send()).status, 403);
+
+  const mail = await context.newPage();
+  await mail.goto(await linkTo("new@example.com", "/verify-email"));
+  await mail.getByRole("heading", { name: "Confirm your email address" }).waitFor();
+  await assertAccessible(mail);
+  await mail.getByRole("button", { name: "Confirm email address" }).click();
+  await mail.getByRole("heading", { name: "Your address is verified" }).waitFor();
+  await assertAccessible(mail);
+  assert.equal((await send()).status, 201);
+
+  await page.getByRole("button", { name: "I’ve stored it" }).click();
+  await banner.getByRole("button", { name: "I’ve verified my email" }).click();
+  await banner.waitFor({ state: "detached" });
+  assert.deepEqual(complaints, []);
+});
+
+test("opening a verification link changes nothing, and a used or unknown one says so", async () => {
+  const { page } = await browser.open();
+  await signUp(page, "opens@example.com");
+  const link = await linkTo("opens@example.com", "/verify-email");
+  const { page: other } = await browser.open();
+  await other.goto(link);
+  await other.getByRole("button", { name: "Confirm email address" }).waitFor();
+  await page.reload();
+  await page.getByRole("region", { name: "Email verification" }).waitFor();
+  await other.getByRole("button", { name: "Confirm email address" }).click();
+  await other.getByRole("heading", { name: "Your address is verified" }).waitFor();
+  await other.goto(link);
+  await other.getByRole("heading", { name: "This link has been used already" }).waitFor();
+  await assertAccessible(other);
+  await other.goto("/verify-email?token=unknown");
+  await other.getByRole("heading", { name: "This link is not known" }).waitFor();
+  await assertAccessible(other);
+});
+
+test("a deep link survives signing in, and a link to another site does not", async () => {
+  const owner = await browser.service.signUp();
+  const { page } = await browser.open();
+  const deep = `/projects/${owner.projectId}/keys?from=mail`;
+  await page.goto(deep);
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  await page.getByLabel("Email").fill(owner.email);
+  await page.getByLabel("Password", { exact: true }).fill(owner.password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+  assert.equal(page.url(), browser.origin + deep);
+  for (const next of ["//evil.example/", "https://evil.example/", "/\\evil.example/"]) {
+    await page.goto(`/sign-in?next=${encodeURIComponent(next)}`);
+    await page.getByRole("heading", { level: 1, name: "Agents" }).waitFor();
+    assert.equal(new URL(page.url()).origin, browser.origin);
+  }
+});
+
+test("a session that ends elsewhere leads to signing in, and back to where one was", async () => {
+  const owner = await browser.service.signUp();
+  const { page } = await browser.open();
+  await signIn(page, owner);
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Keys" }).click();
+  await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+  await browser.service.db.pool.query("delete from sessions where account_id = $1", [owner.accountId]);
+  await page
+    .getByRole("navigation", { name: "Main" })
+    .getByRole("link", { name: "Project", exact: true })
+    .click();
+  await page.reload();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  assert.match(new URL(page.url()).searchParams.get("next")!, /^\/projects\//);
+});
+
+test("a wrong password and a taken address are told where they were typed", async () => {
+  const owner = await browser.service.signUp();
+  const { page } = await browser.open();
+  await page.goto("/sign-in");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  assert.equal(await page.getByLabel("Email").getAttribute("aria-invalid"), "true");
+  await page.getByLabel("Email").fill(owner.email);
+  await page.getByLabel("Password", { exact: true }).fill("wrong one");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("alert").getByText("UNAUTHORIZED").waitFor();
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Make an account" }).click();
+  await page.getByLabel("Email").fill(owner.email);
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByRole("button", { name: "Make account" }).click();
+  await page.getByText("An account with this email exists already.").waitFor();
+  assert.equal(await page.getByLabel("Email").getAttribute("aria-invalid"), "true");
+  await assertAccessible(page);
+});
+
+test("a forgotten password is chosen anew through the mail", async () => {
+  const owner = await browser.service.signUp();
+  const { page } = await browser.open();
+  await page.goto("/sign-in");
+  await page.getByRole("link", { name: "Forgotten password" }).click();
+  await page.getByLabel("Email").fill(owner.email);
+  await page.getByRole("button", { name: "Send a link" }).click();
+  await page.getByText("a link is on its way").waitFor();
+  await assertAccessible(page);
+  await page.goto(await linkTo(owner.email, "/reset-password"));
+  await page.getByLabel("New password", { exact: true }).fill("another long one");
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Change password" }).click();
+  await page.getByRole("heading", { name: "Your password is changed" }).waitFor();
+  await assertAccessible(page);
+  await signIn(page, { email: owner.email, password: "another long one" });
+});

@@ -1,0 +1,81 @@
+// The one way to the API: refusals and outages are values, and only reading for a query throws them.
+import type { Issue, RefusalCode } from "../src/model/refusal.ts";
+
+/** Why there is no answer. `OFFLINE`: nothing was reached; `UNREADABLE`: something else answered, such as a proxy. */
+export type Failure = {
+  code: RefusalCode | "OFFLINE" | "UNREADABLE";
+  /** 0 where nothing was reached. */
+  status: number;
+  message: string;
+  hint?: string;
+  issues?: Issue[];
+  requestId?: string;
+  retryAfterSeconds?: number;
+};
+
+export type Answer<T> = { ok: true; value: T } | { ok: false; failure: Failure };
+
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+/** Never throws, but for an abort of the signal. */
+export async function ask<T>(
+  method: Method,
+  path: string,
+  { body, signal }: { body?: unknown; signal?: AbortSignal } = {},
+): Promise<Answer<T>> {
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method,
+      headers: {
+        accept: "application/json",
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    const message = "The server cannot be reached.";
+    return { ok: false, failure: { code: "OFFLINE", status: 0, message, hint: "Check the connection." } };
+  }
+  const { status } = response;
+  if (status === 204) return { ok: true, value: undefined as T };
+  const answered = await response.json().catch(() => undefined);
+  if (response.ok && answered !== undefined) return { ok: true, value: answered };
+  const retryAfterSeconds = Number(response.headers.get("retry-after")) || undefined;
+  const failure: Failure =
+    typeof answered?.code === "string"
+      ? { ...answered, status }
+      : {
+          code: "UNREADABLE",
+          status,
+          message: `The answer (status ${status}) is not one of this service's.`,
+        };
+  return { ok: false, failure: { ...failure, ...(retryAfterSeconds && { retryAfterSeconds }) } };
+}
+
+/** What a query throws. */
+export class Failed extends Error {
+  override name = "Failed";
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+/** For queries: GET, with what is no answer thrown as Failed. */
+export async function read<T>(path: string, signal: AbortSignal): Promise<T> {
+  const answer = await ask<T>("GET", path, { signal });
+  if (answer.ok) return answer.value;
+  throw new Failed(answer.failure);
+}
+
+/** What is known of anything thrown. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof Failed) return error.failure;
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: "UNREADABLE", status: 0, message: `This page failed: ${message}` };
+}

@@ -1,0 +1,98 @@
+// An agent: its name, its type, and the service name its exporter bears.
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Agent, AgentType } from "../../src/model/agent.ts";
+import { ask } from "../api.ts";
+import { agentTypes, counted } from "../labels.ts";
+import { agentQuery, agentsQuery, recentMax, recentOtlpQuery } from "../queries.ts";
+import { Button } from "../ui/Button.tsx";
+import { Choices, Field } from "../ui/Field.tsx";
+import { FailureNotice, Notice } from "../ui/Notice.tsx";
+import { textOf, useSubmit } from "./submit.ts";
+
+const types = (Object.keys(agentTypes) as AgentType[]).map(value => ({ value, label: agentTypes[value] }));
+
+type AgentFormProps = { projectId: string; agent?: Agent; onDone: (agent: Agent) => void };
+
+export function AgentForm({ projectId, agent, onDone }: AgentFormProps) {
+  const queries = useQueryClient();
+  const [type, setType] = useState<AgentType>(agent?.type ?? "http_api");
+  const [serviceName, setServiceName] = useState(agent?.otlpServiceName ?? "");
+  const taken = useTaken(projectId, agent, serviceName);
+  const { form, busy, faults, failure } = useSubmit<Agent>({
+    check: (): Record<string, string> => (taken ? { otlpServiceName: taken } : {}),
+    send: fields => {
+      const body = { name: textOf(fields, "name"), type, otlpServiceName: serviceName || null };
+      return agent
+        ? ask("PATCH", `/api/agents/${agent.id}`, { body })
+        : ask("POST", `/api/projects/${projectId}/agents`, { body });
+    },
+    fieldOf: ({ code }) => (code === "CONFLICT" ? "otlpServiceName" : undefined),
+    done: async saved => {
+      queries.setQueryData(agentQuery(saved.id).queryKey, saved);
+      await queries.invalidateQueries({ queryKey: agentsQuery(projectId).queryKey });
+      onDone(saved);
+    },
+  });
+  return (
+    <form {...form} className="stack">
+      <Field
+        label="Name"
+        name="name"
+        required
+        maxLength={200}
+        defaultValue={agent?.name}
+        fault={faults["name"]}
+        autoComplete="off"
+      />
+      <Choices
+        label="Type"
+        name="type"
+        choices={types}
+        chosen={[type]}
+        onChoose={([chosen]) => chosen && setType(chosen)}
+        fault={faults["type"]}
+      />
+      <Field
+        label="OTLP service name (optional)"
+        name="otlpServiceName"
+        maxLength={255}
+        value={serviceName}
+        onChange={event => setServiceName(event.target.value)}
+        fault={taken ?? faults["otlpServiceName"]}
+        hint="Compared exactly, capitals included, with the service.name that your OpenTelemetry exporter sends."
+        autoComplete="off"
+        spellCheck={false}
+      />
+      {agent?.otlpServiceName && serviceName !== agent.otlpServiceName && (
+        <OldNameNotice agent={agent} oldName={agent.otlpServiceName} />
+      )}
+      <FailureNotice failure={failure} />
+      <div className="line line-end">
+        <Button type="submit" look="main" busy={busy}>
+          {agent ? "Save" : "Make agent"}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Why this service name cannot be had, as far as the agents read so far tell; the server has the last word. */
+function useTaken(projectId: string, agent: Agent | undefined, serviceName: string): string | undefined {
+  const { data: agents = [] } = useInfiniteQuery(agentsQuery(projectId));
+  if (serviceName === "") return undefined;
+  const other = agents.find(one => one.otlpServiceName === serviceName && one.id !== agent?.id);
+  return other && `The agent “${other.name}” has this service name.`;
+}
+
+function OldNameNotice({ agent, oldName }: { agent: Agent; oldName: string }) {
+  const { data: recent } = useQuery(recentOtlpQuery(agent.id));
+  const seen = recent === recentMax ? `${recent} traces or more` : counted(recent ?? 0, "trace");
+  return (
+    <Notice tone="warn" role="status">
+      {recent !== undefined && `${seen} came by OTLP in the last 24 hours. `}
+      Exporters that still send <code className="break">{oldName}</code> will be refused with 404{" "}
+      <code>OTLP_PLATFORM_NOT_FOUND</code>.
+    </Notice>
+  );
+}

@@ -1,0 +1,46 @@
+// A project's name: of a new one, or of the one given.
+import { useQueryClient } from "@tanstack/react-query";
+import type { Project } from "../../src/model/project.ts";
+import { ask } from "../api.ts";
+import { projectsQuery } from "../queries.ts";
+import { Button } from "../ui/Button.tsx";
+import { Field } from "../ui/Field.tsx";
+import { FailureNotice } from "../ui/Notice.tsx";
+import { textOf, useSubmit } from "./submit.ts";
+
+type ProjectFormProps = { project?: Project; onDone: (project: Project) => void };
+
+export function ProjectForm({ project, onDone }: ProjectFormProps) {
+  const queries = useQueryClient();
+  const { form, busy, faults, failure } = useSubmit<Project>({
+    send: fields => {
+      const body = { name: textOf(fields, "name") };
+      return project
+        ? ask("PATCH", `/api/projects/${project.id}`, { body })
+        : ask("POST", "/api/projects", { body });
+    },
+    done: async saved => {
+      await queries.invalidateQueries({ queryKey: projectsQuery.queryKey, exact: true });
+      onDone(saved);
+    },
+  });
+  return (
+    <form {...form} className="stack">
+      <Field
+        label="Name"
+        name="name"
+        required
+        maxLength={200}
+        defaultValue={project?.name}
+        fault={faults["name"]}
+        autoComplete="off"
+      />
+      <FailureNotice failure={failure} />
+      <div className="line line-end">
+        <Button type="submit" look="main" busy={busy}>
+          {project ? "Save" : "Make project"}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,33 @@
+// The dashboard begins: its router, its queries, its theme.
+import { CSPProvider } from "@base-ui/react/csp-provider";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { makeQueryClient, sessionQuery } from "./queries.ts";
+import { makeRouter } from "./routes.tsx";
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/ui.css";
+import "./styles/shell.css";
+import { followTheme } from "./theme.ts";
+import { Toasts } from "./ui/Toast.tsx";
+
+const queries = makeQueryClient(() => {
+  // The routes' own check then leads to signing in, and back to where this was.
+  queries.setQueryData(sessionQuery.queryKey, null);
+  void router.invalidate();
+});
+const router = makeRouter(queries);
+followTheme();
+
+createRoot(document.getElementById("app")!).render(
+  <StrictMode>
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={router} />
+        <Toasts />
+      </QueryClientProvider>
+    </CSPProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,82 @@
+// One agent: what it is called, what its exporter is called, and its end.
+import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { AgentForm } from "../forms/AgentForm.tsx";
+import { ConfirmDialog } from "../forms/ConfirmDialog.tsx";
+import { agentQuery, agentsQuery, keysQuery, lastTraceQuery } from "../queries.ts";
+import { Verdict } from "../ui/Badge.tsx";
+import { Button } from "../ui/Button.tsx";
+import { CopyText } from "../ui/Copy.tsx";
+import { Page } from "../ui/Page.tsx";
+import { RelativeTime } from "../ui/Time.tsx";
+import { toast } from "../ui/Toast.tsx";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId");
+
+export function AgentPage() {
+  const { projectId, agentId } = route.useParams();
+  const { data: agent } = useSuspenseQuery(agentQuery(agentId));
+  const { data: last } = useQuery(lastTraceQuery(agentId));
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [deleting, setDeleting] = useState(false);
+  return (
+    <Page title={agent.name}>
+      <div className="narrow stack">
+        <dl className="facts">
+          <dt>Id</dt>
+          <dd>
+            <CopyText text={agent.id} label="agent id" />
+          </dd>
+          <dt>Last trace</dt>
+          <dd>
+            {last === null && <span className="quiet">None yet</span>}
+            {last && (
+              <>
+                <RelativeTime at={last.receivedAt} />
+                <Verdict run={last.run} />
+              </>
+            )}
+          </dd>
+        </dl>
+        <section className="card">
+          <AgentForm
+            key={agent.id}
+            projectId={projectId}
+            agent={agent}
+            onDone={() => toast("The agent is saved.")}
+          />
+        </section>
+        <section className="card stack">
+          <h2>Delete this agent</h2>
+          <p className="quiet">
+            Its test cases, traces and verdicts go with it, and keys made for it alone can write to nothing.
+          </p>
+          <div>
+            <Button icon="trash" onClick={() => setDeleting(true)}>
+              Delete agent…
+            </Button>
+          </div>
+        </section>
+      </div>
+      {deleting && (
+        <ConfirmDialog
+          title="Delete agent"
+          about="Its test cases, traces and verdicts are deleted too. This cannot be undone."
+          name={agent.name}
+          path={`/api/agents/${agent.id}`}
+          action="Delete agent"
+          onClose={() => setDeleting(false)}
+          onDone={async () => {
+            toast(`“${agent.name}” is deleted.`);
+            await navigate({ to: "/projects/$projectId/agents", params: { projectId } });
+            queries.removeQueries({ queryKey: agentQuery(agent.id).queryKey });
+            await queries.invalidateQueries({ queryKey: agentsQuery(projectId).queryKey });
+            await queries.invalidateQueries({ queryKey: keysQuery(projectId).queryKey });
+          }}
+        />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,27 @@
+// The frame of one's own settings: their tabs, each an address.
+import { Link, Outlet } from "@tanstack/react-router";
+import { Page } from "../ui/Page.tsx";
+
+const tabs = [
+  { to: "/settings/profile", label: "Profile" },
+  { to: "/settings/sessions", label: "Sessions" },
+  { to: "/settings/appearance", label: "Appearance" },
+  { to: "/settings/shortcuts", label: "Shortcuts" },
+] as const;
+
+export function SettingsPage() {
+  return (
+    <Page title="Settings">
+      <nav className="tabs" aria-label="Settings">
+        {tabs.map(({ to, label }) => (
+          <Link key={to} to={to} className="tab">
+            {label}
+          </Link>
+        ))}
+      </nav>
+      <div className="narrow stack">
+        <Outlet />
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,224 @@
+// Every address of the dashboard: who may open it and which page it shows, loaded when it is first opened.
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  type ErrorComponentProps,
+  lazyRouteComponent,
+  notFound,
+  Outlet,
+  redirect,
+  useRouter,
+} from "@tanstack/react-router";
+import type { Project } from "../src/model/project.ts";
+import { failureOf } from "./api.ts";
+import { agentQuery, projectsQuery, sessionQuery } from "./queries.ts";
+import type { Page } from "./shapes.ts";
+import { NotFound } from "./shell/NotFound.tsx";
+import { lastProject } from "./shell/project.ts";
+import { Shell } from "./shell/Shell.tsx";
+import { ErrorState, Skeleton } from "./ui/State.tsx";
+
+type Context = { queries: QueryClient };
+
+export function makeRouter(queries: QueryClient) {
+  return createRouter({
+    routeTree,
+    context: { queries },
+    scrollRestoration: true,
+    defaultPreload: "intent",
+    defaultPendingMs: 200,
+    defaultPendingComponent: () => <Skeleton />,
+    defaultErrorComponent: RouteFailed,
+    defaultNotFoundComponent: NotFound,
+    // Values are the texts they are: an id or token of digits stays what it is.
+    parseSearch: text => Object.fromEntries(new URLSearchParams(text)),
+    stringifySearch: search => {
+      const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== "");
+      const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+      return text && `?${text}`;
+    },
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof makeRouter>;
+  }
+}
+
+const root = createRootRouteWithContext<Context>()({ component: Outlet });
+
+// For whoever is signed out. `next` is where to go once signed in.
+const guest = createRoute({
+  id: "guest",
+  getParentRoute: () => root,
+  validateSearch: nextOf,
+  beforeLoad: async ({ context, search }) => {
+    if (await context.queries.ensureQueryData(sessionQuery)) throw redirect({ href: search.next ?? "/" });
+  },
+});
+const signIn = createRoute({
+  path: "/sign-in",
+  getParentRoute: () => guest,
+  component: lazyRouteComponent(() => import("./pages/SignInPage.tsx"), "SignInPage"),
+});
+const signUp = createRoute({
+  path: "/sign-up",
+  getParentRoute: () => guest,
+  component: lazyRouteComponent(() => import("./pages/SignUpPage.tsx"), "SignUpPage"),
+});
+const forgotPassword = createRoute({
+  path: "/forgot-password",
+  getParentRoute: () => guest,
+  component: lazyRouteComponent(() => import("./pages/ForgotPasswordPage.tsx"), "ForgotPasswordPage"),
+});
+
+// Where the links of mails lead, signed in or not.
+const verifyEmail = createRoute({
+  path: "/verify-email",
+  getParentRoute: () => root,
+  validateSearch: tokenOf,
+  component: lazyRouteComponent(() => import("./pages/VerifyEmailPage.tsx"), "VerifyEmailPage"),
+});
+const resetPassword = createRoute({
+  path: "/reset-password",
+  getParentRoute: () => root,
+  validateSearch: tokenOf,
+  component: lazyRouteComponent(() => import("./pages/ResetPasswordPage.tsx"), "ResetPasswordPage"),
+});
+
+// For whoever is signed in; others sign in first and come back.
+const member = createRoute({
+  id: "member",
+  getParentRoute: () => root,
+  beforeLoad: async ({ context, location }) => {
+    const session = await context.queries.ensureQueryData(sessionQuery);
+    if (session === null) throw redirect({ to: "/sign-in", search: { next: ownPath(location.href) } });
+    return { session };
+  },
+  component: Shell,
+});
+const home = createRoute({
+  path: "/",
+  getParentRoute: () => member,
+  beforeLoad: async ({ context }) => {
+    const { items } = await context.queries.ensureQueryData(projectsQuery);
+    const project = items.find(({ id }) => id === lastProject.get()) ?? items.at(-1)!;
+    throw redirect({ to: "/projects/$projectId/agents", params: { projectId: project.id } });
+  },
+});
+const settings = createRoute({
+  path: "/settings",
+  getParentRoute: () => member,
+  beforeLoad: ({ location }) => {
+    if (location.pathname === "/settings") throw redirect({ to: "/settings/profile" });
+  },
+  component: lazyRouteComponent(() => import("./pages/SettingsPage.tsx"), "SettingsPage"),
+});
+const settingsProfile = createRoute({
+  path: "/profile",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("./pages/SettingsProfile.tsx"), "SettingsProfile"),
+});
+const settingsSessions = createRoute({
+  path: "/sessions",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("./pages/SettingsSessions.tsx"), "SettingsSessions"),
+});
+const settingsAppearance = createRoute({
+  path: "/appearance",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("./pages/SettingsAppearance.tsx"), "SettingsAppearance"),
+});
+const settingsShortcuts = createRoute({
+  path: "/shortcuts",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("./pages/SettingsShortcuts.tsx"), "SettingsShortcuts"),
+});
+
+const project = createRoute({
+  path: "/projects/$projectId",
+  getParentRoute: () => member,
+  beforeLoad: ({ params, location }) => {
+    lastProject.set(params.projectId);
+    if (location.pathname === `/projects/${params.projectId}`) {
+      throw redirect({ to: "/projects/$projectId/agents", params });
+    }
+  },
+  loader: async ({ context: { queries }, params }) => {
+    const has = ({ items }: Page<Project>) => items.some(({ id }) => id === params.projectId);
+    if (has(await queries.ensureQueryData(projectsQuery))) return;
+    // Made elsewhere, a moment ago?
+    if (!has(await queries.fetchQuery({ ...projectsQuery, staleTime: 0 }))) throw notFound();
+  },
+});
+const agents = createRoute({
+  path: "/agents",
+  getParentRoute: () => project,
+  component: lazyRouteComponent(() => import("./pages/AgentsPage.tsx"), "AgentsPage"),
+});
+const agent = createRoute({
+  path: "/agents/$agentId",
+  getParentRoute: () => project,
+  loader: async ({ context, params }) => {
+    const agent = await context.queries.ensureQueryData(agentQuery(params.agentId));
+    if (agent.projectId !== params.projectId) throw notFound();
+  },
+  component: lazyRouteComponent(() => import("./pages/AgentPage.tsx"), "AgentPage"),
+});
+const keys = createRoute({
+  path: "/keys",
+  getParentRoute: () => project,
+  component: lazyRouteComponent(() => import("./pages/KeysPage.tsx"), "KeysPage"),
+});
+const projectSettings = createRoute({
+  path: "/settings",
+  getParentRoute: () => project,
+  component: lazyRouteComponent(() => import("./pages/ProjectPage.tsx"), "ProjectPage"),
+});
+
+const routeTree = root.addChildren([
+  guest.addChildren([signIn, signUp, forgotPassword]),
+  verifyEmail,
+  resetPassword,
+  member.addChildren([
+    home,
+    settings.addChildren([settingsProfile, settingsSessions, settingsAppearance, settingsShortcuts]),
+    project.addChildren([agents, agent, keys, projectSettings]),
+  ]),
+]);
+
+// What is not valid is named all the same: what a check leaves out the router takes as it came.
+function nextOf(search: Record<string, unknown>): { next?: string | undefined } {
+  return { next: ownPath(search["next"]) };
+}
+
+/** A path of this dashboard: never an address that a stranger's link could lead to. */
+function ownPath(path: unknown): string | undefined {
+  if (typeof path !== "string" || path === "/") return undefined;
+  const url = URL.parse(path, location.origin);
+  if (url?.origin !== location.origin || !path.startsWith("/")) return undefined;
+  return url.pathname + url.search + url.hash;
+}
+
+function tokenOf(search: Record<string, unknown>): { token?: string | undefined } {
+  return { token: typeof search["token"] === "string" ? search["token"] : undefined };
+}
+
+function RouteFailed({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  const failure = failureOf(error);
+  if (failure.code === "NOT_FOUND") return <NotFound />;
+  const retry = () => {
+    reset();
+    void router.invalidate();
+  };
+  return (
+    <>
+      <title>Error · Onlooker</title>
+      <ErrorState failure={failure} onRetry={retry} whole />
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+// The shortcuts in force here.
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { Dialog } from "../ui/Dialog.tsx";
+import { Keys } from "../ui/Keys.tsx";
+import { Notice } from "../ui/Notice.tsx";
+import { listShortcuts, singleKeys } from "./shortcuts.ts";
+
+export default function Help({ onClose }: { onClose: () => void }) {
+  const [shortcuts] = useState(listShortcuts);
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+      {singleKeys.use() === "off" && (
+        <Notice tone="info">
+          Shortcuts of single keys are switched off in{" "}
+          <Link to="/settings/shortcuts" onClick={onClose}>
+            the settings
+          </Link>
+          .
+        </Notice>
+      )}
+      <dl className="keys-list">
+        {shortcuts.map(({ keys, label }) => (
+          <div key={keys}>
+            <dt>{label}</dt>
+            <dd>
+              <Keys keys={keys} />
+            </dd>
+          </div>
+        ))}
+        <div>
+          <dt>Close a dialog or menu</dt>
+          <dd>
+            <Keys keys="Esc" />
+          </dd>
+        </div>
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,152 @@
+// Where one can go: within the project, to each of its agents, to another project, to one's own settings.
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Project } from "../../src/model/project.ts";
+import { ProjectForm } from "../forms/ProjectForm.tsx";
+import { agentsQuery, projectsQuery, sessionQuery } from "../queries.ts";
+import { setTheme, themes, useTheme } from "../theme.ts";
+import { Button } from "../ui/Button.tsx";
+import { Dialog } from "../ui/Dialog.tsx";
+import { Icon } from "../ui/Icon.tsx";
+import { Menu } from "../ui/Menu.tsx";
+import { Logo } from "./Logo.tsx";
+import { useSignOut } from "./sign-out.ts";
+
+type NavigationProps = { project: Project | undefined; onPalette: () => void; onHelp: () => void };
+
+export function Navigation({ project, onPalette, onHelp }: NavigationProps) {
+  return (
+    <nav aria-label="Main" className="nav">
+      <Logo />
+      <ProjectMenu project={project} />
+      <div className="nav-links">{project && <ProjectLinks project={project} />}</div>
+      <div className="nav-end">
+        <Button look="plain" icon="search" onClick={onPalette}>
+          Go to…
+        </Button>
+        <Button look="plain" icon="help" onClick={onHelp}>
+          Shortcuts
+        </Button>
+        <AccountMenu />
+      </div>
+    </nav>
+  );
+}
+
+function ProjectLinks({ project }: { project: Project }) {
+  const params = { projectId: project.id };
+  const { data: agents = [] } = useInfiniteQuery(agentsQuery(project.id));
+  return (
+    <ul>
+      <li>
+        <Link to="/projects/$projectId/agents" params={params} activeOptions={{ exact: true }}>
+          <Icon name="agent" />
+          Agents
+        </Link>
+        {agents.length > 0 && (
+          <ul className="nav-agents">
+            {agents.map(({ id, name }) => (
+              <li key={id}>
+                <Link to="/projects/$projectId/agents/$agentId" params={{ ...params, agentId: id }}>
+                  <span>{name}</span>
+                </Link>
+              </li>
+            ))}
+          </ul>
+        )}
+      </li>
+      <li>
+        <Link to="/projects/$projectId/keys" params={params}>
+          <Icon name="key" />
+          Keys
+        </Link>
+      </li>
+      <li>
+        <Link to="/projects/$projectId/settings" params={params}>
+          <Icon name="project" />
+          Project
+        </Link>
+      </li>
+    </ul>
+  );
+}
+
+function ProjectMenu({ project }: { project: Project | undefined }) {
+  const navigate = useNavigate();
+  const { data: projects = [] } = useQuery(projectsQuery);
+  const [making, setMaking] = useState(false);
+  const open = (projectId: string) =>
+    void navigate({ to: "/projects/$projectId/agents", params: { projectId } });
+  return (
+    <>
+      <Menu
+        className="nav-project"
+        aria-label={`Project: ${project?.name ?? "none"}`}
+        entries={[
+          {
+            kind: "choice",
+            label: "Projects",
+            chosen: project?.id ?? "",
+            choices: projects.map(({ id, name }) => ({ value: id, label: name })),
+            onChoose: open,
+          },
+          { kind: "rule" },
+          { kind: "action", icon: "plus", label: "New project…", onChoose: () => setMaking(true) },
+        ]}
+      >
+        <span>{project?.name ?? "Choose a project"}</span>
+        <Icon name="chevron" />
+      </Menu>
+      {making && (
+        <Dialog
+          title="New project"
+          about="It has agents, keys and traces of its own."
+          onClose={() => setMaking(false)}
+        >
+          <ProjectForm
+            onDone={({ id }) => {
+              setMaking(false);
+              open(id);
+            }}
+          />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function AccountMenu() {
+  const { data: session } = useQuery(sessionQuery);
+  const navigate = useNavigate();
+  const signOut = useSignOut();
+  const theme = useTheme();
+  return (
+    <Menu
+      look="plain"
+      icon="person"
+      className="nav-account"
+      entries={[
+        { kind: "note", text: session?.user.email ?? "" },
+        {
+          kind: "action",
+          icon: "gear",
+          label: "Settings",
+          onChoose: () => void navigate({ to: "/settings/profile" }),
+        },
+        { kind: "rule" },
+        {
+          kind: "choice",
+          label: "Theme",
+          chosen: theme,
+          choices: themes,
+          onChoose: chosen => setTheme(themes.find(({ value }) => value === chosen)!.value),
+        },
+        { kind: "rule" },
+        { kind: "action", label: "Sign out", onChoose: () => void signOut() },
+      ]}
+    >
+      <span>{session?.user.name ?? "Account"}</span>
+    </Menu>
+  );
+}

@@ -1,0 +1,133 @@
+// The palette: type a few letters of where to go or what to do.
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type KeyboardEvent, useEffect, useId, useState } from "react";
+import type { Project } from "../../src/model/project.ts";
+import { agentsQuery, projectsQuery } from "../queries.ts";
+import { setTheme, themes } from "../theme.ts";
+import { Dialog } from "../ui/Dialog.tsx";
+import { Icon, type IconName } from "../ui/Icon.tsx";
+import { useSignOut } from "./sign-out.ts";
+
+type Command = { id: string; icon: IconName; label: string; run: () => void };
+
+type PaletteProps = { project: Project | undefined; onClose: () => void; onHelp: () => void };
+
+export default function Palette({ project, onClose, onHelp }: PaletteProps) {
+  const commands = useCommands(project, onHelp);
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const listId = useId();
+  const found = commands.filter(({ label }) => matches(label, text));
+  const chosen = found[Math.min(at, found.length - 1)];
+  const optionId = (id: string) => `${listId}-${id}`;
+  const chosenId = chosen && optionId(chosen.id);
+  useEffect(() => {
+    if (chosenId) document.getElementById(chosenId)?.scrollIntoView({ block: "nearest" });
+  }, [chosenId]);
+
+  const run = (command: Command | undefined) => {
+    if (!command) return;
+    onClose();
+    command.run();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (step !== 0) setAt((Math.min(at, found.length - 1) + step + found.length) % found.length);
+    else if (event.key === "Enter") run(chosen);
+    else return;
+    event.preventDefault();
+  };
+
+  return (
+    <Dialog title="Go to…" onClose={onClose}>
+      <input
+        className="input"
+        role="combobox"
+        aria-label="Search pages and actions"
+        aria-expanded="true"
+        aria-controls={listId}
+        aria-autocomplete="list"
+        aria-activedescendant={chosenId}
+        placeholder="Agents, keys, a project, a theme…"
+        value={text}
+        onChange={event => {
+          setText(event.target.value);
+          setAt(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div id={listId} role="listbox" aria-label="Pages and actions" className="palette-list">
+        {found.map(command => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: keys are the input's, which keeps the focus.
+          <div
+            key={command.id}
+            id={optionId(command.id)}
+            role="option"
+            tabIndex={-1}
+            aria-selected={command === chosen}
+            className="menu-item"
+            data-highlighted={command === chosen || undefined}
+            onClick={() => run(command)}
+          >
+            <Icon name={command.icon} />
+            {command.label}
+          </div>
+        ))}
+      </div>
+      <p role="status" className={found.length === 0 ? "quiet" : "unseen"}>
+        {found.length === 0 ? "Nothing by that name." : `${found.length} found`}
+      </p>
+    </Dialog>
+  );
+}
+
+function useCommands(project: Project | undefined, onHelp: () => void): Command[] {
+  const navigate = useNavigate();
+  const signOut = useSignOut();
+  const { data: projects = [] } = useQuery(projectsQuery);
+  const { data: agents = [] } = useInfiniteQuery({
+    ...agentsQuery(project?.id ?? ""),
+    enabled: project !== undefined,
+  });
+  const go = (id: string, icon: IconName, label: string, href: string): Command => ({
+    id,
+    icon,
+    label,
+    run: () => void navigate({ href }),
+  });
+  const base = project && `/projects/${project.id}`;
+  return [
+    ...(base
+      ? [
+          go("agents", "agent", "Agents", `${base}/agents`),
+          go("keys", "key", "Keys", `${base}/keys`),
+          go("project", "project", "Project settings", `${base}/settings`),
+          ...agents.map(({ id, name }) => go(id, "agent", `Agent: ${name}`, `${base}/agents/${id}`)),
+        ]
+      : []),
+    ...projects
+      .filter(({ id }) => id !== project?.id)
+      .map(({ id, name }) => go(id, "project", `Project: ${name}`, `/projects/${id}/agents`)),
+    go("profile", "person", "Settings: profile", "/settings/profile"),
+    go("sessions", "screen", "Settings: sessions", "/settings/sessions"),
+    go("appearance", "sun", "Settings: appearance", "/settings/appearance"),
+    go("shortcuts", "gear", "Settings: shortcuts", "/settings/shortcuts"),
+    ...themes.map(
+      ({ value, label }): Command => ({
+        id: `theme-${value}`,
+        icon: value === "dark" ? "moon" : value === "light" ? "sun" : "screen",
+        label: `Theme: ${label.toLowerCase()}`,
+        run: () => setTheme(value),
+      }),
+    ),
+    { id: "help", icon: "help", label: "Keyboard shortcuts", run: onHelp },
+    { id: "sign-out", icon: "person", label: "Sign out", run: () => void signOut() },
+  ];
+}
+
+/** Every word typed occurs, in any order. */
+function matches(label: string, text: string): boolean {
+  const words = text.toLowerCase().split(/\s+/);
+  return words.every(word => label.toLowerCase().includes(word));
+}

@@ -1,0 +1,73 @@
+// What surrounds every page of somebody signed in: navigation, the banner, help and palette.
+import { Outlet, useLocation } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { Button } from "../ui/Button.tsx";
+import { Dialog } from "../ui/Dialog.tsx";
+import { Logo } from "./Logo.tsx";
+import { Navigation } from "./Navigation.tsx";
+import { useProject } from "./project.ts";
+import { useGo, useShortcut } from "./shortcuts.ts";
+import { VerificationBanner } from "./VerificationBanner.tsx";
+
+const Help = lazy(() => import("./Help.tsx"));
+const Palette = lazy(() => import("./Palette.tsx"));
+
+type Open = "help" | "palette" | "navigation" | undefined;
+
+export function Shell() {
+  const [open, setOpen] = useState<Open>();
+  const close = () => setOpen(undefined);
+  const project = useProject();
+  const main = useNavigationFocus(close);
+  useShortcut("mod+k", "Open the palette", () => setOpen("palette"));
+  useShortcut("?", "Show the shortcuts", () => setOpen("help"));
+  useGo("g a", "Go to agents", project && `/projects/${project.id}/agents`);
+  useGo("g k", "Go to keys", project && `/projects/${project.id}/keys`);
+  useGo("g s", "Go to settings", "/settings/profile");
+
+  const navigation = (
+    <Navigation project={project} onPalette={() => setOpen("palette")} onHelp={() => setOpen("help")} />
+  );
+  return (
+    <div className="shell">
+      <Button className="skip" onClick={() => main.current?.focus()}>
+        Skip to content
+      </Button>
+      <header className="top">
+        <Button look="plain" icon="menu" aria-label="Navigation" onClick={() => setOpen("navigation")} />
+        <Logo />
+        <Button look="plain" icon="search" aria-label="Palette" onClick={() => setOpen("palette")} />
+      </header>
+      <div className="side">{navigation}</div>
+      <div className="content">
+        <VerificationBanner />
+        <main id="main" tabIndex={-1} ref={main}>
+          <Outlet />
+        </main>
+      </div>
+      {open === "navigation" && (
+        <Dialog title="Navigation" drawer onClose={close}>
+          {navigation}
+        </Dialog>
+      )}
+      <Suspense>
+        {open === "help" && <Help onClose={close} />}
+        {open === "palette" && <Palette project={project} onClose={close} onHelp={() => setOpen("help")} />}
+      </Suspense>
+    </div>
+  );
+}
+
+/** Another address puts the focus on the new content, as loading a page would. */
+function useNavigationFocus(onMove: () => void) {
+  const main = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  const shown = useRef(pathname);
+  useEffect(() => {
+    if (shown.current === pathname) return;
+    shown.current = pathname;
+    onMove();
+    main.current?.focus({ preventScroll: true });
+  });
+  return main;
+}

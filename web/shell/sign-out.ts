@@ -1,0 +1,18 @@
+// Ending this session, and forgetting everything that was read in it.
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { ask } from "../api.ts";
+import { sessionQuery } from "../queries.ts";
+import { toast } from "../ui/Toast.tsx";
+
+export function useSignOut(): () => Promise<void> {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return async () => {
+    const answer = await ask("POST", "/api/auth/sign-out");
+    if (!answer.ok && answer.failure.code !== "UNAUTHORIZED") return toast(answer.failure.message);
+    queries.setQueryData(sessionQuery.queryKey, null);
+    await navigate({ to: "/sign-in" });
+    queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] });
+  };
+}

@@ -1,0 +1,32 @@
+// Light, dark or as the system has it: chosen here, applied at once, and by theme-first.js before the first paint.
+import { kept } from "./kept.ts";
+
+export type Theme = "light" | "dark" | "system";
+
+export const themes: readonly { value: Theme; label: string }[] = [
+  { value: "system", label: "As the system" },
+  { value: "light", label: "Light" },
+  { value: "dark", label: "Dark" },
+];
+
+const chosen = kept<Theme>("theme", "system", text => themes.some(({ value }) => value === text));
+const systemDark = matchMedia("(prefers-color-scheme: dark)");
+
+export const useTheme = chosen.use;
+
+export function setTheme(theme: Theme): void {
+  chosen.set(theme);
+  apply();
+}
+
+/** Keeps to the system's theme when that changes, and to what another tab chooses. */
+export function followTheme(): void {
+  systemDark.addEventListener("change", apply);
+  chosen.subscribe(apply);
+}
+
+function apply(): void {
+  const theme = chosen.get();
+  const dark = theme === "dark" || (theme === "system" && systemDark.matches);
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+}

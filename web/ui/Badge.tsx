@@ -1,0 +1,21 @@
+// A word with its icon: never colour alone.
+import type { ReactNode } from "react";
+import type { Outcome, RunState } from "../../src/model/run.ts";
+import { outcomes, runStates, type Word } from "../labels.ts";
+import { Icon } from "./Icon.tsx";
+
+export function Badge({ word, children }: { word: Word; children?: ReactNode }) {
+  return (
+    <span className="badge" data-tone={word.tone}>
+      <Icon name={word.icon} />
+      {word.text}
+      {children}
+    </span>
+  );
+}
+
+/** What a trace's latest run amounts to; no run: not evaluated. */
+export function Verdict({ run }: { run: { state: RunState; verdict: Outcome | null } | null }) {
+  if (run === null) return <Badge word={runStates.none} />;
+  return <Badge word={run.verdict ? outcomes[run.verdict] : runStates[run.state]} />;
+}

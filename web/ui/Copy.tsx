@@ -1,0 +1,52 @@
+// Copying to the clipboard, with its success said in place.
+import { useEffect, useState } from "react";
+import { Button, type ButtonProps } from "./Button.tsx";
+import { toast } from "./Toast.tsx";
+
+type CopyProps = { text: string; children: string; look?: ButtonProps["look"] };
+
+/** A button that copies `text`. */
+export function Copy({ text, children, look }: CopyProps) {
+  const [copied, copy] = useCopy(text);
+  return (
+    <Button {...(look && { look })} icon={copied ? "check" : "copy"} onClick={copy}>
+      {copied ? "Copied" : children}
+    </Button>
+  );
+}
+
+/** A short text such as an id, with a button beside it; `label` names it: "agent id". */
+export function CopyText({ text, label }: { text: string; label: string }) {
+  const [copied, copy] = useCopy(text);
+  return (
+    <span className="copy-text">
+      <code title={text}>{text}</code>
+      <Button
+        look="plain"
+        small
+        icon={copied ? "check" : "copy"}
+        aria-label={copied ? `Copied ${label}` : `Copy ${label}`}
+        onClick={copy}
+      />
+    </span>
+  );
+}
+
+function useCopy(text: string): [copied: boolean, copy: () => void] {
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(() => setCopied(false), 2_000);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setCopied(true);
+    } catch {
+      // Over plain HTTP from another machine browsers offer no clipboard.
+      toast("This browser does not allow copying here: select the text instead.");
+    }
+  };
+  return [copied, () => void copy()];
+}

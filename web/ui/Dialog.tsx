@@ -1,0 +1,53 @@
+// A dialog over the page: it takes the focus, keeps it, and gives it back.
+import { Dialog as Base } from "@base-ui/react/dialog";
+import { type ReactNode, useRef } from "react";
+import { Button } from "./Button.tsx";
+
+export type DialogProps = {
+  title: string;
+  /** One sentence under the title. */
+  about?: ReactNode;
+  onClose: () => void;
+  /** False: only a button within closes it, neither Esc nor a click beside it. */
+  dismissible?: boolean;
+  /** A panel at the left edge. */
+  drawer?: boolean;
+  /** For what asks before it destroys. */
+  alert?: boolean;
+  children: ReactNode;
+};
+
+/** Open while it is rendered. */
+export function Dialog({ title, about, onClose, dismissible = true, drawer, alert, children }: DialogProps) {
+  const popup = useRef<HTMLDivElement>(null);
+  return (
+    <Base.Root
+      open
+      disablePointerDismissal={!dismissible || alert === true}
+      onOpenChange={(open, details) => {
+        if (open) return;
+        if (dismissible) onClose();
+        else details.cancel();
+      }}
+    >
+      <Base.Portal>
+        <Base.Backdrop className="backdrop" />
+        <Base.Popup
+          ref={popup}
+          initialFocus={() => popup.current?.querySelector<HTMLElement>("input, textarea") ?? true}
+          className={drawer ? "dialog drawer" : "dialog"}
+          role={alert ? "alertdialog" : "dialog"}
+        >
+          <div className="dialog-top">
+            <Base.Title>{title}</Base.Title>
+            {dismissible && (
+              <Base.Close render={<Button look="plain" icon="cross" small aria-label="Close" />} />
+            )}
+          </div>
+          {about && <Base.Description className="break">{about}</Base.Description>}
+          {children}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}

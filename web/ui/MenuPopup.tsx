@@ -1,0 +1,90 @@
+// The open menu of a button.
+import { Menu as Base } from "@base-ui/react/menu";
+import type { RefObject } from "react";
+import { Icon } from "./Icon.tsx";
+import type { MenuEntry } from "./Menu.tsx";
+
+/** A menu stays in the part of the page that its button is in. */
+const landmarks = "nav, main, [role=dialog], [role=alertdialog]";
+
+type MenuPopupProps = {
+  trigger: RefObject<HTMLButtonElement | null>;
+  entries: MenuEntry[];
+  onClose: () => void;
+};
+
+export default function MenuPopup({ trigger, entries, onClose }: MenuPopupProps) {
+  return (
+    <Base.Root
+      open
+      modal={false}
+      onOpenChange={(open, details) => {
+        // A press on the button closes by the button's own click.
+        const onTrigger =
+          details.event.target instanceof Node && trigger.current?.contains(details.event.target);
+        if (!open && !onTrigger) onClose();
+      }}
+    >
+      <Base.Portal
+        className="menu-portal"
+        container={trigger.current?.closest<HTMLElement>(landmarks) ?? null}
+      >
+        <Base.Positioner
+          anchor={trigger}
+          className="menu-layer"
+          sideOffset={4}
+          align="start"
+          collisionPadding={8}
+        >
+          <Base.Popup className="menu" finalFocus={trigger} aria-label={trigger.current?.textContent ?? ""}>
+            {entries.map((entry, index) => (
+              <Entry key={index} entry={entry} onClose={onClose} />
+            ))}
+          </Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+function Entry({ entry, onClose }: { entry: MenuEntry; onClose: () => void }) {
+  switch (entry.kind) {
+    case "action":
+      return (
+        <Base.Item
+          className="menu-item"
+          onClick={() => {
+            onClose();
+            entry.onChoose();
+          }}
+        >
+          <span className="menu-tick">{entry.icon && <Icon name={entry.icon} />}</span>
+          {entry.label}
+        </Base.Item>
+      );
+    case "choice":
+      return (
+        <Base.Group>
+          <Base.GroupLabel className="menu-label">{entry.label}</Base.GroupLabel>
+          <Base.RadioGroup
+            value={entry.chosen}
+            onValueChange={value => {
+              onClose();
+              entry.onChoose(value);
+            }}
+          >
+            {entry.choices.map(({ value, label }) => (
+              <Base.RadioItem key={value} value={value} className="menu-item" closeOnClick>
+                <span className="menu-tick">{value === entry.chosen && <Icon name="check" />}</span>
+                {label}
+              </Base.RadioItem>
+            ))}
+          </Base.RadioGroup>
+        </Base.Group>
+      );
+    case "note":
+      return <div className="menu-label">{entry.text}</div>;
+    case "rule":
+      return <Base.Separator className="menu-rule" />;
+  }
+}

@@ -1,0 +1,36 @@
+// A paragraph that must not be overlooked, with the icon of its tone.
+import type { ReactNode } from "react";
+import type { Failure } from "../api.ts";
+import { Icon, type IconName } from "./Icon.tsx";
+
+type Tone = "info" | "good" | "warn" | "bad";
+
+const icons: Record<Tone, IconName> = { info: "info", good: "check", warn: "warning", bad: "warning" };
+
+type NoticeProps = { tone: Tone; role?: "alert" | "status"; children: ReactNode };
+
+export function Notice({ tone, role, children }: NoticeProps) {
+  return (
+    <div className="notice" data-tone={tone} role={role}>
+      <Icon name={icons[tone]} />
+      <div>{children}</div>
+    </div>
+  );
+}
+
+/** Why something that was asked for was not done. */
+export function FailureNotice({ failure }: { failure: Failure | undefined }) {
+  if (!failure) return null;
+  const { message, hint, code, requestId } = failure;
+  return (
+    <Notice tone="bad" role="alert">
+      <p>
+        {message} {hint}
+      </p>
+      <p className="quiet small">
+        {code}
+        {requestId && ` · request ${requestId}`}
+      </p>
+    </Notice>
+  );
+}

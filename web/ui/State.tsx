@@ -1,0 +1,92 @@
+// What stands where content is not there yet: loading, failed, empty.
+import { type ReactNode, useEffect, useState } from "react";
+import { type Failure, failureOf } from "../api.ts";
+import { Button } from "./Button.tsx";
+import { Icon, type IconName } from "./Icon.tsx";
+
+/** Nothing for 200 ms, then bars. */
+export function Skeleton({ lines = 6 }: { lines?: number }) {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), 200);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!late) return null;
+  return (
+    <div className="skeleton" role="status">
+      <span className="unseen">Loading</span>
+      {Array.from({ length: lines }, (_, line) => (
+        <span key={line} aria-hidden="true" />
+      ))}
+    </div>
+  );
+}
+
+type ErrorStateProps = {
+  failure: Failure;
+  onRetry: () => void;
+  /** It is all of the page, and its heading the page's. */
+  whole?: boolean;
+};
+
+/** What failed, with all that support would ask for. */
+export function ErrorState({ failure, onRetry, whole = false }: ErrorStateProps) {
+  const Heading = whole ? "h1" : "h2";
+  const { code, message, hint, requestId } = failure;
+  return (
+    <div className="state" role="alert">
+      <Icon name="warning" />
+      <Heading>{message}</Heading>
+      {hint && <p className="quiet">{hint}</p>}
+      <dl>
+        <dt>Code</dt>
+        <dd className="mono">{code}</dd>
+        {requestId && (
+          <>
+            <dt>Request id</dt>
+            <dd className="mono break">{requestId}</dd>
+          </>
+        )}
+      </dl>
+      <Button onClick={onRetry}>Retry</Button>
+    </div>
+  );
+}
+
+type EmptyStateProps = { icon: IconName; title: string; whole?: boolean; children?: ReactNode };
+
+/** `whole`: it is all of the page, and its heading the page's. */
+export function EmptyState({ icon, title, whole = false, children }: EmptyStateProps) {
+  const Heading = whole ? "h1" : "h2";
+  return (
+    <div className="state">
+      <Icon name={icon} />
+      <Heading>{title}</Heading>
+      {children}
+    </div>
+  );
+}
+
+type Query<T> = { data: T | undefined; error: Error | null; refetch: () => unknown };
+
+/** The content of a query once it is there; until then its skeleton or its failure. Old content outlives a failure. */
+export function Loaded<T>({ query, children }: { query: Query<T>; children: (data: T) => ReactNode }) {
+  if (query.data !== undefined) return children(query.data);
+  if (query.error)
+    return <ErrorState failure={failureOf(query.error)} onRetry={() => void query.refetch()} />;
+  return <Skeleton />;
+}
+
+type Pages = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
+
+/** Under a list that has further pages. */
+export function MorePages({ query }: { query: Pages }) {
+  if (!query.hasNextPage) return null;
+  return (
+    <div className="more">
+      <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+        Show more
+      </Button>
+    </div>
+  );
+}

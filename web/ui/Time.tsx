@@ -1,0 +1,47 @@
+// Times: how long ago or until, with the moment itself on hover and for assistive technology.
+import { useNow } from "./now.ts";
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "long" });
+const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+
+const units: [Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ["year", 31_536_000],
+  ["month", 2_592_000],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+];
+
+/** `at` is ISO 8601. */
+export function RelativeTime({ at }: { at: string }) {
+  const now = useNow(30_000);
+  return (
+    <time dateTime={at} title={absolute.format(new Date(at))}>
+      {relativeText(Date.parse(at), now)}
+    </time>
+  );
+}
+
+/** The day alone. */
+export function DayTime({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={absolute.format(new Date(at))}>
+      {day.format(new Date(at))}
+    </time>
+  );
+}
+
+export function relativeText(at: number, now: number): string {
+  const seconds = (at - now) / 1000;
+  const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
+  if (unit === "second")
+    return Math.abs(seconds) < 45 ? "just now" : relative.format(Math.sign(seconds), "minute");
+  return relative.format(Math.trunc(seconds / size), unit);
+}
+
+/** A countdown: "42 s", "12 min". */
+export function remainingText(milliseconds: number): string {
+  const seconds = Math.ceil(milliseconds / 1000);
+  return seconds <= 90 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
+}
