@@ -7,7 +7,7 @@ import { globSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
-import { installBrowser } from "../test/support/browser.ts";
+import { installBrowser } from "../test/support/chromium.ts";
 import { startServer } from "../test/support/postgres-server.ts";
 import { buildWhenNeeded } from "./build.ts";
 

@@ -62,7 +62,8 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
   });
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsAt(request.url.split("?", 1)[0]!);
-    if (methods.length === 0) throw new Refusal("NOT_FOUND");
+    // Answered, but not here: an id far too long for one reaches no route of its address.
+    if (methods.length === 0 || methods.includes(request.method)) throw new Refusal("NOT_FOUND");
     reply.header("allow", methods.join(", "));
     throw new Refusal("METHOD_NOT_ALLOWED");
   });

@@ -6,6 +6,7 @@ import { makeAgent, makeKey, type Owner } from "../support/app.ts";
 import {
   assertAccessible,
   assertReflows,
+  becomesTrue,
   signIn,
   startTestBrowser,
   type TestBrowser,
@@ -37,11 +38,11 @@ test("a key is made and revoked by keyboard alone, and the focus comes back each
   await form.waitFor();
   await keyboard.press("Escape");
   await form.waitFor({ state: "detached" });
-  await page.waitForFunction("document.activeElement.textContent === 'New key'");
+  await becomesTrue(page, "document.activeElement.textContent === 'New key'");
 
   await keyboard.press("Enter");
   await form.waitFor();
-  await page.waitForFunction("document.activeElement?.name === 'name'");
+  await becomesTrue(page, "document.activeElement?.name === 'name'");
   await keyboard.type("by keyboard");
   await keyboard.press("Enter");
   const made = page.getByRole("dialog", { name: "Your key “by keyboard”" });
@@ -61,7 +62,7 @@ test("a key is made and revoked by keyboard alone, and the focus comes back each
   await row.getByRole("button", { name: "Revoke by keyboard" }).focus();
   await keyboard.press("Enter");
   await page.getByRole("alertdialog", { name: "Revoke key" }).waitFor();
-  await page.waitForFunction("document.activeElement?.name === 'confirmation'");
+  await becomesTrue(page, "document.activeElement?.name === 'confirmation'");
   await assertAccessible(page);
   await keyboard.type("another name");
   await keyboard.press("Enter");
@@ -80,7 +81,7 @@ test("a dialog keeps the focus within", async () => {
   await dialog.waitFor();
   for (let press = 0; press < 12; press++) {
     await page.keyboard.press("Tab");
-    await page.waitForFunction("document.activeElement.closest('[role=dialog], [data-base-ui-focus-guard]')");
+    await becomesTrue(page, "document.activeElement.closest('[role=dialog], [data-base-ui-focus-guard]')");
   }
 });
 
@@ -94,7 +95,7 @@ test("the key and its environment are copied whole", async () => {
   await page.getByRole("button", { name: "Copied" }).waitFor();
   assert.equal(await page.evaluate("navigator.clipboard.readText()"), text);
   await page.getByRole("button", { name: "Copy as environment" }).click();
-  await page.waitForFunction("navigator.clipboard.readText().then(text => text.includes('OTEL_'))");
+  await becomesTrue(page, "navigator.clipboard.readText().then(text => text.includes('OTEL_'))");
   const environment = await page.evaluate("navigator.clipboard.readText()");
   assert.equal(
     environment,

@@ -5,6 +5,7 @@ import { newClient, type Owner } from "../support/app.ts";
 import {
   assertAccessible,
   assertReflows,
+  becomesTrue,
   signIn,
   startTestBrowser,
   type TestBrowser,
@@ -29,7 +30,7 @@ test("the palette goes where a few letters say, by keyboard alone", async () => 
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Search pages and actions" }).waitFor();
   await assertAccessible(page);
-  await page.waitForFunction("document.activeElement?.role === 'combobox'");
+  await becomesTrue(page, "document.activeElement?.role === 'combobox'");
   await page.keyboard.type("settings sess");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 2, name: "Sessions" }).waitFor();

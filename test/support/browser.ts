@@ -1,42 +1,10 @@
 // A real browser on the dashboard of a real service, and what every page of it must hold to.
 import assert from "node:assert/strict";
-import { type SpawnSyncOptions, spawnSync } from "node:child_process";
-import { accessSync, constants, existsSync } from "node:fs";
-import { delimiter, join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { findBrowser } from "./chromium.ts";
+import { eventually } from "./eventually.ts";
 import { startTestService, type TestService } from "./service.ts";
-
-const names = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"];
-const macOs = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
-
-/** The Chromium of this machine, or that of SVC_TEST_CHROMIUM. */
-function findBrowser(): string | undefined {
-  const given = process.env["SVC_TEST_CHROMIUM"];
-  if (given) return given;
-  const folders = (process.env["PATH"] ?? "").split(delimiter);
-  const places = [...folders.flatMap(folder => names.map(name => join(folder, name))), macOs];
-  return places.find(place => {
-    try {
-      accessSync(place, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
-
-/** Where there is no Chromium, installs Debian's when this user may; otherwise the tests say what is missing. */
-export async function installBrowser(): Promise<void> {
-  if (findBrowser() !== undefined || process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
-  console.error("Installing Chromium for the tests of the dashboard…");
-  const options: SpawnSyncOptions = {
-    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
-    stdio: ["ignore", "ignore", "inherit"],
-  };
-  spawnSync("apt-get", ["update", "-qq"], options);
-  spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "chromium"], options);
-}
 
 export type TestBrowser = {
   service: TestService;
@@ -116,4 +84,9 @@ export async function assertAccessible(page: Page): Promise<void> {
 export async function assertReflows(page: Page): Promise<void> {
   const widths = await page.evaluate<number[]>("[document.documentElement.scrollWidth, innerWidth]");
   assert.ok(widths[0]! <= widths[1]!, `${page.url()} is ${widths[0]} wide in a window of ${widths[1]}`);
+}
+
+/** Waits until the expression holds in the page. Asked from outside: the page's policy lets nothing be evaluated. */
+export async function becomesTrue(page: Page, expression: string): Promise<void> {
+  await eventually(async () => assert.ok(await page.evaluate(expression), expression));
 }
