@@ -3,7 +3,7 @@ import type { TraceColumns } from "../model/columns.ts";
 import type { TraceKind, TracePath } from "../model/trace.ts";
 import type { Database } from "./db.ts";
 
-export type TraceRow = {
+export type TraceRow = TraceColumns & {
   id: string;
   agentId: string;
   externalId: string;
@@ -13,16 +13,6 @@ export type TraceRow = {
   derivedRevision: number;
   receivedAt: Date;
   updatedAt: Date;
-  name: string;
-  durationMs: number | null;
-  httpStatus: number | null;
-  inputTokens: number | null;
-  outputTokens: number | null;
-  reasoningTokens: number | null;
-  failed: boolean;
-  spanCount: number;
-  userInput: string | null;
-  responseText: string | null;
 };
 
 /** For a query over `traces t`. */
