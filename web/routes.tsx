@@ -13,7 +13,9 @@ import {
 } from "@tanstack/react-router";
 import type { Project } from "../src/model/project.ts";
 import { failureOf } from "./api.ts";
-import { agentQuery, projectsQuery, sessionQuery } from "./queries.ts";
+import { sessionQuery } from "./queries/account.ts";
+import { agentQuery } from "./queries/agents.ts";
+import { projectsQuery } from "./queries/projects.ts";
 import type { Page } from "./shapes.ts";
 import { NotFound } from "./shell/NotFound.tsx";
 import { lastProject } from "./shell/project.ts";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import type { Agent, AgentType } from "../../src/model/agent.ts";
 import { ask } from "../api.ts";
 import { agentTypes, counted } from "../labels.ts";
-import { agentQuery, agentsQuery, recentMax, recentOtlpQuery } from "../queries.ts";
+import { agentQuery, agentsQuery, recentMax, recentOtlpQuery } from "../queries/agents.ts";
 import { Button } from "../ui/Button.tsx";
 import { Choices, Field } from "../ui/Field.tsx";
 import { FailureNotice, Notice } from "../ui/Notice.tsx";

@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { Project } from "../../src/model/project.ts";
 import { ask } from "../api.ts";
-import { projectsQuery } from "../queries.ts";
+import { projectsQuery } from "../queries/projects.ts";
 import { Button } from "../ui/Button.tsx";
 import { Field } from "../ui/Field.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";

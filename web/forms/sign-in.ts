@@ -1,7 +1,7 @@
 // What happens once somebody has signed in or up: whoever was here before is forgotten.
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { sessionQuery } from "../queries.ts";
+import { sessionQuery } from "../queries/account.ts";
 
 /** Goes to `next`, a path of the dashboard, or to the beginning. */
 export function useSignedIn(next: string | undefined): () => Promise<void> {

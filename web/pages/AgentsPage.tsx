@@ -5,7 +5,7 @@ import { useState } from "react";
 import type { Agent } from "../../src/model/agent.ts";
 import { AgentForm } from "../forms/AgentForm.tsx";
 import { agentTypes } from "../labels.ts";
-import { agentsQuery, lastTraceQuery } from "../queries.ts";
+import { agentsQuery, lastTraceQuery } from "../queries/agents.ts";
 import { Verdict } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { CopyText } from "../ui/Copy.tsx";

@@ -5,7 +5,7 @@ import { useState } from "react";
 import type { Project } from "../../src/model/project.ts";
 import { ConfirmDialog } from "../forms/ConfirmDialog.tsx";
 import { ProjectForm } from "../forms/ProjectForm.tsx";
-import { projectsQuery } from "../queries.ts";
+import { projectsQuery } from "../queries/projects.ts";
 import { NotFound } from "../shell/NotFound.tsx";
 import { Button } from "../ui/Button.tsx";
 import { CopyText } from "../ui/Copy.tsx";

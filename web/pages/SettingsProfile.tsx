@@ -5,7 +5,7 @@ import { useState } from "react";
 import { ask } from "../api.ts";
 import { PasswordField } from "../forms/PasswordField.tsx";
 import { textOf, useSubmit } from "../forms/submit.ts";
-import { sessionQuery, sessionsQuery, verificationQuery } from "../queries.ts";
+import { sessionQuery, sessionsQuery, verificationQuery } from "../queries/account.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask, type Failure, type Method } from "../api.ts";
-import { sessionQuery, sessionsQuery } from "../queries.ts";
+import { sessionQuery, sessionsQuery } from "../queries/account.ts";
 import type { Session } from "../shapes.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";

@@ -4,7 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { LinkState } from "../../src/model/account.ts";
 import { ask, type Failure } from "../api.ts";
-import { linkQuery, sessionQuery, verificationQuery } from "../queries.ts";
+import { linkQuery, sessionQuery, verificationQuery } from "../queries/account.ts";
 import { Lone } from "../shell/Lone.tsx";
 import { VerificationActions, verifiedText } from "../shell/VerificationBanner.tsx";
 import { Button } from "../ui/Button.tsx";

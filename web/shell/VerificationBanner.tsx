@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask } from "../api.ts";
-import { verificationQuery } from "../queries.ts";
+import { verificationQuery } from "../queries/account.ts";
 import type { Verification } from "../shapes.ts";
 import { Button } from "../ui/Button.tsx";
 import { Icon } from "../ui/Icon.tsx";

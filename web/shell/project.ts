@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { Project } from "../../src/model/project.ts";
 import { kept } from "../kept.ts";
-import { projectsQuery } from "../queries.ts";
+import { projectsQuery } from "../queries/projects.ts";
 
 export const lastProject = kept<string>("project", "", () => true);
 

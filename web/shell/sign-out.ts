@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { ask } from "../api.ts";
-import { sessionQuery } from "../queries.ts";
+import { sessionQuery } from "../queries/account.ts";
 import { toast } from "../ui/Toast.tsx";
 
 export function useSignOut(): () => Promise<void> {

@@ -1,0 +1,39 @@
+// Agents, and what is told beside them.
+import { queryOptions } from "@tanstack/react-query";
+import type { Agent } from "../../src/model/agent.ts";
+import { read } from "../api.ts";
+import type { ListedTrace, Page } from "../shapes.ts";
+import { pagesOf } from "./pages.ts";
+
+export const agentsQuery = (projectId: string) =>
+  pagesOf<Agent>(["projects", projectId, "agents"], `/api/projects/${projectId}/agents`, 200);
+
+export const agentQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["agents", id],
+    queryFn: ({ signal }) => read<Agent>(`/api/agents/${id}`, signal),
+  });
+
+/** The agent's latest trace; null: none yet. */
+export const lastTraceQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ["agents", agentId, "last-trace"],
+    queryFn: async ({ signal }) => {
+      const { items } = await read<Page<ListedTrace>>(`/api/agents/${agentId}/traces?limit=1`, signal);
+      return items[0] ?? null;
+    },
+  });
+
+export const recentMax = 50;
+
+/** How many traces came by OTLP within a day, as far as `recentMax`: who would notice another service name. */
+export const recentOtlpQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ["agents", agentId, "recent-otlp"],
+    queryFn: async ({ signal }) => {
+      const since = new Date(Date.now() - 86_400_000).toISOString();
+      const query = new URLSearchParams({ path: "otlp", receivedFrom: since, limit: String(recentMax) });
+      const { items } = await read<Page<ListedTrace>>(`/api/agents/${agentId}/traces?${query}`, signal);
+      return items.length;
+    },
+  });

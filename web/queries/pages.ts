@@ -1,0 +1,18 @@
+// Lists that grow page by page.
+import { infiniteQueryOptions } from "@tanstack/react-query";
+import { read } from "../api.ts";
+import type { Page } from "../shapes.ts";
+
+/** A list that grows page by page; its data are the items of all the pages so far. */
+export function pagesOf<T>(queryKey: readonly string[], path: string, limit: number) {
+  return infiniteQueryOptions({
+    queryKey,
+    queryFn: ({ signal, pageParam }) => {
+      const query = new URLSearchParams({ limit: String(limit), ...(pageParam && { cursor: pageParam }) });
+      return read<Page<T>>(`${path}?${query}`, signal);
+    },
+    initialPageParam: "",
+    getNextPageParam: page => page.nextCursor,
+    select: ({ pages }) => pages.flatMap(({ items }) => items),
+  });
+}
