@@ -1,6 +1,8 @@
 // The one vocabulary: each state's word, icon and tone, complete by their types.
 import type { AgentType } from "../src/model/agent.ts";
-import type { Outcome, RunState } from "../src/model/run.ts";
+import type { AssertionType } from "../src/model/assertion.ts";
+import type { Applicability, Outcome, RunState } from "../src/model/run.ts";
+import type { PassiveBehavior } from "../src/model/test-case.ts";
 import type { Key } from "./shapes.ts";
 import type { IconName } from "./ui/Icon.tsx";
 
@@ -25,6 +27,59 @@ export const runStates: Record<RunState | "none", Word> = {
 export const keyStates: Record<Key["status"], Word> = {
   active: { text: "Active", icon: "check", tone: "good" },
   expired: { text: "Expired", icon: "clock", tone: "bad" },
+};
+
+export const testStates: Record<"active" | "disabled", Word> = {
+  active: { text: "Active", icon: "check", tone: "good" },
+  disabled: { text: "Disabled", icon: "none" },
+};
+
+export const routingUnavailable: Word = { text: "Routing unavailable", icon: "warning", tone: "warn" };
+
+/** What a check looks at. */
+export const checkTypes: Record<AssertionType, string> = {
+  node_call: "Node call",
+  tool_call: "Tool call",
+  token_limit: "Token limit",
+  http_status: "HTTP status",
+  response_time: "Response time",
+  response_regex: "Response regex",
+  semantic: "Semantic",
+  json_match: "JSON match",
+  json_schema: "JSON schema",
+};
+
+export const passiveBehaviors: Record<PassiveBehavior, { text: string; about: string }> = {
+  always_run: { text: "Always run", about: "On every conversation, whatever it is about." },
+  run_when_relevant: {
+    text: "Run when relevant",
+    about: "On conversations that its scenario fits; a judge decides. Without a scenario it runs on all.",
+  },
+  manual_only: { text: "Manual only", about: "Never on real conversations." },
+};
+
+/** Why a test ran on a trace, or did not. `pending` and `not_evaluated`: no run has told yet. */
+export type Why = Applicability["why"] | "pending" | "not_evaluated";
+
+export const whys: Record<Why, string> = {
+  always_run: "It always runs.",
+  scenario_matched: "The user’s input fits its scenario.",
+  scenario_unsure: "Whether the user’s input fits its scenario is not sure, so it ran.",
+  disabled: "It is disabled.",
+  manual_only: "It runs manually only.",
+  multi_turn: "It does not have exactly one turn, so it runs manually only.",
+  scenario_no_match: "The user’s input does not fit its scenario.",
+  no_user_input: "The trace holds no user input that its scenario could be compared with.",
+  routing_unavailable: "Its scenario could not be compared: routing was unavailable.",
+  pending: "The evaluation is still to come.",
+  not_evaluated: "The trace was not evaluated.",
+};
+
+/** Why no real conversation is judged by a test. */
+export const ineligibilities: Record<"disabled" | "manual_only" | "multi_turn", string> = {
+  disabled: "Disabled: no conversation is judged by it.",
+  manual_only: "Manual only: no conversation is judged by it.",
+  multi_turn: "Manual only: it does not have exactly one turn.",
 };
 
 export const agentTypes: Record<AgentType, string> = {

@@ -164,11 +164,59 @@ const agents = createRoute({
 const agent = createRoute({
   path: "/agents/$agentId",
   getParentRoute: () => project,
+  beforeLoad: ({ params, location }) => {
+    if (location.pathname === `/projects/${params.projectId}/agents/${params.agentId}`) {
+      throw redirect({ to: "/projects/$projectId/agents/$agentId/traces", params });
+    }
+  },
   loader: async ({ context, params }) => {
     const agent = await context.queries.ensureQueryData(agentQuery(params.agentId));
     if (agent.projectId !== params.projectId) throw notFound();
   },
-  component: lazyRouteComponent(() => import("./pages/AgentPage.tsx"), "AgentPage"),
+  component: lazyRouteComponent(() => import("./pages/AgentLayout.tsx"), "AgentLayout"),
+});
+const traces = createRoute({
+  path: "/traces",
+  getParentRoute: () => agent,
+  component: lazyRouteComponent(() => import("./pages/TracesPage.tsx"), "TracesPage"),
+});
+const trace = createRoute({
+  path: "/traces/$traceId",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("view", "span", "attribute", "test", "check", "run", "find"),
+  component: lazyRouteComponent(() => import("./pages/TracePage.tsx"), "TracePage"),
+});
+const tests = createRoute({
+  path: "/tests",
+  getParentRoute: () => agent,
+  component: lazyRouteComponent(() => import("./pages/TestsPage.tsx"), "TestsPage"),
+});
+// `testId` "new" is one that is not saved yet. The rest of the address drafts from a trace, or from a value in it.
+const test = createRoute({
+  path: "/tests/$testId",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("template", "trace", "span", "attribute", "path"),
+  component: lazyRouteComponent(() => import("./pages/TestPage.tsx"), "TestPage"),
+});
+const insights = createRoute({
+  path: "/insights",
+  getParentRoute: () => agent,
+  component: lazyRouteComponent(() => import("./pages/InsightsPage.tsx"), "InsightsPage"),
+});
+const start = createRoute({
+  path: "/start",
+  getParentRoute: () => agent,
+  component: lazyRouteComponent(() => import("./pages/StartPage.tsx"), "StartPage"),
+});
+const agentSettings = createRoute({
+  path: "/settings",
+  getParentRoute: () => agent,
+  component: lazyRouteComponent(() => import("./pages/AgentSettingsPage.tsx"), "AgentSettingsPage"),
+});
+const ingestion = createRoute({
+  path: "/ingestion",
+  getParentRoute: () => project,
+  component: lazyRouteComponent(() => import("./pages/IngestionPage.tsx"), "IngestionPage"),
 });
 const keys = createRoute({
   path: "/keys",
@@ -188,7 +236,13 @@ const routeTree = root.addChildren([
   member.addChildren([
     home,
     settings.addChildren([settingsProfile, settingsSessions, settingsAppearance, settingsShortcuts]),
-    project.addChildren([agents, agent, keys, projectSettings]),
+    project.addChildren([
+      agents,
+      agent.addChildren([traces, trace, tests, test, insights, start, agentSettings]),
+      keys,
+      ingestion,
+      projectSettings,
+    ]),
   ]),
 ]);
 
@@ -207,6 +261,14 @@ function ownPath(path: unknown): string | undefined {
 
 function tokenOf(search: Record<string, unknown>): { token?: string | undefined } {
   return { token: typeof search["token"] === "string" ? search["token"] : undefined };
+}
+
+/** Of an address's search, these texts. */
+function textsOf<const N extends string>(...names: N[]) {
+  return (search: Record<string, unknown>): { [K in N]?: string | undefined } =>
+    Object.fromEntries(
+      names.map(name => [name, typeof search[name] === "string" ? search[name] : undefined]),
+    ) as { [K in N]?: string | undefined };
 }
 
 function RouteFailed({ error, reset }: ErrorComponentProps) {

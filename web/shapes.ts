@@ -1,6 +1,9 @@
 // What the API answers, where the model has no type of its own for it.
 import type { KeyAccess } from "../src/model/key.ts";
-import type { Outcome, RunState } from "../src/model/run.ts";
+import type { Counts, Outcome, Result, Routing, RunKind, RunState } from "../src/model/run.ts";
+import type { TestCase } from "../src/model/test-case.ts";
+import type { Attributes, Derived, Notice, Span, Tokens, TraceKind, TracePath } from "../src/model/trace.ts";
+import type { Why } from "./labels.ts";
 
 export type Page<T> = { items: T[]; nextCursor: string | null };
 
@@ -39,9 +42,110 @@ export type Key = {
 /** `key` is its whole text, answered this once. */
 export type CreatedKey = Key & { key: string };
 
-/** Of a listed trace, what the screens here show. */
+/** A run as lists and traces show it; times are ISO 8601. */
+export type Run = {
+  id: string;
+  traceId: string;
+  agentId: string;
+  /** The trace's revision that was judged; null until then. */
+  revision: number | null;
+  kind: RunKind;
+  state: RunState;
+  dueAt: string;
+  createdAt: string;
+  startedAt: string | null;
+  finishedAt: string | null;
+  attempts: number;
+  routing: Routing | null;
+  verdict: Outcome | null;
+  score: number | null;
+  counts: Counts | null;
+  error: string | null;
+};
+
+export type RunDetail = Run & { results: Result[] };
+
 export type ListedTrace = {
   id: string;
+  agentId: string;
+  externalId: string;
+  kind: TraceKind;
+  path: TracePath;
+  name: string;
+  revision: number;
   receivedAt: string;
-  run: { state: RunState; verdict: Outcome | null } | null;
+  updatedAt: string;
+  durationMs: number | null;
+  httpStatus: number | null;
+  tokens: Tokens;
+  failed: boolean;
+  spanCount: number;
+  userInput: string | null;
+  responseText: string | null;
+  /** The latest completed run, else the latest. */
+  run: Run | null;
 };
+
+/** A trace without its spans' attributes, which are read span by span. */
+export type TraceOutline = ListedTrace & {
+  startTimeUnixNano: string | null;
+  endTimeUnixNano: string | null;
+  rootSpanId: string | null;
+  metadata: Attributes | null;
+  resource: Attributes | null;
+  notices: Notice[];
+  otherConvention: Derived["otherConvention"];
+  /** In the order in which they are stored. */
+  spans: OutlineSpan[];
+  runs: RunDetail[];
+  tests: { testId: string; name: string; applied: boolean; why: Why; reason?: string }[];
+};
+
+/** What a row of the tree shows. */
+export type OutlineSpan = {
+  spanId: string;
+  parentSpanId: string | null;
+  name: string;
+  /** Decimal nanoseconds. */
+  startTimeUnixNano: string | null;
+  endTimeUnixNano: string | null;
+  failed: boolean;
+  /** What it did, by the conventions; `agent` holds others of its kind together. */
+  role: "agent" | "model" | "tool" | "other";
+  /** The tool's or the model's name, where there is one. */
+  detail: string | null;
+  tokens: { input: number | null; output: number | null } | null;
+};
+
+/** One span whole but for its longest texts, each cut after its first part. */
+export type SpanDetail = {
+  traceId: string;
+  revision: number;
+  span: Span;
+  /** Where texts were cut, by keys and positions from the span, and their whole lengths in characters. */
+  cuts: { path: (string | number)[]; length: number }[];
+};
+
+/** What was said, in the order of time, each part with the place it stood at. */
+export type Conversation = {
+  traceId: string;
+  revision: number;
+  turns: ConversationTurn[];
+  /** Whether something was left out because of its length. */
+  complete: boolean;
+};
+
+export type ConversationTurn = { spanId: string; attribute: string | null } & (
+  | { kind: "message"; role: string; text: string; length: number }
+  | {
+      kind: "tool_call";
+      name: string;
+      arguments: unknown;
+      result: unknown;
+      durationMs: number | null;
+      failed: boolean;
+    }
+);
+
+/** A test case as it is answered. */
+export type ListedTest = TestCase & { eligibility: "disabled" | "manual_only" | "multi_turn" | null };

@@ -62,7 +62,7 @@ test("a service name that another agent has is refused while it is typed", async
   await dialog.getByLabel(/OTLP service name/).fill("Shop");
   await dialog.getByLabel("Workflow").check();
   await dialog.getByRole("button", { name: "Make agent" }).click();
-  await page.getByRole("heading", { level: 1, name: "Second" }).waitFor();
+  await page.getByRole("navigation", { name: "Agent Second" }).waitFor();
   const { body } = await owner.client.get(`/api/projects/${owner.projectId}/agents`).expect(200);
   assert.deepEqual([body.items[0].otlpServiceName, body.items[0].type], ["Shop", "workflow"]);
 });
@@ -70,7 +70,7 @@ test("a service name that another agent has is refused while it is typed", async
 test("changing a service name warns of exporters that send the old one, and is saved", async () => {
   const { page, owner } = await open();
   const agent = await makeAgent(owner, { name: "Named", otlpServiceName: "old-name" });
-  await page.goto(`/projects/${owner.projectId}/agents/${agent.id}`);
+  await page.goto(`/projects/${owner.projectId}/agents/${agent.id}/settings`);
   await page.getByLabel(/OTLP service name/).fill("new-name");
   await page.getByText("0 traces came by OTLP in the last 24 hours.").waitFor();
   await page.getByText("OTLP_PLATFORM_NOT_FOUND").waitFor();
@@ -84,7 +84,7 @@ test("changing a service name warns of exporters that send the old one, and is s
 test("an agent is deleted once its name is typed, and its address leads nowhere then", async () => {
   const { page, owner } = await open();
   const agent = await makeAgent(owner, { name: "Doomed" });
-  await page.goto(`/projects/${owner.projectId}/agents/${agent.id}`);
+  await page.goto(`/projects/${owner.projectId}/agents/${agent.id}/settings`);
   await page.getByRole("button", { name: "Delete agent…" }).click();
   const dialog = page.getByRole("alertdialog");
   await dialog.getByLabel(/to go on/).fill("Doomed");

@@ -55,7 +55,7 @@ export function AgentsPage() {
             projectId={projectId}
             onDone={({ id }) =>
               void navigate({
-                to: "/projects/$projectId/agents/$agentId",
+                to: "/projects/$projectId/agents/$agentId/start",
                 params: { projectId, agentId: id },
               })
             }

@@ -65,6 +65,12 @@ function ProjectLinks({ project }: { project: Project }) {
         </Link>
       </li>
       <li>
+        <Link to="/projects/$projectId/ingestion" params={params}>
+          <Icon name="log" />
+          Ingestion log
+        </Link>
+      </li>
+      <li>
         <Link to="/projects/$projectId/settings" params={params}>
           <Icon name="project" />
           Project

@@ -103,8 +103,13 @@ function useCommands(project: Project | undefined, onHelp: () => void): Command[
       ? [
           go("agents", "agent", "Agents", `${base}/agents`),
           go("keys", "key", "Keys", `${base}/keys`),
+          go("ingestion", "log", "Ingestion log", `${base}/ingestion`),
           go("project", "project", "Project settings", `${base}/settings`),
-          ...agents.map(({ id, name }) => go(id, "agent", `Agent: ${name}`, `${base}/agents/${id}`)),
+          ...agents.flatMap(({ id, name }) =>
+            agentPages.map(([path, page]) =>
+              go(`${id}-${path}`, "agent", `${name}: ${page}`, `${base}/agents/${id}/${path}`),
+            ),
+          ),
         ]
       : []),
     ...projects
@@ -126,6 +131,14 @@ function useCommands(project: Project | undefined, onHelp: () => void): Command[
     { id: "sign-out", icon: "person", label: "Sign out", run: () => void signOut() },
   ];
 }
+
+const agentPages = [
+  ["traces", "traces"],
+  ["tests", "test cases"],
+  ["insights", "insights"],
+  ["start", "get started"],
+  ["settings", "settings"],
+] as const;
 
 /** Every word typed occurs, in any order. */
 function matches(label: string, text: string): boolean {

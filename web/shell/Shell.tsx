@@ -23,6 +23,7 @@ export function Shell() {
   useShortcut("?", "Show the shortcuts", () => setOpen("help"));
   useGo("g a", "Go to agents", project && `/projects/${project.id}/agents`);
   useGo("g k", "Go to keys", project && `/projects/${project.id}/keys`);
+  useGo("g i", "Go to the ingestion log", project && `/projects/${project.id}/ingestion`);
   useGo("g s", "Go to settings", "/settings/profile");
 
   const navigation = (

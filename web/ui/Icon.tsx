@@ -25,6 +25,7 @@ const paths = {
   moon: "M13.5 9.8A6 6 0 0 1 6.2 2.5a6 6 0 1 0 7.3 7.3Z",
   screen: "M2 3h12v8H2zM6 14h4M8 11v3",
   help: "M6 6a2 2 0 1 1 2.7 1.9c-.5.2-.7.5-.7 1.1M8 11.6v.1",
+  log: "M3 2.5h10v11H3zM5.5 5.5h5M5.5 8h5M5.5 10.5h3",
   mail: "M2 3.5h12v9H2zM2 4l6 5 6-5",
 } as const;
 

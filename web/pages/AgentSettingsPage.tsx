@@ -13,9 +13,9 @@ import { Page } from "../ui/Page.tsx";
 import { RelativeTime } from "../ui/Time.tsx";
 import { toast } from "../ui/Toast.tsx";
 
-const route = getRouteApi("/member/projects/$projectId/agents/$agentId");
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/settings");
 
-export function AgentPage() {
+export function AgentSettingsPage() {
   const { projectId, agentId } = route.useParams();
   const { data: agent } = useSuspenseQuery(agentQuery(agentId));
   const { data: last } = useQuery(lastTraceQuery(agentId));
@@ -23,7 +23,7 @@ export function AgentPage() {
   const navigate = useNavigate();
   const [deleting, setDeleting] = useState(false);
   return (
-    <Page title={agent.name}>
+    <Page title="Agent settings">
       <div className="narrow stack">
         <dl className="facts">
           <dt>Id</dt>

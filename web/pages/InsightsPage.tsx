@@ -1,0 +1,6 @@
+// Insights.
+import { Page } from "../ui/Page.tsx";
+
+export function InsightsPage() {
+  return <Page title="Insights">{null}</Page>;
+}

@@ -1,0 +1,6 @@
+// Get started.
+import { Page } from "../ui/Page.tsx";
+
+export function StartPage() {
+  return <Page title="Get started">{null}</Page>;
+}

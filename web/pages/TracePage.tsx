@@ -1,0 +1,6 @@
+// Trace.
+import { Page } from "../ui/Page.tsx";
+
+export function TracePage() {
+  return <Page title="Trace">{null}</Page>;
+}

@@ -1,0 +1,6 @@
+// Traces.
+import { Page } from "../ui/Page.tsx";
+
+export function TracesPage() {
+  return <Page title="Traces">{null}</Page>;
+}

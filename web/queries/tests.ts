@@ -1,0 +1,14 @@
+// The test cases of an agent.
+import { queryOptions } from "@tanstack/react-query";
+import { read } from "../api.ts";
+import type { ListedTest } from "../shapes.ts";
+import { pagesOf } from "./pages.ts";
+
+export const testsQuery = (agentId: string) =>
+  pagesOf<ListedTest>(["agents", agentId, "tests"], `/api/agents/${agentId}/tests`, 200);
+
+export const testQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["tests", id],
+    queryFn: ({ signal }) => read<ListedTest>(`/api/tests/${id}`, signal),
+  });

@@ -1,0 +1,27 @@
+// Traces: their list, and one by its parts.
+import { queryOptions } from "@tanstack/react-query";
+import { read } from "../api.ts";
+import type { Conversation, SpanDetail, TraceOutline } from "../shapes.ts";
+
+export const outlineQuery = (traceId: string) =>
+  queryOptions({
+    queryKey: ["traces", traceId, "outline"],
+    queryFn: ({ signal }) => read<TraceOutline>(`/api/traces/${traceId}/outline`, signal),
+  });
+
+/** `whole`: without its long texts cut. */
+export const spanQuery = (traceId: string, spanId: string, whole = false) =>
+  queryOptions({
+    queryKey: ["traces", traceId, "spans", spanId, whole],
+    queryFn: ({ signal }) =>
+      read<SpanDetail>(
+        `/api/traces/${traceId}/spans/${encodeURIComponent(spanId)}${whole ? "?whole=true" : ""}`,
+        signal,
+      ),
+  });
+
+export const conversationQuery = (traceId: string) =>
+  queryOptions({
+    queryKey: ["traces", traceId, "conversation"],
+    queryFn: ({ signal }) => read<Conversation>(`/api/traces/${traceId}/conversation`, signal),
+  });
