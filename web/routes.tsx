@@ -201,6 +201,7 @@ const test = createRoute({
 const insights = createRoute({
   path: "/insights",
   getParentRoute: () => agent,
+  validateSearch: textsOf("by", "range", "from", "to", "interval", "testId", "form"),
   component: lazyRouteComponent(() => import("./pages/InsightsPage.tsx"), "InsightsPage"),
 });
 const start = createRoute({

@@ -162,7 +162,7 @@ type LastUseProps = { projectId: string; id: string; name: string; at: string };
 function LastUse({ projectId, id, name, at }: LastUseProps) {
   const follow = useFollow();
   return (
-    <a href={`/projects/${projectId}/ingestion?keyId=${id}`} onClick={follow}>
+    <a href={`/projects/${projectId}/ingestion?keyId=${id}`} ref={follow}>
       <RelativeTime at={at} />
       <span className="unseen">: requests with {name}</span>
     </a>

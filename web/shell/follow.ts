@@ -1,18 +1,23 @@
 // Following links whose address is put together, without loading the page anew.
 import { useNavigate } from "@tanstack/react-router";
-import { type MouseEvent, useCallback } from "react";
+import { type RefCallback, useCallback } from "react";
 
-/** For `onClick` of a link, or of what holds links; what opens another tab is left to the browser. */
-export function useFollow(): (event: MouseEvent) => void {
+/** The `ref` of a link, or of what holds links; what is to open elsewhere is left to the browser. */
+export function useFollow(): RefCallback<Element> {
   const navigate = useNavigate();
   return useCallback(
-    event => {
-      const link = event.target instanceof Element ? event.target.closest("a") : null;
-      const href = link?.getAttribute("href");
-      if (!href || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
-        return;
-      event.preventDefault();
-      void navigate({ href });
+    root => {
+      if (!root) return;
+      const onClick = (event: Event) => {
+        const { target, button, metaKey, ctrlKey, shiftKey, altKey } = event as MouseEvent;
+        const href = target instanceof Element && target.closest("a")?.getAttribute("href");
+        if (!href || event.defaultPrevented || button !== 0 || metaKey || ctrlKey || shiftKey || altKey)
+          return;
+        event.preventDefault();
+        void navigate({ href });
+      };
+      root.addEventListener("click", onClick);
+      return () => root.removeEventListener("click", onClick);
     },
     [navigate],
   );
