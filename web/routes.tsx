@@ -129,6 +129,16 @@ const settingsSessions = createRoute({
   getParentRoute: () => settings,
   component: lazyRouteComponent(() => import("./pages/SettingsSessions.tsx"), "SettingsSessions"),
 });
+const settingsJudge = createRoute({
+  path: "/judge",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("./pages/SettingsJudge.tsx"), "SettingsJudge"),
+});
+const settingsRetention = createRoute({
+  path: "/retention",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("./pages/SettingsRetention.tsx"), "SettingsRetention"),
+});
 const settingsAppearance = createRoute({
   path: "/appearance",
   getParentRoute: () => settings,
@@ -236,7 +246,14 @@ const routeTree = root.addChildren([
   resetPassword,
   member.addChildren([
     home,
-    settings.addChildren([settingsProfile, settingsSessions, settingsAppearance, settingsShortcuts]),
+    settings.addChildren([
+      settingsProfile,
+      settingsSessions,
+      settingsJudge,
+      settingsRetention,
+      settingsAppearance,
+      settingsShortcuts,
+    ]),
     project.addChildren([
       agents,
       agent.addChildren([traces, trace, tests, test, insights, start, agentSettings]),

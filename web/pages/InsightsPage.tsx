@@ -9,7 +9,7 @@ import { Page } from "../ui/Page.tsx";
 import { EmptyState, Loaded, Skeleton } from "../ui/State.tsx";
 import { Charts } from "./insights/Charts.tsx";
 import { Controls, CustomRange } from "./insights/Controls.tsx";
-import { instantText } from "./insights/figures.ts";
+import { spanText } from "./insights/figures.ts";
 import { PointTable } from "./insights/PointTable.tsx";
 import { Ranking, sumOf } from "./insights/Ranking.tsx";
 import { Patterns } from "./insights/Swatch.tsx";
@@ -66,8 +66,7 @@ function Shown({ insights, view, search, params }: ShownProps) {
     <>
       {testId !== undefined && <OneTest testId={testId} params={params} search={search} />}
       <p className="quiet small">
-        {instantText(Date.parse(from), interval)} to {instantText(Date.parse(to), interval)}, UTC, by the{" "}
-        {interval}. Counted are{" "}
+        {spanText(Date.parse(from), Date.parse(to), interval)}, UTC, by the {interval}. Counted are{" "}
         {by === "agent"
           ? "runs, by their verdicts"
           : by === "test"

@@ -74,14 +74,14 @@ type PartProps = { frame: Frame; points: Point[]; traces: TracesAddress };
 function Durations({ frame, points, traces }: PartProps) {
   const of = (share: "p50" | "p95") => points.map(({ durationMs }) => durationMs?.[share] ?? null);
   const legend = [
-    { word: "p95", fill: "second" },
-    { word: "p50", fill: "first" },
+    { word: "p95", fill: "second", line: true },
+    { word: "p50", fill: "first", line: true },
   ] as const;
   const columns = points.map(({ at, durationMs }) => ({
     ...placeOf(at, traces),
     facts: [
-      { word: "p95", text: durationText(durationMs?.p95), fill: "second" as const },
-      { word: "p50", text: durationText(durationMs?.p50), fill: "first" as const },
+      { ...legend[0], text: durationText(durationMs?.p95) },
+      { ...legend[1], text: durationText(durationMs?.p50) },
     ],
   }));
   return (

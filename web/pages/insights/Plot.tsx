@@ -17,7 +17,10 @@ export type Segment = { fill: Fill; value: number; label: string; href: string }
 
 /** What there is of an interval; `facts` are told on hover and focus. */
 export type Column = { at: number; href: string; facts: Fact[]; segments?: Segment[]; marked?: boolean };
-export type Fact = { word: string; text: string; fill?: Fill };
+export type Fact = { word: string; text: string } & Partial<Named>;
+
+/** A thing by its fill, or as the line that it is. */
+type Named = { fill: Fill; line: boolean };
 
 /** A value for each column; where it is null, or a column is missing, the line has a gap. */
 export type Line = { word: string; fill: Fill; values: (number | null)[] };
@@ -30,7 +33,7 @@ type PlotProps = {
   columns: Column[];
   lines?: Line[];
   /** Words for the fills, in the order from the axis upwards. */
-  legend: { word: string; fill: Fill }[];
+  legend: { word: string; fill: Fill; line?: boolean }[];
   /** How many numbers the axis ends at, at least; fixed where `fixed`. */
   top: number;
   fixed?: boolean;
@@ -38,7 +41,7 @@ type PlotProps = {
   height: number;
 };
 
-const gutter = { left: 52, right: 10, top: 8, bottom: 24 };
+const gutter = { left: 52, right: 22, top: 8, bottom: 24 };
 /** So that one failure among thousands is seen. */
 const segmentMin = 2;
 
@@ -60,9 +63,9 @@ export function Plot(props: PlotProps) {
         <h2 id={id}>{title}</h2>
         {about}
         <ul className="legend">
-          {legend.map(({ word, fill }) => (
+          {legend.map(({ word, fill, line }) => (
             <li key={word}>
-              <Swatch fill={fill} />
+              <Swatch fill={fill} line={line} />
               {word}
             </li>
           ))}
@@ -112,14 +115,16 @@ function Drawing(props: DrawingProps) {
         {columns
           .filter(({ marked }) => marked)
           .map(({ at }) => (
-            <rect
-              key={at}
-              x={x(at)}
-              y={ceiling}
-              width={step}
-              height={bottom - ceiling}
-              fill={fillOf("unavailable")}
-            />
+            <g key={at}>
+              <rect
+                x={x(at)}
+                y={ceiling}
+                width={step}
+                height={bottom - ceiling}
+                fill={fillOf("unavailable")}
+              />
+              <rect className="plot-band-edge" x={x(at)} y={ceiling} width={step} height={3} />
+            </g>
           ))}
       </g>
       {columns.map(column => (
@@ -200,7 +205,7 @@ function ColumnLinks({ column, interval, box, heightOf }: ColumnLinksProps) {
                 width={Math.max(box.step - gap, 1)}
                 // A hair of the ground between segments, which tells them apart without their colours.
                 height={Math.max(tall - 1, 1)}
-                fill={fillOf(fill)}
+                fill={fillOf(fill, box.step - gap)}
               />
             </a>
           );

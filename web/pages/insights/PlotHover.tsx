@@ -14,7 +14,7 @@ type PlotHoverProps = {
   place: { left: number; step: number; count: number };
 };
 
-const tipWidth = 232;
+const tipWidth = 264;
 
 /** Above the drawing and within its box, so that the pointer can move onto it. Assistive technology has the links' names. */
 export function PlotHover({ box, svg, frame, columns, place }: PlotHoverProps) {
@@ -63,10 +63,10 @@ export function PlotHover({ box, svg, frame, columns, place }: PlotHoverProps) {
         </p>
         {column ? (
           <dl>
-            {column.facts.map(({ word, text, fill }) => (
+            {column.facts.map(({ word, text, fill, line }) => (
               <div key={word}>
                 <dt>
-                  {fill && <Swatch fill={fill} />}
+                  {fill && <Swatch fill={fill} line={line} />}
                   {word}
                 </dt>
                 <dd>{text}</dd>

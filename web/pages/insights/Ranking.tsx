@@ -68,8 +68,10 @@ export function Ranking({ insights, of, traces, params, search }: RankingProps) 
                   </Link>
                 </td>
                 <td data-label="Pass rate" className="number">
-                  {rateText(passRate)}
-                  <span className="quiet small"> of {numberText(counts.passed + counts.failed)}</span>
+                  <span>
+                    {rateText(passRate)}
+                    <span className="quiet small"> of {numberText(counts.passed + counts.failed)}</span>
+                  </span>
                 </td>
                 {shown.map(outcome => (
                   <td key={outcome} data-label={outcomes[outcome].text} className="number">

@@ -30,7 +30,7 @@ export function Sparkline({ insights: { from, to, interval }, points }: Sparklin
                 y={base}
                 width={Math.max(step * 0.8, 1)}
                 height={Math.max(tall - 1, 1)}
-                fill={fillOf(outcome)}
+                fill={fillOf(outcome, step)}
               />
             );
           });

@@ -3,9 +3,22 @@ import type { Outcome } from "../../../src/model/run.ts";
 
 export type Fill = Outcome | "unavailable" | "first" | "second" | "rate";
 
-/** For `fill`: the pattern of `Patterns`, or the plain colour. */
-export function fillOf(fill: Fill): string {
-  return `url(#chart-${fill})`;
+const tokens: Record<Fill, string> = {
+  passed: "passed",
+  failed: "failed",
+  missing_instrumentation: "missing",
+  skipped: "skipped",
+  unavailable: "band",
+  first: "first",
+  second: "second",
+  rate: "passed",
+};
+/** Narrower than this a pattern is only noise. */
+const patternMin = 6;
+
+/** For `fill` of something this wide in pixels: one of `Patterns`, or the plain colour. */
+export function fillOf(fill: Fill, width = patternMin): string {
+  return width < patternMin ? `var(--chart-${tokens[fill]})` : `url(#chart-${fill})`;
 }
 
 /** Once on a page with charts, wherever. */
@@ -51,11 +64,11 @@ function Pattern({ fill, children }: { fill: Fill; children?: React.ReactNode })
   );
 }
 
-/** `line`: as a line is drawn. */
-export function Swatch({ fill }: { fill: Fill }) {
+/** `line`: as a line of a chart. */
+export function Swatch({ fill, line = false }: { fill: Fill; line?: boolean | undefined }) {
   return (
-    <svg className="swatch" viewBox="0 0 12 12" aria-hidden="true">
-      <rect width="12" height="12" rx="2" fill={fillOf(fill)} />
+    <svg className={line ? `swatch plot-line-${fill}` : "swatch"} viewBox="0 0 12 12" aria-hidden="true">
+      {line ? <path d="M0 6h12" /> : <rect width="12" height="12" rx="2" fill={fillOf(fill)} />}
     </svg>
   );
 }

@@ -6,7 +6,7 @@ import type { AgentTally, Tally } from "../../queries/insights.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { filtersOf, totalOf } from "./Charts.tsx";
-import { durationText, numberText, rateText } from "./figures.ts";
+import { durationText, numberText, rateText, shortText } from "./figures.ts";
 import type { TracesAddress } from "./view.ts";
 
 const shown: Outcome[] = ["passed", "failed", "missing_instrumentation", "skipped"];
@@ -50,13 +50,13 @@ export function Totals({ total, noun, traces, testId }: TotalsProps) {
         </Figure>
       ) : null}
       {durationMs && (
-        <Figure word="Duration" note={`p95 ${durationText(durationMs.p95)}`}>
+        <Figure word="Duration" note={`p50, p95 ${durationText(durationMs.p95)}`}>
           {durationText(durationMs.p50)}
         </Figure>
       )}
       {tokens && (
-        <Figure word="Tokens" note={`out ${numberText(tokens.output)}`}>
-          {numberText(tokens.input)}
+        <Figure word="Tokens" note={`in, ${shortText(tokens.output)} out`}>
+          {shortText(tokens.input)}
         </Figure>
       )}
     </dl>

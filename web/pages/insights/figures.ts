@@ -34,9 +34,11 @@ export function intervalText(at: number, interval: Interval): string {
   return interval === "day" ? day : `${day}, ${hourMinute.format(at)}–${hourMinute.format(at + 3_600_000)}`;
 }
 
-/** "20 Nov 2026, 14:00"; midnights of days without their hour. */
-export function instantText(at: number, interval: Interval): string {
-  return interval === "day" ? dayYear.format(at) : `${dayYear.format(at)}, ${hourMinute.format(at)}`;
+/** "20 Nov 2026, 14:00 to 21 Nov 2026, 14:00", or the first day to the last. */
+export function spanText(from: number, to: number, interval: Interval): string {
+  const [first, last] = [dayYear.format(from), dayYear.format(interval === "day" ? to - 1 : to)];
+  if (interval === "hour") return `${first}, ${hourMinute.format(from)} to ${last}, ${hourMinute.format(to)}`;
+  return first === last ? first : `${first} to ${last}`;
 }
 
 /** Under an axis: the hour, and the day where one begins. */
