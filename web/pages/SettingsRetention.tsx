@@ -47,28 +47,17 @@ export function SettingsRetention() {
         There is nothing to set: what is yours stays until you delete it, and is then gone at once and for
         good, but for the backups of whoever runs this service.
       </p>
-      <div className="table-wrap">
-        <table className="table">
-          <thead>
-            <tr>
-              <th scope="col">What</th>
-              <th scope="col">Kept</th>
-              <th scope="col">How it ends</th>
-            </tr>
-          </thead>
-          <tbody>
-            {kept.map(({ what, until, how }) => (
-              <tr key={what}>
-                <th scope="row">{what}</th>
-                <td data-label="Kept">{until}</td>
-                <td data-label="How it ends" className="wide">
-                  {how}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ul className="card stack">
+        {kept.map(({ what, until, how }) => (
+          <li key={what}>
+            <div className="line line-apart">
+              <h3>{what}</h3>
+              <span>{until}</span>
+            </div>
+            <p className="quiet small">{how}</p>
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }

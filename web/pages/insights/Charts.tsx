@@ -103,17 +103,15 @@ function Durations({ frame, points, traces }: PartProps) {
 
 function Tokens({ frame, points, traces }: PartProps) {
   const columns = points.map(({ at, tokens = { input: 0, output: 0 } }): Column => {
-    const { href, ...place } = placeOf(at, traces);
     return {
-      ...place,
-      href,
+      ...placeOf(at, traces),
       facts: [
         { word: "Output", text: numberText(tokens.output), fill: "second" },
         { word: "Input", text: numberText(tokens.input), fill: "first" },
       ],
       segments: [
-        { fill: "first", value: tokens.input, label: `${numberText(tokens.input)} input tokens`, href },
-        { fill: "second", value: tokens.output, label: `${numberText(tokens.output)} output tokens`, href },
+        { fill: "first", value: tokens.input },
+        { fill: "second", value: tokens.output },
       ],
     };
   });
@@ -166,8 +164,10 @@ function columnsOf(
       segments: stacked.map(outcome => ({
         fill: outcome,
         value: point.counts[outcome],
-        label: `${numberText(point.counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`,
-        href: traces(filtersOf(outcome, testId), at),
+        own: {
+          label: `${numberText(point.counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`,
+          href: traces(filtersOf(outcome, testId), at),
+        },
       })),
     };
   });

@@ -13,7 +13,8 @@ import { lengthOf } from "./view.ts";
 /** Milliseconds; `to` is exclusive. */
 export type Frame = { from: number; to: number; interval: Interval };
 
-export type Segment = { fill: Fill; value: number; label: string; href: string };
+/** Without an address of its own it is part of its column's link. */
+export type Segment = { fill: Fill; value: number; own?: { label: string; href: string } };
 
 /** What there is of an interval; `facts` are told on hover and focus. */
 export type Column = { at: number; href: string; facts: Fact[]; segments?: Segment[]; marked?: boolean };
@@ -186,9 +187,23 @@ function ColumnLinks({ column, interval, box, heightOf }: ColumnLinksProps) {
       </a>
       {segments
         .filter(({ value }) => value > 0)
-        .map(({ fill, value, label, href }) => {
+        .map(({ fill, value, own }) => {
           const tall = Math.max(heightOf(value), segmentMin);
           base -= tall;
+          const bar = (
+            <rect
+              key={fill}
+              className={own ? "plot-segment" : "plot-part"}
+              x={box.left + gap / 2}
+              y={base}
+              width={Math.max(box.step - gap, 1)}
+              // A hair of the ground between segments, which tells them apart without their colours.
+              height={Math.max(tall - 1, 1)}
+              fill={fillOf(fill, box.step - gap)}
+            />
+          );
+          if (!own) return bar;
+          const { href, label } = own;
           return (
             <a
               key={fill}
@@ -198,15 +213,7 @@ function ColumnLinks({ column, interval, box, heightOf }: ColumnLinksProps) {
               tabIndex={-1}
               aria-label={`${when}: ${label}`}
             >
-              <rect
-                className="plot-segment"
-                x={box.left + gap / 2}
-                y={base}
-                width={Math.max(box.step - gap, 1)}
-                // A hair of the ground between segments, which tells them apart without their colours.
-                height={Math.max(tall - 1, 1)}
-                fill={fillOf(fill, box.step - gap)}
-              />
+              {bar}
             </a>
           );
         })}

@@ -42,7 +42,7 @@ export function Patterns() {
           <path d="M3 0v6" />
         </Pattern>
         <Pattern fill="unavailable">
-          <path d="M-1 1 5 7M1-1 7 5" />
+          <path d="M0 0 6 6M-1 5 1 7M5-1 7 1" />
         </Pattern>
       </defs>
     </svg>
