@@ -12,15 +12,13 @@ import {
   type TestBrowser,
   type Window,
 } from "../support/browser.ts";
+import { countRuns, hourMs } from "../support/counts.ts";
 
 let browser: TestBrowser;
 before(async () => {
   browser = await startTestBrowser();
 });
 after(() => browser.close());
-
-const hourMs = 3_600_000;
-const hostile = `<img src=x onerror="document.title='hit'"> ${"W".repeat(120)}`;
 
 type Opened = Window & {
   owner: Owner;
@@ -38,49 +36,6 @@ async function open(): Promise<Opened> {
   await signIn(window.page, owner);
   const base = `/projects/${owner.projectId}/agents/${agent.id}`;
   return { ...window, owner, agentId: agent.id, base, now: Math.floor(Date.now() / hourMs) * hourMs };
-}
-
-type Hour = { ago: number; passed?: number; failed?: number; skipped?: number; missing?: number };
-
-/** As the transactions that complete runs count them. */
-async function count({ agentId, now }: Opened, hours: (Hour & { unrouted?: number })[]): Promise<void> {
-  for (const { ago, passed = 0, failed = 0, skipped = 0, missing = 0, unrouted = 0 } of hours) {
-    const runs = passed + failed + skipped + missing;
-    await browser.service.db.pool.query(
-      `insert into agent_hours values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-      [
-        agentId,
-        new Date(now - ago * hourMs),
-        runs,
-        passed,
-        failed,
-        skipped,
-        missing,
-        unrouted,
-        runs * 1000,
-        runs * 100,
-        [0, runs],
-      ],
-    );
-  }
-}
-
-async function countTest({ now }: Opened, testId: string, checkId: string, hour: Hour): Promise<void> {
-  const { ago, passed = 0, failed = 0, skipped = 0, missing = 0 } = hour;
-  const at = new Date(now - ago * hourMs);
-  const { pool } = browser.service.db;
-  const counts = [passed, failed, skipped, missing];
-  await pool.query("insert into test_hours values ($1, $2, $3, $4, $5, $6, now(), 'passed')", [
-    testId,
-    at,
-    ...counts,
-  ]);
-  await pool.query("insert into check_hours values ($1, $2, $3, $4, $5, $6, $7)", [
-    testId,
-    checkId,
-    at,
-    ...counts,
-  ]);
 }
 
 const outcomesOf = (page: Page) => page.getByRole("region", { name: "Runs by outcome" });
@@ -126,7 +81,9 @@ async function storeTrace(owner: Owner, agentId: string): Promise<void> {
 test("each part of a bar leads to its traces of that hour, and Back to the charts", async () => {
   const opened = await open();
   const { page, base, now, complaints } = opened;
-  await count(opened, [{ ago: 3, passed: 9, failed: 3, skipped: 1, missing: 2, unrouted: 4 }]);
+  await countRuns(browser.service.db, opened.agentId, opened.now, [
+    { ago: 3, passed: 9, failed: 3, skipped: 1, missing: 2, unrouted: 4 },
+  ]);
   await page.goto(`${base}/insights`);
   const chart = outcomesOf(page);
   const [receivedFrom, receivedTo] = [now - 3 * hourMs, now - 2 * hourMs].map(at =>
@@ -157,7 +114,7 @@ test("each part of a bar leads to its traces of that hour, and Back to the chart
 test("a chart is one stop for Tab; arrows go from bar to bar, and Enter opens the traces of the one in focus", async () => {
   const opened = await open();
   const { page, base, now } = opened;
-  await count(opened, [
+  await countRuns(browser.service.db, opened.agentId, opened.now, [
     { ago: 9, passed: 2, failed: 1 },
     { ago: 4, passed: 5, failed: 3 },
   ]);
@@ -195,10 +152,10 @@ test("a chart is one stop for Tab; arrows go from bar to bar, and Enter opens th
   });
 });
 
-test("the table holds the numbers of the charts, and hours without a run are gaps in the one, named in the other", async () => {
+test("the table and what is told on hover hold the charts' numbers; hours without a run are gaps", async () => {
   const opened = await open();
   const { page, base } = opened;
-  await count(opened, [
+  await countRuns(browser.service.db, opened.agentId, opened.now, [
     { ago: 11, passed: 1_234, failed: 1 },
     { ago: 7, skipped: 6, missing: 7 },
     { ago: 2, passed: 8, failed: 4, skipped: 2, missing: 1, unrouted: 3 },
@@ -207,6 +164,14 @@ test("the table holds the numbers of the charts, and hours without a run are gap
   await outcomesOf(page).locator("a[data-kind=all]").nth(2).waitFor();
   const charted = await namesOf(outcomesOf(page).locator("a[data-kind=all]"));
   assert.equal(charted.length, 3, "an hour without a run has no bar");
+  await outcomesOf(page)
+    .getByRole("link", { name: /: 8 passed$/ })
+    .hover();
+  const tip = page.locator(".plot-tip");
+  await tip.getByText("66.6 %").waitFor();
+  await tip.hover();
+  assert.equal(await tip.isVisible(), true, "the pointer can go there");
+  await assertAccessible(page);
   const rate = page.getByRole("region", { name: "Pass rate" }).locator("circle");
   assert.equal(await rate.count(), 2, "nor has one without a rate a point");
   await page.getByRole("link", { name: "Table", exact: true }).click();
@@ -250,107 +215,13 @@ test("the table holds the numbers of the charts, and hours without a run are gap
   await page.waitForURL(/verdict=failed/);
 });
 
-test("test cases stand the worst first, their names as text, each with its editor and its own chart", async () => {
-  const opened = await open();
-  const { page, base, owner, agentId, complaints } = opened;
-  const check = { id: "quick", type: "response_time", max_ms: 1_000, description: "Answers at once" };
-  const make = (name: string) => makeTest(owner, agentId, { name, assertions: [check] });
-  const [fine, broken, blind] = [await make("Is fine"), await make(hostile), await make("Sees nothing")];
-  await countTest(opened, fine.id, "quick", { ago: 3, passed: 99, failed: 1 });
-  await countTest(opened, broken.id, "quick", { ago: 5, passed: 1, failed: 3, skipped: 2 });
-  await countTest(opened, blind.id, "gone", { ago: 5, missing: 2 });
-  await page.goto(`${base}/insights?by=test`);
-  const rows = page.getByRole("table").getByRole("row");
-  await rows.nth(3).waitFor();
-  const names = await rows.getByRole("rowheader").allTextContents();
-  assert.deepEqual(names, [hostile, "Is fine", "Sees nothing"]);
-  await rows.nth(1).getByText("25 %").waitFor();
-  await rows.nth(1).getByText("of 4").waitFor();
-  await assertAccessible(page);
-  assert.notEqual(await page.title(), "hit");
-
-  await rows
-    .nth(1)
-    .getByRole("link", { name: /^Over time/ })
-    .click();
-  await page.waitForURL(`**${base}/insights?by=test&testId=${broken.id}`);
-  const chart = page.getByRole("region", { name: "Results by outcome" });
-  await chart.getByRole("link", { name: /: 3 failed$/ }).waitFor();
-  await assertAccessible(page);
-  assert.equal(await page.getByRole("region", { name: "Tokens" }).count(), 0);
-  const passed = await chart.getByRole("link", { name: /: 1 passed$/ }).getAttribute("href");
-  // A test passes on traces of any verdict.
-  assert.equal(new URL(passed!, browser.origin).searchParams.has("verdict"), false);
-  await chart.getByRole("link", { name: /: 3 failed$/ }).click();
-  await page.waitForURL(`**${base}/traces?*`);
-  const { testId, verdict } = searchOf(page);
-  assert.deepEqual([testId, verdict], [broken.id, "failed"]);
-  await page.goBack();
-  await page.getByRole("link", { name: "Edit it" }).click();
-  await page.waitForURL(`**${base}/tests/${broken.id}`);
-
-  await page.goto(`${base}/insights?by=check`);
-  await rows.nth(3).waitFor();
-  const checks = await rows.getByRole("rowheader").allTextContents();
-  assert.deepEqual(checks, [
-    `Response time quick Answers at once${hostile}`,
-    "Response time quick Answers at onceIs fine",
-    "Check gone no longer in the testSees nothing",
-  ]);
-  await assertAccessible(page);
-  await page.setViewportSize({ width: 320, height: 640 });
-  await assertReflows(page);
-  await assertAccessible(page);
-  assert.deepEqual(complaints, []);
-});
-
-test("time range, interval and a custom range live in the address, and Back restores them", async () => {
-  const opened = await open();
-  const { page, base, now } = opened;
-  await count(opened, [
-    { ago: 1, passed: 1 },
-    { ago: 100, passed: 2, failed: 2 },
-  ]);
-  await page.goto(`${base}/insights`);
-  await page.getByRole("link", { name: "7 days", exact: true }).click();
-  await page.waitForURL(`**${base}/insights?range=7d`);
-  await outcomesOf(page)
-    .getByRole("link", { name: /: 2 failed$/ })
-    .waitFor();
-  await page.getByRole("link", { name: "Days", exact: true }).click();
-  await page.waitForURL(`**${base}/insights?range=7d&interval=day`);
-  const day = new Date(now - 100 * hourMs).toISOString().slice(0, 10);
-  const link = outcomesOf(page).getByRole("link", { name: / \d{4} UTC: 2 failed$/ });
-  await link.waitFor();
-  const whole = new URL((await link.getAttribute("href"))!, browser.origin).searchParams;
-  assert.equal(whole.get("receivedFrom"), `${day}T00:00:00.000Z`);
-  assert.equal(Date.parse(whole.get("receivedTo")!) - Date.parse(whole.get("receivedFrom")!), 24 * hourMs);
-  await page.goBack();
-  await page.waitForURL(`**${base}/insights?range=7d`);
-  assert.equal(
-    await page.getByRole("link", { name: "Hours", exact: true }).getAttribute("aria-current"),
-    "true",
-  );
-
-  await page.getByRole("link", { name: "Custom", exact: true }).click();
-  await page.getByLabel("From (UTC)").fill(`${day}T05:00`);
-  await page.getByLabel("To (UTC)").fill(`${day}T04:00`);
-  await page.getByRole("button", { name: "Show" }).click();
-  await page.getByText("Must be before the end.").waitFor();
-  await assertAccessible(page);
-  await page.getByLabel("From (UTC)").fill(`${day}T00:00`);
-  await page.getByLabel("To (UTC)").fill(`${day}T23:00`);
-  await page.getByRole("button", { name: "Show" }).click();
-  await page.getByText(/00:00 to .*23:00, UTC, by the hour/).waitFor();
-  const { from, to } = searchOf(page);
-  assert.deepEqual([from, to], [`${day}T00:00:00.000Z`, `${day}T23:00:00.000Z`]);
-});
-
 test("at 320 pixels charts and table reflow, and remain accessible in both themes", async () => {
   const opened = await open();
   const { page, base, complaints } = opened;
-  await count(
-    opened,
+  await countRuns(
+    browser.service.db,
+    opened.agentId,
+    opened.now,
     Array.from({ length: 160 }, (_, ago) => ({
       ago: ago + 1,
       passed: 20_000 + ago,
@@ -375,7 +246,7 @@ test("at 320 pixels charts and table reflow, and remain accessible in both theme
 test("insights that cannot be read say why, and Retry reads them again", async () => {
   const opened = await open();
   const { page, base } = opened;
-  await count(opened, [{ ago: 1, passed: 1 }]);
+  await countRuns(browser.service.db, opened.agentId, opened.now, [{ ago: 1, passed: 1 }]);
   const requestId = crypto.randomUUID();
   await page.route("**/api/agents/*/insights*", route =>
     route.fulfill({ status: 500, json: { code: "INTERNAL", message: "Something went wrong.", requestId } }),

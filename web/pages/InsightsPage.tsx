@@ -29,7 +29,7 @@ export function InsightsPage() {
   const insights = useQuery(insightsQuery(params.agentId, askOf(view)));
   return (
     <Page title="Insights">
-      <div className="insights stack">
+      <div className="insights stack" aria-busy={insights.isPlaceholderData}>
         <Controls view={view} search={search} params={params} insights={insights.data} />
         {view.range === "custom" && (
           <CustomRange

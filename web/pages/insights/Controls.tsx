@@ -37,7 +37,9 @@ export function Controls({ view, search, params, insights }: ControlsProps) {
           to={interval => ({ interval })}
         />
       )}
-      {!ranked && <Choice {...choices} label="Form" of={forms} chosen={view.form} to={form => ({ form })} />}
+      {!ranked && (
+        <Choice {...choices} label="Shown as" of={forms} chosen={view.form} to={form => ({ form })} />
+      )}
     </div>
   );
 }

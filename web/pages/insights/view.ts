@@ -37,7 +37,11 @@ export function viewOf(search: Search): View {
   const testId = by === "agent" ? undefined : search.testId;
   const view = { by, range, testId, form: oneOf(forms, search.form) ?? "chart", from, to };
   if (range === "24h") return { ...view, interval: "hour" };
-  if (range === "custom") return { ...view, interval: asked ?? (hoursOf(from, to) > 240 ? "day" : "hour") };
+  if (range === "custom") {
+    const length = hoursOf(from, to);
+    const interval = length > hoursMax ? "day" : (asked ?? (length > 240 ? "day" : "hour"));
+    return { ...view, interval };
+  }
   const fine = range === "7d" && (by === "agent" || (by === "test" && testId !== undefined));
   return { ...view, interval: asked ?? (fine ? "hour" : "day") };
 }
