@@ -133,6 +133,9 @@ test("time range, interval and a custom range live in the address, and Back rest
   await page.getByLabel("To (UTC)").fill(`${day}T04:00`);
   await page.getByRole("button", { name: "Show" }).click();
   await page.getByText("Must be before the end.").waitFor();
+  await page.getByLabel("From (UTC)").fill("2020-01-01T00:00");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByText("At most 366 days can be shown at once.").waitFor();
   await assertAccessible(page);
   await page.getByLabel("From (UTC)").fill(`${day}T00:00`);
   await page.getByLabel("To (UTC)").fill(`${day}T23:00`);
@@ -140,4 +143,8 @@ test("time range, interval and a custom range live in the address, and Back rest
   await page.getByText(/00:00 to .*23:00, UTC, by the hour/).waitFor();
   const { from, to } = searchOf(page);
   assert.deepEqual([from, to], [`${day}T00:00:00.000Z`, `${day}T23:00:00.000Z`]);
+  await page.goto(`${base}/insights?range=custom&from=2020-01-01T00:00Z&to=${day}T00:00Z`);
+  await page.getByText("At most 366 days can be shown at once.").waitFor();
+  await page.goto(`${base}/insights?range=eon&by=all&interval=era&form=song&from=never`);
+  await outcomesOf(page).waitFor();
 });

@@ -4,7 +4,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Agent } from "../../src/model/agent.ts";
 import { AgentForm } from "../forms/AgentForm.tsx";
-import { agentTypes, outcomes, routingUnavailable } from "../labels.ts";
+import { agentTypes, counted, outcomes, routingUnavailable } from "../labels.ts";
 import { agentsQuery } from "../queries/agents.ts";
 import { type AgentDay, agentDaysQuery } from "../queries/insights.ts";
 import { Button } from "../ui/Button.tsx";
@@ -154,7 +154,7 @@ function PassRate({ day: { counts, passRate, runs, routingUnavailable: unrouted 
       {unrouted > 0 && (
         <span className="text-warn small">
           <Icon name={routingUnavailable.icon} />
-          {routingUnavailable.text} for {numberText(unrouted)}
+          {routingUnavailable.text} for {counted(unrouted, "run")}
         </span>
       )}
     </>

@@ -14,7 +14,7 @@ import { PointTable } from "./insights/PointTable.tsx";
 import { Ranking, sumOf } from "./insights/Ranking.tsx";
 import { Patterns } from "./insights/Swatch.tsx";
 import { Totals } from "./insights/Totals.tsx";
-import { askOf, type Search, tracesAddress, type View, viewOf } from "./insights/view.ts";
+import { askOf, rangeFault, type Search, tracesAddress, type View, viewOf } from "./insights/view.ts";
 import "../styles/insights.css";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/insights");
@@ -26,7 +26,8 @@ export function InsightsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const view = viewOf(search);
-  const insights = useQuery(insightsQuery(params.agentId, askOf(view)));
+  const shows = view.range !== "custom" || !rangeFault(view.from, view.to);
+  const insights = useQuery({ ...insightsQuery(params.agentId, askOf(view)), enabled: shows });
   return (
     <Page title="Insights">
       <div className="insights stack" aria-busy={insights.isPlaceholderData}>
@@ -39,9 +40,11 @@ export function InsightsPage() {
             onChoose={(from, to) => void navigate({ search: { ...search, from, to, interval: undefined } })}
           />
         )}
-        <Loaded query={insights}>
-          {data => <Shown insights={data} view={view} search={search} params={params} />}
-        </Loaded>
+        {shows && (
+          <Loaded query={insights}>
+            {data => <Shown insights={data} view={view} search={search} params={params} />}
+          </Loaded>
+        )}
       </div>
     </Page>
   );

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from "react";
 import type { Insights } from "../../queries/insights.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Field } from "../../ui/Field.tsx";
-import { bys, forms, hasChoice, intervals, ranges, type Search, type View } from "./view.ts";
+import { bys, forms, hasChoice, intervals, rangeFault, ranges, type Search, type View } from "./view.ts";
 
 type Params = { projectId: string; agentId: string };
 type ControlsProps = { view: View; search: Search; params: Params; insights: Insights | undefined };
@@ -80,17 +80,16 @@ type CustomRangeProps = {
 };
 
 export function CustomRange({ view, insights, onChoose }: CustomRangeProps) {
-  const [fault, setFault] = useState<string>();
+  const [fault, setFault] = useState(() => rangeFault(view.from, view.to));
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
     const [from, to] = [`${fields.get("from")}Z`, `${fields.get("to")}Z`];
     const [begin, end] = [Date.parse(from), Date.parse(to)];
     if (Number.isNaN(begin) || Number.isNaN(end)) return setFault("Choose a day and a time for both.");
-    if (begin >= end) return setFault("Must be before the end.");
-    if (end - begin > 366 * 86_400_000) return setFault("At most 366 days can be shown at once.");
-    setFault(undefined);
-    onChoose(new Date(begin).toISOString(), new Date(end).toISOString());
+    const found = rangeFault(from, to);
+    setFault(found);
+    if (!found) onChoose(new Date(begin).toISOString(), new Date(end).toISOString());
   };
   const textOf = (given: string | undefined, shown: string | undefined) =>
     (given ?? shown ?? "").slice(0, 16);

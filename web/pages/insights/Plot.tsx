@@ -92,7 +92,7 @@ function Drawing(props: DrawingProps) {
   const length = lengthOf(frame.interval);
   const y = useMemo(() => {
     const range = [height - gutter.bottom, gutter.top];
-    return scaleLinear<number>({ domain: [0, top], range, nice: fixed ? false : 4 });
+    return scaleLinear<number>({ domain: [0, top], range, nice: fixed ? false : linesIn(height) });
   }, [top, fixed, height]);
   const x = (at: number) => gutter.left + ((at - frame.from) / length) * step;
   const [bottom, ceiling] = [height - gutter.bottom, gutter.top];
@@ -100,7 +100,7 @@ function Drawing(props: DrawingProps) {
     <>
       {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it takes the focus. */}
       <g aria-hidden="true">
-        {y.ticks(height > 150 ? 4 : 2).map(value => (
+        {y.ticks(linesIn(height)).map(value => (
           <g key={value} className="plot-tick">
             <line x1={gutter.left} x2={width - gutter.right} y1={y(value)} y2={y(value)} />
             <text x={gutter.left - 8} y={y(value)} dy="0.32em" textAnchor="end">
@@ -253,6 +253,11 @@ function Polyline({ line, columns, frame, count, x, y }: PolylineProps) {
       )}
     </g>
   );
+}
+
+/** About as many lines across as there is room for. */
+function linesIn(height: number): number {
+  return Math.max(2, Math.floor((height - gutter.top - gutter.bottom) / 50));
 }
 
 const labelWidth = 64;

@@ -25,8 +25,9 @@ export type View = {
 
 const hours = { "24h": 24, "7d": 168, "30d": 720 };
 const hourMs = 3_600_000;
-/** As many hours as the API answers at once. */
+/** As many hours, or days, as the API answers at once. */
 const hoursMax = 31 * 24;
+const daysMax = 366;
 
 /** What is not understood is as if it were absent. */
 export function viewOf(search: Search): View {
@@ -53,6 +54,14 @@ export function hasChoice({ range, from, to }: View): boolean {
 
 export function askOf({ by, range, interval, testId, from, to }: View): InsightsAsk {
   return { by, interval, testId, span: range === "custom" ? { from, to } : { hours: hours[range] } };
+}
+
+/** Why a custom range cannot be shown. */
+export function rangeFault(from: string | undefined, to: string | undefined): string | undefined {
+  const length = hoursOf(from, to);
+  if (length <= 0) return "Must be before the end.";
+  if (length > daysMax * 24) return `At most ${daysMax} days can be shown at once.`;
+  return undefined;
 }
 
 function hoursOf(from: string | undefined, to: string | undefined): number {
