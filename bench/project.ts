@@ -38,6 +38,7 @@ export async function makeProject(
     access: "full",
     agentIds: [],
     expiresAt: null,
+    createdBy: null,
   });
   for (let index = 0; index < tests; index++) await insertTestCase(db, agent.id, testCase(index));
   await db.close();

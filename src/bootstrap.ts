@@ -151,6 +151,7 @@ async function bootstrap(db: Database, wanted: Wanted): Promise<Made> {
     access: "full",
     agentIds: [],
     expiresAt: new Date(Date.now() + 90 * 24 * 3_600_000),
+    createdBy: account.id,
   });
   return { projectId, agentId, apiKey };
 }

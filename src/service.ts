@@ -10,6 +10,7 @@ import { EventHub, registerEvents } from "./http/events.ts";
 import { metrics } from "./http/health.ts";
 import { registerIngestionLog } from "./http/ingestion-log.ts";
 import { registerInsights } from "./http/insights.ts";
+import { registerJudge } from "./http/judge.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
 import { registerRuns } from "./http/runs.ts";
 import { registerTraces } from "./http/traces.ts";
@@ -150,7 +151,12 @@ async function serve(
       }
     },
   };
-  const app = await buildApp({ config, db, mailer, log, ingest, events, hub, editor }, [
+  // Loaded when somebody first asks: judging itself happens on threads of its own.
+  const openJudge = async () =>
+    (await import("./remote/judge.ts")).openJudge(config.judge, log, { onCall: countJudgeCall });
+  const { judge } = config;
+  const deps = { config, db, mailer, log, ingest, events, hub, editor, judge, openJudge };
+  const app = await buildApp(deps, [
     registerPublicTraces,
     registerTraces,
     registerRuns,
@@ -158,6 +164,7 @@ async function serve(
     registerInsights,
     registerEvents,
     registerEditor,
+    registerJudge,
     registerDashboard,
   ]);
   return listen(app, config, closing);

@@ -129,6 +129,16 @@ const settingsSessions = createRoute({
   getParentRoute: () => settings,
   component: lazyRouteComponent(() => import("./pages/SettingsSessions.tsx"), "SettingsSessions"),
 });
+const settingsJudge = createRoute({
+  path: "/judge",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("./pages/SettingsJudge.tsx"), "SettingsJudge"),
+});
+const settingsRetention = createRoute({
+  path: "/retention",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("./pages/SettingsRetention.tsx"), "SettingsRetention"),
+});
 const settingsAppearance = createRoute({
   path: "/appearance",
   getParentRoute: () => settings,
@@ -201,6 +211,7 @@ const test = createRoute({
 const insights = createRoute({
   path: "/insights",
   getParentRoute: () => agent,
+  validateSearch: textsOf("by", "range", "from", "to", "interval", "testId", "form"),
   component: lazyRouteComponent(() => import("./pages/InsightsPage.tsx"), "InsightsPage"),
 });
 const start = createRoute({
@@ -235,7 +246,14 @@ const routeTree = root.addChildren([
   resetPassword,
   member.addChildren([
     home,
-    settings.addChildren([settingsProfile, settingsSessions, settingsAppearance, settingsShortcuts]),
+    settings.addChildren([
+      settingsProfile,
+      settingsSessions,
+      settingsJudge,
+      settingsRetention,
+      settingsAppearance,
+      settingsShortcuts,
+    ]),
     project.addChildren([
       agents,
       agent.addChildren([traces, trace, tests, test, insights, start, agentSettings]),

@@ -36,6 +36,8 @@ export type Key = {
   expiresAt: string | null;
   lastUsedAt: string | null;
   createdAt: string;
+  /** null: not known, or gone. */
+  createdBy: { id: string; name: string } | null;
   status: "active" | "expired";
 };
 

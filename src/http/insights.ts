@@ -65,6 +65,7 @@ const Insights = z
         points: z.array(Point),
       }),
     ),
+    total: Point.omit({ at: true }).optional().describe("By agent: all points as one."),
   })
   .meta({ id: "Insights" });
 
@@ -110,8 +111,10 @@ export function registerInsights(app: App, { db }: Deps): void {
       const { from, to, interval } = span;
       const about = { from: from.toISOString(), to: to.toISOString(), interval };
       if (query.by === "agent") {
-        const points = inIntervals(await listAgentHours(db, agentId, span), span).map(agentPointView);
-        return { ...about, series: [{ testId: null, checkId: null, name: null, points }] };
+        const hours = await listAgentHours(db, agentId, span);
+        const points = inIntervals(hours, interval).map(agentPointView);
+        const { at: _, ...total } = agentPointView(hours.reduce(addHour, noHour()));
+        return { ...about, series: [{ testId: null, checkId: null, name: null, points }], total };
       }
       const list = query.by === "test" ? listTestPoints : listCheckPoints;
       const points = await list(db, { agentId, testId: query.testId }, span, pointsMax + 1);
@@ -210,20 +213,26 @@ function tooMany(): Refusal {
 }
 
 /** Hours added up to the intervals they are in. */
-function inIntervals(hours: AgentPoint[], { interval }: Span): AgentPoint[] {
+function inIntervals(hours: AgentPoint[], interval: Span["interval"]): AgentPoint[] {
   const points = new Map<number, AgentPoint>();
   for (const hour of hours) {
     const at = floorTo(hour.at.getTime(), lengths[interval]);
-    const point = points.get(at.getTime());
-    if (point) addHour(point, hour);
-    else points.set(at.getTime(), { ...hour, at, durations: [...hour.durations] });
+    const point = points.get(at.getTime()) ?? { ...noHour(), at };
+    points.set(at.getTime(), addHour(point, hour));
   }
   return [...points.values()];
 }
 
-function addHour(point: AgentPoint, { at: _, durations, ...numbers }: AgentPoint): void {
+function noHour(): AgentPoint {
+  const none = { runs: 0, routingUnavailable: 0, inputTokens: 0, outputTokens: 0 };
+  return { at: new Date(0), ...none, ...nothing, durations: [] };
+}
+
+/** Changes and returns `point`. */
+function addHour(point: AgentPoint, { at: _, durations, ...numbers }: AgentPoint): AgentPoint {
   for (const name of Object.keys(numbers) as (keyof typeof numbers)[]) point[name] += numbers[name];
   addTo(point.durations, durations);
+  return point;
 }
 
 function agentPointView({

@@ -5,6 +5,7 @@ import { Refusal } from "../model/refusal.ts";
 import { deleteKey, findKey, insertKey, listKeys, type Key as StoredKey } from "../store/keys.ts";
 import type { App, Deps } from "./deps.ts";
 import { found, listingOf, PageQuery, pageOf, pageSchema } from "./page.ts";
+import { requireAccount } from "./session.ts";
 import { Id, Name } from "./validate.ts";
 
 const presetDays = [7, 30, 60, 90, 180, 365] as const;
@@ -20,6 +21,10 @@ const Key = z
     expiresAt: z.iso.datetime().nullable(),
     lastUsedAt: z.iso.datetime().nullable(),
     createdAt: z.iso.datetime(),
+    createdBy: z
+      .object({ id: z.string(), name: z.string() })
+      .nullable()
+      .describe("The account that made it; null where that was not recorded, or the account is gone."),
     status: z.enum(["active", "expired"]),
   })
   .meta({ id: "Key" });
@@ -86,6 +91,7 @@ export function registerKeys(app: App, { db }: Deps): void {
         access,
         agentIds,
         expiresAt: expiryOf(expiry, new Date()),
+        createdBy: requireAccount(request).id,
       });
       return reply.code(201).send({ ...listed(stored), key });
     },

@@ -16,6 +16,8 @@ export type Key = {
   expiresAt: string | null;
   lastUsedAt: string | null;
   createdAt: string;
+  /** The account that made it; null where that was not recorded, or the account is gone. */
+  createdBy: { id: string; name: string } | null;
   status: "active" | "expired";
 };
 
@@ -42,6 +44,8 @@ export type NewKey = {
   /** UUIDs; empty for full access. */
   agentIds: string[];
   expiresAt: Date | null;
+  /** The id of the account that makes it; null where nobody is to be named. */
+  createdBy: string | null;
 };
 
 /** Throws VALIDATION_ERROR, naming the positions, for agents that are not of the project. */
@@ -60,9 +64,9 @@ export async function insertKey(db: Database, key: NewKey): Promise<Key> {
     );
     if (issues.length > 0) throw new Refusal("VALIDATION_ERROR", { issues });
     const { rows } = await client.query<{ id: string }>(
-      `insert into keys (project_id, name, hash, last_four, access, expires_at)
-       values ($1, $2, $3, $4, $5, $6) returning id`,
-      [key.projectId, key.name, key.hash, key.lastFour, key.access, key.expiresAt],
+      `insert into keys (project_id, name, hash, last_four, access, expires_at, created_by)
+       values ($1, $2, $3, $4, $5, $6, $7) returning id`,
+      [key.projectId, key.name, key.hash, key.lastFour, key.access, key.expiresAt, key.createdBy],
     );
     const { id } = rows[0]!;
     await client.query("insert into key_agents (key_id, agent_id) select $1, unnest($2::uuid[])", [
@@ -110,9 +114,9 @@ export async function touchKeys(db: Database, ids: string[]): Promise<void> {
 }
 
 const selectKey = `select k.id, k.name, k.last_four, k.access, k.expires_at, k.last_used_at, k.created_at,
-    k.expires_at <= now() as expired,
+    k.expires_at <= now() as expired, m.id as maker_id, m.name as maker_name,
     array(select g.agent_id from key_agents g where g.key_id = k.id order by g.agent_id) as agent_ids
-  from keys k`;
+  from keys k left join accounts m on m.id = k.created_by`;
 
 type KeyRow = {
   id: string;
@@ -123,6 +127,8 @@ type KeyRow = {
   last_used_at: Date | null;
   created_at: Date;
   expired: boolean | null;
+  maker_id: string | null;
+  maker_name: string | null;
   agent_ids: string[];
 };
 
@@ -136,6 +142,7 @@ function toKey(row: KeyRow): Key {
     expiresAt: row.expires_at?.toISOString() ?? null,
     lastUsedAt: row.last_used_at?.toISOString() ?? null,
     createdAt: row.created_at.toISOString(),
+    createdBy: row.maker_id === null ? null : { id: row.maker_id, name: row.maker_name! },
     status: row.expired ? "expired" : "active",
   };
 }

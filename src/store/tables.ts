@@ -42,6 +42,7 @@ export type Tables = {
     expires_at: Timestamp | null;
     last_used_at: Timestamp | null;
     created_at: GeneratedTimestamp;
+    created_by: ColumnType<string | null, string | null | undefined, string | null>;
   };
   key_agents: { key_id: string; agent_id: string };
   test_cases: {

@@ -24,21 +24,40 @@ async function open(): Promise<Window & { owner: Owner }> {
   return { ...window, owner };
 }
 
-test("an agent's card shows its id, service name and last trace", async () => {
+test("an agent's card shows its id, service name, last trace and the pass rate of its day", async () => {
   const { page, complaints } = await browser.open();
   const { owner, agent, key, url } = browser.service;
   await signIn(page, owner);
   const card = page.getByRole("article").filter({ hasText: agent.name });
   await card.getByText("None yet").waitFor();
+  await card.getByText("Nothing judged").waitFor();
+  const start = card.getByRole("link", { name: `Get started with ${agent.name}` });
+  assert.match((await start.getAttribute("href"))!, new RegExp(`/agents/${agent.id}/start$`));
   await assertAccessible(page);
   await fetch(`${url}/public/traces`, {
     method: "POST",
     headers: { "x-api-key": key, "content-type": "application/json" },
     body: JSON.stringify({ platformId: agent.id, spans: [{ span_id: "1", name: "answer" }] }),
   });
+  await browser.service.db.pool.query(
+    "insert into agent_hours values ($1, now() - interval '2 hours', 1250, 1199, 1, 40, 7, 3, 0, 0, '{}')",
+    [agent.id],
+  );
+  const asked: string[] = [];
+  page.on("request", request => asked.push(new URL(request.url()).pathname));
   await page.reload();
   await card.getByText("just now").waitFor();
-  await card.getByText("Not evaluated").waitFor();
+  await card.getByText("99.9 %").waitFor();
+  await card.getByText("1,199 of 1,200 passed").waitFor();
+  await card.getByText("7 missing instrumentation, 40 skipped").waitFor();
+  await card.getByText("Routing unavailable for 3 runs").waitFor();
+  assert.equal(await start.count(), 0);
+  const ofAgents = asked.filter(path => /insights|traces/.test(path));
+  assert.deepEqual(
+    ofAgents,
+    [`/api/projects/${owner.projectId}/insights/agents`],
+    "one request for all cards",
+  );
   await card.getByText(agent.id).waitFor();
   await card.getByText(agent.otlpServiceName!, { exact: true }).waitFor();
   await assertAccessible(page);

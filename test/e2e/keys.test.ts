@@ -29,7 +29,7 @@ async function openKeys(): Promise<{ page: Page; owner: Owner; complaints: strin
 }
 
 test("a key is made and revoked by keyboard alone, and the focus comes back each time", async () => {
-  const { page, complaints } = await openKeys();
+  const { page, owner, complaints } = await openKeys();
   const { keyboard } = page;
   const open = page.getByRole("button", { name: "New key" });
   await open.focus();
@@ -57,6 +57,7 @@ test("a key is made and revoked by keyboard alone, and the focus comes back each
   await made.waitFor({ state: "detached" });
   const row = page.getByRole("row").filter({ hasText: "by keyboard" });
   await row.getByText(`svc_...${text.slice(-4)}`).waitFor();
+  await row.getByText(`by ${owner.email.split("@")[0]}`).waitFor();
   assert.equal((await page.content()).includes(text), false);
 
   await row.getByRole("button", { name: "Revoke by keyboard" }).focus();
@@ -110,6 +111,7 @@ test("a key can be made for chosen agents and until a date, and never-expiring w
   await page.reload();
   await page.getByRole("button", { name: "New key" }).click();
   const dialog = page.getByRole("dialog");
+  assert.equal(await dialog.getByLabel("Expires").inputValue(), "90");
   await dialog.getByLabel("Name", { exact: true }).fill("refunds only");
   await dialog.getByLabel("Chosen agents").check();
   await dialog.getByLabel("Expires").selectOption("Never");
@@ -151,6 +153,23 @@ test("the list shows expired and soon expiring keys as such, in both themes and 
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
   await assertAccessible(page);
+});
+
+test("a key's last use leads to what became of its requests; a key of unknown maker names nobody", async () => {
+  const { page, owner } = await openKeys();
+  const { id } = await makeKey(owner, { name: "used" });
+  await browser.service.db.pool.query(
+    "update keys set last_used_at = now(), created_by = null where id = $1",
+    [id],
+  );
+  await page.reload();
+  const row = page.getByRole("row").filter({ hasText: "used" });
+  const link = row.getByRole("link", { name: /requests with used/ });
+  await link.waitFor();
+  assert.equal(await row.getByText(/^ by /).count(), 0);
+  await assertAccessible(page);
+  await link.click();
+  await page.waitForURL(`**/projects/${owner.projectId}/ingestion?keyId=${id}`);
 });
 
 test("a list that cannot be read says why, with its request id, and Retry reads it again", async () => {

@@ -11,6 +11,7 @@ import {
   type TestBrowser,
   type Window,
 } from "../support/browser.ts";
+import { refusal, startJudgeServer } from "../support/judge-server.ts";
 
 let browser: TestBrowser;
 before(async () => {
@@ -105,6 +106,52 @@ test("sessions are listed, and ended one by one", async () => {
   await owner.client.get("/api/projects").expect(401);
 });
 
+test("without a judge the settings say what that means and what to set", async () => {
+  const { page } = await open();
+  await page.goto("/settings/judge");
+  await page.getByText("No judge is configured.").waitFor();
+  const variables = await page.getByLabel("Environment variables of the judge").inputValue();
+  assert.match(variables, /^SVC_JUDGE_URL=.*\nSVC_JUDGE_MODEL=.*\nSVC_JUDGE_API_KEY=/);
+  assert.equal(await page.getByRole("button", { name: "Test connection" }).count(), 0);
+  await page.getByRole("link", { name: "Retention" }).click();
+  await page.getByRole("heading", { level: 2, name: "Retention" }).waitFor();
+  const log = page.getByRole("listitem").filter({ hasText: "Ingestion log" }).filter({ hasText: "7 days" });
+  await log.waitFor();
+});
+
+test("the judge is shown without its key, and tried: what it answered, how long it took, or why it did not", async () => {
+  const judge = await startJudgeServer();
+  const apiKey = "sk-never-to-be-shown";
+  const asked = { url: judge.url, model: "local-7b", apiKey, timeoutMs: 30_000, concurrency: 8 };
+  const judged = await startTestBrowser({ config: { roles: ["http"], judge: asked } });
+  try {
+    const { page, complaints } = await judged.open();
+    await signIn(page, judged.service.owner);
+    await page.goto("/settings/judge");
+    await page.getByText(new URL(judge.url).host, { exact: true }).waitFor();
+    await page.getByText("local-7b", { exact: true }).waitFor();
+    const button = page.getByRole("button", { name: "Test connection" });
+    await button.click();
+    await page.getByText("It answered as expected.").waitFor();
+    await page.getByText(/^After [\d.]+ m?s$/).waitFor();
+    await assertAccessible(page);
+    judge.script = () => refusal(401);
+    await button.click();
+    await page.getByText(/refuses the API key \(401\)/).waitFor();
+    await assertAccessible(page);
+    assert.equal((await page.content()).includes(apiKey), false);
+    await page.route("**/api/judge/test", route =>
+      route.fulfill({ status: 429, json: { code: "RATE_LIMITED", message: "Already.", requestId: "r-1" } }),
+    );
+    await button.click();
+    await page.getByRole("alert").getByText("RATE_LIMITED").waitFor();
+    assert.deepEqual(complaints, []);
+  } finally {
+    await judged.close();
+    await judge.close();
+  }
+});
+
 test("signing out forgets what was read, and the account can be deleted", async () => {
   const { page, owner } = await open();
   await page.getByRole("button", { name: owner.email.split("@")[0]! }).click();
@@ -144,7 +191,9 @@ test("at 320 pixels every page reflows, and the navigation is a drawer that clos
   await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
   await page.getByRole("dialog", { name: "Navigation" }).waitFor({ state: "detached" });
   const base = `/projects/${owner.projectId}`;
-  const settings = ["profile", "sessions", "appearance", "shortcuts"].map(tab => `/settings/${tab}`);
+  const settings = ["profile", "sessions", "judge", "retention", "appearance", "shortcuts"].map(
+    tab => `/settings/${tab}`,
+  );
   for (const path of [`${base}/agents`, `${base}/keys`, `${base}/settings`, ...settings]) {
     await page.goto(path);
     await page.getByRole("heading", { level: 1 }).waitFor();

@@ -75,6 +75,15 @@ test("an agent's insights count its runs, their durations and tokens; those by t
   assert.equal(routingUnavailable, 0);
   assert.ok(durationMs.p50 > 90 && durationMs.p50 < 110 && durationMs.p95 === durationMs.p50);
   assert.deepEqual(Object.keys(tokens), ["input", "output"]);
+  const { counts, ...total } = insights.total;
+  assert.deepEqual(counts, summed(series.points));
+  assert.deepEqual(total, {
+    passRate: 0,
+    runs: 2,
+    routingUnavailable: 0,
+    durationMs,
+    tokens: { input: 7, output: 3 },
+  });
   const [
     {
       points: [day],
@@ -108,9 +117,11 @@ test("an agent's insights count its runs, their durations and tokens; those by t
 
 test("a span of time is whole intervals, not too many, and begins before it ends", async () => {
   const path = `/api/agents/${service.agent.id}/insights`;
-  const { from, to, series } = await read(`${path}?from=2026-01-01T10:20:00Z&to=2026-01-01T12:00:00Z`);
+  const { from, to, series, total } = await read(`${path}?from=2026-01-01T10:20:00Z&to=2026-01-01T12:00:00Z`);
   assert.deepEqual([from, to], ["2026-01-01T10:00:00.000Z", "2026-01-01T12:00:00.000Z"]);
   assert.deepEqual(series, [{ testId: null, checkId: null, name: null, points: [] }]);
+  assert.deepEqual(total.durationMs, { p50: null, p95: null });
+  assert.deepEqual([total.runs, total.passRate, total.counts], [0, null, countsOf(0, 0)]);
   for (const query of [
     "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z",
     "from=2025-01-01T00:00:00Z&to=2026-01-01T00:00:00Z",

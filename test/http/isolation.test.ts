@@ -7,6 +7,7 @@ import { registerEditor } from "../../src/http/editor.ts";
 import { EventHub, registerEvents } from "../../src/http/events.ts";
 import { registerIngestionLog } from "../../src/http/ingestion-log.ts";
 import { registerInsights } from "../../src/http/insights.ts";
+import { registerJudge } from "../../src/http/judge.ts";
 import { openLog } from "../../src/http/log.ts";
 import type { Route } from "../../src/http/route-table.ts";
 import { registerRuns } from "../../src/http/runs.ts";
@@ -39,6 +40,7 @@ before(async () => {
       registerInsights(app, deps);
       registerEvents(app, { ...deps, hub: new EventHub() });
       registerEditor(app, { ...deps, editor: openEditor({ db: deps.db, judge, sandbox }) });
+      registerJudge(app, { ...deps, judge: undefined, openJudge: async () => judge });
     },
   });
   owner = await service.signUp();

@@ -23,7 +23,7 @@ test("a key is shown in full once, and masked ever after", async () => {
   const { key, ...listed } = created;
   assert.match(key, /^svc_[A-Za-z0-9]{32,}$/);
   assert.equal(listed.masked, `svc_...${key.slice(-4)}`);
-  const fields = "id name masked access agentIds expiresAt lastUsedAt createdAt status".split(" ");
+  const fields = "id name masked access agentIds expiresAt lastUsedAt createdAt createdBy status".split(" ");
   assert.deepEqual(new Set(Object.keys(listed)), new Set(fields));
   assert.deepEqual(
     [listed.access, listed.agentIds, listed.lastUsedAt, listed.status],
@@ -32,6 +32,15 @@ test("a key is shown in full once, and masked ever after", async () => {
   const { body: list } = await client.get(`/api/projects/${projectId}/keys`).expect(200);
   assert.deepEqual(list, { items: [listed], nextCursor: null });
   assert.deepEqual((await client.get(`/api/keys/${listed.id}`).expect(200)).body, listed);
+});
+
+test("a key names whoever made it, and nobody where that was not recorded", async () => {
+  const owner = await service.signUp({ email: "ada@example.com" });
+  const { id } = await makeKey(owner);
+  const read = async () => (await owner.client.get(`/api/keys/${id}`).expect(200)).body.createdBy;
+  assert.deepEqual(await read(), { id: owner.accountId, name: "ada" });
+  await service.db.pool.query("update keys set created_by = null where id = $1", [id]);
+  assert.equal(await read(), null);
 });
 
 test("of a key only its SHA-256 and last four characters are stored", async () => {

@@ -6,6 +6,8 @@ import { readConfig } from "../../src/config.ts";
 import { EditorHost } from "../../src/editor-host.ts";
 import type { App, Deps } from "../../src/http/deps.ts";
 import { registerEditor } from "../../src/http/editor.ts";
+import { registerInsights } from "../../src/http/insights.ts";
+import { registerJudge } from "../../src/http/judge.ts";
 import { registerRuns } from "../../src/http/runs.ts";
 import { registerTraces } from "../../src/http/traces.ts";
 import { EventPublisher } from "../../src/store/events.ts";
@@ -30,6 +32,12 @@ function extend(app: App, deps: Deps): void {
   registerTraces(app, { ...deps, events: new EventPublisher(deps.db) });
   registerRuns(app, deps);
   registerEditor(app, { ...deps, editor });
+  registerInsights(app, deps);
+  registerJudge(app, {
+    ...deps,
+    judge: undefined,
+    openJudge: () => Promise.reject(new Error("never asked")),
+  });
 }
 
 let service: TestApp;

@@ -25,6 +25,7 @@ async function store(fields: Partial<NewKey> = {}): Promise<{ id: string; hash: 
     access: "full",
     agentIds: [],
     expiresAt: null,
+    createdBy: null,
     ...fields,
   });
   return { id, hash, hex: hash.toString("hex") };

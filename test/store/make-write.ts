@@ -52,6 +52,7 @@ export async function makeSender(db: Database, { judged = true } = {}): Promise<
     access: "full",
     agentIds: [],
     expiresAt: null,
+    createdBy: null,
   });
   if (judged) await makeTestCase(db, agentId);
   return { projectId, agentId, keyId };

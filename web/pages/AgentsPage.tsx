@@ -1,18 +1,20 @@
 // The project's agents, a card each.
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Agent } from "../../src/model/agent.ts";
 import { AgentForm } from "../forms/AgentForm.tsx";
-import { agentTypes } from "../labels.ts";
-import { agentsQuery, lastTraceQuery } from "../queries/agents.ts";
-import { Verdict } from "../ui/Badge.tsx";
+import { agentTypes, counted, outcomes, routingUnavailable } from "../labels.ts";
+import { agentsQuery } from "../queries/agents.ts";
+import { type AgentDay, agentDaysQuery } from "../queries/insights.ts";
 import { Button } from "../ui/Button.tsx";
 import { CopyText } from "../ui/Copy.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
+import { Icon } from "../ui/Icon.tsx";
 import { Page } from "../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../ui/State.tsx";
 import { RelativeTime } from "../ui/Time.tsx";
+import { numberText, rateText } from "./insights/figures.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents");
 
@@ -20,6 +22,12 @@ export function AgentsPage() {
   const { projectId } = route.useParams();
   const navigate = useNavigate();
   const agents = useInfiniteQuery(agentsQuery(projectId));
+  const days = useInfiniteQuery({ ...agentDaysQuery(projectId), refetchInterval: 30_000 });
+  const dayOf = new Map(days.data?.map(day => [day.id, day]));
+  const more = () => {
+    void days.fetchNextPage();
+    return agents.fetchNextPage();
+  };
   const [making, setMaking] = useState(false);
   const make = (
     <Button look="main" icon="plus" onClick={() => setMaking(true)}>
@@ -40,11 +48,11 @@ export function AgentsPage() {
               <ul className="agents">
                 {items.map(agent => (
                   <li key={agent.id}>
-                    <AgentCard agent={agent} />
+                    <AgentCard agent={agent} day={dayOf.get(agent.id)} />
                   </li>
                 ))}
               </ul>
-              <MorePages query={agents} />
+              <MorePages query={{ ...agents, fetchNextPage: more }} />
             </>
           )
         }
@@ -66,14 +74,21 @@ export function AgentsPage() {
   );
 }
 
-function AgentCard({ agent }: { agent: Agent }) {
+const pages = [
+  { to: "/projects/$projectId/agents/$agentId/traces", text: "Traces" },
+  { to: "/projects/$projectId/agents/$agentId/tests", text: "Test cases" },
+  { to: "/projects/$projectId/agents/$agentId/insights", text: "Insights" },
+] as const;
+
+/** `day` is there a moment later. */
+function AgentCard({ agent, day }: { agent: Agent; day: AgentDay | undefined }) {
   const { id, projectId, name, type, otlpServiceName } = agent;
-  const { data: last } = useQuery(lastTraceQuery(id));
+  const params = { projectId, agentId: id };
   return (
     <article className="card stack-tight">
       <div className="line line-apart">
         <h2>
-          <Link to="/projects/$projectId/agents/$agentId" params={{ projectId, agentId: id }}>
+          <Link to="/projects/$projectId/agents/$agentId" params={params}>
             {name}
           </Link>
         </h2>
@@ -88,15 +103,60 @@ function AgentCard({ agent }: { agent: Agent }) {
         <dd>{otlpServiceName ? <code>{otlpServiceName}</code> : <span className="quiet">None</span>}</dd>
         <dt>Last trace</dt>
         <dd>
-          {last === null && <span className="quiet">None yet</span>}
-          {last && (
+          {day?.lastTraceAt && <RelativeTime at={day.lastTraceAt} />}
+          {day?.lastTraceAt === null && (
             <>
-              <RelativeTime at={last.receivedAt} />
-              <Verdict run={last.run} />
+              <span className="quiet">None yet</span>
+              <Link
+                to="/projects/$projectId/agents/$agentId/start"
+                params={params}
+                aria-label={`Get started with ${name}`}
+              >
+                Get started
+              </Link>
             </>
           )}
         </dd>
+        <dt>Pass rate, 24 h</dt>
+        <dd>{day && <PassRate day={day} />}</dd>
       </dl>
+      <nav className="line small" aria-label={`Pages of ${name}`}>
+        {pages.map(({ to, text }) => (
+          <Link key={to} to={to} params={params}>
+            {text}
+          </Link>
+        ))}
+      </nav>
     </article>
+  );
+}
+
+/** With what it is a share of: what was skipped or lacks instrumentation is told beside it. */
+function PassRate({ day: { counts, passRate, runs, routingUnavailable: unrouted } }: { day: AgentDay }) {
+  if (runs === 0) return <span className="quiet">Nothing judged</span>;
+  const judged = counts.passed + counts.failed;
+  const beside = (["missing_instrumentation", "skipped"] as const)
+    .filter(outcome => counts[outcome] > 0)
+    .map(outcome => `${numberText(counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`);
+  return (
+    <>
+      {passRate === null ? (
+        <span className="quiet">No run passed or failed</span>
+      ) : (
+        <span>
+          <strong>{rateText(passRate)}</strong>{" "}
+          <span className="quiet">
+            {numberText(counts.passed)} of {numberText(judged)} passed
+          </span>
+        </span>
+      )}
+      {beside.length > 0 && <span className="quiet small">{beside.join(", ")}</span>}
+      {unrouted > 0 && (
+        <span className="text-warn small">
+          <Icon name={routingUnavailable.icon} />
+          {routingUnavailable.text} for {counted(unrouted, "run")}
+        </span>
+      )}
+    </>
   );
 }

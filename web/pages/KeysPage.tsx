@@ -8,6 +8,7 @@ import { keyStates } from "../labels.ts";
 import { agentsQuery } from "../queries/agents.ts";
 import { keysQuery } from "../queries/keys.ts";
 import type { CreatedKey, Key } from "../shapes.ts";
+import { useFollow } from "../shell/follow.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
 import { Copy } from "../ui/Copy.tsx";
@@ -124,10 +125,17 @@ function KeyTable({ projectId, keys, onRevoke }: KeyTableProps) {
                 <Expiry at={key.expiresAt} />
               </td>
               <td data-label="Last used">
-                {key.lastUsedAt ? <RelativeTime at={key.lastUsedAt} /> : <span className="quiet">Never</span>}
+                {key.lastUsedAt ? (
+                  <LastUse projectId={projectId} id={key.id} name={key.name} at={key.lastUsedAt} />
+                ) : (
+                  <span className="quiet">Never</span>
+                )}
               </td>
-              <td data-label="Made">
-                <DayTime at={key.createdAt} />
+              <td data-label="Made" className="wide">
+                <span>
+                  <DayTime at={key.createdAt} />
+                  {key.createdBy && <span className="quiet"> by {key.createdBy.name}</span>}
+                </span>
               </td>
               <td className="cell-end">
                 <Button small aria-label={`Revoke ${key.name}`} onClick={() => onRevoke(key)}>
@@ -146,6 +154,19 @@ function Access({ access, nameOf }: { access: Key; nameOf: (agentId: string) => 
   if (access.access === "full") return "Every agent";
   if (access.agentIds.length === 0) return <span className="text-warn">No agent: all were deleted</span>;
   return <span>{access.agentIds.map(nameOf).join(", ")}</span>;
+}
+
+type LastUseProps = { projectId: string; id: string; name: string; at: string };
+
+/** Leads to what came of its requests, by service name. */
+function LastUse({ projectId, id, name, at }: LastUseProps) {
+  const follow = useFollow();
+  return (
+    <a href={`/projects/${projectId}/ingestion?keyId=${id}`} ref={follow}>
+      <RelativeTime at={at} />
+      <span className="unseen">: requests with {name}</span>
+    </a>
+  );
 }
 
 function Expiry({ at }: { at: string | null }) {

@@ -5,6 +5,8 @@ import { Page } from "../ui/Page.tsx";
 const tabs = [
   { to: "/settings/profile", label: "Profile" },
   { to: "/settings/sessions", label: "Sessions" },
+  { to: "/settings/judge", label: "Judge" },
+  { to: "/settings/retention", label: "Retention" },
   { to: "/settings/appearance", label: "Appearance" },
   { to: "/settings/shortcuts", label: "Shortcuts" },
 ] as const;

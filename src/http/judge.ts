@@ -1,0 +1,102 @@
+// The judge as it is configured here, and one tiny question to see that it answers.
+import { z } from "zod";
+import type { JudgeConfig } from "../config.ts";
+import type { Judge, RoutingQuestion } from "../model/judge.ts";
+import { Refusal } from "../model/refusal.ts";
+import type { App, Deps } from "./deps.ts";
+import { requireAccount } from "./session.ts";
+
+/** Nobody watches a button for as long as a run may wait. */
+const patienceMs = 30_000;
+
+// Whatever can tell one thing from another says "match".
+const question: RoutingQuestion = {
+  userInput: "Where is my parcel? I ordered it last week.",
+  scenarios: [{ testId: "trial", scenario: "The user asks where an order is." }],
+};
+
+const About = z
+  .object({
+    configured: z.boolean(),
+    host: z.string().nullable().describe("Of SVC_JUDGE_URL."),
+    model: z.string().nullable(),
+  })
+  .meta({ id: "Judge" });
+
+const Trial = z
+  .object({
+    ok: z.boolean().describe("Whether it answered, and as anyone would."),
+    ms: z.number().int(),
+    reason: z.string().describe("In one sentence, what came of it."),
+  })
+  .meta({ id: "JudgeTrial" });
+
+export type JudgeDeps = {
+  /** Absent: there is none. */
+  judge: Pick<JudgeConfig, "url" | "model"> | undefined;
+  /** A judge that remembers nothing of earlier answers. */
+  openJudge(): Promise<Judge>;
+};
+
+export function registerJudge(app: App, { judge, openJudge }: Deps & JudgeDeps): void {
+  const tags = ["judge"];
+  const asking = new Set<string>();
+
+  app.get(
+    "/api/judge",
+    {
+      schema: {
+        tags,
+        summary: "Which judge this process has; its key is never told",
+        response: { 200: About },
+      },
+    },
+    async () => ({
+      configured: judge !== undefined,
+      host: judge ? new URL(judge.url).host : null,
+      model: judge?.model ?? null,
+    }),
+  );
+
+  app.post(
+    "/api/judge/test",
+    {
+      schema: {
+        tags,
+        summary: "Put one tiny question to the judge, and store nothing; one at a time per account",
+        response: { 200: Trial },
+      },
+    },
+    async (request, reply) => {
+      const { id } = requireAccount(request);
+      if (asking.has(id)) {
+        const message = "The judge is being asked already; wait for its answer.";
+        throw new Refusal("RATE_LIMITED", { message, retryAfterSeconds: 1 });
+      }
+      const gone = new AbortController();
+      reply.raw.once("close", () => gone.abort());
+      asking.add(id);
+      try {
+        return await tryOut(await openJudge(), gone.signal);
+      } finally {
+        asking.delete(id);
+      }
+    },
+  );
+}
+
+async function tryOut(judge: Judge, gone: AbortSignal): Promise<z.output<typeof Trial>> {
+  const late = AbortSignal.timeout(patienceMs);
+  const started = performance.now();
+  const answer = await judge.route(question, AbortSignal.any([late, gone]));
+  const ms = Math.round(performance.now() - started);
+  if (answer.state !== "ok") {
+    const reason = late.aborted ? `It did not answer within ${patienceMs / 1000} s.` : answer.reason;
+    return { ok: false, ms, reason };
+  }
+  if (answer.labels.get("trial")?.label === "match")
+    return { ok: true, ms, reason: "It answered as expected." };
+  const reason =
+    "It answered, but did not see that a question about a parcel is one about an order: a larger model may judge better.";
+  return { ok: false, ms, reason };
+}

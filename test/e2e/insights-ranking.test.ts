@@ -1,0 +1,150 @@
+// Insights by test case and check, the worst first, and the stretches of time they are told of.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { makeAgent, makeTest, type Owner } from "../support/app.ts";
+import {
+  assertAccessible,
+  assertReflows,
+  signIn,
+  startTestBrowser,
+  type TestBrowser,
+  type Window,
+} from "../support/browser.ts";
+import { countResults, countRuns, hourMs } from "../support/counts.ts";
+
+let browser: TestBrowser;
+before(async () => {
+  browser = await startTestBrowser();
+});
+after(() => browser.close());
+
+const hostile = `<img src=x onerror="document.title='hit'"> ${"W".repeat(120)}`;
+
+type Opened = Window & {
+  owner: Owner;
+  agentId: string;
+  /** The address of the agent's pages. */
+  base: string;
+  /** The beginning of the present hour. */
+  now: number;
+};
+
+async function open(): Promise<Opened> {
+  const owner = await browser.service.signUp();
+  const agent = await makeAgent(owner, { name: "Watched" });
+  const window = await browser.open();
+  await signIn(window.page, owner);
+  const base = `/projects/${owner.projectId}/agents/${agent.id}`;
+  return { ...window, owner, agentId: agent.id, base, now: Math.floor(Date.now() / hourMs) * hourMs };
+}
+
+const outcomesOf = (page: Page) => page.getByRole("region", { name: "Runs by outcome" });
+const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+test("test cases stand the worst first, their names as text, each with its editor and its own chart", async () => {
+  const opened = await open();
+  const { page, base, owner, agentId, now, complaints } = opened;
+  const check = { id: "quick", type: "response_time", max_ms: 1_000, description: "Answers at once" };
+  const make = (name: string) => makeTest(owner, agentId, { name, assertions: [check] });
+  const [fine, broken, blind] = [await make("Is fine"), await make(hostile), await make("Sees nothing")];
+  await countResults(browser.service.db, fine.id, "quick", now, { ago: 3, passed: 99, failed: 1 });
+  await countResults(browser.service.db, broken.id, "quick", now, {
+    ago: 5,
+    passed: 1,
+    failed: 3,
+    skipped: 2,
+  });
+  await countResults(browser.service.db, blind.id, "gone", now, { ago: 5, missing: 2 });
+  await page.goto(`${base}/insights?by=test`);
+  const rows = page.getByRole("table").getByRole("row");
+  await rows.nth(3).waitFor();
+  const names = await rows.getByRole("rowheader").allTextContents();
+  assert.deepEqual(names, [hostile, "Is fine", "Sees nothing"]);
+  await rows.nth(1).getByText("25 %").waitFor();
+  await rows.nth(1).getByText("of 4").waitFor();
+  await assertAccessible(page);
+  assert.notEqual(await page.title(), "hit");
+
+  await rows
+    .nth(1)
+    .getByRole("link", { name: /^Over time/ })
+    .click();
+  await page.waitForURL(`**${base}/insights?by=test&testId=${broken.id}`);
+  const chart = page.getByRole("region", { name: "Results by outcome" });
+  await chart.getByRole("link", { name: /: 3 failed$/ }).waitFor();
+  await assertAccessible(page);
+  assert.equal(await page.getByRole("region", { name: "Tokens" }).count(), 0);
+  const passed = await chart.getByRole("link", { name: /: 1 passed$/ }).getAttribute("href");
+  // A test passes on traces of any verdict.
+  assert.equal(new URL(passed!, browser.origin).searchParams.has("verdict"), false);
+  await chart.getByRole("link", { name: /: 3 failed$/ }).click();
+  await page.waitForURL(`**${base}/traces?*`);
+  const { testId, verdict } = searchOf(page);
+  assert.deepEqual([testId, verdict], [broken.id, "failed"]);
+  await page.goBack();
+  await page.getByRole("link", { name: "Edit it" }).click();
+  await page.waitForURL(`**${base}/tests/${broken.id}`);
+
+  await page.goto(`${base}/insights?by=check`);
+  await rows.nth(3).waitFor();
+  const checks = await rows.getByRole("rowheader").allTextContents();
+  assert.deepEqual(checks, [
+    `Response time quick Answers at once${hostile}`,
+    "Response time quick Answers at onceIs fine",
+    "Check gone no longer in the testSees nothing",
+  ]);
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await assertReflows(page);
+  await assertAccessible(page);
+  assert.deepEqual(complaints, []);
+});
+
+test("time range, interval and a custom range live in the address, and Back restores them", async () => {
+  const opened = await open();
+  const { page, base, now } = opened;
+  await countRuns(browser.service.db, opened.agentId, opened.now, [
+    { ago: 1, passed: 1 },
+    { ago: 100, passed: 2, failed: 2 },
+  ]);
+  await page.goto(`${base}/insights`);
+  await page.getByRole("link", { name: "7 days", exact: true }).click();
+  await page.waitForURL(`**${base}/insights?range=7d`);
+  await outcomesOf(page)
+    .getByRole("link", { name: /: 2 failed$/ })
+    .waitFor();
+  await page.getByRole("link", { name: "Days", exact: true }).click();
+  await page.waitForURL(`**${base}/insights?range=7d&interval=day`);
+  const day = new Date(now - 100 * hourMs).toISOString().slice(0, 10);
+  const link = outcomesOf(page).getByRole("link", { name: / \d{4} UTC: 2 failed$/ });
+  await link.waitFor();
+  const whole = new URL((await link.getAttribute("href"))!, browser.origin).searchParams;
+  assert.equal(whole.get("receivedFrom"), `${day}T00:00:00.000Z`);
+  assert.equal(Date.parse(whole.get("receivedTo")!) - Date.parse(whole.get("receivedFrom")!), 24 * hourMs);
+  await page.goBack();
+  await page.waitForURL(`**${base}/insights?range=7d`);
+  assert.equal(
+    await page.getByRole("link", { name: "Hours", exact: true }).getAttribute("aria-current"),
+    "true",
+  );
+
+  await page.getByRole("link", { name: "Custom", exact: true }).click();
+  await page.getByLabel("From (UTC)").fill(`${day}T05:00`);
+  await page.getByLabel("To (UTC)").fill(`${day}T04:00`);
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByText("Must be before the end.").waitFor();
+  await page.getByLabel("From (UTC)").fill("2020-01-01T00:00");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByText("At most 366 days can be shown at once.").waitFor();
+  await assertAccessible(page);
+  await page.getByLabel("From (UTC)").fill(`${day}T00:00`);
+  await page.getByLabel("To (UTC)").fill(`${day}T23:00`);
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByText(/00:00 to .*23:00, UTC, by the hour/).waitFor();
+  const { from, to } = searchOf(page);
+  assert.deepEqual([from, to], [`${day}T00:00:00.000Z`, `${day}T23:00:00.000Z`]);
+  await page.goto(`${base}/insights?range=custom&from=2020-01-01T00:00Z&to=${day}T00:00Z`);
+  await page.getByText("At most 366 days can be shown at once.").waitFor();
+  await page.goto(`${base}/insights?range=eon&by=all&interval=era&form=song&from=never`);
+  await outcomesOf(page).waitFor();
+});

@@ -1,0 +1,260 @@
+// Insights in the dashboard: charts and tables of the same numbers, each of which leads to its traces.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Locator, Page } from "playwright-core";
+import { makeAgent, makeTest, type Owner } from "../support/app.ts";
+import {
+  assertAccessible,
+  assertReflows,
+  becomesTrue,
+  signIn,
+  startTestBrowser,
+  type TestBrowser,
+  type Window,
+} from "../support/browser.ts";
+import { countRuns, hourMs } from "../support/counts.ts";
+
+let browser: TestBrowser;
+before(async () => {
+  browser = await startTestBrowser();
+});
+after(() => browser.close());
+
+type Opened = Window & {
+  owner: Owner;
+  agentId: string;
+  /** The address of the agent's pages. */
+  base: string;
+  /** The beginning of the present hour. */
+  now: number;
+};
+
+async function open(): Promise<Opened> {
+  const owner = await browser.service.signUp();
+  const agent = await makeAgent(owner, { name: "Watched" });
+  const window = await browser.open();
+  await signIn(window.page, owner);
+  const base = `/projects/${owner.projectId}/agents/${agent.id}`;
+  return { ...window, owner, agentId: agent.id, base, now: Math.floor(Date.now() / hourMs) * hourMs };
+}
+
+const outcomesOf = (page: Page) => page.getByRole("region", { name: "Runs by outcome" });
+const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
+const namesOf = (links: Locator) =>
+  links.evaluateAll(all => all.map(link => link.getAttribute("aria-label") ?? ""));
+
+test("where nothing was judged, the next step is named: send traces, write a test, look further back", async () => {
+  const opened = await open();
+  const { page, base, owner, agentId } = opened;
+  await page.goto(`${base}/insights`);
+  await page.getByRole("heading", { name: "No trace yet" }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("main").getByRole("link", { name: "Get started" }).last().click();
+  await page.waitForURL(`**${base}/start`);
+
+  await storeTrace(owner, agentId);
+  await page.goto(`${base}/insights`);
+  await page.getByRole("link", { name: "Write a test case" }).click();
+  await page.waitForURL(`**${base}/tests/new`);
+
+  await makeTest(owner, agentId);
+  await page.goto(`${base}/insights`);
+  await page.getByRole("heading", { name: "Nothing was judged in this time" }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Last 7 days" }).click();
+  await page.waitForURL(`**${base}/insights?range=7d`);
+  await page.getByRole("link", { name: "Last 30 days" }).waitFor();
+});
+
+async function storeTrace(owner: Owner, agentId: string): Promise<void> {
+  const { body } = await owner.client
+    .post(`/api/projects/${owner.projectId}/keys`, { name: "CI", access: "full" })
+    .expect(201);
+  const sent = await fetch(`${browser.service.url}/public/traces`, {
+    method: "POST",
+    headers: { "x-api-key": body.key, "content-type": "application/json" },
+    body: JSON.stringify({ platformId: agentId, spans: [{ span_id: "1", name: "answer" }] }),
+  });
+  assert.equal(sent.status, 201);
+}
+
+test("each part of a bar leads to its traces of that hour, and Back to the charts", async () => {
+  const opened = await open();
+  const { page, base, now, complaints } = opened;
+  await countRuns(browser.service.db, opened.agentId, opened.now, [
+    { ago: 3, passed: 9, failed: 3, skipped: 1, missing: 2, unrouted: 4 },
+  ]);
+  await page.goto(`${base}/insights`);
+  const chart = outcomesOf(page);
+  const [receivedFrom, receivedTo] = [now - 3 * hourMs, now - 2 * hourMs].map(at =>
+    new Date(at).toISOString(),
+  );
+  for (const [name, verdict] of [
+    [/UTC: 3 failed$/, "failed"],
+    [/UTC: 9 passed$/, "passed"],
+    [/UTC: 1 skipped$/, "skipped"],
+    [/UTC: 2 missing instrumentation$/, "missing_instrumentation"],
+  ] as const) {
+    await chart.getByRole("link", { name }).click();
+    await page.waitForURL(`**${base}/traces?*`);
+    assert.deepEqual(searchOf(page), { receivedFrom, receivedTo, verdict });
+    await page.goBack();
+  }
+  const unrouted = page.locator("dl").getByRole("link", { name: "4", exact: true });
+  assert.equal(
+    new URL((await unrouted.getAttribute("href"))!, browser.origin).searchParams.get("routing"),
+    "unavailable",
+  );
+  await page.getByText("75 %").first().waitFor();
+  await page.getByText("9 of 12").waitFor();
+  await assertAccessible(page);
+  assert.deepEqual(complaints, []);
+});
+
+test("a chart is one stop for Tab; arrows go from bar to bar, and Enter opens the traces of the one in focus", async () => {
+  const opened = await open();
+  const { page, base, now } = opened;
+  await countRuns(browser.service.db, opened.agentId, opened.now, [
+    { ago: 9, passed: 2, failed: 1 },
+    { ago: 4, passed: 5, failed: 3 },
+  ]);
+  await page.goto(`${base}/insights`);
+  const chart = outcomesOf(page);
+  await chart.getByRole("link").first().waitFor();
+  assert.equal(await chart.locator("a[tabindex='0']").count(), 1);
+  await chart.locator("a[tabindex='0']").focus();
+  const focused = (text: string) =>
+    becomesTrue(page, `document.activeElement.getAttribute("aria-label").endsWith("${text}")`);
+  const { keyboard } = page;
+  await focused("Failed 3");
+  const tip = page.locator(".plot-tip");
+  await tip.getByText("62.5 %").waitFor();
+  await keyboard.press("Escape");
+  await tip.waitFor({ state: "detached" });
+  await keyboard.press("ArrowUp");
+  await focused(": 3 failed");
+  await tip.waitFor();
+  await keyboard.press("ArrowLeft");
+  await focused(": 1 failed");
+  await keyboard.press("ArrowUp");
+  await focused(": 2 passed");
+  await keyboard.press("ArrowUp");
+  await focused(": 2 passed");
+  await keyboard.press("End");
+  await focused(": 5 passed");
+  await keyboard.press("ArrowDown");
+  await keyboard.press("Enter");
+  await page.waitForURL(`**${base}/traces?*`);
+  assert.deepEqual(searchOf(page), {
+    receivedFrom: new Date(now - 4 * hourMs).toISOString(),
+    receivedTo: new Date(now - 3 * hourMs).toISOString(),
+    verdict: "failed",
+  });
+});
+
+test("the table and what is told on hover hold the charts' numbers; hours without a run are gaps", async () => {
+  const opened = await open();
+  const { page, base } = opened;
+  await countRuns(browser.service.db, opened.agentId, opened.now, [
+    { ago: 11, passed: 1_234, failed: 1 },
+    { ago: 7, skipped: 6, missing: 7 },
+    { ago: 2, passed: 8, failed: 4, skipped: 2, missing: 1, unrouted: 3 },
+  ]);
+  await page.goto(`${base}/insights`);
+  await outcomesOf(page).locator("a[data-kind=all]").nth(2).waitFor();
+  const charted = await namesOf(outcomesOf(page).locator("a[data-kind=all]"));
+  assert.equal(charted.length, 3, "an hour without a run has no bar");
+  await outcomesOf(page)
+    .getByRole("link", { name: /: 8 passed$/ })
+    .hover();
+  const tip = page.locator(".plot-tip");
+  await tip.getByText("66.6 %").waitFor();
+  await tip.hover();
+  assert.equal(await tip.isVisible(), true, "the pointer can go there");
+  await assertAccessible(page);
+  const rate = page.getByRole("region", { name: "Pass rate" }).locator("circle");
+  assert.equal(await rate.count(), 2, "nor has one without a rate a point");
+  await page.getByRole("link", { name: "Table", exact: true }).click();
+  await page.waitForURL(`**${base}/insights?form=table`);
+  const rows = page.getByRole("table").getByRole("row");
+  await rows.nth(3).waitFor();
+  const cells = await rows.evaluateAll(all =>
+    all.map(row => [...row.querySelectorAll("th, td")].map(cell => cell.textContent)),
+  );
+  const [headings, ...told] = cells as string[][];
+  const inTable = told
+    .reverse()
+    .map(row => Object.fromEntries(headings!.map((heading, at) => [heading, row[at]])));
+  const inChart = charted.map(name => {
+    const [when, facts] = name.split(" UTC: ") as [string, string];
+    const numbers = facts.split(", ").map(fact => fact.match(/^(.*?) ([\d–<].*)$/)!.slice(1));
+    return { "Hour (UTC)": when, ...Object.fromEntries(numbers) };
+  });
+  for (const [at, column] of inChart.entries()) {
+    const row = Object.fromEntries(Object.keys(column).map(word => [word, inTable[at]![word]]));
+    assert.deepEqual(row, column);
+  }
+  assert.deepEqual(
+    inTable.map(row => [
+      row["Passed"],
+      row["Failed"],
+      row["Skipped"],
+      row["Missing instrumentation"],
+      row["Pass rate"],
+    ]),
+    [
+      ["1,234", "1", "0", "0", "99.9 %"],
+      ["0", "0", "6", "7", "–"],
+      ["8", "4", "2", "1", "66.6 %"],
+    ],
+  );
+  assert.equal(inTable[2]!["Routing unavailable"], "3");
+  await page.getByText("21 hours of 24 without a run are left out.").waitFor();
+  await assertAccessible(page);
+  await page.getByRole("row").nth(1).getByRole("link", { name: "4", exact: true }).click();
+  await page.waitForURL(/verdict=failed/);
+});
+
+test("at 320 pixels charts and table reflow, and remain accessible in both themes", async () => {
+  const opened = await open();
+  const { page, base, complaints } = opened;
+  await countRuns(
+    browser.service.db,
+    opened.agentId,
+    opened.now,
+    Array.from({ length: 160 }, (_, ago) => ({
+      ago: ago + 1,
+      passed: 20_000 + ago,
+      failed: ago % 7,
+      unrouted: ago % 2,
+    })),
+  );
+  await page.setViewportSize({ width: 320, height: 640 });
+  for (const query of ["", "?range=7d", "?form=table", "?range=custom"]) {
+    await page.goto(`${base}/insights${query}`);
+    await page
+      .getByRole("link", { name: /passed$|^20,0/ })
+      .first()
+      .waitFor();
+    await assertReflows(page);
+    // Of seven days there is only more of the same.
+    if (query !== "?range=7d") await assertAccessible(page);
+  }
+  assert.deepEqual(complaints, []);
+});
+
+test("insights that cannot be read say why, and Retry reads them again", async () => {
+  const opened = await open();
+  const { page, base } = opened;
+  await countRuns(browser.service.db, opened.agentId, opened.now, [{ ago: 1, passed: 1 }]);
+  const requestId = crypto.randomUUID();
+  await page.route("**/api/agents/*/insights*", route =>
+    route.fulfill({ status: 500, json: { code: "INTERNAL", message: "Something went wrong.", requestId } }),
+  );
+  await page.goto(`${base}/insights`);
+  await page.getByRole("alert").getByText(requestId).waitFor();
+  await assertAccessible(page);
+  await page.unroute("**/api/agents/*/insights*");
+  await page.getByRole("button", { name: "Retry" }).click();
+  await outcomesOf(page).waitFor();
+});

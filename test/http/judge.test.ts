@@ -1,0 +1,86 @@
+// The judge as the settings show it, and the one question that tries it.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { eventually } from "../support/eventually.ts";
+import { type JudgeServer, obliging, refusal, silence, startJudgeServer } from "../support/judge-server.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+const apiKey = "sk-never-to-be-shown";
+let judge: JudgeServer;
+let service: TestService;
+before(async () => {
+  judge = await startJudgeServer();
+  const asked = { url: judge.url, model: "local-7b", apiKey, timeoutMs: 30_000, concurrency: 8 };
+  service = await startTestService({ config: { roles: ["http"], judge: asked } });
+});
+after(async () => {
+  await service.stop();
+  await judge.close();
+});
+beforeEach(() => {
+  judge.script = obliging();
+});
+
+test("the judge's host and model are told, its key and the rest of its address never", async () => {
+  const { body } = await service.client.get("/api/judge").expect(200);
+  assert.deepEqual(body, { configured: true, host: new URL(judge.url).host, model: "local-7b" });
+});
+
+test("a trial puts one question, and says that it was answered and how long that took", async () => {
+  const asked = judge.requests.length;
+  const { body } = await service.client.post("/api/judge/test").expect(200);
+  assert.deepEqual({ ...body, ms: 0 }, { ok: true, ms: 0, reason: "It answered as expected." });
+  assert.ok(Number.isInteger(body.ms) && body.ms >= 0);
+  assert.equal(judge.requests.length, asked + 1);
+  assert.equal(judge.requests.at(-1)!.headers.authorization, `Bearer ${apiKey}`);
+});
+
+test("a judge that refuses, answers something else or misjudges the obvious is told in words", async () => {
+  for (const [script, reason] of [
+    [() => refusal(401, { message: `Wrong key ${apiKey}` }), /refuses the API key \(401\)/],
+    [() => refusal(404), /no such address or model/],
+    [obliging({ label: () => "no_match" }), /did not see that/],
+    [obliging({ label: () => "perhaps" }), /unusable/],
+  ] as const) {
+    judge.script = script;
+    const { body } = await service.client.post("/api/judge/test").expect(200);
+    assert.equal(body.ok, false);
+    assert.match(body.reason, reason);
+    assert.equal(JSON.stringify(body).includes(apiKey), false);
+  }
+});
+
+test("an account tries the judge once at a time, does not hinder others, and may again when it went away", async () => {
+  const other = await service.signUp();
+  judge.script = () => silence;
+  const waiting = new AbortController();
+  const asked = judge.requests.length;
+  const first = fetch(`${service.url}/api/judge/test`, {
+    method: "POST",
+    headers: { cookie: service.client.cookie },
+    signal: waiting.signal,
+  }).catch(error => error.name);
+  await judge.arrived(asked + 1);
+  const second = await service.client.post("/api/judge/test").expect(429);
+  assert.equal(second.body.code, "RATE_LIMITED");
+  judge.script = obliging();
+  assert.equal((await other.client.post("/api/judge/test").expect(200)).body.ok, true);
+  waiting.abort();
+  assert.equal(await first, "AbortError");
+  await eventually(async () => {
+    assert.equal((await service.client.post("/api/judge/test")).status, 200);
+  });
+});
+
+test("without a judge that is what is told, and what to set", async () => {
+  const bare = await startTestService({ config: { roles: ["http"] } });
+  try {
+    const { body } = await bare.client.get("/api/judge").expect(200);
+    assert.deepEqual(body, { configured: false, host: null, model: null });
+    const trial = await bare.client.post("/api/judge/test").expect(200);
+    assert.equal(trial.body.ok, false);
+    assert.match(trial.body.reason, /SVC_JUDGE_URL and SVC_JUDGE_MODEL/);
+  } finally {
+    await bare.stop();
+  }
+});

@@ -1,0 +1,42 @@
+// What runs came to, inserted directly into the hourly counts that insights are read from.
+import type { Database } from "../../src/store/db.ts";
+
+export const hourMs = 3_600_000;
+
+/** `ago` in hours before the one that `now` begins. */
+export type Hour = { ago: number; passed?: number; failed?: number; skipped?: number; missing?: number };
+
+/** Each run took 1 ms, 1,000 tokens in and 100 out. */
+export async function countRuns(
+  db: Database,
+  agentId: string,
+  now: number,
+  hours: (Hour & { unrouted?: number })[],
+): Promise<void> {
+  for (const { ago, passed = 0, failed = 0, skipped = 0, missing = 0, unrouted = 0 } of hours) {
+    const runs = passed + failed + skipped + missing;
+    const at = new Date(now - ago * hourMs);
+    await db.pool.query("insert into agent_hours values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", [
+      ...[agentId, at, runs, passed, failed, skipped, missing, unrouted],
+      ...[runs * 1000, runs * 100, [0, runs]],
+    ]);
+  }
+}
+
+/** Results of a test that has this one check. */
+export async function countResults(
+  db: Database,
+  testId: string,
+  checkId: string,
+  now: number,
+  { ago, passed = 0, failed = 0, skipped = 0, missing = 0 }: Hour,
+): Promise<void> {
+  const at = new Date(now - ago * hourMs);
+  const counts = [passed, failed, skipped, missing];
+  await db.pool.query("insert into test_hours values ($1, $2, $3, $4, $5, $6, now(), 'passed')", [
+    ...[testId, at, ...counts],
+  ]);
+  await db.pool.query("insert into check_hours values ($1, $2, $3, $4, $5, $6, $7)", [
+    ...[testId, checkId, at, ...counts],
+  ]);
+}

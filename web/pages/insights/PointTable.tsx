@@ -1,0 +1,96 @@
+// The charts' numbers as a table, the latest interval first.
+import type { Outcome } from "../../../src/model/run.ts";
+import { counted, outcomes, routingUnavailable } from "../../labels.ts";
+import type { Insights, Point } from "../../queries/insights.ts";
+import { useFollow } from "../../shell/follow.ts";
+import { filtersOf, totalOf } from "./Charts.tsx";
+import { durationText, intervalText, numberText, rateText } from "./figures.ts";
+import { lengthOf, type TracesAddress } from "./view.ts";
+
+const shown: Outcome[] = ["passed", "failed", "missing_instrumentation", "skipped"];
+
+type PointTableProps = {
+  insights: Insights;
+  points: Point[];
+  noun: string;
+  traces: TracesAddress;
+  testId?: string | undefined;
+};
+
+export function PointTable({ insights, points, noun, traces, testId }: PointTableProps) {
+  const follow = useFollow();
+  const { from, to, interval } = insights;
+  const all = Math.round((Date.parse(to) - Date.parse(from)) / lengthOf(interval));
+  const ofAgent = testId === undefined;
+  const headings = [
+    interval === "hour" ? "Hour (UTC)" : "Day (UTC)",
+    noun,
+    "Pass rate",
+    ...shown.map(outcome => outcomes[outcome].text),
+    ...(ofAgent ? [routingUnavailable.text, "p50", "p95", "Tokens in", "Tokens out"] : []),
+  ];
+  const number = (label: string, value: number | undefined, href?: string) => (
+    <td key={label} data-label={label} className="number">
+      {value && href ? <a href={href}>{numberText(value)}</a> : numberText(value ?? 0)}
+    </td>
+  );
+  return (
+    <>
+      <div className="table-wrap" ref={follow}>
+        <table className="table">
+          <caption className="unseen">{noun} by outcome over time</caption>
+          <thead>
+            <tr>
+              {headings.map((heading, index) => (
+                <th key={heading} scope="col" className={index > 0 ? "number" : ""}>
+                  {heading}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {[...points].reverse().map(point => {
+              const at = Date.parse(point.at);
+              const { counts, durationMs, tokens } = point;
+              return (
+                <tr key={at}>
+                  <th scope="row">{intervalText(at, interval)}</th>
+                  {number(noun, point.runs ?? totalOf(point), traces({ testId }, at))}
+                  <td data-label="Pass rate" className="number">
+                    {rateText(point.passRate)}
+                  </td>
+                  {shown.map(outcome =>
+                    number(outcomes[outcome].text, counts[outcome], traces(filtersOf(outcome, testId), at)),
+                  )}
+                  {ofAgent && (
+                    <>
+                      {number(
+                        routingUnavailable.text,
+                        point.routingUnavailable,
+                        traces({ routing: "unavailable" }, at),
+                      )}
+                      <td data-label="p50" className="number">
+                        {durationText(durationMs?.p50)}
+                      </td>
+                      <td data-label="p95" className="number">
+                        {durationText(durationMs?.p95)}
+                      </td>
+                      {number("Tokens in", tokens?.input)}
+                      {number("Tokens out", tokens?.output)}
+                    </>
+                  )}
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      {all > points.length && (
+        <p className="quiet small">
+          {counted(all - points.length, interval)} of {all} without a run{" "}
+          {all - points.length === 1 ? "is" : "are"} left out.
+        </p>
+      )}
+    </>
+  );
+}

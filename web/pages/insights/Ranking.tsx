@@ -1,0 +1,156 @@
+// Tests or checks, the worst first, each with its counts and a small chart.
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Assertion } from "../../../src/model/assertion.ts";
+import type { Counts, Outcome } from "../../../src/model/run.ts";
+import { checkTypes, outcomes } from "../../labels.ts";
+import type { Insights, Series } from "../../queries/insights.ts";
+import { testsQuery } from "../../queries/tests.ts";
+import { useFollow } from "../../shell/follow.ts";
+import { Button } from "../../ui/Button.tsx";
+import { filtersOf } from "./Charts.tsx";
+import { numberText, rateText } from "./figures.ts";
+import { Sparkline } from "./Sparkline.tsx";
+import type { Search, TracesAddress } from "./view.ts";
+
+const shown: Outcome[] = ["failed", "missing_instrumentation", "passed", "skipped"];
+const rowsAtOnce = 100;
+
+type RankingProps = {
+  insights: Insights;
+  of: "test" | "check";
+  traces: TracesAddress;
+  params: { projectId: string; agentId: string };
+  /** Of the address, to go on from. */
+  search: Search;
+};
+
+export function Ranking({ insights, of, traces, params, search }: RankingProps) {
+  const follow = useFollow();
+  const [rows, setRows] = useState(rowsAtOnce);
+  const ranked = rank(insights.series);
+  const noun = of === "test" ? "Test case" : "Check";
+  return (
+    <>
+      <div className="table-wrap" ref={follow}>
+        <table className="table ranking">
+          <caption className="unseen">{of === "test" ? "Test cases" : "Checks"}, the worst first</caption>
+          <thead>
+            <tr>
+              <th scope="col">{noun}</th>
+              <th scope="col">Over time</th>
+              <th scope="col" className="number">
+                Pass rate
+              </th>
+              {shown.map(outcome => (
+                <th key={outcome} scope="col" className="number">
+                  {outcomes[outcome].text}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {ranked.slice(0, rows).map(({ series, counts, passRate }) => (
+              <tr key={`${series.testId} ${series.checkId}`}>
+                <th scope="row">
+                  <Name series={series} params={params} />
+                </th>
+                <td data-label="Over time">
+                  <Link
+                    to="/projects/$projectId/agents/$agentId/insights"
+                    params={params}
+                    search={{ ...search, by: "test", testId: series.testId ?? undefined }}
+                    aria-label={`Over time: ${series.name}`}
+                    className="spark-link"
+                  >
+                    <Sparkline insights={insights} points={series.points} />
+                  </Link>
+                </td>
+                <td data-label="Pass rate" className="number">
+                  <span>
+                    {rateText(passRate)}
+                    <span className="quiet small"> of {numberText(counts.passed + counts.failed)}</span>
+                  </span>
+                </td>
+                {shown.map(outcome => (
+                  <td key={outcome} data-label={outcomes[outcome].text} className="number">
+                    {counts[outcome] === 0 ? (
+                      <span className="quiet">0</span>
+                    ) : (
+                      <a href={traces(filtersOf(outcome, series.testId ?? undefined))}>
+                        {numberText(counts[outcome])}
+                      </a>
+                    )}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {ranked.length > rows && (
+        <div className="more">
+          <Button onClick={() => setRows(rows + rowsAtOnce)}>Show more of {numberText(ranked.length)}</Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+type NameProps = { series: Series; params: { projectId: string; agentId: string } };
+
+function Name({ series: { testId, checkId, name }, params }: NameProps) {
+  const { data: tests = [], isSuccess } = useInfiniteQuery({
+    ...testsQuery(params.agentId),
+    enabled: checkId !== null,
+  });
+  const editor = (
+    <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={{ ...params, testId: testId! }}>
+      {name}
+    </Link>
+  );
+  if (checkId === null) return editor;
+  const test = tests.find(({ id }) => id === testId);
+  const check = test?.assertions.find(({ id }) => id === checkId);
+  return (
+    <span className="stack-tight">
+      <span>
+        {check ? checkTypes[check.type] : "Check"} <code>{checkId}</code>
+        {check && aboutOf(check) && <span className="quiet"> {aboutOf(check)}</span>}
+        {isSuccess && test && !check && <span className="quiet"> no longer in the test</span>}
+      </span>
+      <span className="small">{editor}</span>
+    </span>
+  );
+}
+
+/** What sets it apart from others of its type. */
+function aboutOf(check: Assertion): string | undefined {
+  if (check.description) return check.description;
+  return "expected_name" in check ? check.expected_name : undefined;
+}
+
+type Ranked = { series: Series; counts: Counts; passRate: number | null };
+
+/** By pass rate, the lowest first; then what failed more often, what could not be judged for want of data, the name. */
+function rank(series: Series[]): Ranked[] {
+  const ranked = series.map(one => {
+    const counts = sumOf(one.points);
+    const judged = counts.passed + counts.failed;
+    return { series: one, counts, passRate: judged === 0 ? null : counts.passed / judged };
+  });
+  return ranked.sort(
+    (a, b) =>
+      (a.passRate ?? 2) - (b.passRate ?? 2) ||
+      b.counts.failed - a.counts.failed ||
+      b.counts.missing_instrumentation - a.counts.missing_instrumentation ||
+      (a.series.name ?? "").localeCompare(b.series.name ?? ""),
+  );
+}
+
+export function sumOf(points: { counts: Counts }[]): Counts {
+  const sum: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
+  for (const { counts } of points) for (const outcome of shown) sum[outcome] += counts[outcome];
+  return sum;
+}

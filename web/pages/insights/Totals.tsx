@@ -1,0 +1,87 @@
+// The whole stretch of time in figures, each with its word, leading to its traces.
+import type { ReactNode } from "react";
+import type { Outcome } from "../../../src/model/run.ts";
+import { outcomes, routingUnavailable } from "../../labels.ts";
+import type { AgentTally, Tally } from "../../queries/insights.ts";
+import { useFollow } from "../../shell/follow.ts";
+import { Icon, type IconName } from "../../ui/Icon.tsx";
+import { filtersOf, totalOf } from "./Charts.tsx";
+import { durationText, numberText, rateText, shortText } from "./figures.ts";
+import type { TracesAddress } from "./view.ts";
+
+const shown: Outcome[] = ["passed", "failed", "missing_instrumentation", "skipped"];
+
+type TotalsProps = {
+  total: Tally & Partial<AgentTally>;
+  noun: string;
+  traces: TracesAddress;
+  testId?: string | undefined;
+};
+
+export function Totals({ total, noun, traces, testId }: TotalsProps) {
+  const follow = useFollow();
+  const { counts, passRate, runs = totalOf(total), durationMs, tokens } = total;
+  const judged = counts.passed + counts.failed;
+  return (
+    <dl className="figures" ref={follow}>
+      <Figure word="Pass rate" note={`${numberText(counts.passed)} of ${numberText(judged)}`}>
+        {rateText(passRate)}
+      </Figure>
+      <Figure word={noun}>
+        <a href={traces({ testId })}>{numberText(runs)}</a>
+      </Figure>
+      {shown.map(outcome => (
+        <Figure
+          key={outcome}
+          word={outcomes[outcome].text}
+          icon={outcomes[outcome].icon}
+          tone={outcomes[outcome].tone}
+        >
+          {counts[outcome] === 0 ? (
+            0
+          ) : (
+            <a href={traces(filtersOf(outcome, testId))}>{numberText(counts[outcome])}</a>
+          )}
+        </Figure>
+      ))}
+      {total.routingUnavailable ? (
+        <Figure word={routingUnavailable.text} icon={routingUnavailable.icon} tone="warn">
+          <a href={traces({ routing: "unavailable" })}>{numberText(total.routingUnavailable)}</a>
+        </Figure>
+      ) : null}
+      {durationMs && (
+        <Figure word="Duration" note={`p50, p95 ${durationText(durationMs.p95)}`}>
+          {durationText(durationMs.p50)}
+        </Figure>
+      )}
+      {tokens && (
+        <Figure word="Tokens" note={`in, ${shortText(tokens.output)} out`}>
+          {shortText(tokens.input)}
+        </Figure>
+      )}
+    </dl>
+  );
+}
+
+type FigureProps = {
+  word: string;
+  icon?: IconName;
+  tone?: string | undefined;
+  note?: string;
+  children: ReactNode;
+};
+
+function Figure({ word, icon, tone, note, children }: FigureProps) {
+  return (
+    <div className="figure">
+      <dt data-tone={tone}>
+        {icon && <Icon name={icon} />}
+        {word}
+      </dt>
+      <dd>
+        {children}
+        {note && <span className="quiet small">{note}</span>}
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,104 @@
+// What the address of the insights says: the stretch of time, what it is told by, and the form it is shown in.
+import type { By, Insights, InsightsAsk, Interval } from "../../queries/insights.ts";
+
+type Name = "by" | "range" | "from" | "to" | "interval" | "testId" | "form";
+/** The search of the address, as routes.tsx lists its names. */
+export type Search = { [N in Name]?: string | undefined };
+
+export const ranges = { "24h": "24 hours", "7d": "7 days", "30d": "30 days", custom: "Custom" } as const;
+export type Range = keyof typeof ranges;
+export const bys: Record<By, string> = { agent: "Agent", test: "Test cases", check: "Checks" };
+export const intervals: Record<Interval, string> = { hour: "Hours", day: "Days" };
+export const forms = { chart: "Charts", table: "Table" } as const;
+export type Form = keyof typeof forms;
+
+export type View = {
+  by: By;
+  range: Range;
+  interval: Interval;
+  testId: string | undefined;
+  form: Form;
+  /** Of a custom range: ISO 8601. */
+  from: string | undefined;
+  to: string | undefined;
+};
+
+const hours = { "24h": 24, "7d": 168, "30d": 720 };
+const hourMs = 3_600_000;
+/** As many hours, or days, as the API answers at once. */
+const hoursMax = 31 * 24;
+const daysMax = 366;
+
+/** What is not understood is as if it were absent. */
+export function viewOf(search: Search): View {
+  const by = oneOf(bys, search.by) ?? "agent";
+  const range = oneOf(ranges, search.range) ?? "24h";
+  const [from, to] = [instantOf(search.from), instantOf(search.to)];
+  const asked = oneOf(intervals, search.interval);
+  const testId = by === "agent" ? undefined : search.testId;
+  const view = { by, range, testId, form: oneOf(forms, search.form) ?? "chart", from, to };
+  if (range === "24h") return { ...view, interval: "hour" };
+  if (range === "custom") {
+    const length = hoursOf(from, to);
+    const interval = length > hoursMax ? "day" : (asked ?? (length > 240 ? "day" : "hour"));
+    return { ...view, interval };
+  }
+  const fine = range === "7d" && (by === "agent" || (by === "test" && testId !== undefined));
+  return { ...view, interval: asked ?? (fine ? "hour" : "day") };
+}
+
+/** Whether the stretch of time can be told by the hour as well as by the day. */
+export function hasChoice({ range, from, to }: View): boolean {
+  return range === "custom" ? hoursOf(from, to) <= hoursMax : range !== "24h";
+}
+
+export function askOf({ by, range, interval, testId, from, to }: View): InsightsAsk {
+  return { by, interval, testId, span: range === "custom" ? { from, to } : { hours: hours[range] } };
+}
+
+/** Why a custom range cannot be shown. */
+export function rangeFault(from: string | undefined, to: string | undefined): string | undefined {
+  const length = hoursOf(from, to);
+  if (length <= 0) return "Must be before the end.";
+  if (length > daysMax * 24) return `At most ${daysMax} days can be shown at once.`;
+  return undefined;
+}
+
+function hoursOf(from: string | undefined, to: string | undefined): number {
+  if (from === undefined) return 24;
+  return ((to === undefined ? Date.now() : Date.parse(to)) - Date.parse(from)) / hourMs;
+}
+
+function instantOf(text: string | undefined): string | undefined {
+  const time = Date.parse(text ?? "");
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+}
+
+function oneOf<T extends string>(known: Record<T, unknown>, text: string | undefined): T | undefined {
+  return text !== undefined && Object.hasOwn(known, text) ? (text as T) : undefined;
+}
+
+/** Filters of the list of traces, by the names of its address. */
+export type TraceFilters = { verdict?: string; routing?: string; testId?: string | undefined };
+
+/** Addresses of the traces that a figure stands for; `at` (ms) narrows them to one interval. */
+export type TracesAddress = (filters?: TraceFilters, at?: number) => string;
+
+export function tracesAddress(
+  params: { projectId: string; agentId: string },
+  { from, to, interval }: Pick<Insights, "from" | "to" | "interval">,
+): TracesAddress {
+  return (filters = {}, at) => {
+    const whole = at === undefined;
+    const search = new URLSearchParams({
+      receivedFrom: whole ? from : new Date(at).toISOString(),
+      receivedTo: whole ? to : new Date(at + lengthOf(interval)).toISOString(),
+    });
+    for (const [name, value] of Object.entries(filters)) if (value) search.set(name, value);
+    return `/projects/${params.projectId}/agents/${params.agentId}/traces?${search}`;
+  };
+}
+
+export function lengthOf(interval: Interval): number {
+  return interval === "hour" ? hourMs : 24 * hourMs;
+}
