@@ -58,7 +58,24 @@ const run = {
 };
 
 const Run = z.object(run).meta({ id: "Run" });
-export const RunDetail = z.object({ ...run, results: z.array(Result) }).meta({ id: "RunDetail" });
+
+const Applicability = z.object({
+  testId: Id,
+  name: z.string(),
+  applied: z.boolean(),
+  why: z.string(),
+  reason: z.string().optional(),
+});
+
+export const RunDetail = z
+  .object({
+    ...run,
+    results: z.array(Result),
+    tests: z
+      .array(Applicability)
+      .describe("Of each test as it was then: whether it ran, and why or why not."),
+  })
+  .meta({ id: "RunDetail" });
 
 const trace = {
   id: Id,
@@ -110,16 +127,6 @@ export const TraceDetail = z
       .nullable()
       .describe("For the notice other_convention: what was found, and what to send."),
     runs: z.array(RunDetail),
-    tests: z
-      .array(
-        z.object({
-          testId: Id,
-          name: z.string(),
-          applied: z.boolean(),
-          why: z.string(),
-          reason: z.string().optional(),
-        }),
-      )
-      .describe("For every test of the agent, whether it ran and why not."),
+    tests: z.array(Applicability).describe("For every test of the agent, whether it ran and why not."),
   })
   .meta({ id: "TraceDetail" });

@@ -31,7 +31,7 @@ export const semantic: CheckOf<"semantic"> = (assertion, context) => {
     holds: result.kind === "holds",
     fact: `The judge's score is ${best.score} of at least ${threshold}: ${best.reason.replace(/\.$/, "")}`,
     expected,
-    actual: { score: best.score, model: best.model },
+    actual: { score: best.score, model: best.model, reason: best.reason },
     evidence: result.kind === "holds" ? [placeOfText(best.found)] : evidence,
     score: best.score,
   };
