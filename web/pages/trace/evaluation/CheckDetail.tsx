@@ -20,7 +20,14 @@ export const details: { [T in AssertionType]: DetailOf<T> } = {
   node_call: NodeCall,
   tool_call: ToolCall,
   token_limit: TokenLimit,
-  http_status: ({ check: { expected, actual } }) => <Compared expected={expected} actual={actual} />,
+  http_status: ({ check: { actual }, assertion: { expected_status: expected } }) => (
+    <Facts
+      facts={[
+        ["Expected", <code key="expected">{[expected].flat().join(", ")}</code>],
+        ["Actual", <code key="actual">{String(actual)}</code>],
+      ]}
+    />
+  ),
   response_time: ({ check: { actual }, assertion: { max_ms, negate } }) =>
     typeof actual === "number" && (
       <LimitMeter name="Duration" value={actual} limit={max_ms} negate={negate} unit="ms" />
@@ -30,9 +37,11 @@ export const details: { [T in AssertionType]: DetailOf<T> } = {
   json_match: ({ check: { actual, outcome, evidence }, assertion: { expected_value } }) => (
     <>
       <Compared expected={expected_value} actual={searchedOf(actual) ? undefined : actual} />
-      {evidence.length > 1 && outcome === "failed" && evidence.some(place => "value" in place) && (
-        <p className="quiet small">The first of {evidence.length} values; none of them is it.</p>
-      )}
+      {evidence.length > 1 &&
+        outcome === "failed" &&
+        evidence.every(place => place.attribute !== null && "value" in place) && (
+          <p className="quiet small">The first of {evidence.length} values; none of them is it.</p>
+        )}
       <Searched actual={actual} />
     </>
   ),
@@ -57,25 +66,23 @@ function NodeCall({ check, assertion }: Parameters<DetailOf<"node_call">>[0]) {
   return (
     <Facts
       facts={[
-        ["Expected", timesText(assertion, assertion.negate)],
-        ["Counted", count === null ? null : number.format(count)],
+        ["Counted", countText(count, assertion)],
         ["Steps", names.length > 0 && <Names names={names} />],
-        ...namesSearched(assertion.expected_name, searched, "Steps searched"),
+        ...(names.length > 0 ? [] : namesSearched(assertion.expected_name, searched, "Steps searched")),
       ]}
     />
   );
 }
 
 function ToolCall({ check, assertion }: Parameters<DetailOf<"tool_call">>[0]) {
-  const { expected_name, expected_arguments, negate } = assertion;
+  const { expected_name, expected_arguments } = assertion;
   const { count = null, called = [] } = fieldsOf<Counted>(check.actual);
   const isCalled = called.includes(expected_name);
   return (
     <>
       <Facts
         facts={[
-          ["Expected", timesText(assertion, negate)],
-          ["Counted", count === null ? null : number.format(count)],
+          ["Counted", countText(count, assertion)],
           ...(isCalled ? [] : namesSearched(expected_name, called, "Tools called")),
         ]}
       />
@@ -84,6 +91,12 @@ function ToolCall({ check, assertion }: Parameters<DetailOf<"tool_call">>[0]) {
       )}
     </>
   );
+}
+
+function countText(count: number | null, assertion: AssertionOf<"node_call" | "tool_call">): string | null {
+  return count === null
+    ? null
+    : `${number.format(count)}, expected ${timesText(assertion, assertion.negate)}`;
 }
 
 /** What was there instead, and what of it was probably meant. */
@@ -130,13 +143,9 @@ function LimitMeter({ name, value, limit, negate, unit }: LimitMeterProps) {
   );
 }
 
-function ResponseRegex({
-  check: { actual, match },
-  assertion: { pattern, flags },
-}: Parameters<DetailOf<"response_regex">>[0]) {
+function ResponseRegex({ check: { actual, match } }: Parameters<DetailOf<"response_regex">>[0]) {
   return (
     <>
-      <Facts facts={[["Pattern", <code key="pattern">{`/${pattern}/${flags ?? ""}`}</code>]]} />
       {match ? (
         <blockquote className="passage">
           {match.before}
@@ -223,7 +232,7 @@ function Fault({ fault }: { fault: string }) {
   if (end < 0) return <li>{fault}</li>;
   return (
     <li>
-      <code>{fault.slice(0, end)}</code> {fault.slice(end + 2)}
+      <code>{fault.slice(0, end)}</code>: {fault.slice(end + 2)}
     </li>
   );
 }

@@ -95,7 +95,7 @@ function Skip({
     <>
       {check.skipped === "dependency" && <Dependency assertion={assertion} result={result} />}
       <p className="quiet">
-        {skipAdvice[check.skipped]} {check.skipped !== "no_judge" && freshIdentity}
+        {skipAdvice[check.skipped]} {!["no_judge", "dependency"].includes(check.skipped) && freshIdentity}
       </p>
       {check.skipped === "no_judge" && (
         <>

@@ -56,6 +56,7 @@ export function TestItem({ result, checks, applicability, now, folds }: TestItem
       </div>
       <p className="quiet small test-line">
         {passiveBehaviors[test.passiveBehavior].text}
+        {applicability && applicability.why !== "always_run" && ` · ${whys[applicability.why]}`}
         {result.checks.length > 0 && ` · ${countsText(counts)}`}
         {counted > 0 && ` · ${counts.passed} of ${counted} checks that counted`}
         {changes.length > 0 && " · changed since"}
@@ -64,10 +65,8 @@ export function TestItem({ result, checks, applicability, now, folds }: TestItem
       {open && (
         <div className="stack test-body">
           {(changes.length > 0 || now === null) && <Changed result={result} changes={changes} />}
-          {applicability && applicability.why !== "always_run" ? (
+          {applicability && applicability.why !== "always_run" && (
             <Scenario scenario={test.scenario} applicability={applicability} />
-          ) : (
-            applicability && <p>{whys[applicability.why]}</p>
           )}
           {result.checks.length === 0 && outcome !== "skipped" && <p>{result.reason}</p>}
           {checks.length > 0 && (

@@ -1,7 +1,6 @@
 // Above the tests: what is shown of them, folding, and the way from one failed check to the next.
 import { counted } from "../../../labels.ts";
 import { Button } from "../../../ui/Button.tsx";
-import { Keys } from "../../../ui/Keys.tsx";
 
 type ToolbarProps = {
   failed: number;
@@ -26,12 +25,21 @@ export function Toolbar({ failed, onlyNotPassed, onOnly, onFoldAll, onGo }: Tool
       {failed > 0 && (
         <span className="line">
           <span className="quiet small">{counted(failed, "failed check")}</span>
-          <Button small look="plain" aria-label="Previous failed check" onClick={() => onGo(-1)}>
-            <Keys keys="p" />
-          </Button>
-          <Button small look="plain" aria-label="Next failed check" onClick={() => onGo(1)}>
-            <Keys keys="n" />
-          </Button>
+          <Button
+            small
+            className="turned"
+            icon="chevron"
+            aria-label="Previous failed check"
+            title="Previous failed check (p)"
+            onClick={() => onGo(-1)}
+          />
+          <Button
+            small
+            icon="chevron"
+            aria-label="Next failed check"
+            title="Next failed check (n)"
+            onClick={() => onGo(1)}
+          />
         </span>
       )}
     </div>

@@ -3,11 +3,14 @@ import { type ReactNode, useState } from "react";
 import { Button } from "../../../ui/Button.tsx";
 
 const textMax = 600;
+const lineMax = 60;
 
-/** A value as JSON; a text in quotation marks. */
+/** A value as JSON, in one line where it is short; text that is JSON itself as it stands, to keep every digit. */
 export function Value({ value }: { value: unknown }) {
   if (value === undefined) return <span className="quiet">nothing</span>;
-  return <Long text={JSON.stringify(value, null, typeof value === "object" ? 2 : 0)} code />;
+  if (typeof value === "string" && /^\s*[[{]/.test(value)) return <Long text={value} code />;
+  const line = JSON.stringify(value);
+  return <Long text={line.length > lineMax ? JSON.stringify(value, null, 2) : line} code />;
 }
 
 /** Plain text, its line breaks kept. */
@@ -15,9 +18,10 @@ export function Long({ text, code = false }: { text: string; code?: boolean }) {
   const [whole, setWhole] = useState(false);
   const cut = !whole && text.length > textMax;
   const shown = cut ? `${text.slice(0, textMax)}…` : text;
+  const look = shown.includes("\n") ? "value value-block" : "value";
   return (
     <>
-      {code ? <code className="value">{shown}</code> : <span className="value">{shown}</span>}
+      {code ? <code className={look}>{shown}</code> : <span className="value">{shown}</span>}
       {cut && (
         <Button small look="link" onClick={() => setWhole(true)}>
           Show all

@@ -2,7 +2,7 @@
 
 const nearMax = 3;
 /** Of the pairs of neighbouring characters of both names, the share that both have. */
-const likenessMin = 0.4;
+const likenessMin = 0.5;
 
 /** The nearest first; names that hold the wanted one, or stand in it, are near. */
 export function nearNames(wanted: string, names: string[]): string[] {

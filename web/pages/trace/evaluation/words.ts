@@ -95,5 +95,5 @@ export const number = new Intl.NumberFormat("en", { maximumFractionDigits: 3 });
 
 /** "340 ms", "2.4 s". */
 export function durationText(ms: number): string {
-  return ms < 1000 ? `${number.format(Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`;
+  return ms < 1000 ? `${number.format(Math.round(ms))} ms` : `${number.format(Math.round(ms / 10) / 100)} s`;
 }
