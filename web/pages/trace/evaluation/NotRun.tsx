@@ -1,6 +1,6 @@
 // The tests that did not run on the trace, each with why.
 import { Link } from "@tanstack/react-router";
-import { counted, type Why } from "../../../labels.ts";
+import { counted, type Why, whys } from "../../../labels.ts";
 import type { ListedTest } from "../../../shapes.ts";
 import { useTrace } from "./context.ts";
 import { Scenario } from "./Scenario.tsx";
@@ -32,6 +32,7 @@ export function NotRun({ tests, nowOf }: NotRunProps) {
                   </Link>
                 )}
               </h4>
+              <p>{whys[applicability.why]}</p>
               <Scenario scenario={now?.scenario} applicability={applicability} />
             </li>
           );

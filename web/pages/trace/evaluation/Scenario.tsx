@@ -1,5 +1,5 @@
-// How a scenario was matched: the sentence, the router's own reason, the scenario, and the input beside it.
-import { type Why, whys } from "../../../labels.ts";
+// How a scenario was matched: the router's own reason, the scenario, and the input beside it.
+import type { Why } from "../../../labels.ts";
 import { useTrace } from "./context.ts";
 import { Facts, Long } from "./Value.tsx";
 
@@ -9,23 +9,20 @@ export function Scenario({ scenario, applicability: { why, reason } }: ScenarioP
   const { trace } = useTrace();
   const isCompared = !["disabled", "manual_only", "multi_turn", "always_run"].includes(why);
   return (
-    <div className="stack-tight">
-      <p>{whys[why]}</p>
-      <Facts
-        facts={[
-          [why === "routing_unavailable" ? "Reason" : "Judge’s reason", reason && <Long text={reason} />],
-          ["Scenario", isCompared && scenario && <Long text={scenario} />],
-          [
-            "User’s input",
-            isCompared &&
-              (trace.userInput === null ? (
-                <span className="quiet">none in the trace</span>
-              ) : (
-                <Long text={trace.userInput} />
-              )),
-          ],
-        ]}
-      />
-    </div>
+    <Facts
+      facts={[
+        [why === "routing_unavailable" ? "Reason" : "Judge’s reason", reason && <Long text={reason} />],
+        ["Scenario", isCompared && scenario && <Long text={scenario} />],
+        [
+          "User’s input",
+          isCompared &&
+            (trace.userInput === null ? (
+              <span className="quiet">none in the trace</span>
+            ) : (
+              <Long text={trace.userInput} />
+            )),
+        ],
+      ]}
+    />
   );
 }

@@ -30,6 +30,7 @@ export function TestItem({ result, checks, applicability, now, folds }: TestItem
   const { params } = useTrace();
   const { testId, name, outcome, counts, test } = result;
   const open = folds.isOpen(testId);
+  const left = result.checks.length - checks.length;
   const counted = counts.passed + counts.failed;
   const changes = now ? changesOf(test, now) : [];
   return (
@@ -82,8 +83,10 @@ export function TestItem({ result, checks, applicability, now, folds }: TestItem
               ))}
             </ul>
           )}
-          {checks.length < result.checks.length && (
-            <p className="quiet small">{result.checks.length - checks.length} that passed are left out.</p>
+          {left > 0 && (
+            <p className="quiet small">
+              {left === 1 ? "1 that passed is" : `${left} that passed are`} left out.
+            </p>
           )}
         </div>
       )}
