@@ -300,7 +300,14 @@ test("a semantic check shows the score by its threshold and the judge's reason",
   const { region } = await judged(place);
   await region.getByRole("button", { name: "Expand all" }).click();
   const warm = checkOf(region, "Semantic", "The reply is warm.");
-  await shows(warm, "1 of 1, threshold 0.7", "Reaches the threshold", "As scripted.", "local-model");
+  await shows(
+    warm,
+    "1 of 1, threshold 0.7",
+    "Reaches the threshold",
+    "As scripted.",
+    "local-model",
+    "321 in, 45 out",
+  );
   await shows(checkOf(region, "Semantic", "apologises"), "0 of 1, threshold 0.8", "Below the threshold");
   await shows(
     checkOf(region, "Semantic", "Anything."),

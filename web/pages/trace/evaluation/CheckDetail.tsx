@@ -1,6 +1,7 @@
 // What a check found, in the form that suits its type: a comparison, a bar, a passage, a list of faults.
 import type { ReactNode } from "react";
 import type { AssertionOf, AssertionType } from "../../../../src/model/assertion.ts";
+import type { Spent } from "../../../../src/model/judge.ts";
 import type { Check } from "../../../../src/model/run.ts";
 import type { TestCaseDocument } from "../../../../src/model/test-case.ts";
 import { ArgumentDiffs } from "./ArgumentDiff.tsx";
@@ -164,11 +165,11 @@ function ResponseRegex({ check: { actual, match } }: Parameters<DetailOf<"respon
   );
 }
 
-type Judged = { model?: string; reason?: string; ms?: number; inputTokens?: number; outputTokens?: number };
+type Judged = { model: string; reason: string; spent: Spent };
 
 function Semantic({ check, assertion, test }: Parameters<DetailOf<"semantic">>[0]) {
   const threshold = Object.hasOwn(assertion, "threshold") ? assertion.threshold : test.threshold;
-  const { model, reason, ms, inputTokens, outputTokens } = fieldsOf<Judged>(check.actual);
+  const { model, reason, spent } = fieldsOf<Judged>(check.actual);
   const { score } = check;
   return (
     <>
@@ -189,18 +190,18 @@ function Semantic({ check, assertion, test }: Parameters<DetailOf<"semantic">>[0
           ["Reference", assertion.reference && <Long text={assertion.reference} />],
           ["Judge’s reason", reason && <Long text={reason} />],
           ["Model", model && <code>{model}</code>],
-          ["Time", ms !== undefined && durationText(ms)],
-          [
-            "Tokens",
-            inputTokens !== undefined &&
-              `${number.format(inputTokens)} in, ${number.format(outputTokens ?? 0)} out`,
-          ],
+          ["Time", spent && durationText(spent.ms)],
+          ["Tokens", spent && spent.inputTokens + spent.outputTokens > 0 && tokensText(spent)],
           ["Threshold", typeof threshold !== "number" && <code>{inline(threshold)}</code>],
         ]}
       />
       <Searched actual={check.actual} />
     </>
   );
+}
+
+function tokensText({ inputTokens, outputTokens }: Spent): string {
+  return `${number.format(inputTokens)} in, ${number.format(outputTokens)} out`;
 }
 
 function JsonSchema({ check: { actual }, assertion: { schema } }: Parameters<DetailOf<"json_schema">>[0]) {
