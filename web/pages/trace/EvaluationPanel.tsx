@@ -7,6 +7,7 @@ import { testsQuery } from "../../queries/tests.ts";
 import type { RunDetail, TraceOutline } from "../../shapes.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import "../../styles/evaluation.css";
+import { Button } from "../../ui/Button.tsx";
 import { type Shared, TraceContext } from "./evaluation/context.ts";
 import { failedChecks, useFolds } from "./evaluation/folds.ts";
 import { NotRun } from "./evaluation/NotRun.tsx";
@@ -17,6 +18,8 @@ import { NotEvaluated, RunOpen } from "./evaluation/Unjudged.tsx";
 import { byWorst, countsText } from "./evaluation/words.ts";
 import type { Select, Selection } from "./selection.ts";
 
+/** More tests than these are shown only when asked for. */
+const shownMax = 50;
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
 
 export type EvaluationPanelProps = {
@@ -34,6 +37,7 @@ export function EvaluationPanel({ trace, runId, testId, selected, onSelect }: Ev
   const { projectId, agentId } = route.useParams();
   const { check, only } = route.useSearch();
   const navigate = route.useNavigate();
+  const [all, setAll] = useState(false);
   const run = shownRun(trace.runs, runId);
   const results = run ? run.results.toSorted(byWorst) : [];
   const folds = useFolds(results, testId, check);
@@ -50,6 +54,8 @@ export function EvaluationPanel({ trace, runId, testId, selected, onSelect }: Ev
     const left = checks.filter(({ outcome }) => outcome !== "passed");
     return result.outcome === "passed" && left.length === 0 ? [] : [{ result, checks: left }];
   });
+  const named = shown.findIndex(({ result }) => result.testId === testId);
+  const inView = all || named >= shownMax ? shown : shown.slice(0, shownMax);
   const failed = failedChecks(shown);
   const goFailed = (step: 1 | -1) => {
     const at = failed.findIndex(one => one.testId === testId && one.checkId === check);
@@ -61,12 +67,6 @@ export function EvaluationPanel({ trace, runId, testId, selected, onSelect }: Ev
   useShortcut("n", "Next failed check", () => goFailed(1));
   useShortcut("p", "Previous failed check", () => goFailed(-1));
 
-  const whysOf = run?.state === "completed" && run.tests.length > 0 ? run.tests : trace.tests;
-  const judged = new Set(results.map(result => result.testId));
-  const notRun = [
-    ...whysOf,
-    ...trace.tests.filter(one => !whysOf.some(({ testId }) => testId === one.testId)),
-  ];
   const shared: Shared = {
     trace,
     spanNames,
@@ -98,7 +98,7 @@ export function EvaluationPanel({ trace, runId, testId, selected, onSelect }: Ev
             />
             {shown.length === 0 && <p>Everything that was judged passed.</p>}
             <ul className="tests" aria-label="Tests that ran">
-              {shown.map(({ result, checks }) => (
+              {inView.map(({ result, checks }) => (
                 <TestItem
                   key={result.testId}
                   result={result}
@@ -109,9 +109,12 @@ export function EvaluationPanel({ trace, runId, testId, selected, onSelect }: Ev
                 />
               ))}
             </ul>
+            {inView.length < shown.length && (
+              <Button onClick={() => setAll(true)}>Show all {shown.length}</Button>
+            )}
           </>
         )}
-        <NotRun tests={notRun.filter(one => !judged.has(one.testId))} nowOf={nowOf} />
+        <NotRun run={run} nowOf={nowOf} />
       </section>
     </TraceContext>
   );

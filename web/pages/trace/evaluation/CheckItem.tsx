@@ -61,10 +61,7 @@ export function CheckItem({ check, result, open, onFold }: CheckItemProps) {
           )}
         </div>
       )}
-      <EvidenceChips
-        evidence={evidence}
-        label={outcome === "missing_instrumentation" ? "Would have been at" : "Looked at"}
-      />
+      <EvidenceChips evidence={evidence} />
     </li>
   );
 }

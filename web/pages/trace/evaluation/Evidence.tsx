@@ -6,15 +6,15 @@ import { useTrace } from "./context.ts";
 
 const shownMax = 6;
 
-export function EvidenceChips({ evidence, label }: { evidence: Evidence[]; label: string }) {
+export function EvidenceChips({ evidence }: { evidence: Evidence[] }) {
   const [all, setAll] = useState(false);
   if (evidence.length === 0) return null;
   const shown = all ? evidence : evidence.slice(0, shownMax);
   const rest = evidence.length - shown.length;
   return (
     <div className="evidence">
-      <span className="quiet small">{label}</span>
-      <ul className="line" aria-label={label}>
+      <span className="quiet small">Looked at</span>
+      <ul className="line" aria-label="Looked at">
         {shown.map(place => (
           <li key={`${place.spanId} ${place.attribute}`}>
             <EvidenceChip place={place} />

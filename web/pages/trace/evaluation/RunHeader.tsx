@@ -44,6 +44,9 @@ export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }
             " What was skipped or lacks instrumentation does not count."}
         </p>
       )}
+      {run.state === "completed" && !verdict && (
+        <p>No test was judged, so there is no verdict. Below it says of each test why it did not run.</p>
+      )}
       <p className="quiet small">
         <RunFacts run={run} />
       </p>

@@ -5,9 +5,17 @@ import { Facts, Long } from "./Value.tsx";
 
 type ScenarioProps = { scenario: string | undefined; applicability: { why: Why; reason?: string } };
 
+const scenarioWhys: Why[] = [
+  "scenario_matched",
+  "scenario_unsure",
+  "scenario_no_match",
+  "no_user_input",
+  "routing_unavailable",
+];
+
 export function Scenario({ scenario, applicability: { why, reason } }: ScenarioProps) {
   const { trace } = useTrace();
-  const isCompared = !["disabled", "manual_only", "multi_turn", "always_run"].includes(why);
+  const isCompared = scenarioWhys.includes(why);
   return (
     <Facts
       facts={[
