@@ -59,13 +59,7 @@ const run = {
 
 const Run = z.object(run).meta({ id: "Run" });
 
-const Applicability = z.object({
-  testId: Id,
-  name: z.string(),
-  applied: z.boolean(),
-  why: z.string(),
-  reason: z.string().optional(),
-});
+const Applicability = z.looseObject({ testId: Id, name: z.string(), applied: z.boolean(), why: z.string() });
 
 export const RunDetail = z
   .object({
@@ -127,6 +121,16 @@ export const TraceDetail = z
       .nullable()
       .describe("For the notice other_convention: what was found, and what to send."),
     runs: z.array(RunDetail),
-    tests: z.array(Applicability).describe("For every test of the agent, whether it ran and why not."),
+    tests: z
+      .array(
+        z.object({
+          testId: Id,
+          name: z.string(),
+          applied: z.boolean(),
+          why: z.string(),
+          reason: z.string().optional(),
+        }),
+      )
+      .describe("For every test of the agent, whether it ran and why not."),
   })
   .meta({ id: "TraceDetail" });

@@ -81,22 +81,19 @@ async function settled({ owner }: Place, traceId: string, state = "completed"): 
   });
 }
 
-async function open({ page, owner, agent }: Place, traceId: string, search = ""): Promise<Locator> {
-  await page.goto(`/projects/${owner.projectId}/agents/${agent.id}/traces/${traceId}${search}`);
-  const region = page.getByRole("region", { name: "Evaluation" });
+async function open({ page, owner, agent }: Place, traceId: string): Promise<Locator> {
+  // At every width, whatever else the page shows.
+  await page.goto(`/projects/${owner.projectId}/agents/${agent.id}/traces/${traceId}?view=evaluation`);
+  const region = page.getByRole("region", { name: "Tests and checks" });
   await region.waitFor();
   return region;
 }
 
 /** The trace, judged, with its evaluation in view. */
-async function judged(
-  place: Place,
-  spans?: unknown[],
-  search = "",
-): Promise<{ region: Locator; traceId: string }> {
+async function judged(place: Place, spans?: unknown[]): Promise<{ region: Locator; traceId: string }> {
   const traceId = await post(place, spans);
   await settled(place, traceId);
-  return { region: await open(place, traceId, search), traceId };
+  return { region: await open(place, traceId), traceId };
 }
 
 /** Within this list item, which is the test's or the check's. */
@@ -275,7 +272,7 @@ test("the test that the address names is unfolded, and its name leads to its pag
   await makeTest(owner, agent.id, { name: "Answers quickly" });
   const { region } = await judged(place);
   assert.equal(await region.getByRole("list", { name: "Checks of Answers well" }).count(), 0);
-  await page.goto(`${page.url()}?test=${id}`);
+  await page.goto(`${page.url()}&test=${id}`);
   await region.getByRole("list", { name: "Checks of Answers well" }).waitFor();
   await region.getByRole("button", { name: "Checks of “Answers well”", expanded: true }).click();
   await region.getByRole("list", { name: "Checks of Answers well" }).waitFor({ state: "detached" });
@@ -620,6 +617,59 @@ test("hostile texts are shown as the texts they are", async () => {
   await page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(page);
   assert.deepEqual(place.complaints, []);
+});
+
+test("a rule is said in plain words, the other way round where it is negated", async () => {
+  const place = await newPlace();
+  const tool = { type: "tool_call", expected_name: "pay" };
+  const step = { type: "node_call", expected_name: "draft" };
+  const rules: [assertion: object, rule: string][] = [
+    [tool, "The tool pay is called at least once."],
+    [{ ...tool, negate: true }, "The tool pay is never called."],
+    [{ ...tool, min: 2, max: 2 }, "The tool pay is called exactly twice."],
+    [{ ...tool, min: 0, max: 3, negate: true }, "The tool pay is called more than 3 times."],
+    [{ ...step, min: 2, max: 4 }, "A step with draft in its name runs 2 to 4 times."],
+    [
+      { ...step, min: 2, max: 4, negate: true },
+      "A step with draft in its name runs fewer than 2 or more than 4 times.",
+    ],
+    [
+      {
+        ...tool,
+        expected_arguments: { a: { $gte: 1, $lt: 5 }, b: { $in: [1, "x"] }, c: { $exists: false } },
+      },
+      'The tool pay is called at least once with arguments in which a is at least 1 and is less than 5, b is one of [1,"x"] and c is not there.',
+    ],
+    [
+      { type: "token_limit", max_input: 5, max_output: 1000 },
+      "The trace uses at most 5 input tokens and at most 1,000 output tokens.",
+    ],
+    [{ type: "http_status", expected_status: "5xx", negate: true }, "The HTTP status is not 5xx."],
+    [{ type: "response_time", max_ms: 20, negate: true }, "The trace takes longer than 20 ms."],
+    [
+      { type: "response_regex", pattern: "no", flags: "is", target_node: "llm", negate: true },
+      "no does not occur in the text of a span with llm in its name, ignoring case, across lines.",
+    ],
+    [
+      { type: "semantic", criteria: "c", negate: true },
+      "The judge gives the reply a score below 0.7 by the criteria.",
+    ],
+    [
+      { type: "json_match", target_node: "n", field: "f", expected_value: null, negate: true },
+      "f of no span with n in its name is null.",
+    ],
+    [
+      { type: "json_schema", target_node: "n", field: "f", schema: true },
+      "f of a span with n in its name is valid by the schema.",
+    ],
+  ];
+  await makeTest(place.owner, place.agent.id, {
+    name: "Says it",
+    assertions: rules.map(([assertion]) => assertion),
+  });
+  const { region } = await judged(place);
+  const checks = region.getByRole("list", { name: "Checks of Says it" });
+  for (const [, rule] of rules) await checks.getByText(rule, { exact: true }).waitFor();
 });
 
 /** Exports one span more of the trace; answers with its id. */

@@ -1,7 +1,7 @@
 // What the tests said of a trace, worst first: each check with what it demands, what it found, and where it looked.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useEffect, useId, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { outcomes } from "../../labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import type { RunDetail, TraceOutline } from "../../shapes.ts";
@@ -33,7 +33,6 @@ export type EvaluationPanelProps = {
 };
 
 export function EvaluationPanel({ trace, runId, testId, selected, onSelect }: EvaluationPanelProps) {
-  const heading = useId();
   const { projectId, agentId } = route.useParams();
   const { check, only } = route.useSearch();
   const navigate = route.useNavigate();
@@ -62,7 +61,11 @@ export function EvaluationPanel({ trace, runId, testId, selected, onSelect }: Ev
     const next = failed.at(at < 0 ? (step > 0 ? 0 : -1) : (at + step) % failed.length);
     if (!next) return;
     folds.show(next.testId, next.checkId);
-    void navigate({ search: now => ({ ...now, test: next.testId, check: next.checkId }), replace: true });
+    void navigate({
+      search: now => ({ ...now, test: next.testId, check: next.checkId }),
+      replace: true,
+      resetScroll: false,
+    });
   };
   useShortcut("n", "Next failed check", () => goFailed(1));
   useShortcut("p", "Previous failed check", () => goFailed(-1));
@@ -77,9 +80,9 @@ export function EvaluationPanel({ trace, runId, testId, selected, onSelect }: Ev
   };
   return (
     <TraceContext value={shared}>
-      <section className="evaluation" aria-labelledby={heading}>
+      <section className="evaluation" aria-label="Tests and checks">
         <div className="line line-apart">
-          <h2 id={heading}>Evaluation</h2>
+          <h2>Evaluation</h2>
           {run && <RunMenu run={run} />}
         </div>
         <Announcement run={run} runId={runId} />
@@ -91,7 +94,10 @@ export function EvaluationPanel({ trace, runId, testId, selected, onSelect }: Ev
               failed={failed.length}
               onlyNotPassed={onlyNotPassed}
               onOnly={on =>
-                void navigate({ search: now => ({ ...now, only: on ? "not-passed" : undefined }) })
+                void navigate({
+                  search: now => ({ ...now, only: on ? "not-passed" : undefined }),
+                  resetScroll: false,
+                })
               }
               onFoldAll={folds.foldAll}
               onGo={goFailed}

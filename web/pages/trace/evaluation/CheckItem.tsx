@@ -125,6 +125,7 @@ function Dependency({ assertion, result }: { assertion: Assertion | undefined; r
         params={{ ...params, traceId: trace.id }}
         search={now => ({ ...now, test: testId, check: waited.id })}
         replace
+        resetScroll={false}
         onClick={() => onShow(testId, waited.id)}
       >
         {checkTypes[waited.type]} “{waited.id}”

@@ -76,6 +76,7 @@ export function RunMenu({ run }: { run: RunDetail }) {
       to: "/projects/$projectId/agents/$agentId/traces/$traceId",
       params: { ...params, traceId: trace.id },
       search: now => ({ ...now, run: id }),
+      resetScroll: false,
     });
   return (
     <Menu

@@ -16,12 +16,12 @@ export function Rule({ assertion, test }: { assertion: Assertion; test: TestCase
 const rules: { [T in AssertionType]: RuleOf<T> } = {
   node_call: ({ expected_name, negate, ...range }) => (
     <>
-      A step with <code>{expected_name}</code> in its name runs {timesText(range, negate)}.
+      A step with <code>{expected_name}</code> in its name {often("runs", timesText(range, negate))}.
     </>
   ),
   tool_call: ({ expected_name, expected_arguments, arguments_mode, negate, ...range }) => (
     <>
-      The tool <code>{expected_name}</code> is called {timesText(range, negate)}
+      The tool <code>{expected_name}</code> is {often("called", timesText(range, negate))}
       {expected_arguments !== undefined && (
         <>
           {arguments_mode === "exact" ? " with exactly these arguments: " : " with arguments in which "}
@@ -79,6 +79,11 @@ const rules: { [T in AssertionType]: RuleOf<T> } = {
     </>
   ),
 };
+
+/** "called twice", "never called". */
+function often(verb: string, times: string): string {
+  return times === "never" ? `never ${verb}` : `${verb} ${times}`;
+}
 
 function Text({ of }: { of: string | undefined }) {
   if (of === undefined) return "the reply";
