@@ -1,6 +1,6 @@
 // What the API answers, where the model has no type of its own for it.
 import type { KeyAccess } from "../src/model/key.ts";
-import type { Applicability, Counts, Outcome, Result, Routing, RunKind, RunState } from "../src/model/run.ts";
+import type { Counts, Outcome, Result, Routing, RunKind, RunState } from "../src/model/run.ts";
 import type { TestCase } from "../src/model/test-case.ts";
 import type { Attributes, Derived, Notice, Span, Tokens, TraceKind, TracePath } from "../src/model/trace.ts";
 import type { Why } from "./labels.ts";
@@ -64,7 +64,7 @@ export type Run = {
 };
 
 /** `tests`: of each test as it was then, whether it ran. */
-export type RunDetail = Run & { results: Result[]; tests: Applicability[] };
+export type RunDetail = Run & { results: Result[]; tests: TraceOutline["tests"] };
 
 export type ListedTrace = {
   id: string;

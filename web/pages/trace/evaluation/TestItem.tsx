@@ -1,9 +1,9 @@
 // One test: what came of it, whether and why it applied, whether it has changed since, and its checks.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Applicability, Check, Result } from "../../../../src/model/run.ts";
+import type { Check, Result } from "../../../../src/model/run.ts";
 import { outcomes, passiveBehaviors, whys } from "../../../labels.ts";
-import type { ListedTest } from "../../../shapes.ts";
+import type { ListedTest, RunDetail } from "../../../shapes.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Copy } from "../../../ui/Copy.tsx";
@@ -20,7 +20,7 @@ type TestItemProps = {
   result: Result;
   /** Those shown, worst first. */
   checks: Check[];
-  applicability: Applicability | undefined;
+  applicability: RunDetail["tests"][number] | undefined;
   /** The test as it is now; null: deleted; undefined: not known. */
   now: ListedTest | null | undefined;
   folds: Folds;
