@@ -1,26 +1,12 @@
 // Traces: their list, and one by its parts.
 import { queryOptions } from "@tanstack/react-query";
-import type { Span } from "../../src/model/trace.ts";
 import { read } from "../api.ts";
 import type { Conversation, SpanDetail, TraceOutline } from "../shapes.ts";
 
 export const outlineQuery = (traceId: string) =>
   queryOptions({
     queryKey: ["traces", traceId, "outline"],
-    queryFn: async ({ signal }) => {
-      const { spans, ...trace } = await read<Omit<TraceOutline, "spans"> & { spans: Span[] }>(
-        `/api/traces/${traceId}`,
-        signal,
-      );
-      return {
-        ...trace,
-        spans: spans.map(({ span_id, parent_span_id, name }) => ({
-          spanId: span_id,
-          parentSpanId: parent_span_id,
-          name,
-        })),
-      } as TraceOutline;
-    },
+    queryFn: ({ signal }) => read<TraceOutline>(`/api/traces/${traceId}/outline`, signal),
   });
 
 /** `whole`: without its long texts cut. */
