@@ -193,7 +193,7 @@ const traces = createRoute({
 const trace = createRoute({
   path: "/traces/$traceId",
   getParentRoute: () => agent,
-  validateSearch: textsOf("view", "span", "attribute", "test", "check", "run", "find"),
+  validateSearch: textsOf("view", "span", "attribute", "test", "check", "run", "find", "only"),
   component: lazyRouteComponent(() => import("./pages/TracePage.tsx"), "TracePage"),
 });
 const tests = createRoute({

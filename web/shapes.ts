@@ -65,7 +65,8 @@ export type Run = {
   error: string | null;
 };
 
-export type RunDetail = Run & { results: Result[] };
+/** `tests`: of each test as it was then, whether it ran. */
+export type RunDetail = Run & { results: Result[]; tests: TraceOutline["tests"] };
 
 export type ListedTrace = {
   id: string;

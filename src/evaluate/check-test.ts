@@ -68,7 +68,8 @@ function checkOf({ id, type, negate }: Assertion, finding: Exclude<Finding, { ki
       const outcome = finding.holds !== negate ? "passed" : "failed";
       const reason = `${negate ? "Negated: " : ""}${finding.fact}.`;
       const score = finding.score === undefined ? {} : { score: finding.score };
-      return { id, type, outcome, reason, ...seen, ...score };
+      const match = finding.match === undefined ? {} : { match: finding.match };
+      return { id, type, outcome, reason, ...seen, ...score, ...match };
     }
   }
 }

@@ -1,4 +1,5 @@
 // Copies of what was seen, short enough to keep with every result.
+import type { Match } from "../model/run.ts";
 
 const excerptMax = 500;
 
@@ -26,6 +27,17 @@ export function shorten(text: string, max: number): string {
   if (text.length <= max) return text;
   const head = text.slice(0, max - 1);
   return `${/[\uD800-\uDBFF]$/.test(head) ? head.slice(0, -1) : head}…`;
+}
+
+/** A part of a text with up to 120 characters before and after it. */
+export function passage(text: string, { start, end }: { start: number; end: number }): Match {
+  const from = Math.max(0, start - 120);
+  const head = text.slice(from, start).replace(/^[\uDC00-\uDFFF]/, "");
+  return {
+    before: from > 0 ? `…${head}` : head,
+    text: shorten(text.slice(start, end), 200),
+    after: shorten(text.slice(end, end + 121), 120),
+  };
 }
 
 /** JSON, given up once it is longer than `max`. Each level prints a character, so that depth is bounded as well. */

@@ -34,7 +34,8 @@ export function registerRuns(app: App, { db }: Deps): void {
       // Of each run, the result of the test that was asked for.
       const views = rows.map(run => {
         const view = runDetailView(run);
-        return { ...view, results: view.results.filter(result => result.testId === testId) };
+        const ofTest = (one: { testId: string }) => one.testId === testId;
+        return { ...view, results: view.results.filter(ofTest), tests: view.tests.filter(ofTest) };
       });
       return pageOf(views, query, reach);
     },

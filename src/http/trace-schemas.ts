@@ -58,7 +58,18 @@ const run = {
 };
 
 const Run = z.object(run).meta({ id: "Run" });
-export const RunDetail = z.object({ ...run, results: z.array(Result) }).meta({ id: "RunDetail" });
+
+const Applicability = z.looseObject({ testId: Id, name: z.string(), applied: z.boolean(), why: z.string() });
+
+export const RunDetail = z
+  .object({
+    ...run,
+    results: z.array(Result),
+    tests: z
+      .array(Applicability)
+      .describe("Of each test as it was then: whether it ran, and why or why not."),
+  })
+  .meta({ id: "RunDetail" });
 
 const trace = {
   id: Id,

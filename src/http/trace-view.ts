@@ -40,10 +40,11 @@ export function runView(run: RunRow) {
   };
 }
 
-export type RunDetailView = ReturnType<typeof runView> & { results: Result[] };
+export type RunDetailView = ReturnType<typeof runView> & { results: Result[]; tests: Applicability[] };
 
 export function runDetailView(run: RunWithDetail): RunDetailView {
-  return { ...runView(run), results: decodeDetail(run.detail).results };
+  const { results, tests } = decodeDetail(run.detail);
+  return { ...runView(run), results, tests };
 }
 
 function traceColumnsView(trace: TraceRow) {

@@ -22,9 +22,12 @@ export type SemanticQuestion = {
   reference?: string;
 };
 
+/** What the call that was answered took. Tokens are 0 where the server does not say. */
+export type Spent = { ms: number; inputTokens: number; outputTokens: number };
+
 /** `score` in 0..1. */
 export type SemanticAnswer =
-  | { state: "ok"; score: number; reason: string; model: string }
+  | { state: "ok"; score: number; reason: string; model: string; spent?: Spent }
   | { state: "not_configured" | "unavailable" | "unusable" | "budget" | "undecided"; reason: string };
 
 /** What run.ts asks; implementations live in remote/. Neither method throws. */

@@ -16,6 +16,9 @@ export function scoreOf({ passed, failed }: Counts): number | null {
 /** A place a check looked at. `attribute` is null where the span itself (its name, its times) was looked at. */
 export type Evidence = { spanId: string; attribute: string | null; value?: unknown };
 
+/** A passage and its surroundings, each shortened. */
+export type Match = { before: string; text: string; after: string };
+
 export type Check = {
   /** The assertion's id. */
   id: string;
@@ -38,6 +41,8 @@ export type Check = {
   evidence: Evidence[];
   /** Semantic checks: the judge's score in 0..1. */
   score?: number | null;
+  /** response_regex: what the pattern matched, and the text around it; absent where only its occurring is known. */
+  match?: Match;
 };
 
 export type Result = {

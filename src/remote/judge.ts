@@ -8,6 +8,7 @@ import type {
   RoutingQuestion,
   SemanticAnswer,
   SemanticQuestion,
+  Spent,
 } from "../model/judge.ts";
 import { answerSchemas, type Labels, type Read, readLabels, readVerdicts } from "./judge-answers.ts";
 import { type Answered, createCaller } from "./judge-call.ts";
@@ -15,11 +16,8 @@ import { type Attempt, type Clock, createPatience, type Failed, systemClock } fr
 import { hasWord, type Prompt, routingPrompt, scenariosPerCall, semanticPrompt } from "./judge-prompts.ts";
 
 /** One call as it is counted. Tokens are 0 where the server does not say; "aborted" is the asker's doing. */
-export type JudgeCall = {
+export type JudgeCall = Spent & {
   kind: "route" | "semantic";
-  ms: number;
-  inputTokens: number;
-  outputTokens: number;
   state: "ok" | "unusable" | "unavailable" | "budget" | "aborted";
 };
 
@@ -45,7 +43,7 @@ type Putting<T> = { kind: JudgeCall["kind"]; prompt: Prompt; read: (text: string
 type Put = <T>(
   putting: Putting<T>,
   asker: AbortSignal | undefined,
-) => Promise<{ state: "ok"; value: T } | Failed>;
+) => Promise<{ state: "ok"; value: T; spent: Spent } | Failed>;
 
 function createPut(
   config: JudgeConfig,
@@ -54,16 +52,20 @@ function createPut(
 ): Put {
   const call = createCaller(config, log);
   const patiently = createPatience(config, clock, log);
-  return ({ kind, prompt, read }, asker) =>
-    patiently(async signal => {
+  return async ({ kind, prompt, read }, asker) => {
+    let spent: Spent = { ms: 0, ...noTokens };
+    const outcome = await patiently(async signal => {
       const started = clock.now();
       const answer = await call(prompt, answerSchemas[kind], signal);
       const outcome = answer.state === "answered" ? understood(answer, read) : answer;
       const { inputTokens, outputTokens } = answer.state === "answered" ? answer : noTokens;
+      spent = { ms: clock.now() - started, inputTokens, outputTokens };
       const state = asker?.aborted && outcome.state !== "ok" ? "aborted" : outcome.state;
-      onCall?.({ kind, ms: clock.now() - started, inputTokens, outputTokens, state });
+      onCall?.({ kind, ...spent, state });
       return outcome;
     }, asker);
+    return outcome.state === "ok" ? { ...outcome, spent } : outcome;
+  };
 }
 
 async function route(put: Put, question: RoutingQuestion, asker?: AbortSignal): Promise<RoutingAnswer> {
@@ -128,7 +130,7 @@ async function ask(
   const { score, reason } = answer.value;
   return score === null
     ? { state: "undecided", reason: `The judge could not decide: ${reason}` }
-    : { state: "ok", score, reason, model };
+    : { state: "ok", score, reason, model, spent: answer.spent };
 }
 
 const notConfigured = {

@@ -60,7 +60,7 @@ suite("semantic checks", () => {
       assert.equal(check.outcome, outcome);
       assert.equal(check.score, score);
       assert.deepEqual(check.expected, { criteria: polite.criteria, threshold: threshold ?? 0.7 });
-      assert.deepEqual(check.actual, { score, model: "local" });
+      assert.deepEqual(check.actual, { score, model: "local", reason: "The reply says so." });
       assert.deepEqual(check.evidence, [
         { spanId: "root", attribute: "gen_ai.response.text", value: "Dear customer" },
       ]);

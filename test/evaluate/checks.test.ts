@@ -394,3 +394,15 @@ suite("what a check shows", () => {
     assert.ok(String(check.evidence[0]?.value).length <= 500);
   });
 });
+
+test("response_regex: what matched is kept with the text around it, cut between characters", () => {
+  const far = "😀".repeat(70);
+  const found = (text: string) =>
+    checkOf({ type: "response_regex", pattern: "\\d+ EUR" }, [replied(text)]).match;
+  assert.deepEqual(found("It is 25 EUR."), { before: "It is ", text: "25 EUR", after: "." });
+  const match = found(`x${far}25 EUR${far}`)!;
+  assert.equal(match.text, "25 EUR");
+  assert.ok(match.before.length <= 121 && match.after.length <= 120);
+  assert.ok((match.before + match.after).isWellFormed());
+  assert.equal(found("It is free."), undefined);
+});

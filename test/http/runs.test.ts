@@ -47,7 +47,7 @@ test("a completed run has every field by its name, with a result of each test it
   });
   const trace = await judged(agent.id, said);
   const { body: run } = await service.client.get(`/api/runs/${trace.run.id}`).expect(200);
-  const { results, dueAt, createdAt, startedAt, finishedAt, ...rest } = run;
+  const { results, tests, dueAt, createdAt, startedAt, finishedAt, ...rest } = run;
   assert.deepEqual(rest, {
     id: trace.run.id,
     traceId: trace.id,
@@ -62,6 +62,15 @@ test("a completed run has every field by its name, with a result of each test it
     counts: { passed: 1, failed: 1, skipped: 0, missing_instrumentation: 1 },
     error: null,
   });
+  assert.deepEqual(
+    tests,
+    [passing, failing, missing].map(({ id, name }) => ({
+      testId: id,
+      name,
+      applied: true,
+      why: "always_run",
+    })),
+  );
   for (const time of [dueAt, createdAt, startedAt, finishedAt]) assert.ok(Date.parse(time) > 0);
   const byTest = new Map<string, Read>(results.map((result: Read) => [result.testId, result]));
   assert.deepEqual(

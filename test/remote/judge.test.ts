@@ -142,14 +142,17 @@ describe("a routing question", () => {
 
 describe("a semantic question", () => {
   for (const [word, score] of Object.entries({ met: 1, mostly: 0.75, partly: 0.4, not_met: 0 })) {
-    it(`scores ${score} where the verdict is ${word}`, async () => {
+    it(`scores ${score} where the verdict is ${word}, and says what that took`, async () => {
       server.script = () => verdict(word, "in Lyon");
-      assert.deepEqual(await judge().ask(semantic), {
-        state: "ok",
-        score,
-        reason: "Because.",
-        model: "local-model",
-      });
+      const answer = await judge().ask(semantic);
+      assert.ok(answer.state === "ok");
+      const { spent, ...scored } = answer;
+      assert.deepEqual(scored, { state: "ok", score, reason: "Because.", model: "local-model" });
+      assert.ok(spent!.ms >= 0);
+      assert.deepEqual(
+        [spent!.inputTokens, spent!.outputTokens],
+        [usage.prompt_tokens, usage.completion_tokens],
+      );
     });
   }
 

@@ -22,7 +22,7 @@ export type Window = {
   complaints: string[];
 };
 
-/** Throws where there is no browser. */
+/** Throws where there is no browser. The options are the service's. */
 export async function startTestBrowser(options: TestServiceOptions = {}): Promise<TestBrowser> {
   const executablePath = findBrowser();
   if (executablePath === undefined) {

@@ -1,9 +1,10 @@
 // response_regex: whether a pattern occurs in the reply, or in a text of the spans it is aimed at.
 import type { AssertionOf } from "../../model/assertion.ts";
 import { compilePattern } from "../../model/pattern.ts";
+import type { Match } from "../../model/run.ts";
 import type { FoundText } from "../../model/trace.ts";
 import { anyOf, type Try } from "../any-of.ts";
-import { excerpt, quote, shorten } from "../excerpt.ts";
+import { excerpt, passage, quote } from "../excerpt.ts";
 import { type CheckOf, type Context, evidenceMax, questionKey } from "../finding.ts";
 import { findTexts } from "../targets.ts";
 import { placeOfText } from "../trace-view.ts";
@@ -40,13 +41,14 @@ export const responseRegex: CheckOf<"response_regex"> = (assertion, context) => 
     holds: true,
     fact: `${quote(pattern)} occurs in ${where}`,
     expected,
-    actual: match ?? excerpt(found.text),
+    actual: match?.text ?? excerpt(found.text),
     evidence: [placeOfText(found)],
+    ...(match ? { match } : {}),
   };
 };
 
 /** `match` is what the pattern matched, where that is known. */
-type Hit = { found: FoundText; match: string | null };
+type Hit = { found: FoundText; match: Match | null };
 
 function search(assertion: AssertionOf<"response_regex">, found: FoundText, context: Context): Try<Hit> {
   const flags = assertion.flags ?? "";
@@ -61,7 +63,7 @@ function search(assertion: AssertionOf<"response_regex">, found: FoundText, cont
 
   if (pattern.size * text.length <= workMax) {
     const at = pattern.occursIn(text) ? pattern.find(text) : null;
-    if (at) return { kind: "holds", value: { found, match: shorten(text.slice(at.start, at.end), 200) } };
+    if (at) return { kind: "holds", value: { found, match: passage(text, at) } };
     return isCut ? cut : { kind: "fails", value: { found, match: null } };
   }
   const key = questionKey(context.test, assertion.id, found.spanId);

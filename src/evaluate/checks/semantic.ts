@@ -31,13 +31,18 @@ export const semantic: CheckOf<"semantic"> = (assertion, context) => {
     holds: result.kind === "holds",
     fact: `The judge's score is ${best.score} of at least ${threshold}: ${best.reason.replace(/\.$/, "")}`,
     expected,
-    actual: { score: best.score, model: best.model },
+    actual: {
+      score: best.score,
+      model: best.model,
+      reason: best.reason,
+      ...(best.spent ? { spent: best.spent } : {}),
+    },
     evidence: result.kind === "holds" ? [placeOfText(best.found)] : evidence,
     score: best.score,
   };
 };
 
-type Scored = { found: FoundText; score: number; reason: string; model: string };
+type Scored = Omit<SemanticAnswer & { state: "ok" }, "state"> & { found: FoundText };
 
 function judge(
   assertion: AssertionOf<"semantic">,
@@ -61,8 +66,8 @@ function judge(
   }
   if (answer.state !== "ok")
     return { kind: "skipped", skipped: skipCodes[answer.state], reason: answer.reason };
-  const { score, reason, model } = answer;
-  return { kind: score >= threshold ? "holds" : "fails", value: { found, score, reason, model } };
+  const { state: _, ...scored } = answer;
+  return { kind: scored.score >= threshold ? "holds" : "fails", value: { found, ...scored } };
 }
 
 /** E4. */

@@ -1,6 +1,26 @@
-// What the tests said.
-import type { TraceOutline } from "../../shapes.ts";
+// What the tests said of a trace, worst first: each check with what it demands, what it found, and where it looked.
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { outcomes } from "../../labels.ts";
+import { testsQuery } from "../../queries/tests.ts";
+import type { RunDetail, TraceOutline } from "../../shapes.ts";
+import { useShortcut } from "../../shell/shortcuts.ts";
+import "../../styles/evaluation.css";
+import { Button } from "../../ui/Button.tsx";
+import { type Shared, TraceContext } from "./evaluation/context.ts";
+import { failedChecks, useFolds } from "./evaluation/folds.ts";
+import { NotRun } from "./evaluation/NotRun.tsx";
+import { RunHeader, RunMenu } from "./evaluation/RunHeader.tsx";
+import { TestItem } from "./evaluation/TestItem.tsx";
+import { Toolbar } from "./evaluation/Toolbar.tsx";
+import { NotEvaluated, RunOpen } from "./evaluation/Unjudged.tsx";
+import { byWorst, countsText } from "./evaluation/words.ts";
 import type { Select, Selection } from "./selection.ts";
+
+/** More tests than these are shown only when asked for. */
+const shownMax = 50;
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
 
 export type EvaluationPanelProps = {
   trace: TraceOutline;
@@ -12,6 +32,127 @@ export type EvaluationPanelProps = {
   onSelect: Select;
 };
 
-export function EvaluationPanel({ trace }: EvaluationPanelProps) {
-  return <p>{trace.runs.length}</p>;
+export function EvaluationPanel({ trace, runId, testId, selected, onSelect }: EvaluationPanelProps) {
+  const { projectId, agentId } = route.useParams();
+  const { check, only } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [all, setAll] = useState(false);
+  const run = shownRun(trace.runs, runId);
+  const results = run ? run.results.toSorted(byWorst) : [];
+  const folds = useFolds(results, testId, check);
+  const nowOf = useTestsNow(agentId);
+  const spanNames = useMemo(
+    () => new Map(trace.spans.map(({ spanId, name }) => [spanId, name])),
+    [trace.spans],
+  );
+
+  const onlyNotPassed = only === "not-passed";
+  const shown = results.flatMap(result => {
+    const checks = result.checks.toSorted(byWorst);
+    if (!onlyNotPassed) return [{ result, checks }];
+    const left = checks.filter(({ outcome }) => outcome !== "passed");
+    return result.outcome === "passed" && left.length === 0 ? [] : [{ result, checks: left }];
+  });
+  const named = shown.findIndex(({ result }) => result.testId === testId);
+  const inView = all || named >= shownMax ? shown : shown.slice(0, shownMax);
+  const failed = failedChecks(shown);
+  const goFailed = (step: 1 | -1) => {
+    const at = failed.findIndex(one => one.testId === testId && one.checkId === check);
+    const next = failed.at(at < 0 ? (step > 0 ? 0 : -1) : (at + step) % failed.length);
+    if (!next) return;
+    folds.show(next.testId, next.checkId);
+    void navigate({
+      search: now => ({ ...now, test: next.testId, check: next.checkId }),
+      replace: true,
+      resetScroll: false,
+    });
+  };
+  useShortcut("n", "Next failed check", () => goFailed(1));
+  useShortcut("p", "Previous failed check", () => goFailed(-1));
+
+  const shared: Shared = {
+    trace,
+    spanNames,
+    selected,
+    onSelect,
+    onShow: folds.show,
+    params: { projectId, agentId },
+  };
+  return (
+    <TraceContext value={shared}>
+      <section className="evaluation" aria-label="Tests and checks">
+        <div className="line line-apart">
+          <h2>Evaluation</h2>
+          {run && <RunMenu run={run} />}
+        </div>
+        <Announcement run={run} runId={runId} />
+        {run ? <RunHeader run={run} latest={trace.runs[0]!} /> : <NotEvaluated />}
+        {run && run.state !== "completed" && <RunOpen run={run} />}
+        {results.length > 0 && (
+          <>
+            <Toolbar
+              failed={failed.length}
+              onlyNotPassed={onlyNotPassed}
+              onOnly={on =>
+                void navigate({
+                  search: now => ({ ...now, only: on ? "not-passed" : undefined }),
+                  resetScroll: false,
+                })
+              }
+              onFoldAll={folds.foldAll}
+              onGo={goFailed}
+            />
+            {shown.length === 0 && <p>Everything that was judged passed.</p>}
+            <ul className="tests" aria-label="Tests that ran">
+              {inView.map(({ result, checks }) => (
+                <TestItem
+                  key={result.testId}
+                  result={result}
+                  checks={checks}
+                  applicability={run?.tests.find(one => one.testId === result.testId)}
+                  now={nowOf(result.testId)}
+                  folds={folds}
+                />
+              ))}
+            </ul>
+            {inView.length < shown.length && (
+              <Button onClick={() => setAll(true)}>Show all {shown.length}</Button>
+            )}
+          </>
+        )}
+        <NotRun run={run} nowOf={nowOf} />
+      </section>
+    </TraceContext>
+  );
+}
+
+function shownRun(runs: RunDetail[], id: string | undefined): RunDetail | undefined {
+  return runs.find(run => run.id === id) ?? runs.find(run => run.state === "completed") ?? runs[0];
+}
+
+/** A test as it is now; null once it is deleted, undefined while that is not known. */
+function useTestsNow(agentId: string) {
+  const { data, hasNextPage } = useInfiniteQuery(testsQuery(agentId));
+  return useMemo(() => {
+    const byId = new Map(data?.map(test => [test.id, test]));
+    return (testId: string) => byId.get(testId) ?? (data && !hasNextPage ? null : undefined);
+  }, [data, hasNextPage]);
+}
+
+/** Says the verdict when it arrives, not when another run is chosen. */
+function Announcement({ run, runId }: { run: RunDetail | undefined; runId: string | undefined }) {
+  const [said, setSaid] = useState("");
+  const before = useRef({ run, runId });
+  useEffect(() => {
+    const { run: earlier, runId: chosen } = before.current;
+    before.current = { run, runId };
+    const isNews = run?.id !== earlier?.id || run?.state !== earlier?.state;
+    if (!isNews || chosen !== runId || !run?.verdict || !run.counts) return;
+    setSaid(`Evaluated: ${outcomes[run.verdict].text}. Of the tests, ${countsText(run.counts)}.`);
+  }, [run, runId]);
+  return (
+    <p role="status" className="unseen">
+      {said}
+    </p>
+  );
 }

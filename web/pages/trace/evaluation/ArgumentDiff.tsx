@@ -1,0 +1,76 @@
+// The arguments of a tool call beside those expected, each with whether it fits.
+import type { Check } from "../../../../src/model/run.ts";
+import { Icon } from "../../../ui/Icon.tsx";
+import { argumentStates, type ComparedCall, comparedCalls } from "./arguments.ts";
+import { useTrace } from "./context.ts";
+import { expectationText } from "./rule.tsx";
+import { Value } from "./Value.tsx";
+
+type ArgumentDiffsProps = { expected: unknown; check: Check };
+
+export function ArgumentDiffs({ expected, check }: ArgumentDiffsProps) {
+  const actual = typeof check.actual === "object" ? check.actual : null;
+  const calls = comparedCalls(expected, actual, check.evidence);
+  return calls.map(call => <ArgumentDiff key={call.spanId} call={call} />);
+}
+
+function ArgumentDiff({ call: { spanId, lines, complete } }: { call: ComparedCall }) {
+  const { spanNames } = useTrace();
+  return (
+    <table className="diff">
+      <caption>
+        Arguments of <bdi>{spanNames.get(spanId) ?? spanId}</bdi>
+        {!complete && ", the first ten differences"}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Argument</th>
+          <th scope="col">Expected</th>
+          <th scope="col">Actual</th>
+          <th scope="col">Compared</th>
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map(line => (
+          <tr key={line.path} data-state={line.state}>
+            <th scope="row">
+              <code>{line.path || "all"}</code>
+            </th>
+            <td data-label="Expected">
+              <Expected line={line} />
+            </td>
+            <td data-label="Actual">
+              <Actual line={line} />
+            </td>
+            <td>
+              <span className="diff-state">
+                <Icon name={argumentStates[line.state].icon} />
+                {argumentStates[line.state].text}
+              </span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+type Line = ComparedCall["lines"][number];
+
+function Expected({ line: { state, expected } }: { line: Line }) {
+  if (state === "unexpected") return <span className="quiet">nothing</span>;
+  const text = expectationText(expected);
+  return text.startsWith("is ") && isPlain(expected) ? <Value value={expected} /> : text;
+}
+
+function Actual({ line }: { line: Line }) {
+  if ("actual" in line) return <Value value={line.actual} />;
+  return <span className="quiet">{line.state === "missing" ? "nothing" : "the same, or among them"}</span>;
+}
+
+/** Not a comparison such as "is at least 3". */
+function isPlain(expected: unknown): boolean {
+  if (typeof expected !== "object" || expected === null || Array.isArray(expected)) return true;
+  const names = Object.keys(expected);
+  return names.length === 0 || !names.every(name => name.startsWith("$"));
+}

@@ -1,0 +1,254 @@
+// What a check found, in the form that suits its type: a comparison, a bar, a passage, a list of faults.
+import type { ReactNode } from "react";
+import type { AssertionOf, AssertionType } from "../../../../src/model/assertion.ts";
+import type { Spent } from "../../../../src/model/judge.ts";
+import type { Check } from "../../../../src/model/run.ts";
+import type { TestCaseDocument } from "../../../../src/model/test-case.ts";
+import { ArgumentDiffs } from "./ArgumentDiff.tsx";
+import { Meter } from "./Meter.tsx";
+import { nearNames } from "./near.ts";
+import { Facts, Long, Names, Value } from "./Value.tsx";
+import { durationText, inline, number, timesText } from "./words.ts";
+
+type DetailOf<T extends AssertionType> = (props: {
+  check: Check;
+  assertion: AssertionOf<T>;
+  test: TestCaseDocument;
+}) => ReactNode;
+
+/** For every outcome; what there is to show depends on how far the check came. */
+export const details: { [T in AssertionType]: DetailOf<T> } = {
+  node_call: NodeCall,
+  tool_call: ToolCall,
+  token_limit: TokenLimit,
+  http_status: ({ check: { actual }, assertion: { expected_status: expected } }) => (
+    <Facts
+      facts={[
+        ["Expected", <code key="expected">{[expected].flat().join(", ")}</code>],
+        ["Actual", <code key="actual">{String(actual)}</code>],
+      ]}
+    />
+  ),
+  response_time: ({ check: { actual }, assertion: { max_ms, negate } }) =>
+    typeof actual === "number" && (
+      <LimitMeter name="Duration" value={actual} limit={max_ms} negate={negate} unit="ms" />
+    ),
+  response_regex: ResponseRegex,
+  semantic: Semantic,
+  json_match: ({ check: { actual, outcome, evidence }, assertion: { expected_value } }) => (
+    <>
+      <Compared expected={expected_value} actual={searchedOf(actual) ? undefined : actual} />
+      {evidence.length > 1 &&
+        outcome === "failed" &&
+        evidence.every(place => place.attribute !== null && "value" in place) && (
+          <p className="quiet small">The first of {evidence.length} values; none of them is it.</p>
+        )}
+      <Searched actual={actual} />
+    </>
+  ),
+  json_schema: JsonSchema,
+};
+
+function Compared({ expected, actual }: { expected: unknown; actual: unknown }) {
+  return (
+    <Facts
+      facts={[
+        ["Expected", <Value key="expected" value={expected} />],
+        ["Actual", <Value key="actual" value={actual ?? undefined} />],
+      ]}
+    />
+  );
+}
+
+type Counted = { count?: number | null; names?: string[]; searched?: string[]; called?: string[] };
+
+function NodeCall({ check, assertion }: Parameters<DetailOf<"node_call">>[0]) {
+  const { count = 0, names = [], searched = [] } = fieldsOf<Counted>(check.actual);
+  return (
+    <Facts
+      facts={[
+        ["Counted", countText(count, assertion)],
+        ["Steps", names.length > 0 && <Names names={names} />],
+        ...(names.length > 0 ? [] : namesSearched(assertion.expected_name, searched, "Steps searched")),
+      ]}
+    />
+  );
+}
+
+function ToolCall({ check, assertion }: Parameters<DetailOf<"tool_call">>[0]) {
+  const { expected_name, expected_arguments } = assertion;
+  const { count = null, called = [] } = fieldsOf<Counted>(check.actual);
+  const isCalled = called.includes(expected_name);
+  return (
+    <>
+      <Facts
+        facts={[
+          ["Counted", countText(count, assertion)],
+          ...(isCalled ? [] : namesSearched(expected_name, called, "Tools called")),
+        ]}
+      />
+      {expected_arguments !== undefined && isCalled && (
+        <ArgumentDiffs expected={expected_arguments} check={check} />
+      )}
+    </>
+  );
+}
+
+function countText(count: number | null, assertion: AssertionOf<"node_call" | "tool_call">): string | null {
+  return count === null
+    ? null
+    : `${number.format(count)}, expected ${timesText(assertion, assertion.negate)}`;
+}
+
+/** What was there instead, and what of it was probably meant. */
+function namesSearched(wanted: string, names: string[], label: string): [string, ReactNode][] {
+  const near = nearNames(wanted, names);
+  return [
+    ["Close to it", near.length > 0 && <Names key="near" names={near} />],
+    [label, names.length > 0 ? <Names key="names" names={names} /> : <span className="quiet">none</span>],
+  ];
+}
+
+const limits = [
+  ["max_total", "total", "Tokens in total"],
+  ["max_input", "input", "Input tokens"],
+  ["max_output", "output", "Output tokens"],
+  ["max_reasoning", "reasoning", "Reasoning tokens"],
+] as const;
+
+function TokenLimit({ check, assertion }: Parameters<DetailOf<"token_limit">>[0]) {
+  const used = fieldsOf<Record<string, number | null>>(check.actual);
+  return limits.map(([limit, kind, name]) => {
+    const max = assertion[limit];
+    const value = used[kind];
+    if (max === undefined || typeof value !== "number") return null;
+    return <LimitMeter key={kind} name={name} value={value} limit={max} negate={assertion.negate} />;
+  });
+}
+
+type LimitMeterProps = { name: string; value: number; limit: number; negate: boolean; unit?: "ms" };
+
+function LimitMeter({ name, value, limit, negate, unit }: LimitMeterProps) {
+  const show = (amount: number) => (unit ? durationText(amount) : number.format(amount));
+  const isWithin = value <= limit;
+  const share = limit > 0 ? ` · ${number.format(Math.round((value / limit) * 100))} % of it` : "";
+  return (
+    <Meter
+      name={name}
+      value={value}
+      limit={limit}
+      good={isWithin !== negate}
+      word={isWithin ? "Within the limit" : `Over by ${show(value - limit)}`}
+      text={`${show(value)}, limit ${show(limit)}${share}`}
+    />
+  );
+}
+
+function ResponseRegex({ check: { actual, match } }: Parameters<DetailOf<"response_regex">>[0]) {
+  return (
+    <>
+      {match ? (
+        <blockquote className="passage">
+          {match.before}
+          <mark>{match.text || "(empty)"}</mark>
+          {match.after}
+        </blockquote>
+      ) : (
+        typeof actual === "string" && (
+          <blockquote className="passage">
+            <Long text={actual} />
+          </blockquote>
+        )
+      )}
+      <Searched actual={actual} />
+    </>
+  );
+}
+
+type Judged = { model: string; reason: string; spent: Spent };
+
+function Semantic({ check, assertion, test }: Parameters<DetailOf<"semantic">>[0]) {
+  const threshold = Object.hasOwn(assertion, "threshold") ? assertion.threshold : test.threshold;
+  const { model, reason, spent } = fieldsOf<Judged>(check.actual);
+  const { score } = check;
+  return (
+    <>
+      {typeof score === "number" && typeof threshold === "number" && (
+        <Meter
+          name="Score"
+          value={score}
+          limit={threshold}
+          end={1}
+          good={score >= threshold !== assertion.negate}
+          word={score >= threshold ? "Reaches the threshold" : "Below the threshold"}
+          text={`${number.format(score)} of 1, threshold ${number.format(threshold)}`}
+        />
+      )}
+      <Facts
+        facts={[
+          ["Criteria", <Long key="criteria" text={assertion.criteria} />],
+          ["Reference", assertion.reference && <Long text={assertion.reference} />],
+          ["Judge’s reason", reason && <Long text={reason} />],
+          ["Model", model && <code>{model}</code>],
+          ["Time", spent && durationText(spent.ms)],
+          ["Tokens", spent && spent.inputTokens + spent.outputTokens > 0 && tokensText(spent)],
+          ["Threshold", typeof threshold !== "number" && <code>{inline(threshold)}</code>],
+        ]}
+      />
+      <Searched actual={check.actual} />
+    </>
+  );
+}
+
+function tokensText({ inputTokens, outputTokens }: Spent): string {
+  return `${number.format(inputTokens)} in, ${number.format(outputTokens)} out`;
+}
+
+function JsonSchema({ check: { actual }, assertion: { schema } }: Parameters<DetailOf<"json_schema">>[0]) {
+  const { faults } = fieldsOf<{ faults?: string[]; value?: unknown }>(actual);
+  const value = Array.isArray(faults) ? fieldsOf<{ value?: unknown }>(actual).value : actual;
+  return (
+    <>
+      {faults && (
+        <ul className="faults" aria-label="Faults">
+          {faults.map(fault => (
+            <Fault key={fault} fault={fault} />
+          ))}
+        </ul>
+      )}
+      <Facts
+        facts={[
+          ["Actual", value !== null && !searchedOf(actual) && <Value value={value} />],
+          ["Schema", <Value key="schema" value={schema} />],
+        ]}
+      />
+      <Searched actual={actual} />
+    </>
+  );
+}
+
+/** "address/city: it is not a text", the path as code. */
+function Fault({ fault }: { fault: string }) {
+  const end = fault.indexOf(": ");
+  if (end < 0) return <li>{fault}</li>;
+  return (
+    <li>
+      <code>{fault.slice(0, end)}</code>: {fault.slice(end + 2)}
+    </li>
+  );
+}
+
+/** The names of the spans, where none was the one. */
+function Searched({ actual }: { actual: unknown }) {
+  const searched = searchedOf(actual);
+  return searched && <Facts facts={[["Spans searched", <Names key="searched" names={searched} />]]} />;
+}
+
+function searchedOf(actual: unknown): string[] | null {
+  const { searched } = fieldsOf<{ searched?: string[] }>(actual);
+  return Array.isArray(searched) ? searched : null;
+}
+
+function fieldsOf<T extends object>(value: unknown): Partial<T> {
+  return typeof value === "object" && value !== null ? (value as T) : {};
+}

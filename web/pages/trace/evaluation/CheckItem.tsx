@@ -1,0 +1,136 @@
+// One check: what it demands, what came of it and why, where it looked, and what to do next.
+import { Link } from "@tanstack/react-router";
+import type { FunctionComponent } from "react";
+import type { Assertion } from "../../../../src/model/assertion.ts";
+import type { Check, Result } from "../../../../src/model/run.ts";
+import type { TestCaseDocument } from "../../../../src/model/test-case.ts";
+import { checkTypes, outcomes } from "../../../labels.ts";
+import { Badge } from "../../../ui/Badge.tsx";
+import { Copy } from "../../../ui/Copy.tsx";
+import { Icon } from "../../../ui/Icon.tsx";
+import { details } from "./CheckDetail.tsx";
+import { useTrace } from "./context.ts";
+import { EvidenceChips } from "./Evidence.tsx";
+import { placeId } from "./folds.ts";
+import { Missing } from "./Missing.tsx";
+import { Rule } from "./rule.tsx";
+import { Long } from "./Value.tsx";
+import { freshIdentity, skipAdvice } from "./words.ts";
+
+type CheckItemProps = { check: Check; result: Result; open: boolean; onFold: (open: boolean) => void };
+
+export function CheckItem({ check, result, open, onFold }: CheckItemProps) {
+  const assertion = result.test.assertions.find(({ id }) => id === check.id);
+  const { type, outcome, reason, evidence } = check;
+  return (
+    <li className="check" data-outcome={outcome}>
+      <h4>
+        <button
+          type="button"
+          className="check-head"
+          id={placeId(result.testId, check.id)}
+          aria-expanded={open}
+          onClick={() => onFold(!open)}
+        >
+          <Icon name="chevron" />
+          <Badge word={outcomes[outcome]} />
+          <span>{checkTypes[type]}</span>
+        </button>
+      </h4>
+      {assertion?.description && (
+        <p>
+          <Long text={assertion.description} />
+        </p>
+      )}
+      {assertion && (
+        <p className="rule">
+          <Rule assertion={assertion} test={result.test} />
+        </p>
+      )}
+      {open && (
+        <div className="check-body">
+          <p className="reason">
+            <Long text={reason} />
+          </p>
+          {outcome === "skipped" && <Skip check={check} assertion={assertion} result={result} />}
+          {assertion && outcome === "missing_instrumentation" ? (
+            <Missing check={check} assertion={assertion} />
+          ) : (
+            assertion &&
+            check.skipped !== "dependency" && <Detail check={check} assertion={assertion} result={result} />
+          )}
+        </div>
+      )}
+      <EvidenceChips evidence={evidence} />
+    </li>
+  );
+}
+
+type DetailProps = { check: Check; assertion: Assertion; result: Result };
+
+function Detail({ check, assertion, result: { test } }: DetailProps) {
+  // Each entry takes the assertions of its own type, and this one is.
+  const Shown = details[assertion.type] as FunctionComponent<
+    Omit<DetailProps, "result"> & { test: TestCaseDocument }
+  >;
+  return <Shown check={check} assertion={assertion} test={test} />;
+}
+
+const judgeSettings = [
+  "SVC_JUDGE_URL=https://api.example.com/v1",
+  "SVC_JUDGE_MODEL=",
+  "SVC_JUDGE_API_KEY=",
+].join("\n");
+
+function Skip({
+  check,
+  assertion,
+  result,
+}: Omit<DetailProps, "assertion"> & { assertion: Assertion | undefined }) {
+  if (!check.skipped) return null;
+  return (
+    <>
+      {check.skipped === "dependency" && <Dependency assertion={assertion} result={result} />}
+      <p className="quiet">
+        {skipAdvice[check.skipped]} {!["no_judge", "dependency"].includes(check.skipped) && freshIdentity}
+      </p>
+      {check.skipped === "no_judge" && (
+        <>
+          <div className="snippet">
+            <div className="line line-end">
+              <Copy text={judgeSettings}>Copy</Copy>
+            </div>
+            <pre>{judgeSettings}</pre>
+          </div>
+          <p className="quiet">{freshIdentity}</p>
+        </>
+      )}
+    </>
+  );
+}
+
+/** The check that this one waits for: the first of its dependencies that did not pass. */
+function Dependency({ assertion, result }: { assertion: Assertion | undefined; result: Result }) {
+  const { trace, params, onShow } = useTrace();
+  const waited = assertion?.depends_on
+    .map(id => result.checks.find(check => check.id === id))
+    .find(check => check && check.outcome !== "passed");
+  if (!waited) return null;
+  const { testId } = result;
+  return (
+    <p>
+      It waits for{" "}
+      <Link
+        to="/projects/$projectId/agents/$agentId/traces/$traceId"
+        params={{ ...params, traceId: trace.id }}
+        search={now => ({ ...now, test: testId, check: waited.id })}
+        replace
+        resetScroll={false}
+        onClick={() => onShow(testId, waited.id)}
+      >
+        {checkTypes[waited.type]} “{waited.id}”
+      </Link>
+      , which has <Badge word={outcomes[waited.outcome]} />
+    </p>
+  );
+}

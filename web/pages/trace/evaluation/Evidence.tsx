@@ -1,0 +1,69 @@
+// Where a check looked: chips that select the span and its attribute on the page.
+import { useState } from "react";
+import type { Evidence } from "../../../../src/model/run.ts";
+import { Button } from "../../../ui/Button.tsx";
+import { useTrace } from "./context.ts";
+
+const shownMax = 6;
+
+export function EvidenceChips({ evidence }: { evidence: Evidence[] }) {
+  const [all, setAll] = useState(false);
+  if (evidence.length === 0) return null;
+  const shown = all ? evidence : evidence.slice(0, shownMax);
+  const rest = evidence.length - shown.length;
+  return (
+    <div className="evidence">
+      <span className="quiet small">Looked at</span>
+      <ul className="line" aria-label="Looked at">
+        {shown.map(place => (
+          <li key={`${place.spanId} ${place.attribute}`}>
+            <EvidenceChip place={place} />
+          </li>
+        ))}
+        {rest > 0 && (
+          <li>
+            <Button small look="link" onClick={() => setAll(true)}>
+              {rest} more
+            </Button>
+          </li>
+        )}
+      </ul>
+    </div>
+  );
+}
+
+export function EvidenceChip({ place: { spanId, attribute, ...place } }: { place: Evidence }) {
+  const { spanNames, selected, onSelect } = useTrace();
+  const name = spanNames.get(spanId);
+  const absent = attribute !== null && !("value" in place);
+  const text = (
+    <>
+      <bdi>{name ?? spanId}</bdi>
+      {attribute !== null && (
+        <>
+          {" · "}
+          <code>{attribute}</code>
+        </>
+      )}
+      {absent && <span className="quiet"> absent</span>}
+    </>
+  );
+  if (name === undefined) {
+    return (
+      <span className="chip chip-gone">
+        {text} <span className="quiet">no longer in the trace</span>
+      </span>
+    );
+  }
+  const isSelected = selected?.span === spanId && (selected.attribute ?? null) === attribute;
+  return (
+    <button
+      type="button"
+      className="chip"
+      aria-pressed={isSelected}
+      onClick={() => onSelect({ span: spanId, attribute })}
+    >
+      {text}
+    </button>
+  );
+}

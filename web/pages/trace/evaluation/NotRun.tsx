@@ -1,0 +1,85 @@
+// The tests that did not run on the trace, each with why; those still to run apart from the others.
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { counted, type Why, whys } from "../../../labels.ts";
+import type { ListedTest, RunDetail, TraceOutline } from "../../../shapes.ts";
+import { Button } from "../../../ui/Button.tsx";
+import { useTrace } from "./context.ts";
+import { Scenario } from "./Scenario.tsx";
+
+type NotRunTest = { testId: string; name: string; why: Why; reason?: string };
+type NowOf = (testId: string) => ListedTest | null | undefined;
+
+const shownMax = 20;
+
+export function NotRun({ run, nowOf }: { run: RunDetail | undefined; nowOf: NowOf }) {
+  const { trace } = useTrace();
+  const tests = testsWithoutResult(run, trace.tests);
+  const toCome = tests.filter(({ why }) => why === "pending");
+  const others = tests.filter(({ why }) => why !== "pending");
+  return (
+    <>
+      <Group tests={toCome} heading={`${counted(toCome.length, "test")} still to run`} nowOf={nowOf} />
+      <Group tests={others} heading={`${counted(others.length, "test")} did not run`} nowOf={nowOf} />
+    </>
+  );
+}
+
+function Group({ tests, heading, nowOf }: { tests: NotRunTest[]; heading: string; nowOf: NowOf }) {
+  const [all, setAll] = useState(false);
+  if (tests.length === 0) return null;
+  const shown = all ? tests : tests.slice(0, shownMax);
+  return (
+    <section className="not-run" aria-label={heading}>
+      <h3>{heading}</h3>
+      <ul className="tests">
+        {shown.map(test => (
+          <li key={test.testId} className="test">
+            <Item test={test} now={nowOf(test.testId)} />
+          </li>
+        ))}
+      </ul>
+      {shown.length < tests.length && <Button onClick={() => setAll(true)}>Show all {tests.length}</Button>}
+    </section>
+  );
+}
+
+function Item({
+  test: { testId, name, ...applicability },
+  now,
+}: {
+  test: NotRunTest;
+  now: ReturnType<NowOf>;
+}) {
+  const { params } = useTrace();
+  return (
+    <>
+      <h4>
+        {now === null ? (
+          <bdi>{name}</bdi>
+        ) : (
+          <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={{ ...params, testId }}>
+            <bdi>{name}</bdi>
+          </Link>
+        )}
+      </h4>
+      <p>{whys[applicability.why]}</p>
+      <Scenario scenario={now?.scenario} applicability={applicability} />
+    </>
+  );
+}
+
+/** What another run than this one has found about a test says nothing about this one. */
+const lasting: readonly Why[] = ["disabled", "manual_only", "multi_turn", "pending", "not_evaluated"];
+
+function testsWithoutResult(run: RunDetail | undefined, tests: TraceOutline["tests"]): NotRunTest[] {
+  const said = run?.state === "completed" ? run.tests : [];
+  const isOpen = run?.state === "pending" || run?.state === "running";
+  const unsaid = tests
+    .filter(({ testId }) => !said.some(test => test.testId === testId))
+    .map(({ testId, name, why }): NotRunTest => {
+      if (lasting.includes(why)) return { testId, name, why };
+      return { testId, name, why: isOpen ? "pending" : "not_evaluated" };
+    });
+  return [...said, ...unsaid].filter(({ testId }) => !run?.results.some(result => result.testId === testId));
+}

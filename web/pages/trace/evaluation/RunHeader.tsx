@@ -1,0 +1,165 @@
+// What a run came to: outcome, counts, the score with what it is of, when it was judged, and how it was routed.
+import { useNavigate } from "@tanstack/react-router";
+import type { Counts } from "../../../../src/model/run.ts";
+import { outcomes, runStates } from "../../../labels.ts";
+import type { RunDetail } from "../../../shapes.ts";
+import { Badge, Verdict } from "../../../ui/Badge.tsx";
+import { Icon } from "../../../ui/Icon.tsx";
+import { Menu } from "../../../ui/Menu.tsx";
+import { Notice } from "../../../ui/Notice.tsx";
+import { RelativeTime } from "../../../ui/Time.tsx";
+import { useTrace } from "./context.ts";
+import { durationText, number, routings, worstFirst } from "./words.ts";
+
+export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }) {
+  const { trace } = useTrace();
+  const { verdict, counts } = run;
+  const checks = sumOf(run.results.map(result => result.counts));
+  return (
+    <div className="stack-tight run-header">
+      <div className="line">
+        <Verdict run={run} />
+        {verdict && counts && <Score counts={counts} noun="tests" />}
+      </div>
+      {verdict && counts && (
+        <ul className="line" aria-label="Tests by outcome">
+          {worstFirst
+            .filter(outcome => counts[outcome] > 0)
+            .map(outcome => (
+              <li key={outcome}>
+                <Badge
+                  word={{
+                    ...outcomes[outcome],
+                    text: `${counts[outcome]} ${outcomes[outcome].text.toLowerCase()}`,
+                  }}
+                />
+              </li>
+            ))}
+        </ul>
+      )}
+      {verdict && (
+        <p className="quiet small">
+          {scoreText(checks, "checks")}
+          {checks.skipped + checks.missing_instrumentation > 0 &&
+            " What was skipped or lacks instrumentation does not count."}
+        </p>
+      )}
+      {run.state === "completed" && !verdict && (
+        <p>No test was judged, so there is no verdict. Below it says of each test why it did not run.</p>
+      )}
+      <p className="quiet small">
+        <RunFacts run={run} />
+      </p>
+      {run.routing && <RoutingWord run={run} />}
+      {run.revision !== null && run.revision !== trace.revision && (
+        <Notice tone="info">
+          The trace has changed since: its revision {run.revision} was judged, it is at {trace.revision} now.
+        </Notice>
+      )}
+      {run.id !== latest.id && (
+        <p className="quiet small">
+          {latest.state === "completed" ? "A later run is there" : "A further run is there"}:{" "}
+          {runStates[latest.state].text.toLowerCase()}.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** All runs, the latest first; only where there are several. */
+export function RunMenu({ run }: { run: RunDetail }) {
+  const { trace, params } = useTrace();
+  const navigate = useNavigate();
+  if (trace.runs.length < 2) return null;
+  const choose = (id: string) =>
+    void navigate({
+      to: "/projects/$projectId/agents/$agentId/traces/$traceId",
+      params: { ...params, traceId: trace.id },
+      search: now => ({ ...now, run: id }),
+      resetScroll: false,
+    });
+  return (
+    <Menu
+      small
+      entries={[
+        {
+          kind: "choice",
+          label: "Runs",
+          chosen: run.id,
+          choices: trace.runs.map(one => ({ value: one.id, label: runText(one) })),
+          onChoose: choose,
+        },
+      ]}
+    >
+      Run of {timeOf(run)}
+      <Icon name="chevron" />
+    </Menu>
+  );
+}
+
+const time = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+function timeOf({ finishedAt, createdAt }: RunDetail): string {
+  return time.format(new Date(finishedAt ?? createdAt));
+}
+
+function runText(run: RunDetail): string {
+  const revision = run.revision === null ? "" : ` · revision ${run.revision}`;
+  const word = run.verdict ? outcomes[run.verdict] : runStates[run.state];
+  return `${timeOf(run)}${revision} · ${word.text}`;
+}
+
+function Score({ counts, noun }: { counts: Counts; noun: string }) {
+  return <strong>{scoreText(counts, noun)}</strong>;
+}
+
+/** "8 of 9 checks that counted passed (88.9 %)." */
+function scoreText(counts: Counts, noun: string): string {
+  const counted = counts.passed + counts.failed;
+  if (counted === 0) return `No score: none of the ${noun} counted.`;
+  const share = number.format(Math.round((counts.passed / counted) * 1000) / 10);
+  return `${counts.passed} of ${counted} ${noun} that counted passed (${share} %).`;
+}
+
+function sumOf(all: Counts[]): Counts {
+  const sum: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
+  for (const counts of all) for (const outcome of worstFirst) sum[outcome] += counts[outcome];
+  return sum;
+}
+
+function RunFacts({ run: { state, startedAt, finishedAt, revision, kind } }: { run: RunDetail }) {
+  const took = startedAt && finishedAt ? Date.parse(finishedAt) - Date.parse(startedAt) : null;
+  return (
+    <>
+      {kind === "manual" ? "Manual run" : "Passive run"}
+      {finishedAt && (
+        <>
+          {state === "error" ? " · ended " : " · judged "}
+          <RelativeTime at={finishedAt} />
+        </>
+      )}
+      {took !== null && ` in ${durationText(took)}`}
+      {revision !== null && ` · revision ${revision}`}
+    </>
+  );
+}
+
+/** Where nothing is amiss, a word; else a notice. */
+function RoutingWord({ run: { routing } }: { run: RunDetail }) {
+  if (!routing) return null;
+  const { text, tone, about } = routings[routing];
+  if (tone === undefined) {
+    return (
+      <p className="quiet small">
+        {text}: {about}
+      </p>
+    );
+  }
+  return (
+    <Notice tone={tone}>
+      <p>
+        <strong>{text}.</strong> {about}
+      </p>
+    </Notice>
+  );
+}

@@ -1,0 +1,122 @@
+// One test: what came of it, whether and why it applied, whether it has changed since, and its checks.
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Check, Result } from "../../../../src/model/run.ts";
+import { outcomes, passiveBehaviors, whys } from "../../../labels.ts";
+import type { ListedTest, RunDetail } from "../../../shapes.ts";
+import { Badge } from "../../../ui/Badge.tsx";
+import { Button } from "../../../ui/Button.tsx";
+import { Copy } from "../../../ui/Copy.tsx";
+import { Dialog } from "../../../ui/Dialog.tsx";
+import { Notice } from "../../../ui/Notice.tsx";
+import { CheckItem } from "./CheckItem.tsx";
+import { changesOf } from "./changes.ts";
+import { useTrace } from "./context.ts";
+import { type Folds, placeId } from "./folds.ts";
+import { Scenario } from "./Scenario.tsx";
+import { countsText, freshIdentity } from "./words.ts";
+
+type TestItemProps = {
+  result: Result;
+  /** Those shown, worst first. */
+  checks: Check[];
+  applicability: RunDetail["tests"][number] | undefined;
+  /** The test as it is now; null: deleted; undefined: not known. */
+  now: ListedTest | null | undefined;
+  folds: Folds;
+};
+
+export function TestItem({ result, checks, applicability, now, folds }: TestItemProps) {
+  const { params } = useTrace();
+  const { testId, name, outcome, counts, test } = result;
+  const open = folds.isOpen(testId);
+  const left = result.checks.length - checks.length;
+  const counted = counts.passed + counts.failed;
+  const changes = now ? changesOf(test, now) : [];
+  return (
+    <li className="test" id={placeId(testId)} data-outcome={outcome}>
+      <div className="test-head">
+        <Button
+          look="plain"
+          small
+          icon="chevron"
+          aria-expanded={open}
+          aria-label={`Checks of “${name}”`}
+          onClick={() => folds.fold(!open, testId)}
+        />
+        <h3>
+          {now === null ? (
+            <bdi>{name}</bdi>
+          ) : (
+            <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={{ ...params, testId }}>
+              <bdi>{name}</bdi>
+            </Link>
+          )}
+        </h3>
+        <Badge word={outcomes[outcome]} />
+      </div>
+      <p className="quiet small test-line">
+        {passiveBehaviors[test.passiveBehavior].text}
+        {applicability && applicability.why !== "always_run" && ` · ${whys[applicability.why]}`}
+        {result.checks.length > 0 && ` · ${countsText(counts)}`}
+        {counted > 0 && ` · ${counts.passed} of ${counted} checks that counted`}
+        {changes.length > 0 && " · changed since"}
+        {now === null && " · deleted since"}
+      </p>
+      {open && (
+        <div className="stack test-body">
+          {(changes.length > 0 || now === null) && <Changed result={result} changes={changes} />}
+          {applicability && applicability.why !== "always_run" && (
+            <Scenario scenario={test.scenario} applicability={applicability} />
+          )}
+          {result.checks.length === 0 && outcome !== "skipped" && <p>{result.reason}</p>}
+          {checks.length > 0 && (
+            <ul className="checks" aria-label={`Checks of ${name}`}>
+              {checks.map(check => (
+                <CheckItem
+                  key={check.id}
+                  check={check}
+                  result={result}
+                  open={folds.isOpen(testId, check.id)}
+                  onFold={open => folds.fold(open, testId, check.id)}
+                />
+              ))}
+            </ul>
+          )}
+          {left > 0 && (
+            <p className="quiet small">
+              {left === 1 ? "1 that passed is" : `${left} that passed are`} left out.
+            </p>
+          )}
+        </div>
+      )}
+    </li>
+  );
+}
+
+function Changed({ result, changes }: { result: Result; changes: string[] }) {
+  const [shown, setShown] = useState(false);
+  const json = JSON.stringify(result.test, null, 2);
+  return (
+    <Notice tone="info">
+      <p>
+        {changes.length === 0
+          ? "The test was deleted since this run."
+          : `The test changed since this run: ${changes.join(", ")}. ${freshIdentity}`}
+      </p>
+      <Button look="link" onClick={() => setShown(true)}>
+        The test as it was judged
+      </Button>
+      {shown && (
+        <Dialog title={`“${result.name}” as it was judged`} onClose={() => setShown(false)}>
+          <div className="snippet">
+            <pre>{json}</pre>
+          </div>
+          <div className="line line-end">
+            <Copy text={json}>Copy</Copy>
+          </div>
+        </Dialog>
+      )}
+    </Notice>
+  );
+}

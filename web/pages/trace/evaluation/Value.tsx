@@ -1,0 +1,66 @@
+// Values and texts that came with a trace or a test: shown as the text they are, long ones cut until asked for.
+import { type ReactNode, useState } from "react";
+import { Button } from "../../../ui/Button.tsx";
+
+const textMax = 600;
+const lineMax = 60;
+
+/** A value as JSON, in one line where it is short; text that is JSON itself as it stands, to keep every digit. */
+export function Value({ value }: { value: unknown }) {
+  if (value === undefined) return <span className="quiet">nothing</span>;
+  if (typeof value === "string" && /^\s*[[{]/.test(value)) return <Long text={value} code />;
+  const line = JSON.stringify(value);
+  return <Long text={line.length > lineMax ? JSON.stringify(value, null, 2) : line} code />;
+}
+
+/** Plain text, its line breaks kept. */
+export function Long({ text, code = false }: { text: string; code?: boolean }) {
+  const [whole, setWhole] = useState(false);
+  const cut = !whole && text.length > textMax;
+  const shown = cut ? `${text.slice(0, textMax)}…` : text;
+  const look = shown.includes("\n") ? "value value-block" : "value";
+  return (
+    <>
+      {code ? <code className={look}>{shown}</code> : <span className="value">{shown}</span>}
+      {cut && (
+        <Button small look="link" onClick={() => setWhole(true)}>
+          Show all
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** Names and their values, a line each; what has no value is left out. */
+export function Facts({ facts }: { facts: [name: string, value: ReactNode][] }) {
+  const given = facts.filter(([, value]) => value !== undefined && value !== null && value !== false);
+  if (given.length === 0) return null;
+  return (
+    <dl className="check-facts">
+      {given.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Names as they stand in the trace. */
+export function Names({ names }: { names: string[] }) {
+  const [all, setAll] = useState(false);
+  const shown = all ? names : names.slice(0, 12);
+  return (
+    <span className="names">
+      {shown.map(name => (
+        <code key={name}>{name}</code>
+      ))}
+      {shown.length < names.length && (
+        <Button small look="link" onClick={() => setAll(true)}>
+          {names.length - shown.length} more
+        </Button>
+      )}
+    </span>
+  );
+}

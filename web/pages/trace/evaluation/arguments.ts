@@ -1,0 +1,104 @@
+// The expected arguments of a tool call, leaf by leaf, beside what a call had.
+import type { Evidence } from "../../../../src/model/run.ts";
+import type { IconName } from "../../../ui/Icon.tsx";
+
+export type ArgumentState = "equal" | "different" | "missing" | "unexpected";
+/** `actual` is left out where nothing stands there, or where it is not known. */
+export type ArgumentLine = { path: string; state: ArgumentState; expected?: unknown; actual?: unknown };
+
+export const argumentStates: Record<ArgumentState, { text: string; icon: IconName }> = {
+  different: { text: "Different", icon: "cross" },
+  missing: { text: "Missing", icon: "missing" },
+  unexpected: { text: "Not expected", icon: "plus" },
+  equal: { text: "Fits", icon: "check" },
+};
+
+/** What the evaluation noted: `actual` is left out where nothing stands at `path`. */
+export type Difference = { path: string; expected: unknown; actual?: unknown };
+
+/** One call, compared. */
+export type ComparedCall = { spanId: string; lines: ArgumentLine[]; complete: boolean };
+
+/** As many differences as the evaluation notes of one call. */
+const differencesMax = 10;
+const callsMax = 3;
+const linesMax = 30;
+
+type ToolCallActual = {
+  differences?: { spanId: string; differences: Difference[] }[];
+};
+
+/** The calls with the name, those that differ with what differs; else those that fit. */
+export function comparedCalls(
+  expected: unknown,
+  actual: ToolCallActual | null,
+  evidence: Evidence[],
+): ComparedCall[] {
+  const argumentsOf = new Map(
+    evidence
+      .filter(({ attribute }) => attribute === "gen_ai.tool.call.arguments")
+      .map(({ spanId, value }) => [spanId, value]),
+  );
+  const noted = actual?.differences ?? [];
+  const differing = new Map(noted.map(({ spanId, differences }) => [spanId, differences]));
+  // Where differences were noted, calls without any are those that fit.
+  const calls = new Set([...differing.keys(), ...argumentsOf.keys()]);
+  return [...calls].slice(0, callsMax).map(spanId => {
+    const differences = differing.get(spanId) ?? [];
+    const lines = argumentLines(expected, differences, argumentsOf.get(spanId));
+    return { spanId, lines: lines.slice(0, linesMax), complete: differences.length < differencesMax };
+  });
+}
+
+/** The leaves of what is expected, those that differ first. Paths are written as the evaluation writes them. */
+export function argumentLines(
+  expected: unknown,
+  differences: Difference[] = [],
+  actual?: unknown,
+): ArgumentLine[] {
+  const noted = new Map(differences.map(difference => [difference.path, difference]));
+  const lines: ArgumentLine[] = [];
+  const walk = (value: unknown, path: string, found: unknown) => {
+    const bare = path.replace(/^\./, "");
+    const difference = noted.get(bare);
+    if (difference) {
+      noted.delete(bare);
+      lines.push({ ...difference, state: "actual" in difference ? "different" : "missing" });
+      return;
+    }
+    const steps = Array.isArray(value)
+      ? value.map((item, at): Step => [`[${at}]`, item, undefined])
+      : isFields(value)
+        ? Object.keys(value).map((key): Step => [stepOf(key), value[key], ownOf(found, key)])
+        : [];
+    if (steps.length === 0) lines.push({ path: bare, state: "equal", expected: value, ...known(found) });
+    for (const [step, item, below] of steps) walk(item, path + step, below);
+  };
+  walk(expected, "", actual);
+  for (const { path, actual } of noted.values()) lines.push({ path, state: "unexpected", actual });
+  const order = Object.keys(argumentStates);
+  return lines.sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
+}
+
+type Step = [step: string, item: unknown, found: unknown];
+
+/** An object that is not one of operators, which are a leaf. */
+function isFields(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const keys = Object.keys(value);
+  return keys.length > 0 && !keys.every(key => key.startsWith("$"));
+}
+
+function stepOf(key: string): string {
+  return /^[\w$]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+}
+
+function ownOf(found: unknown, key: string): unknown {
+  return typeof found === "object" && found !== null && Object.hasOwn(found, key)
+    ? (found as Record<string, unknown>)[key]
+    : undefined;
+}
+
+function known(found: unknown): { actual?: unknown } {
+  return found === undefined ? {} : { actual: found };
+}

@@ -1,0 +1,29 @@
+// What of a test case has changed since a run judged by it.
+import type { TestCaseDocument } from "../../../../src/model/test-case.ts";
+
+const parts = {
+  name: "its name",
+  status: "its status",
+  passiveBehavior: "its passive behavior",
+  scenario: "its scenario",
+  threshold: "its threshold",
+  turns: "its turn",
+  assertions: "its checks",
+} satisfies Record<keyof TestCaseDocument, string>;
+
+/** In words: "its scenario", "its checks". None where the test is as it was judged. */
+export function changesOf(judged: TestCaseDocument, now: TestCaseDocument): string[] {
+  const keys = Object.keys(parts) as (keyof TestCaseDocument)[];
+  return keys.filter(key => ordered(judged[key]) !== ordered(now[key])).map(key => parts[key]);
+}
+
+/** As JSON, its keys in order: what is stored and what was kept may write them differently. */
+function ordered(value: unknown): string {
+  return (
+    JSON.stringify(value, (_, part: unknown) =>
+      typeof part === "object" && part !== null && !Array.isArray(part)
+        ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : part,
+    ) ?? ""
+  );
+}

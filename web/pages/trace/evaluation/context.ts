@@ -1,0 +1,23 @@
+// What every part of the evaluation shares: the trace's spans by name, what is selected, and where its links lead.
+import { createContext, useContext } from "react";
+import type { TraceOutline } from "../../../shapes.ts";
+import type { Select, Selection } from "../selection.ts";
+
+export type Shared = {
+  trace: TraceOutline;
+  spanNames: Map<string, string>;
+  selected: Selection | undefined;
+  onSelect: Select;
+  /** Unfolds a check and goes there. */
+  onShow: (testId: string, checkId: string) => void;
+  /** Of the agent's pages. */
+  params: { projectId: string; agentId: string };
+};
+
+export const TraceContext = createContext<Shared | null>(null);
+
+export function useTrace(): Shared {
+  const shared = useContext(TraceContext);
+  if (!shared) throw new Error("Only within an evaluation.");
+  return shared;
+}

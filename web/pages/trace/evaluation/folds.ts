@@ -1,0 +1,86 @@
+// Which tests and checks are unfolded: kept by their ids, so that it outlives every refresh of the trace.
+import { useEffect, useState } from "react";
+import type { Check, Result } from "../../../../src/model/run.ts";
+
+export type Folds = {
+  isOpen(testId: string, checkId?: string): boolean;
+  fold(open: boolean, testId: string, checkId?: string): void;
+  foldAll(open: boolean): void;
+  /** Unfolds a test, or a check in it, and goes there. */
+  show(testId: string, checkId?: string): void;
+};
+
+/** More tests than these are not unfolded by themselves. */
+const openMax = 10;
+
+/** Begins at the test, and at the check, that the address names; also when it names another one. */
+export function useFolds(results: Result[], testId: string | undefined, checkId: string | undefined): Folds {
+  const [kept, setKept] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const [aim, setAim] = useState<{ testId: string; checkId: string | undefined }>();
+
+  const show = (testId: string, checkId?: string) => {
+    setKept(kept => new Map(kept).set(placeId(testId), true).set(placeId(testId, checkId), true));
+    setAim({ testId, checkId });
+  };
+  useEffect(() => {
+    if (testId !== undefined) show(testId, checkId);
+  }, [testId, checkId]);
+  useEffect(() => {
+    if (!aim) return;
+    const place = document.getElementById(placeId(aim.testId, aim.checkId));
+    place?.scrollIntoView({ block: aim.checkId === undefined ? "start" : "center" });
+    if (aim.checkId !== undefined) place?.focus({ preventScroll: true });
+  }, [aim]);
+
+  const byItself = new Set(
+    results
+      .filter(result => results.length === 1 || needsLook(result))
+      .slice(0, openMax)
+      .map(result => placeId(result.testId)),
+  );
+  for (const { testId, checks } of results) {
+    for (const check of checks) if (check.outcome !== "passed") byItself.add(placeId(testId, check.id));
+  }
+  const places = results.flatMap(({ testId, checks }) => [
+    placeId(testId),
+    ...checks.map(({ id }) => placeId(testId, id)),
+  ]);
+  return {
+    isOpen(testId, checkId) {
+      const place = placeId(testId, checkId);
+      return kept.get(place) ?? byItself.has(place);
+    },
+    fold(open, testId, checkId) {
+      setKept(new Map(kept).set(placeId(testId, checkId), open));
+    },
+    foldAll(open) {
+      setKept(new Map(places.map(place => [place, open])));
+    },
+    show,
+  };
+}
+
+/** The id of an element: of a test, or of a check in it. */
+export function placeId(testId: string, checkId?: string): string {
+  return checkId === undefined
+    ? `test-${testId}`
+    : `check-${testId}-${encodeURIComponent(wellFormed(checkId))}`;
+}
+
+/** What `n` and `p` go through. */
+export function failedChecks(
+  results: { result: Result; checks: Check[] }[],
+): { testId: string; checkId: string }[] {
+  return results.flatMap(({ result: { testId }, checks }) =>
+    checks.filter(({ outcome }) => outcome === "failed").map(({ id }) => ({ testId, checkId: id })),
+  );
+}
+
+function needsLook({ outcome }: Result): boolean {
+  return outcome === "failed" || outcome === "missing_instrumentation";
+}
+
+/** encodeURIComponent throws on half a surrogate pair. */
+function wellFormed(text: string): string {
+  return text.toWellFormed();
+}

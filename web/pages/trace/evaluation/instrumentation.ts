@@ -1,0 +1,107 @@
+// What to add to an agent's instrumentation for a check to have something to look at.
+import type { Assertion, AssertionType } from "../../../../src/model/assertion.ts";
+import type { Check } from "../../../../src/model/run.ts";
+
+export const languages = ["JavaScript", "Python", "JSON"] as const;
+export type Language = (typeof languages)[number];
+
+/** Those that were looked for and not found. */
+export function missingAttributes({ evidence }: Check): string[] {
+  const absent = evidence.flatMap(place =>
+    place.attribute !== null && !("value" in place) ? place.attribute : [],
+  );
+  return [...new Set(absent)];
+}
+
+const ofTrace = "On the root span, then on every other span of the trace.";
+
+export function whereLooked(assertion: Assertion): string {
+  const target = "target_node" in assertion ? assertion.target_node : undefined;
+  if (target !== undefined) return `On every span with “${target}” in its name.`;
+  const places: Partial<Record<AssertionType, string>> = {
+    node_call: "Among the names of all spans that are no tool calls: the trace has only its root.",
+    response_time: "In the start and end times of the root span, then of all spans.",
+    token_limit: ofTrace,
+    http_status: ofTrace,
+  };
+  return (
+    places[assertion.type] ??
+    "On the root span, then on the latest span with gen_ai.system or gen_ai.request.model, then on the latest span with a text."
+  );
+}
+
+/** Per attribute an expression for it in JavaScript, in Python, and an example of its value. */
+const values: Record<string, [javascript: string, python: string, example: unknown]> = {
+  "http.response.status_code": ["response.status", "response.status_code", 200],
+  "gen_ai.usage.input_tokens": ["usage.prompt_tokens", "usage.prompt_tokens", 321],
+  "gen_ai.usage.output_tokens": ["usage.completion_tokens", "usage.completion_tokens", 45],
+  "gen_ai.usage.reasoning.output_tokens": ["usage.reasoning_tokens", "usage.reasoning_tokens", 12],
+  "gen_ai.response.text": ["reply", "reply", "Your order is on its way."],
+};
+const unknown: [string, string, unknown] = ["value", "value", "…"];
+
+export function snippetOf(language: Language, assertion: Assertion, attributes: string[]): string {
+  if (assertion.type === "node_call") return stepSnippets[language](assertion.expected_name);
+  if (assertion.type === "response_time") return timeSnippets[language];
+  return attributeSnippets[language](attributes);
+}
+
+const text = (value: unknown) => JSON.stringify(value);
+
+const attributeSnippets: Record<Language, (attributes: string[]) => string> = {
+  JavaScript: attributes =>
+    [
+      'import { trace } from "@opentelemetry/api";',
+      "",
+      "const span = trace.getActiveSpan();",
+      ...attributes.map(name => `span?.setAttribute(${text(name)}, ${(values[name] ?? unknown)[0]});`),
+    ].join("\n"),
+  Python: attributes =>
+    [
+      "from opentelemetry import trace",
+      "",
+      "span = trace.get_current_span()",
+      ...attributes.map(name => `span.set_attribute(${text(name)}, ${(values[name] ?? unknown)[1]})`),
+    ].join("\n"),
+  JSON: attributes =>
+    JSON.stringify(
+      { attributes: Object.fromEntries(attributes.map(name => [name, (values[name] ?? unknown)[2]])) },
+      null,
+      2,
+    ),
+};
+
+const stepSnippets: Record<Language, (name: string) => string> = {
+  JavaScript: name =>
+    [
+      'import { trace } from "@opentelemetry/api";',
+      "",
+      'const tracer = trace.getTracer("agent");',
+      `await tracer.startActiveSpan(${text(name)}, async span => {`,
+      "  try {",
+      "    return await step();",
+      "  } finally {",
+      "    span.end();",
+      "  }",
+      "});",
+    ].join("\n"),
+  Python: name =>
+    [
+      "from opentelemetry import trace",
+      "",
+      'tracer = trace.get_tracer("agent")',
+      `with tracer.start_as_current_span(${text(name)}):`,
+      "    step()",
+    ].join("\n"),
+  JSON: name => JSON.stringify({ span_id: "2", parent_span_id: "1", name }, null, 2),
+};
+
+const timeSnippets: Record<Language, string> = {
+  JavaScript: "// When the conversation is through, so that its root span has an end time:\nspan.end();",
+  Python: "# When the conversation is through, so that its root span has an end time:\nspan.end()",
+  JSON: JSON.stringify(
+    { start_time_unix_nano: "1760000000000000000", end_time_unix_nano: "1760000001500000000" },
+    null,
+    2,
+  ),
+};
