@@ -12,6 +12,7 @@ import { registerIngestionLog } from "./http/ingestion-log.ts";
 import { registerInsights } from "./http/insights.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
 import { registerRuns } from "./http/runs.ts";
+import { registerSampleTrace } from "./http/sample-trace.ts";
 import { registerTraces } from "./http/traces.ts";
 import { Preparer } from "./ingest/preparer.ts";
 import type { IngestDeps } from "./ingest.ts";
@@ -136,7 +137,7 @@ async function serve(
     writer: new TraceWriter(ingestion, { ...config, ...config.bounds }),
     onStored({ agentId, traceId, state, path, evaluation }, key) {
       events.publish({ type: "trace", agentId, traceId, change: state });
-      keyUses.record(key.id);
+      if (key) keyUses.record(key.id);
       if (evaluation === "scheduled" && path === "canonical") evaluators?.wake();
     },
     onAnswered(answers, key) {
@@ -158,6 +159,7 @@ async function serve(
     registerInsights,
     registerEvents,
     registerEditor,
+    registerSampleTrace,
     registerDashboard,
   ]);
   return listen(app, config, closing);

@@ -7,7 +7,9 @@ import { EditorHost } from "../../src/editor-host.ts";
 import type { App, Deps } from "../../src/http/deps.ts";
 import { registerEditor } from "../../src/http/editor.ts";
 import { registerRuns } from "../../src/http/runs.ts";
+import { registerSampleTrace } from "../../src/http/sample-trace.ts";
 import { registerTraces } from "../../src/http/traces.ts";
+import type { IngestDeps } from "../../src/ingest.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
@@ -30,6 +32,7 @@ function extend(app: App, deps: Deps): void {
   registerTraces(app, { ...deps, events: new EventPublisher(deps.db) });
   registerRuns(app, deps);
   registerEditor(app, { ...deps, editor });
+  registerSampleTrace(app, { ...deps, ingest: {} as IngestDeps });
 }
 
 let service: TestApp;
