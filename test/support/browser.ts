@@ -4,7 +4,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { findBrowser } from "./chromium.ts";
 import { eventually } from "./eventually.ts";
-import { startTestService, type TestService } from "./service.ts";
+import { startTestService, type TestService, type TestServiceOptions } from "./service.ts";
 
 export type TestBrowser = {
   service: TestService;
@@ -23,12 +23,12 @@ export type Window = {
 };
 
 /** Throws where there is no browser. */
-export async function startTestBrowser(): Promise<TestBrowser> {
+export async function startTestBrowser(options: TestServiceOptions = {}): Promise<TestBrowser> {
   const executablePath = findBrowser();
   if (executablePath === undefined) {
     throw new Error("No Chromium was found: install it (apt-get install chromium) or set SVC_TEST_CHROMIUM.");
   }
-  const service = await startTestService();
+  const service = await startTestService(options);
   const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
   const browser = await chromium.launch({ executablePath, args });
   const origin = `http://localhost:${new URL(service.url).port}`;
