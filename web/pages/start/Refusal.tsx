@@ -6,6 +6,7 @@ import { useGiveServiceName } from "../../forms/service-name.ts";
 import { verificationQuery } from "../../queries/account.ts";
 import { keysQuery } from "../../queries/keys.ts";
 import { explained } from "../../refusals.ts";
+import { isDefaultName, isGivable } from "../../service-names.ts";
 import { verifiedText } from "../../shell/VerificationBanner.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { CopyText } from "../../ui/Copy.tsx";
@@ -87,9 +88,6 @@ function Fix({ refused: { code, serviceName }, agent, onNewKey }: RefusalProps) 
   }
 }
 
-/** As long as a service name may be; the log shortens longer ones. */
-const nameMax = 255;
-
 function UnknownName({ agent, serviceName }: { agent: Agent; serviceName: string }) {
   const { busy, failure, give } = useGiveServiceName(agent, serviceName);
   if (agent.otlpServiceName === serviceName) {
@@ -100,7 +98,7 @@ function UnknownName({ agent, serviceName }: { agent: Agent; serviceName: string
       </Notice>
     );
   }
-  if (serviceName.startsWith("unknown_service")) {
+  if (isDefaultName(serviceName)) {
     return (
       <>
         <p>This is what an exporter calls itself that was given no name.</p>
@@ -108,7 +106,7 @@ function UnknownName({ agent, serviceName }: { agent: Agent; serviceName: string
       </>
     );
   }
-  if (serviceName.length > nameMax) return null;
+  if (!isGivable(serviceName)) return null;
   return (
     <div className="stack-tight">
       <div>
