@@ -55,7 +55,7 @@ export const explained: Record<IngestionCode, Explained> = {
   EMAIL_NOT_VERIFIED: {
     why: "The email address of the account that owns this project is not verified.",
     remedy:
-      "Open the link in the verification mail and confirm. Then send again; the key stays the same, and so may the x-request-id.",
+      "Open the link in the verification mail and confirm. Then send the same again: the key and any x-request-id stay as they are.",
   },
   OTLP_PLATFORM_NOT_ALLOWED: {
     why: "The service name is an agent’s, but the key may not write to this agent.",

@@ -156,7 +156,7 @@ test("an exporter's wrong service name is offered as the agent's, and the next e
   assert.equal(body.otlpServiceName, "shop-bot");
   assert.equal(await exportSpans(exporter, spans()), undefined);
   await panel(page).getByText("First trace received").waitFor();
-  await panel(page).getByText("Before that, one was refused").waitFor();
+  await panel(page).getByText("One was refused just now").waitFor();
   await exporter.shutdown();
 });
 

@@ -3,7 +3,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@t
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { useLive } from "../live.ts";
-import { ingestionKey, ingestionQuery, ingestionSummaryQuery } from "../queries/ingestion.ts";
+import { ingestionKey, ingestionQuery, ingestionSummaryQuery, writtenMs } from "../queries/ingestion.ts";
 import "../styles/ingestion.css";
 import { Page } from "../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../ui/State.tsx";
@@ -89,9 +89,6 @@ function Log({ projectId }: { projectId: string }) {
     </Page>
   );
 }
-
-/** The log is written within about two seconds of what it tells of. */
-const writtenMs = 2_500;
 
 /** Reads again soon after something was refused. */
 function useFollow(projectId: string): void {

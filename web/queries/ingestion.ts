@@ -75,7 +75,13 @@ export const ingestionSummaryQuery = (projectId: string, hours: Hours) =>
       ),
   });
 
-/** What was refused, wholly or partly, of the latest requests of an hour; newest first. */
+/** The log is written within about two seconds of what it tells of. */
+export const writtenMs = 2_500;
+
+/**
+ * What was refused, wholly or partly, of the latest requests of an hour; newest first. Read once more when what was
+ * sent just before is written.
+ */
 export const recentRefusalsQuery = (projectId: string) =>
   queryOptions({
     queryKey: [...ingestionKey(projectId), "refusals"],
@@ -84,6 +90,7 @@ export const recentRefusalsQuery = (projectId: string) =>
       const page = await read<Page<IngestionMinute>>(`/api/projects/${projectId}/ingestion?${query}`, signal);
       return page.items.filter(({ code }) => code !== "OK");
     },
+    refetchInterval: ({ state }) => state.dataUpdateCount < 2 && writtenMs,
   });
 
 function sinceOf(hours: Hours): string | undefined {

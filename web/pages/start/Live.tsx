@@ -23,40 +23,36 @@ export function Live({ agent, happenings, onNewKey }: LiveProps) {
   const refusal = refused && <Refusal refused={refused} agent={agent} onNewKey={onNewKey} />;
   return (
     <div className="stack">
-      <div role="status" className="line">
+      <h3 role="status" className="line">
         {refused && !receivedSince ? (
-          <h3 className="line">
-            <Badge word={ingestionWord(refused.code)} />
-            <span>
-              Refused <RelativeTime at={new Date(refused.at).toISOString()} />
-            </span>
-          </h3>
+          <>
+            <Badge word={ingestionWord(refused.code)} />{" "}
+            <RelativeTime at={new Date(refused.at).toISOString()} />
+          </>
         ) : received ? (
-          <h3 className="line">
-            <Badge word={{ text: "Received", icon: "check", tone: "good" }} />
-            <span>
-              {receivedText(received, isFirst)} <RelativeTime at={received.receivedAt} />
-            </span>
-          </h3>
+          <>
+            <Badge word={{ text: receivedText(received, isFirst), icon: "check", tone: "good" }} />{" "}
+            <RelativeTime at={received.receivedAt} />
+          </>
         ) : (
-          <h3 className="line">
-            <Badge word={{ text: "Listening", icon: "clock", tone: "info" }} />
-            <span>Waiting for the first trace</span>
-          </h3>
+          <>
+            <Badge word={{ text: "Listening", icon: "clock", tone: "info" }} /> Waiting for the first trace
+          </>
         )}
-      </div>
+      </h3>
       {!receivedSince && refusal}
       {received && (!refused || receivedSince) && <Received agent={agent} trace={received} />}
       {refused && receivedSince && (
         <details>
           <summary>
-            Before that, one was refused <RelativeTime at={new Date(refused.at).toISOString()} />:{" "}
+            One was refused <RelativeTime at={new Date(refused.at).toISOString()} />:{" "}
             <code>{refused.code}</code>
           </summary>
           <div className="start-inner">{refusal}</div>
         </details>
       )}
-      <Standing live={live} />
+      <p className="small quiet">{standings[live]}</p>
+      {received === null && <NothingShows />}
       {!received && <SendSample agent={agent} />}
     </div>
   );
@@ -117,16 +113,13 @@ const standings: Record<LiveState, string> = {
   polling: "Looking every 5 seconds: there is no live connection at the moment.",
 };
 
-function Standing({ live }: { live: LiveState }) {
+function NothingShows() {
   return (
-    <div className="small quiet stack-tight">
-      <p>{standings[live]}</p>
-      <p>
-        Nothing shows at all? A request without a valid key is answered 401 and belongs to no project: look at
-        the answer, and whether the header <code>x-api-key</code> holds the whole key. Traces of another key’s
-        project show there.
-      </p>
-    </div>
+    <p className="small quiet">
+      Nothing shows at all? A request without a valid key is answered 401 and belongs to no project: look at
+      the answer, and whether the header <code>x-api-key</code> holds the whole key. What a key of another
+      project sends shows there.
+    </p>
   );
 }
 

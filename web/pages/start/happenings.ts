@@ -28,8 +28,6 @@ export type Happenings = {
   receivedSince: boolean;
 };
 
-const minuteMs = 60_000;
-
 /** `after`: the latest trace at that time. */
 type Noted = Refused & { after: string | null; fromLog: boolean };
 
@@ -78,8 +76,8 @@ export function useHappenings(agent: Agent): Happenings {
 function notedOf(told: IngestionMinute, received: ListedTrace | null, latest: string | null): Noted {
   const { code, reasons, serviceName, keyId } = told;
   const at = Date.parse(told.at);
-  // Within one minute the log does not tell which came first: the refusal is what there is to do something about.
-  const isOlder = received !== null && Date.parse(received.receivedAt) >= at + minuteMs;
+  // Within one minute the log does not tell which came first; a refusal that may be mended by now stands second.
+  const isOlder = received !== null && Date.parse(received.receivedAt) >= at;
   return {
     ...{ code: reasons[0]?.code ?? code, serviceName, keyId, at },
     after: isOlder ? null : latest,
