@@ -348,6 +348,24 @@ test("where no stream of events comes through, refusals and traces are seen all 
   await panel(page).getByText("First trace received").waitFor();
 });
 
+test("a hidden tab has no stream, and reads what it missed once it is looked at again", async () => {
+  const { page, owner, agent } = await newcomer();
+  await isListening(page);
+  const show = (hidden: boolean) =>
+    page.evaluate(
+      `Object.defineProperty(document, "hidden", { value: ${hidden}, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));`,
+    );
+  await show(true);
+  await panel(page).getByText("Connecting…").waitFor();
+  const { key } = await makeKey(owner);
+  const body = { platformId: agent.id, spans: [{ span_id: "1", name: "chat" }] };
+  assert.equal((await send({ url: browser.service.url, key }, { body })).status, 201);
+  await show(false);
+  await isListening(page);
+  await panel(page).getByText("First trace received").waitFor();
+});
+
 test("a restart of the server is survived: the page says that it is away, and hears again by itself", async () => {
   const database = await freshDatabase();
   const first = await startTestService({ databaseUrl: database.url });

@@ -1,9 +1,9 @@
 // The ingestion log: seven days of what was accepted and refused, summed and by the minute, without payloads.
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
 import { useLive } from "../live.ts";
 import { ingestionKey, ingestionQuery, ingestionSummaryQuery, writtenMs } from "../queries/ingestion.ts";
+import { useSoon } from "../soon.ts";
 import "../styles/ingestion.css";
 import { Page } from "../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../ui/State.tsx";
@@ -93,14 +93,10 @@ function Log({ projectId }: { projectId: string }) {
 /** Reads again soon after something was refused. */
 function useFollow(projectId: string): void {
   const queries = useQueryClient();
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const readAgain = () => {
-    timer.current = undefined;
-    void queries.invalidateQueries({ queryKey: ingestionKey(projectId) });
-  };
-  useEffect(() => () => clearTimeout(timer.current), []);
+  const readAgain = () => void queries.invalidateQueries({ queryKey: ingestionKey(projectId) });
+  const readSoon = useSoon(readAgain, writtenMs);
   useLive({ projectId }, ({ type }) => {
     if (type === "refresh") readAgain();
-    else if (type === "ingestion") timer.current ??= setTimeout(readAgain, writtenMs);
+    else if (type === "ingestion") readSoon();
   });
 }

@@ -35,11 +35,17 @@ export function Minutes({ projectId, items, isFiltered }: MinutesProps) {
       <table className="table ingestion-table">
         <thead>
           <tr>
-            {["Minute", "Result", "Requests", "Spans stored", "Service name", "Key", "Agent"].map(heading => (
-              <th key={heading} scope="col">
-                {heading}
-              </th>
-            ))}
+            <th scope="col">Minute</th>
+            <th scope="col">Result</th>
+            <th scope="col" className="cell-end">
+              Requests
+            </th>
+            <th scope="col" className="cell-end">
+              Spans stored
+            </th>
+            <th scope="col">Service name</th>
+            <th scope="col">Key</th>
+            <th scope="col">Agent</th>
           </tr>
         </thead>
         <tbody>
@@ -61,8 +67,12 @@ export function Minutes({ projectId, items, isFiltered }: MinutesProps) {
                   ))}
                 </div>
               </td>
-              <td data-label="Requests">{requests}</td>
-              <td data-label="Spans stored">{spans}</td>
+              <td data-label="Requests" className="cell-end">
+                {requests}
+              </td>
+              <td data-label="Spans stored" className="cell-end">
+                {spans}
+              </td>
               <td data-label="Service name" className="wide">
                 {serviceName === null ? (
                   <span className="quiet">None</span>

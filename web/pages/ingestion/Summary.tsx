@@ -21,7 +21,7 @@ export function Codes({ sums: { codes } }: { sums: IngestionSummary }) {
     <section className="card stack" aria-labelledby="ingestion-codes">
       <h2 id="ingestion-codes">By code</h2>
       {codes.length === 0 && <p className="quiet">Nothing was sent in this time.</p>}
-      <ul className="stack">
+      <ul className="stack ingestion-list">
         {codes.map(({ code, requests, spans }) => {
           const { why, remedy } = explained[code];
           return (
@@ -60,7 +60,7 @@ export function Services({ projectId, sums: { services } }: ServicesProps) {
       {services.length === 0 && (
         <p className="quiet">No OpenTelemetry exporter has sent; plain JSON bears no service name.</p>
       )}
-      <ul className="stack">
+      <ul className="stack ingestion-list">
         {services.map(service => (
           <li key={service.serviceName}>
             <Service projectId={projectId} service={service} onAdopt={setAdopting} />

@@ -23,23 +23,25 @@ export function Live({ agent, happenings, onNewKey }: LiveProps) {
   const refusal = refused && <Refusal refused={refused} agent={agent} onNewKey={onNewKey} />;
   return (
     <div className="stack">
-      <h3 role="status" className="line">
-        {refused && !receivedSince ? (
-          <>
-            <Badge word={ingestionWord(refused.code)} />{" "}
-            <RelativeTime at={new Date(refused.at).toISOString()} />
-          </>
-        ) : received ? (
-          <>
-            <Badge word={{ text: receivedText(received, isFirst), icon: "check", tone: "good" }} />{" "}
-            <RelativeTime at={received.receivedAt} />
-          </>
-        ) : (
-          <>
-            <Badge word={{ text: "Listening", icon: "clock", tone: "info" }} /> Waiting for the first trace
-          </>
-        )}
-      </h3>
+      <div role="status">
+        <h3 className="line">
+          {refused && !receivedSince ? (
+            <>
+              <Badge word={ingestionWord(refused.code)} />{" "}
+              <RelativeTime at={new Date(refused.at).toISOString()} />
+            </>
+          ) : received ? (
+            <>
+              <Badge word={{ text: receivedText(received, isFirst), icon: "check", tone: "good" }} />{" "}
+              <RelativeTime at={received.receivedAt} />
+            </>
+          ) : (
+            <>
+              <Badge word={{ text: "Listening", icon: "clock", tone: "info" }} /> Waiting for the first trace
+            </>
+          )}
+        </h3>
+      </div>
       {!receivedSince && refusal}
       {received && (!refused || receivedSince) && <Received agent={agent} trace={received} />}
       {refused && receivedSince && (
@@ -109,7 +111,7 @@ function Received({ agent, trace }: { agent: Agent; trace: ListedTrace }) {
 
 const standings: Record<LiveState, string> = {
   connecting: "Connecting…",
-  live: "Listening: whatever is sent shows here at once.",
+  live: "Live: whatever is sent shows here at once.",
   polling: "Looking every 5 seconds: there is no live connection at the moment.",
 };
 
@@ -117,8 +119,8 @@ function NothingShows() {
   return (
     <p className="small quiet">
       Nothing shows at all? A request without a valid key is answered 401 and belongs to no project: look at
-      the answer, and whether the header <code>x-api-key</code> holds the whole key. What a key of another
-      project sends shows there.
+      the answer, and whether the header <code>x-api-key</code>, not Authorization, holds the whole key. What
+      a key of another project sends shows there.
     </p>
   );
 }

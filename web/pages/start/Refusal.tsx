@@ -47,7 +47,7 @@ export function Refusal({ refused, agent, onNewKey }: RefusalProps) {
         <Link
           to="/projects/$projectId/ingestion"
           params={{ projectId: agent.projectId }}
-          search={{ code, service: serviceName ?? undefined }}
+          search={serviceName === null ? { code } : { service: serviceName }}
         >
           Find it in the ingestion log
         </Link>

@@ -7,6 +7,7 @@ import { type LiveEvent, type LiveState, useLive } from "../../live.ts";
 import { agentsQuery, lastTraceQuery } from "../../queries/agents.ts";
 import { type IngestionMinute, ingestionKey, recentRefusalsQuery } from "../../queries/ingestion.ts";
 import type { ListedTrace } from "../../shapes.ts";
+import { useSoon } from "../../soon.ts";
 
 export type Refused = {
   code: IngestionCode;
@@ -46,6 +47,11 @@ export function useHappenings(agent: Agent): Happenings {
     const named = agents?.find(one => serviceName !== null && one.otlpServiceName === serviceName);
     return named === undefined || named.id === agentId;
   };
+  // A busy agent tells of hundreds of traces a second.
+  const readTrace = useSoon(
+    () => void queries.invalidateQueries({ queryKey: lastTraceQuery(agentId).queryKey }),
+    200,
+  );
   const live = useLive({ agentId, projectId }, (event: LiveEvent) => {
     if (event.type === "ingestion") {
       const { code, serviceName, keyId } = event;
@@ -53,7 +59,7 @@ export function useHappenings(agent: Agent): Happenings {
         setRefused({ code, serviceName, keyId, at: Date.now(), after: latest, fromLog: false });
       return;
     }
-    void queries.invalidateQueries({ queryKey: lastTraceQuery(agentId).queryKey });
+    readTrace();
     if (event.type === "refresh") void queries.invalidateQueries({ queryKey: ingestionKey(projectId) });
   });
 
