@@ -8,9 +8,9 @@ import "../styles/ingestion.css";
 import { Page } from "../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../ui/State.tsx";
 import { Filters } from "./ingestion/Filters.tsx";
-import { filtersOf, hoursOf } from "./ingestion/filters.ts";
 import { Minutes } from "./ingestion/Minutes.tsx";
 import { Codes, Services } from "./ingestion/Summary.tsx";
+import { filtersOf, hoursOf } from "./ingestion/search.ts";
 
 const route = getRouteApi("/member/projects/$projectId/ingestion");
 

@@ -4,7 +4,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useId } from "react";
 import type { IngestionSummary } from "../../queries/ingestion.ts";
 import { keysQuery } from "../../queries/keys.ts";
-import { type LogSearch, times } from "./filters.ts";
+import { type LogSearch, times } from "./search.ts";
 
 const route = getRouteApi("/member/projects/$projectId/ingestion");
 
