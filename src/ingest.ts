@@ -5,6 +5,7 @@ import type { PreparedBatch, PreparedBody, PreparedGroup, RefusedGroup } from ".
 import type { Preparer } from "./ingest/preparer.ts";
 import { readRequestId } from "./ingest/request-id.ts";
 import { agentOfGroup, agentOfHint, type FindAgents } from "./ingest/resolve-agent.ts";
+import { sampleBody } from "./ingest/sample.ts";
 import { type IngestionAnswer, refusedWhole } from "./model/ingestion.ts";
 import { type AdmittedKey, hashKey } from "./model/key.ts";
 import { Refusal } from "./model/refusal.ts";
@@ -51,8 +52,8 @@ export type IngestDeps = FindAgents & {
   findKey: (hash: string) => Promise<AdmittedKey | undefined>;
   preparer: Preparer;
   writer: TraceWriter;
-  /** Told of every trace that is committed, before it is answered. */
-  onStored: (trace: StoredTrace, key: AdmittedKey) => void;
+  /** Told of every trace that is committed, before it is answered; no key: it was made here. */
+  onStored: (trace: StoredTrace, key: AdmittedKey | null) => void;
   /** Told how every request ended whose key was found, before it is answered. */
   onAnswered: (answers: IngestionAnswer[], key: AdmittedKey) => void;
 };
@@ -62,6 +63,19 @@ export async function ingest(deps: IngestDeps, request: IngestRequest): Promise<
   try {
     const key = await findKey(deps, request.key);
     return await telling(deps, key, receive(deps, key, request));
+  } catch (error) {
+    throw asUnavailable(error);
+  }
+}
+
+/** Stores a sample conversation for the agent, a new one each time; from its body on it is a trace like any other. */
+export async function ingestSample(deps: IngestDeps, agentId: string): Promise<StoredTrace> {
+  try {
+    const bytes = Buffer.from(JSON.stringify(sampleBody(agentId, Date.now())));
+    const body = await deps.preparer.prepare(bytes, "json");
+    if (body.path !== "canonical") throw new Error("The sample is not of the canonical path.");
+    const externalId = `sample-${randomUUIDv7()}`;
+    return await store(deps, null, { agentId, externalId, path: "canonical", serviceName: null }, body.batch);
   } catch (error) {
     throw asUnavailable(error);
   }
@@ -177,14 +191,14 @@ const refusesGroup = new Set(["OTLP_PLATFORM_NOT_FOUND", "OTLP_PLATFORM_NOT_ALLO
 
 async function store(
   deps: IngestDeps,
-  key: AdmittedKey,
+  key: AdmittedKey | null,
   { serviceName, ...identity }: Pick<StoredTrace, "agentId" | "externalId" | "path" | "serviceName">,
   { spanCount, spanKeys, bytes, rawLength, columns }: PreparedBatch,
 ): Promise<StoredTrace> {
   const stored = await deps.writer.write({
     traceId: randomUUIDv7(),
     runId: randomUUIDv7(),
-    keyId: key.id,
+    keyId: key?.id ?? null,
     ...identity,
     spanCount,
     spanKeys,

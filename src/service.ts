@@ -13,6 +13,7 @@ import { registerInsights } from "./http/insights.ts";
 import { registerJudge } from "./http/judge.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
 import { registerRuns } from "./http/runs.ts";
+import { registerSampleTrace } from "./http/sample-trace.ts";
 import { registerTraces } from "./http/traces.ts";
 import { Preparer } from "./ingest/preparer.ts";
 import type { IngestDeps } from "./ingest.ts";
@@ -137,7 +138,7 @@ async function serve(
     writer: new TraceWriter(ingestion, { ...config, ...config.bounds }),
     onStored({ agentId, traceId, state, path, evaluation }, key) {
       events.publish({ type: "trace", agentId, traceId, change: state });
-      keyUses.record(key.id);
+      if (key) keyUses.record(key.id);
       if (evaluation === "scheduled" && path === "canonical") evaluators?.wake();
     },
     onAnswered(answers, key) {
@@ -165,6 +166,7 @@ async function serve(
     registerEvents,
     registerEditor,
     registerJudge,
+    registerSampleTrace,
     registerDashboard,
   ]);
   return listen(app, config, closing);

@@ -217,6 +217,7 @@ const insights = createRoute({
 const start = createRoute({
   path: "/start",
   getParentRoute: () => agent,
+  validateSearch: textsOf("tab"),
   component: lazyRouteComponent(() => import("./pages/StartPage.tsx"), "StartPage"),
 });
 const agentSettings = createRoute({
@@ -227,6 +228,7 @@ const agentSettings = createRoute({
 const ingestion = createRoute({
   path: "/ingestion",
   getParentRoute: () => project,
+  validateSearch: textsOf("code", "key", "service", "time"),
   component: lazyRouteComponent(() => import("./pages/IngestionPage.tsx"), "IngestionPage"),
 });
 const keys = createRoute({

@@ -27,7 +27,8 @@ with item as materialized (
   )
   select item.id, agent_id, external_id, 'live', path, batch_spans, batch_bytes, 1, name, duration_ms,
     http_status, input_tokens, output_tokens, reasoning_tokens, failed, span_count, user_input, response_text
-  from item join live on live.id = item.key_id
+  from item left join live on live.id = item.key_id
+  where item.key_id is null or live.id is not null
   order by agent_id, external_id
   on conflict (agent_id, external_id) do nothing
   returning id, agent_id, path
@@ -48,7 +49,7 @@ with item as materialized (
   )
   returning trace_id
 )
-select item.id, live.id is not null as live, made.id is not null as made, scheduled.trace_id is not null as scheduled
+select item.id, item.key_id is null or live.id is not null as live, made.id is not null as made, scheduled.trace_id is not null as scheduled
 from item
 left join live on live.id = item.key_id
 left join made on made.id = item.id

@@ -47,7 +47,7 @@ export function updateTraces(
     const outcomes: WriteOutcome[] = [];
     for (const write of writes) {
       const trace = traces.get(identity(write.agentId, write.externalId));
-      if (!live.has(write.keyId)) outcomes.push(revoked());
+      if (write.keyId !== null && !live.has(write.keyId)) outcomes.push(revoked());
       else if (!trace) outcomes.push(undefined);
       else if (trace.id === write.traceId) outcomes.push(await storedBefore(client, write));
       else if (repeated.has(write) && !changed.has(trace)) {
@@ -78,7 +78,7 @@ async function liveKeys(client: pg.PoolClient, writes: TraceWrite[]): Promise<Se
   const { rows } = await client.query<{ id: string }>({
     name: "live_keys",
     text: "select id from keys where id = any ($1::uuid[]) and (expires_at is null or expires_at > now()) for key share",
-    values: [[...new Set(writes.map(write => write.keyId))]],
+    values: [[...new Set(writes.flatMap(write => write.keyId ?? []))]],
   });
   return new Set(rows.map(row => row.id));
 }

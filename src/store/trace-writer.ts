@@ -13,7 +13,8 @@ export type TraceWrite = {
   traceId: string;
   /** The id its run gets if one is scheduled. */
   runId: string;
-  keyId: string;
+  /** Null where it came without a key: nothing of it can be revoked meanwhile. */
+  keyId: string | null;
   agentId: string;
   externalId: string;
   path: TracePath;

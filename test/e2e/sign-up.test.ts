@@ -45,8 +45,8 @@ test("somebody signs up, verifies the address, makes an agent and a key, and the
   const agentForm = page.getByRole("dialog", { name: "New agent" });
   await agentForm.getByLabel("Name", { exact: true }).fill("Shop assistant");
   await agentForm.getByRole("button", { name: "Make agent" }).click();
-  await page.getByRole("heading", { level: 1, name: "Shop assistant" }).waitFor();
-  const agentId = new URL(page.url()).pathname.split("/").at(-1);
+  await page.getByRole("heading", { level: 1, name: "Get started" }).waitFor();
+  const agentId = new URL(page.url()).pathname.split("/").at(-2);
 
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Keys" }).click();
   await page.getByRole("button", { name: "New key" }).click();

@@ -9,7 +9,9 @@ import { registerEditor } from "../../src/http/editor.ts";
 import { registerInsights } from "../../src/http/insights.ts";
 import { registerJudge } from "../../src/http/judge.ts";
 import { registerRuns } from "../../src/http/runs.ts";
+import { registerSampleTrace } from "../../src/http/sample-trace.ts";
 import { registerTraces } from "../../src/http/traces.ts";
+import type { IngestDeps } from "../../src/ingest.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
@@ -38,6 +40,7 @@ function extend(app: App, deps: Deps): void {
     judge: undefined,
     openJudge: () => Promise.reject(new Error("never asked")),
   });
+  registerSampleTrace(app, { ...deps, ingest: {} as IngestDeps });
 }
 
 let service: TestApp;

@@ -1,0 +1,52 @@
+// A sample conversation in the canonical format: enough of everything that tests look at, and marked as a sample.
+
+/** Its last span ended at `nowMs`. */
+export function sampleBody(agentId: string, nowMs: number): object {
+  const span = (
+    id: string,
+    parent: string | null,
+    name: string,
+    [startMs, endMs]: [number, number],
+    attributes: Record<string, unknown>,
+  ) => ({
+    span_id: id,
+    parent_span_id: parent,
+    name,
+    start_time_unix_nano: `${nowMs - lengthMs + startMs}000000`,
+    end_time_unix_nano: `${nowMs - lengthMs + endMs}000000`,
+    attributes: { ...attributes, "svc.sample": true },
+    status: { code: 1 },
+  });
+  return {
+    platformId: agentId,
+    metadata: { sample: true },
+    spans: [
+      span("sample-1", null, "Sample conversation", [0, lengthMs], {
+        "http.request.method": "POST",
+        "http.route": "/chat",
+        "http.response.status_code": 200,
+      }),
+      span("sample-2", "sample-1", "Look up the order", [60, 340], {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "lookup_order",
+        "gen_ai.tool.call.arguments": { order_id: "A-1042" },
+      }),
+      span("sample-3", "sample-1", "Compose the answer", [360, lengthMs - 20], {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": "sample-model",
+        "gen_ai.input.messages": [message("user", "Where is my order A-1042?")],
+        "gen_ai.output.messages": [
+          message("assistant", "It left our warehouse this morning and should be with you on Thursday."),
+        ],
+        "gen_ai.usage.input_tokens": 412,
+        "gen_ai.usage.output_tokens": 18,
+      }),
+    ],
+  };
+}
+
+const lengthMs = 1_400;
+
+function message(role: string, content: string) {
+  return { role, parts: [{ type: "text", content }] };
+}

@@ -1,0 +1,37 @@
+// Giving an agent the service name that its exporters send.
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Agent } from "../../src/model/agent.ts";
+import { type Answer, ask, type Failure } from "../api.ts";
+import { agentQuery, agentsQuery } from "../queries/agents.ts";
+import { ingestionKey } from "../queries/ingestion.ts";
+
+/** What shows agents, and which names are known, is read again. */
+export async function giveServiceName(
+  queries: QueryClient,
+  { id, projectId }: Pick<Agent, "id" | "projectId">,
+  otlpServiceName: string,
+): Promise<Answer<Agent>> {
+  const answer = await ask<Agent>("PATCH", `/api/agents/${id}`, { body: { otlpServiceName } });
+  if (answer.ok) {
+    queries.setQueryData(agentQuery(id).queryKey, answer.value);
+    await queries.invalidateQueries({ queryKey: agentsQuery(projectId).queryKey });
+    await queries.invalidateQueries({ queryKey: ingestionKey(projectId) });
+  }
+  return answer;
+}
+
+/** The same at the press of a button. */
+export function useGiveServiceName(agent: Agent, serviceName: string) {
+  const queries = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  const give = async () => {
+    setBusy(true);
+    setFailure(undefined);
+    const answer = await giveServiceName(queries, agent, serviceName);
+    setBusy(false);
+    if (!answer.ok) setFailure(answer.failure);
+  };
+  return { busy, failure, give: () => void give() };
+}

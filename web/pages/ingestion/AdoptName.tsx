@@ -1,0 +1,81 @@
+// Makes a service name that was sent an agent's own.
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Agent } from "../../../src/model/agent.ts";
+import { giveServiceName } from "../../forms/service-name.ts";
+import { useSubmit } from "../../forms/submit.ts";
+import { agentsQuery } from "../../queries/agents.ts";
+import { Button } from "../../ui/Button.tsx";
+import { Dialog } from "../../ui/Dialog.tsx";
+import { Choices } from "../../ui/Field.tsx";
+import { FailureNotice, Notice } from "../../ui/Notice.tsx";
+import { MorePages } from "../../ui/State.tsx";
+import { toast } from "../../ui/Toast.tsx";
+
+type AdoptNameProps = { projectId: string; serviceName: string; onClose: () => void };
+
+export function AdoptName({ projectId, serviceName, onClose }: AdoptNameProps) {
+  const queries = useQueryClient();
+  const agents = useInfiniteQuery(agentsQuery(projectId));
+  const [chosenId, setChosenId] = useState<string>();
+  const items = agents.data ?? [];
+  const chosen = items.find(({ id }) => id === chosenId) ?? items.find(one => one.otlpServiceName === null);
+  const { form, busy, failure, faults } = useSubmit<Agent>({
+    check: () => (chosen ? {} : { agent: "Choose an agent." }),
+    send: () => giveServiceName(queries, chosen!, serviceName),
+    done: ({ name }) => {
+      toast(`“${serviceName}” is the service name of ${name} now. What was refused can be sent again.`);
+      onClose();
+    },
+  });
+  return (
+    <Dialog
+      title="Give the name to an agent"
+      about={
+        <>
+          Traces that exporters send as <code className="ingestion-name">{serviceName}</code> are then the
+          agent’s.
+        </>
+      }
+      onClose={onClose}
+    >
+      <form {...form} className="stack">
+        {agents.data?.length === 0 && (
+          <p>
+            This project has no agent yet.{" "}
+            <Link to="/projects/$projectId/agents" params={{ projectId }}>
+              Make one
+            </Link>
+          </p>
+        )}
+        <Choices
+          label="Agent"
+          name="agent"
+          choices={items.map(({ id, name, otlpServiceName }) => ({
+            value: id,
+            label: name,
+            note: otlpServiceName ?? undefined,
+          }))}
+          chosen={chosen ? [chosen.id] : []}
+          onChoose={([id]) => setChosenId(id)}
+          fault={faults["agent"]}
+        />
+        <MorePages query={agents} />
+        {chosen?.otlpServiceName && (
+          <Notice tone="warn" role="status">
+            It takes the place of <code className="ingestion-name">{chosen.otlpServiceName}</code>: exporters
+            that still send that one will be refused.
+          </Notice>
+        )}
+        <FailureNotice failure={failure} />
+        <div className="line line-end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="main" busy={busy}>
+            Give it this name
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,101 @@
+// The rows of the ingestion log: what the requests of a minute had in common.
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { counted } from "../../labels.ts";
+import { agentsQuery } from "../../queries/agents.ts";
+import type { IngestionMinute } from "../../queries/ingestion.ts";
+import { explained, ingestionWord } from "../../refusals.ts";
+import { Badge } from "../../ui/Badge.tsx";
+import { EmptyState } from "../../ui/State.tsx";
+
+const minute = new Intl.DateTimeFormat(undefined, {
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+});
+
+type MinutesProps = { projectId: string; items: IngestionMinute[]; isFiltered: boolean };
+
+export function Minutes({ projectId, items, isFiltered }: MinutesProps) {
+  const { data: agents = [] } = useInfiniteQuery(agentsQuery(projectId));
+  if (items.length === 0) {
+    return (
+      <EmptyState icon="search" title="No request matches">
+        {isFiltered && (
+          <Link to="/projects/$projectId/ingestion" params={{ projectId }} search={{}} className="button">
+            Clear filters
+          </Link>
+        )}
+      </EmptyState>
+    );
+  }
+  return (
+    <div className="table-wrap">
+      <table className="table ingestion-table">
+        <thead>
+          <tr>
+            <th scope="col">Minute</th>
+            <th scope="col">Result</th>
+            <th scope="col" className="cell-end">
+              Requests
+            </th>
+            <th scope="col" className="cell-end">
+              Spans stored
+            </th>
+            <th scope="col">Service name</th>
+            <th scope="col">Key</th>
+            <th scope="col">Agent</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map(({ id, at, code, requests, spans, serviceName, keyName, agentId, reasons }) => (
+            <tr key={id}>
+              <td data-label="Minute">
+                <time dateTime={at}>{minute.format(new Date(at))}</time>
+              </td>
+              <td data-label="Result" className="wide">
+                <div className="ingestion-result">
+                  <div className="line" title={explained[code].why}>
+                    <Badge word={ingestionWord(code)} />
+                    {code !== "OK" && code !== "PARTIAL" && <code className="break">{code}</code>}
+                  </div>
+                  {reasons.map(reason => (
+                    <div key={reason.code} className="small" title={explained[reason.code].why}>
+                      {counted(reason.traces, "trace")} refused: <code className="break">{reason.code}</code>
+                    </div>
+                  ))}
+                </div>
+              </td>
+              <td data-label="Requests" className="cell-end">
+                {requests}
+              </td>
+              <td data-label="Spans stored" className="cell-end">
+                {spans}
+              </td>
+              <td data-label="Service name" className="wide">
+                {serviceName === null ? (
+                  <span className="quiet">None</span>
+                ) : (
+                  <code className="ingestion-name">{serviceName}</code>
+                )}
+              </td>
+              <td data-label="Key" className="wide">
+                {keyName ?? <span className="quiet">Revoked</span>}
+              </td>
+              <td data-label="Agent" className="wide">
+                {agentId === null ? (
+                  <span className="quiet">None</span>
+                ) : (
+                  <Link to="/projects/$projectId/agents/$agentId" params={{ projectId, agentId }}>
+                    {agents.find(agent => agent.id === agentId)?.name ?? "Deleted"}
+                  </Link>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

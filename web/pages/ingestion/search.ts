@@ -1,0 +1,30 @@
+// What the ingestion log's address filters by; what it does not know counts as absent.
+import type { IngestionFilters } from "../../queries/ingestion.ts";
+import { explained } from "../../refusals.ts";
+
+export type LogSearch = {
+  code?: string | undefined;
+  key?: string | undefined;
+  service?: string | undefined;
+  time?: string | undefined;
+};
+
+/** Hours back; all seven days where none is named. */
+export const times = [
+  { value: "hour", label: "Last hour", hours: 1 },
+  { value: "day", label: "Last 24 hours", hours: 24 },
+] as const;
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export function filtersOf({ code, key, service }: LogSearch): IngestionFilters {
+  return {
+    code: code !== undefined && Object.hasOwn(explained, code) ? code : undefined,
+    keyId: key !== undefined && uuid.test(key) ? key : undefined,
+    serviceName: service,
+  };
+}
+
+export function hoursOf(time: string | undefined): number | undefined {
+  return times.find(({ value }) => value === time)?.hours;
+}

@@ -1,0 +1,67 @@
+// What to run, for the sender that the address names.
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Agent } from "../../../src/model/agent.ts";
+import { Copy } from "../../ui/Copy.tsx";
+import { Notice } from "../../ui/Notice.tsx";
+import { senders, snippets } from "./snippets.ts";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/start");
+
+/** Stands where an agent has no service name. */
+const anyName = "the-service-name";
+
+type SendStepProps = { agent: Agent; keyText: string; isWhole: boolean };
+
+export function SendStep({ agent, keyText, isWhole }: SendStepProps) {
+  const params = route.useParams();
+  const { tab } = route.useSearch();
+  const sender = senders.find(name => name === tab) ?? "curl";
+  const { before, text, after } = snippets[sender];
+  const [endMs] = useState(Date.now);
+  const serviceName = agent.otlpServiceName ?? anyName;
+  const given = { origin: location.origin, key: keyText, agentId: agent.id, serviceName, endMs };
+  return (
+    <>
+      <nav className="tabs start-tabs" aria-label="Sender">
+        {senders.map(name => (
+          <Link
+            key={name}
+            to="/projects/$projectId/agents/$agentId/start"
+            params={params}
+            search={{ tab: name }}
+            className="tab"
+            data-active={name === sender || undefined}
+            aria-current={name === sender ? "page" : undefined}
+          >
+            {snippets[name].label}
+          </Link>
+        ))}
+      </nav>
+      {sender !== "curl" && agent.otlpServiceName === null && (
+        <Notice tone="warn">
+          This agent has no service name yet, by which traces of OpenTelemetry find it: give it one under 1.
+        </Notice>
+      )}
+      {!isWhole && (
+        <p className="quiet small">
+          <code>{keyText}</code> stands where the text of a key belongs.
+        </p>
+      )}
+      <p className="small break">
+        {sender === "curl" || sender === "collector" ? before : <code>{before}</code>}
+      </p>
+      <figure className="start-snippet">
+        <pre>
+          <code>{text(given)}</code>
+        </pre>
+        <Copy text={text(given)}>Copy</Copy>
+      </figure>
+      {after && (
+        <p className="small">
+          {after.label}: <code className="start-name">{after.text(given)}</code>
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,104 @@
+// The ingestion log: how a project's requests ended, by the minute and summed.
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { IngestionCode } from "../../src/model/ingestion.ts";
+import { read } from "../api.ts";
+import type { Page } from "../shapes.ts";
+
+/** What the requests of one minute had in common, and their sums. */
+export type IngestionMinute = {
+  id: string;
+  /** When the minute began. */
+  at: string;
+  code: IngestionCode;
+  keyId: string;
+  /** Null once the key is revoked. */
+  keyName: string | null;
+  serviceName: string | null;
+  /** Whose traces were stored. */
+  agentId: string | null;
+  requests: number;
+  spans: number;
+  /** PARTIAL: the traces refused, by code. */
+  reasons: { code: IngestionCode; traces: number }[];
+};
+
+export type SeenService = {
+  serviceName: string;
+  /** The agent that bears the name now. */
+  agentId: string | null;
+  unknown: boolean;
+  lastSeenAt: string;
+  requests: number;
+  spans: number;
+  /** Requests by code. */
+  codes: Partial<Record<IngestionCode, number>>;
+};
+
+export type IngestionSummary = {
+  codes: { code: IngestionCode; requests: number; spans: number }[];
+  services: SeenService[];
+};
+
+export type IngestionFilters = {
+  code?: string | undefined;
+  keyId?: string | undefined;
+  serviceName?: string | undefined;
+};
+
+/** `hours` back from the moment of reading; undefined: all seven days. */
+export type Hours = number | undefined;
+
+const minutesMax = 50;
+
+export const ingestionKey = (projectId: string) => ["projects", projectId, "ingestion"];
+
+export const ingestionQuery = (projectId: string, filters: IngestionFilters, hours: Hours) =>
+  infiniteQueryOptions({
+    queryKey: [...ingestionKey(projectId), "minutes", filters, hours],
+    queryFn: ({ signal, pageParam }) => {
+      const query = queryOf({ ...filters, from: sinceOf(hours), cursor: pageParam });
+      query.set("limit", String(minutesMax));
+      return read<Page<IngestionMinute>>(`/api/projects/${projectId}/ingestion?${query}`, signal);
+    },
+    initialPageParam: "",
+    getNextPageParam: page => page.nextCursor,
+    select: ({ pages }) => pages.flatMap(({ items }) => items),
+  });
+
+export const ingestionSummaryQuery = (projectId: string, hours: Hours) =>
+  queryOptions({
+    queryKey: [...ingestionKey(projectId), "summary", hours],
+    queryFn: ({ signal }) =>
+      read<IngestionSummary>(
+        `/api/projects/${projectId}/ingestion/summary?${queryOf({ from: sinceOf(hours) })}`,
+        signal,
+      ),
+  });
+
+/** The log is written within about two seconds of what it tells of. */
+export const writtenMs = 2_500;
+
+/**
+ * What was refused, wholly or partly, of the latest requests of an hour; newest first. Read once more when what was
+ * sent just before is written.
+ */
+export const recentRefusalsQuery = (projectId: string) =>
+  queryOptions({
+    queryKey: [...ingestionKey(projectId), "refusals"],
+    queryFn: async ({ signal }) => {
+      const query = queryOf({ from: sinceOf(1), limit: "200" });
+      const page = await read<Page<IngestionMinute>>(`/api/projects/${projectId}/ingestion?${query}`, signal);
+      return page.items.filter(({ code }) => code !== "OK");
+    },
+    refetchInterval: ({ state }) => state.dataUpdateCount < 2 && writtenMs,
+  });
+
+function sinceOf(hours: Hours): string | undefined {
+  return hours === undefined ? undefined : new Date(Date.now() - hours * 3_600_000).toISOString();
+}
+
+function queryOf(given: Record<string, string | undefined>): URLSearchParams {
+  return new URLSearchParams(
+    Object.entries(given).flatMap(([name, value]): [string, string][] => (value ? [[name, value]] : [])),
+  );
+}
