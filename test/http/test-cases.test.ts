@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Agent } from "../../src/model/agent.ts";
+import { templates } from "../../web/templates.ts";
 import { makeAgent, makeTest, type Owner, startTestApp, type TestApp } from "../support/app.ts";
 
 let service: TestApp;
@@ -199,5 +200,12 @@ test("a test case says why no real conversation is judged by it", async () => {
     await makeTest(owner, agentId, fields);
     const { body } = await owner.client.get(`/api/agents/${agentId}/tests`).expect(200);
     assert.equal(body.items[0].eligibility, eligibility);
+  }
+});
+
+test("each template of the dashboard can be saved as it is, judges real conversations, and warns of nothing", async () => {
+  for (const { id, document } of templates) {
+    const { body } = await owner.client.post(`/api/agents/${agent.id}/tests/validate`, document).expect(200);
+    assert.deepEqual([body.eligibility, body.warnings], [null, []], id);
   }
 });
