@@ -142,13 +142,17 @@ test("one test case that is not the agent's leaves all of them as they are", asy
   assert.equal((await stranger.client.get(`/api/tests/${foreign.id}`).expect(200)).body.status, "active");
 });
 
-test("one test case that may not be active leaves all of them disabled", async () => {
+test("one test case that may not be active leaves all of them disabled, and is named", async () => {
   const ready = await makeTest(owner, agent.id, { status: "disabled" });
   const draft = await makeTest(owner, agent.id, { status: "disabled", assertions: [] });
   const { body } = await owner.client
     .post(`/api/agents/${agent.id}/tests/status`, { testIds: [ready.id, draft.id], status: "active" })
     .expect(400);
   assert.equal(body.code, "VALIDATION_ERROR");
+  assert.deepEqual(
+    body.issues.map(({ path }: { path: string }) => path),
+    ["testIds[1].assertions"],
+  );
   assert.equal((await owner.client.get(`/api/tests/${ready.id}`).expect(200)).body.status, "disabled");
 });
 
