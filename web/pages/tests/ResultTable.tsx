@@ -1,0 +1,96 @@
+// The results of one test case, newest first, each leading to its evaluation in the trace.
+import { Link } from "@tanstack/react-router";
+import type { Result } from "../../../src/model/run.ts";
+import type { TestCaseDocument } from "../../../src/model/test-case.ts";
+import { documentOf } from "../../forms/test-changes.ts";
+import { outcomes } from "../../labels.ts";
+import type { ListedTest, RunDetail } from "../../shapes.ts";
+import { Badge } from "../../ui/Badge.tsx";
+import { RelativeTime } from "../../ui/Time.tsx";
+
+type ResultTableProps = {
+  runs: readonly RunDetail[];
+  test: ListedTest;
+  params: { projectId: string; agentId: string };
+};
+
+export function ResultTable({ runs, test, params }: ResultTableProps) {
+  const present = judgingPart(test);
+  return (
+    <div className="table-wrap">
+      <table className="table tests-results">
+        <thead>
+          <tr>
+            {["Judged", "Outcome", "Checks passed", "Reason", "Trace"].map(heading => (
+              <th key={heading} scope="col">
+                {heading}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {runs.flatMap(run =>
+            run.results.map(result => (
+              <ResultRow
+                key={run.id}
+                run={run}
+                result={result}
+                isChanged={judgingPart(result.test) !== present}
+                params={params}
+              />
+            )),
+          )}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+type ResultRowProps = {
+  run: RunDetail;
+  result: Result;
+  /** The test has been changed since. */
+  isChanged: boolean;
+  params: ResultTableProps["params"];
+};
+
+function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
+  const { counts } = result;
+  const counting = counts.passed + counts.failed;
+  const trace = { ...params, traceId: run.traceId };
+  return (
+    <tr>
+      <th scope="row">
+        <RelativeTime at={run.finishedAt ?? run.createdAt} />
+        {run.kind === "manual" && <span className="tests-under">Manual run</span>}
+      </th>
+      <td data-label="Outcome">
+        <Badge word={outcomes[result.outcome]} />
+      </td>
+      <td data-label="Checks passed">
+        {counting === 0 ? <span className="quiet">Nothing counted</span> : `${counts.passed} of ${counting}`}
+      </td>
+      <td data-label="Reason" className="tests-reason">
+        <span className="tests-cell">
+          <span className="break">{result.reason}</span>
+          {isChanged && <span className="tests-under">The test case has been changed since.</span>}
+        </span>
+      </td>
+      <td data-label="Trace">
+        <Link
+          to="/projects/$projectId/agents/$agentId/traces/$traceId"
+          params={trace}
+          search={{ test: result.testId, run: run.id }}
+        >
+          Open trace<span className="unseen"> {run.traceId}</span>
+        </Link>
+      </td>
+    </tr>
+  );
+}
+
+/** All of a test that its outcome depends on, as a text. */
+function judgingPart(test: TestCaseDocument): string {
+  const { name: _, status: __, passiveBehavior: ___, ...judging } = documentOf(test);
+  return JSON.stringify(judging);
+}
