@@ -77,8 +77,8 @@ export const whys: Record<Why, string> = {
 
 /** Which real conversations are judged by a test that is eligible. */
 export const eligibilities: Record<"always_run" | "run_when_relevant", string> = {
-  always_run: "Every conversation is judged by it.",
-  run_when_relevant: "Conversations that its scenario fits are judged by it.",
+  always_run: "Runs on every conversation.",
+  run_when_relevant: "Runs where its scenario fits.",
 };
 
 /** Why no real conversation is judged by a test. */

@@ -32,11 +32,13 @@ export async function switchTests(
 
 /** The issues are about positions in the list that was sent: `testIds[3].assertions`. */
 function problemsOf(failure: Failure, tests: readonly ListedTest[]): Problem[] {
-  const named = (failure.issues ?? []).flatMap(({ path, message }): Problem[] => {
+  const byTest = new Map<ListedTest, string[]>();
+  for (const { path, message } of failure.issues ?? []) {
     const test = tests[Number(/^testIds\[(\d+)\]/.exec(path)?.[1])];
-    return test ? [{ testId: test.id, name: test.name, message }] : [];
-  });
-  return named.length > 0 ? named : [{ testId: null, name: null, message: messageOf(failure) }];
+    if (test) byTest.set(test, [...(byTest.get(test) ?? []), message]);
+  }
+  if (byTest.size === 0) return [{ testId: null, name: null, message: messageOf(failure) }];
+  return [...byTest].map(([{ id, name }, messages]) => ({ testId: id, name, message: messages.join(" ") }));
 }
 
 /** What is gone already counts as deleted. */

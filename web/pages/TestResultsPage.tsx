@@ -15,7 +15,7 @@ import { type Day, sumOf, testDaysQuery, testRunsQuery } from "../queries/test-i
 import { testQuery } from "../queries/tests.ts";
 import { useRefresh } from "../refreshing.ts";
 import type { ListedTest } from "../shapes.ts";
-import { countsText, dayText, OutcomeLegend, OutcomeStrip } from "../ui/OutcomeStrip.tsx";
+import { countsText, dayText, isJudged, OutcomeLegend, OutcomeStrip } from "../ui/OutcomeStrip.tsx";
 import { Page } from "../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../ui/State.tsx";
 import { ResultTable } from "./tests/ResultTable.tsx";
@@ -52,7 +52,7 @@ export function TestResultsPage() {
   return (
     <Page
       title={test.name}
-      about={<About test={test} />}
+      about={`Results of this test case. ${aboutOf(test)}`}
       actions={
         <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={params} className="button">
           Edit test case
@@ -82,7 +82,7 @@ export function TestResultsPage() {
             items.length > 0 ? (
               <ResultTable runs={items} test={test} params={params} />
             ) : (
-              !looksOn && <NoResult test={test} outcome={outcome} isThrough={!hasNextPage} />
+              !looksOn && <NoResult test={test} outcome={outcome} isThrough={!hasNextPage} params={params} />
             )
           }
         </Loaded>
@@ -103,15 +103,15 @@ function pagesRead({ pages }: { pages: unknown[] }): number {
   return pages.length;
 }
 
-function About({ test: { eligibility, passiveBehavior } }: { test: ListedTest }) {
-  if (eligibility !== null) return `Results of this test case. ${ineligibilities[eligibility]}`;
-  return `Results of this test case. ${passiveBehavior === "manual_only" ? "" : eligibilities[passiveBehavior]}`;
+function aboutOf({ eligibility, passiveBehavior }: ListedTest): string {
+  if (eligibility !== null) return ineligibilities[eligibility];
+  return passiveBehavior === "manual_only" ? "" : eligibilities[passiveBehavior];
 }
 
 function Days({ days }: { days: Day[] }) {
   const counts = sumOf(days);
   const counting = counts.passed + counts.failed;
-  const judged = days.filter(({ counts }) => Object.values(counts).some(count => count > 0));
+  const judged = days.filter(({ counts }) => isJudged(counts));
   return (
     <section className="card stack-tight" aria-label="Last 30 days">
       <div className="line line-apart">
@@ -160,9 +160,14 @@ function Days({ days }: { days: Day[] }) {
   );
 }
 
-type NoResultProps = { test: ListedTest; outcome: Outcome | undefined; isThrough: boolean };
+type NoResultProps = {
+  test: ListedTest;
+  outcome: Outcome | undefined;
+  isThrough: boolean;
+  params: { projectId: string; agentId: string; testId: string };
+};
 
-function NoResult({ test, outcome, isThrough }: NoResultProps) {
+function NoResult({ test, outcome, isThrough, params }: NoResultProps) {
   const word = outcome && outcomes[outcome].text;
   if (!isThrough) return <p className="quiet">None among the runs looked at so far.</p>;
   if (word) {
@@ -170,7 +175,7 @@ function NoResult({ test, outcome, isThrough }: NoResultProps) {
       <EmptyState icon={outcomes[outcome].icon} title={`No result is “${word}”`}>
         <Link
           to="/projects/$projectId/agents/$agentId/tests/$testId/results"
-          params={route.useParams()}
+          params={params}
           className="button"
         >
           All results

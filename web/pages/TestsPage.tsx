@@ -54,7 +54,8 @@ export function TestsPage() {
   const switchTo = async (some: readonly ListedTest[], status: TestCaseDocument["status"]) => {
     const word = status === "active" ? "enabled" : "disabled";
     const problems = await switchTests(agentId, some, status);
-    setTold(problems.length > 0 ? { what: `Not ${word}`, problems } : undefined);
+    const what = some.length === 1 ? `Not ${word}` : `Not ${word}, and none of those chosen with it`;
+    setTold(problems.length > 0 ? { what, problems } : undefined);
     if (problems.length === 0) toast(`${namesOf(some)} ${some.length === 1 ? "is" : "are"} ${word}.`);
     await readAgain();
   };

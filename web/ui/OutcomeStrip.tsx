@@ -42,18 +42,21 @@ export function OutcomeStrip({
     >
       <path className="strip-line" d={`M0 ${half}h${width}v1H0z`} />
       {drawn.map(({ outcome, path }) => path && <path key={outcome} data-outcome={outcome} d={path} />)}
-      {days.map(({ at, counts }, index) => (
-        <rect
-          key={at}
-          className="strip-day"
-          x={index * dayWidth}
-          y={0}
-          width={dayWidth}
-          height={2 * half + 1}
-        >
-          <title>{`${dayText(at)}: ${countsText(counts)}`}</title>
-        </rect>
-      ))}
+      {days.map(
+        ({ at, counts }, index) =>
+          isJudged(counts) && (
+            <rect
+              key={at}
+              className="strip-day"
+              x={index * dayWidth}
+              y={0}
+              width={dayWidth}
+              height={2 * half + 1}
+            >
+              <title>{`${dayText(at)}: ${countsText(counts)}`}</title>
+            </rect>
+          ),
+      )}
     </svg>
   );
 }
@@ -95,8 +98,12 @@ export function countsText(counts: Counts): string {
   return said.length === 0 ? "not judged" : said.join(", ");
 }
 
+export function isJudged(counts: Counts): boolean {
+  return order.some(outcome => counts[outcome] > 0);
+}
+
 function summaryOf(days: readonly Day[]): string {
-  const judged = days.filter(({ counts }) => order.some(outcome => counts[outcome] > 0));
+  const judged = days.filter(({ counts }) => isJudged(counts));
   if (judged.length === 0) return "not judged";
   const sum = (outcome: Outcome) => days.reduce((total, { counts }) => total + counts[outcome], 0);
   const all = Object.fromEntries(order.map(outcome => [outcome, sum(outcome)])) as Counts;

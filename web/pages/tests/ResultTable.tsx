@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { Result } from "../../../src/model/run.ts";
 import type { TestCaseDocument } from "../../../src/model/test-case.ts";
 import { documentOf } from "../../forms/test-changes.ts";
-import { outcomes } from "../../labels.ts";
+import { checkTypes, outcomes } from "../../labels.ts";
 import type { ListedTest, RunDetail } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
@@ -57,6 +57,9 @@ type ResultRowProps = {
 function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
   const { counts } = result;
   const counting = counts.passed + counts.failed;
+  // The first check that made it so; of one that passed there is nothing to say of a single check.
+  const telling =
+    result.outcome === "passed" ? undefined : result.checks.find(({ outcome }) => outcome === result.outcome);
   const trace = { ...params, traceId: run.traceId };
   return (
     <tr>
@@ -72,7 +75,10 @@ function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
       </td>
       <td data-label="Reason" className="tests-reason">
         <span className="tests-cell">
-          <span className="break">{result.reason}</span>
+          <span className="break">
+            {telling ? `${checkTypes[telling.type]}: ${telling.reason}` : result.reason}
+          </span>
+          {telling && <span className="tests-under">{result.reason}</span>}
           {isChanged && <span className="tests-under">The test case has been changed since.</span>}
         </span>
       </td>

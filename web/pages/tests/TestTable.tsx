@@ -16,9 +16,9 @@ type TestTableProps = {
   actions: TestActions;
 };
 
-const narrow = "(max-width: 767px)";
-/** Before a row is measured. */
-const heights = { row: 58, card: 330 };
+const narrow = "(max-width: 1023px)";
+/** Until a row is measured. */
+const heights = { row: 55, card: 120 };
 const cardGap = 12;
 
 export function TestTable({ rows, sort, onSort, selection, actions }: TestTableProps) {
