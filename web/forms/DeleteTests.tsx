@@ -5,6 +5,7 @@ import type { ListedTest } from "../shapes.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Field } from "../ui/Field.tsx";
+import { NameList } from "../ui/NameList.tsx";
 import { textOf, useSubmit } from "./submit.ts";
 import { deleteTests, type Problem } from "./test-changes.ts";
 
@@ -32,11 +33,7 @@ export function DeleteTests({ tests, onDone, onClose }: DeleteTestsProps) {
       onClose={onClose}
     >
       <form {...form} className="stack">
-        <ul className="choices-boxed tests-names" aria-label="To be deleted">
-          {doomed.map(({ id, name }) => (
-            <li key={id}>{name}</li>
-          ))}
-        </ul>
+        <NameList label="To be deleted" names={doomed.map(({ name }) => name)} />
         <Field
           label={`Type ${number} to go on`}
           name="number"

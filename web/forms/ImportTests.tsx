@@ -5,6 +5,7 @@ import type { ListedTest } from "../shapes.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Field } from "../ui/Field.tsx";
+import { NameList } from "../ui/NameList.tsx";
 import { Notice } from "../ui/Notice.tsx";
 import { toast } from "../ui/Toast.tsx";
 import { checkDocuments, makeTests, readDocuments, titleOf, type Unmade } from "./test-file.ts";
@@ -152,11 +153,7 @@ function Names({ documents, known }: { documents: unknown[]; known: readonly Lis
   const again = titles.filter(title => taken.has(title)).length;
   return (
     <>
-      <ul className="choices-boxed tests-names" aria-label="In this file">
-        {titles.map((title, index) => (
-          <li key={index}>{title}</li>
-        ))}
-      </ul>
+      <NameList label="In this file" names={titles} />
       {again > 0 && (
         <Notice tone="warn">
           {counted(again, "test case")} of the same name {again === 1 ? "is" : "are"} here already, and

@@ -36,7 +36,7 @@ export default function MenuPopup({ trigger, entries, onClose }: MenuPopupProps)
           align="start"
           collisionPadding={8}
         >
-          <Base.Popup className="menu" finalFocus={trigger} aria-label={nameOf(trigger.current)}>
+          <Base.Popup className="menu" tabIndex={0} finalFocus={trigger} aria-label={nameOf(trigger.current)}>
             {entries.map((entry, index) => (
               <Entry key={index} entry={entry} onClose={onClose} />
             ))}

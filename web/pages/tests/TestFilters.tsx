@@ -1,5 +1,5 @@
 // What narrows the list of test cases, and its order; all of it is in the address.
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { outcomes, passiveBehaviors, testStates } from "../../labels.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -24,36 +24,31 @@ export function TestFilters({ wanted, onWant, children }: TestFiltersProps) {
       <SearchField value={text ?? ""} onType={typed => onWant({ text: typed || undefined }, true)} />
       <Select
         label="Status"
+        none="Any"
         value={status}
         choices={mapTexts(testStates)}
         onChoose={chosen => onWant({ status: chosen })}
       />
       <Select
         label="Passive behavior"
+        none="Any"
         value={behavior}
         choices={mapTexts(passiveBehaviors)}
         onChoose={chosen => onWant({ behavior: chosen })}
       />
       <Select
         label="Last verdict"
+        none="Any"
         value={last}
         choices={lasts}
         onChoose={chosen => onWant({ last: chosen })}
       />
-      <label className="tests-filter">
-        <span>Order</span>
-        <select
-          className="input"
-          value={sort}
-          onChange={({ target }) => onWant({ sort: orderOf(target.value as Sort) })}
-        >
-          {Object.entries(sorts).map(([value, word]) => (
-            <option key={value} value={value}>
-              {word}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        label="Order"
+        value={sort}
+        choices={sorts}
+        onChoose={chosen => onWant({ sort: orderOf(chosen as Sort) })}
+      />
       <div className="tests-count">
         {children}
         {narrowed && (
@@ -76,6 +71,7 @@ function SearchField({ value, onType }: { value: string; onType: (text: string) 
   const [typed, setTyped] = useState(value);
   const told = useRef({ last: value, underWay: new Set<string>() });
   const input = useRef<HTMLInputElement>(null);
+  const id = useId();
   useEffect(() => {
     const { last, underWay } = told.current;
     if (value === last) underWay.clear();
@@ -85,9 +81,10 @@ function SearchField({ value, onType }: { value: string; onType: (text: string) 
   }, [value]);
   useShortcut("/", "Search the test cases", () => input.current?.focus());
   return (
-    <label className="tests-filter tests-search">
-      <span>Search</span>
+    <div className="tests-filter tests-search">
+      <label htmlFor={id}>Search</label>
       <input
+        id={id}
         ref={input}
         className="input"
         type="search"
@@ -100,7 +97,7 @@ function SearchField({ value, onType }: { value: string; onType: (text: string) 
           onType(target.value);
         }}
       />
-    </label>
+    </div>
   );
 }
 
@@ -108,26 +105,30 @@ type SelectProps = {
   label: string;
   value: string | undefined;
   choices: Record<string, string>;
+  /** That there may be no choice, and what it is called. */
+  none?: string;
   onChoose: (value: string | undefined) => void;
 };
 
-function Select({ label, value, choices, onChoose }: SelectProps) {
+function Select({ label, value, choices, none, onChoose }: SelectProps) {
+  const id = useId();
   return (
-    <label className="tests-filter">
-      <span>{label}</span>
+    <div className="tests-filter">
+      <label htmlFor={id}>{label}</label>
       <select
+        id={id}
         className="input"
         value={value ?? ""}
         onChange={({ target }) => onChoose(target.value || undefined)}
       >
-        <option value="">Any</option>
+        {none && <option value="">{none}</option>}
         {Object.entries(choices).map(([choice, word]) => (
           <option key={choice} value={choice}>
             {word}
           </option>
         ))}
       </select>
-    </label>
+    </div>
   );
 }
 

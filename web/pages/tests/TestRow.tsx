@@ -114,7 +114,7 @@ function Behavior({ test }: { test: ListedTest }) {
     <span className="tests-cell">
       <span className="line">
         <Badge word={testStates[status]} />
-        {!isSaid && passiveBehaviors[behavior].text}
+        {!isSaid && <span>{passiveBehaviors[behavior].text}</span>}
       </span>
       <span className="tests-under">
         {eligibility !== null && ineligibilities[eligibility]}
