@@ -60,7 +60,9 @@ export function TestResultsPage() {
       }
     >
       <div className="stack">
-        <Loaded query={days}>{found => <Days days={found} />}</Loaded>
+        <div className="tests-days-place">
+          <Loaded query={days}>{found => <Days days={found} />}</Loaded>
+        </div>
         <nav className="tabs tests-outcomes" aria-label="Results by outcome">
           {[undefined, ...order].map(one => (
             <Link
@@ -185,11 +187,16 @@ function NoResult({ test, outcome, isThrough, params }: NoResultProps) {
   }
   return (
     <EmptyState icon="clock" title="No conversation was judged by it yet">
-      <p className="quiet">
-        {test.eligibility === null
-          ? "Results appear with the next conversation that it applies to."
-          : ineligibilities[test.eligibility]}
-      </p>
+      {test.eligibility === null ? (
+        <p className="quiet">Results appear here with the next conversation that it applies to.</p>
+      ) : (
+        <>
+          <p className="quiet">{ineligibilities[test.eligibility]}</p>
+          <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={params} className="button">
+            Change when it runs
+          </Link>
+        </>
+      )}
     </EmptyState>
   );
 }

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { Result } from "../../../src/model/run.ts";
 import type { TestCaseDocument } from "../../../src/model/test-case.ts";
 import { documentOf } from "../../forms/test-changes.ts";
-import { checkTypes, outcomes } from "../../labels.ts";
+import { checkTypes, counted, outcomes } from "../../labels.ts";
 import type { ListedTest, RunDetail } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
@@ -21,7 +21,7 @@ export function ResultTable({ runs, test, params }: ResultTableProps) {
       <table className="table tests-results">
         <thead>
           <tr>
-            {["Judged", "Outcome", "Checks passed", "Reason", "Trace"].map(heading => (
+            {["Judged", "Outcome", "Reason", "Trace"].map(heading => (
               <th key={heading} scope="col">
                 {heading}
               </th>
@@ -68,10 +68,12 @@ function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
         {run.kind === "manual" && <span className="tests-under">Manual run</span>}
       </th>
       <td data-label="Outcome">
-        <Badge word={outcomes[result.outcome]} />
-      </td>
-      <td data-label="Checks passed">
-        {counting === 0 ? <span className="quiet">Nothing counted</span> : `${counts.passed} of ${counting}`}
+        <span className="tests-cell">
+          <Badge word={outcomes[result.outcome]} />
+          <span className="tests-under">
+            {counting === 0 ? "Nothing counted" : `${counts.passed} of ${counted(counting, "check")} passed`}
+          </span>
+        </span>
       </td>
       <td data-label="Reason" className="tests-reason">
         <span className="tests-cell">

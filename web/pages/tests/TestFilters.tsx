@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { outcomes, passiveBehaviors, testStates } from "../../labels.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
-import { type Sort, sortOf, sorts, type Wanted } from "./rows.ts";
+import { type Sort, sortOf, sorts, unfiltered, type Wanted } from "./rows.ts";
 
 type TestFiltersProps = {
   wanted: Wanted;
@@ -17,7 +17,6 @@ const lasts = { ...mapTexts(outcomes), none: "Not judged yet" };
 export function TestFilters({ wanted, onWant, children }: TestFiltersProps) {
   const { text, status, behavior, last } = wanted;
   const narrowed = [text, status, behavior, last].some(value => value !== undefined);
-  const clear = { text: undefined, status: undefined, behavior: undefined, last: undefined };
   const sort = sortOf(wanted);
   return (
     <search className="tests-filters" aria-label="Filters">
@@ -52,7 +51,7 @@ export function TestFilters({ wanted, onWant, children }: TestFiltersProps) {
       <div className="tests-count">
         {children}
         {narrowed && (
-          <Button look="link" onClick={() => onWant(clear)}>
+          <Button look="link" onClick={() => onWant(unfiltered)}>
             Clear filters
           </Button>
         )}

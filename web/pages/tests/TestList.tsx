@@ -7,7 +7,7 @@ import { Button } from "../../ui/Button.tsx";
 import { OutcomeLegend } from "../../ui/OutcomeStrip.tsx";
 import { EmptyState, MorePages } from "../../ui/State.tsx";
 import { BulkBar } from "./BulkBar.tsx";
-import { rowsOf, shownRows, sortOf, type Wanted } from "./rows.ts";
+import { rowsOf, shownRows, sortOf, unfiltered, type Wanted } from "./rows.ts";
 import { useSelection } from "./selection.ts";
 import { orderOf, TestFilters } from "./TestFilters.tsx";
 import type { TestActions } from "./TestRow.tsx";
@@ -27,8 +27,6 @@ type TestListProps = {
   onWant: (change: Wanted, replace?: boolean) => void;
   actions: TestActions;
 };
-
-const unfiltered = { text: undefined, status: undefined, behavior: undefined, last: undefined };
 
 export function TestList({ tests, insights, wanted, onWant, actions }: TestListProps) {
   const { text, status, behavior, last, sort } = wanted;

@@ -17,6 +17,14 @@ export type Row = {
 /** What of it the address holds; a value of no meaning counts as absent. */
 export type Wanted = Partial<Record<"text" | "status" | "behavior" | "last" | "sort", string | undefined>>;
 
+/** What takes every filter back. */
+export const unfiltered: Wanted = {
+  text: undefined,
+  status: undefined,
+  behavior: undefined,
+  last: undefined,
+};
+
 export const sorts = {
   newest: "Newest first",
   name: "Name, A to Z",
