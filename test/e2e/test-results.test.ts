@@ -94,7 +94,11 @@ test("results go on page by page", async () => {
   const links = page.getByRole("link", { name: /^Open trace/ });
   await links.nth(1).waitFor();
   assert.equal(await links.count(), 2);
-  await page.getByRole("button", { name: "Show more" }).click();
-  await links.nth(2).waitFor();
-  assert.equal(await page.getByRole("button", { name: "Show more" }).count(), 0);
+  const more = page.getByRole("button", { name: "Show more" });
+  // A page may be short, even empty, and the end be known by the next one only.
+  await eventually(async () => {
+    if (await more.isVisible()) await more.click();
+    assert.equal(await more.count(), 0);
+  });
+  assert.equal(await links.count(), 3);
 });
