@@ -75,6 +75,12 @@ export const whys: Record<Why, string> = {
   not_evaluated: "The trace was not evaluated.",
 };
 
+/** Which real conversations are judged by a test that is eligible. */
+export const eligibilities: Record<"always_run" | "run_when_relevant", string> = {
+  always_run: "Runs on every conversation.",
+  run_when_relevant: "Runs where its scenario fits.",
+};
+
 /** Why no real conversation is judged by a test. */
 export const ineligibilities: Record<"disabled" | "manual_only" | "multi_turn", string> = {
   disabled: "Disabled: no conversation is judged by it.",

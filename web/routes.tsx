@@ -199,6 +199,7 @@ const trace = createRoute({
 const tests = createRoute({
   path: "/tests",
   getParentRoute: () => agent,
+  validateSearch: textsOf("text", "status", "behavior", "last", "sort"),
   component: lazyRouteComponent(() => import("./pages/TestsPage.tsx"), "TestsPage"),
 });
 // `testId` "new" is one that is not saved yet. The rest of the address drafts from a trace, or from a value in it.
@@ -207,6 +208,12 @@ const test = createRoute({
   getParentRoute: () => agent,
   validateSearch: textsOf("template", "trace", "span", "attribute", "path"),
   component: lazyRouteComponent(() => import("./pages/TestPage.tsx"), "TestPage"),
+});
+const testResults = createRoute({
+  path: "/tests/$testId/results",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("outcome"),
+  component: lazyRouteComponent(() => import("./pages/TestResultsPage.tsx"), "TestResultsPage"),
 });
 const insights = createRoute({
   path: "/insights",
@@ -258,7 +265,7 @@ const routeTree = root.addChildren([
     ]),
     project.addChildren([
       agents,
-      agent.addChildren([traces, trace, tests, test, insights, start, agentSettings]),
+      agent.addChildren([traces, trace, tests, test, testResults, insights, start, agentSettings]),
       keys,
       ingestion,
       projectSettings,

@@ -4,7 +4,7 @@ import { findRun, listRunsOfTest } from "../store/run-reads.ts";
 import { findTestCase } from "../store/test-cases.ts";
 import type { App, Deps } from "./deps.ts";
 import { found, listingOf, PageQuery, pageOf, pageSchema } from "./page.ts";
-import { RunDetail } from "./trace-schemas.ts";
+import { Outcome, RunDetail } from "./trace-schemas.ts";
 import { runDetailView } from "./trace-view.ts";
 
 export function registerRuns(app: App, { db }: Deps): void {
@@ -24,13 +24,19 @@ export function registerRuns(app: App, { db }: Deps): void {
         tags,
         summary: "List the completed runs that hold a result of a test, newest first",
         params,
-        querystring: PageQuery,
+        querystring: PageQuery.extend({
+          outcome: Outcome.optional().describe("Only runs in which the test had this outcome."),
+        }),
         response: { 200: pageSchema(RunDetail) },
       },
     },
     async ({ params: { id }, query }) => {
       const { id: testId, agentId } = found(await findTestCase(db, id));
-      const { rows, reach } = await listRunsOfTest(db, { agentId, testId }, listingOf(query));
+      const { rows, reach } = await listRunsOfTest(
+        db,
+        { agentId, testId, outcome: query.outcome },
+        listingOf(query),
+      );
       // Of each run, the result of the test that was asked for.
       const views = rows.map(run => {
         const view = runDetailView(run);

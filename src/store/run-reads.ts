@@ -2,6 +2,7 @@
 import type { Outcome, Routing, RunKind, RunState } from "../model/run.ts";
 import type { Database } from "./db.ts";
 import { clockSlackMs, hourMs, idAt, type Listing, timeOfId } from "./listing.ts";
+import { decodeDetail } from "./runs.ts";
 import { type Look, type Patience, scan } from "./scan.ts";
 
 export type RunRow = {
@@ -53,34 +54,51 @@ export async function listRunsOfTrace(db: Database, traceId: string): Promise<Ru
   return rows;
 }
 
+/** `outcome`: only the runs in which the test had this one. */
+export type JudgedTest = { agentId: string; testId: string; outcome?: Outcome | undefined };
+
 /**
- * The completed runs that hold a result of the test, newest first. Only hours in which the test was judged are looked
- * at. Fewer than were asked for do not mean that there are no more: those below `reach` have not been looked at.
+ * The completed runs that hold a result of the test, newest first. Only hours in which the test was judged, and had
+ * the outcome, are looked at. Fewer than were asked for do not mean that there are no more: those below `reach` have
+ * not been looked at.
  */
 export async function listRunsOfTest(
   db: Database,
-  test: { agentId: string; testId: string },
+  test: JudgedTest,
   listing: Listing,
   patience?: Patience,
 ): Promise<Look<RunWithDetail>> {
   return scan(listing, (within, stretch) => lookForRunsOfTest(db, test, within, stretch), patience);
 }
 
+/** What a run can come to in which a test had the outcome: one of the worst among its tests' (E6). */
+const verdictsWith: Record<Outcome, Outcome[]> = {
+  failed: ["failed"],
+  missing_instrumentation: ["failed", "missing_instrumentation"],
+  passed: ["failed", "missing_instrumentation", "passed"],
+  skipped: ["failed", "missing_instrumentation", "passed", "skipped"],
+};
+/** How many runs are opened at once, to see which outcome the test had in them. */
+const openedMax = 50;
+
 async function lookForRunsOfTest(
   db: Database,
-  { agentId, testId }: { agentId: string; testId: string },
+  { agentId, testId, outcome }: JudgedTest,
   { before, rowsMax }: Listing,
   stretch: number,
 ): Promise<Look<RunWithDetail>> {
   const { rows: hours } = await db.pool.query<{ ms: number }>({
-    name: "busy_hour_of_test",
+    name: `busy_hour_of_test_${outcome}`,
     text: `select extract(epoch from hour)::float8 * 1000 as ms from test_hours
-      where test_id = $1 and hour < to_timestamp($2::float8 / 1000) order by hour desc limit 1`,
+      where test_id = $1 and hour < to_timestamp($2::float8 / 1000) ${outcome ? `and ${outcome} > 0` : ""}
+      order by hour desc limit 1`,
     values: [testId, timeOfId(before) + clockSlackMs],
   });
   if (!hours[0]) return { rows: [], reach: null };
   const floor = idAt(hours[0].ms - clockSlackMs);
   const ceiling = idAt(hours[0].ms + hourMs + clockSlackMs);
+  const verdicts = outcome ? verdictsWith[outcome] : null;
+  const pageMax = outcome ? Math.max(rowsMax, openedMax) : rowsMax;
   const { rows } = await db.pool.query<RunWithDetail & { reach: string | null }>({
     name: "runs_of_test",
     text: `with stretch as materialized (
@@ -91,13 +109,20 @@ async function lookForRunsOfTest(
         select ${runColumns}, r.detail from runs r
         where r.agent_id = $1 and r.state = 'completed' and $2::uuid = any (r.test_ids)
           and r.id < $3 and r.id >= coalesce((select id from stretch), $4::uuid)
+          and ($7::text[] is null or r.verdict = any ($7))
         order by r.id desc limit $5
       )
       select (select id from stretch) as reach, page.* from (values (1)) as always left join page on true
       order by page.id desc`,
-    values: [agentId, testId, ceiling < before ? ceiling : before, floor, rowsMax, stretch],
+    values: [agentId, testId, ceiling < before ? ceiling : before, floor, pageMax, stretch, verdicts],
   });
   const found = rows.filter(row => row.id !== null).map(({ reach: _, ...row }) => row);
   // Where the hour is through, the next look begins below it.
-  return { rows: found, reach: rows[0]!.reach ?? floor };
+  const through = rows[0]!.reach ?? floor;
+  if (!outcome) return { rows: found, reach: through };
+  const had = found.filter(({ detail }) =>
+    decodeDetail(detail).results.some(result => result.testId === testId && result.outcome === outcome),
+  );
+  if (had.length > rowsMax) return { rows: had.slice(0, rowsMax), reach: had[rowsMax - 1]!.id };
+  return { rows: had, reach: found.length === pageMax ? found.at(-1)!.id : through };
 }

@@ -1,6 +1,6 @@
 // Test cases: each is one JSON document, with the columns that ingestion asks by beside it.
 import type pg from "pg";
-import { Refusal } from "../model/refusal.ts";
+import { type Issue, Refusal } from "../model/refusal.ts";
 import type { TestCase, TestCaseDocument } from "../model/test-case.ts";
 import { type Database, transaction } from "./db.ts";
 import type { Listing } from "./listing.ts";
@@ -64,7 +64,8 @@ export async function updateTestCase(
 
 /**
  * Does the same to several test cases of an agent, all or none, and returns them newest first. Throws
- * VALIDATION_ERROR, naming the positions, for ids of which the agent has no test case.
+ * VALIDATION_ERROR, naming the positions, for ids of which the agent has no test case and for those whose change is
+ * refused.
  */
 export async function updateTestCases(
   db: Database,
@@ -78,16 +79,34 @@ export async function updateTestCases(
       `${selectTestCase} where agent_id = $1 and id = any($2::uuid[]) order by id desc for update`,
       [agentId, ids],
     );
-    const known = new Set(rows.map(row => row.id));
-    const issues = ids.flatMap((id, index) =>
-      known.has(id)
-        ? []
-        : [{ path: `testIds[${index}]`, message: "This agent has no test case with this id." }],
-    );
+    const tests = rows.map(toTestCase);
+    const issues = issuesOf(ids, tests, change);
     if (issues.length > 0) throw new Refusal("VALIDATION_ERROR", { issues });
     const changed: TestCase[] = [];
-    for (const row of rows) changed.push(await rewrite(client, toTestCase(row), change));
+    for (const test of tests) changed.push(await rewrite(client, test, change));
     return changed;
+  });
+}
+
+function issuesOf(
+  ids: string[],
+  tests: TestCase[],
+  change: (current: TestCaseDocument) => TestCaseDocument,
+): Issue[] {
+  const known = new Map(tests.map(test => [test.id, test]));
+  return ids.flatMap((id, index) => {
+    const path = `testIds[${index}]`;
+    const test = known.get(id);
+    if (!test) return [{ path, message: "This agent has no test case with this id." }];
+    const { id: _, agentId: __, ...current } = test;
+    try {
+      change(current);
+      return [];
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const { issues = [{ path: "", message: error.message }] } = error;
+      return issues.map(issue => ({ ...issue, path: issue.path ? `${path}.${issue.path}` : path }));
+    }
   });
 }
 

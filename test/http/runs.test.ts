@@ -127,6 +127,40 @@ test("the runs of a test are listed with its result alone, newest first and page
   }
 });
 
+test("the runs of a test are listed by the outcome it had in them, whatever they came to as a whole", async () => {
+  const agent = await makeAgent(service.owner);
+  const { id } = await makeTest(service.owner, agent.id, { assertions: [status(200)] });
+  await makeTest(service.owner, agent.id, { name: "Fails", assertions: [status(499)] });
+  const expected: Record<string, string[]> = {
+    passed: [],
+    failed: [],
+    missing_instrumentation: [],
+    skipped: [],
+  };
+  for (const [outcome, attributes] of [
+    ["passed", said],
+    ["failed", { "http.response.status_code": 500 }],
+    ["passed", said],
+    ["missing_instrumentation", {}],
+    ["failed", { "http.response.status_code": 404 }],
+    ["passed", said],
+  ] as const) {
+    expected[outcome]!.unshift((await judged(agent.id, attributes)).run.id);
+  }
+  for (const [outcome, ids] of Object.entries(expected)) {
+    const found: string[] = [];
+    let cursor = "";
+    do {
+      const query = new URLSearchParams({ outcome, limit: "1", ...(cursor && { cursor }) });
+      const { body } = await service.client.get(`/api/tests/${id}/runs?${query}`).expect(200);
+      found.push(...body.items.map((run: Read) => run.id));
+      cursor = body.nextCursor;
+    } while (cursor !== null);
+    assert.deepEqual(found, ids, outcome);
+  }
+  await service.client.get(`/api/tests/${id}/runs?outcome=excellent`).expect(400);
+});
+
 test("a result keeps the test as it was judged when the test is changed or deleted afterwards", async () => {
   const agent = await makeAgent(service.owner);
   const { id } = await makeTest(service.owner, agent.id, { name: "Before", assertions: [status(200)] });

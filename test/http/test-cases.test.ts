@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Agent } from "../../src/model/agent.ts";
+import { templates } from "../../web/templates.ts";
 import { makeAgent, makeTest, type Owner, startTestApp, type TestApp } from "../support/app.ts";
 
 let service: TestApp;
@@ -141,13 +142,17 @@ test("one test case that is not the agent's leaves all of them as they are", asy
   assert.equal((await stranger.client.get(`/api/tests/${foreign.id}`).expect(200)).body.status, "active");
 });
 
-test("one test case that may not be active leaves all of them disabled", async () => {
+test("one test case that may not be active leaves all of them disabled, and is named", async () => {
   const ready = await makeTest(owner, agent.id, { status: "disabled" });
   const draft = await makeTest(owner, agent.id, { status: "disabled", assertions: [] });
   const { body } = await owner.client
     .post(`/api/agents/${agent.id}/tests/status`, { testIds: [ready.id, draft.id], status: "active" })
     .expect(400);
   assert.equal(body.code, "VALIDATION_ERROR");
+  assert.deepEqual(
+    body.issues.map(({ path }: { path: string }) => path),
+    ["testIds[1].assertions"],
+  );
   assert.equal((await owner.client.get(`/api/tests/${ready.id}`).expect(200)).body.status, "disabled");
 });
 
@@ -199,5 +204,12 @@ test("a test case says why no real conversation is judged by it", async () => {
     await makeTest(owner, agentId, fields);
     const { body } = await owner.client.get(`/api/agents/${agentId}/tests`).expect(200);
     assert.equal(body.items[0].eligibility, eligibility);
+  }
+});
+
+test("each template of the dashboard can be saved as it is, judges real conversations, and warns of nothing", async () => {
+  for (const { id, document } of templates) {
+    const { body } = await owner.client.post(`/api/agents/${agent.id}/tests/validate`, document).expect(200);
+    assert.deepEqual([body.eligibility, body.warnings], [null, []], id);
   }
 });

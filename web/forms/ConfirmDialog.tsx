@@ -24,7 +24,9 @@ type ConfirmDialogProps = {
 export function ConfirmDialog({ title, about, name, path, action, onDone, onClose }: ConfirmDialogProps) {
   const { form, busy, faults, failure } = useSubmit<void>({
     check: (fields): Faults =>
-      textOf(fields, "confirmation").trim() === name.trim() ? {} : { confirmation: "This is another name." },
+      typeable(textOf(fields, "confirmation")) === typeable(name)
+        ? {}
+        : { confirmation: "This is another name." },
     send: async () => {
       const answer: Answer<void> = await ask("DELETE", path);
       return !answer.ok && answer.failure.code === "NOT_FOUND" ? { ok: true, value: undefined } : answer;
@@ -52,4 +54,9 @@ export function ConfirmDialog({ title, about, name, path, action, onDone, onClos
       </form>
     </Dialog>
   );
+}
+
+/** A field has one line: breaks and spaces in numbers count as one space. */
+function typeable(name: string): string {
+  return name.trim().replace(/\s+/g, " ");
 }

@@ -9,7 +9,7 @@ export function pagesOf<T>(queryKey: readonly string[], path: string, limit: num
     queryKey,
     queryFn: ({ signal, pageParam }) => {
       const query = new URLSearchParams({ limit: String(limit), ...(pageParam && { cursor: pageParam }) });
-      return read<Page<T>>(`${path}?${query}`, signal);
+      return read<Page<T>>(`${path}${path.includes("?") ? "&" : "?"}${query}`, signal);
     },
     initialPageParam: "",
     getNextPageParam: page => page.nextCursor,

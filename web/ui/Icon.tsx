@@ -26,6 +26,7 @@ const paths = {
   screen: "M2 3h12v8H2zM6 14h4M8 11v3",
   help: "M6 6a2 2 0 1 1 2.7 1.9c-.5.2-.7.5-.7 1.1M8 11.6v.1",
   log: "M3 2.5h10v11H3zM5.5 5.5h5M5.5 8h5M5.5 10.5h3",
+  more: "M3 8v.1M8 8v.1M13 8v.1",
   mail: "M2 3.5h12v9H2zM2 4l6 5 6-5",
 } as const;
 

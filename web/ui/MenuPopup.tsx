@@ -36,7 +36,7 @@ export default function MenuPopup({ trigger, entries, onClose }: MenuPopupProps)
           align="start"
           collisionPadding={8}
         >
-          <Base.Popup className="menu" finalFocus={trigger} aria-label={trigger.current?.textContent ?? ""}>
+          <Base.Popup className="menu" tabIndex={0} finalFocus={trigger} aria-label={nameOf(trigger.current)}>
             {entries.map((entry, index) => (
               <Entry key={index} entry={entry} onClose={onClose} />
             ))}
@@ -45,6 +45,10 @@ export default function MenuPopup({ trigger, entries, onClose }: MenuPopupProps)
       </Base.Portal>
     </Base.Root>
   );
+}
+
+function nameOf(button: HTMLElement | null): string {
+  return button?.getAttribute("aria-label") ?? button?.textContent ?? "";
 }
 
 function Entry({ entry, onClose }: { entry: MenuEntry; onClose: () => void }) {

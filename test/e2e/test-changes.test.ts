@@ -1,0 +1,125 @@
+// Test cases in the dashboard are switched, copied and deleted, one by one and several at once.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { assertAccessible, startTestBrowser, type TestBrowser } from "../support/browser.ts";
+import {
+  assertNames,
+  chooseAction,
+  draft,
+  listTests,
+  openTests,
+  rowOf,
+  statusCheck,
+} from "../support/tests-page.ts";
+
+let browser: TestBrowser;
+before(async () => {
+  browser = await startTestBrowser();
+});
+after(() => browser.close());
+
+test("a test case is disabled and enabled in its row, which says what follows from it", async () => {
+  const opened = await openTests(browser, { name: "Is well" });
+  const { page, complaints } = opened;
+  const row = rowOf(page, "Is well");
+  await row.getByText("Runs on every conversation.").waitFor();
+  await chooseAction(page, "Is well", "Disable");
+  await row.getByText("Disabled: no conversation is judged by it.").waitFor();
+  await page.getByText("“Is well” is disabled.").waitFor();
+  assert.equal((await listTests(opened))[0].status, "disabled");
+  await assertAccessible(page);
+  await chooseAction(page, "Is well", "Enable");
+  await row.getByText("Runs on every conversation.").waitFor();
+  assert.equal((await listTests(opened))[0].status, "active");
+  assert.deepEqual(complaints, []);
+});
+
+test("a range of test cases is switched at once, and one that cannot be is named while none is", async () => {
+  const names = ["One", "Two", "Three", "Four"];
+  const opened = await openTests(browser, { name: "Draft", ...draft }, ...names.map(name => ({ name })));
+  const { page, made } = opened;
+  await assertNames(page, ["Four", "Three", "Two", "One", "Draft"]);
+  await page.getByRole("checkbox", { name: "Select Three" }).check();
+  await page.getByRole("checkbox", { name: "Select One" }).click({ modifiers: ["Shift"] });
+  const bulk = page.getByRole("region", { name: "With the selected test cases" });
+  await bulk.getByText("3 test cases selected").waitFor();
+  await assertAccessible(page);
+  await bulk.getByRole("button", { name: "Disable" }).click();
+  await page.getByText("3 test cases are disabled.").waitFor();
+  const statuses = async () => (await listTests(opened)).map(({ status }) => status);
+  assert.deepEqual(await statuses(), ["active", "disabled", "disabled", "disabled", "disabled"]);
+
+  await page.getByRole("checkbox", { name: "Select all" }).check();
+  await bulk.getByText("5 test cases selected").waitFor();
+  await bulk.getByRole("button", { name: "Enable" }).click();
+  const alert = page.getByRole("alert");
+  await alert.getByText("Not enabled, and none of those chosen with it").waitFor();
+  const named = alert.getByRole("link");
+  assert.deepEqual(await named.allTextContents(), ["Draft"]);
+  assert.ok((await named.getAttribute("href"))!.endsWith(made[0]!.id));
+  await alert.getByText("An active test needs at least one assertion.").waitFor();
+  assert.deepEqual(await statuses(), ["active", "disabled", "disabled", "disabled", "disabled"]);
+  await assertAccessible(page);
+  await alert.getByRole("button", { name: "Dismiss" }).click();
+  await page.getByRole("checkbox", { name: "Select Draft" }).uncheck();
+  await bulk.getByRole("button", { name: "Enable" }).click();
+  await page.getByText("4 test cases are enabled.").waitFor();
+  assert.deepEqual(await statuses(), ["active", "active", "active", "active", "disabled"]);
+  await bulk.getByRole("button", { name: "Clear selection" }).click();
+  await bulk.waitFor({ state: "detached" });
+});
+
+test("a copy is disabled and otherwise the same, however long the name", async () => {
+  const name = `${"n".repeat(192)}😀${"n".repeat(6)}`;
+  const opened = await openTests(browser, { name, assertions: [statusCheck] });
+  const { page } = opened;
+  await chooseAction(page, name, "Duplicate");
+  await page.getByText("2 test cases", { exact: true }).waitFor();
+  const [copy, original] = await listTests(opened);
+  assert.equal(copy.name, `${"n".repeat(192)} (copy)`);
+  assert.deepEqual([copy.status, copy.eligibility], ["disabled", "disabled"]);
+  assert.deepEqual(copy.assertions, original.assertions);
+});
+
+test("a test case is deleted once its name is typed, several once their number is", async () => {
+  const opened = await openTests(browser, ...["One", "Two", "Three", "Four"].map(name => ({ name })));
+  const { page } = opened;
+  await chooseAction(page, "Three", "Delete…");
+  const dialog = page.getByRole("alertdialog");
+  await dialog.getByLabel(/to go on/).fill("Four");
+  await dialog.getByRole("button", { name: "Delete test case" }).click();
+  await dialog.getByText("This is another name.").waitFor();
+  await dialog.getByLabel(/to go on/).fill("Three");
+  await dialog.getByRole("button", { name: "Delete test case" }).click();
+  await assertNames(page, ["Four", "Two", "One"]);
+
+  await page.getByRole("checkbox", { name: "Select Four" }).check();
+  await page.getByRole("checkbox", { name: "Select One" }).check();
+  await page.getByRole("button", { name: "Delete…" }).click();
+  assert.deepEqual(await dialog.getByRole("listitem").allTextContents(), ["Four", "One"]);
+  await assertAccessible(page);
+  await dialog.getByLabel("Type 2 to go on").fill("3");
+  await dialog.getByRole("button", { name: "Delete 2 test cases" }).click();
+  await dialog.getByText("This is not 2.").waitFor();
+  await dialog.getByLabel("Type 2 to go on").fill("2");
+  await dialog.getByRole("button", { name: "Delete 2 test cases" }).click();
+  await assertNames(page, ["Two"]);
+  assert.equal((await listTests(opened)).length, 1);
+});
+
+test("of several deletions one that fails is named, and the others take place", async () => {
+  const opened = await openTests(browser, { name: "Stays" }, { name: "Goes" });
+  const { page, made } = opened;
+  await page.route(`**/api/tests/${made[0]!.id}`, route =>
+    route.fulfill({ status: 503, json: { code: "UNAVAILABLE", message: "Not now." } }),
+  );
+  await page.getByRole("checkbox", { name: "Select all" }).check();
+  await page.getByRole("button", { name: "Delete…" }).click();
+  const dialog = page.getByRole("alertdialog");
+  await dialog.getByLabel("Type 2 to go on").fill("2");
+  await dialog.getByRole("button", { name: "Delete 2 test cases" }).click();
+  const alert = page.getByRole("alert");
+  await alert.getByText("Not deleted").waitFor();
+  await alert.getByText("Stays: Not now.").waitFor();
+  await assertNames(page, ["Stays"]);
+});

@@ -1,0 +1,79 @@
+// The page of an agent's test cases in a real browser: opened, read, acted on.
+import assert from "node:assert/strict";
+import type { Locator, Page } from "playwright-core";
+import { makeAgent, makeKey, makeTest, type Owner } from "./app.ts";
+import { canonicalBody, canonicalSpan } from "./bodies.ts";
+import { signIn, type TestBrowser, type Window } from "./browser.ts";
+import { eventually } from "./eventually.ts";
+import { jsonOf, send } from "./send.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: what is read back is what the test compares it with.
+export type Read = any;
+
+export type TestsPage = Window & {
+  browser: TestBrowser;
+  owner: Owner;
+  agentId: string;
+  /** Of the page. */
+  path: string;
+  /** The text of a key that may write to the agent. */
+  key: string;
+  made: { id: string; name: string }[];
+};
+
+/** A new owner's agent with these test cases, made in this order, and its page of them. */
+export async function openTests(browser: TestBrowser, ...tests: object[]): Promise<TestsPage> {
+  const owner = await browser.service.signUp();
+  const { id: agentId } = await makeAgent(owner);
+  const { key } = await makeKey(owner);
+  const made: TestsPage["made"] = [];
+  for (const fields of tests) made.push(await makeTest(owner, agentId, fields));
+  const window = await browser.open();
+  await signIn(window.page, owner);
+  const path = `/projects/${owner.projectId}/agents/${agentId}/tests`;
+  await window.page.goto(path);
+  await window.page.getByRole("heading", { level: 1, name: "Test cases" }).waitFor();
+  return { ...window, browser, owner, agentId, path, key, made };
+}
+
+/** Sends a trace with these attributes and waits until it is judged; returns its id. */
+export async function judge(
+  { browser, owner, agentId, key }: TestsPage,
+  attributes: object,
+): Promise<string> {
+  const body = canonicalBody(agentId, { spans: [canonicalSpan({ attributes })] });
+  const { traceId } = jsonOf(await send({ url: browser.service.url, key }, { body }));
+  await eventually(async () => {
+    const { body: trace } = await owner.client.get(`/api/traces/${traceId}`).expect(200);
+    assert.equal(trace.run.state, "completed");
+  });
+  return traceId;
+}
+
+/** As the API has them, newest first. */
+export async function listTests({ owner, agentId }: Pick<TestsPage, "owner" | "agentId">): Promise<Read[]> {
+  return (await owner.client.get(`/api/agents/${agentId}/tests?limit=200`).expect(200)).body.items;
+}
+
+export function rowOf(page: Page, name: string): Locator {
+  return page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
+}
+
+/** By the menu of the test's row. */
+export async function chooseAction(page: Page, name: string, action: string): Promise<void> {
+  await page.getByRole("button", { name: `Actions for ${name}` }).click();
+  await page.getByRole("menuitem", { name: action, exact: true }).click();
+}
+
+/** These are shown in this order, now or soon. */
+export async function assertNames(page: Page, names: string[]): Promise<void> {
+  await eventually(async () => {
+    assert.deepEqual(await page.getByRole("rowheader").getByRole("link").allTextContents(), names);
+  });
+}
+
+export const statusCheck = { type: "http_status", expected_status: "2xx" };
+export const ok = { "http.response.status_code": 200 };
+export const broken = { "http.response.status_code": 500 };
+/** What a test case that cannot be active may lack. */
+export const draft = { status: "disabled", assertions: [], turns: [] };

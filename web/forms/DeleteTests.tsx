@@ -1,0 +1,54 @@
+// Asks before several test cases are deleted: names them, and wants their number typed.
+import { useRef } from "react";
+import { counted } from "../labels.ts";
+import type { ListedTest } from "../shapes.ts";
+import { Button } from "../ui/Button.tsx";
+import { Dialog } from "../ui/Dialog.tsx";
+import { Field } from "../ui/Field.tsx";
+import { NameList } from "../ui/NameList.tsx";
+import { textOf, useSubmit } from "./submit.ts";
+import { deleteTests, type Problem } from "./test-changes.ts";
+
+type DeleteTestsProps = {
+  tests: readonly ListedTest[];
+  /** With what could not be deleted. */
+  onDone: (problems: Problem[]) => void | Promise<void>;
+  onClose: () => void;
+};
+
+export function DeleteTests({ tests, onDone, onClose }: DeleteTestsProps) {
+  // As they were when it was asked: the list may be read again meanwhile.
+  const { current: doomed } = useRef(tests);
+  const number = String(doomed.length);
+  const { form, busy, faults } = useSubmit<Problem[]>({
+    check: fields => (textOf(fields, "number").trim() === number ? {} : { number: `This is not ${number}.` }),
+    send: async () => ({ ok: true, value: await deleteTests(doomed) }),
+    done: onDone,
+  });
+  return (
+    <Dialog
+      title={`Delete ${counted(doomed.length, "test case")}`}
+      about="Their history is deleted along with them. Traces keep the results they have. This cannot be undone."
+      alert
+      onClose={onClose}
+    >
+      <form {...form} className="stack">
+        <NameList label="To be deleted" names={doomed.map(({ name }) => name)} />
+        <Field
+          label={`Type ${number} to go on`}
+          name="number"
+          required
+          inputMode="numeric"
+          autoComplete="off"
+          fault={faults["number"]}
+        />
+        <div className="line line-end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="danger" busy={busy}>
+            Delete {counted(doomed.length, "test case")}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

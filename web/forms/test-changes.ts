@@ -1,0 +1,101 @@
+// What is done to several test cases at once: switched, copied, exported, deleted; what failed is told test by test.
+import type { TestCaseDocument } from "../../src/model/test-case.ts";
+import { type Answer, ask, type Failure } from "../api.ts";
+import type { ListedTest } from "../shapes.ts";
+
+/** What was not done. `name` null: it concerns all of them. */
+export type Problem = { testId: string | null; name: string | null; message: string };
+
+/** What of something asked for was not done: "Not enabled". */
+export type Told = { what: string; problems: Problem[] };
+
+/** How many the API switches at once. */
+const switchedMax = 1000;
+const deletedAtOnce = 4;
+const nameMax = 200;
+
+/** Of each thousand all are switched or none. */
+export async function switchTests(
+  agentId: string,
+  tests: readonly ListedTest[],
+  status: TestCaseDocument["status"],
+): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (let from = 0; from < tests.length; from += switchedMax) {
+    const some = tests.slice(from, from + switchedMax);
+    const body = { testIds: some.map(({ id }) => id), status };
+    const answer = await ask("POST", `/api/agents/${agentId}/tests/status`, { body });
+    if (!answer.ok) problems.push(...problemsOf(answer.failure, some));
+  }
+  return problems;
+}
+
+/** The issues are about positions in the list that was sent: `testIds[3].assertions`. */
+function problemsOf(failure: Failure, tests: readonly ListedTest[]): Problem[] {
+  const byTest = new Map<ListedTest, string[]>();
+  for (const { path, message } of failure.issues ?? []) {
+    const test = tests[Number(/^testIds\[(\d+)\]/.exec(path)?.[1])];
+    if (test) byTest.set(test, [...(byTest.get(test) ?? []), message]);
+  }
+  if (byTest.size === 0) return [{ testId: null, name: null, message: messageOf(failure) }];
+  return [...byTest].map(([{ id, name }, messages]) => ({ testId: id, name, message: messages.join(" ") }));
+}
+
+/** What is gone already counts as deleted. */
+export async function deleteTests(tests: readonly ListedTest[]): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  const waiting = [...tests];
+  const work = async () => {
+    for (let test = waiting.shift(); test; test = waiting.shift()) {
+      const answer = await ask("DELETE", `/api/tests/${test.id}`);
+      if (answer.ok || answer.failure.code === "NOT_FOUND") continue;
+      problems.push(problemOf(test, answer.failure));
+    }
+  };
+  await Promise.all(Array.from({ length: deletedAtOnce }, work));
+  return problems;
+}
+
+/** A disabled copy. */
+export function duplicateTest(agentId: string, test: ListedTest): Promise<Answer<ListedTest>> {
+  const end = " (copy)";
+  const name = `${wellFormed(test.name.slice(0, nameMax - end.length))}${end}`;
+  return ask("POST", `/api/agents/${agentId}/tests`, {
+    body: { ...documentOf(test), name, status: "disabled" },
+  });
+}
+
+/** Downloads the documents: one as it is, several as a list. */
+export function exportTests(tests: readonly ListedTest[]): void {
+  const documents = tests.map(documentOf);
+  const text = `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  link.download = tests.length === 1 ? `${fileNameOf(tests[0]!.name)}.json` : "test-cases.json";
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+/** The document alone, without the ids that the service adds. */
+export function documentOf(test: TestCaseDocument): TestCaseDocument {
+  const { name, status, passiveBehavior, scenario, threshold, turns, assertions } = test;
+  return { name, status, passiveBehavior, scenario, threshold, turns, assertions };
+}
+
+export function problemOf({ id, name }: ListedTest, failure: Failure): Problem {
+  return { testId: id, name, message: messageOf(failure) };
+}
+
+export function messageOf({ message, hint, requestId }: Failure): string {
+  return [message, hint, requestId && `Request ${requestId}.`].filter(Boolean).join(" ");
+}
+
+function fileNameOf(name: string): string {
+  const plain = name.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+  return plain.replace(/^-+|-+$/g, "").slice(0, 60) || "test-case";
+}
+
+/** Without half a character at its end. */
+function wellFormed(text: string): string {
+  return text.isWellFormed() ? text : text.slice(0, -1);
+}

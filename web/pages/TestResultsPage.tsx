@@ -1,0 +1,202 @@
+// What one test case came to: its last thirty days, and every conversation that it judged.
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+  useSuspenseQuery,
+} from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useEffect } from "react";
+import type { Outcome } from "../../src/model/run.ts";
+import { eligibilities, ineligibilities, outcomes } from "../labels.ts";
+import { useLive } from "../live.ts";
+import { type Day, sumOf, testDaysQuery, testRunsQuery } from "../queries/test-insights.ts";
+import { testQuery } from "../queries/tests.ts";
+import { useRefresh } from "../refreshing.ts";
+import type { ListedTest } from "../shapes.ts";
+import { countsText, dayText, isJudged, OutcomeLegend, OutcomeStrip } from "../ui/OutcomeStrip.tsx";
+import { Page } from "../ui/Page.tsx";
+import { EmptyState, Loaded, MorePages } from "../ui/State.tsx";
+import { ResultTable } from "./tests/ResultTable.tsx";
+import { percentText } from "./tests/rows.ts";
+import "../styles/tests.css";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId/results");
+/** How far it is looked on unasked, where pages hold nothing of what is wanted. */
+const emptyPagesMax = 20;
+
+export function TestResultsPage() {
+  const params = route.useParams();
+  const { agentId, testId } = params;
+  const outcome = outcomeOf(route.useSearch().outcome);
+  const queries = useQueryClient();
+  const { data: test } = useSuspenseQuery(testQuery(testId));
+  const days = useQuery(testDaysQuery(agentId, testId));
+  const runs = useInfiniteQuery({ ...testRunsQuery(testId, outcome), placeholderData: keepPreviousData });
+  const { data: pages } = useInfiniteQuery({ ...testRunsQuery(testId, outcome), select: pagesRead });
+  const refresh = useRefresh(() => queries.invalidateQueries({ queryKey: testQuery(testId).queryKey }));
+  useLive({ agentId }, event => {
+    const isOver = event.type === "run" && event.state === "completed";
+    if (isOver || event.type === "refresh" || (event.type === "trace" && event.change === "deleted"))
+      refresh();
+  });
+  const { isFetching, hasNextPage, fetchNextPage, isFetchNextPageError } = runs;
+  const isEmpty = runs.data?.length === 0;
+  const looksOn =
+    isEmpty && hasNextPage && !isFetchNextPageError && pages !== undefined && pages < emptyPagesMax;
+  useEffect(() => {
+    if (looksOn && !isFetching) void fetchNextPage();
+  }, [looksOn, isFetching, fetchNextPage]);
+
+  return (
+    <Page
+      title={test.name}
+      about={`Results of this test case. ${aboutOf(test)}`}
+      actions={
+        <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={params} className="button">
+          Edit test case
+        </Link>
+      }
+    >
+      <div className="stack">
+        <div className="tests-days-place">
+          <Loaded query={days}>{found => <Days days={found} />}</Loaded>
+        </div>
+        <nav className="tabs tests-outcomes" aria-label="Results by outcome">
+          {[undefined, ...order].map(one => (
+            <Link
+              key={one ?? "all"}
+              to="/projects/$projectId/agents/$agentId/tests/$testId/results"
+              params={params}
+              search={one ? { outcome: one } : {}}
+              resetScroll={false}
+              className="tab"
+              aria-current={one === outcome ? "page" : undefined}
+              activeOptions={{ exact: true, includeSearch: true }}
+            >
+              {one ? outcomes[one].text : "All results"}
+            </Link>
+          ))}
+        </nav>
+        <Loaded query={runs}>
+          {items =>
+            items.length > 0 ? (
+              <ResultTable runs={items} test={test} params={params} />
+            ) : (
+              !looksOn && <NoResult test={test} outcome={outcome} isThrough={!hasNextPage} params={params} />
+            )
+          }
+        </Loaded>
+        {!looksOn && <MorePages query={runs} />}
+        {looksOn && <p role="status">Looking through earlier runs…</p>}
+      </div>
+    </Page>
+  );
+}
+
+const order: Outcome[] = ["failed", "missing_instrumentation", "passed", "skipped"];
+
+function outcomeOf(text: string | undefined): Outcome | undefined {
+  return order.find(outcome => outcome === text);
+}
+
+function pagesRead({ pages }: { pages: unknown[] }): number {
+  return pages.length;
+}
+
+function aboutOf({ eligibility, passiveBehavior }: ListedTest): string {
+  if (eligibility !== null) return ineligibilities[eligibility];
+  return passiveBehavior === "manual_only" ? "" : eligibilities[passiveBehavior];
+}
+
+function Days({ days }: { days: Day[] }) {
+  const counts = sumOf(days);
+  const counting = counts.passed + counts.failed;
+  const judged = days.filter(({ counts }) => isJudged(counts));
+  return (
+    <section className="card stack-tight" aria-label="Last 30 days">
+      <div className="line line-apart">
+        <h2>Last 30 days</h2>
+        <span>
+          {counting === 0 ? (
+            <span className="quiet">Nothing counted</span>
+          ) : (
+            <>
+              <strong>{percentText(counts.passed / counting)}</strong> passed,{" "}
+              {counts.passed.toLocaleString("en")} of {counting.toLocaleString("en")}
+            </>
+          )}
+        </span>
+      </div>
+      <OutcomeStrip days={days} about="Last 30 days" large />
+      <div className="line line-apart quiet small" aria-hidden="true">
+        <span>{dayText(days[0]!.at)}</span>
+        <span>{dayText(days.at(-1)!.at)}</span>
+      </div>
+      <OutcomeLegend counts={counts} />
+      {judged.length > 0 && (
+        <details>
+          <summary>As a table</summary>
+          <table className="table tests-days">
+            <thead>
+              <tr>
+                <th scope="col">Day (UTC)</th>
+                <th scope="col">Outcomes</th>
+                <th scope="col">Pass rate</th>
+              </tr>
+            </thead>
+            <tbody>
+              {judged.toReversed().map(({ at, counts, passRate }) => (
+                <tr key={at}>
+                  <th scope="row">{dayText(at)}</th>
+                  <td data-label="Outcomes">{countsText(counts)}</td>
+                  <td data-label="Pass rate">{passRate === null ? "–" : percentText(passRate)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </details>
+      )}
+    </section>
+  );
+}
+
+type NoResultProps = {
+  test: ListedTest;
+  outcome: Outcome | undefined;
+  isThrough: boolean;
+  params: { projectId: string; agentId: string; testId: string };
+};
+
+function NoResult({ test, outcome, isThrough, params }: NoResultProps) {
+  const word = outcome && outcomes[outcome].text;
+  if (!isThrough) return <p className="quiet">None among the runs looked at so far.</p>;
+  if (word) {
+    return (
+      <EmptyState icon={outcomes[outcome].icon} title={`No result is “${word}”`}>
+        <Link
+          to="/projects/$projectId/agents/$agentId/tests/$testId/results"
+          params={params}
+          className="button"
+        >
+          All results
+        </Link>
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState icon="clock" title="No conversation was judged by it yet">
+      {test.eligibility === null ? (
+        <p className="quiet">Results appear here with the next conversation that it applies to.</p>
+      ) : (
+        <>
+          <p className="quiet">{ineligibilities[test.eligibility]}</p>
+          <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={params} className="button">
+            Change when it runs
+          </Link>
+        </>
+      )}
+    </EmptyState>
+  );
+}

@@ -1,0 +1,40 @@
+// What can be done with the selected test cases; it floats over the list's end, so that nothing moves.
+import { useState } from "react";
+import { counted } from "../../labels.ts";
+import type { ListedTest } from "../../shapes.ts";
+import { Button } from "../../ui/Button.tsx";
+import type { TestActions } from "./TestRow.tsx";
+
+type BulkBarProps = { chosen: readonly ListedTest[]; actions: TestActions; onClear: () => void };
+
+export function BulkBar({ chosen, actions, onClear }: BulkBarProps) {
+  const [busy, setBusy] = useState<"active" | "disabled">();
+  if (chosen.length === 0) return null;
+  const switchTo = async (status: "active" | "disabled") => {
+    setBusy(status);
+    await actions.switchTo(chosen, status);
+    setBusy(undefined);
+  };
+  return (
+    <section className="tests-bulk" aria-label="With the selected test cases">
+      <span role="status">
+        <strong>{counted(chosen.length, "test case")}</strong> selected
+      </span>
+      <Button small busy={busy !== undefined} onClick={() => void switchTo("active")}>
+        Enable
+      </Button>
+      <Button small busy={busy !== undefined} onClick={() => void switchTo("disabled")}>
+        Disable
+      </Button>
+      <Button small onClick={() => actions.exportAll(chosen)}>
+        Export as JSON
+      </Button>
+      <Button small icon="trash" onClick={() => actions.remove(chosen)}>
+        Delete…
+      </Button>
+      <Button small look="plain" icon="cross" onClick={onClear}>
+        Clear selection
+      </Button>
+    </section>
+  );
+}

@@ -1,0 +1,152 @@
+// One test case in the list: what it is, what it came to, and what can be done with it.
+import { Link } from "@tanstack/react-router";
+import type { Ref } from "react";
+import type { Assertion } from "../../../src/model/assertion.ts";
+import {
+  checkTypes,
+  counted,
+  eligibilities,
+  ineligibilities,
+  outcomes,
+  passiveBehaviors,
+  testStates,
+} from "../../labels.ts";
+import type { ListedTest } from "../../shapes.ts";
+import { Badge } from "../../ui/Badge.tsx";
+import { Menu, type MenuEntry } from "../../ui/Menu.tsx";
+import { OutcomeStrip } from "../../ui/OutcomeStrip.tsx";
+import { RelativeTime } from "../../ui/Time.tsx";
+import { behaviorOf, percentText, type Row } from "./rows.ts";
+import type { Selection } from "./selection.ts";
+
+export type TestActions = {
+  params: { projectId: string; agentId: string };
+  edit: (test: ListedTest) => void;
+  results: (test: ListedTest) => void;
+  duplicate: (test: ListedTest) => void;
+  switchTo: (tests: readonly ListedTest[], status: ListedTest["status"]) => Promise<void>;
+  exportAll: (tests: readonly ListedTest[]) => void;
+  remove: (tests: readonly ListedTest[]) => void;
+};
+
+type TestRowProps = {
+  ref: Ref<HTMLTableRowElement>;
+  index: number;
+  row: Row;
+  selection: Selection;
+  actions: TestActions;
+};
+
+export function TestRow({ ref, index, row, selection, actions }: TestRowProps) {
+  const { test, insights, counts, rate } = row;
+  const { id, name } = test;
+  const params = { ...actions.params, testId: id };
+  const results = "/projects/$projectId/agents/$agentId/tests/$testId/results";
+  return (
+    <tr ref={ref} data-index={index} aria-rowindex={index + 2} data-selected={selection.has(id) || undefined}>
+      <td className="tests-select">
+        <input
+          type="checkbox"
+          aria-label={`Select ${name}`}
+          checked={selection.has(id)}
+          onChange={event =>
+            selection.choose(id, event.target.checked, (event.nativeEvent as MouseEvent).shiftKey)
+          }
+        />
+      </td>
+      <th scope="row">
+        <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={params}>
+          {name}
+        </Link>
+        <span className="tests-under">{checksText(test.assertions)}</span>
+      </th>
+      <td data-label="Passive behavior" className="tests-behavior">
+        <Behavior test={test} />
+      </td>
+      <td data-label="Last verdict">
+        {insights?.lastOutcome && insights.lastRunAt ? (
+          <span className="tests-cell">
+            <Link to={results} params={params} className="tests-plain">
+              <Badge word={outcomes[insights.lastOutcome]} />
+            </Link>
+            <span className="tests-under">
+              <RelativeTime at={insights.lastRunAt} />
+            </span>
+          </span>
+        ) : (
+          insights && <span className="quiet">Not judged yet</span>
+        )}
+      </td>
+      <td data-label="Last 30 days">
+        {insights && <OutcomeStrip days={insights.days} about={`${name}, last 30 days`} />}
+      </td>
+      <td data-label="Pass rate">
+        {rate === null ? (
+          insights && <span className="quiet">Nothing counted</span>
+        ) : (
+          <span className="tests-cell">
+            <span className="tests-rate">{percentText(rate)}</span>
+            <span className="tests-under">
+              {counts.passed.toLocaleString("en")} of {(counts.passed + counts.failed).toLocaleString("en")}
+            </span>
+          </span>
+        )}
+      </td>
+      <td className="tests-menu">
+        <Menu
+          small
+          look="plain"
+          icon="more"
+          aria-label={`Actions for ${name}`}
+          entries={entriesOf(test, actions)}
+        />
+      </td>
+    </tr>
+  );
+}
+
+function Behavior({ test }: { test: ListedTest }) {
+  const { eligibility, status } = test;
+  const behavior = behaviorOf(test);
+  // The sentence begins with these very words.
+  const isSaid = eligibility === "manual_only" || eligibility === "multi_turn";
+  return (
+    <span className="tests-cell">
+      <span className="line">
+        <Badge word={testStates[status]} />
+        {!isSaid && <span>{passiveBehaviors[behavior].text}</span>}
+      </span>
+      <span className="tests-under">
+        {eligibility !== null && ineligibilities[eligibility]}
+        {eligibility === null && behavior !== "manual_only" && eligibilities[behavior]}
+      </span>
+    </span>
+  );
+}
+
+/** "3 checks: Tool call, 2 × Semantic". */
+function checksText(assertions: readonly Assertion[]): string {
+  if (assertions.length === 0) return "No check yet";
+  const counts = new Map<string, number>();
+  for (const { type } of assertions) {
+    const word = checkTypes[type] ?? type;
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  const types = [...counts].map(([word, count]) => (count === 1 ? word : `${count} × ${word}`));
+  return `${counted(assertions.length, "check")}: ${types.join(", ")}`;
+}
+
+function entriesOf(test: ListedTest, actions: TestActions): MenuEntry[] {
+  const action = (label: string, onChoose: () => void): MenuEntry => ({ kind: "action", label, onChoose });
+  return [
+    action("Edit", () => actions.edit(test)),
+    action("Results", () => actions.results(test)),
+    action("Duplicate", () => actions.duplicate(test)),
+    test.status === "active"
+      ? action("Disable", () => void actions.switchTo([test], "disabled"))
+      : action("Enable", () => void actions.switchTo([test], "active")),
+    action("Export as JSON", () => actions.exportAll([test])),
+    { kind: "rule" },
+    { kind: "action", icon: "trash", label: "Delete…", onChoose: () => actions.remove([test]) },
+  ];
+}

@@ -1,0 +1,102 @@
+// The rows of the list of test cases: which are shown and in which order, as the address says.
+import type { Counts, Outcome } from "../../../src/model/run.ts";
+import type { PassiveBehavior } from "../../../src/model/test-case.ts";
+import { sumOf, type TestInsights } from "../../queries/test-insights.ts";
+import type { ListedTest } from "../../shapes.ts";
+
+export type Row = {
+  test: ListedTest;
+  /** Undefined: not read yet. */
+  insights: TestInsights | undefined;
+  /** Of thirty days. */
+  counts: Counts;
+  /** passed / (passed + failed) of thirty days; null where nothing counted. */
+  rate: number | null;
+};
+
+/** What of it the address holds; a value of no meaning counts as absent. */
+export type Wanted = Partial<Record<"text" | "status" | "behavior" | "last" | "sort", string | undefined>>;
+
+/** What takes every filter back. */
+export const unfiltered: Wanted = {
+  text: undefined,
+  status: undefined,
+  behavior: undefined,
+  last: undefined,
+};
+
+export const sorts = {
+  newest: "Newest first",
+  name: "Name, A to Z",
+  "-name": "Name, Z to A",
+  last: "Last verdict, worst first",
+  "-last": "Last verdict, best first",
+  rate: "Pass rate, lowest first",
+  "-rate": "Pass rate, highest first",
+} as const;
+export type Sort = keyof typeof sorts;
+
+const severity: Record<Outcome, number> = { failed: 0, missing_instrumentation: 1, skipped: 2, passed: 3 };
+const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+
+export function rowsOf(tests: readonly ListedTest[], insights: readonly TestInsights[]): Row[] {
+  const known = new Map(insights.map(of => [of.id, of]));
+  return tests.map(test => {
+    const of = known.get(test.id);
+    const counts = sumOf(of?.days ?? []);
+    const counting = counts.passed + counts.failed;
+    return { test, insights: of, counts, rate: counting === 0 ? null : counts.passed / counting };
+  });
+}
+
+/** What it is in effect: with several turns a test runs manually only, whatever it is set to. */
+export function behaviorOf({ turns, passiveBehavior }: ListedTest): PassiveBehavior {
+  return turns.length > 1 ? "manual_only" : passiveBehavior;
+}
+
+export function shownRows(rows: readonly Row[], wanted: Wanted): Row[] {
+  const { text = "", status, behavior, last } = wanted;
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const shown = rows.filter(({ test, insights }) => {
+    const said = `${test.name}\n${test.scenario}`.toLowerCase();
+    return (
+      words.every(word => said.includes(word)) &&
+      (status === undefined || test.status === status) &&
+      (behavior === undefined || behaviorOf(test) === behavior) &&
+      (last === undefined || (insights?.lastOutcome ?? "none") === last)
+    );
+  });
+  return sorted(shown, sortOf(wanted));
+}
+
+export function sortOf({ sort }: Wanted): Sort {
+  return sort !== undefined && Object.hasOwn(sorts, sort) ? (sort as Sort) : "newest";
+}
+
+/** What has no verdict or no rate comes last either way; equals stay newest first. */
+function sorted(rows: Row[], sort: Sort): Row[] {
+  const way = sort.startsWith("-") ? -1 : 1;
+  const rankOf = ({ insights, rate }: Row) => {
+    if (sort.endsWith("rate")) return rate;
+    return insights?.lastOutcome ? severity[insights.lastOutcome] : null;
+  };
+  switch (sort) {
+    case "newest":
+      return rows;
+    case "name":
+    case "-name":
+      return rows.toSorted((one, other) => way * collator.compare(one.test.name, other.test.name));
+    default:
+      return rows.toSorted((one, other) => {
+        const [a, b] = [rankOf(one), rankOf(other)];
+        if (a === null || b === null) return Number(a === null) - Number(b === null);
+        return way * (a - b);
+      });
+  }
+}
+
+/** "96.4 %"; whole only where it is exactly that. */
+export function percentText(rate: number): string {
+  if (rate === 0 || rate === 1) return `${rate * 100} %`;
+  return `${Math.min(99.9, Math.max(0.1, Math.round(rate * 1000) / 10))} %`;
+}

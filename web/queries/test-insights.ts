@@ -1,0 +1,70 @@
+// What test cases came to: of each the last outcome and thirty days, of one its results.
+import { queryOptions } from "@tanstack/react-query";
+import type { Counts, Outcome } from "../../src/model/run.ts";
+import { read } from "../api.ts";
+import type { RunDetail } from "../shapes.ts";
+import { pagesOf } from "./pages.ts";
+import { testQuery, testsQuery } from "./tests.ts";
+
+/** A day of UTC. */
+export type Day = {
+  at: string;
+  counts: Counts;
+  /** passed / (passed + failed); null where nothing counted. */
+  passRate: number | null;
+};
+
+export type TestInsights = {
+  /** The test's. */
+  id: string;
+  lastOutcome: Outcome | null;
+  lastRunAt: string | null;
+  /** Thirty, today the last. */
+  days: Day[];
+};
+
+const dayMs = 86_400_000;
+const nothing: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
+
+/** Read again whenever the tests themselves are. */
+export const testInsightsQuery = (agentId: string) =>
+  pagesOf<TestInsights>(
+    [...testsQuery(agentId).queryKey, "insights"],
+    `/api/agents/${agentId}/tests/insights`,
+    200,
+  );
+
+/** The thirty days of one test. */
+export const testDaysQuery = (agentId: string, testId: string) =>
+  queryOptions({
+    queryKey: [...testQuery(testId).queryKey, "days"],
+    queryFn: async ({ signal }): Promise<Day[]> => {
+      const query = new URLSearchParams({ by: "test", interval: "day", testId });
+      const { from, to, series } = await read<{ from: string; to: string; series: { points: Day[] }[] }>(
+        `/api/agents/${agentId}/insights?${query}`,
+        signal,
+      );
+      const known = new Map(series.flatMap(({ points }) => points.map(point => [point.at, point])));
+      const count = Math.round((Date.parse(to) - Date.parse(from)) / dayMs);
+      const days = Array.from({ length: count }, (_, day) =>
+        new Date(Date.parse(from) + day * dayMs).toISOString(),
+      );
+      return days.map(at => known.get(at) ?? { at, counts: nothing, passRate: null });
+    },
+  });
+
+/** The runs that judged a test, each with that test's result alone; with an outcome those alone that had it. */
+export const testRunsQuery = (testId: string, outcome: Outcome | undefined) =>
+  pagesOf<RunDetail>(
+    [...testQuery(testId).queryKey, "runs", outcome ?? ""],
+    `/api/tests/${testId}/runs${outcome ? `?outcome=${outcome}` : ""}`,
+    50,
+  );
+
+export function sumOf(days: readonly Day[]): Counts {
+  const sum = { ...nothing };
+  for (const { counts } of days) {
+    for (const outcome of Object.keys(sum) as (keyof Counts)[]) sum[outcome] += counts[outcome];
+  }
+  return sum;
+}

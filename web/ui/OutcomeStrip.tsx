@@ -1,0 +1,147 @@
+// Days as bars: what passed or was skipped stands above the line, what failed or lacks instrumentation hangs below.
+import type { Counts, Outcome } from "../../src/model/run.ts";
+import { counted, outcomes } from "../labels.ts";
+
+type Day = { at: string; counts: Counts };
+
+/** Told apart by side and width, so that colour is not needed; in the order in which they stack from the line. */
+const bars: Record<Outcome, { side: -1 | 1; width: number }> = {
+  passed: { side: -1, width: 5 },
+  skipped: { side: -1, width: 2 },
+  failed: { side: 1, width: 5 },
+  missing_instrumentation: { side: 1, width: 2 },
+};
+const order = Object.keys(bars) as Outcome[];
+const dayWidth = 6;
+const half = 14;
+/** The least that a single one is drawn as. */
+const least = 2;
+
+const dayOf = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", timeZone: "UTC" });
+
+/** `about` begins what is read out: "Refunds, last 30 days". */
+export function OutcomeStrip({
+  days,
+  about,
+  large,
+}: {
+  days: readonly Day[];
+  about: string;
+  large?: boolean;
+}) {
+  const scale = scaleOf(days);
+  const width = days.length * dayWidth;
+  const drawn = order.map(outcome => ({ outcome, path: pathOf(days, outcome, scale) }));
+  return (
+    <svg
+      className={large ? "strip strip-large" : "strip"}
+      viewBox={`0 0 ${width} ${2 * half + 1}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`${about}: ${summaryOf(days)}`}
+    >
+      <path className="strip-line" d={`M0 ${half}h${width}v1H0z`} />
+      {drawn.map(({ outcome, path }) => path && <path key={outcome} data-outcome={outcome} d={path} />)}
+      {days.map(
+        ({ at, counts }, index) =>
+          isJudged(counts) && (
+            <rect
+              key={at}
+              className="strip-day"
+              x={index * dayWidth}
+              y={0}
+              width={dayWidth}
+              height={2 * half + 1}
+            >
+              <title>{`${dayText(at)}: ${countsText(counts)}`}</title>
+            </rect>
+          ),
+      )}
+    </svg>
+  );
+}
+
+/** What the bars mean; with counts beside the words where they are given. */
+export function OutcomeLegend({ counts }: { counts?: Counts }) {
+  return (
+    <ul className="strip-legend">
+      {order.map(outcome => {
+        const { side, width } = bars[outcome];
+        return (
+          <li key={outcome}>
+            <svg viewBox={`0 0 7 ${2 * half + 1}`} aria-hidden="true">
+              <path className="strip-line" d={`M0 ${half}h7v1H0z`} />
+              <path
+                data-outcome={outcome}
+                d={barOf(1, half - 2, side === -1 ? half : half + 1, side, width)}
+              />
+            </svg>
+            {outcomes[outcome].text}
+            {counts && <strong>{counts[outcome].toLocaleString("en")}</strong>}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** "3 Nov". */
+export function dayText(at: string): string {
+  return dayOf.format(new Date(at));
+}
+
+/** "4 passed, 1 failed", of what there was. */
+export function countsText(counts: Counts): string {
+  const said = order
+    .filter(outcome => counts[outcome] > 0)
+    .map(outcome => `${counts[outcome]} ${outcomes[outcome].text.toLowerCase()}`);
+  return said.length === 0 ? "not judged" : said.join(", ");
+}
+
+export function isJudged(counts: Counts): boolean {
+  return order.some(outcome => counts[outcome] > 0);
+}
+
+function summaryOf(days: readonly Day[]): string {
+  const judged = days.filter(({ counts }) => isJudged(counts));
+  if (judged.length === 0) return "not judged";
+  const sum = (outcome: Outcome) => days.reduce((total, { counts }) => total + counts[outcome], 0);
+  const all = Object.fromEntries(order.map(outcome => [outcome, sum(outcome)])) as Counts;
+  return `${countsText(all)}, on ${counted(judged.length, "day")}`;
+}
+
+/** How high one is: the fullest side of a day takes the whole half. */
+function scaleOf(days: readonly Day[]): number {
+  const sides = days.flatMap(({ counts }) => [
+    counts.passed + counts.skipped,
+    counts.failed + counts.missing_instrumentation,
+  ]);
+  return half / Math.max(1, ...sides);
+}
+
+function pathOf(days: readonly Day[], outcome: Outcome, scale: number): string {
+  const { side, width } = bars[outcome];
+  const nearer = order.find(other => other !== outcome && bars[other].side === side);
+  const inner = nearer !== undefined && order.indexOf(nearer) < order.indexOf(outcome) ? nearer : undefined;
+  return days
+    .map(({ counts }, index) => {
+      if (counts[outcome] === 0) return "";
+      const under = inner ? heightOf(counts[inner], scale) : 0;
+      const height = Math.min(heightOf(counts[outcome], scale), half);
+      const start = Math.min(under, half - Math.min(height, least));
+      const reach = Math.min(height, half - start);
+      return barOf(index * dayWidth, reach, side === -1 ? half - start : half + 1 + start, side, width);
+    })
+    .join("");
+}
+
+function heightOf(count: number, scale: number): number {
+  return count === 0 ? 0 : Math.max(least, count * scale);
+}
+
+/** From `from` outwards, in the middle of a day that begins at `x`. */
+function barOf(x: number, height: number, from: number, side: -1 | 1, width: number): string {
+  const left = x + (dayWidth - 1 - width) / 2;
+  const round = (value: number) => Math.round(value * 100) / 100;
+  return `M${round(left)} ${round(from)}h${width}v${round(side * height)}h${-width}z`;
+}
