@@ -12,6 +12,7 @@ import { registerIngestionLog } from "./http/ingestion-log.ts";
 import { registerInsights } from "./http/insights.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
 import { registerRuns } from "./http/runs.ts";
+import { registerTraceParts } from "./http/trace-parts.ts";
 import { registerTraces } from "./http/traces.ts";
 import { Preparer } from "./ingest/preparer.ts";
 import type { IngestDeps } from "./ingest.ts";
@@ -28,6 +29,7 @@ import { KeyUses } from "./store/key-uses.ts";
 import { admitKeys } from "./store/keys.ts";
 import { migratePatiently } from "./store/migrate.ts";
 import { TraceWriter } from "./store/trace-writer.ts";
+import { TraceHost } from "./trace-host.ts";
 
 export type Service = {
   /** Where it answers on this machine, with the port that was taken. */
@@ -126,6 +128,8 @@ async function serve(
   closing.push(async () => mailer.close());
   const editor = new EditorHost({ config, databaseUrl, log, onJudgeCall: countJudgeCall });
   closing.push(() => editor.close());
+  const reader = new TraceHost({ db, databaseUrl, log });
+  closing.push(() => reader.close());
   const hub = new EventHub();
   const subscription = subscribe(databaseUrl, event => hub.publish(event));
   closing.push(() => subscription.close());
@@ -150,9 +154,10 @@ async function serve(
       }
     },
   };
-  const app = await buildApp({ config, db, mailer, log, ingest, events, hub, editor }, [
+  const app = await buildApp({ config, db, mailer, log, ingest, events, hub, editor, reader }, [
     registerPublicTraces,
     registerTraces,
+    registerTraceParts,
     registerRuns,
     registerIngestionLog,
     registerInsights,
