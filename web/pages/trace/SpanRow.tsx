@@ -1,5 +1,5 @@
 // One span in the tree: what it is, how it went, and when.
-import { memo } from "react";
+import { type CSSProperties, memo } from "react";
 import { counted, outcomes, spanRoles } from "../../labels.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { percentAt, type Stretch } from "./times.ts";
@@ -22,7 +22,6 @@ type SpanRowProps = {
 
 /** Deeper ones say how deep they are instead: their text would be pushed out of sight. */
 const indentedMax = 8;
-const indentPx = 12;
 
 export const SpanRow = memo(function SpanRow(props: SpanRowProps) {
   const { row, position, top, isFolded, isActive, isPassing, pointed } = props;
@@ -44,7 +43,7 @@ export const SpanRow = memo(function SpanRow(props: SpanRowProps) {
       data-passing={isPassing || undefined}
       style={{ transform: `translateY(${top}px)` }}
     >
-      <span className="tree-name" style={{ paddingInlineStart: Math.min(depth, indentedMax) * indentPx }}>
+      <span className="tree-name" style={{ "--depth": Math.min(depth, indentedMax) } as CSSProperties}>
         <span className="tree-fold" data-folded={isFolded ?? undefined}>
           {isFolded !== null && <Icon name="chevron" />}
         </span>
@@ -59,17 +58,17 @@ export const SpanRow = memo(function SpanRow(props: SpanRowProps) {
         )}
         <span className="tree-text" title={span.name}>
           {span.name || "No name"}
-          {span.detail && span.detail !== span.name && <span className="quiet"> {span.detail}</span>}
+          {span.detail && !span.name.includes(span.detail) && <span className="quiet"> {span.detail}</span>}
         </span>
         {span.failed && (
-          <span className="tree-mark" data-tone="bad" title="Failed">
+          <span className="tree-failed" title="Failed">
             <Icon name="warning" />
           </span>
         )}
         {pointed && (
           <span className="tree-mark" data-tone={outcomes[pointed.outcome].tone} title={pointedText(pointed)}>
             <Icon name={outcomes[pointed.outcome].icon} />
-            {pointed.checks}
+            {pointed.checks > 1 && pointed.checks}
           </span>
         )}
       </span>
@@ -111,7 +110,7 @@ function pointedText({ outcome, checks }: Pointed): string {
 function labelOf({ row: { span, stray, durationMs }, pointed }: SpanRowProps): string {
   return [
     span.name || "No name",
-    spanRoles[span.role].text + (span.detail && span.detail !== span.name ? ` ${span.detail}` : ""),
+    spanRoles[span.role].text + (span.detail ? ` ${span.detail}` : ""),
     span.failed && "Failed",
     stray && strays[stray],
     pointed && pointedText(pointed),

@@ -9,7 +9,7 @@ import { SpanRow } from "./SpanRow.tsx";
 import { TreeTools } from "./TreeTools.tsx";
 import { type Stretch, within, zoomed } from "./times.ts";
 import { findRows, type Pointed, type Row, type Tree, visibleRows } from "./tree.ts";
-import { durationText } from "./words.ts";
+import { durationText, numberText } from "./words.ts";
 
 type SpanTreeProps = {
   tree: Tree;
@@ -33,7 +33,7 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
   const [cursor, moveCursor] = useCursor(selected, spanId => onSelect(spanId, "move"));
   const found = useMemo(() => findRows(rows, find), [rows, find]);
   const visible = useMemo(() => visibleRows(rows, folded, found), [rows, folded, found]);
-  const shown = stretch ?? { fromMs: 0, toMs: spanMs };
+  const shown = useMemo(() => stretch ?? { fromMs: 0, toMs: spanMs }, [stretch, spanMs]);
   const at = cursor === undefined ? -1 : visible.indexOf(positions.get(cursor) ?? -1);
 
   const scroller = useRef<HTMLDivElement>(null);
@@ -54,10 +54,17 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
 
   const search = useRef<HTMLInputElement>(null);
   useShortcut("/", "Search the spans", () => search.current?.focus());
+  useShortcut("j", "Next span", () => goTo(at + 1));
+  useShortcut("k", "Previous span", () => goTo(at - 1));
   useShortcut("]", "Next span that failed or that a check points to", () => jump(1));
   useShortcut("[", "Previous span that failed or that a check points to", () => jump(-1));
   useShortcut("f", "Fit all times into the tree", () => setStretch(null));
   useShortcut("z", "Zoom the times to the selected span", zoomToSelected);
+
+  function goTo(index: number): void {
+    const target = visible[Math.min(Math.max(0, index), visible.length - 1)];
+    if (target !== undefined) moveCursor(rows[target]!.span.spanId);
+  }
 
   function jump(step: 1 | -1): void {
     const calls = ({ span }: Row) => span.failed || pointed.has(span.spanId);
@@ -84,7 +91,7 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
   }
 
   function zoom(factor: number): void {
-    const row = rows[positions.get(cursor ?? "") ?? -1];
+    const row = rows[positions.get(cursor ?? "") ?? visible[virtual.range?.startIndex ?? 0] ?? -1];
     const middle = (shown.fromMs + shown.toMs) / 2;
     const around = row?.startMs == null ? middle : row.startMs + (row.durationMs ?? 0) / 2;
     const inView = around >= shown.fromMs && around <= shown.toMs;
@@ -106,10 +113,6 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
     const position = visible[at];
     const row = position === undefined ? undefined : rows[position];
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowPx) - 1);
-    const goTo = (index: number) => {
-      const target = visible[Math.min(Math.max(0, index), visible.length - 1)];
-      if (target !== undefined) moveCursor(rows[target]!.span.spanId);
-    };
     const hasRows = row !== undefined && row.end > position! + 1;
     const isFolded = row !== undefined && !found && folded.has(row.span.spanId);
     const moves: Record<string, () => void> = {
@@ -150,7 +153,7 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
       <TreeTools
         search={search}
         find={find}
-        told={found ? `${found.size} of ${rows.length}` : String(rows.length)}
+        told={(found ? `${numberText(found.size)} of ` : "") + numberText(rows.length)}
         onFind={onFind}
         onJump={jump}
         onUnfoldAll={() => setFolded(new Set())}

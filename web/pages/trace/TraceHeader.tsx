@@ -14,7 +14,7 @@ import { toast } from "../../ui/Toast.tsx";
 import { countsText, durationText, numberText, timesText, tokensText } from "./words.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
-const failedWord = { text: "Failed run", icon: "warning", tone: "bad" } as const;
+const failedSpan = { text: "Failed span", icon: "warning", tone: "bad" } as const;
 
 export function TraceHeader({ trace }: { trace: TraceOutline }) {
   const { traceId: _, ...params } = route.useParams();
@@ -31,7 +31,7 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
         <span className="line">
           <Verdict run={run} />
           {run?.counts && <span className="small">{countsText(run.counts) || "no test had a say"}</span>}
-          {trace.failed && <Badge word={failedWord} />}
+          {trace.failed && <Badge word={failedSpan} />}
         </span>
         <span className="line trace-actions">
           <Link

@@ -187,8 +187,8 @@ function Orphans({ trace }: { trace: TraceOutline }) {
           : "Some spans are their own ancestors"}
         .
       </b>{" "}
-      They stand at the top level of the tree. Where a parent is left out, point its children at the nearest
-      span that is sent.
+      {count === 1 ? "It stands" : "They stand"} at the top level of the tree. Where a parent is left out,
+      point its children at the nearest span that is sent.
     </>
   );
 }

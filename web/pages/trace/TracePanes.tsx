@@ -44,16 +44,10 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
 
   const spanPane = useRef<HTMLDivElement>(null);
   const reveal = useRef(search.span !== undefined);
-  function select({ span, attribute }: Selection, how: "click" | "move" = "click"): void {
-    const stays = view === "evaluation" && !narrow && !wide;
+  function select({ span, attribute }: Selection, how: "click" | "move" = "click", to: View = "spans"): void {
     reveal.current = how === "click";
     void navigate({
-      search: prev => ({
-        ...prev,
-        span,
-        attribute: attribute ?? undefined,
-        view: stays ? "evaluation" : "spans",
-      }),
+      search: prev => ({ ...prev, span, attribute: attribute ?? undefined, view: to }),
       replace: how === "move",
       resetScroll: false,
     });
@@ -81,10 +75,14 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
       onSelect={(span, how) => select({ span }, how)}
     />
   );
-  const conversation = <ConversationView trace={trace} onSelect={select} />;
+  const conversation = <ConversationView trace={trace} onSelect={selection => select(selection)} />;
   const span =
     selected && tree.positions.has(selected.span) ? (
-      <SpanPanel trace={trace} selected={selected} onSelect={select} />
+      <SpanPanel
+        trace={trace}
+        selected={selected}
+        onSelect={selection => select(selection, "click", view === "evaluation" ? view : "spans")}
+      />
     ) : (
       <NoSpan lost={selected !== undefined} />
     );
@@ -94,7 +92,8 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
       runId={search.run}
       testId={search.test}
       selected={selected}
-      onSelect={select}
+      // Of two panes the evaluation stays beside what it points to.
+      onSelect={selection => select(selection, "click", wide || narrow ? "spans" : "evaluation")}
     />
   );
   const raw = <RawView trace={trace} />;
@@ -108,7 +107,7 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
         <Pane label="Tree">{spanTree}</Pane>
         <Pane
           label={current === "spans" ? "Span" : views[current]}
-          tabs={<Views current={current} shown={["conversation", "spans", "raw"]} />}
+          tabs={<Views current={current} shown={["conversation", "spans", "raw"]} spans="Span" />}
           scrolls
         >
           {chosen}
@@ -173,7 +172,14 @@ function useSelection(span: string | undefined, attribute: string | undefined): 
   );
 }
 
-function Views({ current, shown }: { current: View; shown: View[] }) {
+type ViewsProps = {
+  current: View;
+  shown: View[];
+  /** Where the tree is in sight anyway, what the view of spans adds is the one. */
+  spans?: string;
+};
+
+function Views({ current, shown, spans = views.spans }: ViewsProps) {
   return (
     <nav className="tabs trace-views" aria-label="Views">
       {shown.map(view => (
@@ -186,7 +192,7 @@ function Views({ current, shown }: { current: View; shown: View[] }) {
           className="tab"
           {...(view === current && { "aria-current": "page" })}
         >
-          {views[view]}
+          {view === "spans" ? spans : views[view]}
         </Link>
       ))}
     </nav>
