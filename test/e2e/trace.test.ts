@@ -1,22 +1,28 @@
-// One trace in the dashboard: its header, what there is to know about it, its tree, its views, small and huge.
+// One trace in the dashboard: its header, what there is to know about it, its views, live, small and huge.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import type { Locator, Page } from "playwright-core";
-import type { Agent } from "../../src/model/agent.ts";
-import { makeAgent, makeTest } from "../support/app.ts";
-import { canonicalBody, exportedSpan, exportOf, newTraceId } from "../support/bodies.ts";
+import type { Page } from "playwright-core";
+import { makeTest } from "../support/app.ts";
+import { exportedSpan, exportOf, newTraceId } from "../support/bodies.ts";
 import {
   assertAccessible,
   assertReflows,
   becomesTrue,
-  signIn,
   startTestBrowser,
   type TestBrowser,
-  type Window,
 } from "../support/browser.ts";
-import { eventually } from "../support/eventually.ts";
-import { type Sent, send } from "../support/send.ts";
+import {
+  conversation,
+  item,
+  named,
+  nanos,
+  openTracePages,
+  pathOf,
+  selects,
+  span,
+  tree,
+} from "../support/trace-page.ts";
 
 let browser: TestBrowser;
 before(async () => {
@@ -24,78 +30,15 @@ before(async () => {
 });
 after(() => browser.close());
 
-type Fields = Record<string, unknown>;
-const wide = { width: 1440, height: 900 };
-const begin = 1_763_600_000_000_000_000n;
-const nanos = (ms: number) => String(begin + BigInt(ms) * 1_000_000n);
+const { store, storeSpans, newAgent, open, judged } = openTracePages(() => browser);
 
-function span(id: string, parent: string | null, ms: [from: number, to: number] | null, more: Fields = {}) {
-  return {
-    span_id: id,
-    parent_span_id: parent,
-    name: id,
-    ...(ms && { start_time_unix_nano: nanos(ms[0]), end_time_unix_nano: nanos(ms[1]) }),
-    ...more,
-  };
-}
-
-const asks = { "gen_ai.prompt": "Where is my order?", "gen_ai.response.text": "On its way." };
-const conversation = [
-  span("Support", null, [0, 4_820], { attributes: { ...asks, "http.response.status_code": 200 } }),
-  span("plan", "Support", [20, 1_200], {
-    attributes: {
-      "gen_ai.request.model": "small-model",
-      "gen_ai.usage.input_tokens": 812,
-      "gen_ai.usage.output_tokens": 64,
-    },
-  }),
-  span("find order", "plan", [100, 900], { attributes: { "gen_ai.tool.name": "find_order" } }),
-  span("query", "find order", [200, 400]),
-  span("carrier", "Support", [1_300, 3_000], { status: { code: 2, message: "timeout" } }),
-  span("answer", "Support", [3_100, 4_800]),
-];
-
-async function store(sent: Sent): Promise<string> {
-  const answer = await send(browser.service, sent);
-  assert.ok(answer.status < 300, answer.bytes.toString());
-  return String(answer.headers["x-svc-trace-id"]);
-}
-
-const storeSpans = (agent: Agent, spans: Fields[], more: Fields = {}, requestId?: string) =>
-  store({
-    body: canonicalBody(agent.id, { spans, ...more }),
-    ...(requestId && { headers: { "x-request-id": requestId } }),
-  });
-
-const newAgent = () =>
-  makeAgent(browser.service.owner, { name: "Shop", otlpServiceName: crypto.randomUUID() });
-
-const pathOf = (agent: Agent, id: string, query = "") =>
-  `/projects/${agent.projectId}/agents/${agent.id}/traces/${id}${query}`;
-
-async function open(options: Parameters<TestBrowser["open"]>[0] = { viewport: wide }): Promise<Window> {
-  const window = await browser.open(options);
-  await signIn(window.page, browser.service.owner);
-  return window;
-}
-
-async function judged(id: string): Promise<void> {
-  await eventually(async () => {
-    const { body } = await browser.service.client.get(`/api/traces/${id}/outline`).expect(200);
-    assert.equal(body.run?.state, "completed");
-  });
-}
-
-const tree = (page: Page) => page.getByRole("tree", { name: "Spans" });
-const item = (page: Page, name: string | RegExp): Locator => tree(page).getByRole("treeitem", { name });
-const selectedName = (page: Page) =>
-  tree(page).locator("[aria-selected=true]").getAttribute("aria-label", { timeout: 15_000 });
 const fact = (page: Page, name: string) =>
   page
     .locator(".trace-facts > div")
     .filter({ has: page.getByText(name, { exact: true }) })
     .getByRole("definition");
-const named = (name: string) => new RegExp(`^${name},`);
+
+type Fields = Record<string, unknown>;
 
 test("the header says what the trace is, what it came to, and what can be done with it", async () => {
   const agent = await newAgent();
@@ -237,7 +180,7 @@ test("spans that arrive while the page is open appear in it, and then the verdic
   await fact(page, "Revision").getByText("2 (merged once)").waitFor();
   await page.locator("header").getByText("Missing instrumentation").first().waitFor();
   await page.getByText("More spans may be arriving.").waitFor({ state: "detached" });
-  assert.match((await selectedName(page))!, /^first,/);
+  await selects(page, "first");
 });
 
 test("a trace that is deleted elsewhere says so", async () => {
@@ -251,84 +194,6 @@ test("a trace that is deleted elsewhere says so", async () => {
   await assertAccessible(page);
   await page.getByRole("link", { name: "Back to traces" }).click();
   await page.waitForURL(`**/agents/${agent.id}/traces`);
-});
-
-test("the tree is walked, folded and unfolded by arrows, and the address follows", async () => {
-  const agent = await newAgent();
-  const id = await storeSpans(agent, conversation);
-  const { page } = await open();
-  await page.goto(pathOf(agent, id));
-  await item(page, named("Support")).waitFor();
-  await tree(page).focus();
-  const press = async (key: string, name: string) => {
-    await page.keyboard.press(key);
-    await eventually(async () => assert.match((await selectedName(page))!, named(name)));
-  };
-  await press("ArrowDown", "Support");
-  await press("ArrowDown", "plan");
-  await press("ArrowRight", "find order");
-  await press("k", "plan");
-  await press("j", "find order");
-  await page.keyboard.press("ArrowLeft");
-  await item(page, named("query")).waitFor({ state: "detached" });
-  await press("ArrowLeft", "plan");
-  await press("End", "answer");
-  await press("Home", "Support");
-  await page.waitForURL(/span=Support/);
-  await assertAccessible(page);
-  await page.goto(pathOf(agent, id, "?span=query"));
-  await eventually(async () => assert.match((await selectedName(page))!, /^query,/));
-  await page.getByRole("button", { name: "Fold all", exact: true }).click();
-  await item(page, named("plan")).waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "Unfold all" }).click();
-  await item(page, named("query")).waitFor();
-});
-
-test("[ and ] go through the spans that failed or that a check points to, and ? lists them", async () => {
-  const agent = await newAgent();
-  await makeTest(browser.service.owner, agent.id, {
-    assertions: [{ type: "tool_call", expected_name: "find_order" }],
-  });
-  const id = await storeSpans(agent, conversation);
-  await judged(id);
-  const { page } = await open();
-  await page.goto(pathOf(agent, id));
-  await item(page, /^find order, Tool find_order, Passed: 1 check/).waitFor();
-  await item(page, /^carrier, Step, Failed,/).waitFor();
-  const press = async (key: string, name: string) => {
-    await page.keyboard.press(key);
-    await eventually(async () => assert.match((await selectedName(page))!, named(name)));
-  };
-  await press("]", "find order");
-  await press("]", "carrier");
-  await press("[", "find order");
-  await press("[", "carrier");
-  await page.keyboard.press("?");
-  const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
-  await help.getByText("Next span that failed or that a check points to").waitFor();
-  await help.getByText("Search the spans").waitFor();
-  await help.getByText("View the raw JSON").waitFor();
-});
-
-test("a search shows what it finds with what that hangs from, and lives in the address", async () => {
-  const agent = await newAgent();
-  const id = await storeSpans(agent, conversation);
-  const { page } = await open();
-  await page.goto(pathOf(agent, id));
-  await item(page, named("answer")).waitFor();
-  await page.keyboard.press("/");
-  await page.keyboard.type("FIND_order");
-  await item(page, named("answer")).waitFor({ state: "detached" });
-  assert.equal(await tree(page).getByRole("treeitem").count(), 3);
-  await page.getByText("1 of 6").waitFor();
-  await page.waitForURL(/find=FIND_order/);
-  await page.reload();
-  await page.getByText("1 of 6").waitFor();
-  await page.getByRole("searchbox").fill("nothing like it");
-  await page.getByText("No span’s name or id holds “nothing like it”.").waitFor();
-  await assertAccessible(page);
-  await page.getByRole("searchbox").press("Escape");
-  await item(page, named("answer")).waitFor();
 });
 
 test("a chosen span and view are steps that Back takes back; a link leads to its span", async () => {
@@ -345,9 +210,9 @@ test("a chosen span and view are steps that Back takes back; a link leads to its
   await page.getByRole("region", { name: "Raw JSON" }).waitFor();
   await page.goBack();
   await page.getByRole("region", { name: "Span", exact: true }).waitFor();
-  assert.match((await selectedName(page))!, /^answer,/);
+  await selects(page, "answer");
   await page.goBack();
-  await eventually(async () => assert.match((await selectedName(page))!, /^plan,/));
+  await selects(page, "plan");
   await page.goBack();
   await page.getByRole("region", { name: "Conversation" }).waitFor();
   assert.equal(await tree(page).locator("[aria-selected=true]").count(), 0);
@@ -372,47 +237,6 @@ test("the raw JSON of a small trace is shown and its file holds every span", asy
     file.spans.map((one: { name: string }) => one.name),
     conversation.map(({ name }) => name),
   );
-});
-
-test("10,000 spans are there with few elements, walked to their end and searched", async () => {
-  const agent = await newAgent();
-  const spans = Array.from({ length: 10_000 }, (_, at) =>
-    span(`step ${at}`, at === 0 ? null : `step ${Math.floor((at - 1) / 8)}`, [at, at + 500]),
-  );
-  const id = await storeSpans(agent, spans);
-  const { page, complaints } = await open();
-  await page.goto(pathOf(agent, id));
-  await item(page, named("step 0")).waitFor();
-  await tree(page).focus();
-  await page.keyboard.press("End");
-  await eventually(async () => assert.match((await selectedName(page))!, /^step \d+,/));
-  const elements = await page.evaluate<number>("document.querySelectorAll('*').length");
-  assert.ok(elements < 1_500, `${elements}`);
-  await page.goto(pathOf(agent, id, "?span=step+9999"));
-  await eventually(async () => assert.match((await selectedName(page))!, /^step 9999,/));
-  await page.getByRole("searchbox").fill("step 9998");
-  await page.getByText("1 of 10,000").waitFor();
-  await page.goto(pathOf(agent, id, "?view=raw"));
-  await page.getByText("It is too long to be shown at once").waitFor();
-  assert.deepEqual(complaints, []);
-});
-
-test("5,000 levels overflow nothing, and the text stays in sight", async () => {
-  const agent = await newAgent();
-  const spans = Array.from({ length: 5_000 }, (_, at) =>
-    span(`level ${at}`, at === 0 ? null : `level ${at - 1}`, [at, 10_000 - at]),
-  );
-  const id = await storeSpans(agent, spans);
-  const { page, complaints } = await open();
-  await page.goto(pathOf(agent, id, "?span=level+4999"));
-  const deepest = item(page, named("level 4999"));
-  await deepest.waitFor();
-  assert.equal(await deepest.getAttribute("aria-level"), "5000");
-  const box = (await deepest.locator(".tree-text").boundingBox())!;
-  assert.ok(box.width > 30, `${box.width}`);
-  await page.getByRole("button", { name: "Fold all", exact: true }).click();
-  await item(page, named("level 1")).waitFor({ state: "detached" });
-  assert.deepEqual(complaints, []);
 });
 
 test("a trace of 30 MB opens, shows its spans, and offers the file instead of all its text", async () => {
@@ -447,7 +271,7 @@ test("hostile names are shown as text, and what is not told has a word", async (
   await item(page, /^\[\]\(\),/).click();
   await page.waitForURL(/span=/);
   await page.reload();
-  await eventually(async () => assert.match((await selectedName(page))!, /^\[\]\(\), Step, no duration$/));
+  await tree(page).locator("[aria-selected=true]").and(item(page, "[](), Step, no duration")).waitFor();
   await fact(page, "Duration").getByText("not told").waitFor({ state: "attached" });
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByLabel("Type “delete” to go on").waitFor();
@@ -461,7 +285,7 @@ test("two panes, one, and 320 pixels hold every view", async () => {
   await makeTest(browser.service.owner, agent.id);
   const id = await storeSpans(agent, conversation, { metadata: { note: "n".repeat(200) } });
   await judged(id);
-  const { page, complaints } = await open({ viewport: { width: 1000, height: 800 } });
+  const { page, complaints } = await open({ width: 1000, height: 800 });
   const views = page.getByRole("navigation", { name: "Views" });
   await page.goto(pathOf(agent, id, "?span=plan"));
   await page.getByRole("region", { name: "Span", exact: true }).waitFor();

@@ -1,17 +1,19 @@
 // The tree of spans with their bars on an axis of time: worked by keyboard, and as quick with 10,000 spans as with ten.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef } from "react";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { toast } from "../../ui/Toast.tsx";
+import { useCursor } from "./cursor.ts";
+import { useFolds } from "./folds.ts";
 import { Minimap } from "./Minimap.tsx";
 import { SpanRow } from "./SpanRow.tsx";
 import { TreeTools } from "./TreeTools.tsx";
-import { type Stretch, within, zoomed } from "./times.ts";
-import { findRows, type Pointed, type Row, type Tree, visibleRows } from "./tree.ts";
+import { useStretch } from "./times.ts";
+import { findRows, indexOfRow, type Pointed, rowOfNote, type Tree, visibleRows } from "./tree.ts";
 import { durationText, numberText } from "./words.ts";
 
-type SpanTreeProps = {
+export type SpanTreeProps = {
   tree: Tree;
   /** What the checks of the shown run that looked at a span came to. */
   pointed: Map<string, Pointed>;
@@ -23,18 +25,16 @@ type SpanTreeProps = {
 };
 
 const rowPx = 28;
-/** Who holds an arrow down does not read every span on the way. */
-const restMs = 120;
 
 export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: SpanTreeProps) {
-  const { rows, positions, spanMs } = tree;
-  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
-  const [stretch, setStretch] = useState<Stretch | null>(null);
-  const [cursor, moveCursor] = useCursor(selected, spanId => onSelect(spanId, "move"));
+  const { rows, positions } = tree;
+  const cursor = useCursor(selected, onSelect);
+  const folds = useFolds(tree, cursor.at);
   const found = useMemo(() => findRows(rows, find), [rows, find]);
-  const visible = useMemo(() => visibleRows(rows, folded, found), [rows, folded, found]);
-  const shown = useMemo(() => stretch ?? { fromMs: 0, toMs: spanMs }, [stretch, spanMs]);
-  const at = cursor === undefined ? -1 : visible.indexOf(positions.get(cursor) ?? -1);
+  const visible = useMemo(() => visibleRows(rows, folds.folded, found), [rows, folds.folded, found]);
+  /** Among the visible: the row at the cursor, or the nearest above that hides it. */
+  const at = indexOfRow(tree, visible, cursor.at);
+  const row = rows[visible[at] ?? -1];
 
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -43,14 +43,14 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
     estimateSize: () => rowPx,
     overscan: 10,
   });
-  useUnfolding(tree, cursor, setFolded);
   // Into view when another span is meant, not when rows come or go around it.
   const scrolled = useRef<string>(undefined);
   useEffect(() => {
-    if (at === -1 || scrolled.current === cursor) return;
+    if (at === -1 || scrolled.current === cursor.at) return;
     virtual.scrollToIndex(at, { align: scrolled.current === undefined ? "center" : "auto" });
-    scrolled.current = cursor;
-  }, [virtual, at, cursor]);
+    scrolled.current = cursor.at;
+  }, [virtual, at, cursor.at]);
+  const times = useStretch(tree, row ?? rows[visible[virtual.range?.startIndex ?? 0] ?? -1]);
 
   const search = useRef<HTMLInputElement>(null);
   useShortcut("/", "Search the spans", () => search.current?.focus());
@@ -58,63 +58,25 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
   useShortcut("k", "Previous span", () => goTo(at - 1));
   useShortcut("]", "Next span that failed or that a check points to", () => jump(1));
   useShortcut("[", "Previous span that failed or that a check points to", () => jump(-1));
-  useShortcut("f", "Fit all times into the tree", () => setStretch(null));
-  useShortcut("z", "Zoom the times to the selected span", zoomToSelected);
+  useShortcut("f", "Fit all times into the tree", times.fit);
+  useShortcut("z", "Zoom the times to the selected span", times.zoomToRow);
 
   function goTo(index: number): void {
     const target = visible[Math.min(Math.max(0, index), visible.length - 1)];
-    if (target !== undefined) moveCursor(rows[target]!.span.spanId);
+    if (target !== undefined) cursor.move(rows[target]!.span.spanId);
   }
 
   function jump(step: 1 | -1): void {
-    const calls = ({ span }: Row) => span.failed || pointed.has(span.spanId);
-    const candidates = rows.flatMap((row, position) =>
-      calls(row) && (!found || found.has(position)) ? [position] : [],
-    );
-    if (candidates.length === 0) {
-      toast("No span failed, and no check points to one.");
-      return;
-    }
-    const here = cursor === undefined ? -1 : (positions.get(cursor) ?? -1);
-    const next =
-      step === 1
-        ? (candidates.find(position => position > here) ?? candidates[0]!)
-        : (candidates.findLast(position => position < here) ?? candidates.at(-1)!);
-    moveCursor(rows[next]!.span.spanId);
+    const next = rowOfNote(tree, pointed, found, { from: positions.get(cursor.at ?? "") ?? -1, step });
+    if (next) cursor.move(next.span.spanId);
+    else toast("No span failed, and no check points to one.");
   }
-
-  function zoomToSelected(): void {
-    const row = rows[positions.get(cursor ?? "") ?? -1];
-    if (row?.startMs == null || row.durationMs === null) return;
-    const margin = Math.max(row.durationMs * 0.1, spanMs / 10_000);
-    setStretch(within({ fromMs: row.startMs - margin, toMs: row.startMs + row.durationMs + margin }, spanMs));
-  }
-
-  function zoom(factor: number): void {
-    const row = rows[positions.get(cursor ?? "") ?? visible[virtual.range?.startIndex ?? 0] ?? -1];
-    const middle = (shown.fromMs + shown.toMs) / 2;
-    const around = row?.startMs == null ? middle : row.startMs + (row.durationMs ?? 0) / 2;
-    const inView = around >= shown.fromMs && around <= shown.toMs;
-    setStretch(zoomed(shown, factor, inView ? around : middle, spanMs));
-  }
-
-  const fold = (spanId: string, isFolded: boolean) =>
-    setFolded(before => {
-      const after = new Set(before);
-      if (isFolded) after.add(spanId);
-      else after.delete(spanId);
-      return after;
-    });
-  const foldAll = () =>
-    setFolded(new Set(rows.filter((row, index) => row.end > index + 1).map(({ span }) => span.spanId)));
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const position = visible[at];
-    const row = position === undefined ? undefined : rows[position];
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowPx) - 1);
-    const hasRows = row !== undefined && row.end > position! + 1;
-    const isFolded = row !== undefined && !found && folded.has(row.span.spanId);
+    const isParent = row !== undefined && row.end > visible[at]! + 1;
+    const isFolded = isParent && !found && folds.folded.has(row.span.spanId);
     const moves: Record<string, () => void> = {
       ArrowDown: () => goTo(at + 1),
       ArrowUp: () => goTo(at - 1),
@@ -123,15 +85,14 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
       PageDown: () => goTo(at + page),
       PageUp: () => goTo(at - page),
       ArrowRight: () => {
-        if (isFolded) fold(row.span.spanId, false);
-        else if (hasRows) goTo(at + 1);
+        if (isFolded) folds.toggle(row.span.spanId);
+        else if (isParent) goTo(at + 1);
       },
       ArrowLeft: () => {
-        if (hasRows && !isFolded && !found) fold(row.span.spanId, true);
-        else if (row && row.parent !== -1) moveCursor(rows[row.parent]!.span.spanId);
+        if (isParent && !isFolded && !found) folds.toggle(row.span.spanId);
+        else if (row && row.parent !== -1) cursor.move(rows[row.parent]!.span.spanId);
       },
-      Enter: () => row && onSelect(row.span.spanId, "click"),
-      "*": () => setFolded(new Set()),
+      Enter: () => row && cursor.choose(row.span.spanId),
     };
     const move = moves[event.key];
     if (!move) return;
@@ -142,10 +103,10 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
   function onClick(event: MouseEvent): void {
     const target = event.target as Element;
     const item = target.closest<HTMLElement>("[role=treeitem]");
-    const row = rows[Number(item?.dataset["position"] ?? -1)];
-    if (!row) return;
-    if (target.closest(".tree-fold")) fold(row.span.spanId, !folded.has(row.span.spanId));
-    else onSelect(row.span.spanId, "click");
+    const clicked = rows[Number(item?.dataset["position"] ?? -1)]?.span.spanId;
+    if (clicked === undefined) return;
+    if (target.closest(".tree-fold")) folds.toggle(clicked);
+    else cursor.choose(clicked);
   }
 
   return (
@@ -156,19 +117,19 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
         told={(found ? `${numberText(found.size)} of ` : "") + numberText(rows.length)}
         onFind={onFind}
         onJump={jump}
-        onUnfoldAll={() => setFolded(new Set())}
-        onFoldAll={foldAll}
-        onZoom={zoom}
-        onFit={() => setStretch(null)}
-        fits={stretch === null}
+        onUnfoldAll={folds.unfoldAll}
+        onFoldAll={folds.foldAll}
+        onZoom={times.zoom}
+        onFit={times.fit}
+        fits={times.stretch === null}
       />
-      <Minimap tree={tree} stretch={stretch} onStretch={setStretch} />
+      <Minimap tree={tree} stretch={times.stretch} onStretch={times.show} />
       <div className="tree-head small quiet" aria-hidden="true">
         <span>Span</span>
         <span>Duration</span>
         <span className="tree-axis">
-          <span>{durationText(shown.fromMs)}</span>
-          <span>{durationText(shown.toMs)}</span>
+          <span>{durationText(times.shown.fromMs)}</span>
+          <span>{durationText(times.shown.toMs)}</span>
         </span>
       </div>
       {visible.length === 0 && <p className="quiet spans-none">No span’s name or id holds “{find}”.</p>}
@@ -185,18 +146,18 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
         <div role="none" className="tree-rows" style={{ height: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map(item => {
             const position = visible[item.index]!;
-            const row = rows[position]!;
+            const one = rows[position]!;
             return (
               <SpanRow
-                key={row.span.spanId}
-                row={row}
+                key={one.span.spanId}
+                row={one}
                 position={position}
                 top={item.start}
-                isFolded={row.end > position + 1 ? !found && folded.has(row.span.spanId) : null}
-                isActive={item.index === at}
+                isFolded={one.end > position + 1 ? !found && folds.folded.has(one.span.spanId) : null}
+                isActive={one.span.spanId === cursor.at}
                 isPassing={found !== null && !found.has(position)}
-                pointed={pointed.get(row.span.spanId)}
-                stretch={shown}
+                pointed={pointed.get(one.span.spanId)}
+                stretch={times.shown}
               />
             );
           })}
@@ -209,53 +170,4 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
       )}
     </>
   );
-}
-
-/** The span the keyboard is at: what is selected, and until it rests what is passed on the way. */
-function useCursor(
-  selected: string | undefined,
-  rest: (spanId: string) => void,
-): [cursor: string | undefined, move: (spanId: string) => void] {
-  const [cursor, setCursor] = useState(selected);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  const latest = useRef(rest);
-  useEffect(() => {
-    latest.current = rest;
-  });
-  useEffect(() => {
-    clearTimeout(timer.current);
-    setCursor(selected);
-  }, [selected]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  return [
-    cursor,
-    spanId => {
-      setCursor(spanId);
-      clearTimeout(timer.current);
-      timer.current = setTimeout(() => latest.current(spanId), restMs);
-    },
-  ];
-}
-
-/** What is meant can be seen: nothing it hangs from stays folded. */
-function useUnfolding(
-  tree: Tree,
-  cursor: string | undefined,
-  setFolded: (change: (before: ReadonlySet<string>) => ReadonlySet<string>) => void,
-): void {
-  const latest = useRef(tree);
-  useEffect(() => {
-    latest.current = tree;
-  });
-  useEffect(() => {
-    const { rows, positions } = latest.current;
-    const position = positions.get(cursor ?? "");
-    if (position === undefined) return;
-    setFolded(before => {
-      const after = new Set(before);
-      for (let at = rows[position]!.parent; at !== -1; at = rows[at]!.parent)
-        after.delete(rows[at]!.span.spanId);
-      return after.size === before.size ? before : after;
-    });
-  }, [cursor, setFolded]);
 }

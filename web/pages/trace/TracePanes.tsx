@@ -27,131 +27,135 @@ const views: Record<View, string> = {
 
 export function TracePanes({ trace }: { trace: TraceOutline }) {
   const search = route.useSearch();
-  const navigate = route.useNavigate();
   const wide = useMedia("(min-width: 1280px)");
   const narrow = useMedia("(max-width: 767px)");
   const view = viewOf(search);
   const selected = useSelection(search.span, search.attribute);
+  const { select, find, chosenBy } = useChoices(view);
   const { spans, rootSpanId, runs } = trace;
   const tree = useMemo(() => buildTree(spans, rootSpanId), [spans, rootSpanId]);
   const pointed = useMemo(() => pointedSpans(shownRun(runs, search.run)), [runs, search.run]);
 
+  // One below the other: what was chosen is further down.
+  const spanPane = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (narrow && selected && chosenBy.current === "click") spanPane.current?.scrollIntoView();
+  }, [narrow, selected, chosenBy]);
+
+  const panes: Record<PaneName, ReactNode> = {
+    tree: (
+      <SpanTree
+        tree={tree}
+        pointed={pointed}
+        selected={search.span}
+        find={search.find ?? ""}
+        onFind={find}
+        onSelect={(span, how) => select({ span }, "spans", how)}
+      />
+    ),
+    conversation: <ConversationView trace={trace} onSelect={selection => select(selection, "spans")} />,
+    span:
+      selected && tree.positions.has(selected.span) ? (
+        <SpanPanel
+          trace={trace}
+          selected={selected}
+          onSelect={selection => select(selection, view === "evaluation" ? view : "spans")}
+        />
+      ) : (
+        <NoSpan lost={selected !== undefined} />
+      ),
+    evaluation: (
+      <EvaluationPanel
+        trace={trace}
+        runId={search.run}
+        testId={search.test}
+        selected={selected}
+        // Of two panes the evaluation stays beside what it points to.
+        onSelect={selection => select(selection, wide || narrow ? "spans" : "evaluation")}
+      />
+    ),
+    raw: <RawView trace={trace} />,
+  };
+  const shown = shownPanes(view, selected !== undefined, wide ? 3 : narrow ? 1 : 2);
+  const current = wide && view === "evaluation" ? (selected ? "spans" : "conversation") : view;
+  return (
+    <>
+      {!wide && <Views current={view} shown={["conversation", "spans", "evaluation", "raw"]} />}
+      <div className="trace-panes" data-panes={narrow ? 1 : shown.length}>
+        {shown.map((name, index) => (
+          <Pane
+            // The views' links outlive the view.
+            key={wide ? index : name}
+            name={name}
+            pane={name === "span" ? spanPane : undefined}
+            tabs={
+              wide && index === 1 ? (
+                <Views current={current} shown={["conversation", "spans", "raw"]} spans="Span" />
+              ) : null
+            }
+          >
+            {panes[name]}
+          </Pane>
+        ))}
+      </div>
+    </>
+  );
+}
+
+const paneNames = {
+  tree: "Tree",
+  conversation: "Conversation",
+  span: "Span",
+  evaluation: "Evaluation",
+  raw: "Raw JSON",
+};
+type PaneName = keyof typeof paneNames;
+
+/** From the left, or from above where there is room for one only. */
+function shownPanes(view: View, hasSpan: boolean, room: 1 | 2 | 3): PaneName[] {
+  const besides: PaneName = hasSpan ? "span" : "conversation";
+  const chosen: PaneName = view === "spans" ? "span" : view === "evaluation" ? besides : view;
+  if (room === 3) return ["tree", chosen, "evaluation"];
+  switch (view) {
+    case "spans":
+      return ["tree", "span"];
+    case "conversation":
+      return room === 1 ? [view] : [view, "evaluation"];
+    case "evaluation":
+      return room === 1 ? [view] : [view, besides];
+    case "raw":
+      return [view];
+  }
+}
+
+/** What is chosen goes into the address: another view or a click as a step, what is typed or passed in its place. */
+function useChoices(view: View) {
+  const navigate = route.useNavigate();
+  const { span } = route.useSearch();
   const go = (to: View) => void navigate({ search: prev => ({ ...prev, view: to }), resetScroll: false });
   useShortcut("v c", "View the conversation", () => go("conversation"));
   useShortcut("v s", "View the spans", () => go("spans"));
   useShortcut("v e", "View the evaluation", () => go("evaluation"));
   useShortcut("v r", "View the raw JSON", () => go("raw"));
-
-  const spanPane = useRef<HTMLDivElement>(null);
-  const reveal = useRef(search.span !== undefined);
-  function select({ span, attribute }: Selection, how: "click" | "move" = "click", to: View = "spans"): void {
-    reveal.current = how === "click";
-    void navigate({
-      search: prev => ({ ...prev, span, attribute: attribute ?? undefined, view: to }),
-      replace: how === "move",
-      resetScroll: false,
-    });
-  }
-  // One below the other: what was chosen is further down.
-  useEffect(() => {
-    if (!narrow || !selected || !reveal.current) return;
-    reveal.current = false;
-    spanPane.current?.scrollIntoView({ block: "start" });
-  }, [narrow, selected]);
-
-  const spanTree = (
-    <SpanTree
-      tree={tree}
-      pointed={pointed}
-      selected={search.span}
-      find={search.find ?? ""}
-      onFind={find =>
-        void navigate({
-          search: prev => ({ ...prev, find: find || undefined }),
-          replace: true,
-          resetScroll: false,
-        })
-      }
-      onSelect={(span, how) => select({ span }, how)}
-    />
-  );
-  const conversation = <ConversationView trace={trace} onSelect={selection => select(selection)} />;
-  const span =
-    selected && tree.positions.has(selected.span) ? (
-      <SpanPanel
-        trace={trace}
-        selected={selected}
-        onSelect={selection => select(selection, "click", view === "evaluation" ? view : "spans")}
-      />
-    ) : (
-      <NoSpan lost={selected !== undefined} />
-    );
-  const evaluation = (
-    <EvaluationPanel
-      trace={trace}
-      runId={search.run}
-      testId={search.test}
-      selected={selected}
-      // Of two panes the evaluation stays beside what it points to.
-      onSelect={selection => select(selection, "click", wide || narrow ? "spans" : "evaluation")}
-    />
-  );
-  const raw = <RawView trace={trace} />;
-  const chosen =
-    view === "evaluation" ? (selected ? span : conversation) : { conversation, spans: span, raw }[view];
-
-  if (wide) {
-    const current = view !== "evaluation" ? view : selected ? "spans" : "conversation";
-    return (
-      <div className="trace-panes" data-panes="3">
-        <Pane label="Tree">{spanTree}</Pane>
-        <Pane
-          label={current === "spans" ? "Span" : views[current]}
-          tabs={<Views current={current} shown={["conversation", "spans", "raw"]} spans="Span" />}
-          scrolls
-        >
-          {chosen}
-        </Pane>
-        <Pane label="Evaluation" scrolls>
-          {evaluation}
-        </Pane>
-      </div>
-    );
-  }
-  const treePane = <Pane label="Tree">{spanTree}</Pane>;
-  const conversationPane = (
-    <Pane label="Conversation" scrolls>
-      {conversation}
-    </Pane>
-  );
-  const evaluationPane = (
-    <Pane label="Evaluation" scrolls>
-      {evaluation}
-    </Pane>
-  );
-  const spanOwnPane = (
-    <Pane label="Span" scrolls pane={spanPane}>
-      {span}
-    </Pane>
-  );
-  return (
-    <>
-      <Views current={view} shown={["conversation", "spans", "evaluation", "raw"]} />
-      <div className="trace-panes" data-panes={narrow || view === "raw" ? "1" : "2"}>
-        {view === "conversation" && conversationPane}
-        {view === "conversation" && !narrow && evaluationPane}
-        {view === "spans" && treePane}
-        {view === "spans" && spanOwnPane}
-        {view === "evaluation" && evaluationPane}
-        {view === "evaluation" && !narrow && (selected ? spanOwnPane : conversationPane)}
-        {view === "raw" && (
-          <Pane label="Raw JSON" scrolls>
-            {raw}
-          </Pane>
-        )}
-      </div>
-    </>
-  );
+  const chosenBy = useRef<"click" | "move" | null>(span !== undefined && view === "spans" ? "click" : null);
+  return {
+    chosenBy,
+    select({ span, attribute }: Selection, to: View, how: "click" | "move" = "click"): void {
+      chosenBy.current = how;
+      void navigate({
+        search: prev => ({ ...prev, span, attribute: attribute ?? undefined, view: to }),
+        replace: how === "move",
+        resetScroll: false,
+      });
+    },
+    find(text: string): void {
+      void navigate({
+        search: prev => ({ ...prev, find: text || undefined }),
+        replace: true,
+        resetScroll: false,
+      });
+    },
+  };
 }
 
 /** An address that names a span and no view means that span. */
@@ -200,25 +204,23 @@ function Views({ current, shown, spans = views.spans }: ViewsProps) {
 }
 
 type PaneProps = {
-  label: string;
-  tabs?: ReactNode;
-  /** Its content moves in it; else that looks after itself. */
-  scrolls?: boolean;
-  pane?: RefObject<HTMLDivElement | null>;
+  name: PaneName;
+  tabs: ReactNode;
+  pane: RefObject<HTMLDivElement | null> | undefined;
   children: ReactNode;
 };
 
-function Pane({ label, tabs, scrolls = false, pane, children }: PaneProps) {
+function Pane({ name, tabs, pane, children }: PaneProps) {
   return (
     <div className="pane" ref={pane}>
       {tabs}
-      {scrolls ? (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
-        <section className="pane-body" tabIndex={0} aria-label={label}>
+      {name === "tree" ? (
+        <section className="spans" aria-label={paneNames[name]}>
           {children}
         </section>
       ) : (
-        <section className="spans" aria-label={label}>
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
+        <section key={name} className="pane-body" tabIndex={0} aria-label={paneNames[name]}>
           {children}
         </section>
       )}

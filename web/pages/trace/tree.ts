@@ -146,6 +146,29 @@ export function visibleRows(
   return visible;
 }
 
+/** The place in `visible` of the span, or of the nearest row above that hides it; -1: nothing. */
+export function indexOfRow({ rows, positions }: Tree, visible: number[], spanId: string | undefined): number {
+  for (let at = positions.get(spanId ?? "") ?? -1; at !== -1; at = rows[at]!.parent) {
+    const index = placeIn(visible, at);
+    if (index !== -1) return index;
+  }
+  return -1;
+}
+
+/** By halving: the positions are in order. */
+function placeIn(visible: number[], position: number): number {
+  let low = 0;
+  let high = visible.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const at = visible[middle]!;
+    if (at === position) return middle;
+    if (at < position) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
+}
+
 /** Positions of the rows whose name, detail or id holds the text, whatever its case; null: there is no text. */
 export function findRows(rows: Row[], text: string): Set<number> | null {
   const wanted = text.trim().toLowerCase();
@@ -175,6 +198,23 @@ export function pointedSpans(run: RunDetail | undefined): Map<string, Pointed> {
     }
   }
   return pointed;
+}
+
+/** The next or previous row that failed or that a check points to, of a search among what it found; round the end. */
+export function rowOfNote(
+  { rows }: Tree,
+  pointed: Map<string, Pointed>,
+  found: ReadonlySet<number> | null,
+  { from, step }: { from: number; step: 1 | -1 },
+): Row | undefined {
+  const ofNote = ({ span }: Row, at: number) =>
+    (span.failed || pointed.has(span.spanId)) && (found?.has(at) ?? true);
+  const candidates = rows.flatMap((row, at) => (ofNote(row, at) ? [at] : []));
+  const next =
+    step === 1
+      ? (candidates.find(at => at > from) ?? candidates[0])
+      : (candidates.findLast(at => at < from) ?? candidates.at(-1));
+  return next === undefined ? undefined : rows[next];
 }
 
 /** The run that is shown: the one named, else the latest completed, else the latest. */
