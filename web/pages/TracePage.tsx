@@ -22,21 +22,20 @@ export function TracePage() {
   if (outline.error && failureOf(outline.error).code === "NOT_FOUND") {
     return outline.data ? <Deleted /> : <NotFound />;
   }
+  if (outline.data && outline.data.agentId !== agentId) return <NotFound />;
   return (
-    <Loaded query={outline}>
-      {trace =>
-        trace.agentId === agentId ? (
-          <div className="page-wide trace" key={trace.id}>
-            <title>{`${trace.name || "Trace without a name"} · Onlooker`}</title>
+    <div className="page-wide trace" key={traceId}>
+      <title>{`${outline.data?.name || "Trace"} · Onlooker`}</title>
+      <Loaded query={outline}>
+        {trace => (
+          <>
             <TraceHeader trace={trace} />
             <TraceNotices trace={trace} />
             <TracePanes trace={trace} />
-          </div>
-        ) : (
-          <NotFound />
-        )
-      }
-    </Loaded>
+          </>
+        )}
+      </Loaded>
+    </div>
   );
 }
 

@@ -128,8 +128,12 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
         <span>Span</span>
         <span>Duration</span>
         <span className="tree-axis">
-          <span>{durationText(times.shown.fromMs)}</span>
-          <span>{durationText(times.shown.toMs)}</span>
+          {tree.spanMs > 0 && (
+            <>
+              <span>{durationText(times.shown.fromMs)}</span>
+              <span>{durationText(times.shown.toMs)}</span>
+            </>
+          )}
         </span>
       </div>
       {visible.length === 0 && <p className="quiet spans-none">No span’s name or id holds “{find}”.</p>}

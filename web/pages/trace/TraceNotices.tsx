@@ -123,9 +123,9 @@ function CodedNotice({ code, trace, judging }: CodedProps) {
 const words: Record<NoticeCode, (trace: TraceOutline, judging: boolean) => ReactNode> = {
   no_user_input: () => (
     <>
-      <b>No user input was available.</b> Tests that run when relevant could not be compared with it and did
-      not run; Always-run tests did. Send <code>gen_ai.input.messages</code> or <code>gen_ai.prompt</code> on
-      the span of the model.
+      <b>No user input was available.</b> Tests that run when relevant cannot be compared with it and do not
+      run; Always-run tests do. Send <code>gen_ai.input.messages</code> or <code>gen_ai.prompt</code> on the
+      span of the model.
     </>
   ),
   routing_unavailable: () => (
