@@ -14,6 +14,7 @@ import { registerJudge } from "./http/judge.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
 import { registerRuns } from "./http/runs.ts";
 import { registerSampleTrace } from "./http/sample-trace.ts";
+import { registerTraceParts } from "./http/trace-parts.ts";
 import { registerTraces } from "./http/traces.ts";
 import { Preparer } from "./ingest/preparer.ts";
 import type { IngestDeps } from "./ingest.ts";
@@ -30,6 +31,7 @@ import { KeyUses } from "./store/key-uses.ts";
 import { admitKeys } from "./store/keys.ts";
 import { migratePatiently } from "./store/migrate.ts";
 import { TraceWriter } from "./store/trace-writer.ts";
+import { TraceHost } from "./trace-host.ts";
 
 export type Service = {
   /** Where it answers on this machine, with the port that was taken. */
@@ -128,6 +130,8 @@ async function serve(
   closing.push(async () => mailer.close());
   const editor = new EditorHost({ config, databaseUrl, log, onJudgeCall: countJudgeCall });
   closing.push(() => editor.close());
+  const reader = new TraceHost({ db, databaseUrl, log });
+  closing.push(() => reader.close());
   const hub = new EventHub();
   const subscription = subscribe(databaseUrl, event => hub.publish(event));
   closing.push(() => subscription.close());
@@ -156,10 +160,11 @@ async function serve(
   const openJudge = async () =>
     (await import("./remote/judge.ts")).openJudge(config.judge, log, { onCall: countJudgeCall });
   const { judge } = config;
-  const deps = { config, db, mailer, log, ingest, events, hub, editor, judge, openJudge };
+  const deps = { config, db, mailer, log, ingest, events, hub, editor, judge, openJudge, reader };
   const app = await buildApp(deps, [
     registerPublicTraces,
     registerTraces,
+    registerTraceParts,
     registerRuns,
     registerIngestionLog,
     registerInsights,

@@ -11,9 +11,10 @@ const floors = [
   ["store", "remote"],
   ["load"],
   ["ingest", "run"],
-  ["editor"],
+  ["editor", "trace-reader"],
   ["http", "worker"],
-  ["evaluators", "editor-host"],
+  ["thread-host"],
+  ["evaluators", "editor-host", "trace-host"],
   ["service"],
   ["config"], // as a type it may be taken anywhere
   ["command"],
@@ -25,6 +26,8 @@ const floors = [
 const insides: Record<string, string> = {
   "evaluator-thread": "evaluators",
   "editor-thread": "editor-host",
+  "thread-serve": "thread-host",
+  "trace-thread": "trace-host",
 };
 
 type Import = { path: string; typeOnly: boolean };

@@ -36,14 +36,25 @@ export async function ask<T>(
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    const message = "The server cannot be reached.";
-    return { ok: false, failure: { code: "OFFLINE", status: 0, message, hint: "Check the connection." } };
+    return { ok: false, failure: offline };
   }
   const { status } = response;
   if (status === 204) return { ok: true, value: undefined as T };
   const answered = await response.json().catch(() => undefined);
   if (response.ok && answered !== undefined) return { ok: true, value: answered };
-  const retryAfterSeconds = Number(response.headers.get("retry-after")) || undefined;
+  return { ok: false, failure: refusalOf(response, answered) };
+}
+
+const offline: Failure = {
+  code: "OFFLINE",
+  status: 0,
+  message: "The server cannot be reached.",
+  hint: "Check the connection.",
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever answered.
+function refusalOf({ status, headers }: Response, answered: any): Failure {
+  const retryAfterSeconds = Number(headers.get("retry-after")) || undefined;
   const failure: Failure =
     typeof answered?.code === "string"
       ? { ...answered, status }
@@ -52,7 +63,7 @@ export async function ask<T>(
           status,
           message: `The answer (status ${status}) is not one of this service's.`,
         };
-  return { ok: false, failure: { ...failure, ...(retryAfterSeconds && { retryAfterSeconds }) } };
+  return { ...failure, ...(retryAfterSeconds && { retryAfterSeconds }) };
 }
 
 /** What a query throws. */
@@ -71,6 +82,31 @@ export async function read<T>(path: string, signal: AbortSignal): Promise<T> {
   const answer = await ask<T>("GET", path, { signal });
   if (answer.ok) return answer.value;
   throw new Failed(answer.failure);
+}
+
+/** For queries: the first part of a text that may be too long to show. `complete`: there is no more. */
+export async function readStart(
+  path: string,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<{ text: string; complete: boolean }> {
+  const response = await fetch(path, { signal }).catch(error => {
+    throw signal.aborted ? error : new Failed(offline);
+  });
+  if (!response.ok || !response.body) {
+    throw new Failed(refusalOf(response, await response.json().catch(() => undefined)));
+  }
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let left = bytesMax; left > 0; ) {
+    const { done, value } = await reader.read();
+    if (done) return { text: text + decoder.decode(), complete: true };
+    text += decoder.decode(value.subarray(0, left), { stream: true });
+    left -= value.length;
+  }
+  await reader.cancel();
+  return { text, complete: false };
 }
 
 /** What is known of anything thrown. */

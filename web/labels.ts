@@ -1,6 +1,7 @@
 // The one vocabulary: each state's word, icon and tone, complete by their types.
 import type { AgentType } from "../src/model/agent.ts";
 import type { AssertionType } from "../src/model/assertion.ts";
+import type { SpanRole } from "../src/model/outline.ts";
 import type { Applicability, Outcome, RunState } from "../src/model/run.ts";
 import type { PassiveBehavior } from "../src/model/test-case.ts";
 import type { Key } from "./shapes.ts";
@@ -35,6 +36,14 @@ export const testStates: Record<"active" | "disabled", Word> = {
 };
 
 export const routingUnavailable: Word = { text: "Routing unavailable", icon: "warning", tone: "warn" };
+
+/** What a span did. */
+export const spanRoles: Record<SpanRole, { text: string; icon: IconName }> = {
+  agent: { text: "Agent", icon: "agent" },
+  model: { text: "Model", icon: "model" },
+  tool: { text: "Tool", icon: "tool" },
+  other: { text: "Step", icon: "none" },
+};
 
 /** What a check looks at. */
 export const checkTypes: Record<AssertionType, string> = {

@@ -1,9 +1,12 @@
 // What the API answers, where the model has no type of its own for it.
 import type { KeyAccess } from "../src/model/key.ts";
+import type { OutlineSpan } from "../src/model/outline.ts";
 import type { Counts, Outcome, Result, Routing, RunKind, RunState } from "../src/model/run.ts";
 import type { TestCase } from "../src/model/test-case.ts";
 import type { Attributes, Derived, Notice, Span, Tokens, TraceKind, TracePath } from "../src/model/trace.ts";
 import type { Why } from "./labels.ts";
+
+export type { OutlineSpan };
 
 export type Page<T> = { items: T[]; nextCursor: string | null };
 
@@ -100,24 +103,11 @@ export type TraceOutline = ListedTrace & {
   otherConvention: Derived["otherConvention"];
   /** In the order in which they are stored. */
   spans: OutlineSpan[];
+  /** Of metadata and resource, as those of a span. */
+  cuts: SpanDetail["cuts"];
+  omissions: SpanDetail["omissions"];
   runs: RunDetail[];
   tests: { testId: string; name: string; applied: boolean; why: Why; reason?: string }[];
-};
-
-/** What a row of the tree shows. */
-export type OutlineSpan = {
-  spanId: string;
-  parentSpanId: string | null;
-  name: string;
-  /** Decimal nanoseconds. */
-  startTimeUnixNano: string | null;
-  endTimeUnixNano: string | null;
-  failed: boolean;
-  /** What it did, by the conventions; `agent` holds others of its kind together. */
-  role: "agent" | "model" | "tool" | "other";
-  /** The tool's or the model's name, where there is one. */
-  detail: string | null;
-  tokens: { input: number | null; output: number | null } | null;
 };
 
 /** One span whole but for its longest texts, each cut after its first part. */
@@ -127,6 +117,8 @@ export type SpanDetail = {
   span: Span;
   /** Where texts were cut, by keys and positions from the span, and their whole lengths in characters. */
   cuts: { path: (string | number)[]; length: number }[];
+  /** Lists and objects of which not every entry is there, and how many they have. */
+  omissions: { path: (string | number)[]; entries: number }[];
 };
 
 /** What was said, in the order of time, each part with the place it stood at. */

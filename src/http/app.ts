@@ -39,6 +39,8 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
     // Never the client's: x-request-id names a trace here.
     genReqId: () => randomUUID(),
     bodyLimit: 1_048_576,
+    // A span's id may be any text.
+    routerOptions: { maxParamLength: 2_000 },
     requestTimeout: 60_000,
     keepAliveTimeout: 72_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 },

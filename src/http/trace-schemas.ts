@@ -98,13 +98,38 @@ const trace = {
 
 export const ListedTrace = z.object(trace).meta({ id: "Trace" });
 
+const whole = {
+  ...trace,
+  startTimeUnixNano: z.string().nullable(),
+  endTimeUnixNano: z.string().nullable(),
+  rootSpanId: z.string().nullable(),
+  metadata: Attributes,
+  resource: Attributes,
+  notices: z.array(z.string()),
+  otherConvention: z
+    .object({ name: z.string(), found: z.array(z.string()), send: z.string() })
+    .nullable()
+    .describe("For the notice other_convention: what was found, and what to send."),
+  runs: z.array(RunDetail),
+  tests: z
+    .array(
+      z.object({
+        testId: Id,
+        name: z.string(),
+        applied: z.boolean(),
+        why: z.string(),
+        reason: z.string().optional(),
+      }),
+    )
+    .describe("For every test of the agent, whether it ran and why not."),
+};
+
+const Span = z.looseObject({ span_id: z.string(), name: z.string() });
+
 export const TraceDetail = z
   .object({
-    ...trace,
-    startTimeUnixNano: z.string().nullable(),
-    endTimeUnixNano: z.string().nullable(),
-    rootSpanId: z.string().nullable(),
-    spans: z.array(z.looseObject({ span_id: z.string(), name: z.string() })),
+    ...whole,
+    spans: z.array(Span),
     toolCalls: z.array(
       z.object({
         spanId: z.string(),
@@ -113,24 +138,53 @@ export const TraceDetail = z
         arguments: z.unknown(),
       }),
     ),
-    metadata: Attributes,
-    resource: Attributes,
-    notices: z.array(z.string()),
-    otherConvention: z
-      .object({ name: z.string(), found: z.array(z.string()), send: z.string() })
-      .nullable()
-      .describe("For the notice other_convention: what was found, and what to send."),
-    runs: z.array(RunDetail),
-    tests: z
-      .array(
-        z.object({
-          testId: Id,
-          name: z.string(),
-          applied: z.boolean(),
-          why: z.string(),
-          reason: z.string().optional(),
-        }),
-      )
-      .describe("For every test of the agent, whether it ran and why not."),
   })
   .meta({ id: "TraceDetail" });
+
+const path = z.array(z.union([z.string(), z.number()])).describe("Keys and positions from the outside in.");
+const left = {
+  cuts: z
+    .array(z.object({ path, length: z.number() }))
+    .describe("Texts of which the first part is left, and their whole lengths in characters."),
+  omissions: z
+    .array(z.object({ path, entries: z.number() }))
+    .describe("Lists and objects of which not every entry is left, and how many they have."),
+};
+
+export const TraceOutline = z
+  .object({
+    ...whole,
+    ...left,
+    spans: z.array(
+      z.object({
+        spanId: z.string(),
+        parentSpanId: z.string().nullable(),
+        name: z.string(),
+        startTimeUnixNano: z.string().nullable(),
+        endTimeUnixNano: z.string().nullable(),
+        failed: z.boolean(),
+        role: z.enum(["agent", "model", "tool", "other"]),
+        detail: z.string().nullable().describe("The tool's, the model's or the agent's name."),
+        tokens: z.object({ input: z.number().nullable(), output: z.number().nullable() }).nullable(),
+      }),
+    ),
+  })
+  .describe("Its texts are shortened as those of lists are; cuts and omissions are of metadata and resource.")
+  .meta({ id: "TraceOutline" });
+
+export const SpanDetail = z
+  .object({ traceId: Id, revision: z.number(), span: Span, ...left })
+  .describe("Paths begin at the span.")
+  .meta({ id: "SpanDetail" });
+
+export const RawTrace = z
+  .object({
+    traceId: Id,
+    externalId: z.string(),
+    path: z.enum(["canonical", "otlp"]),
+    revision: z.number(),
+    metadata: Attributes,
+    resource: Attributes,
+    spans: z.array(Span),
+  })
+  .meta({ id: "RawTrace" });

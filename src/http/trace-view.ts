@@ -7,6 +7,7 @@ import type { RunRow, RunWithDetail } from "../store/run-reads.ts";
 import { decodeDetail } from "../store/runs.ts";
 import type { ListedTrace } from "../store/trace-list.ts";
 import type { TraceRow } from "../store/traces.ts";
+import type { OutlinePart } from "../trace-reader.ts";
 
 const time = (value: Date | string): string => new Date(value).toISOString();
 
@@ -88,11 +89,6 @@ export function traceDetailView(
   runs: RunWithDetail[],
   tests: TestCase[],
 ) {
-  const completed = runs.find(run => run.state === "completed");
-  const notices: Notice[] = [...derived.notices];
-  if (completed?.routing === "unavailable") notices.push("routing_unavailable");
-  if (completed && completed.revision !== revision) notices.push("judged_earlier_revision");
-  const latest = completed ?? runs[0] ?? null;
   return {
     ...traceColumnsView(row),
     revision,
@@ -105,7 +101,6 @@ export function traceDetailView(
     spanCount: derived.spanCount,
     userInput: derived.userInput?.text ?? null,
     responseText: derived.responseText?.text ?? null,
-    run: latest && runView(latest),
     startTimeUnixNano: derived.startTimeUnixNano,
     endTimeUnixNano: derived.endTimeUnixNano,
     rootSpanId: derived.rootSpanId,
@@ -113,8 +108,35 @@ export function traceDetailView(
     toolCalls: derived.toolCalls,
     metadata: trace.metadata,
     resource: trace.resource,
-    notices,
     otherConvention: derived.otherConvention,
+    ...judgedView(derived.notices, revision, runs, tests),
+  };
+}
+
+/** All but the spans, which are JSON already. */
+export function traceOutlineView(
+  row: TraceRow,
+  head: OutlinePart["head"],
+  runs: RunWithDetail[],
+  tests: TestCase[],
+) {
+  return {
+    ...traceColumnsView(row),
+    ...head,
+    ...judgedView(head.notices, head.revision, runs, tests),
+  };
+}
+
+/** What runs and tests say about the trace at this revision. */
+function judgedView(derived: Notice[], revision: number, runs: RunWithDetail[], tests: TestCase[]) {
+  const completed = runs.find(run => run.state === "completed");
+  const notices = [...derived];
+  if (completed?.routing === "unavailable") notices.push("routing_unavailable");
+  if (completed && completed.revision !== revision) notices.push("judged_earlier_revision");
+  const latest = completed ?? runs[0] ?? null;
+  return {
+    run: latest && runView(latest),
+    notices,
     runs: runs.map(runDetailView),
     tests: testsView(runs, completed, tests),
   };

@@ -143,7 +143,7 @@ function httpStatusOf(span: Span): FoundNumber | null {
 }
 
 /** A non-negative integer sent as a number or as decimal text; anything else counts as absent. */
-function wholeNumber(span: Span, attribute: string): number | null {
+export function wholeNumber(span: Span, attribute: string): number | null {
   const sent = attributeOf(span, attribute);
   const value = typeof sent === "string" && /^\d+$/.test(sent) ? Number(sent) : sent;
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;

@@ -30,6 +30,19 @@ export async function findTrace(db: Database, id: string): Promise<TraceRow | un
   return rows[0];
 }
 
+/** The trace's revision, and how large its batches are before compression. */
+export async function findTraceSize(
+  db: Database,
+  id: string,
+): Promise<{ traceId: string; revision: number; bytes: number } | undefined> {
+  const { rows } = await db.pool.query<{ traceId: string; revision: number; bytes: number }>({
+    name: "find_trace_size",
+    text: `select id as "traceId", revision, batch_bytes as bytes from traces where id = $1`,
+    values: [id],
+  });
+  return rows[0];
+}
+
 /** Deletes the trace with its batches and runs; false where there was none. */
 export async function deleteTrace(db: Database, id: string): Promise<boolean> {
   const { rowCount } = await db.pool.query("delete from traces where id = $1", [id]);

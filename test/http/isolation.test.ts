@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
+import type { Logger } from "pino";
 import { openEditor } from "../../src/editor.ts";
+import type { Deps } from "../../src/http/deps.ts";
 import { registerEditor } from "../../src/http/editor.ts";
 import { EventHub, registerEvents } from "../../src/http/events.ts";
 import { registerIngestionLog } from "../../src/http/ingestion-log.ts";
@@ -12,6 +14,7 @@ import { openLog } from "../../src/http/log.ts";
 import type { Route } from "../../src/http/route-table.ts";
 import { registerRuns } from "../../src/http/runs.ts";
 import { registerSampleTrace } from "../../src/http/sample-trace.ts";
+import { registerTraceParts } from "../../src/http/trace-parts.ts";
 import { registerTraces } from "../../src/http/traces.ts";
 import { Preparer } from "../../src/ingest/preparer.ts";
 import type { IngestDeps } from "../../src/ingest.ts";
@@ -21,6 +24,7 @@ import { openJudge } from "../../src/remote/judge.ts";
 import { Sandbox } from "../../src/remote/sandbox.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { TraceWriter } from "../../src/store/trace-writer.ts";
+import { TraceHost } from "../../src/trace-host.ts";
 import { encodeBatch } from "../../src/wire/batch.ts";
 import { makeBatch, makeSpan, makeTrace } from "../model/make-trace.ts";
 import { makeAgent, makeKey, makeTest, type Owner, startTestApp, type TestApp } from "../support/app.ts";
@@ -40,6 +44,7 @@ before(async () => {
   service = await startTestApp({
     extend(app, deps) {
       registerTraces(app, { ...deps, events: new EventPublisher(deps.db) });
+      registerTraceParts(app, { ...deps, reader: readerOf(deps) });
       registerRuns(app, deps);
       registerIngestionLog(app, deps);
       registerInsights(app, deps);
@@ -68,6 +73,11 @@ after(async () => {
   await preparer.close();
   await service.close();
 });
+
+/** Of small traces alone, which need no thread. */
+function readerOf({ db, log }: Deps): TraceHost {
+  return new TraceHost({ db, databaseUrl: "", log: log as Logger });
+}
 
 const open = new Set([
   "GET /api/openapi.json",
@@ -114,6 +124,8 @@ async function storeTrace(agentId: string, keyId: string): Promise<{ traces: str
   return { traces, runs };
 }
 
+/** The address with this id; the trace's only span is called root. */
+const addressOf = (url: string, id: string) => url.replace(":id", id).replace(":spanId", "root");
 const withId = () => routes.filter(({ url }) => url.includes(":id"));
 const nounOf = (url: string) => url.split("/")[2]!;
 const bodyOf = (method: string) => (method === "GET" || method === "DELETE" ? undefined : {});
@@ -121,7 +133,7 @@ const bodyOf = (method: string) => (method === "GET" || method === "DELETE" ? un
 test("without a session every address but those meant to be open is 401, whatever its id", async () => {
   assert.equal(routes.length > 25, true);
   for (const { method, url } of routes) {
-    const path = url.replace(":id", samples[nounOf(url)] ?? "");
+    const path = addressOf(url, samples[nounOf(url)] ?? "");
     const { status, body } = await service.client().request(method, path, bodyOf(method));
     const name = `${method} ${url}`;
     assert.equal(status === 401, !open.has(name), `${name} is ${status}`);
@@ -149,7 +161,7 @@ test("what is another's, what does not exist and what is no id are the same 404 
       "'",
       "x".repeat(300),
     ]) {
-      const { status, body } = await stranger.client.request(method, url.replace(":id", id), bodyOf(method));
+      const { status, body } = await stranger.client.request(method, addressOf(url, id), bodyOf(method));
       assert.equal(status, 404, `${method} ${url} with ${id} is ${status}: ${JSON.stringify(body)}`);
       const { requestId, ...rest } = body;
       assert.match(requestId, /^[0-9a-f-]{36}$/);
@@ -165,7 +177,7 @@ test("the owner is answered at each of these addresses, and nothing of the owner
   const nouns = ["traces", "tests", "keys", "agents", "projects"];
   const rank = ({ method, url }: Route) => (method === "DELETE" ? 1 + nouns.indexOf(nounOf(url)) : 0);
   for (const { method, url } of withId().sort((one, other) => rank(one) - rank(other))) {
-    const path = url.replace(":id", samples[nounOf(url)]!);
+    const path = addressOf(url, samples[nounOf(url)]!);
     const { status } = await owner.client.request(method, path, bodyOf(method));
     assert.equal([200, 201, 204, 400].includes(status), true, `${method} ${url} is ${status}`);
     if (method === "GET") assert.equal(status, 200);

@@ -10,9 +10,11 @@ import { registerInsights } from "../../src/http/insights.ts";
 import { registerJudge } from "../../src/http/judge.ts";
 import { registerRuns } from "../../src/http/runs.ts";
 import { registerSampleTrace } from "../../src/http/sample-trace.ts";
+import { registerTraceParts } from "../../src/http/trace-parts.ts";
 import { registerTraces } from "../../src/http/traces.ts";
 import type { IngestDeps } from "../../src/ingest.ts";
 import { EventPublisher } from "../../src/store/events.ts";
+import { TraceHost } from "../../src/trace-host.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
 type Operation = {
@@ -32,6 +34,8 @@ type Description = {
 function extend(app: App, deps: Deps): void {
   const editor = new EditorHost({ config: readConfig({}), databaseUrl: "", log: deps.log as Logger });
   registerTraces(app, { ...deps, events: new EventPublisher(deps.db) });
+  const reader = new TraceHost({ db: deps.db, databaseUrl: "", log: deps.log as Logger });
+  registerTraceParts(app, { ...deps, reader });
   registerRuns(app, deps);
   registerEditor(app, { ...deps, editor });
   registerInsights(app, deps);
@@ -57,7 +61,7 @@ test("every address under /api is described, with a summary, an answer and the s
     ({ method, url }) => url.startsWith("/api/") && method !== "HEAD" && url !== "/api/openapi.json",
   );
   for (const { method, url } of routes) {
-    const operation = described.paths[url.replace(":id", "{id}")]?.[method.toLowerCase()];
+    const operation = described.paths[url.replace(/:(\w+)/g, "{$1}")]?.[method.toLowerCase()];
     assert.notEqual(operation, undefined, `${method} ${url} is not described`);
     assert.equal(typeof operation!.summary, "string");
     assert.match(Object.keys(operation!.responses)[0]!, /^20[014]$/);
@@ -65,7 +69,7 @@ test("every address under /api is described, with a summary, an answer and the s
     if (url.includes(":id")) {
       assert.deepEqual(
         operation!.parameters?.filter(parameter => parameter.in === "path").map(({ name }) => name),
-        ["id"],
+        [...url.matchAll(/:(\w+)/g)].map(([, name]) => name),
       );
     }
   }

@@ -1,6 +1,6 @@
 // Traces: their list, and one by its parts.
 import { queryOptions } from "@tanstack/react-query";
-import { read } from "../api.ts";
+import { read, readStart } from "../api.ts";
 import type { Conversation, SpanDetail, TraceOutline } from "../shapes.ts";
 
 export const outlineQuery = (traceId: string) =>
@@ -24,4 +24,15 @@ export const conversationQuery = (traceId: string) =>
   queryOptions({
     queryKey: ["traces", traceId, "conversation"],
     queryFn: ({ signal }) => read<Conversation>(`/api/traces/${traceId}/conversation`, signal),
+  });
+
+/** What a page can show of a trace at once, of the file that holds all of it. */
+export const rawBytesMax = 200_000;
+
+export const rawPath = (traceId: string) => `/api/traces/${traceId}/raw`;
+
+export const rawQuery = (traceId: string) =>
+  queryOptions({
+    queryKey: ["traces", traceId, "raw"],
+    queryFn: ({ signal }) => readStart(rawPath(traceId), rawBytesMax, signal),
   });

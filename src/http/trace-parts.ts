@@ -1,0 +1,90 @@
+// One trace by its parts, for a page that shows it however large it is: its outline, a span, and all of it as a file.
+import type { FastifyReply } from "fastify";
+import { z } from "zod";
+import { Refusal } from "../model/refusal.ts";
+import { listRunsOfTrace } from "../store/run-reads.ts";
+import { listForAgent } from "../store/test-cases.ts";
+import { findTrace } from "../store/traces.ts";
+import type { TraceReader } from "../trace-reader.ts";
+import type { App, Deps } from "./deps.ts";
+import { found } from "./page.ts";
+import { Slots } from "./slots.ts";
+import { RawTrace, SpanDetail, TraceOutline } from "./trace-schemas.ts";
+import { traceOutlineView } from "./trace-view.ts";
+
+// A download holds the whole trace in memory until its client has taken it.
+const downloadsMax = 3;
+const waitMs = 5_000;
+
+export function registerTraceParts(app: App, { db, reader }: Deps & { reader: TraceReader }): void {
+  const tags = ["traces"];
+  const params = z.object({ id: z.string() });
+  const downloads = new Slots(downloadsMax, waitMs);
+
+  app.get(
+    "/api/traces/:id/outline",
+    {
+      schema: {
+        tags,
+        summary: "One trace with its runs, of each span what a tree shows",
+        params,
+        response: { 200: TraceOutline },
+      },
+    },
+    async ({ params: { id } }, reply) => {
+      const row = found(await findTrace(db, id));
+      const [part, runs, tests] = await Promise.all([
+        reader.outline({ traceId: row.id }),
+        listRunsOfTrace(db, row.id),
+        listForAgent(db, row.agentId),
+      ]);
+      const { head, spans } = found(part);
+      const rest = JSON.stringify(traceOutlineView(row, head, runs, tests));
+      return sendJson(reply, Buffer.concat([Buffer.from(`${rest.slice(0, -1)},"spans":`), spans, close]));
+    },
+  );
+
+  app.get(
+    "/api/traces/:id/spans/:spanId",
+    {
+      schema: {
+        tags,
+        summary: "One span of a trace, its longest texts and lists cut",
+        params: params.extend({ spanId: z.string() }),
+        querystring: z.object({ whole: z.stringbool().optional().describe("Nothing is cut.") }),
+        response: { 200: SpanDetail },
+      },
+    },
+    async ({ params: { id, spanId }, query: { whole = false } }, reply) =>
+      sendJson(reply, found(await reader.span({ traceId: id, spanId, whole }))),
+  );
+
+  app.get(
+    "/api/traces/:id/raw",
+    {
+      schema: {
+        tags,
+        summary: "One trace exactly as it is stored, as a file",
+        params,
+        response: { 200: RawTrace },
+      },
+    },
+    async ({ params: { id } }, reply) => {
+      const row = found(await findTrace(db, id));
+      const release = await downloads.take();
+      if (!release) throw new Refusal("UNAVAILABLE", { message: "Others are downloading; try again." });
+      reply.raw.once("close", release);
+      if (reply.raw.destroyed) release();
+      const bytes = found(await reader.raw({ traceId: row.id, externalId: row.externalId, path: row.path }));
+      reply.header("content-disposition", `attachment; filename="trace-${row.id}.json"`);
+      return sendJson(reply, bytes);
+    },
+  );
+}
+
+const close = Buffer.from("}");
+
+/** Bytes that are JSON already; their documented shape is held by tests. */
+function sendJson(reply: FastifyReply, bytes: Uint8Array): never {
+  return reply.code(200).header("content-type", "application/json; charset=utf-8").send(bytes) as never;
+}

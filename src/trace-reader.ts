@@ -1,0 +1,177 @@
+// Reads a stored trace by its parts, each as the JSON that is answered: its outline, one span, or all of it.
+import { type LoadedTrace, loadTraces } from "./load.ts";
+import { columnsOf } from "./model/columns.ts";
+import { type Cut, cutValue, type Path } from "./model/cut.ts";
+import { outlineSpan } from "./model/outline.ts";
+import type { Attributes, Derived, Span, TracePath } from "./model/trace.ts";
+import type { Database } from "./store/db.ts";
+
+/** A trace as it was at a revision. `bytes`: how much JSON its batches hold. */
+export type TraceVersion = { traceId: string; revision: number; bytes: number };
+
+export type TraceReader = {
+  outline(ask: { traceId: string }): Promise<OutlinePart | undefined>;
+  /** JSON; undefined where there is no such span. `whole`: nothing is cut. */
+  span(ask: { traceId: string; spanId: string; whole: boolean }): Promise<Uint8Array | undefined>;
+  /** JSON: the trace exactly as it is stored. */
+  raw(ask: { traceId: string; externalId: string; path: TracePath }): Promise<Uint8Array | undefined>;
+};
+
+/** The same of a version; the asker has looked up which. */
+export type VersionReader = {
+  [Name in keyof TraceReader]: (
+    ask: Parameters<TraceReader[Name]>[0] & { version: TraceVersion },
+  ) => ReturnType<TraceReader[Name]>;
+};
+
+/** What of a trace does not depend on its runs. `spans` is a JSON list. */
+export type OutlinePart = {
+  head: Pick<
+    Derived,
+    | "name"
+    | "durationMs"
+    | "tokens"
+    | "failed"
+    | "spanCount"
+    | "startTimeUnixNano"
+    | "endTimeUnixNano"
+    | "rootSpanId"
+    | "notices"
+    | "otherConvention"
+  > & {
+    revision: number;
+    httpStatus: number | null;
+    /** Shortened, as those of lists are. */
+    userInput: string | null;
+    responseText: string | null;
+    metadata: Attributes | null;
+    resource: Attributes | null;
+  } & Pick<Cut<unknown>, "cuts" | "omissions">;
+  spans: Uint8Array;
+};
+
+export type LoadVersion = (version: TraceVersion) => Promise<LoadedTrace | undefined>;
+
+export function openTraceReader(load: LoadVersion): VersionReader {
+  return {
+    async outline({ version }) {
+      const loaded = await load(version);
+      return loaded && outlineOf(loaded);
+    },
+    async span({ version, spanId, whole }) {
+      const loaded = await load(version);
+      const span = loaded?.trace.spans.find(({ span_id }) => span_id === spanId);
+      if (!loaded || !span) return undefined;
+      const { traceId, revision } = loaded;
+      return jsonOf({ traceId, revision, ...(whole ? { span, cuts: [], omissions: [] } : cutSpan(span)) });
+    },
+    async raw({ version, externalId, path }) {
+      const loaded = await load(version);
+      return loaded && rawOf(loaded, { externalId, path });
+    },
+  };
+}
+
+export function loadVersion(db: Database): LoadVersion {
+  return async ({ traceId }) => (await loadTraces(db, [traceId])).get(traceId);
+}
+
+/**
+ * Keeps what was loaded, the latest asked for up to so many bytes of JSON and at least the very last: who clicks
+ * through the spans of a trace opens it once. Asked for at once, a trace is loaded once.
+ */
+export function keepLoaded(load: LoadVersion, keptBytesMax: number): LoadVersion {
+  const kept = new Map<string, { version: TraceVersion; loading: ReturnType<LoadVersion> }>();
+  return version => {
+    const known = kept.get(version.traceId);
+    kept.delete(version.traceId);
+    const fits = known !== undefined && known.version.revision >= version.revision;
+    const entry = fits ? known : { version, loading: load(version) };
+    kept.set(version.traceId, entry);
+    if (!fits) {
+      // What failed is asked for anew.
+      entry.loading.catch(() => {
+        if (kept.get(version.traceId) === entry) kept.delete(version.traceId);
+      });
+    }
+    let bytes = [...kept.values()].reduce((sum, { version }) => sum + version.bytes, 0);
+    for (const [traceId, { version }] of kept) {
+      if (bytes <= keptBytesMax || kept.size === 1) break;
+      kept.delete(traceId);
+      bytes -= version.bytes;
+    }
+    return entry.loading;
+  };
+}
+
+function outlineOf({ trace, derived, revision }: LoadedTrace): OutlinePart {
+  const { name, durationMs, failed, spanCount, httpStatus, userInput, responseText } = columnsOf(derived);
+  const { tokens, startTimeUnixNano, endTimeUnixNano, rootSpanId, notices, otherConvention } = derived;
+  const { metadata, resource } = trace;
+  const context = cutValue({ metadata, resource }, contextBytesMax);
+  return {
+    head: {
+      revision,
+      name,
+      durationMs,
+      httpStatus,
+      tokens,
+      failed,
+      spanCount,
+      userInput,
+      responseText,
+      startTimeUnixNano,
+      endTimeUnixNano,
+      rootSpanId,
+      notices,
+      otherConvention,
+      ...context.value,
+      cuts: context.cuts,
+      omissions: context.omissions,
+    },
+    spans: jsonOf(trace.spans.map(outlineSpan)),
+  };
+}
+
+const contextBytesMax = 32 * 1024;
+// Together with what says where it was cut, a span stays below 256 KB.
+const attributesBytesMax = 176 * 1024;
+const restBytesMax = 48 * 1024;
+
+/** Its attributes have bytes of their own: they are what one looks at. */
+function cutSpan({ attributes, ...rest }: Span): { span: Span } & Pick<Cut<unknown>, "cuts" | "omissions"> {
+  const outer = cutValue(rest, restBytesMax);
+  const inner = cutValue(attributes, attributesBytesMax);
+  const within = <T extends { path: Path }>(found: T): T => ({
+    ...found,
+    path: ["attributes", ...found.path],
+  });
+  return {
+    span: { ...outer.value, attributes: inner.value },
+    cuts: [...outer.cuts, ...inner.cuts.map(within)],
+    omissions: [...outer.omissions, ...inner.omissions.map(within)],
+  };
+}
+
+/** Span by span: a text of all of them might be longer than a string can be. */
+function rawOf(
+  { traceId, revision, trace }: LoadedTrace,
+  { externalId, path }: { externalId: string; path: TracePath },
+): Uint8Array {
+  const { metadata, resource, spans } = trace;
+  const head = JSON.stringify({ traceId, externalId, path, revision, metadata, resource });
+  const parts = [Buffer.from(`${head.slice(0, -1)},"spans":[`)];
+  spans.forEach((span, at) => {
+    parts.push(Buffer.from(`${at === 0 ? "\n" : ",\n"}${JSON.stringify(span)}`));
+  });
+  return ownBytes(Buffer.concat([...parts, Buffer.from("\n]}\n")]));
+}
+
+function jsonOf(value: unknown): Uint8Array {
+  return ownBytes(Buffer.from(JSON.stringify(value)));
+}
+
+/** Bytes that can change threads: not a part of the pool that small buffers share. */
+function ownBytes(bytes: Buffer): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+}

@@ -1,0 +1,313 @@
+// One trace in the dashboard: its header, what there is to know about it, its views, live, small and huge.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { makeTest } from "../support/app.ts";
+import { exportedSpan, exportOf, newTraceId } from "../support/bodies.ts";
+import {
+  assertAccessible,
+  assertReflows,
+  becomesTrue,
+  startTestBrowser,
+  type TestBrowser,
+} from "../support/browser.ts";
+import {
+  conversation,
+  item,
+  named,
+  nanos,
+  openTracePages,
+  pathOf,
+  selects,
+  span,
+  tree,
+} from "../support/trace-page.ts";
+
+let browser: TestBrowser;
+before(async () => {
+  browser = await startTestBrowser();
+});
+after(() => browser.close());
+
+const { store, storeSpans, newAgent, open, judged } = openTracePages(() => browser);
+
+const fact = (page: Page, name: string) =>
+  page
+    .locator(".trace-facts > div")
+    .filter({ has: page.getByText(name, { exact: true }) })
+    .getByRole("definition");
+
+type Fields = Record<string, unknown>;
+
+test("the header says what the trace is, what it came to, and what can be done with it", async () => {
+  const agent = await newAgent();
+  await makeTest(browser.service.owner, agent.id, {
+    assertions: [{ type: "response_time", max_ms: 10_000 }],
+  });
+  const id = await storeSpans(agent, conversation, { metadata: { channel: "web" } }, "order-17");
+  await storeSpans(agent, conversation, { metadata: { channel: "phone" } }, "order-17");
+  await judged(id);
+  const { page, complaints } = await open();
+  await page.goto(pathOf(agent, id));
+  await page.getByRole("heading", { level: 1, name: "Support" }).waitFor();
+  await becomesTrue(page, "document.title === 'Support · Onlooker'");
+  await page.locator("header").getByText("Passed", { exact: true }).waitFor();
+  await page.locator("header").getByText("1 passed").waitFor();
+  await page.locator("header").getByText("Failed span").waitFor();
+  const facts: [string, string | RegExp][] = [
+    ["Duration", "4.82 s"],
+    ["Tokens", "812 in, 64 out"],
+    ["HTTP status", "200"],
+    ["Spans", "6"],
+    ["Came by", "Canonical"],
+    ["Received", /now|ago/],
+    ["Revision", "2 (replaced once)"],
+    ["Trace id", id],
+    ["External id", "order-17"],
+  ];
+  for (const [name, value] of facts) await fact(page, name).getByText(value).first().waitFor();
+  await page.locator("summary").getByText("Metadata").click();
+  await page.getByText('"channel": "phone"').waitFor();
+  await page.getByRole("button", { name: "Copy trace id" }).waitFor();
+  await assertAccessible(page);
+  const make = page.getByRole("link", { name: "Make a test from this trace" });
+  assert.match((await make.getAttribute("href"))!, new RegExp(`/tests/new\\?trace=${id}$`));
+  assert.deepEqual(complaints, []);
+});
+
+test("a trace is deleted once its name is typed, and the way leads back to the list", async () => {
+  const agent = await newAgent();
+  const id = await storeSpans(agent, conversation);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await page.getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("alertdialog", { name: "Delete trace" });
+  await dialog.getByLabel("Type “Support” to go on").fill("Sup");
+  await dialog.getByRole("button", { name: "Delete trace" }).click();
+  await dialog.getByText("This is another name.").waitFor();
+  await assertAccessible(page);
+  await dialog.getByLabel("Type “Support” to go on").fill("Support");
+  await dialog.getByRole("button", { name: "Delete trace" }).click();
+  await page.waitForURL(`**/agents/${agent.id}/traces`);
+  await browser.service.client.get(`/api/traces/${id}`).expect(404);
+});
+
+test("every notice says what it means for this trace and what to do", async () => {
+  const agent = await newAgent();
+  const { page } = await open();
+  const cases: [spans: Fields[], said: RegExp][] = [
+    [[span("a", null, [0, 9])], /No user input was available/],
+    [[span("a", null, [0, 9]), span("b", "gone", [1, 2])], /1 span names a parent that is not in the trace/],
+    [[span("a", "gone", [0, 9]), span("b", "gone", [1, 2])], /No span is the root/],
+    [[span("a", "b", [0, 9]), span("b", "a", [1, 2])], /Some spans are their own ancestors/],
+    [[span("a", null, null)], /No usable times/],
+    [[span("a", null, null, { start_time_unix_nano: nanos(0) })], /No end time/],
+    [
+      [span("a", null, [0, 9], { attributes: { "openinference.span.kind": "LLM", "input.value": "Hi" } })],
+      /It speaks another convention/,
+    ],
+    [[span("a", null, [0, 9])], /It was not evaluated: this agent has no test case/],
+  ];
+  for (const [spans, said] of cases) {
+    await page.goto(pathOf(agent, await storeSpans(agent, spans)));
+    await page.getByText(said).waitFor();
+    assert.equal(await tree(page).getByRole("treeitem").count(), spans.length);
+  }
+  await assertAccessible(page);
+});
+
+test("why a trace was not evaluated, that routing was unavailable, and that a run broke, is told", async () => {
+  const { owner, db } = browser.service;
+  const agent = await newAgent();
+  await makeTest(owner, agent.id, { name: "Off", status: "disabled" });
+  const { page } = await open();
+  await page.goto(pathOf(agent, await storeSpans(agent, conversation)));
+  await page.getByText("It was not evaluated: 1 test: it is disabled.").waitFor();
+  await makeTest(owner, agent.id);
+  const relevant = { passiveBehavior: "run_when_relevant", scenario: "A refund is wanted" };
+  await makeTest(owner, agent.id, { name: "Refunds", ...relevant });
+  const id = await storeSpans(agent, conversation);
+  await judged(id);
+  await page.goto(pathOf(agent, id));
+  await page.getByText("Routing unavailable: no conditional check was evaluated.").waitFor();
+  await db.pool.query("update runs set state = 'error', error = 'Its worker died.' where trace_id = $1", [
+    id,
+  ]);
+  await page.reload();
+  await page.getByText("The evaluation broke. Its worker died.").waitFor();
+});
+
+test("that a test has changed, or the trace itself, since the verdict, is told with the way out", async () => {
+  const { owner } = browser.service;
+  const agent = await newAgent();
+  const made = await makeTest(owner, agent.id, { name: "Quick" });
+  const id = await storeSpans(agent, conversation, {}, "same");
+  await judged(id);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await page.locator("header").getByText("1 failed").waitFor();
+  assert.equal(await page.getByText("changed since this run").count(), 0);
+  await owner.client
+    .patch(`/api/tests/${made.id}`, { assertions: [{ type: "response_time", max_ms: 9_000 }] })
+    .expect(200);
+  await page.reload();
+  await page.getByText("A test has changed since this run: “Quick”.").waitFor();
+  await storeSpans(agent, [...conversation, span("more", "Support", [4_801, 4_802])], {}, "same");
+  await page.getByText("The verdict is of revision 1, the trace is at revision 2 by now.").waitFor();
+  await item(page, named("more")).waitFor();
+  assert.equal(await page.getByText(/send the conversation with a new x-request-id/).count(), 2);
+});
+
+test("spans that arrive while the page is open appear in it, and then the verdict, with the selection kept", async () => {
+  const agent = await newAgent();
+  await makeTest(browser.service.owner, agent.id, {
+    assertions: [{ type: "http_status", expected_status: 200 }],
+  });
+  const traceId = newTraceId();
+  const first = exportedSpan({ traceId, name: "first" });
+  const export1 = { body: exportOf([first], agent.otlpServiceName) };
+  const id = await store(export1);
+  // Not before it has been looked at; the next batch brings its due time back.
+  await browser.service.db.pool.query(
+    "update runs set due_at = now() + interval '1 hour' where trace_id = $1",
+    [id],
+  );
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await page.getByText("More spans may be arriving.").waitFor();
+  await page.locator("header").getByText("Pending").waitFor();
+  await item(page, named("first")).click();
+  await page.waitForURL(/span=/);
+  const second = exportedSpan({ traceId, name: "second", parentSpanId: first["spanId"] });
+  await store({ body: exportOf([second], agent.otlpServiceName) });
+  await item(page, named("second")).waitFor();
+  await fact(page, "Revision").getByText("2 (merged once)").waitFor();
+  await page.locator("header").getByText("Missing instrumentation").first().waitFor();
+  await page.getByText("More spans may be arriving.").waitFor({ state: "detached" });
+  await selects(page, "first");
+});
+
+test("a trace that is deleted elsewhere says so", async () => {
+  const agent = await newAgent();
+  const id = await storeSpans(agent, conversation);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await item(page, named("plan")).waitFor();
+  await browser.service.client.delete(`/api/traces/${id}`).expect(204);
+  await page.getByRole("heading", { name: "This trace was deleted" }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Back to traces" }).click();
+  await page.waitForURL(`**/agents/${agent.id}/traces`);
+});
+
+test("a chosen span and view are steps that Back takes back; a link leads to its span", async () => {
+  const agent = await newAgent();
+  const id = await storeSpans(agent, conversation);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await item(page, named("plan")).click();
+  await page.waitForURL(/span=plan/);
+  await page.getByRole("region", { name: "Span", exact: true }).waitFor();
+  await item(page, named("answer")).click();
+  await page.waitForURL(/span=answer/);
+  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Raw JSON" }).click();
+  await page.getByRole("region", { name: "Raw JSON" }).waitFor();
+  await page.goBack();
+  await page.getByRole("region", { name: "Span", exact: true }).waitFor();
+  await selects(page, "answer");
+  await page.goBack();
+  await selects(page, "plan");
+  await page.goBack();
+  await page.getByRole("region", { name: "Conversation" }).waitFor();
+  assert.equal(await tree(page).locator("[aria-selected=true]").count(), 0);
+  await page.goto(pathOf(agent, id, "?span=nobody"));
+  await page.getByRole("heading", { name: "This span is not in the trace" }).waitFor();
+});
+
+test("the raw JSON of a small trace is shown and its file holds every span", async () => {
+  const agent = await newAgent();
+  const id = await storeSpans(agent, conversation);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id, "?view=raw"));
+  await page.getByText('"span_id": "find order"').waitFor();
+  await assertAccessible(page);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Download" }).click(),
+  ]);
+  assert.equal(download.suggestedFilename(), `trace-${id}.json`);
+  const file = JSON.parse(await readFile(await download.path(), "utf8"));
+  assert.deepEqual(
+    file.spans.map((one: { name: string }) => one.name),
+    conversation.map(({ name }) => name),
+  );
+});
+
+test("a trace of 30 MB opens, shows its spans, and offers the file instead of all its text", async () => {
+  const agent = await newAgent();
+  const attributes = Object.fromEntries(
+    Array.from({ length: 10 }, (_, at) => [`part.${at}`, "w".repeat(3_000_000)]),
+  );
+  const id = await storeSpans(agent, [
+    span("heavy", null, [0, 100], { attributes }),
+    span("light", "heavy", [1, 2]),
+  ]);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await item(page, named("light")).click();
+  await page.getByRole("region", { name: "Span", exact: true }).waitFor();
+  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Raw JSON" }).click();
+  await page.getByText("It is too long to be shown at once").waitFor({ timeout: 60_000 });
+  await page.getByRole("link", { name: "Download" }).waitFor();
+});
+
+test("hostile names are shown as text, and what is not told has a word", async () => {
+  const agent = await newAgent();
+  const hostile = '<img src=x onerror="document.title=1">\u202e\u0000\n';
+  const id = await storeSpans(agent, [
+    span("root", null, null, { name: hostile }),
+    span("../..", "root", null, { name: "x".repeat(5_000) }),
+    span("a?b#c&d=é", "root", null, { name: "[]()" }),
+  ]);
+  const { page, complaints } = await open();
+  await page.goto(pathOf(agent, id));
+  await page.getByRole("heading", { level: 1 }).getByText("<img src=x").waitFor();
+  await item(page, /^\[\]\(\),/).click();
+  await page.waitForURL(/span=/);
+  await page.reload();
+  await tree(page).locator("[aria-selected=true]").and(item(page, "[](), Step, no duration")).waitFor();
+  await fact(page, "Duration").getByText("not told").waitFor({ state: "attached" });
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByLabel("Type “delete” to go on").waitFor();
+  await page.keyboard.press("Escape");
+  await assertReflows(page);
+  assert.deepEqual(complaints, []);
+});
+
+test("two panes, one, and 320 pixels hold every view", async () => {
+  const agent = await newAgent();
+  await makeTest(browser.service.owner, agent.id);
+  const id = await storeSpans(agent, conversation, { metadata: { note: "n".repeat(200) } });
+  await judged(id);
+  const { page, complaints } = await open({ width: 1000, height: 800 });
+  const views = page.getByRole("navigation", { name: "Views" });
+  await page.goto(pathOf(agent, id, "?span=plan"));
+  await page.getByRole("region", { name: "Span", exact: true }).waitFor();
+  await tree(page).waitFor();
+  await views.getByRole("link", { name: "Conversation" }).click();
+  await page.getByRole("region", { name: "Conversation" }).waitFor();
+  await page.getByRole("region", { name: "Evaluation" }).waitFor();
+  await views.getByRole("link", { name: "Evaluation" }).click();
+  await page.getByRole("region", { name: "Span", exact: true }).waitFor();
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await page.getByRole("region", { name: "Span", exact: true }).waitFor({ state: "detached" });
+  for (const view of ["Conversation", "Spans", "Evaluation", "Raw JSON"]) {
+    await views.getByRole("link", { name: view }).click();
+    await page.getByRole("region", { name: view === "Spans" ? "Tree" : view }).waitFor();
+    await assertReflows(page);
+    await assertAccessible(page);
+  }
+  assert.deepEqual(complaints, []);
+});

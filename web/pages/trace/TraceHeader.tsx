@@ -1,0 +1,165 @@
+// What a trace is, at a glance: its name and ids, its verdict, its figures, and what can be done with it.
+import { useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
+import { outlineQuery } from "../../queries/traces.ts";
+import type { TraceOutline } from "../../shapes.ts";
+import { Badge, Verdict } from "../../ui/Badge.tsx";
+import { Button } from "../../ui/Button.tsx";
+import { CopyText } from "../../ui/Copy.tsx";
+import { Icon } from "../../ui/Icon.tsx";
+import { RelativeTime } from "../../ui/Time.tsx";
+import { toast } from "../../ui/Toast.tsx";
+import { countsText, durationText, numberText, timesText, tokensText } from "./words.ts";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
+const failedSpan = { text: "Failed span", icon: "warning", tone: "bad" } as const;
+
+export function TraceHeader({ trace }: { trace: TraceOutline }) {
+  const { traceId: _, ...params } = route.useParams();
+  const [deleting, setDeleting] = useState(false);
+  const { run } = trace;
+  return (
+    <header className="trace-top">
+      <Link to="/projects/$projectId/agents/$agentId/traces" params={params} className="trace-back small">
+        <Icon name="chevron" />
+        Traces
+      </Link>
+      <div className="trace-title">
+        <h1 title={trace.name}>{trace.name || "No name"}</h1>
+        <span className="line">
+          <Verdict run={run} />
+          {run?.counts && <span className="small">{countsText(run.counts) || "no test had a say"}</span>}
+          {trace.failed && <Badge word={failedSpan} />}
+        </span>
+        <span className="line trace-actions">
+          <Link
+            to="/projects/$projectId/agents/$agentId/tests/$testId"
+            params={{ ...params, testId: "new" }}
+            search={{ trace: trace.id }}
+            className="button button-small"
+          >
+            <Icon name="plus" />
+            Make a test from this trace
+          </Link>
+          <Button small look="plain" icon="trash" onClick={() => setDeleting(true)}>
+            Delete
+          </Button>
+        </span>
+      </div>
+      <Facts trace={trace} />
+      <Context trace={trace} />
+      {deleting && <DeleteTrace trace={trace} onClose={() => setDeleting(false)} />}
+    </header>
+  );
+}
+
+function Facts({ trace }: { trace: TraceOutline }) {
+  const { durationMs, tokens, httpStatus, spanCount, path, kind, revision, receivedAt } = trace;
+  const changed = revision - 1;
+  return (
+    <dl className="trace-facts">
+      <Fact name="Duration">{durationMs === null ? <None /> : durationText(durationMs)}</Fact>
+      <Fact name="Tokens">
+        {tokensText(tokens) ?? <None />}
+        {tokens.reasoning !== null && (
+          <span className="quiet"> ({numberText(tokens.reasoning)} of it reasoning)</span>
+        )}
+      </Fact>
+      <Fact name="HTTP status">{httpStatus ?? <None />}</Fact>
+      <Fact name="Spans">{numberText(spanCount)}</Fact>
+      <Fact name="Came by">
+        {path === "otlp" ? "OTLP" : "Canonical"}
+        {kind === "test_run" && ", in a test run"}
+      </Fact>
+      <Fact name="Received">
+        <RelativeTime at={receivedAt} />
+      </Fact>
+      <Fact name="Revision">
+        {numberText(revision)}
+        {changed > 0 && (
+          <span className="quiet">
+            {" "}
+            ({path === "otlp" ? "merged" : "replaced"} {timesText(changed)})
+          </span>
+        )}
+      </Fact>
+      <Fact name="Trace id">
+        <CopyText text={trace.id} label="trace id" />
+      </Fact>
+      <Fact name="External id">
+        <CopyText text={trace.externalId} label="external id" />
+      </Fact>
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function None() {
+  return (
+    <span className="quiet">
+      <span aria-hidden="true">–</span>
+      <span className="unseen">not told</span>
+    </span>
+  );
+}
+
+/** What came beside the spans. */
+function Context({ trace: { metadata, resource, cuts, omissions } }: { trace: TraceOutline }) {
+  const parts = { Metadata: metadata, Resource: resource };
+  const told = Object.entries(parts).filter(([, part]) => part !== null && Object.keys(part).length > 0);
+  if (told.length === 0) return null;
+  const isCut = cuts.length + omissions.length > 0;
+  return (
+    <details className="trace-context">
+      <summary>{told.map(([name]) => name).join(" and ")}</summary>
+      {isCut && (
+        <p className="quiet small">Cut to what can be shown; the file under Raw JSON has all of it.</p>
+      )}
+      <div className="trace-context-parts">
+        {told.map(([name, part]) => (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
+          <section key={name} tabIndex={0} aria-label={name}>
+            <h2 className="small">{name}</h2>
+            <pre>{JSON.stringify(part, null, 2)}</pre>
+          </section>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+/** Names that nobody could type are not asked for. */
+const typeable = /^[\p{L}\p{N}\p{P}\p{S} ]{1,60}$/u;
+
+function DeleteTrace({ trace, onClose }: { trace: TraceOutline; onClose: () => void }) {
+  const { traceId: _, ...params } = route.useParams();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const name = trace.name.trim();
+  return (
+    <ConfirmDialog
+      title="Delete trace"
+      about="Its spans, its runs and their results go with it. The counts of past days stay as they are. This cannot be undone."
+      name={typeable.test(name) ? name : "delete"}
+      path={`/api/traces/${trace.id}`}
+      action="Delete trace"
+      onClose={onClose}
+      onDone={async () => {
+        await navigate({ to: "/projects/$projectId/agents/$agentId/traces", params });
+        toast("The trace is deleted.");
+        queries.removeQueries({ queryKey: outlineQuery(trace.id).queryKey.slice(0, 2) });
+        await queries.invalidateQueries({ queryKey: ["agents", trace.agentId] });
+      }}
+    />
+  );
+}

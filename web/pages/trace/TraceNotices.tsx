@@ -1,0 +1,210 @@
+// What there is to know about a trace and its verdict before trusting either, each with what to do about it.
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { Notice as NoticeCode } from "../../../src/model/trace.ts";
+import { counted, runStates, type Why, whys } from "../../labels.ts";
+import { testsQuery } from "../../queries/tests.ts";
+import type { ListedTest, RunDetail, TraceOutline } from "../../shapes.ts";
+import { Notice } from "../../ui/Notice.tsx";
+import { useNow } from "../../ui/now.ts";
+import { remainingText } from "../../ui/Time.tsx";
+import { shownRun } from "./tree.ts";
+import { numberText } from "./words.ts";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
+
+export function TraceNotices({ trace }: { trace: TraceOutline }) {
+  const { agentId } = route.useParams();
+  const { run: runId } = route.useSearch();
+  const { data: tests } = useInfiniteQuery(testsQuery(agentId));
+  const run = shownRun(trace.runs, runId);
+  const open = trace.runs.find(({ state }) => state === "pending" || state === "running");
+  const changed = run && tests ? changedTests(run, tests) : [];
+  const state = open ? runStates[open.state].text : runStates[run?.state ?? "none"].text;
+  return (
+    <div className="trace-notices">
+      <p className="unseen" role="status">
+        {state}
+      </p>
+      {open && <Open run={open} trace={trace} />}
+      {run?.state === "error" && !open && (
+        <Notice tone="bad">
+          <b>The evaluation broke.</b> {run.error} Send the conversation again with {freshIdentity(trace)} to
+          have it evaluated.
+        </Notice>
+      )}
+      {!run && <NotEvaluated trace={trace} />}
+      {trace.notices.map(code => (
+        <CodedNotice key={code} code={code} trace={trace} judging={open !== undefined} />
+      ))}
+      {changed.length > 0 && (
+        <Notice tone="info">
+          <b>{changed.length === 1 ? "A test has" : "Tests have"} changed since this run</b>:{" "}
+          {changed.map(({ name }) => `“${name}”`).join(", ")}. The results are of{" "}
+          {changed.length === 1 ? "the test as it was" : "the tests as they were"}; send the conversation with{" "}
+          {freshIdentity(trace)} to judge it anew.
+        </Notice>
+      )}
+    </div>
+  );
+}
+
+function Open({ run, trace }: { run: RunDetail; trace: TraceOutline }) {
+  const due = Date.parse(run.dueAt);
+  const now = useNow(run.state === "pending" ? 1_000 : null);
+  if (run.state === "running") {
+    return (
+      <Notice tone="info">
+        <b>It is being evaluated.</b> The verdict appears here.
+      </Notice>
+    );
+  }
+  const wait = due > now ? `in ${remainingText(due - now)}` : "in a moment";
+  return (
+    <Notice tone="info">
+      {trace.path === "otlp" ? (
+        <>
+          <b>More spans may be arriving.</b> It is evaluated a few seconds after the last of them,{" "}
+        </>
+      ) : (
+        <>
+          <b>Its evaluation is about to begin</b>,{" "}
+        </>
+      )}
+      <span className="figures">{wait}</span>.
+    </Notice>
+  );
+}
+
+function NotEvaluated({ trace }: { trace: TraceOutline }) {
+  const params = route.useParams();
+  const tests = (
+    <Link to="/projects/$projectId/agents/$agentId/tests" params={params}>
+      Go to test cases
+    </Link>
+  );
+  if (trace.tests.length === 0) {
+    return (
+      <Notice tone="info">
+        <b>It was not evaluated: this agent has no test case.</b> Make one from this trace, and those that
+        come next are judged by it.
+      </Notice>
+    );
+  }
+  const reasons = new Map<Why, number>();
+  for (const { why } of trace.tests) reasons.set(why, (reasons.get(why) ?? 0) + 1);
+  const ineligible = [...reasons].filter(([why]) => why !== "not_evaluated" && why !== "pending");
+  const wouldRun = trace.tests.length - ineligible.reduce((sum, [, count]) => sum + count, 0);
+  return (
+    <Notice tone="info">
+      <b>It was not evaluated</b>:{" "}
+      {wouldRun > 0
+        ? `when it came, no test applied; ${counted(wouldRun, "test")} would now. Send it with ${freshIdentity(trace)}.`
+        : ineligible.map(([why, count]) => `${counted(count, "test")}: ${lower(whys[why])}`).join(" ")}{" "}
+      {tests}
+    </Notice>
+  );
+}
+
+function lower(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
+}
+
+type CodedProps = { code: NoticeCode; trace: TraceOutline; judging: boolean };
+
+function CodedNotice({ code, trace, judging }: CodedProps) {
+  return (
+    <Notice tone={code === "routing_unavailable" ? "warn" : "info"}>{words[code](trace, judging)}</Notice>
+  );
+}
+
+/** Complete by its type: a further notice does not compile until it has its words. */
+const words: Record<NoticeCode, (trace: TraceOutline, judging: boolean) => ReactNode> = {
+  no_user_input: () => (
+    <>
+      <b>No user input was available.</b> Tests that run when relevant cannot be compared with it and do not
+      run; Always-run tests do. Send <code>gen_ai.input.messages</code> or <code>gen_ai.prompt</code> on the
+      span of the model.
+    </>
+  ),
+  routing_unavailable: () => (
+    <>
+      <b>Routing unavailable: no conditional check was evaluated.</b> Tests that run when relevant need a
+      judge that says whether their scenario fits; it was not configured or did not answer. Always-run checks
+      ran.
+    </>
+  ),
+  orphan_spans: trace => <Orphans trace={trace} />,
+  no_root: () => (
+    <>
+      <b>No span is the root.</b> Every span names a parent, so the earliest one stands for the whole. Export
+      the span that begins the conversation, without a parent.
+    </>
+  ),
+  no_timing: trace => (
+    <>
+      <b>{trace.startTimeUnixNano && !trace.endTimeUnixNano ? "No end time." : "No usable times."}</b> There
+      is no duration, and checks of response time say missing instrumentation. Send{" "}
+      <code>start_time_unix_nano</code> and a later <code>end_time_unix_nano</code> on the root.
+    </>
+  ),
+  other_convention: ({ otherConvention: other }) =>
+    other && (
+      <>
+        <b>It speaks another convention{other.name && ` (${other.name})`}.</b> Found{" "}
+        {other.found.slice(0, 8).map((name, index) => (
+          <span key={name}>
+            {index > 0 && ", "}
+            <code>{name}</code>
+          </span>
+        ))}
+        {other.found.length > 8 && ` and ${other.found.length - 8} more`}; checks do not read these.{" "}
+        {other.send}
+      </>
+    ),
+  judged_earlier_revision: (trace, judging) => (
+    <>
+      <b>
+        The verdict is of revision {numberText(trace.run?.revision ?? 0)}, the trace is at revision{" "}
+        {numberText(trace.revision)} by now.
+      </b>{" "}
+      {judging
+        ? "The next evaluation takes in what has come since."
+        : `What came since is not evaluated by itself: send the conversation with ${freshIdentity(trace)}.`}
+    </>
+  ),
+};
+
+function Orphans({ trace }: { trace: TraceOutline }) {
+  const ids = new Set(trace.spans.map(({ spanId }) => spanId));
+  const count = trace.spans.filter(({ parentSpanId }) => parentSpanId && !ids.has(parentSpanId)).length;
+  return (
+    <>
+      <b>
+        {count > 0
+          ? `${counted(count, "span")} ${count === 1 ? "names a parent that is" : "name parents that are"} not in the trace`
+          : "Some spans are their own ancestors"}
+        .
+      </b>{" "}
+      {count === 1 ? "It stands" : "They stand"} at the top level of the tree. Where a parent is left out,
+      point its children at the nearest span that is sent.
+    </>
+  );
+}
+
+/** What makes a conversation another trace, in the words of the way it came by. */
+function freshIdentity({ path }: TraceOutline): string {
+  return path === "otlp" ? "a new trace id" : "a new x-request-id";
+}
+
+/** What decides about a verdict; a new name or status does not. */
+const deciding = ["passiveBehavior", "scenario", "threshold", "turns", "assertions"] as const;
+
+function changedTests(run: RunDetail, tests: ListedTest[]): { name: string }[] {
+  const current = new Map(tests.map(test => [test.id, test]));
+  return run.results.filter(({ testId, test }) => {
+    const now = current.get(testId);
+    return now && deciding.some(part => JSON.stringify(now[part]) !== JSON.stringify(test[part]));
+  });
+}
