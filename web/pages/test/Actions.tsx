@@ -1,12 +1,11 @@
 // What can be done with a stored test case beside editing it.
 import { useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Answer, ask, type Failure } from "../../api.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { testQuery, testsQuery } from "../../queries/tests.ts";
 import type { ListedTest } from "../../shapes.ts";
-import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { Menu } from "../../ui/Menu.tsx";
 import { FailureNotice } from "../../ui/Notice.tsx";
@@ -48,7 +47,9 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
   const isActive = stored.status === "active";
   return (
     <>
-      <Button onClick={() => void navigate({ href: `${tests}/${stored.id}/results` })}>Results</Button>
+      <Link to={`${tests}/${stored.id}/results` as string} className="button">
+        Results
+      </Link>
       <Menu
         entries={[
           {

@@ -6,6 +6,7 @@ import type { Term, Vocabulary } from "../../queries/editor.ts";
 import type { Completion } from "../../ui/Combobox.tsx";
 import { type Doc, isRecord } from "./document.ts";
 import { CompletedLine, JsonBlock, NumberLine, StatusLine, TextBlock, TextLine } from "./fields.tsx";
+import { readText } from "./json-text.ts";
 import { useTold } from "./told.ts";
 
 type FieldsProps = {
@@ -213,9 +214,10 @@ type SeenProps = {
 
 /** Values out of traces, to be taken over by a press. */
 function Seen({ terms, label, onChoose, one = false }: SeenProps): ReactNode {
-  const examples = terms.flatMap(({ key, samples }) =>
-    (one ? samples.slice(0, 1) : samples).map(sample => ({ key, sample })),
-  );
+  const examples = terms.flatMap(({ key, samples }) => {
+    const whole = samples.filter(sample => !isCut(sample)).map(sample => ({ key, sample: meantBy(sample) }));
+    return one ? whole.slice(0, 1) : whole;
+  });
   if (examples.length === 0) return null;
   return (
     <div className="line editor-seen">
@@ -235,6 +237,18 @@ function Seen({ terms, label, onChoose, one = false }: SeenProps): ReactNode {
       })}
     </div>
   );
+}
+
+/** Shortened, it is no value that a trace holds. */
+function isCut(sample: unknown): boolean {
+  return typeof sample === "string" && sample.endsWith("…");
+}
+
+/** A list or an object that was sent as JSON text is compared as what it says. */
+function meantBy(sample: unknown): unknown {
+  if (typeof sample !== "string" || !/^\s*[[{]/.test(sample)) return sample;
+  const read = readText(sample);
+  return read.ok ? read.value : sample;
 }
 
 function spanNames(vocabulary: Vocabulary | undefined): Completion[] {

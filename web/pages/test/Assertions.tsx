@@ -1,11 +1,12 @@
 // The assertions of a test: a card each, added by type, moved, copied, removed with a way back.
-import { useId } from "react";
-import { checkTypes } from "../../labels.ts";
+import { useId, useRef, useState } from "react";
+import type { AssertionType } from "../../../src/model/assertion.ts";
+import { checkTypes, counted } from "../../labels.ts";
+import { Button } from "../../ui/Button.tsx";
 import { Fault } from "../../ui/Field.tsx";
-import { Menu } from "../../ui/Menu.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { AssertionCard } from "./AssertionCard.tsx";
-import { assertionTypes, isAssertionType } from "./assertion-types.ts";
+import { assertionTypes } from "./assertion-types.ts";
 import { assertionsOf, beginnings, type Editing, freeId, isRecord } from "./document.ts";
 import { useFaultOf, useTold } from "./told.ts";
 
@@ -17,8 +18,7 @@ export function Assertions({ editing }: { editing: Editing }) {
   const faultId = useId();
   const ids = assertions.flatMap(one => (isRecord(one) && typeof one["id"] === "string" ? [one["id"]] : []));
 
-  const add = (type: string) => {
-    if (!isAssertionType(type)) return;
+  const add = (type: AssertionType) => {
     const value = { type, id: freeId(document), ...beginnings[type] };
     change({ kind: "insert", at: assertions.length, value });
   };
@@ -44,7 +44,7 @@ export function Assertions({ editing }: { editing: Editing }) {
         </h2>
         {vocabulary && vocabulary.traces > 0 && (
           <p className="quiet small">
-            Completions come from the latest {vocabulary.traces} traces
+            Completions come from the latest {counted(vocabulary.traces, "trace")}
             {vocabulary.complete ? "" : ", not all of which could be read"}.
           </p>
         )}
@@ -70,22 +70,62 @@ export function Assertions({ editing }: { editing: Editing }) {
         </ol>
       )}
       <div className="stack-tight" data-path="assertions" data-key="add">
-        <div className="line">
-          <Menu
-            icon="plus"
-            data-part="add"
-            aria-describedby={fault ? faultId : undefined}
-            entries={Object.entries(assertionTypes).map(([type, { about }]) => ({
-              kind: "action",
-              label: `${checkTypes[type as keyof typeof checkTypes]}: ${about}`,
-              onChoose: () => add(type),
-            }))}
-          >
-            Add assertion
-          </Menu>
-        </div>
+        <AddAssertion onAdd={add} faultId={fault ? faultId : undefined} />
         <Fault id={faultId} fault={fault} />
       </div>
     </section>
   );
 }
+
+type AddProps = { onAdd: (type: AssertionType) => void; faultId: string | undefined };
+
+/** A button that opens the nine types, each with what it checks. */
+function AddAssertion({ onAdd, faultId }: AddProps) {
+  const [open, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  return (
+    <>
+      <div className="line">
+        <Button
+          ref={button}
+          icon="plus"
+          data-part="add"
+          aria-expanded={open}
+          aria-describedby={faultId}
+          onClick={() => setOpen(!open)}
+        >
+          Add assertion
+        </Button>
+      </div>
+      {open && (
+        <ul
+          className="editor-types"
+          aria-label="Types of assertions"
+          onKeyDown={event => {
+            if (event.key !== "Escape") return;
+            setOpen(false);
+            button.current?.focus();
+          }}
+        >
+          {types.map(type => (
+            <li key={type}>
+              <button
+                type="button"
+                className="editor-choice"
+                onClick={() => {
+                  setOpen(false);
+                  onAdd(type);
+                }}
+              >
+                <strong>{checkTypes[type]}</strong>
+                <span className="quiet small">{assertionTypes[type].about}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+const types = Object.keys(assertionTypes) as AssertionType[];

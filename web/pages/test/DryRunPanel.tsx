@@ -80,7 +80,7 @@ export function DryRunPanel({ projectId, agentId, editing, traceId, onTrace, onP
       {editing.fault && (
         <p className="quiet small">The JSON does not parse: the form’s document is what is tried.</p>
       )}
-      <div className="stack" aria-live="polite">
+      <div className="stack editor-news" aria-live="polite">
         {isRunning && <p className="quiet">Running. A judge may take up to a minute.</p>}
         {tried?.state === "failed" && <Refused failure={tried.failure} onPath={onPath} />}
         {tried?.state === "done" && (

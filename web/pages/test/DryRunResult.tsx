@@ -10,20 +10,11 @@ type Place = { projectId: string; agentId: string };
 
 export function DryRunResult({ run, place }: { run: DryRun; place: Place }) {
   const { result, applicability } = run;
-  const { passed, failed, skipped, missing_instrumentation: missing } = result.counts;
-  const counts = [
-    `${passed} of ${passed + failed} passed`,
-    skipped > 0 && `${skipped} skipped`,
-    missing > 0 && `${missing} missing instrumentation`,
-  ];
   return (
     <div className="stack">
-      <div className="stack-tight">
-        <div className="line">
-          <Badge word={outcomes[result.outcome]} />
-          <span className="quiet small">{counts.filter(Boolean).join(", ")}</span>
-        </div>
-        <p className="break">{result.reason}</p>
+      <div className="line">
+        <Badge word={outcomes[result.outcome]} />
+        <span className="break">{result.reason}</span>
       </div>
       {applicability && (
         <p className="break">

@@ -137,8 +137,7 @@ export function Editor({ origin }: { origin: Origin }) {
                 search={was => ({ ...was, view: one === "form" ? undefined : one })}
                 replace
                 className="tab"
-                activeProps={{}}
-                aria-current={one === view ? "page" : undefined}
+                activeOptions={{ exact: true, explicitUndefined: true }}
               >
                 {views[one]}
               </Link>
@@ -203,7 +202,7 @@ function eligibilityText(checked: Validated | undefined, isUnsaved: boolean): st
   const words = checked.eligibility
     ? ineligibilities[checked.eligibility]
     : "Real conversations are judged by it.";
-  return `${isUnsaved ? "Once saved: " : ""}${words} It applies to new traces only.`;
+  return `${words} It applies to new traces only${isUnsaved ? ", once it is saved" : ""}.`;
 }
 
 /** Fields that were left at least once: an empty one is no fault before. */
@@ -232,7 +231,7 @@ function useFocusAsked(form: { current: HTMLElement | null }, focus: Focus): voi
     if (!focus) return;
     const card = form.current?.querySelector(`[data-key="${focus.key ?? "add"}"]`);
     const wanted =
-      focus.part === "first" ? ".field input, .field textarea, .field select" : `[data-part=${focus.part}]`;
+      focus.part === "first" ? "input[data-path], textarea[data-path]" : `[data-part=${focus.part}]`;
     const found = card?.querySelector<HTMLElement>(wanted) ?? card?.querySelector<HTMLElement>("button");
     found?.focus();
   }, [form, focus]);

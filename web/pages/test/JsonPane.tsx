@@ -30,7 +30,7 @@ export function JsonPane({ editing, issues, warnings, change, area }: JsonPanePr
       <div className="line line-apart">
         <h2 id={`${id}-heading`}>JSON</h2>
         <div className="line">
-          <Button small onClick={() => change({ kind: "format" })}>
+          <Button onClick={() => change({ kind: "format" })}>
             {fault ? "Back to the form’s document" : "Format"}
           </Button>
           <Copy text={text}>Copy</Copy>
@@ -57,7 +57,7 @@ export function JsonPane({ editing, issues, warnings, change, area }: JsonPanePr
           onChange={({ target }) => change({ kind: "text", text: target.value })}
         />
       </div>
-      <div aria-live="polite">
+      <div className="editor-news" aria-live="polite">
         {fault && (
           <div className="stack-tight">
             <Fault
@@ -78,7 +78,7 @@ export function JsonPane({ editing, issues, warnings, change, area }: JsonPanePr
       {!fault && <Places list={issues} noun="fault" onGo={go} />}
       {!fault && <Places list={warnings} noun="remark" onGo={go} />}
       <p id={`${id}-hint`} className="field-hint">
-        Tab leaves the text and Shift + Tab goes back; Format indents it. Names as in the export.
+        Tab leaves the text and Shift + Tab goes back; Format indents it.
       </p>
     </section>
   );
