@@ -92,14 +92,23 @@ function issuesOfAssertion(assertion: Assertion, at: number): Issue[] {
   }));
 }
 
-/** What is wrong within assertions of the right shape, where something else in the document is not. */
+/** What is wrong within assertions of the right shape, where something else in the document is not. Names may be empty. */
 function issuesOfSoundAssertions(input: unknown): Issue[] {
   const given = (input as { assertions?: unknown } | null)?.assertions;
   if (!Array.isArray(given)) return [];
   return given.slice(0, assertionsMax).flatMap((one, at) => {
-    const read = assertionInputSchema.safeParse(one);
+    const read = assertionInputSchema.safeParse(named(one));
     return read.success ? issuesOfAssertion(withIds([read.data])[0]!, at) : [];
   });
+}
+
+/** An assertion with its empty names filled: they say nothing of the pattern or the schema beside them. */
+function named(assertion: unknown): unknown {
+  if (typeof assertion !== "object" || assertion === null) return assertion;
+  const empty = ["expected_name", "target_node", "field"].filter(
+    name => (assertion as Record<string, unknown>)[name] === "",
+  );
+  return { ...assertion, ...Object.fromEntries(empty.map(name => [name, "?"])) };
 }
 
 /** The test with a client's changes, field by field of the document, read again as a whole. Throws as parseTestCase. */

@@ -2,15 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeTest } from "../support/app.ts";
-import {
-  assertAccessible,
-  assertReflows,
-  becomesTrue,
-  startTestBrowser,
-  type TestBrowser,
-} from "../support/browser.ts";
+import { assertAccessible, becomesTrue, startTestBrowser, type TestBrowser } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
-import { addAssertion, card, documentIn, jsonOf, openWorld, orderSpans, saveButton } from "./editor-world.ts";
+import { addAssertion, card, documentIn, openWorld, orderSpans, saveButton } from "./editor-world.ts";
 
 let browser: TestBrowser;
 before(async () => {

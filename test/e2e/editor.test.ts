@@ -9,8 +9,7 @@ import {
   startTestBrowser,
   type TestBrowser,
 } from "../support/browser.ts";
-import { eventually } from "../support/eventually.ts";
-import { addAssertion, card, documentIn, jsonOf, openWorld, orderSpans, saveButton } from "./editor-world.ts";
+import { addAssertion, card, documentIn, jsonOf, openWorld, saveButton } from "./editor-world.ts";
 
 let browser: TestBrowser;
 before(async () => {
@@ -71,7 +70,7 @@ test("faults of a pattern and a schema stand at their fields and lead to their p
   assert.match(await page.locator(`[id="${described}"]`).innerText(), /Look-around/);
 
   await addAssertion(page, "JSON schema");
-  const schema = card(page, 2).getByLabel("JSON schema");
+  const schema = card(page, 2).getByLabel("JSON schema", { exact: true });
   await schema.fill('{"type": "objekt"');
   await card(page, 2).getByText("Not JSON yet, line 1, column 18").waitFor();
   await saveButton(page).click();
@@ -289,6 +288,10 @@ test("below 1280 pixels the views are tabs that the address keeps, and nothing i
   await page.getByRole("link", { name: "JSON", exact: true }).click();
   await jsonOf(page).waitFor();
   assert.equal(await page.getByLabel("Name", { exact: true }).isVisible(), false);
+  assert.equal(
+    await page.locator("nav[aria-label=Views] [aria-current=page]").allInnerTexts().then(String),
+    "JSON",
+  );
   await assertReflows(page);
   await assertAccessible(page);
   await page.getByRole("link", { name: "Dry-run", exact: true }).click();

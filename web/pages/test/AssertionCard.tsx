@@ -81,6 +81,8 @@ function Known({ assertion, type, path, at, ids }: KnownProps) {
   const ruleId = useId();
   const onField = (name: string, value: unknown) =>
     change({ kind: "assertion", at, value: withField(assertion, name, value) });
+  // Left out where it was: what is as it was is no change.
+  const isNot = Object.hasOwn(assertion, "negate") ? false : undefined;
   return (
     <>
       <div className="field" data-path={`${path}.negate`}>
@@ -90,7 +92,7 @@ function Known({ assertion, type, path, at, ids }: KnownProps) {
           className="input"
           aria-describedby={`${ruleId}-about`}
           value={assertion["negate"] === true ? "not" : "is"}
-          onChange={({ target }) => onField("negate", target.value === "not" ? true : undefined)}
+          onChange={({ target }) => onField("negate", target.value === "not" ? true : isNot)}
         >
           <option value="is">{must}</option>
           <option value="not">{mustNot}</option>
@@ -160,7 +162,7 @@ function Rest({ assertion, path, others, onField }: RestProps) {
                 note: others.includes(other) ? undefined : "there is no such assertion",
               }))}
               chosen={depends}
-              onChoose={chosen => onField("depends_on", chosen.length > 0 ? chosen : undefined)}
+              onChoose={chosen => onField("depends_on", chosen)}
               fault={dependsFault}
             />
           ) : (

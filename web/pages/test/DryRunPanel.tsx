@@ -14,6 +14,7 @@ import { RelativeTime } from "../../ui/Time.tsx";
 import { ChooseTrace } from "./ChooseTrace.tsx";
 import { DryRunResult } from "./DryRunResult.tsx";
 import type { Editing } from "./document.ts";
+import { IssueList } from "./IssueList.tsx";
 
 type PanelProps = {
   projectId: string;
@@ -152,16 +153,7 @@ function Refused({ failure, onPath }: { failure: Failure; onPath: (path: string)
   return (
     <Notice tone="bad">
       <p>It cannot be tried as it stands.</p>
-      <ul className="editor-places">
-        {failure.issues.map(({ path, message }) => (
-          <li key={`${path} ${message}`}>
-            <button type="button" className="button" data-look="link" onClick={() => onPath(path)}>
-              <code className="break">{path || "the whole"}</code>
-            </button>{" "}
-            {message}
-          </li>
-        ))}
-      </ul>
+      <IssueList issues={failure.issues} onGo={onPath} />
     </Notice>
   );
 }

@@ -13,6 +13,7 @@ import { Actions } from "./Actions.tsx";
 import { DryRunPanel } from "./DryRunPanel.tsx";
 import { assertionsOf, begin, edit, freeId } from "./document.ts";
 import { Form } from "./Form.tsx";
+import { IssueList } from "./IssueList.tsx";
 import { JsonPane, selectPlace } from "./JsonPane.tsx";
 import { LeaveGuard } from "./LeaveGuard.tsx";
 import { ConflictDialog, useSave } from "./save.tsx";
@@ -47,12 +48,15 @@ export function Editor({ origin }: { origin: Origin }) {
   useDraftTaken(search);
   useFocusAsked(form, editing.focus);
 
+  const inView = useInView(view, show);
+  const goInJson = (path: string) =>
+    inView("json", () => area.current && selectPlace(area.current, editing.text, path));
   const goTo = (path: string) => {
-    const isWide = matchMedia("(min-width: 1280px)").matches;
-    if (view === "json" && !isWide && area.current) return selectPlace(area.current, editing.text, path);
-    if (!isWide && view !== "form") show("form");
-    // Once it is shown.
-    requestAnimationFrame(() => form.current && fieldOf(form.current, path)?.focus());
+    if (view === "json" && !isWide()) return goInJson(path);
+    const field = form.current && fieldOf(form.current, path);
+    // What the form knows nothing of stands in the JSON.
+    if (!field) return goInJson(path);
+    inView("form", () => focusField(field));
   };
   const save = useSave({
     origin,
@@ -70,16 +74,10 @@ export function Editor({ origin }: { origin: Origin }) {
   });
   /** What keeps it from being saved before it is even sent. */
   const trySave = () => {
-    if (editing.fault) {
-      show("json");
-      return requestAnimationFrame(() => area.current?.focus());
-    }
     const unread = form.current?.querySelector<HTMLElement>("[data-unread]");
-    if (unread) {
-      show("form");
-      return requestAnimationFrame(() => unread.focus());
-    }
-    return void save.send();
+    if (editing.fault) inView("json", () => area.current?.focus());
+    else if (unread) inView("form", () => focusField(unread));
+    else void save.send();
   };
   useShortcut("mod+s", "Save the test case", () => {
     if (!document.querySelector("[role=dialog], [role=alertdialog]")) trySave();
@@ -116,33 +114,10 @@ export function Editor({ origin }: { origin: Origin }) {
           {save.tried && issues.length > 0 && (
             <Notice tone="bad" role="alert">
               <p>It is not saved yet. What is missing or wrong:</p>
-              <ul className="editor-places">
-                {issues.map(({ path, message }) => (
-                  <li key={`${path} ${message}`}>
-                    <button type="button" className="button" data-look="link" onClick={() => goTo(path)}>
-                      <code className="break">{path || "the whole"}</code>
-                    </button>{" "}
-                    <span className="break">{message}</span>
-                  </li>
-                ))}
-              </ul>
+              <IssueList issues={issues} onGo={goTo} />
             </Notice>
           )}
-          <nav className="tabs editor-views" aria-label="Views">
-            {(Object.keys(views) as View[]).map(one => (
-              <Link
-                key={one}
-                from={address}
-                to="."
-                search={was => ({ ...was, view: one === "form" ? undefined : one })}
-                replace
-                className="tab"
-                activeOptions={{ exact: true, explicitUndefined: true }}
-              >
-                {views[one]}
-              </Link>
-            ))}
-          </nav>
+          <Views view={view} />
           <div className="editor-panes">
             <form
               className="editor-pane"
@@ -196,6 +171,28 @@ function opened(origin: Origin) {
   return edit(editing, { kind: "insert", at: assertionsOf(origin.document).length, value, arrived: true });
 }
 
+/** Where there is no room for all of them side by side. */
+function Views({ view }: { view: View }) {
+  return (
+    <nav className="tabs editor-views" aria-label="Views">
+      {(Object.keys(views) as View[]).map(one => (
+        <Link
+          key={one}
+          from={address}
+          to="."
+          search={was => ({ ...was, view: one === "form" ? undefined : one })}
+          replace
+          className="tab"
+          activeOptions={{ exact: true, explicitUndefined: true }}
+          aria-current={one === view ? "page" : undefined}
+        >
+          {views[one]}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
 function eligibilityText(checked: Validated | undefined, isUnsaved: boolean): string {
   if (!checked) return "";
   if (!checked.valid) return "It cannot be saved as it stands.";
@@ -203,6 +200,30 @@ function eligibilityText(checked: Validated | undefined, isUnsaved: boolean): st
     ? ineligibilities[checked.eligibility]
     : "Real conversations are judged by it.";
   return `${words} It applies to new traces only${isUnsaved ? ", once it is saved" : ""}.`;
+}
+
+function isWide(): boolean {
+  return matchMedia("(min-width: 1280px)").matches;
+}
+
+function focusField(field: HTMLElement): void {
+  field.closest("details")?.setAttribute("open", "");
+  field.focus();
+}
+
+/** Does something in a view, once it is shown. */
+function useInView(view: View, show: (view: View) => void) {
+  const waiting = useRef<{ view: View; act: () => void }>(undefined);
+  useEffect(() => {
+    if (waiting.current?.view !== view) return;
+    waiting.current.act();
+    waiting.current = undefined;
+  }, [view]);
+  return (wanted: View, act: () => void) => {
+    if (isWide() || view === wanted) return act();
+    waiting.current = { view: wanted, act };
+    show(wanted);
+  };
 }
 
 /** Fields that were left at least once: an empty one is no fault before. */

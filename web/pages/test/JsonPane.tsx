@@ -7,6 +7,7 @@ import { Copy } from "../../ui/Copy.tsx";
 import { Fault } from "../../ui/Field.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import type { Change, Editing } from "./document.ts";
+import { IssueList } from "./IssueList.tsx";
 import { placeOf, positionOf } from "./json-text.ts";
 
 type JsonPaneProps = {
@@ -93,16 +94,7 @@ function Places({ list, noun, onGo }: PlacesProps) {
       <h3 className={noun === "fault" ? "editor-bad" : "quiet"}>
         <Icon name={noun === "fault" ? "warning" : "info"} /> {counted(list.length, noun)}
       </h3>
-      <ul className="editor-places">
-        {list.map(({ path, message }) => (
-          <li key={`${path} ${message}`}>
-            <button type="button" className="button" data-look="link" onClick={() => onGo(path)}>
-              <code className="break">{path || "the whole"}</code>
-            </button>{" "}
-            <span className="break">{message}</span>
-          </li>
-        ))}
-      </ul>
+      <IssueList issues={list} onGo={onGo} />
     </div>
   );
 }

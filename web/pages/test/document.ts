@@ -58,7 +58,11 @@ export function edit(state: Editing, change: Change): Editing {
       return begin(change.document);
     case "saved":
       // What was typed while it was sent stands, and is not saved yet.
-      return state.document === change.sent && !state.fault ? shown(state, change.document) : state;
+      if (state.document !== change.sent || state.fault) return state;
+      // As it was typed, where that is what was stored.
+      return JSON.stringify(change.sent) === JSON.stringify(change.document)
+        ? state
+        : shown(state, change.document);
     case "assertion":
       return shown(state, { ...document, assertions: assertions.with(change.at, change.value) });
     case "insert":
