@@ -1,7 +1,7 @@
 // Tries the document, saved or not, on a past trace, and shows what came of it; nothing is stored.
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useId, useRef, useState } from "react";
-import { type Answer, ask, type Failure } from "../../api.ts";
+import { type Answer, ask, type Failure, failureOf } from "../../api.ts";
 import { type DryRun, pastTracesQuery } from "../../queries/editor.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import type { ListedTrace } from "../../shapes.ts";
@@ -54,6 +54,7 @@ export function DryRunPanel({ projectId, agentId, editing, traceId, onTrace, onP
           Tries what stands here, saved or not, on a past trace. Nothing is stored.
         </p>
       </div>
+      {latest.error && chosen === undefined && <FailureNotice failure={failureOf(latest.error)} />}
       {latest.data && chosen === undefined ? (
         <p className="quiet">This agent has no trace yet: a dry-run needs one.</p>
       ) : (

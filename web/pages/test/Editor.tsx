@@ -1,6 +1,6 @@
 // The editor of one test case: form, JSON and dry-run around one document, and all that can be done with it.
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useEffect, useReducer, useRef, useState } from "react";
 import { ineligibilities } from "../../labels.ts";
 import { type Validated, validateQuery, vocabularyQuery } from "../../queries/editor.ts";
@@ -19,12 +19,11 @@ import { LeaveGuard } from "./LeaveGuard.tsx";
 import { ConflictDialog, useSave } from "./save.tsx";
 import { useSettled } from "./settled.ts";
 import { fieldOf, type Told, ToldContext } from "./told.ts";
+import { isWide, useView, Views } from "./views.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
 
 const address = "/projects/$projectId/agents/$agentId/tests/$testId";
-const views = { form: "Form", json: "JSON", try: "Dry-run" } as const;
-type View = keyof typeof views;
 
 export function Editor({ origin }: { origin: Origin }) {
   const { projectId, agentId } = route.useParams();
@@ -42,13 +41,10 @@ export function Editor({ origin }: { origin: Origin }) {
   const issues = checked.data && !checked.data.valid ? checked.data.issues : [];
   const warnings = checked.data?.valid ? checked.data.warnings : [];
 
-  const view: View = search.view === "json" || search.view === "try" ? search.view : "form";
-  const show = (next: View) =>
-    void navigate({ search: was => ({ ...was, view: next === "form" ? undefined : next }), replace: true });
   useDraftTaken(search);
   useFocusAsked(form, editing.focus);
 
-  const inView = useInView(view, show);
+  const [view, inView] = useView();
   const goInJson = (path: string) =>
     inView("json", () => area.current && selectPlace(area.current, editing.text, path));
   const goTo = (path: string) => {
@@ -171,28 +167,6 @@ function opened(origin: Origin) {
   return edit(editing, { kind: "insert", at: assertionsOf(origin.document).length, value, arrived: true });
 }
 
-/** Where there is no room for all of them side by side. */
-function Views({ view }: { view: View }) {
-  return (
-    <nav className="tabs editor-views" aria-label="Views">
-      {(Object.keys(views) as View[]).map(one => (
-        <Link
-          key={one}
-          from={address}
-          to="."
-          search={was => ({ ...was, view: one === "form" ? undefined : one })}
-          replace
-          className="tab"
-          activeOptions={{ exact: true, explicitUndefined: true }}
-          aria-current={one === view ? "page" : undefined}
-        >
-          {views[one]}
-        </Link>
-      ))}
-    </nav>
-  );
-}
-
 function eligibilityText(checked: Validated | undefined, isUnsaved: boolean): string {
   if (!checked) return "";
   if (!checked.valid) return "It cannot be saved as it stands.";
@@ -202,28 +176,9 @@ function eligibilityText(checked: Validated | undefined, isUnsaved: boolean): st
   return `${words} It applies to new traces only${isUnsaved ? ", once it is saved" : ""}.`;
 }
 
-function isWide(): boolean {
-  return matchMedia("(min-width: 1280px)").matches;
-}
-
 function focusField(field: HTMLElement): void {
   field.closest("details")?.setAttribute("open", "");
   field.focus();
-}
-
-/** Does something in a view, once it is shown. */
-function useInView(view: View, show: (view: View) => void) {
-  const waiting = useRef<{ view: View; act: () => void }>(undefined);
-  useEffect(() => {
-    if (waiting.current?.view !== view) return;
-    waiting.current.act();
-    waiting.current = undefined;
-  }, [view]);
-  return (wanted: View, act: () => void) => {
-    if (isWide() || view === wanted) return act();
-    waiting.current = { view: wanted, act };
-    show(wanted);
-  };
 }
 
 /** Fields that were left at least once: an empty one is no fault before. */
