@@ -15,7 +15,7 @@ export type Failure = {
 
 export type Answer<T> = { ok: true; value: T } | { ok: false; failure: Failure };
 
-export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Never throws, but for an abort of the signal. */
 export async function ask<T>(

@@ -206,7 +206,7 @@ const tests = createRoute({
 const test = createRoute({
   path: "/tests/$testId",
   getParentRoute: () => agent,
-  validateSearch: textsOf("template", "trace", "span", "attribute", "path"),
+  validateSearch: textsOf("template", "trace", "span", "attribute", "path", "view"),
   component: lazyRouteComponent(() => import("./pages/TestPage.tsx"), "TestPage"),
 });
 const testResults = createRoute({

@@ -26,6 +26,7 @@ export type TestCase = TestCaseDocument & { id: string; agentId: string };
 /** Nesting allowed in a document, as in a trace. */
 const levelsMax = 200;
 const issuesMax = 20;
+const assertionsMax = 100;
 
 const shape = {
   name: z
@@ -46,13 +47,13 @@ const shape = {
 /** The stored form, as the API answers it. */
 export const testCaseDocumentSchema = z.strictObject({
   ...shape,
-  assertions: z.array(assertionSchema).max(100).default([]),
+  assertions: z.array(assertionSchema).max(assertionsMax).default([]),
 }) satisfies z.ZodType<TestCaseDocument>;
 
 /** The form that clients write; absent fields take their defaults. */
 export const testCaseInputSchema = z.strictObject({
   ...shape,
-  assertions: z.array(assertionInputSchema).max(100).default([]),
+  assertions: z.array(assertionInputSchema).max(assertionsMax).default([]),
 });
 
 type TestCaseInput = z.infer<typeof testCaseInputSchema>;
@@ -71,17 +72,43 @@ function readDocument(input: unknown, more: (document: TestCaseDocument) => Issu
   if (!isWithin(input, levelsMax))
     refuse([{ path: "", message: `Nested more than ${levelsMax} levels deep.` }]);
   const read = testCaseInputSchema.safeParse(input, { error: issue => sentence(issue) });
-  if (!read.success) refuse(read.error.issues.flatMap(issue => issuesOf(issue)));
+  if (!read.success) {
+    refuse([...read.error.issues.flatMap(issue => issuesOf(issue)), ...issuesOfSoundAssertions(input)]);
+  }
   const document = { ...read.data, assertions: withIds(read.data.assertions) };
   const issues = [
-    ...document.assertions.flatMap((assertion, at) =>
-      assertionIssues(assertion).map(({ path, message }) => ({ path: `assertions[${at}]${path}`, message })),
-    ),
+    ...document.assertions.flatMap(issuesOfAssertion),
     ...idIssues(document.assertions),
     ...more(document),
   ];
   if (issues.length > 0) refuse(issues);
   return document;
+}
+
+function issuesOfAssertion(assertion: Assertion, at: number): Issue[] {
+  return assertionIssues(assertion).map(({ path, message }) => ({
+    path: `assertions[${at}]${path}`,
+    message,
+  }));
+}
+
+/** What is wrong within assertions of the right shape, where something else in the document is not. Names may be empty. */
+function issuesOfSoundAssertions(input: unknown): Issue[] {
+  const given = (input as { assertions?: unknown } | null)?.assertions;
+  if (!Array.isArray(given)) return [];
+  return given.slice(0, assertionsMax).flatMap((one, at) => {
+    const read = assertionInputSchema.safeParse(named(one));
+    return read.success ? issuesOfAssertion(withIds([read.data])[0]!, at) : [];
+  });
+}
+
+/** An assertion with its empty names filled: they say nothing of the pattern or the schema beside them. */
+function named(assertion: unknown): unknown {
+  if (typeof assertion !== "object" || assertion === null) return assertion;
+  const empty = ["expected_name", "target_node", "field"].filter(
+    name => (assertion as Record<string, unknown>)[name] === "",
+  );
+  return { ...assertion, ...Object.fromEntries(empty.map(name => [name, "?"])) };
 }
 
 /** The test with a client's changes, field by field of the document, read again as a whole. Throws as parseTestCase. */

@@ -141,6 +141,21 @@ suite("refusals", () => {
       assert.deepEqual(pathsOf({ ...minimal, threshold: nested(levels) }), [""]);
   });
 
+  test("a pattern that does not compile is told also where another field is at fault", () => {
+    const assertions = [
+      { type: "response_regex", pattern: "(?=x)", depends_on: "b" },
+      { type: "nothing" },
+      { type: "json_schema", target_node: "", field: "x", schema: { type: "objekt" } },
+    ];
+    assert.deepEqual(pathsOf({ name: "", assertions }), [
+      "name",
+      "assertions[1].type",
+      "assertions[2].target_node",
+      "assertions[0].pattern",
+      "assertions[2].schema.type",
+    ]);
+  });
+
   test("at most twenty issues are listed", () => {
     assert.equal(pathsOf({ ...minimal, assertions: Array.from({ length: 50 }, () => ({})) })?.length, 20);
   });

@@ -79,7 +79,7 @@ export function Choices<T extends string>(props: ChoicesProps<T>) {
   );
 }
 
-function Fault({ id, fault }: { id: string; fault: string | undefined }) {
+export function Fault({ id, fault }: { id: string; fault: string | undefined }) {
   if (!fault) return null;
   return (
     <div id={id} className="field-fault">

@@ -2,18 +2,21 @@
 import { useSyncExternalStore } from "react";
 import { Button } from "./Button.tsx";
 
-type Item = { id: number; text: string };
+type Action = { label: string; run: () => void };
+type Item = { id: number; text: string; action?: Action | undefined };
 
 const shownMs = 6_000;
+/** With something to press, which takes a while to reach. */
+const actionShownMs = 20_000;
 let items: Item[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
 
-/** Shows a sentence for a few seconds. */
-export function toast(text: string): void {
+/** Shows a sentence for a few seconds, with what can be done about it: "Undo". */
+export function toast(text: string, action?: Action): void {
   const id = ++lastId;
-  change([...items.filter(item => item.text !== text), { id, text }]);
-  setTimeout(() => dismiss(id), shownMs);
+  change([...items.filter(item => item.text !== text), { id, text, action }]);
+  setTimeout(() => dismiss(id), action ? actionShownMs : shownMs);
 }
 
 function dismiss(id: number): void {
@@ -35,9 +38,20 @@ export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => items);
   return (
     <section className="toasts" aria-label="News" aria-live="polite">
-      {shown.map(({ id, text }) => (
+      {shown.map(({ id, text, action }) => (
         <div key={id} className="toast">
           {text}
+          {action && (
+            <Button
+              small
+              onClick={() => {
+                dismiss(id);
+                action.run();
+              }}
+            >
+              {action.label}
+            </Button>
+          )}
           <Button look="plain" icon="cross" small aria-label="Dismiss" onClick={() => dismiss(id)} />
         </div>
       ))}

@@ -1,0 +1,313 @@
+// The editor of a test case in the dashboard: written as form or JSON, checked, saved, guarded.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { makeTest } from "../support/app.ts";
+import {
+  assertAccessible,
+  assertReflows,
+  becomesTrue,
+  startTestBrowser,
+  type TestBrowser,
+} from "../support/browser.ts";
+import { addAssertion, card, documentIn, jsonOf, openWorld, saveButton } from "./editor-world.ts";
+
+let browser: TestBrowser;
+before(async () => {
+  browser = await startTestBrowser();
+});
+after(() => browser.close());
+
+test("form and JSON are one document, and JSON that does not parse leaves the form and says where", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id);
+  await world.open(`/${id}`);
+  const json = jsonOf(page);
+  await page.getByLabel("Name", { exact: true }).fill("Renamed in the form");
+  assert.equal((await documentIn(page)).name, "Renamed in the form");
+  const renamed = { ...(await documentIn(page)), name: "Renamed in JSON", threshold: 0.9 };
+  await json.fill(JSON.stringify(renamed));
+  await becomesTrue(page, "document.querySelector('[data-path=name]').value === 'Renamed in JSON'");
+  await page.getByText("Strict: small faults fail.").waitFor();
+  await page.getByRole("button", { name: "Format" }).click();
+  assert.equal(await json.inputValue(), JSON.stringify(renamed, null, 2));
+
+  await json.fill('{\n  "name": "Broken",\n  "turns": [,]\n}');
+  await page.getByText("Line 3, column 13: Expected a value.").waitFor();
+  await assertAccessible(page);
+  assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Renamed in JSON");
+  await page.keyboard.press("Control+s");
+  await becomesTrue(page, "document.activeElement.getAttribute('aria-label') === 'The test case as JSON'");
+  await page.getByRole("button", { name: "Back to the form’s document" }).click();
+  assert.equal((await documentIn(page)).name, "Renamed in JSON");
+  await page.keyboard.press("Control+s");
+  await page.getByText("Saved. Applies to new traces only.").waitFor();
+  const { body } = await owner.client.get(`/api/tests/${id}`).expect(200);
+  assert.deepEqual([body.name, body.threshold], ["Renamed in JSON", 0.9]);
+});
+
+test("Tab leaves the JSON", async () => {
+  const world = await openWorld(browser);
+  const { page } = world;
+  await world.open("/new");
+  await jsonOf(page).focus();
+  const before = await jsonOf(page).inputValue();
+  await page.keyboard.press("Tab");
+  await becomesTrue(page, "document.activeElement.tagName !== 'TEXTAREA'");
+  assert.equal(await jsonOf(page).inputValue(), before);
+});
+
+test("faults of a pattern and a schema stand at their fields and lead to their place in the JSON", async () => {
+  const world = await openWorld(browser);
+  const { page } = world;
+  await world.open("/new");
+  await addAssertion(page, "Response regex");
+  const pattern = card(page, 1).getByLabel("Pattern");
+  await pattern.fill("(?=order)");
+  await card(page, 1).getByText("Look-around is not supported").waitFor();
+  assert.equal(await pattern.getAttribute("aria-invalid"), "true");
+  const described = (await pattern.getAttribute("aria-describedby"))!.split(" ")[0];
+  assert.match(await page.locator(`[id="${described}"]`).innerText(), /Look-around/);
+
+  await addAssertion(page, "JSON schema");
+  const schema = card(page, 2).getByLabel("JSON schema", { exact: true });
+  await schema.fill('{"type": "objekt"');
+  await card(page, 2).getByText("Not JSON yet, line 1, column 18").waitFor();
+  await saveButton(page).click();
+  await becomesTrue(page, "document.activeElement.hasAttribute('data-unread')");
+  await schema.fill('{"properties": {"id": {"type": "objekt"}}}');
+  await card(page, 2).getByText("properties.id.type: Expected one or several of").waitFor();
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "assertions[0].pattern" }).click();
+  const selected = await page.evaluate(
+    "document.activeElement.value.slice(document.activeElement.selectionStart, document.activeElement.selectionEnd)",
+  );
+  assert.equal(selected, '"(?=order)"');
+});
+
+test("saving what lacks something lists every fault and puts the focus on the first", async () => {
+  const world = await openWorld(browser);
+  const { page } = world;
+  await world.open("/new");
+  await page.getByRole("heading", { name: /fault/ }).waitFor();
+  assert.equal(
+    await page.getByText("Must not be blank.").count(),
+    1,
+    "told in the list alone until it is due",
+  );
+  await saveButton(page).click();
+  await page.getByRole("alert").getByRole("button", { name: "name" }).waitFor();
+  await becomesTrue(page, "document.activeElement.dataset.path === 'name'");
+  await assertAccessible(page);
+  await page.getByRole("alert").getByRole("button", { name: "turns[0].input" }).click();
+  await becomesTrue(page, "document.activeElement.dataset.path === 'turns[0].input'");
+  assert.deepEqual(await world.counts(), { tests: 0, runs: 0 });
+});
+
+test("a template fills a new test", async () => {
+  const world = await openWorld(browser);
+  const { page } = world;
+  await world.open("/new?template=answers");
+  assert.equal((await documentIn(page)).assertions[0].type, "response_regex");
+  await saveButton(page).click();
+  await page.getByText("Saved. Applies to new traces only.").waitFor();
+  assert.equal((await world.counts()).tests, 1);
+});
+
+test("what is not saved is not left without a question, and Stay keeps it", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id);
+  await world.open(`/${id}`);
+  await page.getByRole("link", { name: "Insights" }).click();
+  await page.waitForURL(/\/insights$/);
+  await page.goBack();
+  await page.getByLabel("Name", { exact: true }).fill("Half written");
+  await page.getByRole("link", { name: "Insights" }).click();
+  const guard = page.getByRole("alertdialog", { name: "Leave without saving?" });
+  await guard.waitFor();
+  await assertAccessible(page);
+  await guard.getByRole("button", { name: "Stay" }).click();
+  await guard.waitFor({ state: "detached" });
+  assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Half written");
+  const asked = page.waitForEvent("dialog");
+  void page.evaluate("location.reload()").catch(() => {});
+  const dialog = await asked;
+  assert.equal(dialog.type(), "beforeunload");
+  await dialog.dismiss();
+  await page.getByRole("link", { name: "Insights" }).click();
+  await guard.getByRole("button", { name: "Leave" }).click();
+  await page.waitForURL(/\/insights$/);
+  const { body } = await owner.client.get(`/api/tests/${id}`).expect(200);
+  assert.equal(body.name, "Answers quickly");
+});
+
+test("what somebody else saved meanwhile is not overwritten unasked", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id);
+  const nameNow = async () => (await owner.client.get(`/api/tests/${id}`).expect(200)).body.name;
+  await world.open(`/${id}`);
+  await owner.client.patch(`/api/tests/${id}`, { name: "Theirs" }).expect(200);
+  await page.getByLabel("Name", { exact: true }).fill("Mine");
+  await saveButton(page).click();
+  const conflict = page.getByRole("alertdialog", { name: "It was changed meanwhile" });
+  await conflict.getByText("with another name", { exact: false }).waitFor();
+  await assertAccessible(page);
+  assert.equal(await nameNow(), "Theirs");
+  await conflict.getByRole("button", { name: "Load theirs" }).click();
+  assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Theirs");
+  await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
+
+  await owner.client.patch(`/api/tests/${id}`, { name: "Theirs again" }).expect(200);
+  await page.getByLabel("Name", { exact: true }).fill("Mine again");
+  await saveButton(page).click();
+  await conflict.getByRole("button", { name: "Overwrite" }).click();
+  await page.getByText("Saved. Applies to new traces only.").waitFor();
+  assert.equal(await nameNow(), "Mine again");
+
+  await owner.client.delete(`/api/tests/${id}`).expect(204);
+  await page.getByLabel("Name", { exact: true }).fill("Rescued");
+  await saveButton(page).click();
+  await page.getByRole("button", { name: "Save as a new test case" }).click();
+  await page.waitForURL(url => !url.pathname.endsWith(id));
+  await page.getByRole("heading", { level: 1, name: "Rescued" }).waitFor();
+});
+
+test("with a second turn it says that it runs manually only", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id);
+  await world.open(`/${id}`);
+  await page.getByText("Real conversations are judged by it.").waitFor();
+  await page.getByRole("button", { name: "Add another turn" }).click();
+  await page.getByLabel("The user says, turn 2").fill("And then?");
+  await page.getByText("With several turns it runs manually only").first().waitFor();
+  await page.getByText("Manual only: it does not have exactly one turn.").waitFor();
+  await page.getByRole("button", { name: "Remove turn 2" }).click();
+  await page.getByText("Real conversations are judged by it.").waitFor();
+});
+
+test("assertions are moved, copied and removed, and a removed one comes back", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const assertions = [
+    { id: "fast", type: "response_time", max_ms: 1000 },
+    { id: "ok", type: "http_status", expected_status: [200, 201], depends_on: "fast" },
+  ];
+  const { id } = await makeTest(owner, agent.id, { assertions });
+  const ids = async () => (await documentIn(page)).assertions.map((one: { id: string }) => one.id);
+  await world.open(`/${id}`);
+  await page.getByRole("button", { name: "Move 2. HTTP status up" }).focus();
+  await page.keyboard.press("Enter");
+  assert.deepEqual(await ids(), ["ok", "fast"]);
+  await becomesTrue(page, "document.activeElement.getAttribute('aria-label') === 'Move 1. HTTP status up'");
+  await page.getByRole("button", { name: "Duplicate 1. HTTP status" }).click();
+  assert.deepEqual(await ids(), ["ok", "a1", "fast"]);
+  await page.getByRole("button", { name: "Remove 3. Response time" }).click();
+  assert.deepEqual(await ids(), ["ok", "a1"]);
+  await page.getByRole("button", { name: "Undo" }).click();
+  assert.deepEqual(await ids(), ["ok", "a1", "fast"]);
+
+  const first = card(page, 1);
+  assert.equal(await first.getByLabel("Status", { exact: true }).inputValue(), "200, 201");
+  await first.getByLabel("Status", { exact: true }).fill("2xx");
+  assert.equal((await documentIn(page)).assertions[0].expected_status, "2xx");
+  await card(page, 3).getByText("Id fast").click();
+  await card(page, 3).getByLabel("ok", { exact: true }).check();
+  await card(page, 3).getByText("waits for itself").waitFor();
+  await assertAccessible(page);
+});
+
+test("a test is disabled, enabled, copied and deleted from the editor", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id);
+  await world.open(`/${id}`);
+  const more = page.getByRole("button", { name: "More" });
+  await more.click();
+  await page.getByRole("menuitem", { name: "Disable now" }).click();
+  await page.getByText("Disabled: no conversation is judged by it.").waitFor();
+  assert.equal((await owner.client.get(`/api/tests/${id}`)).body.status, "disabled");
+  await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
+  await more.click();
+  await page.getByRole("menuitem", { name: "Duplicate" }).click();
+  await page.getByRole("heading", { level: 1, name: "Copy of Answers quickly" }).waitFor();
+  await more.click();
+  await page.getByRole("menuitem", { name: "Delete…" }).click();
+  await page.getByLabel(/^Type “/).fill("Copy of Answers quickly");
+  await page.getByRole("button", { name: "Delete test case" }).click();
+  await page.waitForURL(/\/tests$/);
+  assert.equal((await world.counts()).tests, 1);
+});
+
+test("a test is made by keyboard alone", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { keyboard } = page;
+  await world.open("/new");
+  await page.getByLabel("Name", { exact: true }).focus();
+  await keyboard.type("By keyboard");
+  await keyboard.press("Tab");
+  await keyboard.press("Tab");
+  await keyboard.press("ArrowUp");
+  await page.getByLabel("The user says").focus();
+  await keyboard.type("Hello");
+  await page.getByRole("button", { name: "Add assertion" }).focus();
+  await keyboard.press("Enter");
+  const type = page.getByRole("button", { name: /^Response time/ });
+  await type.focus();
+  await keyboard.press("Escape");
+  await becomesTrue(page, "document.activeElement.textContent === 'Add assertion'");
+  await keyboard.press("Enter");
+  await type.focus();
+  await keyboard.press("Enter");
+  await becomesTrue(page, "document.activeElement.dataset.path === 'assertions[0].max_ms'");
+  await keyboard.press("Control+a");
+  await keyboard.type("1500");
+  await keyboard.press("Control+s");
+  await page.getByText("Saved. Applies to new traces only.").waitFor();
+  const { body } = await owner.client.get(`/api/agents/${agent.id}/tests`).expect(200);
+  assert.deepEqual(
+    [body.items[0].name, body.items[0].passiveBehavior, body.items[0].assertions[0].max_ms],
+    ["By keyboard", "always_run", 1500],
+  );
+});
+
+test("below 1280 pixels the views are tabs that the address keeps, and nothing is cut off at 320", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id, {
+    name: "A name-that-is-one-long-word-without-a-break-in-it".repeat(3),
+  });
+  await page.setViewportSize({ width: 320, height: 640 });
+  await world.open(`/${id}`);
+  await addAssertion(page, "JSON schema");
+  await assertReflows(page);
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "JSON", exact: true }).click();
+  await jsonOf(page).waitFor();
+  assert.equal(await page.getByLabel("Name", { exact: true }).isVisible(), false);
+  assert.equal(
+    await page.locator("nav[aria-label=Views] [aria-current=page]").allInnerTexts().then(String),
+    "JSON",
+  );
+  await assertReflows(page);
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Dry-run", exact: true }).click();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByText("It cannot be tried as it stands.").waitFor();
+  await page.waitForURL(/view=try/);
+  await assertReflows(page);
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "assertions[1].field" }).click();
+  await becomesTrue(page, "document.activeElement.dataset.path === 'assertions[1].field'");
+});
+
+test("a test of another agent, or none, is not found", async () => {
+  const world = await openWorld(browser);
+  const { page } = world;
+  await page.goto(`${world.tests}/${crypto.randomUUID()}`);
+  await page.getByRole("alert").getByText("NOT_FOUND").waitFor();
+  await assertAccessible(page);
+});

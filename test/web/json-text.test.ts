@@ -1,0 +1,65 @@
+// Places in JSON text: found exactly where JSON.parse agrees that there is a document, or a fault.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { placeOf, readText } from "../../web/pages/test/json-text.ts";
+
+test("a text is at fault exactly where it does not parse", () => {
+  const damaged = fc
+    .tuple(
+      fc.json(),
+      fc.nat(),
+      fc.constantFrom("", ",", "}", "]", '"', ":", "\\", "\n", "0", "\u007f", "\u2028", "𝄞"),
+    )
+    .map(([text, at, put]) => {
+      const cut = at % (text.length + 1);
+      return text.slice(0, cut) + put + text.slice(cut + (at % 2));
+    });
+  fc.assert(
+    fc.property(damaged, text => {
+      const read = readText(text);
+      let value: unknown;
+      try {
+        value = JSON.parse(text);
+      } catch {
+        assert.equal(read.ok, false);
+        assert.ok(!read.ok && read.fault.offset <= text.length);
+        assert.ok(!read.ok && read.fault.message !== "This is nested too deeply.");
+        return;
+      }
+      assert.deepEqual(read, { ok: true, value });
+      const { start, end } = placeOf(text, "");
+      assert.deepEqual(JSON.parse(text.slice(start, end)), value);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a fault is told by line and column", () => {
+  for (const [text, line, column] of [
+    ['{\n  "a": [,]\n}', 2, 9],
+    ["", 1, 1],
+    ['{"a": 1}\n}', 2, 1],
+    ['{"a" 1}', 1, 6],
+    ['{"a": "\t"}', 1, 7],
+    ["[1, 2", 1, 6],
+    ["[01]", 1, 3],
+  ] as const) {
+    const read = readText(text);
+    assert.ok(!read.ok, text);
+    assert.deepEqual([read.fault.line, read.fault.column], [line, column], text);
+  }
+});
+
+test("a path leads to its value, or to what is nearest around it", () => {
+  const text = '{ "assertions": [ { "id": "a" }, { "schema": { "a b": [1, {"$x": 2}] } } ] }';
+  for (const [path, place] of [
+    ["assertions[0].id", '"a"'],
+    ['assertions[1].schema["a b"][1].$x', "2"],
+    ["assertions[1].pattern", '{ "schema": { "a b": [1, {"$x": 2}] } }'],
+    ["turns", text],
+  ] as const) {
+    const { start, end } = placeOf(text, path);
+    assert.equal(text.slice(start, end), place, path);
+  }
+});

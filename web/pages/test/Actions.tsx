@@ -1,0 +1,102 @@
+// What can be done with a stored test case beside editing it.
+import { useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { type Answer, ask, type Failure } from "../../api.ts";
+import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
+import { testQuery, testsQuery } from "../../queries/tests.ts";
+import type { ListedTest } from "../../shapes.ts";
+import { Dialog } from "../../ui/Dialog.tsx";
+import { Menu } from "../../ui/Menu.tsx";
+import { FailureNotice } from "../../ui/Notice.tsx";
+import { toast } from "../../ui/Toast.tsx";
+import { documentOf } from "../TestPage.tsx";
+import type { Save } from "./save.tsx";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
+
+type ActionsProps = { stored: ListedTest; isDirty: boolean; save: Save };
+
+export function Actions({ stored, isDirty, save }: ActionsProps) {
+  const params = route.useParams();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [deleting, setDeleting] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  const tests = `/projects/${params.projectId}/agents/${params.agentId}/tests`;
+  const refresh = () => queries.invalidateQueries({ queryKey: testsQuery(params.agentId).queryKey });
+
+  async function duplicate(): Promise<void> {
+    const body = { ...documentOf(stored), name: copyName(stored.name), status: "disabled" };
+    const answer: Answer<ListedTest> = await ask("POST", `/api/agents/${params.agentId}/tests`, { body });
+    if (!answer.ok) return setFailure(answer.failure);
+    toast(`“${answer.value.name}” is made. It is disabled.`);
+    await refresh();
+    await navigate({ href: `${tests}/${answer.value.id}` });
+  }
+
+  async function turn(status: ListedTest["status"]): Promise<void> {
+    const answer: Answer<ListedTest> = await ask("PATCH", `/api/tests/${stored.id}`, { body: { status } });
+    if (!answer.ok) return setFailure(answer.failure);
+    save.noteStatus(status);
+    queries.setQueryData(testQuery(stored.id).queryKey, answer.value);
+    toast(status === "active" ? "The test case is active." : "The test case is disabled.");
+    await refresh();
+  }
+
+  const isActive = stored.status === "active";
+  return (
+    <>
+      <Link to={`${tests}/${stored.id}/results` as string} className="button">
+        Results
+      </Link>
+      <Menu
+        entries={[
+          {
+            kind: "action",
+            icon: isActive ? "none" : "check",
+            label: isActive ? "Disable now" : "Enable now",
+            onChoose: () => void turn(isActive ? "disabled" : "active"),
+          },
+          {
+            kind: "action",
+            icon: "copy",
+            label: isDirty ? "Duplicate what is saved" : "Duplicate",
+            onChoose: () => void duplicate(),
+          },
+          { kind: "rule" },
+          { kind: "action", icon: "trash", label: "Delete…", onChoose: () => setDeleting(true) },
+        ]}
+      >
+        More
+      </Menu>
+      {failure && (
+        <Dialog title="This was not done" onClose={() => setFailure(undefined)}>
+          <FailureNotice failure={failure} />
+        </Dialog>
+      )}
+      {deleting && (
+        <ConfirmDialog
+          title="Delete test case"
+          about="Its results leave the charts with it. This cannot be undone."
+          name={stored.name}
+          path={`/api/tests/${stored.id}`}
+          action="Delete test case"
+          onClose={() => setDeleting(false)}
+          onDone={async () => {
+            save.leaving.current = true;
+            toast(`“${stored.name}” is deleted.`);
+            await refresh();
+            await navigate({ href: tests });
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+const nameMax = 200;
+
+function copyName(name: string): string {
+  return [...`Copy of ${name}`].slice(0, nameMax).join("");
+}

@@ -1,0 +1,179 @@
+// One assertion: its rule in words, its fields, and what can be done with it.
+import { useId } from "react";
+import type { AssertionType } from "../../../src/model/assertion.ts";
+import { checkTypes } from "../../labels.ts";
+import { Badge } from "../../ui/Badge.tsx";
+import { Button } from "../../ui/Button.tsx";
+import { Choices } from "../../ui/Field.tsx";
+import { AssertionFields } from "./AssertionFields.tsx";
+import { assertionTypes, isAssertionType } from "./assertion-types.ts";
+import { type Doc, isRecord, withField } from "./document.ts";
+import { TextLine } from "./fields.tsx";
+import { useFaultOf, useTold } from "./told.ts";
+
+type CardProps = {
+  /** Undefined or odd where the JSON says so. */
+  assertion: unknown;
+  identity: number;
+  at: number;
+  isLast: boolean;
+  /** Of all assertions of the test. */
+  ids: string[];
+  /** It came from a trace a moment ago. */
+  arrived: boolean;
+  onCopy: () => void;
+  onRemove: () => void;
+};
+
+export function AssertionCard(props: CardProps) {
+  const { assertion, identity, at, isLast, arrived, onCopy, onRemove } = props;
+  const { change } = useTold();
+  const headingId = useId();
+  const path = `assertions[${at}]`;
+  const type = isRecord(assertion) ? assertion["type"] : undefined;
+  const known = isRecord(assertion) && isAssertionType(type);
+  const name = `${at + 1}. ${known ? checkTypes[type] : "Unknown type"}`;
+  const move = (by: -1 | 1) => change({ kind: "move", at, by });
+  return (
+    <li className="card stack editor-card" aria-labelledby={headingId} data-key={identity} data-path={path}>
+      <div className="line line-apart">
+        <div className="line">
+          <h3 id={headingId}>{name}</h3>
+          {arrived && <Badge word={{ text: "New, from the trace", icon: "plus", tone: "info" }} />}
+        </div>
+        <div className="line editor-tools">
+          <Button
+            look="plain"
+            small
+            icon="up"
+            aria-label={`Move ${name} up`}
+            data-part="up"
+            busy={at === 0}
+            onClick={() => move(-1)}
+          />
+          <Button
+            look="plain"
+            small
+            icon="chevron"
+            aria-label={`Move ${name} down`}
+            data-part="down"
+            busy={isLast}
+            onClick={() => move(1)}
+          />
+          <Button look="plain" small icon="copy" aria-label={`Duplicate ${name}`} onClick={onCopy} />
+          <Button look="plain" small icon="trash" aria-label={`Remove ${name}`} onClick={onRemove} />
+        </div>
+      </div>
+      {known ? (
+        <Known {...props} assertion={assertion} type={type} path={path} />
+      ) : (
+        <p className="quiet">The form has no fields for this one: change it in the JSON.</p>
+      )}
+    </li>
+  );
+}
+
+type KnownProps = Pick<CardProps, "at" | "ids"> & { assertion: Doc; type: AssertionType; path: string };
+
+function Known({ assertion, type, path, at, ids }: KnownProps) {
+  const { change } = useTold();
+  const { about, must, mustNot } = assertionTypes[type];
+  const ruleId = useId();
+  const onField = (name: string, value: unknown) =>
+    change({ kind: "assertion", at, value: withField(assertion, name, value) });
+  // Left out where it was: what is as it was is no change.
+  const isNot = Object.hasOwn(assertion, "negate") ? false : undefined;
+  return (
+    <>
+      <div className="field" data-path={`${path}.negate`}>
+        <label htmlFor={ruleId}>Rule</label>
+        <select
+          id={ruleId}
+          className="input"
+          aria-describedby={`${ruleId}-about`}
+          value={assertion["negate"] === true ? "not" : "is"}
+          onChange={({ target }) => onField("negate", target.value === "not" ? true : isNot)}
+        >
+          <option value="is">{must}</option>
+          <option value="not">{mustNot}</option>
+        </select>
+        <div id={`${ruleId}-about`} className="field-hint">
+          {about}
+        </div>
+      </div>
+      <AssertionFields assertion={assertion} type={type} path={path} onField={onField} />
+      <Rest
+        assertion={assertion}
+        path={path}
+        others={ids.filter(id => id !== assertion["id"])}
+        onField={onField}
+      />
+    </>
+  );
+}
+
+type RestProps = {
+  assertion: Doc;
+  path: string;
+  others: string[];
+  onField: (name: string, value: unknown) => void;
+};
+
+/** What every assertion has and few need. */
+function Rest({ assertion, path, others, onField }: RestProps) {
+  const { fault: idFault } = useFaultOf(`${path}.id`, {});
+  const { fault: dependsFault } = useFaultOf(`${path}.depends_on`, { deep: true });
+  const depends = dependenciesOf(assertion);
+  // One that no longer exists stays to be seen, and to be taken away.
+  const choices = [...new Set([...others, ...depends])];
+  const id = assertion["id"];
+  const description = assertion["description"];
+  return (
+    <details className="editor-rest" open={idFault || dependsFault ? true : undefined}>
+      <summary>
+        Id{typeof id === "string" && <code className="break"> {id}</code>}, description, dependencies
+        {depends.length > 0 && <span className="quiet"> (waits for {depends.join(", ")})</span>}
+      </summary>
+      <div className="stack">
+        <TextLine
+          label="Description (optional)"
+          path={`${path}.description`}
+          value={description}
+          onValue={value => onField("description", value)}
+          optional
+        />
+        <TextLine
+          label="Id"
+          path={`${path}.id`}
+          value={id}
+          onValue={value => onField("id", value)}
+          optional
+          hint="Unique in this test; made up on saving where it is empty."
+        />
+        <div data-path={`${path}.depends_on`}>
+          {choices.length > 0 ? (
+            <Choices
+              name={`${path}.depends_on`}
+              label="Checked only if these passed"
+              many
+              choices={choices.map(other => ({
+                value: other,
+                label: other,
+                note: others.includes(other) ? undefined : "there is no such assertion",
+              }))}
+              chosen={depends}
+              onChoose={chosen => onField("depends_on", chosen)}
+              fault={dependsFault}
+            />
+          ) : (
+            <p className="quiet small">It could wait for other assertions, were there any.</p>
+          )}
+        </div>
+      </div>
+    </details>
+  );
+}
+
+function dependenciesOf(assertion: Doc): string[] {
+  return [assertion["depends_on"]].flat().filter(id => typeof id === "string");
+}

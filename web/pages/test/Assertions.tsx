@@ -1,0 +1,131 @@
+// The assertions of a test: a card each, added by type, moved, copied, removed with a way back.
+import { useId, useRef, useState } from "react";
+import type { AssertionType } from "../../../src/model/assertion.ts";
+import { checkTypes, counted } from "../../labels.ts";
+import { Button } from "../../ui/Button.tsx";
+import { Fault } from "../../ui/Field.tsx";
+import { toast } from "../../ui/Toast.tsx";
+import { AssertionCard } from "./AssertionCard.tsx";
+import { assertionTypes } from "./assertion-types.ts";
+import { assertionsOf, beginnings, type Editing, freeId, isRecord } from "./document.ts";
+import { useFaultOf, useTold } from "./told.ts";
+
+export function Assertions({ editing }: { editing: Editing }) {
+  const { change, vocabulary } = useTold();
+  const { document } = editing;
+  const assertions = assertionsOf(document);
+  const { fault } = useFaultOf("assertions", { isEmpty: assertions.length === 0 });
+  const faultId = useId();
+  const ids = assertions.flatMap(one => (isRecord(one) && typeof one["id"] === "string" ? [one["id"]] : []));
+
+  const add = (type: AssertionType) => {
+    const value = { type, id: freeId(document), ...beginnings[type] };
+    change({ kind: "insert", at: assertions.length, value });
+  };
+  const copy = (at: number) => {
+    const original = assertions[at];
+    const value = isRecord(original) ? { ...original, id: freeId(document) } : original;
+    change({ kind: "insert", at: at + 1, value });
+  };
+  const remove = (at: number) => {
+    const value = assertions[at];
+    change({ kind: "remove", at });
+    toast(`Assertion ${at + 1} is removed.`, {
+      label: "Undo",
+      run: () => change({ kind: "insert", at, value }),
+    });
+  };
+
+  return (
+    <section className="stack" aria-labelledby="assertions-heading">
+      <div className="stack-tight">
+        <h2 id="assertions-heading">
+          Assertions <span className="quiet">{assertions.length}</span>
+        </h2>
+        {vocabulary && vocabulary.traces > 0 && (
+          <p className="quiet small">
+            Completions come from the latest {counted(vocabulary.traces, "trace")}
+            {vocabulary.complete ? "" : ", not all of which could be read"}.
+          </p>
+        )}
+      </div>
+      {document["assertions"] !== undefined && !Array.isArray(document["assertions"]) && (
+        <p className="quiet">The assertions are no list here: set that right in the JSON.</p>
+      )}
+      {assertions.length > 0 && (
+        <ol className="stack">
+          {assertions.map((assertion, at) => (
+            <AssertionCard
+              key={editing.keys[at]}
+              identity={editing.keys[at]!}
+              assertion={assertion}
+              at={at}
+              isLast={at === assertions.length - 1}
+              ids={ids}
+              arrived={editing.arrived === editing.keys[at]}
+              onCopy={() => copy(at)}
+              onRemove={() => remove(at)}
+            />
+          ))}
+        </ol>
+      )}
+      <div className="stack-tight" data-path="assertions" data-key="add">
+        <AddAssertion onAdd={add} faultId={fault ? faultId : undefined} />
+        <Fault id={faultId} fault={fault} />
+      </div>
+    </section>
+  );
+}
+
+type AddProps = { onAdd: (type: AssertionType) => void; faultId: string | undefined };
+
+/** A button that opens the nine types, each with what it checks. */
+function AddAssertion({ onAdd, faultId }: AddProps) {
+  const [open, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  return (
+    <>
+      <div className="line">
+        <Button
+          ref={button}
+          icon="plus"
+          data-part="add"
+          aria-expanded={open}
+          aria-describedby={faultId}
+          onClick={() => setOpen(!open)}
+        >
+          Add assertion
+        </Button>
+      </div>
+      {open && (
+        <ul
+          className="editor-types"
+          aria-label="Types of assertions"
+          onKeyDown={event => {
+            if (event.key !== "Escape") return;
+            setOpen(false);
+            button.current?.focus();
+          }}
+        >
+          {types.map(type => (
+            <li key={type}>
+              <button
+                type="button"
+                className="editor-choice"
+                onClick={() => {
+                  setOpen(false);
+                  onAdd(type);
+                }}
+              >
+                <strong>{checkTypes[type]}</strong>
+                <span className="quiet small">{assertionTypes[type].about}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+const types = Object.keys(assertionTypes) as AssertionType[];

@@ -1,0 +1,74 @@
+// A dialog to choose a past trace in: the latest, or those found by text or id.
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { pastTracesQuery } from "../../queries/editor.ts";
+import { Dialog } from "../../ui/Dialog.tsx";
+import { Field } from "../../ui/Field.tsx";
+import { Loaded } from "../../ui/State.tsx";
+import { TraceLine } from "./DryRunPanel.tsx";
+import { useSettled } from "./settled.ts";
+
+const isId = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+type ChooseTraceProps = {
+  agentId: string;
+  chosen: string | undefined;
+  onChoose: (traceId: string) => void;
+  onClose: () => void;
+};
+
+export function ChooseTrace({ agentId, chosen, onChoose, onClose }: ChooseTraceProps) {
+  const [text, setText] = useState("");
+  const sought = text.trim();
+  const found = useQuery(pastTracesQuery(agentId, useSettled(sought)));
+  return (
+    <Dialog title="Choose a trace" onClose={onClose}>
+      <Field
+        label="Search"
+        name="text"
+        type="search"
+        hint="By name, input or reply; or the whole of a trace’s id or external id."
+        value={text}
+        maxLength={200}
+        onChange={({ target }) => setText(target.value)}
+        autoComplete="off"
+      />
+      <Loaded query={found}>
+        {traces => (
+          <>
+            <ul className="editor-traces">
+              {isId.test(sought) && (
+                <li>
+                  <button
+                    type="button"
+                    className="editor-choice"
+                    onClick={() => onChoose(sought.toLowerCase())}
+                  >
+                    The trace <code className="break">{sought}</code>
+                  </button>
+                </li>
+              )}
+              {traces.map(trace => (
+                <li key={trace.id}>
+                  <button
+                    type="button"
+                    className="editor-choice"
+                    aria-current={trace.id === chosen ? true : undefined}
+                    onClick={() => onChoose(trace.id)}
+                  >
+                    <TraceLine trace={trace} />
+                  </button>
+                </li>
+              ))}
+            </ul>
+            {traces.length === 0 && !isId.test(sought) && (
+              <p className="quiet" role="status">
+                No trace is like this. Try another word.
+              </p>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Dialog>
+  );
+}

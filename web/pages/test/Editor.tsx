@@ -1,0 +1,214 @@
+// The editor of one test case: form, JSON and dry-run around one document, and all that can be done with it.
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useEffect, useReducer, useRef, useState } from "react";
+import { ineligibilities } from "../../labels.ts";
+import { type Validated, validateQuery, vocabularyQuery } from "../../queries/editor.ts";
+import { useShortcut } from "../../shell/shortcuts.ts";
+import { Button } from "../../ui/Button.tsx";
+import { FailureNotice, Notice } from "../../ui/Notice.tsx";
+import { Page } from "../../ui/Page.tsx";
+import type { Origin } from "../TestPage.tsx";
+import { Actions } from "./Actions.tsx";
+import { DryRunPanel } from "./DryRunPanel.tsx";
+import { assertionsOf, begin, edit, freeId } from "./document.ts";
+import { Form } from "./Form.tsx";
+import { IssueList } from "./IssueList.tsx";
+import { JsonPane, selectPlace } from "./JsonPane.tsx";
+import { LeaveGuard } from "./LeaveGuard.tsx";
+import { ConflictDialog, useSave } from "./save.tsx";
+import { useSettled } from "./settled.ts";
+import { fieldOf, type Told, ToldContext } from "./told.ts";
+import { isWide, useView, Views } from "./views.tsx";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
+
+const address = "/projects/$projectId/agents/$agentId/tests/$testId";
+
+export function Editor({ origin }: { origin: Origin }) {
+  const { projectId, agentId } = route.useParams();
+  const search = route.useSearch();
+  const navigate = useNavigate({ from: address });
+  const [editing, change] = useReducer(edit, origin, opened);
+  const [traceId, setTraceId] = useState(search.trace);
+  const { visited, visit } = useVisited();
+  const area = useRef<HTMLTextAreaElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+
+  const text = JSON.stringify(editing.document);
+  const checked = useQuery(validateQuery(agentId, useSettled(text)));
+  const { data: vocabulary } = useQuery(vocabularyQuery(agentId));
+  const issues = checked.data && !checked.data.valid ? checked.data.issues : [];
+  const warnings = checked.data?.valid ? checked.data.warnings : [];
+
+  useDraftTaken(search);
+  useFocusAsked(form, editing.focus);
+
+  const [view, inView] = useView();
+  const goInJson = (path: string) =>
+    inView("json", () => area.current && selectPlace(area.current, editing.text, path));
+  const goTo = (path: string) => {
+    if (view === "json" && !isWide()) return goInJson(path);
+    const field = form.current && fieldOf(form.current, path);
+    // What the form knows nothing of stands in the JSON.
+    if (!field) return goInJson(path);
+    inView("form", () => focusField(field));
+  };
+  const save = useSave({
+    origin,
+    agentId,
+    editing,
+    change,
+    onFaults: goTo,
+    onSaved: id =>
+      navigate({
+        to: address,
+        params: { projectId, agentId, testId: id },
+        search: { trace: traceId, view: search.view },
+        replace: true,
+      }),
+  });
+  /** What keeps it from being saved before it is even sent. */
+  const trySave = () => {
+    const unread = form.current?.querySelector<HTMLElement>("[data-unread]");
+    if (editing.fault) inView("json", () => area.current?.focus());
+    else if (unread) inView("form", () => focusField(unread));
+    else void save.send();
+  };
+  useShortcut("mod+s", "Save the test case", () => {
+    if (!document.querySelector("[role=dialog], [role=alertdialog]")) trySave();
+  });
+
+  const told: Told = {
+    issues,
+    warnings,
+    isDue: path => save.tried || visited.has(path),
+    vocabulary,
+    change,
+  };
+  const name = save.stored?.name ?? "New test case";
+  return (
+    <div className="editor page-wide" data-view={view}>
+      <Page
+        title={name}
+        about={eligibilityText(checked.data, save.isDirty || save.stored === null)}
+        actions={
+          <>
+            <span className="quiet small" role="status">
+              {save.isDirty ? "Unsaved changes" : save.stored ? "Saved" : ""}
+            </span>
+            {save.stored && <Actions stored={save.stored} isDirty={save.isDirty} save={save} />}
+            <Button look="main" busy={save.busy} onClick={trySave}>
+              Save
+            </Button>
+          </>
+        }
+      >
+        <div className="stack">
+          {origin.failure && <FailureNotice failure={origin.failure} />}
+          <FailureNotice failure={save.failure} />
+          {save.tried && issues.length > 0 && (
+            <Notice tone="bad" role="alert">
+              <p>It is not saved yet. What is missing or wrong:</p>
+              <IssueList issues={issues} onGo={goTo} />
+            </Notice>
+          )}
+          <Views view={view} />
+          <div className="editor-panes">
+            <form
+              className="editor-pane"
+              data-pane="form"
+              aria-label="Form"
+              ref={form}
+              onSubmit={event => event.preventDefault()}
+              onBlur={visit}
+            >
+              {editing.fault && (
+                <Notice tone="warn">
+                  The JSON does not parse, so the form shows the last that did. Changing it here replaces the
+                  text.
+                </Notice>
+              )}
+              <ToldContext value={told}>
+                <Form editing={editing} />
+              </ToldContext>
+            </form>
+            <div className="editor-side">
+              <div className="editor-pane" data-pane="try">
+                <DryRunPanel
+                  projectId={projectId}
+                  agentId={agentId}
+                  editing={editing}
+                  traceId={traceId}
+                  onPath={goTo}
+                  onTrace={id => {
+                    setTraceId(id);
+                    if (save.stored) void navigate({ search: was => ({ ...was, trace: id }), replace: true });
+                  }}
+                />
+              </div>
+              <div className="editor-pane" data-pane="json">
+                <JsonPane editing={editing} issues={issues} warnings={warnings} change={change} area={area} />
+              </div>
+            </div>
+          </div>
+        </div>
+      </Page>
+      <ConflictDialog save={save} />
+      <LeaveGuard isDirty={save.isDirty} leaving={save.leaving} />
+    </div>
+  );
+}
+
+function opened(origin: Origin) {
+  const editing = begin(origin.document);
+  if (!origin.assertion) return editing;
+  const value = { id: freeId(origin.document), ...origin.assertion };
+  return edit(editing, { kind: "insert", at: assertionsOf(origin.document).length, value, arrived: true });
+}
+
+function eligibilityText(checked: Validated | undefined, isUnsaved: boolean): string {
+  if (!checked) return "";
+  if (!checked.valid) return "It cannot be saved as it stands.";
+  const words = checked.eligibility
+    ? ineligibilities[checked.eligibility]
+    : "Real conversations are judged by it.";
+  return `${words} It applies to new traces only${isUnsaved ? ", once it is saved" : ""}.`;
+}
+
+function focusField(field: HTMLElement): void {
+  field.closest("details")?.setAttribute("open", "");
+  field.focus();
+}
+
+/** Fields that were left at least once: an empty one is no fault before. */
+function useVisited() {
+  const [visited, setVisited] = useState<ReadonlySet<string>>(new Set());
+  const visit = ({ target }: { target: Element }) => {
+    const path = target instanceof HTMLElement ? target.dataset["path"] : undefined;
+    if (path !== undefined && !visited.has(path)) setVisited(new Set([...visited, path]));
+  };
+  return { visited, visit };
+}
+
+/** What was drafted stays drafted once: the address keeps the trace alone. */
+function useDraftTaken({ span }: { span?: string | undefined }): void {
+  const navigate = useNavigate({ from: address });
+  useEffect(() => {
+    if (span === undefined) return;
+    void navigate({ search: ({ trace, view }) => ({ trace, view }), replace: true });
+  }, [span, navigate]);
+}
+
+type Focus = ReturnType<typeof begin>["focus"];
+
+function useFocusAsked(form: { current: HTMLElement | null }, focus: Focus): void {
+  useEffect(() => {
+    if (!focus) return;
+    const card = form.current?.querySelector(`[data-key="${focus.key ?? "add"}"]`);
+    const wanted =
+      focus.part === "first" ? "input[data-path], textarea[data-path]" : `[data-part=${focus.part}]`;
+    const found = card?.querySelector<HTMLElement>(wanted) ?? card?.querySelector<HTMLElement>("button");
+    found?.focus();
+  }, [form, focus]);
+}

@@ -1,0 +1,116 @@
+// The document as JSON text: edited as text, with its lines numbered and every fault a way to its place.
+import { type RefObject, useId, useRef } from "react";
+import type { Issue } from "../../../src/model/refusal.ts";
+import { counted } from "../../labels.ts";
+import { Button } from "../../ui/Button.tsx";
+import { Copy } from "../../ui/Copy.tsx";
+import { Fault } from "../../ui/Field.tsx";
+import { Icon } from "../../ui/Icon.tsx";
+import type { Change, Editing } from "./document.ts";
+import { IssueList } from "./IssueList.tsx";
+import { placeOf, positionOf } from "./json-text.ts";
+
+type JsonPaneProps = {
+  editing: Editing;
+  issues: Issue[];
+  warnings: Issue[];
+  change: (change: Change) => void;
+  area: RefObject<HTMLTextAreaElement | null>;
+};
+
+export function JsonPane({ editing, issues, warnings, change, area }: JsonPaneProps) {
+  const { text, fault } = editing;
+  const id = useId();
+  const gutter = useRef<HTMLDivElement>(null);
+  const lines = text.split("\n").length;
+  const go = (path: string) => {
+    if (area.current) selectPlace(area.current, text, path);
+  };
+  return (
+    <section className="card stack editor-json" aria-labelledby={`${id}-heading`}>
+      <div className="line line-apart">
+        <h2 id={`${id}-heading`}>JSON</h2>
+        <div className="line">
+          <Button onClick={() => change({ kind: "format" })}>
+            {fault ? "Back to the form’s document" : "Format"}
+          </Button>
+          <Copy text={text}>Copy</Copy>
+        </div>
+      </div>
+      <div className="editor-code">
+        <div ref={gutter} className="editor-lines mono" aria-hidden="true">
+          {Array.from({ length: lines }, (_, at) => (
+            <div key={at} data-bad={fault?.line === at + 1 ? "" : undefined}>
+              {at + 1}
+            </div>
+          ))}
+        </div>
+        <textarea
+          ref={area}
+          className="mono"
+          aria-label="The test case as JSON"
+          aria-invalid={fault ? true : undefined}
+          aria-describedby={fault ? `${id}-fault ${id}-hint` : `${id}-hint`}
+          spellCheck={false}
+          wrap="off"
+          rows={lines}
+          value={text}
+          onChange={({ target }) => change({ kind: "text", text: target.value })}
+        />
+      </div>
+      <div className="editor-news" aria-live="polite">
+        {fault && (
+          <div className="stack-tight">
+            <Fault
+              id={`${id}-fault`}
+              fault={`Line ${fault.line}, column ${fault.column}: ${fault.message} The form stays as it was.`}
+            />
+            <div>
+              <Button
+                small
+                onClick={() => area.current && selectRange(area.current, fault.offset, fault.offset)}
+              >
+                Go there
+              </Button>
+            </div>
+          </div>
+        )}
+      </div>
+      {!fault && <Places list={issues} noun="fault" onGo={go} />}
+      {!fault && <Places list={warnings} noun="remark" onGo={go} />}
+      <p id={`${id}-hint`} className="field-hint">
+        Tab leaves the text and Shift + Tab goes back; Format indents it.
+      </p>
+    </section>
+  );
+}
+
+type PlacesProps = { list: Issue[]; noun: "fault" | "remark"; onGo: (path: string) => void };
+
+function Places({ list, noun, onGo }: PlacesProps) {
+  if (list.length === 0) return null;
+  return (
+    <div className="stack-tight">
+      <h3 className={noun === "fault" ? "editor-bad" : "quiet"}>
+        <Icon name={noun === "fault" ? "warning" : "info"} /> {counted(list.length, noun)}
+      </h3>
+      <IssueList issues={list} onGo={onGo} />
+    </div>
+  );
+}
+
+/** Selects what stands at a path of the document, and shows it. */
+export function selectPlace(area: HTMLTextAreaElement, text: string, path: string): void {
+  const { start, end } = placeOf(text, path);
+  selectRange(area, start, end);
+}
+
+function selectRange(area: HTMLTextAreaElement, start: number, end: number): void {
+  area.focus({ preventScroll: true });
+  area.setSelectionRange(start, end);
+  const lines = area.value.split("\n").length;
+  const box = area.parentElement!;
+  const { line } = positionOf(area.value, start);
+  box.scrollTop = (line / lines) * area.clientHeight - box.clientHeight / 2;
+  box.scrollIntoView({ block: "nearest" });
+}

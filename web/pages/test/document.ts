@@ -1,0 +1,173 @@
+// The document that is edited: one value behind form and JSON, and every way in which either changes it.
+import type { AssertionType } from "../../../src/model/assertion.ts";
+import { readText, type TextFault } from "./json-text.ts";
+
+/** A test case as far as it is written: any field may still be absent, or not what it should be. */
+export type Doc = Record<string, unknown>;
+
+export type Editing = {
+  document: Doc;
+  /** What the JSON editor shows: the document, or what does not parse yet. */
+  text: string;
+  /** Why the text is not the document. */
+  fault: TextFault | undefined;
+  /** An identity for each assertion, whatever its place and id. */
+  keys: number[];
+  nextKey: number;
+  /** Which assertion came by itself, to be shown as new. */
+  arrived: number | undefined;
+  /** Where the focus goes after this change; a new object each time. */
+  focus: { key: number | undefined; part: "first" | "up" | "down" | "duplicate" | "add" } | undefined;
+};
+
+export type Change =
+  | { kind: "field"; name: string; value: unknown }
+  | { kind: "text"; text: string }
+  | { kind: "format" }
+  | { kind: "replace"; document: Doc }
+  | { kind: "saved"; sent: Doc; document: Doc }
+  | { kind: "assertion"; at: number; value: Doc }
+  | { kind: "insert"; at: number; value: unknown; arrived?: boolean }
+  | { kind: "remove"; at: number }
+  | { kind: "move"; at: number; by: -1 | 1 };
+
+export function begin(document: Doc): Editing {
+  const keys = assertionsOf(document).map((_, at) => at);
+  return {
+    document,
+    text: written(document),
+    fault: undefined,
+    keys,
+    nextKey: keys.length,
+    arrived: undefined,
+    focus: undefined,
+  };
+}
+
+export function edit(state: Editing, change: Change): Editing {
+  const { document, keys, nextKey } = state;
+  const assertions = assertionsOf(document);
+  switch (change.kind) {
+    case "field":
+      return shown(state, withField(document, change.name, change.value));
+    case "text":
+      return readDocument(state, change.text);
+    case "format":
+      return { ...state, text: written(document), fault: undefined };
+    case "replace":
+      return begin(change.document);
+    case "saved":
+      // What was typed while it was sent stands, and is not saved yet.
+      if (state.document !== change.sent || state.fault) return state;
+      // As it was typed, where that is what was stored.
+      return JSON.stringify(change.sent) === JSON.stringify(change.document)
+        ? state
+        : shown(state, change.document);
+    case "assertion":
+      return shown(state, { ...document, assertions: assertions.with(change.at, change.value) });
+    case "insert":
+      return {
+        ...shown(state, { ...document, assertions: assertions.toSpliced(change.at, 0, change.value) }),
+        keys: keys.toSpliced(change.at, 0, nextKey),
+        nextKey: nextKey + 1,
+        arrived: change.arrived ? nextKey : state.arrived,
+        focus: { key: nextKey, part: "first" },
+      };
+    case "remove":
+      return {
+        ...shown(state, { ...document, assertions: assertions.toSpliced(change.at, 1) }),
+        keys: keys.toSpliced(change.at, 1),
+        focus: { key: keys[change.at + 1] ?? keys[change.at - 1], part: keys.length > 1 ? "first" : "add" },
+      };
+    case "move": {
+      const to = change.at + change.by;
+      if (to < 0 || to >= assertions.length) return state;
+      return {
+        ...shown(state, { ...document, assertions: swapped(assertions, change.at, to) }),
+        keys: swapped(keys, change.at, to),
+        focus: { key: keys[change.at], part: change.by < 0 ? "up" : "down" },
+      };
+    }
+  }
+}
+
+/** Those of the document; none where it holds no list of them. */
+export function assertionsOf(document: Doc): unknown[] {
+  return Array.isArray(document["assertions"]) ? document["assertions"] : [];
+}
+
+export function isRecord(value: unknown): value is Doc {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** With the field set, or without it where the value is undefined. */
+export function withField(document: Doc, name: string, value: unknown): Doc {
+  const { [name]: _, ...rest } = document;
+  if (value === undefined) return rest;
+  // In its place, where it has one.
+  return Object.hasOwn(document, name) ? { ...document, [name]: value } : { ...rest, [name]: value };
+}
+
+/** An id that no assertion has yet. */
+export function freeId(document: Doc): string {
+  const taken = assertionsOf(document).map(one => (isRecord(one) ? one["id"] : undefined));
+  let number = 1;
+  while (taken.includes(`a${number}`)) number += 1;
+  return `a${number}`;
+}
+
+export function written(value: unknown): string {
+  return JSON.stringify(value, null, 2) ?? "";
+}
+
+/** What a new assertion begins with: what is most often wanted, and empty where only its author can tell. */
+export const beginnings: Record<AssertionType, Doc> = {
+  node_call: { expected_name: "", min: 1 },
+  tool_call: { expected_name: "", min: 1 },
+  token_limit: { max_total: 10_000 },
+  http_status: { expected_status: "2xx" },
+  response_time: { max_ms: 10_000 },
+  response_regex: { pattern: "", flags: "i" },
+  semantic: { criteria: "" },
+  json_match: { target_node: "", field: "", expected_value: "" },
+  json_schema: { target_node: "", field: "", schema: { type: "object" } },
+};
+
+export const blank: Doc = {
+  name: "",
+  status: "active",
+  passiveBehavior: "run_when_relevant",
+  scenario: "",
+  threshold: 0.7,
+  turns: [{ input: "" }],
+  assertions: [],
+};
+
+function shown(state: Editing, document: Doc): Editing {
+  return { ...state, document, text: written(document), fault: undefined, focus: undefined };
+}
+
+/** Text that does not parse leaves the document as it was. */
+function readDocument(state: Editing, text: string): Editing {
+  const read = readText(text);
+  if (!read.ok) return { ...state, text, fault: read.fault };
+  if (!isRecord(read.value)) {
+    const fault = { message: "A test case is an object: { … }.", offset: 0, line: 1, column: 1 };
+    return { ...state, text, fault };
+  }
+  const count = assertionsOf(read.value).length;
+  const missing = Math.max(0, count - state.keys.length);
+  const more = Array.from({ length: missing }, (_, at) => state.nextKey + at);
+  return {
+    ...state,
+    document: read.value,
+    text,
+    fault: undefined,
+    keys: [...state.keys.slice(0, count), ...more],
+    nextKey: state.nextKey + missing,
+  };
+}
+
+function swapped<T>(list: T[], a: number, b: number): T[] {
+  return list.with(a, list[b]!).with(b, list[a]!);
+}

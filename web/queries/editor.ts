@@ -1,0 +1,87 @@
+// What the editor of a test case asks for: drafts, completions, faults, past traces, dry-runs. None of it stores anything.
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type { Issue } from "../../src/model/refusal.ts";
+import type { Applicability, Result } from "../../src/model/run.ts";
+import { type Answer, ask, Failed, read } from "../api.ts";
+import type { ListedTest, ListedTrace, Page } from "../shapes.ts";
+
+/** A key and some of its values, shortened. */
+export type Term = { key: string; samples: unknown[] };
+
+/** What the agent's latest traces hold, the most frequent first. */
+export type Vocabulary = {
+  traces: number;
+  complete: boolean;
+  spans: { name: string; count: number; attributes: Term[] }[];
+  tools: { name: string; count: number; arguments: Term[] }[];
+};
+
+export type Eligibility = ListedTest["eligibility"];
+
+export type Validated =
+  | { valid: true; eligibility: Eligibility; warnings: Issue[] }
+  | { valid: false; issues: Issue[] };
+
+export type DryRun = {
+  traceId: string;
+  revision: number;
+  result: Omit<Result, "testId">;
+  applicability: Pick<Applicability, "applied" | "why" | "reason"> | null;
+};
+
+export const vocabularyQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ["agents", agentId, "vocabulary"],
+    queryFn: ({ signal }) => read<Vocabulary>(`/api/agents/${agentId}/vocabulary`, signal),
+    staleTime: 60_000,
+  });
+
+/** Whether the document, as JSON text, could be saved; what was told before stands until the answer is there. */
+export const validateQuery = (agentId: string, text: string) =>
+  queryOptions({
+    queryKey: ["agents", agentId, "validate", text],
+    queryFn: async ({ signal }): Promise<Validated> => {
+      const answer = await ask<Omit<Validated & { valid: true }, "valid">>(
+        "POST",
+        `/api/agents/${agentId}/tests/validate`,
+        { body: JSON.parse(text), signal },
+      );
+      if (answer.ok) return { ...answer.value, valid: true };
+      if (answer.failure.code !== "VALIDATION_ERROR") throw new Failed(answer.failure);
+      return {
+        valid: false,
+        issues: answer.failure.issues ?? [{ path: "", message: answer.failure.message }],
+      };
+    },
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+
+const foundMax = 20;
+
+/** Past traces to try a test on: the latest, or those that hold the text or bear it as their external id. */
+export const pastTracesQuery = (agentId: string, text: string) =>
+  queryOptions({
+    queryKey: ["agents", agentId, "past-traces", text],
+    queryFn: async ({ signal }): Promise<ListedTrace[]> => {
+      const list = async (filter: Record<string, string>) => {
+        const query = new URLSearchParams({ limit: String(foundMax), ...filter });
+        return (await read<Page<ListedTrace>>(`/api/agents/${agentId}/traces?${query}`, signal)).items;
+      };
+      if (text === "") return list({});
+      const [named, holding] = await Promise.all([list({ externalId: text }), list({ text })]);
+      return [...named, ...holding.filter(({ id }) => named.every(one => one.id !== id))];
+    },
+    placeholderData: keepPreviousData,
+  });
+
+export function draftTest(traceId: string): Promise<Answer<Record<string, unknown>>> {
+  return ask("POST", `/api/traces/${traceId}/draft-test`);
+}
+
+export type Place = { spanId: string; attribute: string | null; path: (string | number)[] };
+
+export function draftAssertion(traceId: string, place: Place): Promise<Answer<Record<string, unknown>>> {
+  return ask("POST", `/api/traces/${traceId}/draft-assertion`, { body: place });
+}
