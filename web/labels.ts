@@ -1,8 +1,10 @@
 // The one vocabulary: each state's word, icon and tone, complete by their types.
 import type { AgentType } from "../src/model/agent.ts";
 import type { AssertionType } from "../src/model/assertion.ts";
-import type { Applicability, Outcome, RunState } from "../src/model/run.ts";
+import type { Applicability, Outcome, Routing, RunState } from "../src/model/run.ts";
 import type { PassiveBehavior } from "../src/model/test-case.ts";
+import type { TracePath } from "../src/model/trace.ts";
+import type { LiveState } from "./live.ts";
 import type { Key } from "./shapes.ts";
 import type { IconName } from "./ui/Icon.tsx";
 
@@ -35,6 +37,23 @@ export const testStates: Record<"active" | "disabled", Word> = {
 };
 
 export const routingUnavailable: Word = { text: "Routing unavailable", icon: "warning", tone: "warn" };
+
+/** Whether what happens is shown as it happens. */
+export const liveStates: Record<LiveState | "paused", Word> = {
+  connecting: { text: "Connecting", icon: "clock" },
+  live: { text: "Live", icon: "live", tone: "good" },
+  polling: { text: "Reconnecting", icon: "warning", tone: "warn" },
+  paused: { text: "Paused", icon: "pause", tone: "info" },
+};
+
+export const routings: Record<Routing, string> = {
+  ok: "Scenarios were compared",
+  not_needed: "No scenario to compare",
+  no_user_input: "No user input",
+  unavailable: "Routing unavailable",
+};
+
+export const tracePaths: Record<TracePath, string> = { canonical: "Canonical", otlp: "OTLP" };
 
 /** What a check looks at. */
 export const checkTypes: Record<AssertionType, string> = {

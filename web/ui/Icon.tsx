@@ -26,6 +26,13 @@ const paths = {
   screen: "M2 3h12v8H2zM6 14h4M8 11v3",
   help: "M6 6a2 2 0 1 1 2.7 1.9c-.5.2-.7.5-.7 1.1M8 11.6v.1",
   log: "M3 2.5h10v11H3zM5.5 5.5h5M5.5 8h5M5.5 10.5h3",
+  live: "M8 6.6a1.4 1.4 0 1 1 0 2.8 1.4 1.4 0 0 1 0-2.8ZM4.8 11.2a4.5 4.5 0 0 1 0-6.4M11.2 4.8a4.5 4.5 0 0 1 0 6.4",
+  pause: "M5.5 3.5v9M10.5 3.5v9",
+  play: "M5 3v10l8-5z",
+  filter: "M2 4h12M4.5 8h7M7 12h2",
+  columns: "M2 3h12v10H2zM6 3v10M10 3v10",
+  bookmark: "M4.5 2.5h7v11L8 10.8l-3.5 2.7z",
+  up: "M8 13V3M4 7l4-4 4 4",
   mail: "M2 3.5h12v9H2zM2 4l6 5 6-5",
 } as const;
 

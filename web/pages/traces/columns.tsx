@@ -1,0 +1,161 @@
+// The columns of the list of traces: those that are always there, and those that this browser was told to add.
+import type { ReactNode } from "react";
+import { kept } from "../../kept.ts";
+import { tracePaths } from "../../labels.ts";
+import type { TraceRow } from "../../queries/trace-list.ts";
+import { Popover } from "../../ui/Popover.tsx";
+import { RelativeTime } from "../../ui/Time.tsx";
+import { Duration, RunCell, Subject } from "./cells.tsx";
+
+/** What a cell knows besides its row. */
+export type CellContext = { projectId: string; agentId: string; agentName: string };
+
+export type Column = {
+  id: string;
+  label: string;
+  /** A track of the grid. */
+  width: string;
+  /** The narrowest window that shows it; absent: every one. */
+  from?: "medium" | "wide";
+  end?: boolean;
+  cell: (row: TraceRow, context: CellContext) => ReactNode;
+};
+
+const none = <span className="quiet">–</span>;
+const count = (value: number | null) => (value === null ? none : value.toLocaleString("en"));
+
+const standing: readonly Column[] = [
+  {
+    id: "received",
+    label: "Received",
+    width: "7rem",
+    cell: ({ receivedAt }) => <RelativeTime at={receivedAt} />,
+  },
+  {
+    id: "name",
+    label: "Name and input",
+    width: "minmax(8rem, 1fr)",
+    cell: (row, { projectId, agentId }) => (
+      <Subject row={row} params={{ projectId, agentId, traceId: row.id }} />
+    ),
+  },
+  {
+    id: "verdict",
+    label: "Verdict",
+    width: "minmax(8.5rem, 18rem)",
+    cell: ({ run }) => <RunCell run={run} />,
+  },
+  {
+    id: "status",
+    label: "HTTP",
+    width: "2.75rem",
+    from: "wide",
+    end: true,
+    cell: row => count(row.httpStatus),
+  },
+  {
+    id: "duration",
+    label: "Duration",
+    width: "8.5rem",
+    from: "medium",
+    cell: ({ durationMs }) => (durationMs === null ? none : <Duration ms={durationMs} />),
+  },
+  {
+    id: "tokens-in",
+    label: "Tokens in",
+    width: "4.75rem",
+    from: "wide",
+    end: true,
+    cell: ({ tokens }) => count(tokens.input),
+  },
+  {
+    id: "tokens-out",
+    label: "Out",
+    width: "4rem",
+    from: "wide",
+    end: true,
+    cell: ({ tokens }) => count(tokens.output),
+  },
+  {
+    id: "spans",
+    label: "Spans",
+    width: "3.5rem",
+    from: "wide",
+    end: true,
+    cell: row => count(row.spanCount),
+  },
+];
+
+const optional: readonly Column[] = [
+  {
+    id: "externalId",
+    label: "External id",
+    width: "10rem",
+    from: "wide",
+    cell: ({ externalId }) => (
+      <bdi className="mono" title={externalId}>
+        {externalId}
+      </bdi>
+    ),
+  },
+  { id: "path", label: "Path", width: "5.5rem", from: "wide", cell: ({ path }) => tracePaths[path] },
+  {
+    id: "agent",
+    label: "Agent",
+    width: "9rem",
+    from: "wide",
+    cell: (_, { agentName }) => <bdi>{agentName}</bdi>,
+  },
+  {
+    id: "tests",
+    label: "Tests",
+    width: "3.5rem",
+    from: "wide",
+    end: true,
+    cell: ({ run }) =>
+      run?.counts ? count(Object.values(run.counts).reduce((sum, one) => sum + one, 0)) : none,
+  },
+];
+
+const isOptional = (id: string) => optional.some(column => column.id === id);
+const added = kept<string>("trace-columns", "", text => text === "" || text.split(",").every(isOptional));
+
+export function useColumns(): readonly Column[] {
+  const ids = added.use().split(",");
+  return [...standing, ...optional.filter(({ id }) => ids.includes(id))];
+}
+
+export function ColumnsPopover() {
+  const ids = added.use().split(",");
+  const choose = (id: string, on: boolean) =>
+    added.set(
+      optional
+        .filter(column => (column.id === id ? on : ids.includes(column.id)))
+        .map(({ id }) => id)
+        .join(),
+    );
+  return (
+    <Popover
+      icon="columns"
+      title="Columns"
+      className="only-wide"
+      panel={() => (
+        <fieldset className="panel-form">
+          <legend className="menu-label">More columns</legend>
+          {optional.map(({ id, label }) => (
+            <label key={id} className="choice">
+              <input
+                type="checkbox"
+                checked={ids.includes(id)}
+                onChange={event => choose(id, event.target.checked)}
+              />
+              {label}
+            </label>
+          ))}
+        </fieldset>
+      )}
+    >
+      Columns
+    </Popover>
+  );
+}
