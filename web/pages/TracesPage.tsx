@@ -98,15 +98,21 @@ function Traces({ projectId, agentId, list, live, search, onClear }: TracesProps
     );
   }
   if (failure) {
+    const { code, issues = [] } = failureOf(failure);
+    if (code !== "VALIDATION_ERROR" || !isFiltered(search)) {
+      return <ErrorState failure={failureOf(failure)} onRetry={() => list.retry()} />;
+    }
     return (
-      <>
-        <ErrorState failure={failureOf(failure)} onRetry={() => list.retry()} />
-        {isFiltered(search) && (
-          <div className="line line-center">
-            <Button onClick={onClear}>Clear filters</Button>
-          </div>
-        )}
-      </>
+      <EmptyState icon="warning" title="This address asks for what there is not">
+        <ul className="quiet break">
+          {issues.map(({ path, message }) => (
+            <li key={path}>
+              <code>{path}</code>: {message}
+            </li>
+          ))}
+        </ul>
+        <Button onClick={onClear}>Clear filters</Button>
+      </EmptyState>
     );
   }
   if (nextCursor !== null) return <Looking shown={shown} onClear={onClear} />;

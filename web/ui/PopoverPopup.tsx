@@ -30,6 +30,8 @@ export default function PopoverPopup({ trigger, title, onClose, children }: Popo
         <Base.Positioner
           anchor={trigger}
           className="menu-layer"
+          // Its first focus comes before its place is known: from the window's corner that scrolls nothing.
+          positionMethod="fixed"
           sideOffset={4}
           align="start"
           collisionPadding={8}

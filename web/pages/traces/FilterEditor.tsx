@@ -19,7 +19,9 @@ type FilterEditorProps = {
 export function FilterEditor({ agentId, filter, search, onChange, close }: FilterEditorProps) {
   const panel = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    panel.current?.querySelector<HTMLElement>("[aria-pressed=true], button, input")?.focus();
+    const choices = panel.current?.querySelectorAll<HTMLElement>("button, input") ?? [];
+    const chosen = [...choices].find(one => one.ariaPressed === "true") ?? choices[0];
+    chosen?.focus({ preventScroll: true });
   }, []);
   const set = (values: TraceSearch) => {
     onChange({ ...without(search, filter), ...values });

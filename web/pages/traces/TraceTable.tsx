@@ -3,7 +3,6 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the focus is on the links within.
 import { defaultRangeExtractor, useWindowVirtualizer } from "@tanstack/react-virtual";
 import {
-  type CSSProperties,
   type KeyboardEvent,
   type MouseEvent,
   memo,
@@ -15,7 +14,7 @@ import {
 import type { ShownTraces, TraceList, TraceRow } from "../../queries/trace-list.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
-import { type CellContext, type Column, useColumns } from "./columns.tsx";
+import { type CellContext, type Column, tracksOf, useColumns } from "./columns.tsx";
 import { useMedia } from "./media.ts";
 
 /** Of the height of the root's letters; the stylesheet has the same. */
@@ -39,6 +38,7 @@ export function TraceTable({ list, shown, context, current: initial, onCurrent }
   const { rows, nextCursor } = shown;
   const columns = useColumns();
   const body = useRef<HTMLDivElement>(null);
+  const headings = useRef<HTMLDivElement>(null);
   const [current, setCurrent] = useState(initial);
   const currentAt = current === undefined ? -1 : list.indexOf(current);
   const virtualizer = useRows(body, rows, currentAt);
@@ -81,33 +81,24 @@ export function TraceTable({ list, shown, context, current: initial, onCurrent }
     }
   };
 
-  const style = {
-    "--columns": columns.map(({ width }) => width).join(" "),
-    "--columns-medium": columns
-      .filter(({ from }) => from !== "wide")
-      .map(({ width }) => width)
-      .join(" "),
-    "--columns-small": columns
-      .filter(({ from }) => !from)
-      .map(({ width }) => width)
-      .join(" "),
-  } as CSSProperties;
   return (
     <div
       className="traces-table"
       role="table"
       aria-label="Traces"
       aria-rowcount={nextCursor === null ? rows.length + 1 : -1}
-      style={style}
+      style={tracksOf(columns)}
       onKeyDown={onKeyDown}
     >
       <div role="rowgroup" className="traces-head">
-        <div role="row" aria-rowindex={1} className="traces-row">
-          {columns.map(({ id, label, from, end }) => (
-            <div key={id} role="columnheader" data-from={from} data-end={end}>
-              {label}
-            </div>
-          ))}
+        <div className="traces-headings" role="presentation" ref={headings}>
+          <div role="row" aria-rowindex={1} className="traces-row">
+            {columns.map(({ id, label, from, end }) => (
+              <div key={id} role="columnheader" data-from={from} data-end={end}>
+                {label}
+              </div>
+            ))}
+          </div>
         </div>
         {shown.fresh.count > 0 && (
           <Fresh
@@ -123,6 +114,7 @@ export function TraceTable({ list, shown, context, current: initial, onCurrent }
         role="rowgroup"
         ref={body}
         className="traces-body"
+        onScroll={event => headings.current?.scrollTo({ left: event.currentTarget.scrollLeft })}
         style={{ blockSize: virtualizer.getTotalSize() }}
       >
         {items.map(({ index, start }) => {

@@ -24,14 +24,20 @@ export function Subject({ row, params }: SubjectProps) {
           Failed span
         </span>
       )}
-      {kind === "test_run" && <span className="mark quiet">Test run</span>}
+      {kind === "test_run" && <span className="mark mark-minor quiet">Test run</span>}
       {revision > 1 && path === "canonical" && (
-        <span className="mark quiet" title={`Sent again under the same id; this is revision ${revision}.`}>
+        <span
+          className="mark mark-minor quiet"
+          title={`Sent again under the same id; this is revision ${revision}.`}
+        >
           Replaced
         </span>
       )}
       {revision > 1 && path === "otlp" && (
-        <span className="mark quiet" title={`Joined from several batches; this is revision ${revision}.`}>
+        <span
+          className="mark mark-minor quiet"
+          title={`Joined from several batches; this is revision ${revision}.`}
+        >
           Merged
         </span>
       )}

@@ -1,5 +1,5 @@
 // The columns of the list of traces: those that are always there, and those that this browser was told to add.
-import type { ReactNode } from "react";
+import type { CSSProperties, ReactNode } from "react";
 import { kept } from "../../kept.ts";
 import { tracePaths } from "../../labels.ts";
 import type { TraceRow } from "../../queries/trace-list.ts";
@@ -13,8 +13,10 @@ export type CellContext = { projectId: string; agentId: string; agentName: strin
 export type Column = {
   id: string;
   label: string;
-  /** A track of the grid. */
-  width: string;
+  /** In heights of the root's letters; at least, where it may grow. */
+  rem: number;
+  /** How far it grows; in `fr` it takes what is left. */
+  growsTo?: string;
   /** The narrowest window that shows it; absent: every one. */
   from?: "medium" | "wide";
   end?: boolean;
@@ -28,13 +30,14 @@ const standing: readonly Column[] = [
   {
     id: "received",
     label: "Received",
-    width: "7rem",
+    rem: 7,
     cell: ({ receivedAt }) => <RelativeTime at={receivedAt} />,
   },
   {
     id: "name",
     label: "Name and input",
-    width: "minmax(8rem, 1fr)",
+    rem: 7.5,
+    growsTo: "1fr",
     cell: (row, { projectId, agentId }) => (
       <Subject row={row} params={{ projectId, agentId, traceId: row.id }} />
     ),
@@ -42,13 +45,14 @@ const standing: readonly Column[] = [
   {
     id: "verdict",
     label: "Verdict",
-    width: "minmax(8.5rem, 18rem)",
+    rem: 12.5,
+    growsTo: "16rem",
     cell: ({ run }) => <RunCell run={run} />,
   },
   {
     id: "status",
     label: "HTTP",
-    width: "2.75rem",
+    rem: 2.75,
     from: "wide",
     end: true,
     cell: row => count(row.httpStatus),
@@ -56,14 +60,14 @@ const standing: readonly Column[] = [
   {
     id: "duration",
     label: "Duration",
-    width: "8.5rem",
+    rem: 7.5,
     from: "medium",
     cell: ({ durationMs }) => (durationMs === null ? none : <Duration ms={durationMs} />),
   },
   {
     id: "tokens-in",
     label: "Tokens in",
-    width: "4.75rem",
+    rem: 4.5,
     from: "wide",
     end: true,
     cell: ({ tokens }) => count(tokens.input),
@@ -71,7 +75,7 @@ const standing: readonly Column[] = [
   {
     id: "tokens-out",
     label: "Out",
-    width: "4rem",
+    rem: 3.25,
     from: "wide",
     end: true,
     cell: ({ tokens }) => count(tokens.output),
@@ -79,7 +83,7 @@ const standing: readonly Column[] = [
   {
     id: "spans",
     label: "Spans",
-    width: "3.5rem",
+    rem: 3.5,
     from: "wide",
     end: true,
     cell: row => count(row.spanCount),
@@ -90,7 +94,7 @@ const optional: readonly Column[] = [
   {
     id: "externalId",
     label: "External id",
-    width: "10rem",
+    rem: 9,
     from: "wide",
     cell: ({ externalId }) => (
       <bdi className="mono" title={externalId}>
@@ -98,18 +102,18 @@ const optional: readonly Column[] = [
       </bdi>
     ),
   },
-  { id: "path", label: "Path", width: "5.5rem", from: "wide", cell: ({ path }) => tracePaths[path] },
+  { id: "path", label: "Path", rem: 5, from: "wide", cell: ({ path }) => tracePaths[path] },
   {
     id: "agent",
     label: "Agent",
-    width: "9rem",
+    rem: 7,
     from: "wide",
     cell: (_, { agentName }) => <bdi>{agentName}</bdi>,
   },
   {
     id: "tests",
     label: "Tests",
-    width: "3.5rem",
+    rem: 3.5,
     from: "wide",
     end: true,
     cell: ({ run }) =>
@@ -123,6 +127,20 @@ const added = kept<string>("trace-columns", "", text => text === "" || text.spli
 export function useColumns(): readonly Column[] {
   const ids = added.use().split(",");
   return [...standing, ...optional.filter(({ id }) => ids.includes(id))];
+}
+
+/** The grid's tracks for windows of each size, and the width below which the widest would not do. */
+export function tracksOf(columns: readonly Column[]): CSSProperties {
+  const track = ({ rem, growsTo }: Column) => (growsTo ? `minmax(${rem}rem, ${growsTo})` : `${rem}rem`);
+  const tracks = (shown: readonly Column[]) => shown.map(track).join(" ");
+  const rem = columns.reduce((sum, column) => sum + column.rem, 0);
+  return {
+    "--columns": tracks(columns),
+    "--columns-medium": tracks(columns.filter(({ from }) => from !== "wide")),
+    "--columns-small": tracks(columns.filter(({ from }) => !from)),
+    "--columns-gaps": columns.length + 1,
+    "--columns-width": `${rem}rem`,
+  } as CSSProperties;
 }
 
 export function ColumnsPopover() {
