@@ -86,7 +86,7 @@ function Traces({ projectId, agentId, list, live, search, onClear }: TracesProps
   const { rows, nextCursor, failure } = shown;
   if (rows.length > 0) {
     return (
-      <>
+      <div className="traces-list">
         <TraceTable
           key={entry}
           {...{ list, shown, context }}
@@ -94,7 +94,7 @@ function Traces({ projectId, agentId, list, live, search, onClear }: TracesProps
           onCurrent={id => currents.set(entry, id)}
         />
         <ListEnd list={list} shown={shown} />
-      </>
+      </div>
     );
   }
   if (failure) {

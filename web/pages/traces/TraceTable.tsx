@@ -82,60 +82,62 @@ export function TraceTable({ list, shown, context, current: initial, onCurrent }
   };
 
   return (
-    <div
-      className="traces-table"
-      role="table"
-      aria-label="Traces"
-      aria-rowcount={nextCursor === null ? rows.length + 1 : -1}
-      style={tracksOf(columns)}
-      onKeyDown={onKeyDown}
-    >
-      <div role="rowgroup" className="traces-head">
-        <div className="traces-headings" role="presentation" ref={headings}>
-          <div role="row" aria-rowindex={1} className="traces-row">
-            {columns.map(({ id, label, from, end }) => (
-              <div key={id} role="columnheader" data-from={from} data-end={end}>
-                {label}
-              </div>
-            ))}
+    <>
+      {shown.fresh.count > 0 && (
+        <Fresh
+          fresh={shown.fresh}
+          onGo={() => {
+            list.setAtTop(true);
+            scrollTo({ top: 0 });
+          }}
+        />
+      )}
+      <div
+        className="traces-table"
+        role="table"
+        aria-label="Traces"
+        aria-rowcount={nextCursor === null ? rows.length + 1 : -1}
+        style={tracksOf(columns)}
+        onKeyDown={onKeyDown}
+      >
+        <div role="rowgroup" className="traces-head">
+          <div className="traces-headings" role="presentation" ref={headings}>
+            <div role="row" aria-rowindex={1} className="traces-row">
+              {columns.map(({ id, label, from, end }) => (
+                <div key={id} role="columnheader" data-from={from} data-end={end}>
+                  {label}
+                </div>
+              ))}
+            </div>
           </div>
         </div>
-        {shown.fresh.count > 0 && (
-          <Fresh
-            fresh={shown.fresh}
-            onGo={() => {
-              list.setAtTop(true);
-              scrollTo({ top: 0 });
-            }}
-          />
-        )}
+        <div
+          role="rowgroup"
+          ref={body}
+          className="traces-body"
+          onScroll={event => headings.current?.scrollTo({ left: event.currentTarget.scrollLeft })}
+          style={{ blockSize: virtualizer.getTotalSize() }}
+        >
+          {items.map(({ index, start }) => {
+            const row = rows[index];
+            return (
+              row && (
+                <Row
+                  key={row.id}
+                  {...{ row, columns, context, index }}
+                  top={start - virtualizer.options.scrollMargin}
+                  isCurrent={index === currentAt}
+                  onFocus={id => {
+                    setCurrent(id);
+                    onCurrent(id);
+                  }}
+                />
+              )
+            );
+          })}
+        </div>
       </div>
-      <div
-        role="rowgroup"
-        ref={body}
-        className="traces-body"
-        onScroll={event => headings.current?.scrollTo({ left: event.currentTarget.scrollLeft })}
-        style={{ blockSize: virtualizer.getTotalSize() }}
-      >
-        {items.map(({ index, start }) => {
-          const row = rows[index];
-          return (
-            row && (
-              <Row
-                key={row.id}
-                {...{ row, columns, context, index }}
-                top={start - virtualizer.options.scrollMargin}
-                isCurrent={index === currentAt}
-                onFocus={id => {
-                  setCurrent(id);
-                  onCurrent(id);
-                }}
-              />
-            )
-          );
-        })}
-      </div>
-    </div>
+    </>
   );
 }
 

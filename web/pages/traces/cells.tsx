@@ -1,6 +1,6 @@
 // What single cells of the list of traces show.
 import { Link } from "@tanstack/react-router";
-import { outcomes, routingUnavailable, runStates } from "../../labels.ts";
+import { outcomes, routingUnavailable, runStates, type Word } from "../../labels.ts";
 import type { TraceRow } from "../../queries/trace-list.ts";
 import type { Run } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";
@@ -68,11 +68,13 @@ export function RunCell({ run }: { run: Run | null }) {
   return (
     <>
       {verdict && counts ? (
-        <Stated
-          word={outcomes[verdict]}
-          more={`${counts[verdict]} of ${sum(counts)}`}
-          title={countsText(counts)}
-        />
+        <>
+          <Badge word={outcomes[verdict]} />
+          <span className="count quiet small">
+            {counts[verdict]} of {sum(counts)}
+          </span>
+          <span className="unseen">, {countsText(counts)}</span>
+        </>
       ) : (
         <Stated word={runStates.completed} more={routing && withoutVerdict[routing]} />
       )}
@@ -86,18 +88,12 @@ export function RunCell({ run }: { run: Run | null }) {
   );
 }
 
-type StatedProps = {
-  word: Parameters<typeof Badge>[0]["word"];
-  more?: string | null | undefined;
-  title?: string;
-};
-
-function Stated({ word, more, title = more ?? "" }: StatedProps) {
+function Stated({ word, more }: { word: Word; more?: string | null | undefined }) {
   return (
     <>
       <Badge word={word} />
       {more && (
-        <bdi className="quiet small" title={title}>
+        <bdi className="quiet small" title={more}>
           {more}
         </bdi>
       )}
@@ -107,7 +103,7 @@ function Stated({ word, more, title = more ?? "" }: StatedProps) {
 
 function Countdown({ to }: { to: string }) {
   const left = Date.parse(to) - useNow(1_000);
-  return <span className="quiet small">{left > 0 ? `in ${remainingText(left)}` : "due now"}</span>;
+  return <span className="count quiet small">{left > 0 ? `in ${remainingText(left)}` : "due now"}</span>;
 }
 
 const sum = (counts: Record<string, number>) => Object.values(counts).reduce((total, one) => total + one, 0);

@@ -13,8 +13,9 @@ export type CellContext = { projectId: string; agentId: string; agentName: strin
 export type Column = {
   id: string;
   label: string;
-  /** In heights of the root's letters; at least, where it may grow. */
+  /** In heights of the root's letters; at least, where it may grow. `tightRem`: where little is shown. */
   rem: number;
+  tightRem?: number;
   /** How far it grows; in `fr` it takes what is left. */
   growsTo?: string;
   /** The narrowest window that shows it; absent: every one. */
@@ -30,13 +31,14 @@ const standing: readonly Column[] = [
   {
     id: "received",
     label: "Received",
-    rem: 7,
+    rem: 6.75,
     cell: ({ receivedAt }) => <RelativeTime at={receivedAt} />,
   },
   {
     id: "name",
     label: "Name and input",
-    rem: 7.5,
+    rem: 10.5,
+    tightRem: 7.5,
     growsTo: "1fr",
     cell: (row, { projectId, agentId }) => (
       <Subject row={row} params={{ projectId, agentId, traceId: row.id }} />
@@ -45,8 +47,9 @@ const standing: readonly Column[] = [
   {
     id: "verdict",
     label: "Verdict",
-    rem: 12.5,
-    growsTo: "16rem",
+    rem: 16,
+    tightRem: 12.5,
+    growsTo: "18.5rem",
     cell: ({ run }) => <RunCell run={run} />,
   },
   {
@@ -131,13 +134,21 @@ export function useColumns(): readonly Column[] {
 
 /** The grid's tracks for windows of each size, and the width below which the widest would not do. */
 export function tracksOf(columns: readonly Column[]): CSSProperties {
-  const track = ({ rem, growsTo }: Column) => (growsTo ? `minmax(${rem}rem, ${growsTo})` : `${rem}rem`);
-  const tracks = (shown: readonly Column[]) => shown.map(track).join(" ");
+  const tracks = (shown: readonly Column[], tight: boolean) =>
+    shown
+      .map(({ rem, tightRem = rem, growsTo = "0" }) => `minmax(${tight ? tightRem : rem}rem, ${growsTo})`)
+      .join(" ");
   const rem = columns.reduce((sum, column) => sum + column.rem, 0);
   return {
-    "--columns": tracks(columns),
-    "--columns-medium": tracks(columns.filter(({ from }) => from !== "wide")),
-    "--columns-small": tracks(columns.filter(({ from }) => !from)),
+    "--columns": tracks(columns, false),
+    "--columns-medium": tracks(
+      columns.filter(({ from }) => from !== "wide"),
+      true,
+    ),
+    "--columns-small": tracks(
+      columns.filter(({ from }) => !from),
+      true,
+    ),
     "--columns-gaps": columns.length + 1,
     "--columns-width": `${rem}rem`,
   } as CSSProperties;
