@@ -15,7 +15,7 @@ import type { ShownTraces, TraceList, TraceRow } from "../../queries/trace-list.
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { type CellContext, type Column, tracksOf, useColumns } from "./columns.tsx";
-import { useMedia } from "./media.ts";
+import { useNarrow } from "./media.ts";
 
 /** Of the height of the root's letters; the stylesheet has the same. */
 const rowRem = 2;
@@ -23,7 +23,7 @@ const cardRem = 7.5;
 /** So near to the top is at the top. */
 const topPx = 32;
 /** Further rows are read this many rows before their place comes into sight. */
-const ahead = 60;
+const ahead = 200;
 
 type TraceTableProps = {
   list: TraceList;
@@ -204,7 +204,7 @@ function passToLink(event: MouseEvent<HTMLDivElement>): void {
 
 /** All rows are of one height, that of the letters' size; the one that has the focus stays, wherever one scrolls. */
 function useRows(body: React.RefObject<HTMLDivElement | null>, rows: readonly TraceRow[], currentAt: number) {
-  const narrow = useMedia("(max-width: 767px)");
+  const narrow = useNarrow();
   const [scrollMargin, setScrollMargin] = useState(0);
   const [rem] = useState(() => Number.parseFloat(getComputedStyle(document.documentElement).fontSize));
   const rowPx = rem * (narrow ? cardRem : rowRem);
@@ -215,7 +215,6 @@ function useRows(body: React.RefObject<HTMLDivElement | null>, rows: readonly Tr
     scrollMargin,
     scrollPaddingStart: rowPx * 2,
     scrollPaddingEnd: rowPx,
-    getItemKey: index => rows[index]?.id ?? index,
     rangeExtractor: range => {
       const inSight = defaultRangeExtractor(range);
       if (currentAt < 0 || inSight.includes(currentAt)) return inSight;
@@ -223,9 +222,12 @@ function useRows(body: React.RefObject<HTMLDivElement | null>, rows: readonly Tr
     },
   });
   useLayoutEffect(() => {
-    const top = (body.current?.getBoundingClientRect().top ?? 0) + scrollY;
-    if (Math.abs(top - scrollMargin) > 1) setScrollMargin(top);
-  });
+    // Not at every turn: it makes the browser lay out the page at once. A few rows more or less do no harm.
+    const look = () => setScrollMargin((body.current?.getBoundingClientRect().top ?? 0) + scrollY);
+    look();
+    addEventListener("resize", look);
+    return () => removeEventListener("resize", look);
+  }, [body]);
   useLayoutEffect(() => virtualizer.measure(), [virtualizer, rowPx]);
   return virtualizer;
 }

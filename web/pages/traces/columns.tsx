@@ -24,8 +24,9 @@ export type Column = {
   cell: (row: TraceRow, context: CellContext) => ReactNode;
 };
 
+const numbers = new Intl.NumberFormat("en");
 const none = <span className="quiet">–</span>;
-const count = (value: number | null) => (value === null ? none : value.toLocaleString("en"));
+const count = (value: number | null) => (value === null ? none : numbers.format(value));
 
 const standing: readonly Column[] = [
   {

@@ -1,13 +1,13 @@
-// Whether the window is as a media query says.
+// Whether the window is too narrow for a table.
 import { useSyncExternalStore } from "react";
 
-export function useMedia(query: string): boolean {
-  return useSyncExternalStore(
-    listener => {
-      const media = matchMedia(query);
-      media.addEventListener("change", listener);
-      return () => media.removeEventListener("change", listener);
-    },
-    () => matchMedia(query).matches,
-  );
+const narrow = matchMedia("(max-width: 767px)");
+
+function subscribe(listener: () => void): () => void {
+  narrow.addEventListener("change", listener);
+  return () => narrow.removeEventListener("change", listener);
+}
+
+export function useNarrow(): boolean {
+  return useSyncExternalStore(subscribe, () => narrow.matches);
 }
