@@ -6,9 +6,14 @@ import { failureOf } from "../api.ts";
 import { counted, liveStates } from "../labels.ts";
 import type { LiveState } from "../live.ts";
 import { agentQuery } from "../queries/agents.ts";
-import type { ShownTraces, TraceList } from "../queries/trace-list.ts";
 import type { TraceSearch } from "../queries/trace-search.ts";
-import { useLiveTraces, useShownTraces, useTraceList } from "../queries/use-trace-list.ts";
+import {
+  type ShownTraces,
+  type Traces as TraceList,
+  useLiveTraces,
+  useShownTraces,
+  useTraceList,
+} from "../queries/use-trace-list.ts";
 import { useShortcut } from "../shell/shortcuts.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";

@@ -1,13 +1,14 @@
 // The rows of one list of traces: read page by page as far as somebody scrolls, and kept up to date by few requests.
 import type { ServiceEvent } from "../../src/model/event.ts";
-import type { ListedTrace, Page } from "../shapes.ts";
+import type { RunState } from "../../src/model/run.ts";
 
-/** What a row shows; of the texts only their beginning, as a list may grow to 100,000 rows. */
-export type TraceRow = Omit<ListedTrace, "responseText">;
+/** What the list itself knows of its rows. */
+type Listed = { id: string; externalId: string; run: { state: RunState } | null };
+type Page<R> = { items: R[]; nextCursor: string | null };
 
-export type ShownTraces = {
+export type Shown<R> = {
   /** Newest first, which is the order of their ids. */
-  rows: readonly TraceRow[];
+  rows: readonly R[];
   /** Where reading goes on; "" before the first page, null: all are here. */
   nextCursor: string | null;
   busy: boolean;
@@ -17,21 +18,20 @@ export type ShownTraces = {
 };
 
 /** Asks the API with the list's own filters and these besides. */
-export type ReadTraces = (query: Record<string, string>) => Promise<Page<ListedTrace>>;
+type Read<R> = (query: Record<string, string>) => Promise<Page<R>>;
 
 const pageLimit = "200";
 const headLimit = 100;
-const inputMax = 200;
 /** Events are gathered: the first of some quiet time is followed at once, then at most one look each second. */
 const soonMs = 100;
 const everyMs = 1_000;
 /** Of rows far down that changed, only those in sight are read again, so many at a time. */
 const rowsAtOnce = 8;
 
-export class TraceList {
-  readonly #read: ReadTraces;
+export class TraceList<R extends Listed> {
+  readonly #read: Read<R>;
   readonly #listeners = new Set<() => void>();
-  #shown: ShownTraces = {
+  #shown: Shown<R> = {
     rows: [],
     nextCursor: "",
     busy: false,
@@ -42,7 +42,7 @@ export class TraceList {
   readonly #changed = new Set<string>();
   #headChanged = false;
   /** The newest page, for whoever is not at the top. */
-  #held: Page<TraceRow> | undefined;
+  #held: Page<R> | undefined;
   #atTop = true;
   #asleep = true;
   #inSight: [first: number, last: number] = [0, 0];
@@ -52,7 +52,7 @@ export class TraceList {
   /** Counts how often the list began anew: a page of before does not continue it. */
   #beginnings = 0;
 
-  constructor(read: ReadTraces) {
+  constructor(read: Read<R>) {
     this.#read = read;
   }
 
@@ -61,7 +61,7 @@ export class TraceList {
     return () => this.#listeners.delete(listener);
   };
 
-  shown = (): ShownTraces => this.#shown;
+  shown = (): Shown<R> => this.#shown;
 
   /** Reads one page further, unless that is under way, failed, or everything is here. */
   async more(): Promise<void> {
@@ -75,7 +75,7 @@ export class TraceList {
     if (page instanceof Error) return this.#show({ busy: false, failure: page });
     const { rows } = this.#shown;
     const lowest = rows.at(-1)?.id;
-    const further = page.items.filter(({ id }) => lowest === undefined || id < lowest).map(toRow);
+    const further = page.items.filter(({ id }) => lowest === undefined || id < lowest);
     this.#show({ busy: false, rows: [...rows, ...further], nextCursor: page.nextCursor });
     if (this.#headChanged) this.#lookSoon();
   }
@@ -151,7 +151,7 @@ export class TraceList {
     return low;
   }
 
-  #show(change: Partial<ShownTraces>): void {
+  #show(change: Partial<Shown<R>>): void {
     this.#shown = { ...this.#shown, ...change };
     for (const listener of this.#listeners) listener();
   }
@@ -175,18 +175,20 @@ export class TraceList {
     if (!head && apart.length === 0) return;
     this.#looking = true;
     this.#headChanged = false;
-    for (const id of [...this.#changed]) if (head && id >= headLowest) this.#changed.delete(id);
-    for (const { id } of apart) this.#changed.delete(id);
+    const inHead = head ? [...this.#changed].filter(id => id >= headLowest) : [];
+    for (const id of [...inHead, ...apart.map(({ id }) => id)]) this.#changed.delete(id);
     // What cannot be read now is told of again: the stream of events breaks along with the server.
-    await Promise.allSettled([head && this.#readHead(), ...apart.map(row => this.#readRow(row))]);
+    await Promise.allSettled([head && this.#readHead(inHead), ...apart.map(row => this.#readRow(row))]);
     this.#looking = false;
     this.#lookedAt = performance.now();
     if (this.#headChanged || this.#changed.size > 0) this.#lookSoon();
   }
 
-  async #readHead(): Promise<void> {
-    const page = await this.#read({ limit: String(headLimit) });
-    const head = { items: page.items.map(toRow), nextCursor: page.nextCursor };
+  async #readHead(changed: string[]): Promise<void> {
+    const head = await this.#read({ limit: String(headLimit) });
+    // Newer ones may have pushed them out of it.
+    const lowest = lowestOf(head) ?? "~";
+    for (const id of changed) if (id < lowest) this.#changed.add(id);
     if (this.#asleep) return;
     if (this.#atTop || this.#shown.rows.length === 0) return this.#join(head);
     this.#held = head;
@@ -200,22 +202,22 @@ export class TraceList {
     this.#show({ rows, fresh: { count, atLeast: !this.#continues(head) } });
   }
 
-  async #readRow({ id, externalId }: TraceRow): Promise<void> {
+  async #readRow({ id, externalId }: R): Promise<void> {
     const { items, nextCursor } = await this.#read({ externalId, limit: "1" });
     const at = this.indexOf(id);
     if (items[0]?.id === id) {
-      if (at >= 0) this.#show({ rows: this.#shown.rows.with(at, toRow(items[0])) });
+      if (at >= 0) this.#show({ rows: this.#shown.rows.with(at, items[0]) });
     } else if (nextCursor === null) this.#remove(id);
   }
 
   /** Whether nothing is left out between the newest page and the rows that are here. */
-  #continues({ items, nextCursor }: Page<TraceRow>): boolean {
+  #continues({ items, nextCursor }: Page<R>): boolean {
     const newest = this.#shown.rows[0]?.id;
     return nextCursor === null || newest === undefined || newest >= (items.at(-1)?.id ?? newest);
   }
 
   /** The newest page takes the place of all that it looked at; what does not continue it is left to be read anew. */
-  #join(head: Page<TraceRow>): void {
+  #join(head: Page<R>): void {
     const { rows, nextCursor } = this.#shown;
     const fresh = { count: 0, atLeast: false };
     if (!this.#continues(head)) {
@@ -224,8 +226,7 @@ export class TraceList {
       this.#show({ rows: head.items, nextCursor: head.nextCursor, busy: false, failure: null, fresh });
       return;
     }
-    const lowest = head.nextCursor === null ? "" : head.items.at(-1)?.id;
-    // It found nothing in what it had the time to look at.
+    const lowest = lowestOf(head);
     if (lowest === undefined) {
       this.#show({ fresh });
       return;
@@ -245,6 +246,7 @@ export class TraceList {
   }
 }
 
-function toRow({ responseText: _, ...trace }: ListedTrace): TraceRow {
-  return { ...trace, userInput: trace.userInput?.slice(0, inputMax) ?? null };
+/** Down to which id the newest page knows all; undefined: of none, it found nothing in the time it had. */
+function lowestOf({ items, nextCursor }: Page<{ id: string }>): string | undefined {
+  return nextCursor === null ? "" : items.at(-1)?.id;
 }

@@ -4,24 +4,31 @@ import { useEffect, useState, useSyncExternalStore } from "react";
 import { read } from "../api.ts";
 import { type LiveState, useLive } from "../live.ts";
 import type { ListedTrace, Page } from "../shapes.ts";
-import { TraceList } from "./trace-list.ts";
+import { type Shown, TraceList } from "./trace-list.ts";
 import { type TraceSearch, traceQuery } from "./trace-search.ts";
 
-const keptMs = 30 * 60_000;
+/** What a row shows; of the texts only their beginning, as a list may grow to 100,000 rows. */
+export type TraceRow = Omit<ListedTrace, "responseText">;
+export type Traces = TraceList<TraceRow>;
+export type ShownTraces = Shown<TraceRow>;
 
-export function useTraceList(agentId: string, search: TraceSearch): TraceList {
+const keptMs = 30 * 60_000;
+const inputMax = 200;
+
+export function useTraceList(agentId: string, search: TraceSearch): Traces {
   const queries = useQueryClient();
   const make = () => {
     const filters = Object.fromEntries(traceQuery(search));
-    return new TraceList(query => {
+    return new TraceList<TraceRow>(async query => {
       const path = `/api/agents/${agentId}/traces?${new URLSearchParams({ ...filters, ...query })}`;
       // By the cache for what it does about failures; the rows are the list's to keep.
-      return queries.fetchQuery({
+      const { items, nextCursor } = await queries.fetchQuery({
         queryKey: ["agents", agentId, "trace-page", path],
         queryFn: ({ signal }) => read<Page<ListedTrace>>(path, signal),
         staleTime: 0,
         gcTime: 0,
       });
+      return { items: items.map(toRow), nextCursor };
     });
   };
   const { data } = useQuery({
@@ -36,7 +43,7 @@ export function useTraceList(agentId: string, search: TraceSearch): TraceList {
 }
 
 /** The list follows what happens, unless it is paused or the page is hidden. */
-export function useLiveTraces(list: TraceList, agentId: string, paused: boolean): LiveState | "paused" {
+export function useLiveTraces(list: Traces, agentId: string, paused: boolean): LiveState | "paused" {
   const state = useLive({ agentId }, event => list.hear(event));
   const hidden = useHidden();
   const asleep = paused || hidden;
@@ -52,7 +59,7 @@ export function useLiveTraces(list: TraceList, agentId: string, paused: boolean)
   return paused ? "paused" : state;
 }
 
-export function useShownTraces(list: TraceList) {
+export function useShownTraces(list: Traces) {
   const shown = useSyncExternalStore(list.subscribe, list.shown);
   const { rows, busy } = shown;
   useEffect(() => {
@@ -70,4 +77,8 @@ function useHidden(): boolean {
     return () => document.removeEventListener("visibilitychange", look);
   }, []);
   return hidden;
+}
+
+function toRow({ responseText: _, ...trace }: ListedTrace): TraceRow {
+  return { ...trace, userInput: trace.userInput?.slice(0, inputMax) ?? null };
 }

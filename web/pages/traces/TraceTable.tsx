@@ -11,7 +11,7 @@ import {
   useRef,
   useState,
 } from "react";
-import type { ShownTraces, TraceList, TraceRow } from "../../queries/trace-list.ts";
+import type { ShownTraces, TraceRow, Traces } from "../../queries/use-trace-list.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { type CellContext, type Column, tracksOf, useColumns } from "./columns.tsx";
@@ -26,7 +26,7 @@ const topPx = 32;
 const ahead = 200;
 
 type TraceTableProps = {
-  list: TraceList;
+  list: Traces;
   shown: ShownTraces;
   context: CellContext;
   /** The row to begin with, for whoever comes back to it; told of every other. */

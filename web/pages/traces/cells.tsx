@@ -1,7 +1,7 @@
 // What single cells of the list of traces show.
 import { Link } from "@tanstack/react-router";
 import { outcomes, routingUnavailable, runStates, type Word } from "../../labels.ts";
-import type { TraceRow } from "../../queries/trace-list.ts";
+import type { TraceRow } from "../../queries/use-trace-list.ts";
 import type { Run } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";

@@ -2,7 +2,7 @@
 import type { CSSProperties, ReactNode } from "react";
 import { kept } from "../../kept.ts";
 import { tracePaths } from "../../labels.ts";
-import type { TraceRow } from "../../queries/trace-list.ts";
+import type { TraceRow } from "../../queries/use-trace-list.ts";
 import { Popover } from "../../ui/Popover.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 import { Duration, RunCell, Subject } from "./cells.tsx";
