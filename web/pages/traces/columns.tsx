@@ -1,5 +1,5 @@
 // The columns of the list of traces: those that are always there, and those that this browser was told to add.
-import type { CSSProperties, ReactNode } from "react";
+import { type CSSProperties, type ReactNode, useMemo } from "react";
 import { kept } from "../../kept.ts";
 import { tracePaths } from "../../labels.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
@@ -129,8 +129,8 @@ const isOptional = (id: string) => optional.some(column => column.id === id);
 const added = kept<string>("trace-columns", "", text => text === "" || text.split(",").every(isOptional));
 
 export function useColumns(): readonly Column[] {
-  const ids = added.use().split(",");
-  return [...standing, ...optional.filter(({ id }) => ids.includes(id))];
+  const ids = added.use();
+  return useMemo(() => [...standing, ...optional.filter(({ id }) => ids.split(",").includes(id))], [ids]);
 }
 
 /** The grid's tracks for windows of each size, and the width below which the widest would not do. */
