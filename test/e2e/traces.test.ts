@@ -218,7 +218,9 @@ test("new traces appear by themselves at the top, wait behind a pill elsewhere, 
   await page.getByText("Paused", { exact: true }).waitFor();
   await storeAndTell(agent.id, { userInput: "while paused" });
   const asked: string[] = [];
-  page.on("request", request => asked.push(request.url()));
+  page.on("request", request => {
+    if (request.url().includes("/traces?")) asked.push(request.url());
+  });
   await tell({ type: "refresh", agentId: agent.id });
   await page.getByRole("button", { name: "Resume" }).click();
   await link(page, /while paused/).waitFor();

@@ -51,11 +51,12 @@ export function TraceTable({ list, shown, context, current: initial, onCurrent }
     if (near && !shown.busy) void list.more();
   });
   useEffect(() => {
-    const look = () => list.setAtTop(scrollY < topPx);
+    // What the virtualizer has read: another reading would make the browser lay out the page at once.
+    const look = () => list.setAtTop((virtualizer.scrollOffset ?? 0) < topPx);
     look();
     addEventListener("scroll", look, { passive: true });
     return () => removeEventListener("scroll", look);
-  }, [list]);
+  }, [list, virtualizer]);
 
   const focusRow = useFocusRow(body, initial);
   const move = (step: number) => {

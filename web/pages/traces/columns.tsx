@@ -32,7 +32,7 @@ const standing: readonly Column[] = [
   {
     id: "received",
     label: "Received",
-    rem: 6.75,
+    rem: 7,
     cell: ({ receivedAt }) => <RelativeTime at={receivedAt} />,
   },
   {
