@@ -2,8 +2,10 @@
 import type { AgentType } from "../src/model/agent.ts";
 import type { AssertionType } from "../src/model/assertion.ts";
 import type { SpanRole } from "../src/model/outline.ts";
-import type { Applicability, Outcome, RunState } from "../src/model/run.ts";
+import type { Applicability, Outcome, Routing, RunState } from "../src/model/run.ts";
 import type { PassiveBehavior } from "../src/model/test-case.ts";
+import type { TracePath } from "../src/model/trace.ts";
+import type { LiveState } from "./live.ts";
 import type { Key } from "./shapes.ts";
 import type { IconName } from "./ui/Icon.tsx";
 
@@ -44,6 +46,23 @@ export const spanRoles: Record<SpanRole, { text: string; icon: IconName }> = {
   tool: { text: "Tool", icon: "tool" },
   other: { text: "Step", icon: "none" },
 };
+
+/** Whether what happens is shown as it happens. */
+export const liveStates: Record<LiveState | "paused", Word> = {
+  connecting: { text: "Connecting", icon: "clock" },
+  live: { text: "Live", icon: "live", tone: "good" },
+  polling: { text: "Reconnecting", icon: "warning", tone: "warn" },
+  paused: { text: "Paused", icon: "pause", tone: "info" },
+};
+
+export const routings: Record<Routing, string> = {
+  ok: "Scenarios were compared",
+  not_needed: "No scenario to compare",
+  no_user_input: "No user input",
+  unavailable: "Routing unavailable",
+};
+
+export const tracePaths: Record<TracePath, string> = { canonical: "Canonical", otlp: "OTLP" };
 
 /** What a check looks at. */
 export const checkTypes: Record<AssertionType, string> = {

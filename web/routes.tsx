@@ -16,6 +16,7 @@ import { failureOf } from "./api.ts";
 import { sessionQuery } from "./queries/account.ts";
 import { agentQuery } from "./queries/agents.ts";
 import { projectsQuery } from "./queries/projects.ts";
+import { traceSearch } from "./queries/trace-search.ts";
 import type { Page } from "./shapes.ts";
 import { NotFound } from "./shell/NotFound.tsx";
 import { lastProject } from "./shell/project.ts";
@@ -188,6 +189,7 @@ const agent = createRoute({
 const traces = createRoute({
   path: "/traces",
   getParentRoute: () => agent,
+  validateSearch: textsOf(...traceSearch),
   component: lazyRouteComponent(() => import("./pages/TracesPage.tsx"), "TracesPage"),
 });
 const trace = createRoute({

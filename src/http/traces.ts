@@ -1,6 +1,8 @@
 // Traces of an agent: the list with its filters, one trace whole, and its deletion.
 import { z } from "zod";
 import { loadTraces, refreshStale } from "../load.ts";
+import { type AssertionType, assertionTypes } from "../model/assertion.ts";
+import type { Database } from "../store/db.ts";
 import type { EventPublisher } from "../store/events.ts";
 import { listRunsOfTrace } from "../store/run-reads.ts";
 import { listForAgent } from "../store/test-cases.ts";
@@ -30,6 +32,10 @@ const TraceQuery = PageQuery.extend({
   httpStatus: z.coerce.number().int().min(100).max(999).optional(),
   externalId: z.string().max(255).refine(noNul).optional(),
   testId: Id.optional().describe("Traces on which this test has a result."),
+  checkType: z
+    .enum(assertionTypes)
+    .optional()
+    .describe("Traces on which a test has a result that holds a check of this type, as the tests are now."),
   receivedFrom: instant.optional(),
   receivedTo: instant.optional(),
   durationMinMs: number.optional(),
@@ -56,7 +62,9 @@ export function registerTraces(app: App, { db, events }: Deps & { events: EventP
     },
     async ({ params, query }) => {
       await refreshStale(db, { agentId: params.id });
-      const { cursor, limit, ...filters } = query;
+      const { cursor, limit, checkType, ...plain } = query;
+      const testIds = checkType && (await testsWith(db, params.id, checkType));
+      const filters = { ...plain, testIds };
       const { rows, reach } = await listTraces(db, params.id, filters, listingOf({ cursor, limit }));
       return pageOf(rows.map(listedTraceView), query, reach);
     },
@@ -100,4 +108,9 @@ export function registerTraces(app: App, { db, events }: Deps & { events: EventP
       return reply.code(204).send();
     },
   );
+}
+
+async function testsWith(db: Database, agentId: string, type: AssertionType): Promise<string[]> {
+  const tests = await listForAgent(db, agentId);
+  return tests.filter(({ assertions }) => assertions.some(one => one.type === type)).map(({ id }) => id);
 }

@@ -57,6 +57,8 @@ const written = {
 /** The stored and exported form. Checks shapes only; what a shape cannot say, `assertionIssues` says. */
 export const assertionSchema = variants(stored) satisfies z.ZodType<Assertion>;
 
+export const assertionTypes: AssertionType[] = assertionSchema.options.map(({ shape }) => shape.type.value);
+
 /** The form that clients write: `id` may be absent and `depends_on` one id. */
 export const assertionInputSchema = variants(written);
 export type AssertionInput = z.input<typeof assertionInputSchema>;

@@ -22,6 +22,8 @@ export type TraceFilters = {
   httpStatus?: number | undefined;
   externalId?: string | undefined;
   testId?: string | undefined;
+  /** At least one of these has a result. */
+  testIds?: string[] | undefined;
   receivedFrom?: Date | undefined;
   receivedTo?: Date | undefined;
   durationMinMs?: number | undefined;
@@ -43,7 +45,8 @@ export async function listTraces(
   { before, rowsMax }: Listing,
   patience?: Patience,
 ): Promise<Look<ListedTrace>> {
-  const { receivedFrom, receivedTo } = filters;
+  const { receivedFrom, receivedTo, testIds } = filters;
+  if (testIds?.length === 0) return { rows: [], reach: null };
   const floor = receivedFrom ? idAt(receivedFrom.getTime() - clockSlackMs) : oldest;
   const ceiling = receivedTo ? idAt(receivedTo.getTime() + clockSlackMs) : before;
   const { text, values } = toSql(agentId, filters);
@@ -170,4 +173,5 @@ function addRunFilters(conditions: Conditions, filters: TraceFilters): void {
   add(conditions, filters.verdict, p => `r.verdict = ${p}`);
   add(conditions, filters.routing, p => `r.routing = ${p}`);
   add(conditions, filters.testId, p => `${p}::uuid = any (r.test_ids)`);
+  add(conditions, filters.testIds, p => `${p}::uuid[] && r.test_ids`);
 }

@@ -63,6 +63,7 @@ const filter: fc.Arbitrary<TraceFilters> = fc.record({
   httpStatus: optional(fc.constantFrom(200, 404, 500)),
   externalId: optional(fc.constantFrom("0", "1", "9")),
   testId: optional(fc.constantFrom(...testIds)),
+  testIds: optional(fc.subarray(testIds)),
   receivedFrom: optional(fc.nat(5).map(hour => new Date(began + hour * hourMs))),
   receivedTo: optional(fc.nat(5).map(hour => new Date(began + hour * hourMs))),
   durationMinMs: optional(fc.constantFrom(1, 10, 100)),
@@ -81,6 +82,7 @@ const fewFilters = fc
         "httpStatus",
         "externalId",
         "testId",
+        "testIds",
         "receivedFrom",
         "receivedTo",
         "durationMinMs",
@@ -162,6 +164,7 @@ function passes(one: Stored, filters: TraceFilters): boolean {
     is(filters.verdict, judged?.verdict) &&
     is(filters.routing, judged?.routing) &&
     is(filters.testId, judged && testIds[judged.test]) &&
+    (!filters.testIds || (judged !== undefined && filters.testIds.includes(testIds[judged.test]!))) &&
     within(received, filters.receivedFrom?.getTime(), undefined) &&
     (filters.receivedTo === undefined || received < filters.receivedTo.getTime()) &&
     within(one.durationMs, filters.durationMinMs, filters.durationMaxMs) &&

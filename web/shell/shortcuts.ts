@@ -52,7 +52,10 @@ function onKeyDown(event: KeyboardEvent): void {
   const now = event.timeStamp;
   const sequence = now - before.at < togetherMs ? `${before.key} ${pressed}` : "";
   before = { key: pressed, at: now };
-  const found = listShortcuts().find(({ keys }) => keys === pressed || keys === sequence);
+  const inForceNow = listShortcuts();
+  // "g k" goes before a "k" of the page's own.
+  const found =
+    inForceNow.find(({ keys }) => keys === sequence) ?? inForceNow.find(({ keys }) => keys === pressed);
   if (!found) return;
   event.preventDefault();
   found.run();

@@ -1,0 +1,532 @@
+// The list of an agent's traces: filters, saved views, live rows, every state in its words, keys, and thousands of rows.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import type { Agent } from "../../src/model/agent.ts";
+import type { ServiceEvent } from "../../src/model/event.ts";
+import { EventPublisher } from "../../src/store/events.ts";
+import { makeAgent, makeKey, makeTest, type Owner } from "../support/app.ts";
+import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
+import {
+  assertAccessible,
+  assertReflows,
+  becomesTrue,
+  signIn,
+  startTestBrowser,
+  type TestBrowser,
+} from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
+import { send } from "../support/send.ts";
+import { type StoredTrace, storeRun, storeTrace, storeTraces } from "../support/stored-traces.ts";
+
+let browser: TestBrowser;
+before(async () => {
+  browser = await startTestBrowser();
+});
+after(() => browser.close());
+
+type Opened = { page: Page; owner: Owner; agent: Agent; path: string; complaints: string[] };
+
+/** An agent of an account of its own, whose list is opened once `prepare` has filled it. */
+async function openTraces(
+  prepare: (agentId: string, owner: Owner) => Promise<unknown> = async () => {},
+  { query = "", ...window }: { query?: string; viewport?: { width: number; height: number } } = {},
+): Promise<Opened> {
+  const owner = await browser.service.signUp();
+  const agent = await makeAgent(owner);
+  await prepare(agent.id, owner);
+  const { page, complaints } = await browser.open(window);
+  await signIn(page, owner);
+  const path = `/projects/${owner.projectId}/agents/${agent.id}/traces`;
+  await page.goto(path + query);
+  await page.getByRole("heading", { level: 1, name: "Traces" }).waitFor();
+  return { page, owner, agent, path, complaints };
+}
+
+const store = (agentId: string, trace: StoredTrace) => storeTrace(browser.service.db, agentId, trace);
+
+/** Tells of a change as the service would. */
+async function tell(event: ServiceEvent): Promise<void> {
+  const events = new EventPublisher(browser.service.db);
+  events.publish(event);
+  await events.close();
+}
+
+async function storeAndTell(agentId: string, trace: StoredTrace): Promise<string> {
+  const traceId = await store(agentId, trace);
+  await tell({ type: "trace", agentId, traceId, change: "created" });
+  return traceId;
+}
+
+const link = (page: Page, name: string | RegExp) => page.getByRole("table").getByRole("link", { name });
+const row = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
+const isLive = (page: Page) => page.getByText("Live", { exact: true }).waitFor();
+
+/** Waits for the row to say all of it. */
+async function rowSays(page: Page, text: string, ...words: string[]): Promise<void> {
+  await eventually(async () => {
+    const said = (await row(page, text).textContent()) ?? "";
+    for (const word of words) assert.ok(said.includes(word), `“${said}” does not say “${word}”`);
+  });
+}
+
+const passed = { state: "completed", verdict: "passed", counts: { passed: 1 } } as const;
+const failed = {
+  state: "completed",
+  verdict: "failed",
+  counts: { passed: 3, failed: 1, skipped: 1 },
+} as const;
+
+test("filters are in the address, each a chip that goes alone, and Back brings them back", async () => {
+  const { page, complaints } = await openTraces(async agentId => {
+    await store(agentId, { userInput: "slow and failed", durationMs: 9_000, run: failed });
+    await store(agentId, { userInput: "quick and failed", durationMs: 20, run: failed });
+    await store(agentId, { userInput: "passed", kind: "test_run", run: passed });
+  });
+  await link(page, /slow and failed/).waitFor();
+  await page.getByRole("button", { name: "Add filter" }).click();
+  await page.getByRole("button", { name: "Verdict" }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Verdict" }).click();
+  await page.getByRole("button", { name: "Failed", exact: true }).click();
+  await link(page, /passed/).waitFor({ state: "detached" });
+  assert.match(page.url(), /\?verdict=failed$/);
+
+  await page.getByRole("button", { name: "Add filter" }).click();
+  await page.getByRole("button", { name: "Duration" }).click();
+  await page.getByLabel("At least (ms)").fill("1000");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Duration: at least 1,000 ms", exact: true }).waitFor();
+  await link(page, /quick and failed/).waitFor({ state: "detached" });
+  await link(page, /slow and failed/).waitFor();
+  await assertAccessible(page);
+
+  await page.getByRole("button", { name: "Remove the filter Verdict: Failed" }).click();
+  await becomesTrue(page, "!location.search.includes('verdict')");
+  await becomesTrue(page, "document.activeElement.textContent === 'Add filter'");
+  await page.goBack();
+  await page.getByRole("button", { name: "Verdict: Failed", exact: true }).waitFor();
+  await page.goBack();
+  await link(page, /quick and failed/).waitFor();
+  await page.goBack();
+  await link(page, /passed/).waitFor();
+  assert.equal(new URL(page.url()).search, "");
+
+  await page.getByRole("link", { name: "Test runs" }).click();
+  await link(page, /quick and failed/).waitFor({ state: "detached" });
+  await link(page, /passed/).waitFor();
+  assert.match(page.url(), /\?kind=test_run$/);
+  assert.deepEqual(complaints, []);
+});
+
+test("what is typed is looked for in input and reply, and takes one step of Back in all", async () => {
+  const { page } = await openTraces(async agentId => {
+    await store(agentId, { userInput: "Where is my parcel?" });
+    await store(agentId, { userInput: "Hello", responseText: "Your parcel is on its way." });
+    await store(agentId, { userInput: "Do you sell tents?" });
+  });
+  await link(page, /tents/).waitFor();
+  await page.getByRole("link", { name: "Live traffic" }).click();
+  await becomesTrue(page, "location.search === '?kind=live'");
+  await page.keyboard.press("/");
+  await page.keyboard.type("par");
+  await becomesTrue(page, "location.search.includes('text=par')");
+  await page.keyboard.type("cel");
+  await becomesTrue(page, "location.search.includes('text=parcel')");
+  await link(page, /tents/).waitFor({ state: "detached" });
+  await link(page, /Where is my parcel/).waitFor();
+  await link(page, /Hello/).waitFor();
+  await page.keyboard.press("Escape");
+  await becomesTrue(page, "document.activeElement === document.body");
+  await page.goBack();
+  await becomesTrue(page, "location.search === ''");
+  assert.equal(await page.getByLabel("Search input and reply").inputValue(), "");
+});
+
+test("test cases and types of checks are filters too", async () => {
+  const { page, complaints } = await openTraces(async (agentId, owner) => {
+    const { id } = await makeTest(owner, agentId, { name: "Answers politely" });
+    await store(agentId, { userInput: "judged by it", run: { ...passed, testIds: [id] } });
+    await store(agentId, { userInput: "judged by another", run: passed });
+  });
+  await page.getByRole("button", { name: "Add filter" }).click();
+  await page.getByRole("button", { name: "Test case" }).click();
+  await page.getByRole("button", { name: "Answers politely" }).click();
+  await page.getByRole("button", { name: "Test case: Answers politely", exact: true }).waitFor();
+  await link(page, /judged by another/).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Clear all" }).click();
+  await link(page, /judged by another/).waitFor();
+  await page.getByRole("button", { name: "Add filter" }).click();
+  await page.getByRole("button", { name: "Check type" }).click();
+  await page.getByRole("button", { name: "Response time" }).click();
+  await link(page, /judged by another/).waitFor({ state: "detached" });
+  await link(page, /judged by it/).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("a view is saved by a name, applied, kept over a reload, and deleted", async () => {
+  const { page, path } = await openTraces(
+    async agentId => {
+      await store(agentId, { userInput: "the failed one", run: failed });
+      await store(agentId, { userInput: "the other one", run: passed });
+    },
+    { query: "?verdict=failed&within=7d" },
+  );
+  await link(page, /the failed one/).waitFor();
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByLabel("Save these filters as").fill("Broken lately");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Broken lately" }).waitFor();
+  await assertAccessible(page);
+  await page.goto(path);
+  await link(page, /the other one/).waitFor();
+  await page.getByRole("button", { name: "Views" }).click();
+  await page.getByRole("link", { name: "Broken lately" }).click();
+  await link(page, /the other one/).waitFor({ state: "detached" });
+  await becomesTrue(page, "location.search === '?verdict=failed&within=7d'");
+  await page.getByRole("button", { name: "Broken lately" }).click();
+  await page.getByRole("button", { name: "Delete the view Broken lately" }).click();
+  await page.getByText("None yet.").waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "Views", exact: true }).waitFor();
+});
+
+test("new traces appear by themselves at the top, wait behind a pill elsewhere, and not while paused", async () => {
+  const { page, agent, complaints } = await openTraces(agentId =>
+    storeTraces(browser.service.db, agentId, 300),
+  );
+  await isLive(page);
+  await storeAndTell(agent.id, { userInput: "the first new one" });
+  await link(page, /the first new one/).waitFor();
+
+  await page.mouse.wheel(0, 4_000);
+  await link(page, /Question 110:/).waitFor();
+  const seen = await link(page, /Question 110:/).boundingBox();
+  await storeAndTell(agent.id, { userInput: "the second new one" });
+  await storeAndTell(agent.id, { userInput: "the third new one" });
+  const pill = page.getByRole("button", { name: /^2 new/ });
+  await pill.waitFor();
+  await assertAccessible(page);
+  assert.deepEqual(await link(page, /Question 110:/).boundingBox(), seen, "nothing moved");
+  await pill.click();
+  await link(page, /the third new one/).waitFor();
+  await link(page, /the second new one/).waitFor();
+  await becomesTrue(page, "scrollY === 0");
+  await pill.waitFor({ state: "detached" });
+
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByText("Paused", { exact: true }).waitFor();
+  await storeAndTell(agent.id, { userInput: "while paused" });
+  const asked: string[] = [];
+  page.on("request", request => {
+    if (request.url().includes("/traces?")) asked.push(request.url());
+  });
+  await tell({ type: "refresh", agentId: agent.id });
+  await page.getByRole("button", { name: "Resume" }).click();
+  await link(page, /while paused/).waitFor();
+  assert.equal(asked.length, 1, "one look says it all");
+  assert.deepEqual(complaints, []);
+});
+
+test("where more came than one look shows, the pill says so, and the list begins anew", async () => {
+  const { page, agent } = await openTraces(agentId => storeTraces(browser.service.db, agentId, 250));
+  await isLive(page);
+  await page.mouse.wheel(0, 3_000);
+  await link(page, /Question 90:/).waitFor();
+  for (let number = 1; number <= 130; number++) await store(agent.id, { userInput: `burst ${number}.` });
+  await tell({ type: "refresh", agentId: agent.id });
+  await page.getByRole("button", { name: /^100\+ new/ }).click();
+  await link(page, /burst 130\./).waitFor();
+  for (const text of [/burst 30\./, /burst 1\./, /Question 1:/, /Question 250:/]) {
+    await eventually(async () => {
+      await page.mouse.wheel(0, 600);
+      assert.ok(await link(page, text).count());
+    });
+  }
+});
+
+test("a trace's verdict comes in its place as its run completes", async () => {
+  const { page, owner, agent, complaints } = await openTraces((agentId, owner) => makeTest(owner, agentId));
+  await page.getByRole("heading", { name: "No trace yet" }).waitFor();
+  await page.getByText("Listening").waitFor();
+  await isLive(page);
+  const { key } = await makeKey(owner);
+  const begun = 1_700_000_000_000_000_000n;
+  const span = canonicalSpan({
+    start_time_unix_nano: String(begun),
+    end_time_unix_nano: String(begun + 250_000_000n),
+    attributes: { "gen_ai.prompt": "Is it quick?" },
+  });
+  await send({ url: browser.service.url, key }, { body: canonicalBody(agent.id, { spans: [span] }) });
+  await rowSays(page, "Is it quick?", "Passed", "1 of 1", "250 ms");
+  assert.deepEqual(complaints, []);
+});
+
+test("a row far down the list changes in place, and goes with its trace", async () => {
+  const { page, agent } = await openTraces(async agentId => {
+    await store(agentId, {
+      userInput: "the oldest",
+      receivedAt: new Date(Date.now() - 3_600_000),
+      run: { state: "pending", dueAt: new Date(Date.now() + 3_600_000) },
+    });
+    await storeTraces(browser.service.db, agentId, 250);
+  });
+  await isLive(page);
+  await eventually(async () => {
+    await page.mouse.wheel(0, 2_000);
+    assert.ok(await link(page, /the oldest/).count());
+  });
+  await rowSays(page, "the oldest", "Pending");
+  const { rows } = await browser.service.db.pool.query<{ id: string; trace_id: string }>(
+    "delete from runs where agent_id = $1 and state = 'pending' returning id, trace_id",
+    [agent.id],
+  );
+  const { id: runId, trace_id: traceId } = rows[0]!;
+  await storeRun(browser.service.db, { agentId: agent.id, traceId }, failed);
+  await tell({ type: "run", agentId: agent.id, traceId, runId, state: "completed", verdict: "failed" });
+  await rowSays(page, "the oldest", "Failed", "1 of 5");
+  await tell({ type: "trace", agentId: agent.id, traceId, change: "deleted" });
+  await link(page, /the oldest/).waitFor({ state: "detached" });
+});
+
+test("every state has its words: pending counts down, what was not evaluated says why", async () => {
+  const { page, complaints } = await openTraces(async agentId => {
+    const soon = new Date(Date.now() + 3_600_000);
+    await store(agentId, { userInput: "a pending one", run: { state: "pending", dueAt: soon } });
+    await store(agentId, { userInput: "a running one", run: { state: "running" } });
+    await store(agentId, {
+      userInput: "a broken one",
+      run: { state: "error", error: "It ended its worker." },
+    });
+    await store(agentId, { userInput: "without a run" });
+    await store(agentId, { userInput: "a failed one", run: failed, failed: true, httpStatus: 503 });
+    await store(agentId, {
+      userInput: "an uninstrumented one",
+      run: {
+        state: "completed",
+        verdict: "missing_instrumentation",
+        counts: { passed: 2, missing_instrumentation: 1 },
+      },
+    });
+    await store(agentId, {
+      userInput: "an unrouted one",
+      run: { ...passed, routing: "unavailable" },
+    });
+    await store(agentId, {
+      userInput: "unrouted alone",
+      run: { state: "completed", routing: "unavailable" },
+    });
+    await store(agentId, {
+      userInput: null,
+      name: "silent",
+      run: { state: "completed", routing: "no_user_input" },
+    });
+    await store(agentId, { userInput: "sent again", path: "canonical", revision: 2 });
+    await store(agentId, { userInput: "in batches", path: "otlp", revision: 4 });
+    await store(agentId, { userInput: "by hand", kind: "test_run", run: passed });
+  });
+  await rowSays(page, "a pending one", "Pending", "in 60 min");
+  await rowSays(page, "a running one", "Running");
+  await rowSays(page, "a broken one", "Error", "It ended its worker.");
+  await rowSays(page, "without a run", "Not evaluated", "no test was eligible");
+  await rowSays(
+    page,
+    "a failed one",
+    "Failed",
+    "1 of 5",
+    "3 passed, 1 failed, 1 skipped",
+    "Failed span",
+    "503",
+  );
+  await rowSays(page, "an uninstrumented one", "Missing instrumentation", "1 of 3");
+  await rowSays(page, "an unrouted one", "Passed", "1 of 1", "Routing unavailable");
+  await rowSays(page, "unrouted alone", "Completed", "Routing unavailable");
+  await rowSays(page, "silent", "Completed", "no user input");
+  await rowSays(page, "sent again", "Replaced");
+  await rowSays(page, "in batches", "Merged");
+  await rowSays(page, "by hand", "Test run");
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 900, height: 800 });
+  await assertAccessible(page);
+  assert.deepEqual(complaints, []);
+});
+
+test("by keyboard one walks the rows, opens one, and Back leads to the same row at the same place", async () => {
+  const { page, complaints } = await openTraces(agentId => storeTraces(browser.service.db, agentId, 400));
+  await link(page, /Question 1:/).waitFor();
+  const isAt = (number: number) =>
+    becomesTrue(page, `document.activeElement.textContent.includes("Question ${number}:")`);
+  await page.keyboard.press("j");
+  await isAt(1);
+  await page.keyboard.press("j");
+  await page.keyboard.press("ArrowDown");
+  await isAt(3);
+  await page.keyboard.press("k");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("ArrowUp");
+  await isAt(1);
+  for (let number = 2; number <= 60; number++) await page.keyboard.press("j");
+  await isAt(60);
+  await becomesTrue(page, "scrollY > 500");
+  const place = await page.evaluate("scrollY");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Trace", exact: true }).waitFor();
+  await page.goBack();
+  await isAt(60);
+  await becomesTrue(page, `Math.abs(scrollY - ${place}) < 2`);
+  await page.keyboard.press("j");
+  await isAt(61);
+  await page.keyboard.press("Escape");
+  await becomesTrue(page, "document.activeElement === document.body");
+  await page.keyboard.press("?");
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Next trace").waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("a row is a link that opens in a new tab, also by its time", async () => {
+  const { page, path } = await openTraces(agentId => store(agentId, { userInput: "open me" }));
+  const href = await link(page, /open me/).getAttribute("href");
+  assert.match(href!, new RegExp(`^${path}/[0-9a-f-]{36}$`));
+  const opened = page.context().waitForEvent("page");
+  await page
+    .getByRole("table")
+    .locator("time")
+    .click({ modifiers: ["ControlOrMeta"] });
+  assert.equal(new URL((await opened).url()).pathname, href);
+  assert.ok(page.url().endsWith("/traces"));
+  await page.getByRole("table").locator("time").click();
+  await becomesTrue(page, `location.pathname === '${href}'`);
+});
+
+test("thousands of rows are read as they come near, with few in the page at any time", async () => {
+  const { page, complaints } = await openTraces(agentId => storeTraces(browser.service.db, agentId, 3_000));
+  await link(page, /Question 1:/).waitFor();
+  let most = 0;
+  await eventually(async () => {
+    await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+    most = Math.max(most, await page.evaluate<number>("document.querySelectorAll('*').length"));
+    assert.ok(await link(page, /Question 3000:/).count());
+  });
+  await page.getByText("3000 traces").waitFor();
+  assert.ok(most < 1_500, `${most} nodes`);
+  assert.equal(await page.getByRole("table").getAttribute("aria-rowcount"), "3001");
+  assert.equal(await row(page, "Question 3000:").getAttribute("aria-rowindex"), "3001");
+  await page.keyboard.press("Home");
+  await page.evaluate("scrollTo(0, 0)");
+  await link(page, /Question 1:/).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("hostile texts are shown as texts", async () => {
+  const hostile = {
+    markup: "<img src=x onerror=alert(1)><script>alert(2)</script>",
+    override: "\u202Egnirts desrever",
+    endless: "W".repeat(500),
+  };
+  const { page, complaints } = await openTraces(async agentId => {
+    for (const text of Object.values(hostile)) {
+      await store(agentId, { name: text, userInput: text, externalId: text.slice(0, 255) });
+    }
+  });
+  page.on("dialog", () => assert.fail("a script ran"));
+  await link(page, hostile.markup).first().waitFor();
+  assert.equal(await page.getByRole("table").locator("img, script").count(), 0);
+  await page.getByRole("button", { name: "Columns" }).click();
+  await page.getByRole("checkbox", { name: "External id" }).check();
+  await page.getByRole("columnheader", { name: "External id" }).waitFor();
+  for (const one of await page.getByRole("row").all()) {
+    const { height } = (await one.boundingBox())!;
+    assert.ok(height <= 33, `a row is ${height} high`);
+  }
+  await assertReflows(page);
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await assertReflows(page);
+  assert.deepEqual(complaints, []);
+});
+
+test("columns that were added are there after a reload", async () => {
+  const { page, agent } = await openTraces(agentId =>
+    store(agentId, { externalId: "order-17", run: failed }),
+  );
+  await page.getByRole("button", { name: "Columns" }).click();
+  for (const name of ["External id", "Path", "Agent", "Tests"]) {
+    await page.getByRole("checkbox", { name }).check();
+  }
+  await assertAccessible(page);
+  await page.reload();
+  await rowSays(page, "order-17", "OTLP", agent.name, "5");
+  await assertReflows(page);
+});
+
+test("where nothing matches, or the address asks for what there is not, clearing the filters is the way on", async () => {
+  const { page, path } = await openTraces(agentId => store(agentId, { userInput: "the only one" }), {
+    query: "?text=something+else",
+  });
+  await page.getByRole("heading", { name: "No trace matches" }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await link(page, /the only one/).waitFor();
+  await page.goto(`${path}?verdict=splendid`);
+  await page.getByText("verdict", { exact: true }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await link(page, /the only one/).waitFor();
+  await page.getByRole("link", { name: "Test runs" }).click();
+  await page.getByRole("heading", { name: "No test run yet" }).waitFor();
+  await page.getByRole("link", { name: "Show all traces" }).click();
+  await link(page, /the only one/).waitFor();
+});
+
+test("a failure tells code and request id, and Retry brings the list", async () => {
+  const { page } = await openTraces(agentId => store(agentId, { userInput: "there again" }));
+  const requestId = "0b5f3f39-9c0d-4f8a-8b51-000000000000";
+  await page.route("**/api/agents/*/traces?*", route =>
+    route.fulfill({ status: 500, json: { code: "INTERNAL", message: "Something went wrong.", requestId } }),
+  );
+  await page.reload();
+  await page.getByRole("alert").getByText(requestId).waitFor();
+  await assertAccessible(page);
+  await page.unroute("**/api/agents/*/traces?*");
+  await page.getByRole("button", { name: "Retry" }).click();
+  await link(page, /there again/).waitFor();
+});
+
+test("without its events the list says that it reconnects, asks by itself, and is live again", async () => {
+  const { page, agent } = await openTraces(agentId => store(agentId, { userInput: "there" }));
+  await page.route("**/api/events*", route => route.abort());
+  await page.reload();
+  await page.getByText("Reconnecting", { exact: true }).waitFor();
+  await link(page, /there/).waitFor();
+  await assertAccessible(page);
+  await store(agent.id, { userInput: "came meanwhile" });
+  await link(page, /came meanwhile/).waitFor();
+  await page.unroute("**/api/events*");
+  await isLive(page);
+});
+
+test("on a narrow screen every row is a card, and nothing is cut off", async () => {
+  const { page, path, complaints } = await openTraces(
+    async agentId => {
+      await store(agentId, { userInput: "a failed one", failed: true, revision: 2, run: failed });
+      await storeTraces(browser.service.db, agentId, 60);
+    },
+    { viewport: { width: 320, height: 640 } },
+  );
+  await link(page, /a failed one/).waitFor();
+  await rowSays(page, "a failed one", "Failed", "1 of 5");
+  await assertReflows(page);
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Add filter" }).click();
+  await page.getByRole("button", { name: "Received" }).click();
+  await page.getByRole("button", { name: "Last hour" }).waitFor();
+  await assertReflows(page);
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Last hour" }).click();
+  await page.getByRole("button", { name: "Clear all" }).waitFor();
+  await assertReflows(page);
+  await page.goto(`${path}?kind=test_run`);
+  await page.getByRole("heading", { name: "No test run yet" }).waitFor();
+  await assertReflows(page);
+  assert.deepEqual(complaints, []);
+});

@@ -1,0 +1,117 @@
+// Traces as a list shows them, put straight into the tables: in states that take long to come about, and by the thousand.
+import { randomUUID } from "node:crypto";
+import type { Counts, Outcome, Routing, RunState } from "../../src/model/run.ts";
+import type { TraceKind, TracePath } from "../../src/model/trace.ts";
+import type { Database } from "../../src/store/db.ts";
+import { idAt } from "../../src/store/listing.ts";
+
+export type StoredRun = {
+  state: RunState;
+  dueAt?: Date;
+  verdict?: Outcome | null;
+  counts?: Partial<Counts>;
+  routing?: Routing;
+  testIds?: string[];
+  error?: string;
+};
+
+export type StoredTrace = {
+  name?: string;
+  userInput?: string | null;
+  responseText?: string | null;
+  externalId?: string;
+  kind?: TraceKind;
+  path?: TracePath;
+  revision?: number;
+  failed?: boolean;
+  httpStatus?: number | null;
+  durationMs?: number | null;
+  tokens?: [input: number, output: number] | null;
+  spanCount?: number;
+  receivedAt?: Date;
+  run?: StoredRun;
+};
+
+/** The trace's id. Ids follow the times of receipt, as they do where traces are sent. */
+export async function storeTrace(db: Database, agentId: string, trace: StoredTrace = {}): Promise<string> {
+  const { receivedAt = new Date(), revision = 1, tokens = [640, 118], run } = trace;
+  const id = idAt(receivedAt.getTime()).slice(0, -12) + randomUUID().slice(-12);
+  await db.pool.query(
+    `insert into traces (id, agent_id, external_id, kind, path, revision, received_at, batch_spans, batch_bytes,
+      derived_revision, name, duration_ms, http_status, input_tokens, output_tokens, failed, span_count, user_input,
+      response_text)
+    values ($1, $2, $3, $4, $5, $6, $7, 1, 1, $6, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+    [
+      id,
+      agentId,
+      trace.externalId ?? randomUUID(),
+      trace.kind ?? "live",
+      trace.path ?? "otlp",
+      revision,
+      receivedAt,
+      trace.name ?? "POST /chat",
+      trace.durationMs === undefined ? 1_840 : trace.durationMs,
+      trace.httpStatus === undefined ? 200 : trace.httpStatus,
+      tokens?.[0] ?? null,
+      tokens?.[1] ?? null,
+      trace.failed ?? false,
+      trace.spanCount ?? 5,
+      trace.userInput === undefined ? "Where is my order?" : trace.userInput,
+      trace.responseText ?? null,
+    ],
+  );
+  if (run) await storeRun(db, { agentId, traceId: id }, run);
+  return id;
+}
+
+/** A run of the trace, as its worker left it. */
+export async function storeRun(
+  db: Database,
+  { agentId, traceId }: { agentId: string; traceId: string },
+  { state, dueAt = new Date(), verdict = null, counts, routing, testIds = [], error }: StoredRun,
+): Promise<void> {
+  const completed = state === "completed";
+  // Under a lease that lasts: no worker takes it up.
+  await db.pool.query(
+    `insert into runs (id, trace_id, agent_id, kind, state, due_at, lease_until, revision, routing, verdict, passed,
+      failed, skipped, missing_instrumentation, test_ids, error)
+    values (uuidv7(), $1, $2, 'passive', $3, $4, now() + interval '1 day', $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+    [
+      traceId,
+      agentId,
+      state,
+      dueAt,
+      completed ? 1 : null,
+      completed ? (routing ?? "not_needed") : null,
+      verdict,
+      ...(["passed", "failed", "skipped", "missing_instrumentation"] as const).map(outcome =>
+        completed ? (counts?.[outcome] ?? 0) : null,
+      ),
+      completed ? testIds : null,
+      error ?? null,
+    ],
+  );
+}
+
+/** So many traces a second apart, the newest received now; each says which it is: "Question 1" is the newest. */
+export async function storeTraces(db: Database, agentId: string, count: number): Promise<void> {
+  await db.pool.query(
+    `with made as (
+      select number, now() - number * interval '1 second' as at from generate_series(1, $2::int) as number
+    ), stored as (
+      insert into traces (id, agent_id, external_id, kind, path, received_at, batch_spans, batch_bytes,
+        derived_revision, name, duration_ms, http_status, input_tokens, output_tokens, failed, span_count, user_input)
+      select overlay(overlay(gen_random_uuid()::text placing lpad(to_hex(ms / 65536), 8, '0') from 1 for 8)
+        placing lpad(to_hex(ms % 65536), 4, '0') from 10 for 4)::uuid, $1, number::text, 'live', 'otlp', at, 1, 1, 1,
+        'POST /chat', 20 + (number * 7919) % 9000, 200, 400 + number % 300, number % 500, false, 3 + number % 9,
+        'Question ' || number || ': where is the parcel that was promised for last week?'
+      from made, lateral (select floor(extract(epoch from at) * 1000)::bigint as ms) as moment
+      returning id, agent_id
+    )
+    insert into runs (id, trace_id, agent_id, kind, state, due_at, revision, routing, verdict, passed, failed, skipped,
+      missing_instrumentation, test_ids)
+    select uuidv7(), id, agent_id, 'passive', 'completed', now(), 1, 'not_needed', 'passed', 4, 0, 1, 0, '{}'
+    from stored`,
+    [agentId, count],
+  );
+}

@@ -1,0 +1,174 @@
+// What narrows the list of traces: tabs, text, and filters, each of them in the address.
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { testsQuery } from "../../queries/tests.ts";
+import type { TraceSearch } from "../../queries/trace-search.ts";
+import { Button } from "../../ui/Button.tsx";
+import { Icon } from "../../ui/Icon.tsx";
+import { Popover } from "../../ui/Popover.tsx";
+import { FilterEditor } from "./FilterEditor.tsx";
+import { type Filter, filters, textOf, without } from "./filters.ts";
+
+const typingMs = 250;
+
+const tabs = [
+  { kind: undefined, text: "All" },
+  { kind: "live", text: "Live traffic" },
+  { kind: "test_run", text: "Test runs" },
+] as const;
+
+type FilterBarProps = {
+  agentId: string;
+  search: TraceSearch;
+  onChange: (search: TraceSearch, how?: "replace") => void;
+  searchBox: RefObject<HTMLInputElement | null>;
+  /** Beside the filters: views, columns. */
+  children: ReactNode;
+};
+
+export function FilterBar({ agentId, search, onChange, searchBox, children }: FilterBarProps) {
+  const add = useRef<HTMLSpanElement>(null);
+  const { data: tests = [] } = useInfiniteQuery({
+    ...testsQuery(agentId),
+    enabled: search.testId !== undefined,
+  });
+  const testName = (id: string) => tests.find(test => test.id === id)?.name ?? "one that is not here";
+  const set = filters.flatMap(filter => {
+    const text = textOf(filter, search, testName);
+    return text ? [{ filter, text }] : [];
+  });
+  const remove = (filter?: Filter) => {
+    onChange(without(search, filter));
+    // What had the focus is gone.
+    add.current?.querySelector("button")?.focus();
+  };
+  return (
+    <div className="filter-bar">
+      <div className="line">
+        <nav className="segments" aria-label="Kind of traces">
+          {tabs.map(({ kind, text }) => (
+            <Link
+              key={text}
+              to="."
+              search={{ ...search, kind }}
+              className="segment"
+              aria-current={search.kind === kind ? "page" : undefined}
+            >
+              {text}
+            </Link>
+          ))}
+        </nav>
+        <TextFilter
+          text={search.text ?? ""}
+          onType={text => onChange({ ...search, text }, "replace")}
+          box={searchBox}
+        />
+        <span ref={add}>
+          <AddFilter agentId={agentId} search={search} onChange={onChange} />
+        </span>
+        {children}
+      </div>
+      {set.length > 0 && (
+        <ul className="chips" aria-label="Filters in force">
+          {set.map(({ filter, text }) => (
+            <li key={filter.label} className="chip">
+              <Popover
+                look="plain"
+                small
+                title={filter.label}
+                panel={close => <FilterEditor {...{ agentId, filter, search, onChange, close }} />}
+              >
+                <span className="chip-text">
+                  <span className="quiet">{filter.label}:</span> <bdi>{text}</bdi>
+                </span>
+              </Popover>
+              <Button
+                look="plain"
+                small
+                icon="cross"
+                aria-label={`Remove the filter ${filter.label}: ${text}`}
+                onClick={() => remove(filter)}
+              />
+            </li>
+          ))}
+          <li>
+            <Button look="link" onClick={() => remove()}>
+              Clear all
+            </Button>
+          </li>
+        </ul>
+      )}
+    </div>
+  );
+}
+
+type AddFilterProps = Pick<FilterBarProps, "agentId" | "search" | "onChange">;
+
+function AddFilter(props: AddFilterProps) {
+  return (
+    <Popover icon="filter" title="Add filter" panel={close => <AddFilterPanel {...props} close={close} />}>
+      Add filter
+    </Popover>
+  );
+}
+
+function AddFilterPanel({ close, ...props }: AddFilterProps & { close: () => void }) {
+  const [filter, setFilter] = useState<Filter>();
+  if (filter) return <FilterEditor {...props} filter={filter} close={close} />;
+  return (
+    <ul>
+      {filters.map(one => (
+        <li key={one.label}>
+          <button type="button" className="menu-item panel-item" onClick={() => setFilter(one)}>
+            {one.label}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+type TextFilterProps = {
+  text: string;
+  onType: (text: string) => void;
+  box: RefObject<HTMLInputElement | null>;
+};
+
+/** What is typed reaches the address a moment later; what the address says, the box shows. */
+function TextFilter({ text, onType, box }: TextFilterProps) {
+  const [typed, setTyped] = useState<string>();
+  const latest = useRef(onType);
+  useEffect(() => {
+    latest.current = onType;
+  });
+  useEffect(() => {
+    if (typed === undefined) return;
+    const timer = setTimeout(() => {
+      latest.current(typed);
+      setTyped(undefined);
+    }, typingMs);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return (
+    <search className="search-box">
+      <Icon name="search" />
+      <input
+        ref={box}
+        type="search"
+        className="input"
+        aria-label="Search input and reply"
+        placeholder="Search input and reply"
+        maxLength={200}
+        value={typed ?? text}
+        onChange={event => setTyped(event.target.value)}
+        onKeyDown={event => {
+          if (event.key !== "Escape") return;
+          // The browser's own would clear it.
+          event.preventDefault();
+          event.currentTarget.blur();
+        }}
+      />
+    </search>
+  );
+}

@@ -1,0 +1,103 @@
+// Sets of filters by a name, kept in this browser for each agent.
+import { Link } from "@tanstack/react-router";
+import type { FormEvent } from "react";
+import { type Kept, kept } from "../../kept.ts";
+import { type TraceSearch, traceSearch } from "../../queries/trace-search.ts";
+import { Button } from "../../ui/Button.tsx";
+import { Icon } from "../../ui/Icon.tsx";
+import { Popover } from "../../ui/Popover.tsx";
+
+type View = { name: string; search: TraceSearch };
+
+const ofAgents = new Map<string, Kept<string>>();
+
+function viewsOf(agentId: string): Kept<string> {
+  const views = ofAgents.get(agentId) ?? kept<string>(`trace-views-${agentId}`, "[]", isViews);
+  ofAgents.set(agentId, views);
+  return views;
+}
+
+export function ViewsPopover({ agentId, search }: { agentId: string; search: TraceSearch }) {
+  const store = viewsOf(agentId);
+  const views: View[] = JSON.parse(store.use());
+  const keep = (next: View[]) => store.set(JSON.stringify(next));
+  const text = searchText(search);
+  const save = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const name = String(new FormData(form).get("name")).trim();
+    if (!name) return;
+    const others = views.filter(view => view.name !== name);
+    keep([...others, { name, search }].sort((one, other) => one.name.localeCompare(other.name)));
+    form.reset();
+  };
+  const shown = views.find(view => searchText(view.search) === text);
+  return (
+    <Popover
+      icon="bookmark"
+      title="Saved views"
+      panel={close => (
+        <>
+          <h2 className="menu-label">Saved views</h2>
+          {views.length === 0 && <p className="menu-label">None yet. Set some filters and name them.</p>}
+          <ul>
+            {views.map(view => (
+              <li key={view.name} className="view">
+                <Link
+                  to="."
+                  search={view.search}
+                  className="menu-item panel-item"
+                  aria-current={view === shown || undefined}
+                  onClick={close}
+                >
+                  <span className="menu-tick">{view === shown && <Icon name="check" />}</span>
+                  <bdi>{view.name}</bdi>
+                </Link>
+                <Button
+                  look="plain"
+                  small
+                  icon="trash"
+                  aria-label={`Delete the view ${view.name}`}
+                  onClick={event => {
+                    // The next thing in the panel takes over the focus of what goes.
+                    event.currentTarget.closest("[role=dialog]")?.querySelector("input")?.focus();
+                    keep(views.filter(one => one !== view));
+                  }}
+                />
+              </li>
+            ))}
+          </ul>
+          <form className="panel-form" onSubmit={save}>
+            <label className="stack-tight">
+              Save these filters as
+              <input className="input" name="name" maxLength={60} required autoComplete="off" />
+            </label>
+            <Button type="submit">Save view</Button>
+          </form>
+        </>
+      )}
+    >
+      <bdi className="chip-text">{shown?.name ?? "Views"}</bdi>
+    </Popover>
+  );
+}
+
+/** The same for the same filters, in whatever order they were set. */
+function searchText(search: TraceSearch): string {
+  return traceSearch.map(name => search[name] ?? "").join("\n");
+}
+
+function isViews(text: string): boolean {
+  try {
+    const views = JSON.parse(text);
+    return (
+      Array.isArray(views) &&
+      views.every(
+        ({ name, search }) =>
+          typeof name === "string" && Object.values(search).every(value => typeof value === "string"),
+      )
+    );
+  } catch {
+    return false;
+  }
+}

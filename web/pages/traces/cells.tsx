@@ -1,0 +1,140 @@
+// What single cells of the list of traces show.
+import { Link } from "@tanstack/react-router";
+import { outcomes, routingUnavailable, runStates, type Word } from "../../labels.ts";
+import type { TraceRow } from "../../queries/use-trace-list.ts";
+import type { Run } from "../../shapes.ts";
+import { Badge } from "../../ui/Badge.tsx";
+import { Icon } from "../../ui/Icon.tsx";
+import { useNow } from "../../ui/now.ts";
+import { remainingText } from "../../ui/Time.tsx";
+
+type SubjectProps = { row: TraceRow; params: { projectId: string; agentId: string; traceId: string } };
+
+/** The trace's name, which opens it, with the first words of what the user said, and its marks. */
+export function Subject({ row, params }: SubjectProps) {
+  const { kind, path, failed, revision, name, userInput } = row;
+  return (
+    <>
+      <Link to="/projects/$projectId/agents/$agentId/traces/$traceId" params={params} className="trace-link">
+        <bdi className="trace-name">{name || "Unnamed"}</bdi> <bdi className="trace-input">{userInput}</bdi>
+      </Link>
+      {failed && (
+        <span className="mark text-bad" title="At least one of its spans failed.">
+          <Icon name="warning" />
+          Failed span
+        </span>
+      )}
+      {kind === "test_run" && <span className="mark mark-minor quiet">Test run</span>}
+      {revision > 1 && path === "canonical" && (
+        <span
+          className="mark mark-minor quiet"
+          title={`Sent again under the same id; this is revision ${revision}.`}
+        >
+          Replaced
+        </span>
+      )}
+      {revision > 1 && path === "otlp" && (
+        <span
+          className="mark mark-minor quiet"
+          title={`Joined from several batches; this is revision ${revision}.`}
+        >
+          Merged
+        </span>
+      )}
+    </>
+  );
+}
+
+const withoutVerdict = {
+  ok: "no test applied",
+  not_needed: "no test applied",
+  no_user_input: "no user input",
+  unavailable: undefined,
+} as const;
+
+/** What the run came to, in its word and counts, or how far it is, or why there is none. */
+export function RunCell({ run }: { run: Run | null }) {
+  if (run === null) return <Stated word={runStates.none} more="no test was eligible" />;
+  const { state, verdict, counts, routing } = run;
+  if (state === "pending") {
+    return (
+      <>
+        <Badge word={runStates.pending} />
+        <Countdown to={run.dueAt} />
+      </>
+    );
+  }
+  if (state !== "completed") return <Stated word={runStates[state]} more={run.error} />;
+  return (
+    <>
+      {verdict && counts ? (
+        <>
+          <Badge word={outcomes[verdict]} />
+          <span className="count quiet small">
+            {counts[verdict]} of {sum(counts)}
+          </span>
+          <span className="unseen">, {countsText(counts)}</span>
+        </>
+      ) : (
+        <Stated word={runStates.completed} more={routing && withoutVerdict[routing]} />
+      )}
+      {routing === "unavailable" && (
+        <span className="mark text-warn" title="No conditional test was evaluated.">
+          <Icon name={routingUnavailable.icon} />
+          {routingUnavailable.text}
+        </span>
+      )}
+    </>
+  );
+}
+
+function Stated({ word, more }: { word: Word; more?: string | null | undefined }) {
+  return (
+    <>
+      <Badge word={word} />
+      {more && (
+        <bdi className="quiet small" title={more}>
+          {more}
+        </bdi>
+      )}
+    </>
+  );
+}
+
+function Countdown({ to }: { to: string }) {
+  const left = Date.parse(to) - useNow(1_000);
+  return <span className="count quiet small">{left > 0 ? `in ${remainingText(left)}` : "due now"}</span>;
+}
+
+const sum = (counts: Record<string, number>) => Object.values(counts).reduce((total, one) => total + one, 0);
+
+/** "3 passed, 1 failed" */
+function countsText(counts: NonNullable<Run["counts"]>): string {
+  return (Object.keys(outcomes) as (keyof typeof outcomes)[])
+    .filter(outcome => counts[outcome] > 0)
+    .map(outcome => `${counts[outcome]} ${outcomes[outcome].text.toLowerCase()}`)
+    .join(", ");
+}
+
+/** From 10 ms to 100 s: the same length stands for the same time in every row. */
+const decades = 4;
+
+export function Duration({ ms }: { ms: number }) {
+  const share = Math.min(1, Math.max(0.02, (Math.log10(Math.max(ms, 1)) - 1) / decades));
+  return (
+    <span className="duration">
+      <span>{durationText(ms)}</span>
+      <span className="duration-bar" aria-hidden="true">
+        <span style={{ inlineSize: `${share * 100}%` }} />
+      </span>
+    </span>
+  );
+}
+
+export function durationText(ms: number): string {
+  if (ms < 1) return "< 1 ms";
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1_000)} s`;
+  return `${(ms / 3_600_000).toLocaleString("en", { maximumFractionDigits: 1 })} h`;
+}

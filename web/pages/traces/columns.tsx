@@ -1,0 +1,191 @@
+// The columns of the list of traces: those that are always there, and those that this browser was told to add.
+import { type CSSProperties, type ReactNode, useMemo } from "react";
+import { kept } from "../../kept.ts";
+import { tracePaths } from "../../labels.ts";
+import type { TraceRow } from "../../queries/use-trace-list.ts";
+import { Popover } from "../../ui/Popover.tsx";
+import { RelativeTime } from "../../ui/Time.tsx";
+import { Duration, RunCell, Subject } from "./cells.tsx";
+
+/** What a cell knows besides its row. */
+export type CellContext = { projectId: string; agentId: string; agentName: string };
+
+export type Column = {
+  id: string;
+  label: string;
+  /** In heights of the root's letters; at least, where it may grow. `tightRem`: where little is shown. */
+  rem: number;
+  tightRem?: number;
+  /** How far it grows; in `fr` it takes what is left. */
+  growsTo?: string;
+  /** The narrowest window that shows it; absent: every one. */
+  from?: "medium" | "wide";
+  end?: boolean;
+  cell: (row: TraceRow, context: CellContext) => ReactNode;
+};
+
+const numbers = new Intl.NumberFormat("en");
+const none = <span className="quiet">–</span>;
+const count = (value: number | null) => (value === null ? none : numbers.format(value));
+
+const standing: readonly Column[] = [
+  {
+    id: "received",
+    label: "Received",
+    rem: 7,
+    cell: ({ receivedAt }) => <RelativeTime at={receivedAt} />,
+  },
+  {
+    id: "name",
+    label: "Name and input",
+    rem: 10.5,
+    tightRem: 7.5,
+    growsTo: "1fr",
+    cell: (row, { projectId, agentId }) => (
+      <Subject row={row} params={{ projectId, agentId, traceId: row.id }} />
+    ),
+  },
+  {
+    id: "verdict",
+    label: "Verdict",
+    rem: 16,
+    tightRem: 12.5,
+    growsTo: "18.5rem",
+    cell: ({ run }) => <RunCell run={run} />,
+  },
+  {
+    id: "status",
+    label: "HTTP",
+    rem: 2.75,
+    from: "wide",
+    end: true,
+    cell: row => count(row.httpStatus),
+  },
+  {
+    id: "duration",
+    label: "Duration",
+    rem: 7.5,
+    from: "medium",
+    cell: ({ durationMs }) => (durationMs === null ? none : <Duration ms={durationMs} />),
+  },
+  {
+    id: "tokens-in",
+    label: "Tokens in",
+    rem: 4.5,
+    from: "wide",
+    end: true,
+    cell: ({ tokens }) => count(tokens.input),
+  },
+  {
+    id: "tokens-out",
+    label: "Out",
+    rem: 3.25,
+    from: "wide",
+    end: true,
+    cell: ({ tokens }) => count(tokens.output),
+  },
+  {
+    id: "spans",
+    label: "Spans",
+    rem: 3.5,
+    from: "wide",
+    end: true,
+    cell: row => count(row.spanCount),
+  },
+];
+
+const optional: readonly Column[] = [
+  {
+    id: "externalId",
+    label: "External id",
+    rem: 9,
+    from: "wide",
+    cell: ({ externalId }) => (
+      <bdi className="mono" title={externalId}>
+        {externalId}
+      </bdi>
+    ),
+  },
+  { id: "path", label: "Path", rem: 5, from: "wide", cell: ({ path }) => tracePaths[path] },
+  {
+    id: "agent",
+    label: "Agent",
+    rem: 7,
+    from: "wide",
+    cell: (_, { agentName }) => <bdi>{agentName}</bdi>,
+  },
+  {
+    id: "tests",
+    label: "Tests",
+    rem: 3.5,
+    from: "wide",
+    end: true,
+    cell: ({ run }) =>
+      run?.counts ? count(Object.values(run.counts).reduce((sum, one) => sum + one, 0)) : none,
+  },
+];
+
+const isOptional = (id: string) => optional.some(column => column.id === id);
+const added = kept<string>("trace-columns", "", text => text === "" || text.split(",").every(isOptional));
+
+export function useColumns(): readonly Column[] {
+  const ids = added.use();
+  return useMemo(() => [...standing, ...optional.filter(({ id }) => ids.split(",").includes(id))], [ids]);
+}
+
+/** The grid's tracks for windows of each size, and the width below which the widest would not do. */
+export function tracksOf(columns: readonly Column[]): CSSProperties {
+  const tracks = (shown: readonly Column[], tight: boolean) =>
+    shown
+      .map(({ rem, tightRem = rem, growsTo = "0" }) => `minmax(${tight ? tightRem : rem}rem, ${growsTo})`)
+      .join(" ");
+  const rem = columns.reduce((sum, column) => sum + column.rem, 0);
+  return {
+    "--columns": tracks(columns, false),
+    "--columns-medium": tracks(
+      columns.filter(({ from }) => from !== "wide"),
+      true,
+    ),
+    "--columns-small": tracks(
+      columns.filter(({ from }) => !from),
+      true,
+    ),
+    "--columns-gaps": columns.length + 1,
+    "--columns-width": `${rem}rem`,
+  } as CSSProperties;
+}
+
+export function ColumnsPopover() {
+  const ids = added.use().split(",");
+  const choose = (id: string, on: boolean) =>
+    added.set(
+      optional
+        .filter(column => (column.id === id ? on : ids.includes(column.id)))
+        .map(({ id }) => id)
+        .join(),
+    );
+  return (
+    <Popover
+      icon="columns"
+      title="Columns"
+      className="only-wide"
+      panel={() => (
+        <fieldset className="panel-form">
+          <legend className="menu-label">More columns</legend>
+          {optional.map(({ id, label }) => (
+            <label key={id} className="choice">
+              <input
+                type="checkbox"
+                checked={ids.includes(id)}
+                onChange={event => choose(id, event.target.checked)}
+              />
+              {label}
+            </label>
+          ))}
+        </fieldset>
+      )}
+    >
+      Columns
+    </Popover>
+  );
+}

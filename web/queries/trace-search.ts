@@ -1,0 +1,41 @@
+// What an address of the list of traces may ask: the filters of the API by their own names, and `within`.
+
+/** `within` is a span of time that ends now, such as "24h". */
+export const traceSearch = [
+  "kind",
+  "text",
+  "state",
+  "verdict",
+  "routing",
+  "testId",
+  "checkType",
+  "failed",
+  "httpStatus",
+  "path",
+  "externalId",
+  "within",
+  "receivedFrom",
+  "receivedTo",
+  "durationMinMs",
+  "durationMaxMs",
+  "tokensMin",
+  "tokensMax",
+] as const;
+
+export type TraceSearchName = (typeof traceSearch)[number];
+export type TraceSearch = { [N in TraceSearchName]?: string | undefined };
+
+export const spansOfTime: Record<string, { text: string; ms: number }> = {
+  "1h": { text: "Last hour", ms: 3_600_000 },
+  "24h": { text: "Last 24 hours", ms: 86_400_000 },
+  "7d": { text: "Last 7 days", ms: 604_800_000 },
+  "30d": { text: "Last 30 days", ms: 2_592_000_000 },
+};
+
+/** The query for the API as it stands now. What is not valid goes there as it is, and is refused by its name. */
+export function traceQuery({ within, ...search }: TraceSearch): URLSearchParams {
+  const span = within === undefined ? undefined : spansOfTime[within];
+  const from = span ? new Date(Date.now() - span.ms).toISOString() : within;
+  const given = Object.entries({ ...search, receivedFrom: search.receivedFrom ?? from });
+  return new URLSearchParams(given.filter((pair): pair is [string, string] => Boolean(pair[1])));
+}

@@ -1,0 +1,39 @@
+// A button that opens a small panel beside it; what the panel takes is loaded when it is first wanted.
+import { lazy, type ReactNode, Suspense, useRef, useState } from "react";
+import { Button, type ButtonProps } from "./Button.tsx";
+
+const load = () => import("./PopoverPopup.tsx");
+const PopoverPopup = lazy(load);
+
+type PopoverProps = Omit<ButtonProps, "onClick" | "ref"> & {
+  /** Of the panel. */
+  title: string;
+  /** What is in the panel; `close` closes it and gives the focus back. */
+  panel: (close: () => void) => ReactNode;
+};
+
+export function Popover({ title, panel, ...button }: PopoverProps) {
+  const trigger = useRef<HTMLButtonElement>(null);
+  const [open, setOpen] = useState(false);
+  const close = () => setOpen(false);
+  return (
+    <>
+      <Button
+        {...button}
+        ref={trigger}
+        aria-haspopup="dialog"
+        aria-expanded={open}
+        onPointerEnter={() => void load()}
+        onFocus={() => void load()}
+        onClick={() => setOpen(!open)}
+      />
+      {open && (
+        <Suspense>
+          <PopoverPopup trigger={trigger} title={title} onClose={close}>
+            {panel(close)}
+          </PopoverPopup>
+        </Suspense>
+      )}
+    </>
+  );
+}
