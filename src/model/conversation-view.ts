@@ -77,8 +77,8 @@ function turnOf(entry: Entry, max: number): Turn {
     ...place,
     kind: "tool_call",
     name: shortName(entry.name),
-    arguments: valueOf(entry.arguments, max),
-    result: valueOf(entry.result, max),
+    arguments: passageOf(entry.arguments, max),
+    result: passageOf(entry.result, max),
     error: error && shortName(error),
     durationMs,
     failed,
@@ -92,7 +92,7 @@ function pieceOf(piece: ReadPiece, spanId: string, max: number): Piece {
   return { kind: piece.kind, ...passage };
 }
 
-function valueOf(placed: Placed | null, max: number): Passage | null {
+function passageOf(placed: Placed | null, max: number): Passage | null {
   if (placed === null) return null;
   const { value, spanId, paths } = placed;
   return cut(typeof value === "string" ? value : JSON.stringify(value), { spanId, paths }, max);
