@@ -6,7 +6,8 @@ import type { Entry, Placed, SubAgent, Transcript } from "./transcript.ts";
 export type Passage = { text: string; length: number; spanId: string; paths: SpanPath[] };
 
 export type Piece =
-  | ({ kind: "text" | "reasoning" } & Passage)
+  | ({ kind: "text" } & Passage)
+  | ({ kind: "reasoning" } & Passage)
   /** Named, never loaded. */
   | { kind: "media"; name: string }
   /** A part of a type that nobody knows, as JSON. */
