@@ -149,7 +149,7 @@ function Row({ row, reachable, chosen, onChoose }: RowProps) {
       style={{ paddingInlineStart: `${Math.min(depth - 1, 12) * 14}px` }}
       onClick={event => {
         // Whoever marks text does not mean to fold.
-        const isInText = event.target instanceof Element && event.target.closest(".text") !== null;
+        const isInText = event.target instanceof Element && event.target.closest(".long-text") !== null;
         if (getSelection()?.isCollapsed ?? true) onChoose(isInText);
         event.stopPropagation();
       }}

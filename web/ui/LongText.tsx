@@ -13,7 +13,7 @@ type LongTextProps = {
 
 export function LongText({ text, label }: LongTextProps) {
   if (text.length > plainMax) return <Strips text={text} label={label} />;
-  return <div className="text">{text}</div>;
+  return <div className="long-text">{text}</div>;
 }
 
 function Strips({ text, label }: LongTextProps) {
@@ -28,7 +28,7 @@ function Strips({ text, label }: LongTextProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard.
-    <div ref={scroller} className="text text-long" role="group" aria-label={label} tabIndex={0}>
+    <div ref={scroller} className="long-text long-text-strips" role="group" aria-label={label} tabIndex={0}>
       <div style={{ blockSize: rows.getTotalSize() }}>
         {rows.getVirtualItems().map(({ index, start }) => (
           <div

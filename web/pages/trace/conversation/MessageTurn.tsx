@@ -28,12 +28,9 @@ export function MessageTurn({ turn }: { turn: Message }) {
   const speaker = speakers[turn.role.toLowerCase()] ?? { ...assistant, text: turn.role };
   const texts = turn.pieces.filter(piece => piece.kind === "text");
   const length = texts.reduce((sum, piece) => sum + piece.length, 0);
-  const body = turn.pieces.map((piece, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no other identity, and never change.
-    <PieceView key={at} piece={piece} speaker={speaker.text} />
-  ));
+  const body = turn.pieces.map((piece, at) => <PieceView key={at} piece={piece} speaker={speaker.text} />);
   return (
-    <article className="message" data-role={speaker.look} aria-label={speaker.text}>
+    <article className="turn-message" data-role={speaker.look} aria-label={speaker.text}>
       <header className="turn-top">
         <span className="turn-who">
           <Icon name={speaker.icon} />
@@ -63,21 +60,21 @@ function PieceView({ piece, speaker }: { piece: Piece; speaker: string }) {
       return <PassageText passage={piece} label={`Message of ${speaker}`} />;
     case "reasoning":
       return (
-        <details className="reasoning">
+        <details className="turn-reasoning">
           <summary>Reasoning, {piece.length.toLocaleString("en")} characters</summary>
           <PassageText passage={piece} label="Reasoning" />
         </details>
       );
     case "media":
       return (
-        <p className="media quiet">
+        <p className="turn-media quiet">
           <Icon name="log" />
           <span className="break">{piece.name}, not loaded</span>
         </p>
       );
     case "other":
       return (
-        <details className="reasoning">
+        <details className="turn-reasoning">
           <summary className="break">Part of type {piece.name}</summary>
           <PassageValue passage={piece} label={piece.name} />
         </details>

@@ -67,7 +67,7 @@ export function NoConversation() {
           {otherConvention.send}
         </Notice>
       )}
-      <div className="snippet">
+      <div className="turns-snippet">
         <div className="line line-apart">
           {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms. */}
           <div className="line" role="group" aria-label="Language of the example">
@@ -85,10 +85,7 @@ export function NoConversation() {
           </div>
           <Copy text={snippets[language]}>Copy</Copy>
         </div>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard. */}
-        <pre tabIndex={0} aria-label={`Example in ${language}`}>
-          {snippets[language]}
-        </pre>
+        <pre>{snippets[language]}</pre>
       </div>
       <Link
         className="button"

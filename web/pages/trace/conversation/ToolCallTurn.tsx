@@ -17,7 +17,7 @@ const openMax = 1_500;
 export function ToolCallTurn({ turn }: { turn: ToolCall }) {
   const name = turn.name || "a tool that is not named";
   return (
-    <article className="tool-call" aria-label={`Tool call ${name}`} data-failed={turn.failed || undefined}>
+    <article className="turn-call" aria-label={`Tool call ${name}`} data-failed={turn.failed || undefined}>
       <header className="turn-top">
         <span className="turn-who">
           <Icon name="tool" />
@@ -38,14 +38,14 @@ export function ToolCallTurn({ turn }: { turn: ToolCall }) {
 function Part({ title, passage, of }: { title: string; passage: Passage | null; of: string }) {
   if (passage === null) return null;
   return (
-    <details className="tool-part" open={passage.length <= openMax}>
+    <details className="turn-part" open={passage.length <= openMax}>
       <summary>
         {title}
         {passage.length > openMax && (
           <span className="quiet">, {passage.length.toLocaleString("en")} characters</span>
         )}
       </summary>
-      <div className="tool-value">
+      <div className="turn-value">
         <div>
           <PassageValue passage={passage} label={`${title} of ${of}`} />
         </div>

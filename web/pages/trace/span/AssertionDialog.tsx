@@ -42,7 +42,7 @@ export default function AssertionDialog({ trace, place, onClose }: AssertionDial
         {draft.isPending && <Skeleton lines={2} />}
         {draft.error && <FailureNotice failure={failureOf(draft.error)} />}
         {draft.data && (
-          <div className="card drafted">
+          <div className="card assertion-draft">
             <p className="quiet small">{checkTypes[draft.data.type]}</p>
             <p className="break">{assertionText(draft.data)}</p>
             <p className="quiet small">It holds on this trace. You can change it before anything is saved.</p>

@@ -35,12 +35,12 @@ export function AttributeItem(props: AttributeItemProps) {
   const isLarge =
     isCut || (typeof value === "object" && value !== null) || String(value).length >= downloadFrom;
   return (
-    <li ref={item} className="attribute" data-selected={selected || undefined}>
-      <div className="attribute-top">
-        <button type="button" className="attribute-name" aria-pressed={selected} onClick={onSelect}>
+    <li ref={item} className="span-attribute" data-selected={selected || undefined}>
+      <div className="span-attribute-top">
+        <button type="button" className="span-attribute-name" aria-pressed={selected} onClick={onSelect}>
           {name}
         </button>
-        <span className="attribute-actions">
+        <span className="span-attribute-actions">
           {!isCut && (
             <Button
               small
@@ -96,7 +96,7 @@ export function AbsentAttribute({ name }: { name: string }) {
   const item = useRef<HTMLParagraphElement>(null);
   useIntoView(item, true);
   return (
-    <p ref={item} className="attribute attribute-absent" data-selected>
+    <p ref={item} className="span-attribute span-attribute-absent" data-selected>
       <Icon name="missing" />
       <span>
         <code className="break">{name}</code> is not on this span.

@@ -76,7 +76,7 @@ export function SpanAttributes({ detail, selected, onSelect, onDraft }: SpanAttr
       {grouped.map(
         ({ title, items }) =>
           items.length > 0 && (
-            <div key={title} className="attribute-group">
+            <div key={title} className="span-attribute-group">
               <h4>{title}</h4>
               <ul>
                 {items.map(([name, value]) => (

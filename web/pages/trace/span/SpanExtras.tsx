@@ -16,7 +16,6 @@ export function SpanExtras({ trace, detail: { span } }: { trace: TraceOutline; d
           </h3>
           <ul>
             {events.slice(0, eventsMax).map((event, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: events have no other identity, and never change.
               <Event key={at} event={event} start={span.start_time_unix_nano} />
             ))}
           </ul>

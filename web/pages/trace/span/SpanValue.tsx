@@ -45,7 +45,7 @@ export function SpanValue({ value, label, whole = true, actions }: SpanValueProp
   }
   if (structure && Object.keys(structure).length > 0)
     return <JsonTree value={structure} label={label} {...(actions && { actions })} />;
-  return <code className="value">{printExact(value)}</code>;
+  return <code className="json-value">{printExact(value)}</code>;
 }
 
 function Text({ text, label, whole }: { text: string; label: string; whole: boolean }) {
