@@ -157,7 +157,7 @@ function Row({ row, reachable, chosen, onChoose }: RowProps) {
       <span className="json-fold" data-open={open}>
         {folds && <Icon name="chevron" />}
       </span>
-      <span className="json-key">{String(path.at(-1))}</span>
+      <span className="json-key">{String(path.at(-1))}:</span>
       {wholeText ? <LongText text={value} label={pathText(path)} /> : <Preview row={row} />}
     </div>
   );
@@ -165,13 +165,12 @@ function Row({ row, reachable, chosen, onChoose }: RowProps) {
 
 function Preview({ row: { value, inner, size, open } }: { row: JsonRow }) {
   if (inner) {
-    const [left, right] = Array.isArray(inner) ? ["[", "]"] : ["{", "}"];
     const noun = Array.isArray(inner) ? "item" : "key";
     return (
       <span className="quiet">
-        {inner !== value && "JSON text "}
-        {size === 0 || !open ? `${left}${size === 0 ? "" : "…"}${right}` : ""}{" "}
-        {size > 0 && `${size.toLocaleString("en")} ${noun}${size === 1 ? "" : "s"}`}
+        {inner !== value && "JSON text, "}
+        {`${size.toLocaleString("en")} ${noun}${size === 1 ? "" : "s"}`}
+        {!open && size > 0 && <span className="json-inside"> {insideText(inner)}</span>}
       </span>
     );
   }
@@ -183,6 +182,28 @@ function Preview({ row: { value, inner, size, open } }: { row: JsonRow }) {
       <span className="quiet"> {value.length.toLocaleString("en")} characters</span>
     </span>
   );
+}
+
+const insideMax = 60;
+
+/** The first of what is folded away, so that it can be told from its neighbours. */
+function insideText(inner: object): string {
+  const parts: string[] = [];
+  let length = 0;
+  for (const key in inner) {
+    const item = (inner as Record<string, unknown>)[key];
+    const value =
+      typeof item === "object" && item !== null ? (Array.isArray(item) ? "[…]" : "{…}") : shortText(item);
+    parts.push(Array.isArray(inner) ? value : `${key}: ${value}`);
+    length += parts.at(-1)!.length;
+    if (length > insideMax) break;
+  }
+  const text = parts.join(", ");
+  return text.length > insideMax ? `${text.slice(0, insideMax)}…` : text;
+}
+
+function shortText(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value.slice(0, 30)) : printExact(value);
 }
 
 /** The path after what it begins with. */

@@ -1,6 +1,7 @@
 // Where a trace says nothing of what was said: what it lacks, the lines that add it, and the spans there are.
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
+import { counted } from "../../../labels.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Copy } from "../../../ui/Copy.tsx";
 import { Notice } from "../../../ui/Notice.tsx";
@@ -55,11 +56,11 @@ export function NoConversation() {
   const [language, setLanguage] = useState<Language>(trace.path === "otlp" ? "JavaScript" : "JSON");
   const { otherConvention } = trace;
   return (
-    <EmptyState icon="missing" title="Nothing was said in this trace">
+    <EmptyState icon="missing" title="This trace holds no messages">
       <p className="quiet">
-        None of its {trace.spans.length.toLocaleString("en")} spans has gen_ai.input.messages,
-        gen_ai.output.messages, gen_ai.prompt, gen_ai.response.text or gen_ai.tool.name. Instrumentations of
-        models often leave the content out until a setting asks for it.
+        Of its {counted(trace.spans.length, "span")} none has gen_ai.input.messages, gen_ai.output.messages,
+        gen_ai.prompt, gen_ai.response.text or gen_ai.tool.name. Instrumentations often leave out what was
+        said until a setting asks for it.
       </p>
       {otherConvention && (
         <Notice tone="info">

@@ -38,19 +38,15 @@ export function ToolCallTurn({ turn }: { turn: ToolCall }) {
 function Part({ title, passage, of }: { title: string; passage: Passage | null; of: string }) {
   if (passage === null) return null;
   return (
-    <details className="turn-part" open={passage.length <= openMax}>
-      <summary>
-        {title}
-        {passage.length > openMax && (
-          <span className="quiet">, {passage.length.toLocaleString("en")} characters</span>
-        )}
-      </summary>
-      <div className="turn-value">
-        <div>
-          <PassageValue passage={passage} label={`${title} of ${of}`} />
-        </div>
-        <CopyPassages passages={[passage]} what={title.toLowerCase()} of={of} />
-      </div>
-    </details>
+    <div className="turn-part">
+      <details open={passage.length <= openMax}>
+        <summary>
+          {title}
+          {passage.length > openMax && `, ${passage.length.toLocaleString("en")} characters`}
+        </summary>
+        <PassageValue passage={passage} label={`${title} of ${of}`} />
+      </details>
+      <CopyPassages passages={[passage]} what={title.toLowerCase()} of={of} />
+    </div>
   );
 }

@@ -6,7 +6,8 @@ import type { Word } from "../../../labels.ts";
 import type { OutlineSpan, SpanDetail, TraceOutline } from "../../../shapes.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
-import { Copy, CopyText } from "../../../ui/Copy.tsx";
+import { CopyText } from "../../../ui/Copy.tsx";
+import { copyText } from "../../../ui/copy-text.ts";
 import { durationText } from "../../../ui/duration.ts";
 import type { Select } from "../selection.ts";
 import { millisecondsBetween, momentText } from "./times.ts";
@@ -54,7 +55,11 @@ export function SpanHeader({ trace, detail, selected, onSelect, onDraft }: SpanH
         <Button small icon="assert" onClick={onDraft}>
           Make an assertion
         </Button>
-        {cuts.length === 0 && <Copy text={printExact(span)}>Copy span</Copy>}
+        {cuts.length === 0 && (
+          <Button small icon="copy" onClick={() => void copyText(printExact(span), "span")}>
+            Copy span
+          </Button>
+        )}
       </div>
     </header>
   );

@@ -12,12 +12,14 @@ type SpanValueProps = {
   label: string;
   /** False: it is the beginning of a longer one. */
   whole?: boolean;
+  /** Whether JSON text can also be seen as the text it is. */
+  textToo?: boolean;
   actions?: (path: ValuePath) => ReactNode;
 };
 
 const shortMax = 800;
 
-export function SpanValue({ value, label, whole = true, actions }: SpanValueProps) {
+export function SpanValue({ value, label, whole = true, textToo = false, actions }: SpanValueProps) {
   const [asText, setAsText] = useState(false);
   const structure = structureOf(value);
   if (typeof value === "string") {
@@ -26,9 +28,11 @@ export function SpanValue({ value, label, whole = true, actions }: SpanValueProp
       return (
         <>
           <JsonTree value={value} label={label} {...(actions && { actions })} />
-          <Button small look="link" onClick={() => setAsText(true)}>
-            Show as text
-          </Button>
+          {textToo && (
+            <Button small look="link" className="json-switch" onClick={() => setAsText(true)}>
+              Show as text
+            </Button>
+          )}
         </>
       );
     }
@@ -36,7 +40,7 @@ export function SpanValue({ value, label, whole = true, actions }: SpanValueProp
       <>
         <Text text={value} label={label} whole={whole} />
         {readable && (
-          <Button small look="link" onClick={() => setAsText(false)}>
+          <Button small look="link" className="json-switch" onClick={() => setAsText(false)}>
             Show as JSON
           </Button>
         )}
