@@ -165,12 +165,12 @@ function Row({ row, reachable, chosen, onChoose }: RowProps) {
 
 function Preview({ row: { value, inner, size, open } }: { row: JsonRow }) {
   if (inner) {
-    const noun = Array.isArray(inner) ? "item" : "key";
+    const isList = Array.isArray(inner);
+    const count = `${size.toLocaleString("en")} ${isList ? "item" : "key"}${size === 1 ? "" : "s"}`;
     return (
       <span className="quiet">
         {inner !== value && "JSON text, "}
-        {`${size.toLocaleString("en")} ${noun}${size === 1 ? "" : "s"}`}
-        {!open && size > 0 && <span className="json-inside"> {insideText(inner)}</span>}
+        {open || size === 0 ? count : `${isList ? `${count} ` : ""}${insideText(inner)}`}
       </span>
     );
   }
@@ -199,7 +199,8 @@ function insideText(inner: object): string {
     if (length > insideMax) break;
   }
   const text = parts.join(", ");
-  return text.length > insideMax ? `${text.slice(0, insideMax)}…` : text;
+  const short = text.length > insideMax ? `${text.slice(0, insideMax)}…` : text;
+  return Array.isArray(inner) ? `[${short}]` : `{${short}}`;
 }
 
 function shortText(value: unknown): string {

@@ -36,8 +36,10 @@ export function MessageTurn({ turn }: { turn: Message }) {
           <Icon name={speaker.icon} />
           <span className="break">{speaker.text}</span>
         </span>
-        <TurnPlace turn={turn} />
-        {texts.length > 0 && <CopyPassages passages={texts} what="message" of={speaker.text} />}
+        <span className="turn-actions">
+          <TurnPlace turn={turn} />
+          {texts.length > 0 && <CopyPassages passages={texts} what="message" of={speaker.text} />}
+        </span>
       </header>
       {speaker.look === "system" && length > systemMax ? (
         <details>

@@ -25,7 +25,9 @@ export function ToolCallTurn({ turn }: { turn: ToolCall }) {
         </span>
         {turn.failed && <Badge word={failed} />}
         {turn.durationMs !== null && <span className="quiet small">{durationText(turn.durationMs)}</span>}
-        <TurnPlace turn={turn} />
+        <span className="turn-actions">
+          <TurnPlace turn={turn} />
+        </span>
       </header>
       {turn.error && <p className="span-message">{turn.error}</p>}
       <Part title="Arguments" passage={turn.arguments} of={name} />
