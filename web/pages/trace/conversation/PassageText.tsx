@@ -38,7 +38,12 @@ export function PassageValue({ passage, label }: { passage: Passage; label: stri
   const read = usePassage(passage);
   return (
     <>
-      <SpanValue value={read.text} label={label} whole={read.whole} />
+      <SpanValue
+        value={read.text}
+        label={label}
+        whole={read.whole}
+        unfolded={passage.length > passage.text.length}
+      />
       <ShowAll passage={passage} read={read} />
     </>
   );

@@ -75,6 +75,7 @@ export function AttributeItem(props: AttributeItemProps) {
         value={value}
         label={name}
         whole={!isCut}
+        unfolded={whole.value !== undefined}
         textToo
         actions={path => (
           <Button small icon="assert" onClick={() => onDraft(path)}>

@@ -12,6 +12,8 @@ type SpanValueProps = {
   label: string;
   /** False: it is the beginning of a longer one. */
   whole?: boolean;
+  /** Whether a long text is shown whole at once. */
+  unfolded?: boolean;
   /** Whether JSON text can also be seen as the text it is. */
   textToo?: boolean;
   actions?: (path: ValuePath) => ReactNode;
@@ -19,7 +21,8 @@ type SpanValueProps = {
 
 const shortMax = 800;
 
-export function SpanValue({ value, label, whole = true, textToo = false, actions }: SpanValueProps) {
+export function SpanValue(props: SpanValueProps) {
+  const { value, label, whole = true, unfolded = false, textToo = false, actions } = props;
   const [asText, setAsText] = useState(false);
   const structure = structureOf(value);
   if (typeof value === "string") {
@@ -38,7 +41,7 @@ export function SpanValue({ value, label, whole = true, textToo = false, actions
     }
     return (
       <>
-        <Text text={value} label={label} whole={whole} />
+        <Text text={value} label={label} whole={whole} unfolded={unfolded} />
         {readable && (
           <Button small look="link" className="json-switch" onClick={() => setAsText(false)}>
             Show as JSON
@@ -52,10 +55,12 @@ export function SpanValue({ value, label, whole = true, textToo = false, actions
   return <code className="json-value">{printExact(value)}</code>;
 }
 
-function Text({ text, label, whole }: { text: string; label: string; whole: boolean }) {
+type TextProps = { text: string; label: string; whole: boolean; unfolded: boolean };
+
+function Text({ text, label, whole, unfolded }: TextProps) {
   const [all, setAll] = useState(false);
   if (text === "") return <span className="quiet">empty text</span>;
-  const short = text.length > shortMax && !all ? text.slice(0, shortMax) : text;
+  const short = text.length > shortMax && !all && !unfolded ? text.slice(0, shortMax) : text;
   const rest = short.length < text.length;
   return (
     <>
