@@ -4,7 +4,6 @@ import type { Config } from "./config.ts";
 import { EditorHost } from "./editor-host.ts";
 import { Evaluators } from "./evaluators.ts";
 import { buildApp, buildHealthApp } from "./http/app.ts";
-import { registerConversation } from "./http/conversation.ts";
 import { registerDashboard } from "./http/dashboard.ts";
 import { registerEditor } from "./http/editor.ts";
 import { EventHub, registerEvents } from "./http/events.ts";
@@ -159,7 +158,6 @@ async function serve(
     registerPublicTraces,
     registerTraces,
     registerTraceParts,
-    registerConversation,
     registerRuns,
     registerIngestionLog,
     registerInsights,

@@ -5,7 +5,6 @@ import { after, before, test } from "node:test";
 import type { Logger } from "pino";
 import { openEditor } from "../../src/editor.ts";
 import type { Deps } from "../../src/http/deps.ts";
-import { registerConversation } from "../../src/http/conversation.ts";
 import { registerEditor } from "../../src/http/editor.ts";
 import { EventHub, registerEvents } from "../../src/http/events.ts";
 import { registerIngestionLog } from "../../src/http/ingestion-log.ts";
@@ -40,7 +39,6 @@ before(async () => {
     extend(app, deps) {
       registerTraces(app, { ...deps, events: new EventPublisher(deps.db) });
       registerTraceParts(app, { ...deps, reader: readerOf(deps) });
-      registerConversation(app, deps);
       registerRuns(app, deps);
       registerIngestionLog(app, deps);
       registerInsights(app, deps);

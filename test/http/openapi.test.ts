@@ -4,7 +4,6 @@ import { after, before, test } from "node:test";
 import type { Logger } from "pino";
 import { readConfig } from "../../src/config.ts";
 import { EditorHost } from "../../src/editor-host.ts";
-import { registerConversation } from "../../src/http/conversation.ts";
 import type { App, Deps } from "../../src/http/deps.ts";
 import { registerEditor } from "../../src/http/editor.ts";
 import { registerRuns } from "../../src/http/runs.ts";
@@ -33,7 +32,6 @@ function extend(app: App, deps: Deps): void {
   registerTraces(app, { ...deps, events: new EventPublisher(deps.db) });
   const reader = new TraceHost({ db: deps.db, databaseUrl: "", log: deps.log as Logger });
   registerTraceParts(app, { ...deps, reader });
-  registerConversation(app, deps);
   registerRuns(app, deps);
   registerEditor(app, { ...deps, editor });
 }

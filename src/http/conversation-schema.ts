@@ -1,10 +1,5 @@
-// What was said in a trace, message by message.
+// The documented shape of what was said in a trace.
 import { z } from "zod";
-import { loadTraces } from "../load.ts";
-import { showConversation } from "../model/conversation-view.ts";
-import { transcribe } from "../model/transcript.ts";
-import type { App, Deps } from "./deps.ts";
-import { found } from "./page.ts";
 import { Id } from "./validate.ts";
 
 const path = z
@@ -47,7 +42,7 @@ const ToolCall = z.object({
   failed: z.boolean(),
 });
 
-const Conversation = z
+export const Conversation = z
   .object({
     traceId: Id,
     revision: z.number(),
@@ -59,22 +54,3 @@ const Conversation = z
     complete: z.boolean().describe("False where anything was left out, other than the rest of a cut text."),
   })
   .meta({ id: "Conversation" });
-
-export function registerConversation(app: App, { db }: Deps): void {
-  app.get(
-    "/api/traces/:id/conversation",
-    {
-      schema: {
-        tags: ["traces"],
-        summary: "What was said in a trace: messages and tool calls in the order of time, each once",
-        params: z.object({ id: z.string() }),
-        response: { 200: Conversation },
-      },
-    },
-    async ({ params: { id } }) => {
-      const traceId = id.toLowerCase();
-      const { trace, revision } = found((await loadTraces(db, [traceId])).get(traceId));
-      return { traceId, revision, ...showConversation(transcribe(trace.spans)) };
-    },
-  );
-}
