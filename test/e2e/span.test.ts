@@ -321,7 +321,6 @@ test("a value that no assertion fits says so", async () => {
 
 test("the panel and the conversation fit a window of 320 pixels, in both themes", async () => {
   await openSpan(told, "plan", "Plan the answer", "gen_ai.input.messages");
-  await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
   await assertAccessible(page);

@@ -2,22 +2,16 @@
 import type { ReactNode } from "react";
 import { useEffect, useRef } from "react";
 import { printExact } from "../../../exact-json.ts";
-import type { Word } from "../../../labels.ts";
-import type { OutlineSpan, SpanDetail, TraceOutline } from "../../../shapes.ts";
+import { spanRoles, type Word } from "../../../labels.ts";
+import type { SpanDetail, TraceOutline } from "../../../shapes.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { CopyText } from "../../../ui/Copy.tsx";
 import { copyText } from "../../../ui/copy-text.ts";
-import { durationText } from "../../../ui/duration.ts";
 import type { Select } from "../selection.ts";
+import { durationText } from "../words.ts";
 import { millisecondsBetween, momentText } from "./times.ts";
 
-const roles: Record<OutlineSpan["role"], Word> = {
-  agent: { text: "Agent", icon: "agent" },
-  model: { text: "Model call", icon: "log" },
-  tool: { text: "Tool call", icon: "tool" },
-  other: { text: "Step", icon: "none" },
-};
 const ended: Record<"ok" | "failed", Word> = {
   ok: { text: "OK", icon: "check", tone: "good" },
   failed: { text: "Failed", icon: "cross", tone: "bad" },
@@ -45,7 +39,7 @@ export function SpanHeader({ trace, detail, selected, onSelect, onDraft }: SpanH
     <header ref={box} className="span-top" data-selected={selected || undefined}>
       <div className="line">
         <h2>{span.name}</h2>
-        <Badge word={roles[role]} />
+        <Badge word={spanRoles[role]} />
         {code === 2 && <Badge word={ended.failed} />}
         {code === 1 && <Badge word={ended.ok} />}
       </div>
