@@ -42,6 +42,7 @@ export class TraceHost implements TraceReader {
 
   outline: TraceReader["outline"] = ask => this.#read("outline", ask);
   span: TraceReader["span"] = ask => this.#read("span", ask);
+  conversation: TraceReader["conversation"] = ask => this.#read("conversation", ask);
   raw: TraceReader["raw"] = ask => this.#read("raw", ask);
 
   close(): Promise<void> {

@@ -1,9 +1,11 @@
-// Reads a stored trace by its parts, each as the JSON that is answered: its outline, one span, or all of it.
+// Reads a stored trace by its parts, each as the JSON that is answered: its outline, one span, what was said, or all of it.
 import { type LoadedTrace, loadTraces } from "./load.ts";
 import { columnsOf } from "./model/columns.ts";
+import { showConversation } from "./model/conversation-view.ts";
 import { type Cut, cutValue, type Path } from "./model/cut.ts";
 import { outlineSpan } from "./model/outline.ts";
 import type { Attributes, Derived, Span, TracePath } from "./model/trace.ts";
+import { transcribe } from "./model/transcript.ts";
 import type { Database } from "./store/db.ts";
 
 /** A trace as it was at a revision. `bytes`: how much JSON its batches hold. */
@@ -13,6 +15,8 @@ export type TraceReader = {
   outline(ask: { traceId: string }): Promise<OutlinePart | undefined>;
   /** JSON; undefined where there is no such span. `whole`: nothing is cut. */
   span(ask: { traceId: string; spanId: string; whole: boolean }): Promise<Uint8Array | undefined>;
+  /** JSON: what was said in it. */
+  conversation(ask: { traceId: string }): Promise<Uint8Array | undefined>;
   /** JSON: the trace exactly as it is stored. */
   raw(ask: { traceId: string; externalId: string; path: TracePath }): Promise<Uint8Array | undefined>;
 };
@@ -64,6 +68,12 @@ export function openTraceReader(load: LoadVersion): VersionReader {
       if (!loaded || !span) return undefined;
       const { traceId, revision } = loaded;
       return jsonOf({ traceId, revision, ...(whole ? { span, cuts: [], omissions: [] } : cutSpan(span)) });
+    },
+    async conversation({ version }) {
+      const loaded = await load(version);
+      if (!loaded) return undefined;
+      const { traceId, revision, trace } = loaded;
+      return jsonOf({ traceId, revision, ...showConversation(transcribe(trace.spans)) });
     },
     async raw({ version, externalId, path }) {
       const loaded = await load(version);

@@ -1,4 +1,5 @@
 // What the API answers, where the model has no type of its own for it.
+import type { ShownConversation } from "../src/model/conversation-view.ts";
 import type { KeyAccess } from "../src/model/key.ts";
 import type { OutlineSpan } from "../src/model/outline.ts";
 import type { Counts, Outcome, Result, Routing, RunKind, RunState } from "../src/model/run.ts";
@@ -121,26 +122,8 @@ export type SpanDetail = {
   omissions: { path: (string | number)[]; entries: number }[];
 };
 
-/** What was said, in the order of time, each part with the place it stood at. */
-export type Conversation = {
-  traceId: string;
-  revision: number;
-  turns: ConversationTurn[];
-  /** Whether something was left out because of its length. */
-  complete: boolean;
-};
-
-export type ConversationTurn = { spanId: string; attribute: string | null } & (
-  | { kind: "message"; role: string; text: string; length: number }
-  | {
-      kind: "tool_call";
-      name: string;
-      arguments: unknown;
-      result: unknown;
-      durationMs: number | null;
-      failed: boolean;
-    }
-);
+/** What was said, in the order of time, each message once and with the place it stood at. */
+export type Conversation = ShownConversation & { traceId: string; revision: number };
 
 /** A test case as it is answered. */
 export type ListedTest = TestCase & { eligibility: "disabled" | "manual_only" | "multi_turn" | null };

@@ -1,4 +1,4 @@
-// One trace by its parts, for a page that shows it however large it is: its outline, a span, and all of it as a file.
+// One trace by its parts, for a page that shows it however large it is: its outline, a span, what was said, and all of it as a file.
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
 import { Refusal } from "../model/refusal.ts";
@@ -6,6 +6,7 @@ import { listRunsOfTrace } from "../store/run-reads.ts";
 import { listForAgent } from "../store/test-cases.ts";
 import { findTrace } from "../store/traces.ts";
 import type { TraceReader } from "../trace-reader.ts";
+import { Conversation } from "./conversation-schema.ts";
 import type { App, Deps } from "./deps.ts";
 import { found } from "./page.ts";
 import { Slots } from "./slots.ts";
@@ -57,6 +58,19 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
     },
     async ({ params: { id, spanId }, query: { whole = false } }, reply) =>
       sendJson(reply, found(await reader.span({ traceId: id, spanId, whole }))),
+  );
+
+  app.get(
+    "/api/traces/:id/conversation",
+    {
+      schema: {
+        tags,
+        summary: "What was said in a trace: messages and tool calls in the order of time, each once",
+        params,
+        response: { 200: Conversation },
+      },
+    },
+    async ({ params: { id } }, reply) => sendJson(reply, found(await reader.conversation({ traceId: id }))),
   );
 
   app.get(

@@ -72,10 +72,26 @@ export function attributeOf(span: Span, key: string): unknown {
 
 /** Reads messages, structured or as JSON text, in any of the shapes that emitters send; null when there are none. */
 export function messagesOf(value: unknown): Message[] | null {
-  const read = typeof value === "string" ? (/^\s*[[{]/.test(value) ? parseJson(value) : undefined) : value;
+  const read = structureOf(value);
   const messages = (Array.isArray(read) ? read : [read]).filter(isRecord).map(readMessage);
   return messages.length > 0 ? messages : null;
 }
+
+/** An attribute's value, read where it is the JSON text of a list or an object; undefined where it is other text. */
+export function structureOf(value: unknown): unknown {
+  return typeof value === "string" ? (/^\s*[[{]/.test(value) ? parseJson(value) : undefined) : value;
+}
+
+/** Of whom a message is, whatever its emitter calls them; `other` for roles that nobody knows. */
+export function speakerOf(role: string): Speaker {
+  const name = role.toLowerCase();
+  if (name !== "" && userRoles.includes(name)) return "user";
+  if (systemRoles.includes(name)) return "system";
+  if (toolRoles.includes(name)) return "tool";
+  return replyRoles.includes(name) ? "assistant" : "other";
+}
+
+export type Speaker = "system" | "user" | "assistant" | "tool" | "other";
 
 /** D4. */
 function isOrchestrator(span: Span): boolean {
@@ -156,7 +172,9 @@ function pickInput(messages: Message[]): string | null {
 // Google's ADK leaves the role empty, LangChain says human.
 const userRoles = ["user", "human", ""];
 const systemRoles = ["system", "developer"];
-const otherRoles = ["user", "human", "system", "developer", "tool", "function"];
+const toolRoles = ["tool", "function"];
+const replyRoles = ["assistant", "model", "ai"];
+const otherRoles = ["user", "human", ...systemRoles, ...toolRoles];
 
 /** What a model puts out is its reply unless it says otherwise: assistant, model, ai or nothing at all. */
 function isReplyRole(role: string): boolean {
@@ -191,6 +209,6 @@ function readArguments(value: unknown): unknown {
   return parsed === undefined ? { value } : parsed;
 }
 
-function isRecord(value: unknown): value is Attributes {
+export function isRecord(value: unknown): value is Attributes {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,81 @@
-// One span.
-import type { TraceOutline } from "../../shapes.ts";
+// One span: what it is, its attributes and events, and what can be made of them.
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import type { DraftPlace } from "../../queries/drafts.ts";
+import { spanQuery } from "../../queries/traces.ts";
+import type { SpanDetail, TraceOutline } from "../../shapes.ts";
+import "../../styles/json.css";
+import "../../styles/span.css";
+import { EmptyState, Loaded } from "../../ui/State.tsx";
 import type { Select, Selection } from "./selection.ts";
+import { SpanAttributes } from "./span/SpanAttributes.tsx";
+import { SpanExtras } from "./span/SpanExtras.tsx";
+import { SpanHeader } from "./span/SpanHeader.tsx";
+
+const AssertionDialog = lazy(() => import("./span/AssertionDialog.tsx"));
 
 export type SpanPanelProps = { trace: TraceOutline; selected: Selection; onSelect: Select };
 
-export function SpanPanel({ selected }: SpanPanelProps) {
-  return <p>{selected.span}</p>;
+export function SpanPanel({ trace, selected, onSelect }: SpanPanelProps) {
+  const known = trace.spans.some(({ spanId }) => spanId === selected.span);
+  const query = useQuery({ ...spanQuery(trace.id, selected.span), enabled: known });
+  const { attribute = null } = selected;
+  return (
+    <div className="span-panel">
+      <p className="unseen" role="status">
+        {query.data && selectedText(query.data, attribute)}
+      </p>
+      {known ? (
+        <Loaded query={query}>
+          {detail => (
+            <Shown
+              key={selected.span}
+              trace={trace}
+              detail={detail}
+              attribute={attribute}
+              onSelect={onSelect}
+            />
+          )}
+        </Loaded>
+      ) : (
+        <EmptyState icon="missing" title="This span is not in the trace">
+          <p className="quiet">It may have been replaced since the link was made. Choose another one.</p>
+        </EmptyState>
+      )}
+    </div>
+  );
+}
+
+type ShownProps = { trace: TraceOutline; detail: SpanDetail; attribute: string | null; onSelect: Select };
+
+function Shown({ trace, detail, attribute, onSelect }: ShownProps) {
+  const [drafting, setDrafting] = useState<DraftPlace>();
+  const { span_id: spanId } = detail.span;
+  return (
+    <>
+      <SpanHeader
+        trace={trace}
+        detail={detail}
+        selected={attribute === null}
+        onSelect={onSelect}
+        onDraft={() => setDrafting({ spanId, attribute: null, path: [] })}
+      />
+      <SpanAttributes
+        detail={detail}
+        selected={attribute}
+        onSelect={name => onSelect({ span: spanId, attribute: name })}
+        onDraft={(name, path) => setDrafting({ spanId, attribute: name, path })}
+      />
+      <SpanExtras trace={trace} detail={detail} />
+      {drafting && (
+        <Suspense>
+          <AssertionDialog trace={trace} place={drafting} onClose={() => setDrafting(undefined)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+function selectedText({ span }: SpanDetail, attribute: string | null): string {
+  return attribute === null ? `Span ${span.name}` : `Attribute ${attribute} of span ${span.name}`;
 }

@@ -1,0 +1,53 @@
+// JSON as the dashboard reads and writes it: no digit lost, and no text that is not JSON taken for it.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { parseExact, printExact } from "../../web/exact-json.ts";
+import { pathText, valueAt } from "../../web/value-path.ts";
+import { nestedJson } from "../model/make-trace.ts";
+
+describe("what is read is written again as it was", () => {
+  const texts = [
+    '{"id":9007199254740993}',
+    '{"list":[18446744073709551615,-9223372036854775808,1]}',
+    '{"a":{"b":[]},"c":"9007199254740993","d":null,"e":1.5}',
+    '{"__proto__":{"x":1},"constructor":2}',
+    '["\\u0000","\\ud800"]',
+  ];
+  for (const text of texts) test(text, () => assert.equal(printExact(parseExact(text), 0), text));
+  test("any JSON", () => {
+    const structure = fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue()));
+    fc.assert(
+      fc.property(structure, value => {
+        const text = JSON.stringify(value);
+        assert.equal(printExact(parseExact(text), 0), text);
+      }),
+    );
+  });
+});
+
+describe("what is no list and no object is left as text", () => {
+  for (const text of ["", "12", '"a"', "null", "{", "[1,]", "{a:1}", "[", nestedJson(100_000).slice(1)]) {
+    test(text.slice(0, 20), () => assert.equal(parseExact(text), undefined));
+  }
+});
+
+describe("a value is found by its path, through JSON text", () => {
+  const span = {
+    attributes: { messages: '[{"parts":[{"args":"{\\"n\\":9007199254740993}"}]}]', plain: "x" },
+  };
+  const cases: [(string | number)[], unknown][] = [
+    [["attributes", "plain"], "x"],
+    [["attributes", "messages", 0, "parts", 0, "args", "n"], 9007199254740993n],
+    [["attributes", "messages", 1], undefined],
+    [["attributes", "plain", 0], undefined],
+    [["attributes", "constructor"], undefined],
+    [[], span],
+  ];
+  for (const [path, expected] of cases)
+    test(pathText(path), () => assert.deepEqual(valueAt(span, path), expected));
+});
+
+test("a path is written as in JavaScript", () => {
+  assert.equal(pathText(["a", 0, "b c", "d"]), 'a[0]["b c"].d');
+});

@@ -1,0 +1,11 @@
+// Saving something shown as a file.
+
+export function download(name: string, text: string, type: "text/plain" | "application/json"): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  // The browser has begun to read it by then.
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

@@ -1,0 +1,54 @@
+// A call of a tool as a card: its arguments, its result, how long it took, and whether it failed.
+import type { Passage, Turn } from "../../../../src/model/conversation-view.ts";
+import { Badge } from "../../../ui/Badge.tsx";
+import { Icon } from "../../../ui/Icon.tsx";
+import { durationText } from "../words.ts";
+import { CopyPassages } from "./CopyPassages.tsx";
+import { PassageValue } from "./PassageText.tsx";
+import { TurnPlace } from "./TurnPlace.tsx";
+
+type ToolCall = Extract<Turn, { kind: "tool_call" }>;
+
+const failed = { text: "Failed", icon: "cross", tone: "bad" } as const;
+
+/** Longer ones are folded at first. */
+const openMax = 1_500;
+
+export function ToolCallTurn({ turn }: { turn: ToolCall }) {
+  const name = turn.name || "a tool that is not named";
+  return (
+    <article className="turn-call" aria-label={`Tool call ${name}`} data-failed={turn.failed || undefined}>
+      <header className="turn-top">
+        <span className="turn-who">
+          <Icon name="tool" />
+          <code className="break">{name}</code>
+        </span>
+        {turn.failed && <Badge word={failed} />}
+        {turn.durationMs !== null && <span className="quiet small">{durationText(turn.durationMs)}</span>}
+        <span className="turn-actions">
+          <TurnPlace turn={turn} />
+        </span>
+      </header>
+      {turn.error && <p className="span-message">{turn.error}</p>}
+      <Part title="Arguments" passage={turn.arguments} of={name} />
+      <Part title="Result" passage={turn.result} of={name} />
+      {turn.result === null && <p className="quiet small">No result was recorded.</p>}
+    </article>
+  );
+}
+
+function Part({ title, passage, of }: { title: string; passage: Passage | null; of: string }) {
+  if (passage === null) return null;
+  return (
+    <div className="turn-part">
+      <details open={passage.length <= openMax}>
+        <summary>
+          {title}
+          {passage.length > openMax && `, ${passage.length.toLocaleString("en")} characters`}
+        </summary>
+        <PassageValue passage={passage} label={`${title} of ${of}`} />
+      </details>
+      <CopyPassages passages={[passage]} what={title.toLowerCase()} of={of} />
+    </div>
+  );
+}

@@ -1,0 +1,22 @@
+// The way from a turn to the span, and the attribute or event in it, that told of it.
+import type { Turn } from "../../../../src/model/conversation-view.ts";
+import { Button } from "../../../ui/Button.tsx";
+import { useTurns } from "./turns.ts";
+
+export function TurnPlace({ turn: { spanId, attribute, event } }: { turn: Turn }) {
+  const { trace, onSelect } = useTurns();
+  const name = trace.spans.find(span => span.spanId === spanId)?.name ?? spanId;
+  const place = attribute ?? (event === null ? "span" : `event ${event}`);
+  return (
+    <Button
+      small
+      look="link"
+      className="turn-place"
+      title={`${name}: ${place}`}
+      aria-label={`Show ${place} of span ${name}`}
+      onClick={() => onSelect({ span: spanId, attribute })}
+    >
+      {name}
+    </Button>
+  );
+}

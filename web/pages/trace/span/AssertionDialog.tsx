@@ -1,0 +1,118 @@
+// Makes an assertion from a value of a trace: says what it would be, and takes it to a test, new or known.
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useState } from "react";
+import { failureOf } from "../../../api.ts";
+import { checkTypes, testStates } from "../../../labels.ts";
+import { type DraftPlace, draftAssertionQuery } from "../../../queries/drafts.ts";
+import { testsQuery } from "../../../queries/tests.ts";
+import type { TraceOutline } from "../../../shapes.ts";
+import { Button } from "../../../ui/Button.tsx";
+import { Dialog } from "../../../ui/Dialog.tsx";
+import { Choices, Field } from "../../../ui/Field.tsx";
+import { FailureNotice } from "../../../ui/Notice.tsx";
+import { MorePages, Skeleton } from "../../../ui/State.tsx";
+import { pathText } from "../../../value-path.ts";
+import { assertionText } from "./assertion-text.ts";
+
+type AssertionDialogProps = { trace: TraceOutline; place: DraftPlace; onClose: () => void };
+
+const newTest = "new";
+
+export default function AssertionDialog({ trace, place, onClose }: AssertionDialogProps) {
+  const [testId, setTestId] = useState(newTest);
+  const navigate = useNavigate();
+  const { projectId = "" } = useParams({ strict: false });
+  const draft = useQuery(draftAssertionQuery(trace.id, place));
+  const { spanId, attribute, path } = place;
+  const open = () =>
+    void navigate({
+      to: "/projects/$projectId/agents/$agentId/tests/$testId",
+      params: { projectId, agentId: trace.agentId, testId },
+      search: {
+        trace: trace.id,
+        span: spanId,
+        attribute: attribute ?? undefined,
+        path: path.length > 0 ? JSON.stringify(path) : undefined,
+      },
+    });
+  return (
+    <Dialog title="Make an assertion" about={<Place place={place} trace={trace} />} onClose={onClose}>
+      <div aria-live="polite">
+        {draft.isPending && <Skeleton lines={2} />}
+        {draft.error && <FailureNotice failure={failureOf(draft.error)} />}
+        {draft.data && (
+          <div className="card assertion-draft">
+            <p className="quiet small">{checkTypes[draft.data.type]}</p>
+            <p className="break">{assertionText(draft.data)}</p>
+            <p className="quiet small">It holds on this trace. You can change it before anything is saved.</p>
+          </div>
+        )}
+      </div>
+      <TestChoice agentId={trace.agentId} chosen={testId} onChoose={setTestId} />
+      <div className="line line-end">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="main" busy={!draft.data} onClick={open}>
+          Open in the editor
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+function Place({ trace, place: { spanId, attribute, path } }: { trace: TraceOutline; place: DraftPlace }) {
+  const name = trace.spans.find(span => span.spanId === spanId)?.name ?? spanId;
+  if (attribute === null) return `From the span “${name}” itself.`;
+  const inside = pathText(path);
+  return (
+    <>
+      From <code>{attribute + (inside === "" || inside.startsWith("[") ? inside : `.${inside}`)}</code> of the
+      span “{name}
+      ”.
+    </>
+  );
+}
+
+type TestChoiceProps = { agentId: string; chosen: string; onChoose: (testId: string) => void };
+
+const searchFrom = 8;
+const shownMax = 50;
+
+function TestChoice({ agentId, chosen, onChoose }: TestChoiceProps) {
+  const tests = useInfiniteQuery(testsQuery(agentId));
+  const [search, setSearch] = useState("");
+  const all = tests.data ?? [];
+  const wanted = search.trim().toLowerCase();
+  const found = all.filter(({ id, name }) => id === chosen || name.toLowerCase().includes(wanted));
+  return (
+    <div className="stack-tight">
+      {all.length >= searchFrom && (
+        <Field
+          label="Search test cases"
+          name="search"
+          type="search"
+          value={search}
+          onChange={event => setSearch(event.target.value)}
+          autoComplete="off"
+        />
+      )}
+      <Choices
+        label="Add it to"
+        name="test"
+        choices={[
+          { value: newTest, label: "A new test case" },
+          ...found
+            .slice(0, shownMax)
+            .map(({ id, name, status }) => ({ value: id, label: name, note: testStates[status].text })),
+        ]}
+        chosen={[chosen]}
+        onChoose={([id]) => id && onChoose(id)}
+      />
+      {found.length > shownMax && (
+        <p className="quiet small">{found.length - shownMax} more: search for the one you mean.</p>
+      )}
+      {tests.error && <FailureNotice failure={failureOf(tests.error)} />}
+      <MorePages query={tests} />
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+// What else came with a span: events, links, and what was said of its scope, its resource and the whole trace.
+import type { ReactNode } from "react";
+import type { SpanDetail, TraceOutline } from "../../../shapes.ts";
+import { durationText } from "../words.ts";
+import { SpanValue } from "./SpanValue.tsx";
+import { millisecondsBetween } from "./times.ts";
+
+export function SpanExtras({ trace, detail: { span } }: { trace: TraceOutline; detail: SpanDetail }) {
+  const { events, links = [], scope } = span;
+  return (
+    <>
+      {events.length > 0 && (
+        <div className="span-part">
+          <h3>
+            Events <span className="quiet">{events.length.toLocaleString("en")}</span>
+          </h3>
+          <ul>
+            {events.slice(0, eventsMax).map((event, at) => (
+              <Event key={at} event={event} start={span.start_time_unix_nano} />
+            ))}
+          </ul>
+          {events.length > eventsMax && (
+            <p className="quiet small">The first {eventsMax} are shown; copy the span for the rest.</p>
+          )}
+        </div>
+      )}
+      <Values title="Links" value={links} />
+      <Values title="Scope" value={scope?.attributes} />
+      <Values title="Resource" value={span.resource ?? trace.resource} />
+      <Values title="Metadata" value={trace.metadata} />
+    </>
+  );
+}
+
+const eventsMax = 200;
+
+/** Opaque as it is, most have a name, a time and attributes. */
+function Event({ event, start }: { event: unknown; start: string | null }) {
+  const known = typeof event === "object" && event !== null ? (event as Record<string, unknown>) : {};
+  const { name, time_unix_nano: time, attributes } = known;
+  const offset = typeof time === "string" ? millisecondsBetween(start, time) : null;
+  const isPlain = typeof name === "string" && name !== "";
+  const title = isPlain ? name : "Event";
+  return (
+    <li className="span-event">
+      <p className="line">
+        <strong className="break">{title}</strong>
+        {offset !== null && (
+          <span className="quiet small">{`${offset < 0 ? "−" : "+"}${durationText(Math.abs(offset))}`}</span>
+        )}
+      </p>
+      {isPlain && isEmpty(attributes) ? null : (
+        <SpanValue value={isPlain ? attributes : event} label={title} />
+      )}
+    </li>
+  );
+}
+
+function Values({ title, value }: { title: string; value: object | null | undefined }): ReactNode {
+  if (value === undefined || value === null || isEmpty(value)) return null;
+  return (
+    <details className="span-part">
+      <summary>
+        {title} <span className="quiet">{Object.keys(value).length}</span>
+      </summary>
+      <SpanValue value={value} label={title} />
+    </details>
+  );
+}
+
+function isEmpty(value: unknown): boolean {
+  return (
+    value === undefined || value === null || (typeof value === "object" && Object.keys(value).length === 0)
+  );
+}

@@ -1,0 +1,132 @@
+// What a span is: its name, how it ended, when it ran, and where it belongs.
+import type { ReactNode } from "react";
+import { useEffect, useRef } from "react";
+import { printExact } from "../../../exact-json.ts";
+import { spanRoles, type Word } from "../../../labels.ts";
+import type { SpanDetail, TraceOutline } from "../../../shapes.ts";
+import { Badge } from "../../../ui/Badge.tsx";
+import { Button } from "../../../ui/Button.tsx";
+import { CopyText } from "../../../ui/Copy.tsx";
+import { copyText } from "../../../ui/copy-text.ts";
+import type { Select } from "../selection.ts";
+import { durationText } from "../words.ts";
+import { millisecondsBetween, momentText } from "./times.ts";
+
+const ended: Record<"ok" | "failed", Word> = {
+  ok: { text: "OK", icon: "check", tone: "good" },
+  failed: { text: "Failed", icon: "cross", tone: "bad" },
+};
+const kinds = ["Unspecified", "Internal", "Server", "Client", "Producer", "Consumer"];
+
+type SpanHeaderProps = {
+  trace: TraceOutline;
+  detail: SpanDetail;
+  /** The span itself is what is selected, not one of its attributes. */
+  selected: boolean;
+  onSelect: Select;
+  onDraft: () => void;
+};
+
+export function SpanHeader({ trace, detail, selected, onSelect, onDraft }: SpanHeaderProps) {
+  const { span, cuts } = detail;
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (selected) box.current?.scrollIntoView({ block: "nearest" });
+  }, [selected]);
+  const role = trace.spans.find(({ spanId }) => spanId === span.span_id)?.role ?? "other";
+  const code = span.status?.code;
+  return (
+    <header ref={box} className="span-top" data-selected={selected || undefined}>
+      <div className="line">
+        <h2>{span.name}</h2>
+        <Badge word={spanRoles[role]} />
+        {code === 2 && <Badge word={ended.failed} />}
+        {code === 1 && <Badge word={ended.ok} />}
+      </div>
+      {span.status?.message && <p className="span-message">{span.status.message}</p>}
+      <Facts trace={trace} detail={detail} onSelect={onSelect} />
+      <div className="line">
+        <Button small icon="assert" onClick={onDraft}>
+          Make an assertion
+        </Button>
+        {cuts.length === 0 && (
+          <Button small icon="copy" onClick={() => void copyText(printExact(span), "span")}>
+            Copy span
+          </Button>
+        )}
+      </div>
+    </header>
+  );
+}
+
+function Facts({ trace, detail: { span }, onSelect }: Omit<SpanHeaderProps, "selected" | "onDraft">) {
+  const { start_time_unix_nano: start, end_time_unix_nano: end, parent_span_id: parent, scope } = span;
+  const duration = millisecondsBetween(start, end);
+  const offset = millisecondsBetween(trace.startTimeUnixNano, start);
+  return (
+    <dl className="facts">
+      <Fact name="Started">{start ? <Moment nanos={start} offset={offset} /> : quiet("no start time")}</Fact>
+      <Fact name="Duration">
+        {duration === null
+          ? quiet(start ? "no end time" : "no times")
+          : duration < 0
+            ? quiet("it ended before it started")
+            : durationText(duration)}
+      </Fact>
+      <Fact name="Span id">
+        <CopyText text={span.span_id} label="span id" />
+      </Fact>
+      <Fact name="Parent">
+        <Parent trace={trace} id={parent} onSelect={onSelect} />
+      </Fact>
+      {span.kind !== undefined && <Fact name="Kind">{kinds[span.kind] ?? String(span.kind)}</Fact>}
+      {scope?.name && (
+        <Fact name="Scope">
+          {scope.name} {scope.version && quiet(scope.version)}
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  );
+}
+
+function Moment({ nanos, offset }: { nanos: string; offset: number | null }) {
+  const { text, exact } = momentText(nanos);
+  const sign = offset !== null && offset < 0 ? "−" : "+";
+  return (
+    <>
+      {offset !== null && <span>{`${sign}${durationText(Math.abs(offset))}`}</span>}
+      <time dateTime={exact} title={exact} className="quiet">
+        {text}
+      </time>
+    </>
+  );
+}
+
+function Parent({ trace, id, onSelect }: { trace: TraceOutline; id: string | null; onSelect: Select }) {
+  if (!id) return quiet("none: a root");
+  const parent = trace.spans.find(({ spanId }) => spanId === id);
+  if (!parent)
+    return (
+      <>
+        {quiet("not in the trace:")} <CopyText text={id} label="parent id" />
+      </>
+    );
+  return (
+    <Button look="link" className="break" onClick={() => onSelect({ span: id, attribute: null })}>
+      {parent.name}
+    </Button>
+  );
+}
+
+function quiet(text: string) {
+  return <span className="quiet">{text}</span>;
+}
