@@ -231,6 +231,7 @@ test("new traces appear by themselves at the top, wait behind a pill elsewhere, 
 test("where more came than one look shows, the pill says so, and the list begins anew", async () => {
   const { page, agent } = await openTraces(agentId => storeTraces(browser.service.db, agentId, 250));
   await isLive(page);
+  await link(page, /Question 1:/).waitFor();
   await page.mouse.wheel(0, 3_000);
   await link(page, /Question 90:/).waitFor();
   for (let number = 1; number <= 130; number++) await store(agent.id, { userInput: `burst ${number}.` });
@@ -370,7 +371,8 @@ test("by keyboard one walks the rows, opens one, and Back leads to the same row 
   await becomesTrue(page, "scrollY > 500");
   const place = await page.evaluate("scrollY");
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { level: 1, name: "Trace", exact: true }).waitFor();
+  await page.waitForURL(/\/traces\/[0-9a-f-]{36}$/);
+  await page.getByRole("heading", { level: 1, name: "Traces" }).waitFor({ state: "detached" });
   await page.goBack();
   await isAt(60);
   await becomesTrue(page, `Math.abs(scrollY - ${place}) < 2`);
