@@ -113,7 +113,7 @@ function seconds(ms: number): string {
 type Filling = { agentId: string; dense: string; rare: string; traces: number };
 
 /** Traces evenly over the last 30 days, one in 100,000 of them unlike the others. */
-async function fill(database: pg.Client, { agentId, dense, rare, traces }: Filling): Promise<void> {
+export async function fill(database: pg.Client, { agentId, dense, rare, traces }: Filling): Promise<void> {
   const text = "Where is my order, please? I have waited for it since the beginning of last week. ";
   const step = 50_000;
   for (let from = 0; from < traces; from += step) {

@@ -7,6 +7,7 @@ import { batchCost } from "./batches.ts";
 import type { DriverInput, DriverOutput } from "./driver.ts";
 import { evaluationRate } from "./evaluation.ts";
 import { listTimes } from "./lists.ts";
+import { pageTimes } from "./pages.ts";
 import { type Child, cpuSeconds, cpuSecondsOfTree, peakMb, start } from "./processes.ts";
 import { makeProject } from "./project.ts";
 import { type Format, spansPerTrace } from "./traces.ts";
@@ -27,6 +28,7 @@ const children: Child[] = [];
 
 try {
   if (process.argv.includes("lists")) await lists();
+  else if (process.argv.includes("pages")) await pages();
   else {
     if (!process.argv.includes("--eval")) await ingestion();
     if (!process.argv.includes("--eval")) await batches();
@@ -124,6 +126,13 @@ async function evaluation(): Promise<void> {
 async function lists(): Promise<void> {
   const traces = Number(process.env.BENCH_TRACES ?? 1_000_000);
   for (const line of await listTimes(database, embedded.url, traces)) print(line);
+}
+
+async function pages(): Promise<void> {
+  const traces = Number(process.env.BENCH_TRACES ?? 1_000_000);
+  const { service, url } = await startService({ SVC_DEBOUNCE_MS: "0", SVC_DATA_DIR: dataDir });
+  for (const line of await pageTimes({ database, url, traces })) print(line);
+  await service.stop();
 }
 
 async function startService(env: Record<string, string>): Promise<{ service: Child; url: string }> {
