@@ -47,7 +47,11 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
   const isActive = stored.status === "active";
   return (
     <>
-      <Link to={`${tests}/${stored.id}/results` as string} className="button">
+      <Link
+        to="/projects/$projectId/agents/$agentId/tests/$testId/results"
+        params={{ ...params, testId: stored.id }}
+        className="button"
+      >
         Results
       </Link>
       <Menu
