@@ -249,7 +249,6 @@ test("a test is made by keyboard alone", async () => {
   await page.getByLabel("Name", { exact: true }).focus();
   await keyboard.type("By keyboard");
   await keyboard.press("Tab");
-  await keyboard.press("Tab");
   await keyboard.press("ArrowUp");
   await page.getByLabel("The user says").focus();
   await keyboard.type("Hello");

@@ -168,7 +168,7 @@ test("the table and what is told on hover hold the charts' numbers; hours withou
     .getByRole("link", { name: /: 8 passed$/ })
     .hover();
   const tip = page.locator(".plot-tip");
-  await tip.getByText("66.6 %").waitFor();
+  await tip.getByText("66.7 %").waitFor();
   await tip.hover();
   assert.equal(await tip.isVisible(), true, "the pointer can go there");
   await assertAccessible(page);
@@ -205,7 +205,7 @@ test("the table and what is told on hover hold the charts' numbers; hours withou
     [
       ["1,234", "1", "0", "0", "99.9 %"],
       ["0", "0", "6", "7", "–"],
-      ["8", "4", "2", "1", "66.6 %"],
+      ["8", "4", "2", "1", "66.7 %"],
     ],
   );
   assert.equal(inTable[2]!["Routing unavailable"], "3");

@@ -4,13 +4,13 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Assertion } from "../../../src/model/assertion.ts";
 import type { Counts, Outcome } from "../../../src/model/run.ts";
+import { numberText, rateText } from "../../format.ts";
 import { checkTypes, outcomes } from "../../labels.ts";
 import type { Insights, Series } from "../../queries/insights.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { Button } from "../../ui/Button.tsx";
 import { filtersOf } from "./Charts.tsx";
-import { numberText, rateText } from "./figures.ts";
 import { Sparkline } from "./Sparkline.tsx";
 import type { Search, TracesAddress } from "./view.ts";
 

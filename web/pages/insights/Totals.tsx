@@ -1,12 +1,12 @@
 // The whole stretch of time in figures, each with its word, leading to its traces.
 import type { ReactNode } from "react";
 import type { Outcome } from "../../../src/model/run.ts";
+import { numberText, rateText, shortText } from "../../format.ts";
 import { outcomes, routingUnavailable } from "../../labels.ts";
 import type { AgentTally, Tally } from "../../queries/insights.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
-import { filtersOf, totalOf } from "./Charts.tsx";
-import { durationText, numberText, rateText, shortText } from "./figures.ts";
+import { filtersOf, timeText, totalOf } from "./Charts.tsx";
 import type { TracesAddress } from "./view.ts";
 
 const shown: Outcome[] = ["passed", "failed", "missing_instrumentation", "skipped"];
@@ -50,8 +50,8 @@ export function Totals({ total, noun, traces, testId }: TotalsProps) {
         </Figure>
       ) : null}
       {durationMs && (
-        <Figure word="Duration" note={`p50, p95 ${durationText(durationMs.p95)}`}>
-          {durationText(durationMs.p50)}
+        <Figure word="Duration" note={`p50, p95 ${timeText(durationMs.p95)}`}>
+          {timeText(durationMs.p50)}
         </Figure>
       )}
       {tokens && (

@@ -89,7 +89,7 @@ export function Editor({ origin }: { origin: Origin }) {
     <div className="editor page-wide" data-view={view}>
       <Page
         title={name}
-        about={eligibilityText(checked.data, save.isDirty || save.stored === null)}
+        about={eligibilityText(checked.data, save.stored === null, save.isDirty)}
         actions={
           <>
             <span className="quiet small" role="status">
@@ -165,13 +165,14 @@ function opened(origin: Origin) {
   return edit(editing, { kind: "insert", at: assertionsOf(origin.document).length, value, arrived: true });
 }
 
-function eligibilityText(checked: Validated | undefined, isUnsaved: boolean): string {
+function eligibilityText(checked: Validated | undefined, isNew: boolean, isDirty: boolean): string {
   if (!checked) return "";
+  if (!checked.valid && isNew) return "Name it, say what it is about, and add what must hold.";
   if (!checked.valid) return "It cannot be saved as it stands.";
   const words = checked.eligibility
     ? ineligibilities[checked.eligibility]
     : "Real conversations are judged by it.";
-  return `${words} It applies to new traces only${isUnsaved ? ", once it is saved" : ""}.`;
+  return `${words} It applies to new traces only${isNew || isDirty ? ", once it is saved" : ""}.`;
 }
 
 function focusField(field: HTMLElement): void {
