@@ -70,7 +70,9 @@ export function Ranking({ insights, of, traces, params, search }: RankingProps) 
                 <td data-label="Pass rate" className="number">
                   <span>
                     {rateText(passRate)}
-                    <span className="quiet small"> of {numberText(counts.passed + counts.failed)}</span>
+                    {passRate !== null && (
+                      <span className="quiet small"> of {numberText(counts.passed + counts.failed)}</span>
+                    )}
                   </span>
                 </td>
                 {shown.map(outcome => (

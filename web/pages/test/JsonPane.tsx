@@ -1,5 +1,5 @@
 // The document as JSON text: edited as text, with its lines numbered and every fault a way to its place.
-import { memo, type RefObject, useId } from "react";
+import { memo, type RefObject, useDeferredValue, useId, useMemo, useState } from "react";
 import type { Issue } from "../../../src/model/refusal.ts";
 import { counted } from "../../labels.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -10,6 +10,8 @@ import type { Change, Editing } from "./document.ts";
 import { IssueList } from "./IssueList.tsx";
 import { placeOf, positionOf } from "./json-text.ts";
 
+const longMin = 10_000;
+
 type JsonPaneProps = {
   editing: Editing;
   issues: Issue[];
@@ -19,9 +21,12 @@ type JsonPaneProps = {
 };
 
 export function JsonPane({ editing, issues, warnings, change, area }: JsonPaneProps) {
-  const { text, fault } = editing;
+  const [isHere, setHere] = useState(false);
+  const late = useDeferredValue(editing);
+  // A long text takes its time to lay out: what is typed in the form does not wait for it.
+  const { text, fault } = isHere || editing.text.length < longMin ? editing : late;
   const id = useId();
-  const lines = text.split("\n").length;
+  const lines = useMemo(() => text.split("\n").length, [text]);
   const go = (path: string) => {
     if (area.current) selectPlace(area.current, text, path);
   };
@@ -50,6 +55,8 @@ export function JsonPane({ editing, issues, warnings, change, area }: JsonPanePr
           wrap="off"
           rows={lines}
           value={text}
+          onFocus={() => setHere(true)}
+          onBlur={() => setHere(false)}
           onChange={({ target }) => change({ kind: "text", text: target.value })}
         />
       </div>
