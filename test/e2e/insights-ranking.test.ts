@@ -62,6 +62,8 @@ test("test cases stand the worst first, their names as text, each with its edito
   assert.deepEqual(names, [hostile, "Is fine", "Sees nothing"]);
   await rows.nth(1).getByText("25 %").waitFor();
   await rows.nth(1).getByText("of 4").waitFor();
+  const failed = rows.nth(1).getByRole("link", { name: "3", exact: true });
+  assert.equal(await failed.getAttribute("href"), `${base}/tests/${broken.id}/results?outcome=failed`);
   await assertAccessible(page);
   assert.notEqual(await page.title(), "hit");
 

@@ -10,9 +10,8 @@ import type { Insights, Series } from "../../queries/insights.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { Button } from "../../ui/Button.tsx";
-import { filtersOf } from "./Charts.tsx";
 import { Sparkline } from "./Sparkline.tsx";
-import type { Search, TracesAddress } from "./view.ts";
+import type { ResultsAddress, Search } from "./view.ts";
 
 const shown: Outcome[] = ["failed", "missing_instrumentation", "passed", "skipped"];
 const rowsAtOnce = 100;
@@ -20,13 +19,13 @@ const rowsAtOnce = 100;
 type RankingProps = {
   insights: Insights;
   of: "test" | "check";
-  traces: TracesAddress;
+  results: ResultsAddress;
   params: { projectId: string; agentId: string };
   /** Of the address, to go on from. */
   search: Search;
 };
 
-export function Ranking({ insights, of, traces, params, search }: RankingProps) {
+export function Ranking({ insights, of, results, params, search }: RankingProps) {
   const follow = useFollow();
   const [rows, setRows] = useState(rowsAtOnce);
   const ranked = rank(insights.series);
@@ -80,9 +79,7 @@ export function Ranking({ insights, of, traces, params, search }: RankingProps) 
                     {counts[outcome] === 0 ? (
                       <span className="quiet">0</span>
                     ) : (
-                      <a href={traces(filtersOf(outcome, series.testId ?? undefined))}>
-                        {numberText(counts[outcome])}
-                      </a>
+                      <a href={results(series.testId!, outcome)}>{numberText(counts[outcome])}</a>
                     )}
                   </td>
                 ))}
