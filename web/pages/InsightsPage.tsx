@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { lastTraceQuery } from "../queries/agents.ts";
 import { type AgentTally, type Insights, insightsQuery, type Tally } from "../queries/insights.ts";
+import { sumOf } from "../queries/test-insights.ts";
 import { testQuery, testsQuery } from "../queries/tests.ts";
 import { Page } from "../ui/Page.tsx";
 import { EmptyState, Loaded, Skeleton } from "../ui/State.tsx";
@@ -11,7 +12,7 @@ import { Charts } from "./insights/Charts.tsx";
 import { Controls, CustomRange } from "./insights/Controls.tsx";
 import { spanText } from "./insights/figures.ts";
 import { PointTable } from "./insights/PointTable.tsx";
-import { Ranking, sumOf } from "./insights/Ranking.tsx";
+import { Ranking } from "./insights/Ranking.tsx";
 import { Patterns } from "./insights/Swatch.tsx";
 import { Totals } from "./insights/Totals.tsx";
 import {

@@ -7,6 +7,7 @@ import type { Counts, Outcome } from "../../../src/model/run.ts";
 import { numberText, rateText } from "../../format.ts";
 import { checkTypes, outcomes } from "../../labels.ts";
 import type { Insights, Series } from "../../queries/insights.ts";
+import { sumOf } from "../../queries/test-insights.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -146,10 +147,4 @@ function rank(series: Series[]): Ranked[] {
       b.counts.missing_instrumentation - a.counts.missing_instrumentation ||
       (a.series.name ?? "").localeCompare(b.series.name ?? ""),
   );
-}
-
-export function sumOf(points: { counts: Counts }[]): Counts {
-  const sum: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
-  for (const { counts } of points) for (const outcome of shown) sum[outcome] += counts[outcome];
-  return sum;
 }
