@@ -30,7 +30,9 @@ test("a test is written in the form, tried without storing anything, and saved u
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByText("Failed, 2 of 2 checked").waitFor();
   await page.getByText('"refund" does not occur', { exact: false }).waitFor();
-  const evidence = page.getByRole("link", { name: /gen_ai\.response\.text at compose/ });
+  const checks = page.getByRole("list", { name: "Checks" }).getByRole("listitem");
+  await checks.filter({ hasText: "The tool track_order is called at least once" }).first().waitFor();
+  const evidence = page.getByRole("link", { name: "Compose the answer · gen_ai.response.text" });
   const href = new URL((await evidence.getAttribute("href"))!, browser.origin);
   assert.equal(href.pathname, world.tests.replace(/tests$/, `traces/${traceId}`));
   assert.equal(href.search, "?span=compose&attribute=gen_ai.response.text");

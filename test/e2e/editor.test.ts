@@ -232,10 +232,10 @@ test("a test is disabled, enabled, copied and deleted from the editor", async ()
   await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
   await more.click();
   await page.getByRole("menuitem", { name: "Duplicate" }).click();
-  await page.getByRole("heading", { level: 1, name: "Copy of Answers quickly" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Answers quickly (copy)" }).waitFor();
   await more.click();
   await page.getByRole("menuitem", { name: "Delete…" }).click();
-  await page.getByLabel(/^Type “/).fill("Copy of Answers quickly");
+  await page.getByLabel(/^Type “/).fill("Answers quickly (copy)");
   await page.getByRole("button", { name: "Delete test case" }).click();
   await page.waitForURL(/\/tests$/);
   assert.equal((await world.counts()).tests, 1);
@@ -248,7 +248,6 @@ test("a test is made by keyboard alone", async () => {
   await world.open("/new");
   await page.getByLabel("Name", { exact: true }).focus();
   await keyboard.type("By keyboard");
-  await keyboard.press("Tab");
   await keyboard.press("Tab");
   await keyboard.press("ArrowUp");
   await page.getByLabel("The user says").focus();

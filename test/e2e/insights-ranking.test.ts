@@ -62,6 +62,8 @@ test("test cases stand the worst first, their names as text, each with its edito
   assert.deepEqual(names, [hostile, "Is fine", "Sees nothing"]);
   await rows.nth(1).getByText("25 %").waitFor();
   await rows.nth(1).getByText("of 4").waitFor();
+  const failed = rows.nth(1).getByRole("link", { name: "3", exact: true });
+  assert.equal(await failed.getAttribute("href"), `${base}/tests/${broken.id}/results?outcome=failed`);
   await assertAccessible(page);
   assert.notEqual(await page.title(), "hit");
 
@@ -86,7 +88,8 @@ test("test cases stand the worst first, their names as text, each with its edito
   await page.waitForURL(`**${base}/tests/${broken.id}`);
 
   await page.goto(`${base}/insights?by=check`);
-  await rows.nth(3).waitFor();
+  // What the checks are is read beside their counts.
+  await rows.nth(3).getByText("no longer in the test").waitFor();
   const checks = await rows.getByRole("rowheader").allTextContents();
   assert.deepEqual(checks, [
     `Response time quick Answers at once${hostile}`,

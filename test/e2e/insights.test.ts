@@ -13,6 +13,8 @@ import {
   type Window,
 } from "../support/browser.ts";
 import { countRuns, hourMs } from "../support/counts.ts";
+import { eventually } from "../support/eventually.ts";
+import { broken, judge, ok, openTests, statusCheck } from "../support/tests-page.ts";
 
 let browser: TestBrowser;
 before(async () => {
@@ -111,6 +113,32 @@ test("each part of a bar leads to its traces of that hour, and Back to the chart
   assert.deepEqual(complaints, []);
 });
 
+test("a bar's number is that of the rows in Traces that it leads to", async () => {
+  const opened = await openTests(browser, { name: "Is well", assertions: [statusCheck] });
+  const { page } = opened;
+  for (const attributes of [ok, broken, {}, ok, broken, ok]) await judge(opened, attributes);
+  for (const [word, count] of [
+    ["passed", 3],
+    ["failed", 2],
+    ["missing instrumentation", 1],
+  ] as const) {
+    await page.goto(opened.path.replace(/tests$/, "insights"));
+    await outcomesOf(page)
+      .getByRole("link", { name: new RegExp(`UTC: ${count} ${word}$`) })
+      .click();
+    await page.waitForURL("**/traces?*");
+    const verdicts = page.getByRole("row").filter({ hasText: new RegExp(`${word}`, "i") });
+    await eventually(async () => assert.equal(await verdicts.count(), count, word));
+    assert.equal(
+      await page
+        .getByRole("row")
+        .filter({ has: page.getByRole("link") })
+        .count(),
+      count,
+    );
+  }
+});
+
 test("a chart is one stop for Tab; arrows go from bar to bar, and Enter opens the traces of the one in focus", async () => {
   const opened = await open();
   const { page, base, now } = opened;
@@ -168,7 +196,7 @@ test("the table and what is told on hover hold the charts' numbers; hours withou
     .getByRole("link", { name: /: 8 passed$/ })
     .hover();
   const tip = page.locator(".plot-tip");
-  await tip.getByText("66.6 %").waitFor();
+  await tip.getByText("66.7 %").waitFor();
   await tip.hover();
   assert.equal(await tip.isVisible(), true, "the pointer can go there");
   await assertAccessible(page);
@@ -205,7 +233,7 @@ test("the table and what is told on hover hold the charts' numbers; hours withou
     [
       ["1,234", "1", "0", "0", "99.9 %"],
       ["0", "0", "6", "7", "–"],
-      ["8", "4", "2", "1", "66.6 %"],
+      ["8", "4", "2", "1", "66.7 %"],
     ],
   );
   assert.equal(inTable[2]!["Routing unavailable"], "3");

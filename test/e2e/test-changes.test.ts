@@ -1,7 +1,7 @@
 // Test cases in the dashboard are switched, copied and deleted, one by one and several at once.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { assertAccessible, startTestBrowser, type TestBrowser } from "../support/browser.ts";
+import { assertAccessible, becomesTrue, startTestBrowser, type TestBrowser } from "../support/browser.ts";
 import {
   assertNames,
   chooseAction,
@@ -92,6 +92,7 @@ test("a test case is deleted once its name is typed, several once their number i
   await dialog.getByLabel(/to go on/).fill("Three");
   await dialog.getByRole("button", { name: "Delete test case" }).click();
   await assertNames(page, ["Four", "Two", "One"]);
+  await becomesTrue(page, "document.activeElement.textContent === 'Two'");
 
   await page.getByRole("checkbox", { name: "Select Four" }).check();
   await page.getByRole("checkbox", { name: "Select One" }).check();
@@ -104,6 +105,7 @@ test("a test case is deleted once its name is typed, several once their number i
   await dialog.getByLabel("Type 2 to go on").fill("2");
   await dialog.getByRole("button", { name: "Delete 2 test cases" }).click();
   await assertNames(page, ["Two"]);
+  await becomesTrue(page, "document.activeElement.textContent === 'Two'");
   assert.equal((await listTests(opened)).length, 1);
 });
 

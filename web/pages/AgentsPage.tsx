@@ -3,6 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Agent } from "../../src/model/agent.ts";
+import { numberText, rateText } from "../format.ts";
 import { AgentForm } from "../forms/AgentForm.tsx";
 import { agentTypes, counted, outcomes, routingUnavailable } from "../labels.ts";
 import { agentsQuery } from "../queries/agents.ts";
@@ -14,7 +15,6 @@ import { Icon } from "../ui/Icon.tsx";
 import { Page } from "../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../ui/State.tsx";
 import { RelativeTime } from "../ui/Time.tsx";
-import { numberText, rateText } from "./insights/figures.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents");
 

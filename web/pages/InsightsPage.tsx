@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { lastTraceQuery } from "../queries/agents.ts";
 import { type AgentTally, type Insights, insightsQuery, type Tally } from "../queries/insights.ts";
+import { sumOf } from "../queries/test-insights.ts";
 import { testQuery, testsQuery } from "../queries/tests.ts";
 import { Page } from "../ui/Page.tsx";
 import { EmptyState, Loaded, Skeleton } from "../ui/State.tsx";
@@ -11,10 +12,18 @@ import { Charts } from "./insights/Charts.tsx";
 import { Controls, CustomRange } from "./insights/Controls.tsx";
 import { spanText } from "./insights/figures.ts";
 import { PointTable } from "./insights/PointTable.tsx";
-import { Ranking, sumOf } from "./insights/Ranking.tsx";
+import { Ranking } from "./insights/Ranking.tsx";
 import { Patterns } from "./insights/Swatch.tsx";
 import { Totals } from "./insights/Totals.tsx";
-import { askOf, rangeFault, type Search, tracesAddress, type View, viewOf } from "./insights/view.ts";
+import {
+  askOf,
+  rangeFault,
+  resultsAddress,
+  type Search,
+  tracesAddress,
+  type View,
+  viewOf,
+} from "./insights/view.ts";
 import "../styles/insights.css";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/insights");
@@ -59,6 +68,7 @@ function Shown({ insights, view, search, params }: ShownProps) {
     () => tracesAddress({ projectId, agentId }, { from, to, interval }),
     [projectId, agentId, from, to, interval],
   );
+  const results = resultsAddress(params);
   const { by, testId } = view;
   const one = by === "agent" || (by === "test" && testId !== undefined);
   const points = series[0]?.points ?? [];
@@ -81,7 +91,7 @@ function Shown({ insights, view, search, params }: ShownProps) {
         <NothingJudged params={params} search={search} view={view} />
       ) : one ? (
         <>
-          <Totals total={totalOf(insights)} {...common} />
+          <Totals total={totalOf(insights)} results={results} {...common} />
           <Patterns />
           {view.form === "chart" ? (
             <Charts insights={insights} points={points} {...common} />
@@ -95,7 +105,7 @@ function Shown({ insights, view, search, params }: ShownProps) {
           <Ranking
             insights={insights}
             of={by === "check" ? "check" : "test"}
-            traces={traces}
+            results={results}
             params={params}
             search={search}
           />
@@ -121,6 +131,9 @@ function OneTest({ testId, params, search }: { testId: string; params: Params; s
       <strong className="break">{test?.name ?? "One test case"}</strong>
       <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={{ ...params, testId }}>
         Edit it
+      </Link>
+      <Link to="/projects/$projectId/agents/$agentId/tests/$testId/results" params={{ ...params, testId }}>
+        Its results
       </Link>
       <Link to={to} params={params} search={{ ...search, by: search.by === "check" ? "test" : "check" }}>
         {search.by === "check" ? "Over time" : "Its checks"}

@@ -3,6 +3,7 @@ import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Failure } from "../api.ts";
+import { documentOf } from "../forms/test-changes.ts";
 import { draftAssertion, draftTest, type Place } from "../queries/editor.ts";
 import { testQuery } from "../queries/tests.ts";
 import type { ListedTest } from "../shapes.ts";
@@ -61,12 +62,6 @@ function OpenTest() {
     );
   }
   return <Editor origin={origin.data} />;
-}
-
-/** The document alone, in the order in which it is exported. */
-export function documentOf(test: ListedTest): Doc {
-  const { name, status, passiveBehavior, scenario, threshold, turns, assertions } = test;
-  return { name, status, passiveBehavior, scenario, threshold, turns, assertions };
 }
 
 async function beginNew({ template, trace, ...rest }: Search): Promise<Origin> {

@@ -9,17 +9,17 @@ import {
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEffect } from "react";
 import type { Outcome } from "../../src/model/run.ts";
+import { dayText, numberText, rateText } from "../format.ts";
 import { eligibilities, ineligibilities, outcomes } from "../labels.ts";
 import { useLive } from "../live.ts";
 import { type Day, sumOf, testDaysQuery, testRunsQuery } from "../queries/test-insights.ts";
 import { testQuery } from "../queries/tests.ts";
 import { useRefresh } from "../refreshing.ts";
 import type { ListedTest } from "../shapes.ts";
-import { countsText, dayText, isJudged, OutcomeLegend, OutcomeStrip } from "../ui/OutcomeStrip.tsx";
+import { countsText, isJudged, OutcomeLegend, OutcomeStrip } from "../ui/OutcomeStrip.tsx";
 import { Page } from "../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../ui/State.tsx";
 import { ResultTable } from "./tests/ResultTable.tsx";
-import { percentText } from "./tests/rows.ts";
 import "../styles/tests.css";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId/results");
@@ -123,15 +123,15 @@ function Days({ days }: { days: Day[] }) {
             <span className="quiet">Nothing counted</span>
           ) : (
             <>
-              <strong>{percentText(counts.passed / counting)}</strong> passed,{" "}
-              {counts.passed.toLocaleString("en")} of {counting.toLocaleString("en")}
+              <strong>{rateText(counts.passed / counting)}</strong> passed, {numberText(counts.passed)} of{" "}
+              {numberText(counting)}
             </>
           )}
         </span>
       </div>
       <OutcomeStrip days={days} about="Last 30 days" large />
       <div className="line line-apart quiet small" aria-hidden="true">
-        <span>{dayText(days[0]!.at)}</span>
+        <span>{dayText(days[0]!.at)} (UTC)</span>
         <span>{dayText(days.at(-1)!.at)}</span>
       </div>
       <OutcomeLegend counts={counts} />
@@ -151,7 +151,7 @@ function Days({ days }: { days: Day[] }) {
                 <tr key={at}>
                   <th scope="row">{dayText(at)}</th>
                   <td data-label="Outcomes">{countsText(counts)}</td>
-                  <td data-label="Pass rate">{passRate === null ? "–" : percentText(passRate)}</td>
+                  <td data-label="Pass rate">{rateText(passRate)}</td>
                 </tr>
               ))}
             </tbody>

@@ -61,9 +61,9 @@ export const testRunsQuery = (testId: string, outcome: Outcome | undefined) =>
     50,
   );
 
-export function sumOf(days: readonly Day[]): Counts {
+export function sumOf(points: readonly { counts: Counts }[]): Counts {
   const sum = { ...nothing };
-  for (const { counts } of days) {
+  for (const { counts } of points) {
     for (const outcome of Object.keys(sum) as (keyof Counts)[]) sum[outcome] += counts[outcome];
   }
   return sum;

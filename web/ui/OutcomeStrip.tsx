@@ -1,5 +1,6 @@
 // Days as bars: what passed or was skipped stands above the line, what failed or lacks instrumentation hangs below.
 import type { Counts, Outcome } from "../../src/model/run.ts";
+import { dayText, numberText } from "../format.ts";
 import { counted, outcomes } from "../labels.ts";
 
 type Day = { at: string; counts: Counts };
@@ -16,8 +17,6 @@ const dayWidth = 6;
 const half = 14;
 /** The least that a single one is drawn as. */
 const least = 2;
-
-const dayOf = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", timeZone: "UTC" });
 
 /** `about` begins what is read out: "Refunds, last 30 days". */
 export function OutcomeStrip({
@@ -77,7 +76,7 @@ export function OutcomeLegend({ counts }: { counts?: Counts }) {
               />
             </svg>
             {outcomes[outcome].text}
-            {counts && <strong>{counts[outcome].toLocaleString("en")}</strong>}
+            {counts && <strong>{numberText(counts[outcome])}</strong>}
           </li>
         );
       })}
@@ -85,16 +84,11 @@ export function OutcomeLegend({ counts }: { counts?: Counts }) {
   );
 }
 
-/** "3 Nov". */
-export function dayText(at: string): string {
-  return dayOf.format(new Date(at));
-}
-
 /** "4 passed, 1 failed", of what there was. */
 export function countsText(counts: Counts): string {
   const said = order
     .filter(outcome => counts[outcome] > 0)
-    .map(outcome => `${counts[outcome]} ${outcomes[outcome].text.toLowerCase()}`);
+    .map(outcome => `${numberText(counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`);
   return said.length === 0 ? "not judged" : said.join(", ");
 }
 

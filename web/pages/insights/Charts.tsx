@@ -1,10 +1,10 @@
 // The charts of one series: outcomes with the pass rate above them and, of an agent, durations and tokens.
 import { useMemo } from "react";
 import type { Outcome } from "../../../src/model/run.ts";
+import { durationText, numberText, rateText, shortText } from "../../format.ts";
 import { outcomes, routingUnavailable } from "../../labels.ts";
 import type { Insights, Point } from "../../queries/insights.ts";
 import { Icon } from "../../ui/Icon.tsx";
-import { durationText, numberText, rateText, shortText } from "./figures.ts";
 import { type Column, type Fact, type Frame, Plot } from "./Plot.tsx";
 import type { TracesAddress } from "./view.ts";
 
@@ -80,8 +80,8 @@ function Durations({ frame, points, traces }: PartProps) {
   const columns = points.map(({ at, durationMs }) => ({
     ...placeOf(at, traces),
     facts: [
-      { ...legend[0], text: durationText(durationMs?.p95) },
-      { ...legend[1], text: durationText(durationMs?.p50) },
+      { ...legend[0], text: timeText(durationMs?.p95) },
+      { ...legend[1], text: timeText(durationMs?.p50) },
     ],
   }));
   return (
@@ -176,6 +176,11 @@ function columnsOf(
 function placeOf(at: string, traces: TracesAddress): Pick<Column, "at" | "href"> {
   const time = Date.parse(at);
   return { at: time, href: traces({}, time) };
+}
+
+/** Of a time that may not be known. */
+export function timeText(ms: number | null | undefined): string {
+  return ms == null ? "–" : durationText(ms);
 }
 
 /**

@@ -261,13 +261,13 @@ function linesIn(height: number): number {
 }
 
 const labelWidth = 64;
-const everyHours = [1, 2, 3, 6, 12, 24, 48, 96, 168, 336];
+const everyHours = [1, 2, 3, 6, 12, 24, 48, 96, 168, 336, 672, 1344, 2688];
 
 /** The beginnings of intervals that are named under the axis: midnights first, as many as there is room for. */
 function ticksOf({ from, to, interval }: Frame, step: number): number[] {
   const length = lengthOf(interval);
   const hours = length / 3_600_000;
-  const every = everyHours.find(hour => hour >= hours && (hour / hours) * step >= labelWidth) ?? 672;
+  const every = everyHours.find(hour => hour >= hours && (hour / hours) * step >= labelWidth) ?? 5376;
   const spacing = every * 3_600_000;
   // Multiples from the first midnight, so that days are named at their beginning.
   const first = Math.ceil(from / spacing) * spacing;

@@ -1,10 +1,11 @@
 // The charts' numbers as a table, the latest interval first.
 import type { Outcome } from "../../../src/model/run.ts";
+import { numberText, rateText } from "../../format.ts";
 import { counted, outcomes, routingUnavailable } from "../../labels.ts";
 import type { Insights, Point } from "../../queries/insights.ts";
 import { useFollow } from "../../shell/follow.ts";
-import { filtersOf, totalOf } from "./Charts.tsx";
-import { durationText, intervalText, numberText, rateText } from "./figures.ts";
+import { filtersOf, timeText, totalOf } from "./Charts.tsx";
+import { intervalText } from "./figures.ts";
 import { lengthOf, type TracesAddress } from "./view.ts";
 
 const shown: Outcome[] = ["passed", "failed", "missing_instrumentation", "skipped"];
@@ -70,10 +71,10 @@ export function PointTable({ insights, points, noun, traces, testId }: PointTabl
                         traces({ routing: "unavailable" }, at),
                       )}
                       <td data-label="p50" className="number">
-                        {durationText(durationMs?.p50)}
+                        {timeText(durationMs?.p50)}
                       </td>
                       <td data-label="p95" className="number">
-                        {durationText(durationMs?.p95)}
+                        {timeText(durationMs?.p95)}
                       </td>
                       {number("Tokens in", tokens?.input)}
                       {number("Tokens out", tokens?.output)}

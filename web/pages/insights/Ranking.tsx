@@ -4,15 +4,15 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Assertion } from "../../../src/model/assertion.ts";
 import type { Counts, Outcome } from "../../../src/model/run.ts";
+import { numberText, rateText } from "../../format.ts";
 import { checkTypes, outcomes } from "../../labels.ts";
 import type { Insights, Series } from "../../queries/insights.ts";
+import { sumOf } from "../../queries/test-insights.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { Button } from "../../ui/Button.tsx";
-import { filtersOf } from "./Charts.tsx";
-import { numberText, rateText } from "./figures.ts";
 import { Sparkline } from "./Sparkline.tsx";
-import type { Search, TracesAddress } from "./view.ts";
+import type { ResultsAddress, Search } from "./view.ts";
 
 const shown: Outcome[] = ["failed", "missing_instrumentation", "passed", "skipped"];
 const rowsAtOnce = 100;
@@ -20,13 +20,13 @@ const rowsAtOnce = 100;
 type RankingProps = {
   insights: Insights;
   of: "test" | "check";
-  traces: TracesAddress;
+  results: ResultsAddress;
   params: { projectId: string; agentId: string };
   /** Of the address, to go on from. */
   search: Search;
 };
 
-export function Ranking({ insights, of, traces, params, search }: RankingProps) {
+export function Ranking({ insights, of, results, params, search }: RankingProps) {
   const follow = useFollow();
   const [rows, setRows] = useState(rowsAtOnce);
   const ranked = rank(insights.series);
@@ -70,7 +70,9 @@ export function Ranking({ insights, of, traces, params, search }: RankingProps) 
                 <td data-label="Pass rate" className="number">
                   <span>
                     {rateText(passRate)}
-                    <span className="quiet small"> of {numberText(counts.passed + counts.failed)}</span>
+                    {passRate !== null && (
+                      <span className="quiet small"> of {numberText(counts.passed + counts.failed)}</span>
+                    )}
                   </span>
                 </td>
                 {shown.map(outcome => (
@@ -78,9 +80,7 @@ export function Ranking({ insights, of, traces, params, search }: RankingProps) 
                     {counts[outcome] === 0 ? (
                       <span className="quiet">0</span>
                     ) : (
-                      <a href={traces(filtersOf(outcome, series.testId ?? undefined))}>
-                        {numberText(counts[outcome])}
-                      </a>
+                      <a href={results(series.testId!, outcome)}>{numberText(counts[outcome])}</a>
                     )}
                   </td>
                 ))}
@@ -147,10 +147,4 @@ function rank(series: Series[]): Ranked[] {
       b.counts.missing_instrumentation - a.counts.missing_instrumentation ||
       (a.series.name ?? "").localeCompare(b.series.name ?? ""),
   );
-}
-
-export function sumOf(points: { counts: Counts }[]): Counts {
-  const sum: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
-  for (const { counts } of points) for (const outcome of shown) sum[outcome] += counts[outcome];
-  return sum;
 }

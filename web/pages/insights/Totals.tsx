@@ -1,13 +1,13 @@
 // The whole stretch of time in figures, each with its word, leading to its traces.
 import type { ReactNode } from "react";
 import type { Outcome } from "../../../src/model/run.ts";
+import { numberText, rateText, shortText } from "../../format.ts";
 import { outcomes, routingUnavailable } from "../../labels.ts";
 import type { AgentTally, Tally } from "../../queries/insights.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
-import { filtersOf, totalOf } from "./Charts.tsx";
-import { durationText, numberText, rateText, shortText } from "./figures.ts";
-import type { TracesAddress } from "./view.ts";
+import { timeText, totalOf } from "./Charts.tsx";
+import type { ResultsAddress, TracesAddress } from "./view.ts";
 
 const shown: Outcome[] = ["passed", "failed", "missing_instrumentation", "skipped"];
 
@@ -15,10 +15,11 @@ type TotalsProps = {
   total: Tally & Partial<AgentTally>;
   noun: string;
   traces: TracesAddress;
+  results: ResultsAddress;
   testId?: string | undefined;
 };
 
-export function Totals({ total, noun, traces, testId }: TotalsProps) {
+export function Totals({ total, noun, traces, results, testId }: TotalsProps) {
   const follow = useFollow();
   const { counts, passRate, runs = totalOf(total), durationMs, tokens } = total;
   const judged = counts.passed + counts.failed;
@@ -40,7 +41,9 @@ export function Totals({ total, noun, traces, testId }: TotalsProps) {
           {counts[outcome] === 0 ? (
             0
           ) : (
-            <a href={traces(filtersOf(outcome, testId))}>{numberText(counts[outcome])}</a>
+            <a href={testId === undefined ? traces({ verdict: outcome }) : results(testId, outcome)}>
+              {numberText(counts[outcome])}
+            </a>
           )}
         </Figure>
       ))}
@@ -50,12 +53,12 @@ export function Totals({ total, noun, traces, testId }: TotalsProps) {
         </Figure>
       ) : null}
       {durationMs && (
-        <Figure word="Duration" note={`p50, p95 ${durationText(durationMs.p95)}`}>
-          {durationText(durationMs.p50)}
+        <Figure word="Duration, p50" note={`p95 ${timeText(durationMs.p95)}`}>
+          {timeText(durationMs.p50)}
         </Figure>
       )}
       {tokens && (
-        <Figure word="Tokens" note={`in, ${shortText(tokens.output)} out`}>
+        <Figure word="Tokens in" note={`${shortText(tokens.output)} out`}>
           {shortText(tokens.input)}
         </Figure>
       )}

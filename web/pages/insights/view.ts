@@ -1,4 +1,5 @@
 // What the address of the insights says: the stretch of time, what it is told by, and the form it is shown in.
+import type { Outcome } from "../../../src/model/run.ts";
 import type { By, Insights, InsightsAsk, Interval } from "../../queries/insights.ts";
 
 type Name = "by" | "range" | "from" | "to" | "interval" | "testId" | "form";
@@ -97,6 +98,14 @@ export function tracesAddress(
     for (const [name, value] of Object.entries(filters)) if (value) search.set(name, value);
     return `/projects/${params.projectId}/agents/${params.agentId}/traces?${search}`;
   };
+}
+
+/** Addresses of the results of a test with an outcome, the latest first. */
+export type ResultsAddress = (testId: string, outcome: Outcome) => string;
+
+export function resultsAddress(params: { projectId: string; agentId: string }): ResultsAddress {
+  return (testId, outcome) =>
+    `/projects/${params.projectId}/agents/${params.agentId}/tests/${testId}/results?outcome=${outcome}`;
 }
 
 export function lengthOf(interval: Interval): number {

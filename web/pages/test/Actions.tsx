@@ -4,13 +4,13 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Answer, ask, type Failure } from "../../api.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
+import { duplicateTest } from "../../forms/test-changes.ts";
 import { testQuery, testsQuery } from "../../queries/tests.ts";
 import type { ListedTest } from "../../shapes.ts";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { Menu } from "../../ui/Menu.tsx";
 import { FailureNotice } from "../../ui/Notice.tsx";
 import { toast } from "../../ui/Toast.tsx";
-import { documentOf } from "../TestPage.tsx";
 import type { Save } from "./save.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
@@ -27,10 +27,9 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
   const refresh = () => queries.invalidateQueries({ queryKey: testsQuery(params.agentId).queryKey });
 
   async function duplicate(): Promise<void> {
-    const body = { ...documentOf(stored), name: copyName(stored.name), status: "disabled" };
-    const answer: Answer<ListedTest> = await ask("POST", `/api/agents/${params.agentId}/tests`, { body });
+    const answer = await duplicateTest(params.agentId, stored);
     if (!answer.ok) return setFailure(answer.failure);
-    toast(`“${answer.value.name}” is made. It is disabled.`);
+    toast(`“${answer.value.name}” is made, disabled.`);
     await refresh();
     await navigate({ href: `${tests}/${answer.value.id}` });
   }
@@ -47,7 +46,11 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
   const isActive = stored.status === "active";
   return (
     <>
-      <Link to={`${tests}/${stored.id}/results` as string} className="button">
+      <Link
+        to="/projects/$projectId/agents/$agentId/tests/$testId/results"
+        params={{ ...params, testId: stored.id }}
+        className="button"
+      >
         Results
       </Link>
       <Menu
@@ -78,7 +81,7 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
       {deleting && (
         <ConfirmDialog
           title="Delete test case"
-          about="Its results leave the charts with it. This cannot be undone."
+          about="Its history is deleted along with it. Traces keep the results they have. This cannot be undone."
           name={stored.name}
           path={`/api/tests/${stored.id}`}
           action="Delete test case"
@@ -93,10 +96,4 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
       )}
     </>
   );
-}
-
-const nameMax = 200;
-
-function copyName(name: string): string {
-  return [...`Copy of ${name}`].slice(0, nameMax).join("");
 }

@@ -1,5 +1,5 @@
 // One assertion: its rule in words, its fields, and what can be done with it.
-import { useId } from "react";
+import { memo, useId, useState } from "react";
 import type { AssertionType } from "../../../src/model/assertion.ts";
 import { checkTypes } from "../../labels.ts";
 import { Badge } from "../../ui/Badge.tsx";
@@ -21,12 +21,12 @@ type CardProps = {
   ids: string[];
   /** It came from a trace a moment ago. */
   arrived: boolean;
-  onCopy: () => void;
-  onRemove: () => void;
+  onRemove: (at: number, assertion: unknown) => void;
 };
 
-export function AssertionCard(props: CardProps) {
-  const { assertion, identity, at, isLast, arrived, onCopy, onRemove } = props;
+/** Drawn again only where it changed: a test may have hundreds. */
+export const AssertionCard = memo(function AssertionCard(props: CardProps) {
+  const { assertion, identity, at, isLast, arrived, onRemove } = props;
   const { change } = useTold();
   const headingId = useId();
   const path = `assertions[${at}]`;
@@ -60,8 +60,20 @@ export function AssertionCard(props: CardProps) {
             busy={isLast}
             onClick={() => move(1)}
           />
-          <Button look="plain" small icon="copy" aria-label={`Duplicate ${name}`} onClick={onCopy} />
-          <Button look="plain" small icon="trash" aria-label={`Remove ${name}`} onClick={onRemove} />
+          <Button
+            look="plain"
+            small
+            icon="copy"
+            aria-label={`Duplicate ${name}`}
+            onClick={() => change({ kind: "copy", at })}
+          />
+          <Button
+            look="plain"
+            small
+            icon="trash"
+            aria-label={`Remove ${name}`}
+            onClick={() => onRemove(at, assertion)}
+          />
         </div>
       </div>
       {known ? (
@@ -71,7 +83,7 @@ export function AssertionCard(props: CardProps) {
       )}
     </li>
   );
-}
+});
 
 type KnownProps = Pick<CardProps, "at" | "ids"> & { assertion: Doc; type: AssertionType; path: string };
 
@@ -124,12 +136,19 @@ function Rest({ assertion, path, others, onField }: RestProps) {
   const { fault: idFault } = useFaultOf(`${path}.id`, {});
   const { fault: dependsFault } = useFaultOf(`${path}.depends_on`, { deep: true });
   const depends = dependenciesOf(assertion);
-  // One that no longer exists stays to be seen, and to be taken away.
-  const choices = [...new Set([...others, ...depends])];
+  const isOpened = idFault !== undefined || dependsFault !== undefined;
+  const [open, setOpen] = useState(isOpened);
+  // Of a hundred assertions each could wait for ninety-nine: too many to draw unseen. One that no longer exists stays
+  // to be seen, and to be taken away.
+  const choices = open || isOpened ? [...new Set([...others, ...depends])] : [];
   const id = assertion["id"];
   const description = assertion["description"];
   return (
-    <details className="editor-rest" open={idFault || dependsFault ? true : undefined}>
+    <details
+      className="editor-rest"
+      open={isOpened ? true : undefined}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
       <summary>
         Id{typeof id === "string" && <code className="break"> {id}</code>}, description, dependencies
         {depends.length > 0 && <span className="quiet"> (waits for {depends.join(", ")})</span>}

@@ -1,5 +1,5 @@
 // The assertions of a test: a card each, added by type, moved, copied, removed with a way back.
-import { useId, useRef, useState } from "react";
+import { useCallback, useId, useRef, useState } from "react";
 import type { AssertionType } from "../../../src/model/assertion.ts";
 import { checkTypes, counted } from "../../labels.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -8,6 +8,7 @@ import { toast } from "../../ui/Toast.tsx";
 import { AssertionCard } from "./AssertionCard.tsx";
 import { assertionTypes } from "./assertion-types.ts";
 import { assertionsOf, beginnings, type Editing, freeId, isRecord } from "./document.ts";
+import { useSame } from "./settled.ts";
 import { useFaultOf, useTold } from "./told.ts";
 
 export function Assertions({ editing }: { editing: Editing }) {
@@ -16,25 +17,24 @@ export function Assertions({ editing }: { editing: Editing }) {
   const assertions = assertionsOf(document);
   const { fault } = useFaultOf("assertions", { isEmpty: assertions.length === 0 });
   const faultId = useId();
-  const ids = assertions.flatMap(one => (isRecord(one) && typeof one["id"] === "string" ? [one["id"]] : []));
+  const ids = useSame(
+    assertions.flatMap(one => (isRecord(one) && typeof one["id"] === "string" ? [one["id"]] : [])),
+  );
 
   const add = (type: AssertionType) => {
     const value = { type, id: freeId(document), ...beginnings[type] };
     change({ kind: "insert", at: assertions.length, value });
   };
-  const copy = (at: number) => {
-    const original = assertions[at];
-    const value = isRecord(original) ? { ...original, id: freeId(document) } : original;
-    change({ kind: "insert", at: at + 1, value });
-  };
-  const remove = (at: number) => {
-    const value = assertions[at];
-    change({ kind: "remove", at });
-    toast(`Assertion ${at + 1} is removed.`, {
-      label: "Undo",
-      run: () => change({ kind: "insert", at, value }),
-    });
-  };
+  const remove = useCallback(
+    (at: number, value: unknown) => {
+      change({ kind: "remove", at });
+      toast(`Assertion ${at + 1} is removed.`, {
+        label: "Undo",
+        run: () => change({ kind: "insert", at, value }),
+      });
+    },
+    [change],
+  );
 
   return (
     <section className="stack" aria-labelledby="assertions-heading">
@@ -63,8 +63,7 @@ export function Assertions({ editing }: { editing: Editing }) {
               isLast={at === assertions.length - 1}
               ids={ids}
               arrived={editing.arrived === editing.keys[at]}
-              onCopy={() => copy(at)}
-              onRemove={() => remove(at)}
+              onRemove={remove}
             />
           ))}
         </ol>

@@ -1,21 +1,28 @@
-// What a dry-run came to: the outcome, whether the test would apply, and each check with what it saw.
-import { Link } from "@tanstack/react-router";
-import type { Check, Evidence } from "../../../src/model/run.ts";
-import { checkTypes, outcomes, whys } from "../../labels.ts";
+// What a dry-run came to: the outcome, whether the test would apply, and each check as an evaluation shows it.
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { outcomes, whys } from "../../labels.ts";
 import type { DryRun } from "../../queries/editor.ts";
+import { outlineQuery } from "../../queries/traces.ts";
+import "../../styles/evaluation.css";
+import type { TraceOutline } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
+import { Loaded } from "../../ui/State.tsx";
+import { CheckItem } from "../trace/evaluation/CheckItem.tsx";
+import { type Shared, TraceContext } from "../trace/evaluation/context.ts";
 
 type Place = { projectId: string; agentId: string };
 
 export function DryRunResult({ run, place }: { run: DryRun; place: Place }) {
   const { result, applicability } = run;
+  const trace = useQuery(outlineQuery(run.traceId));
   return (
     <div className="stack">
-      <div className="line">
+      <h3 className="line">
         <Badge word={outcomes[result.outcome]} />
         <span className="break">{result.reason}</span>
-      </div>
+      </h3>
       {applicability && (
         <p className="break">
           <Icon name={applicability.applied ? "check" : "skip"} />{" "}
@@ -23,78 +30,48 @@ export function DryRunResult({ run, place }: { run: DryRun; place: Place }) {
           {whys[applicability.why]} {applicability.reason}
         </p>
       )}
-      <ol className="editor-checks">
-        {result.checks.map(check => (
-          <CheckItem key={check.id} check={check} place={{ ...place, traceId: run.traceId }} />
-        ))}
-      </ol>
+      {result.checks.length > 0 && (
+        <Loaded query={trace}>{outline => <Checks run={run} trace={outline} place={place} />}</Loaded>
+      )}
     </div>
   );
 }
 
-function CheckItem({ check, place }: { check: Check; place: Place & { traceId: string } }) {
-  const places = check.evidence.slice(0, evidenceMax);
+/** In the order of the test; unfolded, for that is what it was tried for. */
+function Checks({ run, trace, place }: { run: DryRun; trace: TraceOutline; place: Place }) {
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const { projectId, agentId } = place;
+  const shared: Shared = useMemo(
+    () => ({
+      trace,
+      spanNames: new Map(trace.spans.map(({ spanId, name }) => [spanId, name])),
+      selected: undefined,
+      onSelect: undefined,
+      onShow: () => {},
+      params: { projectId, agentId },
+    }),
+    [trace, projectId, agentId],
+  );
+  const result = { ...run.result, testId: "tried" };
+  const fold = (id: string, open: boolean) => {
+    const others = [...folded].filter(one => one !== id);
+    setFolded(new Set(open ? others : [...others, id]));
+  };
   return (
-    <li className="stack-tight">
-      <div className="line">
-        <Badge word={outcomes[check.outcome]} />
-        <strong>{checkTypes[check.type]}</strong>
-        <code className="quiet break">{check.id}</code>
+    <TraceContext value={shared}>
+      <div className="evaluation">
+        <ul className="checks" aria-label="Checks">
+          {result.checks.map(check => (
+            <CheckItem
+              key={check.id}
+              check={check}
+              result={result}
+              open={!folded.has(check.id)}
+              onFold={open => fold(check.id, open)}
+            />
+          ))}
+        </ul>
       </div>
-      <p className="break">{check.reason}</p>
-      <dl className="editor-facts">
-        <Fact term="Expected" value={check.expected} />
-        <Fact term="Actual" value={check.actual} />
-        {places.length > 0 && (
-          <div>
-            <dt>Looked at</dt>
-            <dd className="line">
-              {places.map((evidence, at) => (
-                <EvidenceLink key={at} evidence={evidence} place={place} />
-              ))}
-              {check.evidence.length > places.length && (
-                <span className="quiet small">and {check.evidence.length - places.length} more</span>
-              )}
-            </dd>
-          </div>
-        )}
-      </dl>
-    </li>
-  );
-}
-
-const evidenceMax = 8;
-
-function Fact({ term, value }: { term: string; value: unknown }) {
-  if (value === undefined || value === null) return null;
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return (
-    <div>
-      <dt>{term}</dt>
-      <dd>
-        <code className="break">{text.length > shownMax ? `${text.slice(0, shownMax)}…` : text}</code>
-      </dd>
-    </div>
-  );
-}
-
-const shownMax = 400;
-
-type EvidenceProps = { evidence: Evidence; place: Place & { traceId: string } };
-
-/** In a window of its own, so that what is being written stays. */
-function EvidenceLink({ evidence, place }: EvidenceProps) {
-  const { spanId, attribute } = evidence;
-  return (
-    <Link
-      to="/projects/$projectId/agents/$agentId/traces/$traceId"
-      params={place}
-      search={{ span: spanId, attribute: attribute ?? undefined }}
-      target="_blank"
-      className="small break"
-    >
-      {attribute ?? "span"} <span className="quiet">at {spanId}</span>
-      <span className="unseen"> (opens in a new window)</span>
-    </Link>
+    </TraceContext>
   );
 }

@@ -1,7 +1,7 @@
 // The editor of one test case: form, JSON and dry-run around one document, and all that can be done with it.
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useEffect, useReducer, useRef, useState } from "react";
+import { useEffect, useMemo, useReducer, useRef, useState } from "react";
 import { ineligibilities } from "../../labels.ts";
 import { type Validated, validateQuery, vocabularyQuery } from "../../queries/editor.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
@@ -17,7 +17,7 @@ import { IssueList } from "./IssueList.tsx";
 import { JsonPane, selectPlace } from "./JsonPane.tsx";
 import { LeaveGuard } from "./LeaveGuard.tsx";
 import { ConflictDialog, useSave } from "./save.tsx";
-import { useSettled } from "./settled.ts";
+import { useSame, useSettled } from "./settled.ts";
 import { fieldOf, type Told, ToldContext } from "./told.ts";
 import { isWide, useView, Views } from "./views.tsx";
 
@@ -38,8 +38,8 @@ export function Editor({ origin }: { origin: Origin }) {
   const text = JSON.stringify(editing.document);
   const checked = useQuery(validateQuery(agentId, useSettled(text)));
   const { data: vocabulary } = useQuery(vocabularyQuery(agentId));
-  const issues = checked.data && !checked.data.valid ? checked.data.issues : [];
-  const warnings = checked.data?.valid ? checked.data.warnings : [];
+  const issues = useSame(checked.data && !checked.data.valid ? checked.data.issues : []);
+  const warnings = useSame(checked.data?.valid ? checked.data.warnings : []);
 
   useDraftTaken(search);
   useFocusAsked(form, editing.focus);
@@ -79,19 +79,17 @@ export function Editor({ origin }: { origin: Origin }) {
     if (!document.querySelector("[role=dialog], [role=alertdialog]")) trySave();
   });
 
-  const told: Told = {
-    issues,
-    warnings,
-    isDue: path => save.tried || visited.has(path),
-    vocabulary,
-    change,
-  };
+  const { tried } = save;
+  const told: Told = useMemo(
+    () => ({ issues, warnings, isDue: path => tried || visited.has(path), vocabulary, change }),
+    [issues, warnings, tried, visited, vocabulary],
+  );
   const name = save.stored?.name ?? "New test case";
   return (
     <div className="editor page-wide" data-view={view}>
       <Page
         title={name}
-        about={eligibilityText(checked.data, save.isDirty || save.stored === null)}
+        about={eligibilityText(checked.data, save.stored === null, save.isDirty)}
         actions={
           <>
             <span className="quiet small" role="status">
@@ -167,13 +165,14 @@ function opened(origin: Origin) {
   return edit(editing, { kind: "insert", at: assertionsOf(origin.document).length, value, arrived: true });
 }
 
-function eligibilityText(checked: Validated | undefined, isUnsaved: boolean): string {
+function eligibilityText(checked: Validated | undefined, isNew: boolean, isDirty: boolean): string {
   if (!checked) return "";
+  if (!checked.valid && isNew) return "Name it, say what it is about, and add what must hold.";
   if (!checked.valid) return "It cannot be saved as it stands.";
   const words = checked.eligibility
     ? ineligibilities[checked.eligibility]
     : "Real conversations are judged by it.";
-  return `${words} It applies to new traces only${isUnsaved ? ", once it is saved" : ""}.`;
+  return `${words} It applies to new traces only${isNew || isDirty ? ", once it is saved" : ""}.`;
 }
 
 function focusField(field: HTMLElement): void {

@@ -1,4 +1,4 @@
-// A test case as a form: what it is called, when it is judged, what is said, and what is expected.
+// A test case as a form: what it is called and is about, what is said, what must hold, and how strictly.
 import { useId } from "react";
 import type { PassiveBehavior } from "../../../src/model/test-case.ts";
 import { passiveBehaviors, testStates } from "../../labels.ts";
@@ -32,16 +32,6 @@ export function Form({ editing }: { editing: Editing }) {
     <div className="stack editor-form">
       <section className="card stack" aria-label="Test case">
         <TextLine label="Name" {...bound("name")} />
-        <div data-path="status">
-          <Choices
-            name="status"
-            label="Status"
-            choices={statuses}
-            chosen={[(document["status"] ?? "active") as "active"]}
-            onChoose={([chosen]) => set("status")(chosen)}
-            fault={status.fault}
-          />
-        </div>
         <div data-path="passiveBehavior">
           <Choices
             name="passiveBehavior"
@@ -57,10 +47,22 @@ export function Form({ editing }: { editing: Editing }) {
           hint="The situation in plain words. It decides which conversations the test is about, and the judge reads it."
           {...bound("scenario")}
         />
-        <Strictness value={document["threshold"]} onValue={set("threshold")} />
       </section>
       <Turns turns={document["turns"]} onTurns={set("turns")} />
       <Assertions editing={editing} />
+      <section className="card stack" aria-label="Strictness and status">
+        <Strictness value={document["threshold"]} onValue={set("threshold")} />
+        <div data-path="status">
+          <Choices
+            name="status"
+            label="Status"
+            choices={statuses}
+            chosen={[(document["status"] ?? "active") as "active"]}
+            onChoose={([chosen]) => set("status")(chosen)}
+            fault={status.fault}
+          />
+        </div>
+      </section>
     </div>
   );
 }
@@ -134,6 +136,7 @@ function Turns({ turns, onTurns }: TurnsProps) {
         <div key={at} className="editor-turn">
           <TextBlock
             label={several ? `The user says, turn ${at + 1}` : "The user says"}
+            hint={several ? undefined : "An example. Real conversations are judged by their own words."}
             path={`turns[${at}].input`}
             rows={2}
             value={input(turn)}

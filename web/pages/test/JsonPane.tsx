@@ -1,5 +1,5 @@
 // The document as JSON text: edited as text, with its lines numbered and every fault a way to its place.
-import { type RefObject, useId, useRef } from "react";
+import { memo, type RefObject, useDeferredValue, useId, useMemo, useState } from "react";
 import type { Issue } from "../../../src/model/refusal.ts";
 import { counted } from "../../labels.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -10,6 +10,8 @@ import type { Change, Editing } from "./document.ts";
 import { IssueList } from "./IssueList.tsx";
 import { placeOf, positionOf } from "./json-text.ts";
 
+const longMin = 10_000;
+
 type JsonPaneProps = {
   editing: Editing;
   issues: Issue[];
@@ -19,10 +21,12 @@ type JsonPaneProps = {
 };
 
 export function JsonPane({ editing, issues, warnings, change, area }: JsonPaneProps) {
-  const { text, fault } = editing;
+  const [isHere, setHere] = useState(false);
+  const late = useDeferredValue(editing);
+  // A long text takes its time to lay out: what is typed in the form does not wait for it.
+  const { text, fault } = isHere || editing.text.length < longMin ? editing : late;
   const id = useId();
-  const gutter = useRef<HTMLDivElement>(null);
-  const lines = text.split("\n").length;
+  const lines = useMemo(() => text.split("\n").length, [text]);
   const go = (path: string) => {
     if (area.current) selectPlace(area.current, text, path);
   };
@@ -38,12 +42,8 @@ export function JsonPane({ editing, issues, warnings, change, area }: JsonPanePr
         </div>
       </div>
       <div className="editor-code">
-        <div ref={gutter} className="editor-lines mono" aria-hidden="true">
-          {Array.from({ length: lines }, (_, at) => (
-            <div key={at} data-bad={fault?.line === at + 1 ? "" : undefined}>
-              {at + 1}
-            </div>
-          ))}
+        <div className="editor-lines mono" aria-hidden="true">
+          <Lines lines={lines} bad={fault?.line} />
         </div>
         <textarea
           ref={area}
@@ -55,6 +55,8 @@ export function JsonPane({ editing, issues, warnings, change, area }: JsonPanePr
           wrap="off"
           rows={lines}
           value={text}
+          onFocus={() => setHere(true)}
+          onBlur={() => setHere(false)}
           onChange={({ target }) => change({ kind: "text", text: target.value })}
         />
       </div>
@@ -84,6 +86,21 @@ export function JsonPane({ editing, issues, warnings, change, area }: JsonPanePr
     </section>
   );
 }
+
+type LinesProps = { lines: number; bad: number | undefined };
+
+/** Three texts, however many lines there are. */
+const Lines = memo(function Lines({ lines, bad = 0 }: LinesProps) {
+  const numbers = (from: number, to: number) =>
+    Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => `${from + at}\n`).join("");
+  return (
+    <>
+      {numbers(1, bad - 1)}
+      {bad > 0 && <strong data-bad="">{`${bad}\n`}</strong>}
+      {numbers(bad + 1, lines)}
+    </>
+  );
+});
 
 type PlacesProps = { list: Issue[]; noun: "fault" | "remark"; onGo: (path: string) => void };
 

@@ -28,6 +28,7 @@ export type Change =
   | { kind: "saved"; sent: Doc; document: Doc }
   | { kind: "assertion"; at: number; value: Doc }
   | { kind: "insert"; at: number; value: unknown; arrived?: boolean }
+  | { kind: "copy"; at: number }
   | { kind: "remove"; at: number }
   | { kind: "move"; at: number; by: -1 | 1 };
 
@@ -73,6 +74,11 @@ export function edit(state: Editing, change: Change): Editing {
         arrived: change.arrived ? nextKey : state.arrived,
         focus: { key: nextKey, part: "first" },
       };
+    case "copy": {
+      const original = assertions[change.at];
+      const value = isRecord(original) ? { ...original, id: freeId(document) } : original;
+      return edit(state, { kind: "insert", at: change.at + 1, value });
+    }
     case "remove":
       return {
         ...shown(state, { ...document, assertions: assertions.toSpliced(change.at, 1) }),
@@ -155,17 +161,28 @@ function readDocument(state: Editing, text: string): Editing {
     const fault = { message: "A test case is an object: { … }.", offset: 0, line: 1, column: 1 };
     return { ...state, text, fault };
   }
-  const count = assertionsOf(read.value).length;
+  const document = sharing(read.value, state.document);
+  const count = assertionsOf(document).length;
   const missing = Math.max(0, count - state.keys.length);
   const more = Array.from({ length: missing }, (_, at) => state.nextKey + at);
   return {
     ...state,
-    document: read.value,
+    document,
     text,
     fault: undefined,
     keys: [...state.keys.slice(0, count), ...more],
     nextKey: state.nextKey + missing,
   };
+}
+
+/** With the assertions that were there already, so that those alone are drawn again that changed. */
+function sharing(document: Doc, earlier: Doc): Doc {
+  if (!Array.isArray(document["assertions"])) return document;
+  const before = assertionsOf(earlier);
+  const assertions = document["assertions"].map((one: unknown, at) =>
+    JSON.stringify(one) === JSON.stringify(before[at]) ? before[at] : one,
+  );
+  return { ...document, assertions };
 }
 
 function swapped<T>(list: T[], a: number, b: number): T[] {

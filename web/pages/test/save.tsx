@@ -2,12 +2,13 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type RefObject, useRef, useState } from "react";
 import { type Answer, ask, type Failure } from "../../api.ts";
+import { documentOf } from "../../forms/test-changes.ts";
 import { testQuery, testsQuery } from "../../queries/tests.ts";
 import type { ListedTest } from "../../shapes.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { toast } from "../../ui/Toast.tsx";
-import { documentOf, type Origin } from "../TestPage.tsx";
+import type { Origin } from "../TestPage.tsx";
 import type { Change, Doc, Editing } from "./document.ts";
 
 type SaveOptions = {
@@ -163,9 +164,10 @@ export function ConflictDialog({ save }: { save: Save }) {
       </Dialog>
     );
   }
-  const [theirs, mine] = [documentOf(conflict), stored ? documentOf(stored) : {}];
+  const theirs: Doc = documentOf(conflict);
+  const mine: Doc = stored ? documentOf(stored) : {};
   const changed = Object.keys(theirs).filter(
-    name => JSON.stringify(theirs[name]) !== JSON.stringify((mine as Doc)[name]),
+    name => JSON.stringify(theirs[name]) !== JSON.stringify(mine[name]),
   );
   return (
     <Dialog

@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Ref } from "react";
 import type { Assertion } from "../../../src/model/assertion.ts";
+import { numberText, rateText } from "../../format.ts";
 import {
   checkTypes,
   counted,
@@ -16,7 +17,7 @@ import { Badge } from "../../ui/Badge.tsx";
 import { Menu, type MenuEntry } from "../../ui/Menu.tsx";
 import { OutcomeStrip } from "../../ui/OutcomeStrip.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
-import { behaviorOf, percentText, type Row } from "./rows.ts";
+import { behaviorOf, type Row } from "./rows.ts";
 import type { Selection } from "./selection.ts";
 
 export type TestActions = {
@@ -85,9 +86,9 @@ export function TestRow({ ref, index, row, selection, actions }: TestRowProps) {
           insights && <span className="quiet">Nothing counted</span>
         ) : (
           <span className="tests-cell">
-            <span className="tests-rate">{percentText(rate)}</span>
+            <span className="tests-rate">{rateText(rate)}</span>
             <span className="tests-under">
-              {counts.passed.toLocaleString("en")} of {(counts.passed + counts.failed).toLocaleString("en")}
+              {numberText(counts.passed)} of {numberText(counts.passed + counts.failed)}
             </span>
           </span>
         )}

@@ -1,6 +1,6 @@
 // The test cases as rows, of which only those in sight are in the page; narrow, each is a card.
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { useMedia } from "../../ui/media.ts";
@@ -34,6 +34,7 @@ export function TestTable({ rows, sort, onSort, selection, actions }: TestTableP
     scrollMargin: top,
   });
   useRowKeys(table, rows, selection, index => virtual.scrollToIndex(index));
+  useFocusKept(table, rows.length);
   const items = virtual.getVirtualItems();
   const above = (items[0]?.start ?? top) - top;
   const below = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top);
@@ -133,6 +134,30 @@ function useTop(table: { current: HTMLTableElement | null }): number {
   return top;
 }
 
+function nameAt(table: HTMLTableElement | null, index: number): HTMLElement | undefined {
+  return table?.querySelector<HTMLElement>(`tr[data-index="${index}"] th a`) ?? undefined;
+}
+
+/** Where rows go away with the focus, as when they are deleted, the row that takes the place gets it. */
+function useFocusKept(table: { current: HTMLTableElement | null }, count: number): void {
+  const before = useRef({ index: 0, count });
+  useEffect(() => {
+    const root = table.current;
+    const onFocus = ({ target }: FocusEvent) => {
+      const row = target instanceof Element && target.closest<HTMLElement>("tr[data-index]");
+      if (row) before.current.index = Number(row.dataset["index"]);
+    };
+    root?.addEventListener("focusin", onFocus);
+    return () => root?.removeEventListener("focusin", onFocus);
+  }, [table]);
+  useEffect(() => {
+    const { index, count: earlier } = before.current;
+    before.current.count = count;
+    if (count >= earlier || document.activeElement !== document.body) return;
+    nameAt(table.current, Math.min(index, count - 1))?.focus({ preventScroll: true });
+  }, [table, count]);
+}
+
 /** j and k put the focus on the next and previous name, where Enter opens it; x selects. */
 function useRowKeys(
   table: { current: HTMLTableElement | null },
@@ -149,9 +174,7 @@ function useRowKeys(
     const index = from === undefined ? 0 : Math.min(Math.max(from + step, 0), rows.length - 1);
     show(index);
     // A row that was out of sight comes with the next frame.
-    requestAnimationFrame(() =>
-      table.current?.querySelector<HTMLElement>(`tr[data-index="${index}"] th a`)?.focus(),
-    );
+    requestAnimationFrame(() => nameAt(table.current, index)?.focus());
   };
   useShortcut("j", "Next test case", () => go(1));
   useShortcut("k", "Previous test case", () => go(-1));

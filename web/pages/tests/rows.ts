@@ -94,9 +94,3 @@ function sorted(rows: Row[], sort: Sort): Row[] {
       });
   }
 }
-
-/** "96.4 %"; whole only where it is exactly that. */
-export function percentText(rate: number): string {
-  if (rate === 0 || rate === 1) return `${rate * 100} %`;
-  return `${Math.min(99.9, Math.max(0.1, Math.round(rate * 1000) / 10))} %`;
-}

@@ -87,12 +87,15 @@ function Skip({
   assertion,
   result,
 }: Omit<DetailProps, "assertion"> & { assertion: Assertion | undefined }) {
+  const { onSelect } = useTrace();
   if (!check.skipped) return null;
+  // What is only tried is tried again by a press.
+  const again = onSelect && freshIdentity;
   return (
     <>
       {check.skipped === "dependency" && <Dependency assertion={assertion} result={result} />}
       <p className="quiet">
-        {skipAdvice[check.skipped]} {!["no_judge", "dependency"].includes(check.skipped) && freshIdentity}
+        {skipAdvice[check.skipped]} {!["no_judge", "dependency"].includes(check.skipped) && again}
       </p>
       {check.skipped === "no_judge" && (
         <>
@@ -102,7 +105,7 @@ function Skip({
             </div>
             <pre>{judgeSettings}</pre>
           </div>
-          <p className="quiet">{freshIdentity}</p>
+          {again && <p className="quiet">{again}</p>}
         </>
       )}
     </>
@@ -111,25 +114,30 @@ function Skip({
 
 /** The check that this one waits for: the first of its dependencies that did not pass. */
 function Dependency({ assertion, result }: { assertion: Assertion | undefined; result: Result }) {
-  const { trace, params, onShow } = useTrace();
+  const { trace, params, onSelect, onShow } = useTrace();
   const waited = assertion?.depends_on
     .map(id => result.checks.find(check => check.id === id))
     .find(check => check && check.outcome !== "passed");
   if (!waited) return null;
   const { testId } = result;
+  const name = `${checkTypes[waited.type]} “${waited.id}”`;
   return (
     <p>
       It waits for{" "}
-      <Link
-        to="/projects/$projectId/agents/$agentId/traces/$traceId"
-        params={{ ...params, traceId: trace.id }}
-        search={now => ({ ...now, test: testId, check: waited.id })}
-        replace
-        resetScroll={false}
-        onClick={() => onShow(testId, waited.id)}
-      >
-        {checkTypes[waited.type]} “{waited.id}”
-      </Link>
+      {onSelect ? (
+        <Link
+          to="/projects/$projectId/agents/$agentId/traces/$traceId"
+          params={{ ...params, traceId: trace.id }}
+          search={now => ({ ...now, test: testId, check: waited.id })}
+          replace
+          resetScroll={false}
+          onClick={() => onShow(testId, waited.id)}
+        >
+          {name}
+        </Link>
+      ) : (
+        name
+      )}
       , which has <Badge word={outcomes[waited.outcome]} />
     </p>
   );

@@ -1,4 +1,5 @@
-// Where a check looked: chips that select the span and its attribute on the page.
+// Where a check looked: chips that select the span and its attribute on the page, or lead to them.
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Evidence } from "../../../../src/model/run.ts";
 import { Button } from "../../../ui/Button.tsx";
@@ -33,7 +34,7 @@ export function EvidenceChips({ evidence }: { evidence: Evidence[] }) {
 }
 
 export function EvidenceChip({ place: { spanId, attribute, ...place } }: { place: Evidence }) {
-  const { spanNames, selected, onSelect } = useTrace();
+  const { trace, spanNames, selected, onSelect, params } = useTrace();
   const name = spanNames.get(spanId);
   const absent = attribute !== null && !("value" in place);
   const text = (
@@ -53,6 +54,20 @@ export function EvidenceChip({ place: { spanId, attribute, ...place } }: { place
       <span className="chip chip-gone">
         {text} <span className="quiet">no longer in the trace</span>
       </span>
+    );
+  }
+  if (!onSelect) {
+    return (
+      <Link
+        to="/projects/$projectId/agents/$agentId/traces/$traceId"
+        params={{ ...params, traceId: trace.id }}
+        search={{ span: spanId, attribute: attribute ?? undefined }}
+        target="_blank"
+        className="chip chip-link"
+      >
+        {text}
+        <span className="unseen"> (opens in a new window)</span>
+      </Link>
     );
   }
   const isSelected = selected?.span === spanId && (selected.attribute ?? null) === attribute;

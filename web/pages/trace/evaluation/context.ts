@@ -7,7 +7,8 @@ export type Shared = {
   trace: TraceOutline;
   spanNames: Map<string, string>;
   selected: Selection | undefined;
-  onSelect: Select;
+  /** Undefined on another page than the trace's: what was looked at is then a link to it. */
+  onSelect: Select | undefined;
   /** Unfolds a check and goes there. */
   onShow: (testId: string, checkId: string) => void;
   /** Of the agent's pages. */

@@ -1,6 +1,9 @@
 // The words of the evaluation: routing, what to do about a skip, and how often something may happen.
 import type { Check, Outcome, Routing } from "../../../../src/model/run.ts";
+import { durationText } from "../../../format.ts";
 import { outcomes, type Word } from "../../../labels.ts";
+
+export { durationText };
 
 /** From what asks for attention to what does not. */
 export const worstFirst: readonly Outcome[] = ["failed", "missing_instrumentation", "skipped", "passed"];
@@ -92,8 +95,3 @@ export function inline(value: unknown, max = 80): string {
 }
 
 export const number = new Intl.NumberFormat("en", { maximumFractionDigits: 3 });
-
-/** "340 ms", "2.4 s". */
-export function durationText(ms: number): string {
-  return ms < 1000 ? `${number.format(Math.round(ms))} ms` : `${number.format(Math.round(ms / 10) / 100)} s`;
-}

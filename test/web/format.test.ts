@@ -1,0 +1,29 @@
+// How numbers, shares and durations are written.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { dayText, durationText, numberText, rateText, shortText } from "../../web/format.ts";
+
+test("only all of it is 100 %, and only nothing of it 0 %", () => {
+  const shares = [null, 0, 0.00001, 0.001, 1 / 3, 2 / 3, 0.5, 0.99999, 1].map(rateText);
+  assert.deepEqual(shares, ["–", "0 %", "< 0.1 %", "0.1 %", "33.3 %", "66.7 %", "50 %", "99.9 %", "100 %"]);
+});
+
+test("a duration has three digits and the unit that they need", () => {
+  const told = [0, 0.83, 12.34, 999.4, 1_500, 59_900, 59_960, 200_000, 7_500_000].map(durationText);
+  assert.deepEqual(told, [
+    "0 ms",
+    "830 µs",
+    "12.3 ms",
+    "999 ms",
+    "1.5 s",
+    "59.9 s",
+    "1 min 0 s",
+    "3 min 20 s",
+    "2 h 5 min",
+  ]);
+});
+
+test("numbers are grouped, or short; days are of UTC", () => {
+  assert.deepEqual([numberText(1_234_567), shortText(12_345)], ["1,234,567", "12.3K"]);
+  assert.equal(dayText("2026-11-03T23:59:59.999Z"), "3 Nov");
+});
