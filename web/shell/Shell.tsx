@@ -24,7 +24,8 @@ export function Shell() {
   useGo("g a", "Go to agents", project && `/projects/${project.id}/agents`);
   useGo("g k", "Go to keys", project && `/projects/${project.id}/keys`);
   useGo("g i", "Go to the ingestion log", project && `/projects/${project.id}/ingestion`);
-  useGo("g s", "Go to settings", "/settings/profile");
+  useGo("g p", "Go to the project", project && `/projects/${project.id}/settings`);
+  useGo("g s", "Go to your settings", "/settings/profile");
 
   const navigation = (
     <Navigation project={project} onPalette={() => setOpen("palette")} onHelp={() => setOpen("help")} />
