@@ -49,7 +49,6 @@ export function AgentLayout() {
 function useCurrentInSight() {
   const row = useRef<HTMLDivElement>(null);
   const { pathname } = useLocation();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: which one is current follows from the address.
   useEffect(() => {
     const current = row.current?.querySelector<HTMLElement>("[aria-current=page]");
     // Not scrollIntoView, which would scroll the page too.

@@ -20,6 +20,7 @@ type Command = {
 };
 
 const shownMax = 50;
+const offeredMax = 10;
 
 type PaletteProps = { project: Project | undefined; onClose: () => void; onHelp: () => void };
 
@@ -121,10 +122,10 @@ function useCommands(project: Project | undefined, onHelp: () => void): Command[
           go("keys", "key", "Keys", `${base}/keys`),
           go("ingestion", "log", "Ingestion log", `${base}/ingestion`),
           go("project", "project", "Project settings", `${base}/settings`),
-          ...agents.flatMap(({ id, name }) =>
+          ...agents.flatMap(({ id, name }, at) =>
             agentPages.map(([path, page], place) => ({
               ...go(`${id}-${path}`, "agent", `${name}: ${page}`, `${base}/agents/${id}/${path}`),
-              more: place > 0,
+              more: place > 0 || at >= offeredMax,
             })),
           ),
         ]
