@@ -22,6 +22,7 @@ import { NotFound } from "./shell/NotFound.tsx";
 import { lastProject } from "./shell/project.ts";
 import { Shell } from "./shell/Shell.tsx";
 import { ErrorState, Skeleton } from "./ui/State.tsx";
+import { Title } from "./ui/Title.tsx";
 
 type Context = { queries: QueryClient };
 
@@ -112,6 +113,8 @@ const home = createRoute({
     throw redirect({ to: "/projects/$projectId/agents", params: { projectId: project.id } });
   },
 });
+// Whatever else is asked for.
+const unknown = createRoute({ path: "$", getParentRoute: () => member, component: NotFound });
 const settings = createRoute({
   path: "/settings",
   getParentRoute: () => member,
@@ -272,6 +275,7 @@ const routeTree = root.addChildren([
       ingestion,
       projectSettings,
     ]),
+    unknown,
   ]),
 ]);
 
@@ -310,7 +314,7 @@ function RouteFailed({ error, reset }: ErrorComponentProps) {
   };
   return (
     <>
-      <title>Error · Onlooker</title>
+      <Title text="Error" />
       <ErrorState failure={failure} onRetry={retry} whole />
     </>
   );

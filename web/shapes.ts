@@ -28,7 +28,13 @@ export type Session = {
 };
 
 /** `resendAllowedAt` null: now, or never needed again. */
-export type Verification = { email: string; verified: boolean; resendAllowedAt: string | null };
+export type Verification = {
+  email: string;
+  verified: boolean;
+  resendAllowedAt: string | null;
+  /** False: its links are in the service's log. */
+  mailServer: boolean;
+};
 
 export type Key = {
   id: string;

@@ -14,6 +14,8 @@ export type Deps = {
   config: {
     /** The origin that links in mails and the Origin check go by. Read when it is needed, not when the app is built. */
     readonly baseUrl: string;
+    /** None: mails wait in the outbox, and their links are in the log. */
+    readonly smtpUrl?: string | null | undefined;
   };
   db: Database;
   mailer: Pick<Mailer, "send">;

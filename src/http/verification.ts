@@ -17,15 +17,22 @@ const State = z.object({
     .datetime()
     .nullable()
     .describe("When the next mail may be asked for; null is now, or never needed again."),
+  mailServer: z
+    .boolean()
+    .describe("Whether mails are sent. Without a mail server their links are in the service's log."),
 });
 
 export function registerVerification(app: App, deps: Deps): void {
   const tags = ["accounts"];
+  const standing = async (accountId: string) => ({
+    ...(await getVerification(deps.db, accountId)),
+    mailServer: Boolean(deps.config.smtpUrl),
+  });
 
   app.get(
     "/api/verification",
     { schema: { tags, summary: "Whether the address is verified", response: { 200: State } } },
-    async request => getVerification(deps.db, requireAccount(request).id),
+    async request => standing(requireAccount(request).id),
   );
 
   app.post(
@@ -45,7 +52,7 @@ export function registerVerification(app: App, deps: Deps): void {
         });
       }
       await deliverLink(deps, link);
-      return getVerification(deps.db, account.id);
+      return standing(account.id);
     },
   );
 

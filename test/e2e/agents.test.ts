@@ -5,6 +5,7 @@ import { makeAgent, type Owner } from "../support/app.ts";
 import {
   assertAccessible,
   assertReflows,
+  becomesTrue,
   signIn,
   startTestBrowser,
   type TestBrowser,
@@ -156,4 +157,19 @@ test("a project is made, renamed, switched to and deleted", async () => {
   await page.waitForURL(`**/projects/${owner.projectId}/agents`);
   const { body } = await owner.client.get("/api/projects").expect(200);
   assert.equal(body.items.length, 1);
+});
+
+test("with more agents than fit into the navigation, what follows them stays in sight", async () => {
+  const { page, owner } = await open();
+  await browser.service.db.pool.query(
+    `insert into agents (id, project_id, name, type)
+    select uuidv7(), $1, 'Robot ' || n, 'http_api' from generate_series(1, 210) as n`,
+    [owner.projectId],
+  );
+  await page.reload();
+  const navigation = page.getByRole("navigation", { name: "Main" });
+  await navigation.getByRole("link", { name: "More agents…" }).waitFor();
+  const lastInSight = `[...document.querySelectorAll("nav a")].find(link => link.textContent === "Project")
+    .getBoundingClientRect().bottom <= innerHeight`;
+  await becomesTrue(page, lastInSight);
 });

@@ -163,3 +163,14 @@ test("a forgotten password is chosen anew through the mail", async () => {
   await assertAccessible(page);
   await signIn(page, { email: owner.email, password: "another long one" });
 });
+
+test("where no mail server is set up, the page says where the link is", async () => {
+  const owner = await browser.service.signUp({ verified: false });
+  const { page } = await browser.open();
+  await signIn(page, owner);
+  const banner = page.getByRole("region", { name: "Email verification" });
+  await banner.getByText("This service has no mail server").waitFor();
+  await page.goto("/verify-email");
+  await page.getByText("This service has no mail server").waitFor();
+  await assertAccessible(page);
+});

@@ -51,7 +51,7 @@ test("the header says what the trace is, what it came to, and what can be done w
   const { page, complaints } = await open();
   await page.goto(pathOf(agent, id));
   await page.getByRole("heading", { level: 1, name: "Support" }).waitFor();
-  await becomesTrue(page, "document.title === 'Support · Onlooker'");
+  await becomesTrue(page, `document.title === 'Support · ${agent.name} · Onlooker'`);
   await page.locator("header").getByText("Passed", { exact: true }).waitFor();
   await page.locator("header").getByText("1 passed").waitFor();
   await page.locator("header").getByText("Failed span").waitFor();

@@ -11,6 +11,7 @@ export function useSignedIn(next: string | undefined): () => Promise<void> {
     queries.clear();
     // Should this fail, the page that follows says so and offers to try again.
     await queries.prefetchQuery(sessionQuery);
-    await navigate({ href: next ?? "/" });
+    // Back leads past the form, which would only lead here again.
+    await navigate({ href: next ?? "/", replace: true });
   };
 }

@@ -6,7 +6,6 @@ export function SettingsAppearance() {
   const theme = useTheme();
   return (
     <section className="card">
-      <title>Appearance · Onlooker</title>
       <Choices
         label="Theme"
         name="theme"

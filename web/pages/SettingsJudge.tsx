@@ -19,7 +19,6 @@ export function SettingsJudge() {
   const judge = useQuery(judgeQuery);
   return (
     <section className="card stack">
-      <title>Judge · Onlooker</title>
       <h2>Judge</h2>
       <p className="quiet">
         A language model that decides whether a conversation fits a test’s scenario, and whether a reply meets

@@ -1,5 +1,5 @@
 // The frame of one's own settings: their tabs, each an address.
-import { Link, Outlet } from "@tanstack/react-router";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { Page } from "../ui/Page.tsx";
 
 const tabs = [
@@ -12,8 +12,9 @@ const tabs = [
 ] as const;
 
 export function SettingsPage() {
+  const { pathname } = useLocation();
   return (
-    <Page title="Settings">
+    <Page title="Settings" part={tabs.find(({ to }) => to === pathname)?.label}>
       <nav className="tabs" aria-label="Settings">
         {tabs.map(({ to, label }) => (
           <Link key={to} to={to} className="tab">

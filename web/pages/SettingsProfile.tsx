@@ -18,7 +18,6 @@ export function SettingsProfile() {
   const session = useQuery(sessionQuery);
   return (
     <>
-      <title>Profile · Onlooker</title>
       <section className="card stack">
         <h2>Profile</h2>
         <Loaded query={session}>{signedIn => <NameForm name={signedIn?.user.name ?? ""} />}</Loaded>

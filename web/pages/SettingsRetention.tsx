@@ -41,7 +41,6 @@ const kept = [
 export function SettingsRetention() {
   return (
     <section className="stack">
-      <title>Retention · Onlooker</title>
       <h2>Retention</h2>
       <p className="quiet">
         There is nothing to set: what is yours stays until you delete it, and is then gone at once and for

@@ -31,7 +31,6 @@ export function SettingsSessions() {
 
   return (
     <section className="stack">
-      <title>Sessions · Onlooker</title>
       <h2>Sessions</h2>
       <FailureNotice failure={failure} />
       <Loaded query={sessions}>

@@ -11,7 +11,6 @@ const choices = [
 export function SettingsShortcuts() {
   return (
     <section className="card stack">
-      <title>Shortcuts · Onlooker</title>
       <Choices
         label="Shortcuts of single keys"
         name="single-keys"

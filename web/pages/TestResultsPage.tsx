@@ -52,6 +52,7 @@ export function TestResultsPage() {
   return (
     <Page
       title={test.name}
+      part="Results"
       about={`Results of this test case. ${aboutOf(test)}`}
       actions={
         <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={params} className="button">

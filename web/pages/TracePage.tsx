@@ -8,6 +8,7 @@ import { outlineQuery } from "../queries/traces.ts";
 import { useRefresh } from "../refreshing.ts";
 import { NotFound } from "../shell/NotFound.tsx";
 import { EmptyState, Loaded } from "../ui/State.tsx";
+import { Title } from "../ui/Title.tsx";
 import { TraceHeader } from "./trace/TraceHeader.tsx";
 import { TraceNotices } from "./trace/TraceNotices.tsx";
 import { TracePanes } from "./trace/TracePanes.tsx";
@@ -25,7 +26,7 @@ export function TracePage() {
   if (outline.data && outline.data.agentId !== agentId) return <NotFound />;
   return (
     <div className="page-wide trace" key={traceId}>
-      <title>{`${outline.data?.name || "Trace"} · Onlooker`}</title>
+      <Title text={outline.data?.name || "Trace"} />
       <Loaded query={outline}>
         {trace => (
           <>
@@ -43,7 +44,7 @@ function Deleted() {
   const params = route.useParams();
   return (
     <>
-      <title>Deleted trace · Onlooker</title>
+      <Title text="Deleted trace" />
       <EmptyState icon="trash" title="This trace was deleted" whole>
         <p className="quiet">Its spans and what was said about it are gone with it.</p>
         <Link to="/projects/$projectId/agents/$agentId/traces" params={params} className="button">

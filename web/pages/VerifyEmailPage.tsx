@@ -6,7 +6,7 @@ import type { LinkState } from "../../src/model/account.ts";
 import { ask, type Failure } from "../api.ts";
 import { linkQuery, sessionQuery, verificationQuery } from "../queries/account.ts";
 import { Lone } from "../shell/Lone.tsx";
-import { VerificationActions, verifiedText } from "../shell/VerificationBanner.tsx";
+import { VerificationActions, verifiedText, WhereTheLinkIs } from "../shell/VerificationBanner.tsx";
 import { Button } from "../ui/Button.tsx";
 import { FailureNotice, Notice } from "../ui/Notice.tsx";
 import { Loaded } from "../ui/State.tsx";
@@ -124,7 +124,7 @@ function Another() {
         ) : (
           <>
             <p>
-              A link was sent to <strong className="break">{standing.email}</strong>.
+              <WhereTheLinkIs verification={standing} />
             </p>
             <VerificationActions verification={standing} />
           </>

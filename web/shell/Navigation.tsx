@@ -1,7 +1,7 @@
 // Where one can go: within the project, to each of its agents, to another project, to one's own settings.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
 import type { Project } from "../../src/model/project.ts";
 import { ProjectForm } from "../forms/ProjectForm.tsx";
 import { sessionQuery } from "../queries/account.ts";
@@ -38,7 +38,6 @@ export function Navigation({ project, onPalette, onHelp }: NavigationProps) {
 
 function ProjectLinks({ project }: { project: Project }) {
   const params = { projectId: project.id };
-  const { data: agents = [] } = useInfiniteQuery(agentsQuery(project.id));
   return (
     <ul>
       <li>
@@ -46,17 +45,7 @@ function ProjectLinks({ project }: { project: Project }) {
           <Icon name="agent" />
           Agents
         </Link>
-        {agents.length > 0 && (
-          <ul className="nav-agents">
-            {agents.map(({ id, name }) => (
-              <li key={id}>
-                <Link to="/projects/$projectId/agents/$agentId" params={{ ...params, agentId: id }}>
-                  <span>{name}</span>
-                </Link>
-              </li>
-            ))}
-          </ul>
-        )}
+        <AgentLinks project={project} />
       </li>
       <li>
         <Link to="/projects/$projectId/keys" params={params}>
@@ -76,6 +65,43 @@ function ProjectLinks({ project }: { project: Project }) {
           Project
         </Link>
       </li>
+    </ul>
+  );
+}
+
+/** As many as the first page has; the others are among all agents and in the palette. */
+function AgentLinks({ project: { id: projectId } }: { project: Project }) {
+  const { data: agents = [], hasNextPage } = useInfiniteQuery(agentsQuery(projectId));
+  const { agentId } = useParams({ strict: false });
+  const list = useRef<HTMLUListElement>(null);
+  const isListed = agents.some(({ id }) => id === agentId);
+  // Among many the one that is looked at is in sight.
+  useEffect(() => {
+    if (isListed)
+      list.current?.querySelector(`[data-agent="${agentId}"]`)?.scrollIntoView({ block: "nearest" });
+  }, [agentId, isListed]);
+  if (agents.length === 0) return null;
+  return (
+    <ul className="nav-agents" ref={list}>
+      {agents.map(({ id, name }) => (
+        <li key={id}>
+          <Link
+            to="/projects/$projectId/agents/$agentId"
+            params={{ projectId, agentId: id }}
+            data-agent={id}
+            title={name}
+          >
+            <span>{name}</span>
+          </Link>
+        </li>
+      ))}
+      {hasNextPage && (
+        <li>
+          <Link to="/projects/$projectId/agents" params={{ projectId }} activeOptions={{ exact: true }}>
+            <span>More agents…</span>
+          </Link>
+        </li>
+      )}
     </ul>
   );
 }

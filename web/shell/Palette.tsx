@@ -10,7 +10,17 @@ import { Dialog } from "../ui/Dialog.tsx";
 import { Icon, type IconName } from "../ui/Icon.tsx";
 import { useSignOut } from "./sign-out.ts";
 
-type Command = { id: string; icon: IconName; label: string; run: () => void };
+type Command = {
+  id: string;
+  icon: IconName;
+  label: string;
+  run: () => void;
+  /** Found by typing alone: there may be hundreds. */
+  more?: boolean;
+};
+
+const shownMax = 50;
+const offeredMax = 10;
 
 type PaletteProps = { project: Project | undefined; onClose: () => void; onHelp: () => void };
 
@@ -19,7 +29,8 @@ export default function Palette({ project, onClose, onHelp }: PaletteProps) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const listId = useId();
-  const found = commands.filter(({ label }) => matches(label, text));
+  const all = commands.filter(({ label, more }) => matches(label, text) && !(more && text.trim() === ""));
+  const found = all.slice(0, shownMax);
   const chosen = found[Math.min(at, found.length - 1)];
   const optionId = (id: string) => `${listId}-${id}`;
   const chosenId = chosen && optionId(chosen.id);
@@ -76,8 +87,8 @@ export default function Palette({ project, onClose, onHelp }: PaletteProps) {
           </div>
         ))}
       </div>
-      <p role="status" className={found.length === 0 ? "quiet" : "unseen"}>
-        {found.length === 0 ? "Nothing by that name." : `${found.length} found`}
+      <p role="status" className={all.length === 0 || all.length > shownMax ? "quiet small" : "unseen"}>
+        {all.length === 0 ? "Nothing by that name." : foundText(all.length)}
       </p>
     </Dialog>
   );
@@ -87,10 +98,16 @@ function useCommands(project: Project | undefined, onHelp: () => void): Command[
   const navigate = useNavigate();
   const signOut = useSignOut();
   const { data: projects = [] } = useQuery(projectsQuery);
-  const { data: agents = [] } = useInfiniteQuery({
-    ...agentsQuery(project?.id ?? ""),
-    enabled: project !== undefined,
-  });
+  const {
+    data: agents = [],
+    hasNextPage,
+    isFetching,
+    fetchNextPage,
+  } = useInfiniteQuery({ ...agentsQuery(project?.id ?? ""), enabled: project !== undefined });
+  // Every agent can be found by its name, on whichever page it is.
+  useEffect(() => {
+    if (hasNextPage && !isFetching) void fetchNextPage();
+  }, [hasNextPage, isFetching, fetchNextPage]);
   const go = (id: string, icon: IconName, label: string, href: string): Command => ({
     id,
     icon,
@@ -105,10 +122,11 @@ function useCommands(project: Project | undefined, onHelp: () => void): Command[
           go("keys", "key", "Keys", `${base}/keys`),
           go("ingestion", "log", "Ingestion log", `${base}/ingestion`),
           go("project", "project", "Project settings", `${base}/settings`),
-          ...agents.flatMap(({ id, name }) =>
-            agentPages.map(([path, page]) =>
-              go(`${id}-${path}`, "agent", `${name}: ${page}`, `${base}/agents/${id}/${path}`),
-            ),
+          ...agents.flatMap(({ id, name }, at) =>
+            agentPages.map(([path, page], place) => ({
+              ...go(`${id}-${path}`, "agent", `${name}: ${page}`, `${base}/agents/${id}/${path}`),
+              more: place > 0 || at >= offeredMax,
+            })),
           ),
         ]
       : []),
@@ -132,6 +150,10 @@ function useCommands(project: Project | undefined, onHelp: () => void): Command[
     { id: "help", icon: "help", label: "Keyboard shortcuts", run: onHelp },
     { id: "sign-out", icon: "person", label: "Sign out", run: () => void signOut() },
   ];
+}
+
+function foundText(count: number): string {
+  return count > shownMax ? `The first ${shownMax} of ${count}: type more of the name.` : `${count} found`;
 }
 
 const agentPages = [

@@ -3,6 +3,7 @@ import { Outlet, useLocation } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
+import { arrival } from "./arrival.ts";
 import { Logo } from "./Logo.tsx";
 import { Navigation } from "./Navigation.tsx";
 import { useProject } from "./project.ts";
@@ -24,7 +25,8 @@ export function Shell() {
   useGo("g a", "Go to agents", project && `/projects/${project.id}/agents`);
   useGo("g k", "Go to keys", project && `/projects/${project.id}/keys`);
   useGo("g i", "Go to the ingestion log", project && `/projects/${project.id}/ingestion`);
-  useGo("g s", "Go to settings", "/settings/profile");
+  useGo("g p", "Go to the project", project && `/projects/${project.id}/settings`);
+  useGo("g s", "Go to your settings", "/settings/profile");
 
   const navigation = (
     <Navigation project={project} onPalette={() => setOpen("palette")} onHelp={() => setOpen("help")} />
@@ -63,7 +65,7 @@ export function Shell() {
 function useNavigationFocus(onMove: () => void) {
   const main = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
-  const shown = useRef(pathname);
+  const shown = useRef(arrival.fromLone ? undefined : pathname);
   useEffect(() => {
     if (shown.current === pathname) return;
     shown.current = pathname;

@@ -23,12 +23,23 @@ export function VerificationBanner() {
       <div className="stack-tight">
         <p>
           <strong>Verify your email address.</strong> Until then traces are refused with 403{" "}
-          <code>EMAIL_NOT_VERIFIED</code>. The link was sent to{" "}
-          <strong className="break">{verification.email}</strong>.
+          <code>EMAIL_NOT_VERIFIED</code>. <WhereTheLinkIs verification={verification} />
         </p>
         <VerificationActions verification={verification} />
       </div>
     </section>
+  );
+}
+
+/** One sentence: to whom the mail went, or where to look on a service that sends none. */
+export function WhereTheLinkIs({ verification: { email, mailServer } }: { verification: Verification }) {
+  const address = <strong className="break">{email}</strong>;
+  if (mailServer) return <>The link was sent to {address}.</>;
+  return (
+    <>
+      This service has no mail server: the link for {address} is in its log, and as a mail in its outbox
+      folder.
+    </>
   );
 }
 
@@ -58,7 +69,11 @@ export function VerificationActions({ verification }: { verification: Verificati
     setBusy(undefined);
     if (answer.ok) {
       queries.setQueryData(verificationQuery.queryKey, answer.value);
-      return setSaid(`Sent to ${answer.value.email}. Look among unwanted mail too.`);
+      return setSaid(
+        answer.value.mailServer
+          ? `Sent to ${answer.value.email}. Look among unwanted mail too.`
+          : "A new link is in the service’s log.",
+      );
     }
     const { code, retryAfterSeconds } = answer.failure;
     if (code === "CONFLICT") return check();

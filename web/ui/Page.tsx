@@ -1,8 +1,11 @@
 // A screen's frame: the browser's title, the heading, and what can be done here.
 import type { ReactNode } from "react";
+import { Title } from "./Title.tsx";
 
 type PageProps = {
   title: string;
+  /** The part of it that is shown, for the browser's title. */
+  part?: string | undefined;
   /** Beside the heading. */
   actions?: ReactNode;
   /** A sentence under the heading. */
@@ -10,10 +13,10 @@ type PageProps = {
   children: ReactNode;
 };
 
-export function Page({ title, actions, about, children }: PageProps) {
+export function Page({ title, part, actions, about, children }: PageProps) {
   return (
     <>
-      <title>{`${title} · Onlooker`}</title>
+      <Title text={part === undefined ? title : `${part} · ${title}`} />
       <header className="page-top">
         <div className="stack-tight">
           <h1>{title}</h1>

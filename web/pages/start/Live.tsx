@@ -1,11 +1,12 @@
 // The last step: listens for what is sent, and says of each what became of it.
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Agent } from "../../../src/model/agent.ts";
 import { ask, type Failure } from "../../api.ts";
 import { counted } from "../../labels.ts";
 import type { LiveState } from "../../live.ts";
+import { verificationQuery } from "../../queries/account.ts";
 import { lastTraceQuery } from "../../queries/agents.ts";
 import { ingestionWord } from "../../refusals.ts";
 import type { ListedTrace } from "../../shapes.ts";
@@ -14,6 +15,7 @@ import { Button } from "../../ui/Button.tsx";
 import { FailureNotice } from "../../ui/Notice.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 import type { Happenings } from "./happenings.ts";
+import { Judging } from "./Judging.tsx";
 import { Refusal } from "./Refusal.tsx";
 
 type LiveProps = { agent: Agent; happenings: Happenings; onNewKey: () => void };
@@ -81,11 +83,9 @@ function Received({ agent, trace }: { agent: Agent; trace: ListedTrace }) {
         <dt>Verdict</dt>
         <dd>
           <Verdict run={trace.run} />
-          {trace.run === null && (
-            <span className="quiet small">No active test of this agent judges real conversations yet.</span>
-          )}
         </dd>
       </dl>
+      {trace.run === null && <Judging agent={agent} />}
       <div className="line">
         <Link
           to="/projects/$projectId/agents/$agentId/traces/$traceId"
@@ -101,7 +101,7 @@ function Received({ agent, trace }: { agent: Agent; trace: ListedTrace }) {
           search={{ trace: trace.id }}
           className="button"
         >
-          Write a test from it
+          Write a test case from it
         </Link>
         {isSample(trace.externalId) && <SendSample agent={agent} again />}
       </div>
@@ -129,6 +129,7 @@ function SendSample({ agent, again = false }: { agent: Agent; again?: boolean })
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
+  const { data: verification } = useQuery(verificationQuery);
   async function send(): Promise<void> {
     setBusy(true);
     setFailure(undefined);
@@ -136,6 +137,9 @@ function SendSample({ agent, again = false }: { agent: Agent; again?: boolean })
     if (answer.ok) await queries.invalidateQueries({ queryKey: lastTraceQuery(agent.id).queryKey });
     else setFailure(answer.failure);
     setBusy(false);
+  }
+  if (verification?.verified === false) {
+    return <p className="small quiet">A sample can be sent from here once your address is verified.</p>;
   }
   return (
     <div className="stack-tight">

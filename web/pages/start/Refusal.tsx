@@ -7,7 +7,7 @@ import { verificationQuery } from "../../queries/account.ts";
 import { keysQuery } from "../../queries/keys.ts";
 import { explained } from "../../refusals.ts";
 import { isDefaultName, isGivable } from "../../service-names.ts";
-import { verifiedText } from "../../shell/VerificationBanner.tsx";
+import { verifiedText, WhereTheLinkIs } from "../../shell/VerificationBanner.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { CopyText } from "../../ui/Copy.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
@@ -142,8 +142,7 @@ function Unverified() {
   }
   return (
     <p>
-      The link was sent to <strong className="break">{verification.email}</strong>.{" "}
-      <Link to="/verify-email">Have it sent again</Link>
+      <WhereTheLinkIs verification={verification} /> <Link to="/verify-email">Have it sent again</Link>
     </p>
   );
 }
