@@ -1,4 +1,5 @@
 // npm run bench -- lists: how long a page of an agent's traces takes among a million of them, filter by filter.
+import { zstdCompressSync } from "node:zlib";
 import type pg from "pg";
 import { openDatabase } from "../src/store/db.ts";
 import { newest } from "../src/store/listing.ts";
@@ -43,6 +44,9 @@ export async function listTimes(database: pg.Client, url: string, traces: number
     ["externalId, none", { externalId: "absent" }],
     ["testId, most", { testId: dense }],
     ["testId, 1 in 100,000", { testId: rare }],
+    ["checkType, most", { testIds: [dense, rare] }],
+    ["checkType, 1 in 100,000", { testIds: [rare] }],
+    ["checkType and verdict=failed, none", { testIds: [dense], verdict: "failed" }],
     [
       "an hour, half a month ago",
       { receivedFrom: new Date(now - 361 * 3.6e6), receivedTo: new Date(now - 360 * 3.6e6) },
@@ -61,6 +65,14 @@ export async function listTimes(database: pg.Client, url: string, traces: number
     ["runs of a test, 1 in 100,000", rare],
   ] as const) {
     lines.push(await measure(name, before => listRunsOfTest(db, { agentId, testId }, { before, rowsMax })));
+  }
+  for (const [name, testId, outcome] of [
+    ["with outcome=passed, most", dense, "passed"],
+    ["with outcome=failed, none", dense, "failed"],
+    ["with outcome=missing…, 1 in 100,000", rare, "missing_instrumentation"],
+  ] as const) {
+    const test = { agentId, testId, outcome };
+    lines.push(await measure(name, before => listRunsOfTest(db, test, { before, rowsMax })));
   }
   await db.close();
   return lines;
@@ -139,15 +151,39 @@ export async function fill(database: pg.Client, { agentId, dense, rare, traces }
       case when failed and external_id like '%150000' then 'error' else 'completed' end, received_at, received_at,
       case when failed then 'unavailable' else 'not_needed' end,
       case when failed then 'missing_instrumentation' else 'passed' end, 1, 0, 0, 0,
-      case when failed then array[$2::uuid, $3::uuid] else array[$2::uuid] end, decode(repeat('28b52ffd', 300), 'hex')
+      case when failed then array[$2::uuid, $3::uuid] else array[$2::uuid] end,
+      case when failed then $5::bytea else $4::bytea end
     from traces where agent_id = $1 order by id`,
-    [agentId, dense, rare],
+    [
+      agentId,
+      dense,
+      rare,
+      detailOf({ [dense]: "passed" }),
+      detailOf({ [dense]: "passed", [rare]: "missing_instrumentation" }),
+    ],
   );
   await database.query(
     `insert into test_hours
-    select test_id, date_trunc('hour', created_at, 'UTC'), count(*), 0, 0, 0, max(created_at), 'passed'
+    select test_id, date_trunc('hour', created_at, 'UTC'), count(*) filter (where test_id = $2), 0, 0,
+      count(*) filter (where test_id <> $2), max(created_at), 'passed'
     from runs, unnest(test_ids) as test_id where agent_id = $1 group by 1, 2`,
-    [agentId],
+    [agentId, dense],
   );
   await database.query("vacuum analyze traces, runs, test_hours");
+}
+
+/** What a run with these outcomes keeps, at about the size of a test with two checks. */
+function detailOf(outcomes: Record<string, string>): Buffer {
+  const check = {
+    id: "c",
+    type: "semantic",
+    reason: "The judge's score is 0.9 of at least 0.5.",
+    evidence: [],
+  };
+  const results = Object.entries(outcomes).map(([testId, outcome]) => ({
+    testId,
+    outcome,
+    checks: [check, check].map((one, at) => ({ ...one, id: `c${at}`, outcome })),
+  }));
+  return zstdCompressSync(JSON.stringify({ results, tests: [] }));
 }

@@ -86,6 +86,17 @@ export function loadVersion(db: Database): LoadVersion {
   return async ({ traceId }) => (await loadTraces(db, [traceId])).get(traceId);
 }
 
+/** Opens one trace at a time: the largest take a gigabyte while they are opened. */
+export function oneByOne(load: LoadVersion): LoadVersion {
+  let last: Promise<void> = Promise.resolve();
+  return version => {
+    const loading = last.then(() => load(version));
+    const done = () => {};
+    last = loading.then(done, done);
+    return loading;
+  };
+}
+
 /**
  * Keeps what was loaded, the latest asked for up to so many bytes of JSON and at least the very last: who clicks
  * through the spans of a trace opens it once. Asked for at once, a trace is loaded once.

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LoadedTrace } from "../src/load.ts";
 import { derive } from "../src/model/derive.ts";
-import { keepLoaded, type TraceVersion } from "../src/trace-reader.ts";
+import { keepLoaded, oneByOne, type TraceVersion } from "../src/trace-reader.ts";
 import { makeSpan, makeTrace } from "./model/make-trace.ts";
 
 function counting(): { loads: string[]; load: (version: TraceVersion) => Promise<LoadedTrace> } {
@@ -44,6 +44,24 @@ test("beyond the bytes that may be kept what was asked for longest ago goes, the
   await kept(version("huge", 1, 1_000));
   await kept(version("huge", 1, 1_000));
   assert.deepEqual(loads.slice(4), ["huge1"]);
+});
+
+test("of traces that are asked for together one is opened at a time, though another failed", async () => {
+  const { load } = counting();
+  let opening = 0;
+  const alone = oneByOne(async version => {
+    opening++;
+    await new Promise(resolve => setImmediate(resolve));
+    assert.equal(opening, 1);
+    opening--;
+    if (version.traceId === "b") throw new Error("away");
+    return load(version);
+  });
+  const results = await Promise.allSettled(["a", "b", "c"].map(traceId => alone(version(traceId))));
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ["fulfilled", "rejected", "fulfilled"],
+  );
 });
 
 test("what could not be loaded is tried again", async () => {

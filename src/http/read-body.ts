@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import { gunzip, gunzipSync } from "node:zlib";
 import { Refusal } from "../model/refusal.ts";
 import type { ContentEncoding, MediaType } from "../wire/media-type.ts";
+import { keepPace, leastPace, type Pace } from "./pace.ts";
 import { Slots } from "./slots.ts";
 
 /** The largest body, in bytes after decompression: exactly this many pass (A4). */
@@ -27,11 +28,18 @@ const gunzipAsync = promisify(gunzip) as unknown as (
 
 export class BodyReader {
   readonly #places = new Slots(largePlaces, placeWaitMs);
+  readonly #pace: Pace;
+
+  /** `pace`: of what holds a place. */
+  constructor({ pace = leastPace }: { pace?: Pace } = {}) {
+    this.#pace = pace;
+  }
 
   /**
    * The body after decompression; `release` must be called once its bytes are no longer needed. Throws
-   * PAYLOAD_TOO_LARGE, UNAVAILABLE when every place for large bodies stays taken, and VALIDATION_ERROR or
-   * OTLP_PROTOBUF_INVALID for gzip that is corrupt, cut short or followed by something else.
+   * PAYLOAD_TOO_LARGE, UNAVAILABLE when every place for large bodies stays taken or the body comes too slowly to
+   * hold one, and VALIDATION_ERROR or OTLP_PROTOBUF_INVALID for gzip that is corrupt, cut short or followed by
+   * something else.
    */
   async read(
     request: IncomingMessage,
@@ -46,7 +54,7 @@ export class BodyReader {
     try {
       if (declared > largeBytes) await place.take();
       if (awaitsContinue(request)) response.writeContinue();
-      const received = await receive(request, receivedMax, place);
+      const received = await receive(request, receivedMax, place, this.#pace);
       const bytes = encoding === "gzip" ? await inflate(received, mediaType, place) : received;
       return { bytes, release: () => place.release() };
     } catch (error) {
@@ -61,9 +69,10 @@ function awaitsContinue({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.expect !== undefined && httpVersion === "1.1";
 }
 
-/** One body's hold on a place for large bodies, taken at most once. */
+/** One body's hold on a place for large bodies, taken at most once, and never after it was given back. */
 class Place {
   readonly #places: Slots;
+  #over = false;
   #release: (() => void) | undefined;
 
   constructor(places: Slots) {
@@ -79,7 +88,8 @@ class Place {
         hint: "Send the same request again in a second, or smaller batches.",
       });
     }
-    this.#release = release;
+    if (this.#over) release();
+    else this.#release = release;
   }
 
   get taken(): boolean {
@@ -87,16 +97,26 @@ class Place {
   }
 
   release(): void {
+    this.#over = true;
     this.#release?.();
     this.#release = undefined;
   }
 }
 
-function receive(request: IncomingMessage, bytesMax: number, place: Place): Promise<Buffer> {
+function receive(request: IncomingMessage, bytesMax: number, place: Place, pace: Pace): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    // It may have gone away while it waited for its place.
+    if (request.destroyed) return reject(cutOff());
     const chunks: Buffer[] = [];
     let size = 0;
+    let over = false;
+    let keeping: ReturnType<typeof keepPace> | undefined;
+    const hurry = () => {
+      if (!over) keeping = keepPace(pace, () => end(tooSlow()));
+    };
     const end = (error?: unknown) => {
+      over = true;
+      keeping?.stop();
       request.off("data", onData).off("end", onEnd).off("error", onCut).off("close", onCut);
       if (error) {
         request.pause();
@@ -105,16 +125,20 @@ function receive(request: IncomingMessage, bytesMax: number, place: Place): Prom
     };
     const onData = (chunk: Buffer) => {
       size += chunk.length;
+      keeping?.count(chunk.length);
       chunks.push(chunk);
       if (size > bytesMax) return end(tooLarge());
       if (size > largeBytes && !place.taken) {
         request.pause();
-        place.take().then(() => request.resume(), end);
+        place.take().then(() => {
+          hurry();
+          request.resume();
+        }, end);
       }
     };
     const onEnd = () => end();
-    const onCut = () =>
-      end(new Refusal("VALIDATION_ERROR", { message: "The connection ended before the body did." }));
+    const onCut = () => end(cutOff());
+    if (place.taken) hurry();
     request.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
   });
 }
@@ -159,5 +183,17 @@ function corrupt(mediaType: MediaType, cause: unknown): Refusal {
 function tooLarge(): Refusal {
   return new Refusal("PAYLOAD_TOO_LARGE", {
     hint: "Send smaller batches: 10 to 20 spans each is a good size.",
+  });
+}
+
+function cutOff(): Refusal {
+  return new Refusal("VALIDATION_ERROR", { message: "The connection ended before the body did." });
+}
+
+/** It may pass, as a line that is slow for a moment does: the sender keeps the body and tries again. */
+function tooSlow(): Refusal {
+  return new Refusal("UNAVAILABLE", {
+    message: "The body came too slowly to hold one of the few places for large bodies.",
+    hint: "Send the same request again, or smaller batches: those of up to 1 MB may take their time.",
   });
 }

@@ -1,4 +1,5 @@
 // One trace by its parts, for a page that shows it however large it is: its outline, a span, what was said, and all of it as a file.
+import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
 import { Refusal } from "../model/refusal.ts";
@@ -8,19 +9,25 @@ import { findTrace } from "../store/traces.ts";
 import type { TraceReader } from "../trace-reader.ts";
 import { Conversation } from "./conversation-schema.ts";
 import type { App, Deps } from "./deps.ts";
+import { keepPace, leastPace, type Pace } from "./pace.ts";
 import { found } from "./page.ts";
 import { Slots } from "./slots.ts";
 import { RawTrace, SpanDetail, TraceOutline } from "./trace-schemas.ts";
 import { traceOutlineView } from "./trace-view.ts";
 
-// A download holds the whole trace in memory until its client has taken it.
+// A file holds the whole trace in memory until its client has taken it, and a whole span or a long outline up to as
+// much; those who look do not wait for those who download.
 const downloadsMax = 3;
+const largeMax = 6;
 const waitMs = 5_000;
+/** An outline of more spans is a long one: 4 MB. */
+const spansMax = 20_000;
 
 export function registerTraceParts(app: App, { db, reader }: Deps & { reader: TraceReader }): void {
   const tags = ["traces"];
   const params = z.object({ id: z.string() });
   const downloads = new Slots(downloadsMax, waitMs);
+  const large = new Slots(largeMax, waitMs);
 
   app.get(
     "/api/traces/:id/outline",
@@ -34,6 +41,7 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
     },
     async ({ params: { id } }, reply) => {
       const row = found(await findTrace(db, id));
+      if (row.spanCount > spansMax) await holdPlace(large, reply);
       const [part, runs, tests] = await Promise.all([
         reader.outline({ traceId: row.id }),
         listRunsOfTrace(db, row.id),
@@ -56,8 +64,10 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
         response: { 200: SpanDetail },
       },
     },
-    async ({ params: { id, spanId }, query: { whole = false } }, reply) =>
-      sendJson(reply, found(await reader.span({ traceId: id, spanId, whole }))),
+    async ({ params: { id, spanId }, query: { whole = false } }, reply) => {
+      if (whole) await holdPlace(large, reply);
+      return sendJson(reply, found(await reader.span({ traceId: id, spanId, whole })));
+    },
   );
 
   app.get(
@@ -85,10 +95,7 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
     },
     async ({ params: { id } }, reply) => {
       const row = found(await findTrace(db, id));
-      const release = await downloads.take();
-      if (!release) throw new Refusal("UNAVAILABLE", { message: "Others are downloading; try again." });
-      reply.raw.once("close", release);
-      if (reply.raw.destroyed) release();
+      await holdPlace(downloads, reply);
       const bytes = found(await reader.raw({ traceId: row.id, externalId: row.externalId, path: row.path }));
       reply.header("content-disposition", `attachment; filename="trace-${row.id}.json"`);
       return sendJson(reply, bytes);
@@ -98,7 +105,32 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
 
 const close = Buffer.from("}");
 
-/** Bytes that are JSON already; their documented shape is held by tests. */
-function sendJson(reply: FastifyReply, bytes: Uint8Array): never {
-  return reply.code(200).header("content-type", "application/json; charset=utf-8").send(bytes) as never;
+/** Until the answer has gone out, or whoever asked is gone. */
+async function holdPlace(places: Slots, reply: FastifyReply): Promise<void> {
+  const release = await places.take();
+  if (!release) throw new Refusal("UNAVAILABLE", { message: "Others are reading large traces; try again." });
+  reply.raw.once("close", release);
+  if (reply.raw.destroyed) release();
+}
+
+// Up to this much goes out at once, whoever reads it.
+const atOnceBytesMax = 1024 * 1024;
+const chunkBytes = 64 * 1024;
+
+/** Bytes that are JSON already; their documented shape is held by tests. Who takes much too slowly is cut off. */
+function sendJson(reply: FastifyReply, bytes: Uint8Array, pace: Pace = leastPace): never {
+  reply.code(200).header("content-type", "application/json; charset=utf-8");
+  if (bytes.length <= atOnceBytesMax) return reply.send(bytes) as never;
+  const keeping = keepPace(pace, () => reply.raw.destroy());
+  reply.raw.once("close", keeping.stop);
+  if (reply.raw.destroyed) keeping.stop();
+  reply.header("content-length", bytes.length);
+  return reply.send(Readable.from(chunksOf(bytes, keeping.count))) as never;
+}
+
+function* chunksOf(bytes: Uint8Array, onTaken: (bytes: number) => void): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    yield bytes.subarray(at, at + chunkBytes);
+    onTaken(chunkBytes);
+  }
 }

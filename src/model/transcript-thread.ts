@@ -28,7 +28,8 @@ export class Thread {
   readonly #recorded: Recorded[];
   readonly #max: number;
   readonly #messages = new Map<string, Recorded[]>();
-  readonly #calls = new Map<string, Call[]>();
+  /** By id, and by name. */
+  readonly #calls = new Map<string, CallsOfKey>();
 
   constructor(agent: SubAgent | null, recorded: Recorded[], max: number) {
     this.#agent = agent;
@@ -45,19 +46,23 @@ export class Thread {
         const isHistory = messages.some(({ role }) => ["user", "system"].includes(speakerOf(role)));
         heard = new Heard(isHistory ? { ...hearing, all: true } : hearing);
       }
-      const fresh: Recorded[] = [];
-      const stand = (known: Recorded | undefined) => {
-        if (known) this.#insert(fresh.splice(0), known);
-      };
+      const list = { source, heard, fresh: new Set<Recorded>() };
       for (const message of messages) {
-        if (this.#recorded.length + fresh.length >= this.#max) break;
-        const list = { source, heard, fresh };
-        stand(this.#hearMessage(message, list));
-        for (const call of message.calls) stand(this.#hearCall(call, list));
-        for (const result of message.results) stand(this.#hearResult(result, list));
+        this.#stand(list, () => this.#hearMessage(message, list));
+        for (const call of message.calls) this.#stand(list, () => this.#hearCall(call, list));
+        for (const result of message.results) this.#stand(list, () => this.#hearResult(result, list));
       }
-      for (const one of fresh) this.#recorded.push(one);
+      for (const one of list.fresh) this.#recorded.push(one);
     }
+  }
+
+  /** What is new stands before what is heard next and known already. When all there is room for was said, nothing is heard. */
+  #stand({ fresh }: List, hear: () => Recorded | undefined): void {
+    if (this.#recorded.length + fresh.size >= this.#max) return;
+    const known = hear();
+    if (!known || fresh.size === 0) return;
+    this.#recorded.splice(this.#recorded.indexOf(known), 0, ...fresh);
+    fresh.clear();
   }
 
   /** The span of a call: of one that a message told of, if there is one. */
@@ -86,19 +91,19 @@ export class Thread {
     const role = sent || (heard.hearing.all ? "user" : "assistant");
     const key = keyOf(role, pieces);
     const before = this.#messages.get(key);
-    const known = heard.next(key, before);
+    const known = heard.next(key, () => before);
     if (known) return known;
     const entry: Entry = { ...source, agent: this.#agent, kind: "message", role, pieces };
     const recorded = { entry, from: heard.hearing.from, isOutput: !heard.hearing.all };
     if (before) before.push(recorded);
     else this.#messages.set(key, [recorded]);
-    fresh.push(recorded);
+    fresh.add(recorded);
     return undefined;
   }
 
   #hearCall({ id, name, arguments: args, paths }: ReadCall, list: List): Recorded | undefined {
     const { source, heard, fresh } = list;
-    const told = this.#calls.get(callKey(name, id))?.filter(call => call.told);
+    const told = () => this.#calls.get(callKey(name, id))?.all.filter(call => call.told);
     const known = heard.next(`call ${callKey(name, id)}`, told);
     if (known) return known;
     const { from, all = false } = heard.hearing;
@@ -106,7 +111,7 @@ export class Thread {
     const call = begun ?? this.#record(name, id, { source, from, isOutput: !all });
     call.told = true;
     if (args !== null) call.entry.arguments ??= { value: args, spanId: source.spanId, paths };
-    if (!begun) fresh.push(call);
+    if (!begun) fresh.add(call);
     return begun;
   }
 
@@ -114,23 +119,21 @@ export class Thread {
   #hearResult({ id, name, value, failed, paths }: ReadResult, list: List): Recorded | undefined {
     const { source, heard, fresh } = list;
     const key = callKey(name ?? "", id);
-    const known = heard.next(`result ${key}`, this.#calls.get(key)) as Call | undefined;
+    const known = heard.next(`result ${key}`, () => this.#calls.get(key)?.all) as Call | undefined;
     const call = known ?? this.#record(name ?? "", id, { source, from: heard.hearing.from, isOutput: false });
     call.entry.result ??= { value, spanId: source.spanId, paths };
     call.entry.failed ||= failed;
-    if (known) return fresh.includes(known) ? undefined : known;
+    if (known) return fresh.has(known) ? undefined : known;
     call.told = true;
-    fresh.push(call);
+    fresh.add(call);
     return undefined;
   }
 
   /** The first call that `lacks` what has come now: the one of this id, else one of this name that is not over. */
   #openCall(name: string, id: string | null, lacks: "told" | "done"): Call | undefined {
-    const same = id === null ? undefined : this.#calls.get(callKey(name, id))?.find(call => !call[lacks]);
+    const same = id === null ? undefined : this.#calls.get(callKey(name, id))?.lacking(lacks);
     if (same) return same;
-    const open = this.#calls
-      .get(callKey(name, null))
-      ?.find(call => !call[lacks] && (id === null || call.id === null) && (call.done || !call.entry.result));
+    const open = this.#calls.get(callKey(name, null))?.open(lacks, id !== null);
     if (open && id !== null) {
       open.id = id;
       this.#index(callKey(name, id), open);
@@ -150,17 +153,41 @@ export class Thread {
   }
 
   #index(key: string, call: Call): void {
-    const calls = this.#calls.get(key);
-    if (calls) calls.push(call);
-    else this.#calls.set(key, [call]);
-  }
-
-  #insert(fresh: Recorded[], before: Recorded): void {
-    if (fresh.length > 0) this.#recorded.splice(this.#recorded.indexOf(before), 0, ...fresh);
+    const calls = this.#calls.get(key) ?? new CallsOfKey();
+    this.#calls.set(key, calls);
+    calls.all.push(call);
   }
 }
 
-type List = { source: Source; heard: Heard; fresh: Recorded[] };
+/**
+ * Calls in the order in which they became known. What makes one useless for a question never passes, so that each
+ * question passes over every call once, however often it is asked.
+ */
+class CallsOfKey {
+  readonly all: Call[] = [];
+  readonly #passed = new Map<string, number>();
+
+  /** The first that lacks this. */
+  lacking(lacks: "told" | "done"): Call | undefined {
+    return this.#first(lacks, call => call[lacks]);
+  }
+
+  /** The first that lacks this and is not over; with `nameless`, that has no id either. */
+  open(lacks: "told" | "done", nameless: boolean): Call | undefined {
+    // What no message tells of is known by its span, and over only when a message has told of its result.
+    const isOver = (call: Call) => call[lacks] || (!call.done && call.entry.result !== null);
+    return this.#first(`open ${lacks} ${nameless}`, call => isOver(call) || (nameless && call.id !== null));
+  }
+
+  #first(question: string, isUseless: (call: Call) => boolean): Call | undefined {
+    let at = this.#passed.get(question) ?? 0;
+    while (at < this.all.length && isUseless(this.all[at]!)) at++;
+    this.#passed.set(question, at);
+    return this.all[at];
+  }
+}
+
+type List = { source: Source; heard: Heard; fresh: Set<Recorded> };
 
 /** How far a list has come among what was said before it. */
 class Heard {
@@ -172,10 +199,10 @@ class Heard {
   }
 
   /** The first time of `before` the first one that the list can mean, then the one after it. */
-  next(key: string, before: Recorded[] = []): Recorded | undefined {
+  next(key: string, before: () => Recorded[] | undefined): Recorded | undefined {
     let left = this.#left.get(key);
     if (!left) {
-      left = { before: before.filter(one => this.#means(one)), next: 0 };
+      left = { before: (before() ?? []).filter(one => this.#means(one)), next: 0 };
       this.#left.set(key, left);
     }
     return left.before[left.next++];

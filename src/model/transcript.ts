@@ -52,7 +52,7 @@ export function transcribe(spans: Span[]): Transcript {
     if (ends) thread.hear(saidBy(span), extent);
     else thread.hear(saidTo(span), { ...extent, all: true });
   }
-  return { entries: recorded.map(({ entry }) => entry), complete };
+  return { entries: recorded.map(({ entry }) => entry), complete: complete && recorded.length < entriesMax };
 }
 
 /** A span's beginning or end. */

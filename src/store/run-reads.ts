@@ -88,7 +88,7 @@ async function lookForRunsOfTest(
   stretch: number,
 ): Promise<Look<RunWithDetail>> {
   const { rows: hours } = await db.pool.query<{ ms: number }>({
-    name: `busy_hour_of_test_${outcome}`,
+    name: `busy_hour_of_test_${outcome ?? "any"}`,
     text: `select extract(epoch from hour)::float8 * 1000 as ms from test_hours
       where test_id = $1 and hour < to_timestamp($2::float8 / 1000) ${outcome ? `and ${outcome} > 0` : ""}
       order by hour desc limit 1`,

@@ -1,11 +1,20 @@
 // Bodies as they come in: asked for when they are wanted, given up when they are cut off, never crowding out others.
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request } from "node:http";
-import { connect } from "node:net";
+import {
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request,
+} from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { after, before, test } from "node:test";
+import { after, before, mock, test } from "node:test";
+import { keepPace, type Pace } from "../../src/http/pace.ts";
+import { BodyReader } from "../../src/http/read-body.ts";
 import { Slots } from "../../src/http/slots.ts";
+import { Refusal } from "../../src/model/refusal.ts";
 import { canonicalBody } from "../support/bodies.ts";
 import { eventually } from "../support/eventually.ts";
 import { json, send } from "../support/send.ts";
@@ -119,6 +128,105 @@ test("while every place for large bodies is taken, small ones pass", async () =>
   assert.equal((await send(service, { body: canonicalBody(service.agent.id) })).status, 201);
   for (const one of large) one.end(Buffer.alloc(8_000_000, " "));
   assert.deepEqual(await Promise.all(large.map(statusOf)), [400, 400, 400, 400]);
+});
+
+/** A server that reads bodies at a pace, and answers how long they were, or why not. `begun`: how many it reads. */
+async function openReading(pace: Pace) {
+  const reader = new BodyReader({ pace });
+  const reading = { begun: 0 };
+  const server = createServer(async (incoming, outgoing) => {
+    reading.begun++;
+    try {
+      const { bytes, release } = await reader.read(incoming, outgoing, "identity", "json");
+      release();
+      outgoing.end(`${bytes.length}`);
+    } catch (error) {
+      assert.ok(error instanceof Refusal);
+      outgoing.writeHead(error.status, { connection: "close" }).end(error.code);
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const port = (server.address() as AddressInfo).port;
+  const upload = (headers: OutgoingHttpHeaders) => {
+    const outgoing = request({ host: "127.0.0.1", port, method: "POST", agent: false, headers });
+    outgoing.on("error", () => {}); // those that are refused, or go away
+    outgoing.flushHeaders();
+    const answer = once(outgoing, "response").then(async ([response]: IncomingMessage[]) => [
+      response!.statusCode,
+      await text(response!),
+    ]);
+    return { outgoing, answer };
+  };
+  const close = async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+  };
+  return { reading, upload, close };
+}
+
+test("large bodies that stall are refused, to be sent again, and give back their places", async () => {
+  const { upload, close } = await openReading({ bytes: 100_000, ms: 50 });
+  for (const headers of [{ "content-length": 10_000_000 }, { "transfer-encoding": "chunked" }]) {
+    const stalled = [1, 2, 3, 4].map(() => upload(headers));
+    for (const { outgoing } of stalled) outgoing.write(Buffer.alloc(2_000_000));
+    for (const { answer } of stalled) assert.deepEqual(await answer, [503, "UNAVAILABLE"]);
+  }
+  const { outgoing, answer } = upload({ "content-length": 2_000_000 });
+  outgoing.end(Buffer.alloc(2_000_000));
+  assert.deepEqual(await answer, [200, "2000000"]);
+  await close();
+});
+
+test("a small body may take its time", async () => {
+  const { upload, close } = await openReading({ bytes: 100_000, ms: 5 });
+  const small = upload({ "content-length": 200 });
+  small.outgoing.write(Buffer.alloc(100));
+  const large = upload({ "content-length": 2_000_000 });
+  assert.deepEqual(await large.answer, [503, "UNAVAILABLE"]);
+  small.outgoing.end(Buffer.alloc(100));
+  assert.deepEqual(await small.answer, [200, "200"]);
+  await close();
+});
+
+test("who goes away while waiting for a place takes none", { timeout: 30_000 }, async () => {
+  // Nobody is late here: what is given back is given back by those who went away.
+  const { reading, upload, close } = await openReading({ bytes: 0, ms: 60_000 });
+  const holding = [1, 2, 3, 4].map(() => upload({ "content-length": 2_000_000 }));
+  await eventually(async () => assert.equal(reading.begun, 4));
+  const declared = [1, 2, 3, 4].map(() => upload({ "content-length": 2_000_000 }));
+  await eventually(async () => assert.equal(reading.begun, 8));
+  for (const { outgoing, answer } of declared) {
+    answer.catch(() => {}); // they are answered nothing
+    outgoing.destroy();
+  }
+  for (const { outgoing, answer } of holding) {
+    outgoing.end(Buffer.alloc(2_000_000));
+    assert.deepEqual(await answer, [200, "2000000"]);
+  }
+  const { outgoing, answer } = upload({ "content-length": 2_000_000 });
+  outgoing.end(Buffer.alloc(2_000_000));
+  assert.deepEqual(await answer, [200, "2000000"]);
+  await close();
+});
+
+test("a pace is kept by whoever brings enough in each of its intervals", async () => {
+  mock.timers.enable({ apis: ["setInterval"] });
+  let late = 0;
+  const keeping = keepPace({ bytes: 100, ms: 1_000 }, () => late++);
+  const pass = async (bytes: number) => {
+    keeping.count(bytes);
+    mock.timers.tick(1_000);
+    await new Promise(resolve => setImmediate(resolve));
+  };
+  for (const bytes of [100, 500, 100]) await pass(bytes);
+  assert.equal(late, 0);
+  await pass(99);
+  assert.equal(late, 1);
+  await pass(0);
+  assert.equal(late, 1, "told once");
+  mock.timers.reset();
 });
 
 test("a place is given to who waits longest, once, however often it is given back", async () => {

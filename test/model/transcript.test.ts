@@ -499,6 +499,41 @@ test("nothing that a trace may hold makes it throw, and no turn is without a pla
   );
 });
 
+const many = 300_000;
+const hostileParts: Record<string, unknown> = {
+  "calls beside the content": [{ role: "assistant", tool_calls: Array(many).fill({}) }],
+  "parts that are calls": [{ role: "assistant", parts: Array(many).fill({ type: "tool_call" }) }],
+  "results of no call": [{ role: "tool", parts: Array(many).fill({ type: "tool_result" }) }],
+  "calls and results by turns": [
+    {
+      role: "tool",
+      parts: Array.from({ length: many }, (_, at) => ({
+        type: at % 2 ? "tool_result" : "tool_call",
+        id: `${at}`,
+      })),
+    },
+  ],
+  messages: Array.from({ length: many }, (_, at) => ({ role: "user", content: `${at}` })),
+};
+for (const [name, messages] of Object.entries(hostileParts)) {
+  // Work in the square of their number would take minutes and more.
+  test(`of hundreds of thousands of ${name} as many are told as there is room for`, {
+    timeout: 60_000,
+  }, () => {
+    const span = (id: string) => makeSpan(id, { attributes: { "gen_ai.input.messages": messages } });
+    const { entries, complete } = transcribe([span("a"), span("b")]);
+    assert.deepEqual([entries.length, complete], [5_000, false]);
+  });
+}
+
+test("what does not fit at the very end of a trace is missing too", () => {
+  const messages = Array.from({ length: 5_001 }, (_, at) => ({ role: "assistant", content: `${at}` }));
+  const { entries, complete } = transcribe([
+    makeSpan("a", { attributes: { "gen_ai.output.messages": messages } }),
+  ]);
+  assert.deepEqual([entries.length, complete], [5_000, false]);
+});
+
 test("a history sent again by every call says nothing new, whatever it holds", () => {
   const message = fc.record({
     role: fc.constantFrom("user", "assistant", "system"),

@@ -8,6 +8,7 @@ import { loadTraces } from "../../src/load.ts";
 import { Refusal } from "../../src/model/refusal.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
 import { deleteKey } from "../../src/store/keys.ts";
+import { insertTraces } from "../../src/store/trace-insert.ts";
 import { type Stored, type TraceWrite, TraceWriter } from "../../src/store/trace-writer.ts";
 import { eventually } from "../support/eventually.ts";
 import { startCuttingProxy } from "./cutting-proxy.ts";
@@ -320,6 +321,21 @@ describe("a key that ends between its check and the commit", () => {
     assert.deepEqual(outcomes, ["UNAUTHORIZED", "UNAUTHORIZED", "UNAUTHORIZED"]);
     assert.equal((await tracesOf(leaving)).length, 1);
     assert.equal(await textOf(kept.traceId), "before");
+  });
+
+  it("stores what came by no key, and of others in the same statement only what came by a key that is valid", async () => {
+    const [sample, live, expired, gone] = await Promise.all([1, 2, 3, 4].map(() => makeSender(db)));
+    await db.pool.query("update keys set expires_at = now() where id = $1", [expired!.keyId]);
+    await deleteKey(db, gone!.keyId);
+    const writes = [sample!, live!, expired!, gone!].map(one => otlpWrite(one));
+    const outcomes = await insertTraces(db, [{ ...writes[0]!, keyId: null }, ...writes.slice(1)], 0);
+    const told = outcomes.map(one => (one instanceof Refusal ? one.code : one?.state));
+    assert.deepEqual(told, ["created", "created", "UNAUTHORIZED", "UNAUTHORIZED"]);
+    const stored = await Promise.all([sample!, live!, expired!, gone!].map(one => tracesOf(one)));
+    assert.deepEqual(
+      stored.map(rows => rows.length),
+      [1, 1, 0, 0],
+    );
   });
 
   it("stores nothing once the key has expired", async () => {
