@@ -25,19 +25,22 @@ export type ThreadHostOptions = {
   onNote?: (note: unknown) => void;
   /** For the heap of the thread. */
   memoryMb: number;
-  /** After which a question that was not answered takes the thread down. */
+  /** A thread that has questions and answers none of them for so long is ended. */
   answerMs: number;
 };
 
 type Job = { resolve: (answer: never) => void; reject: (error: unknown) => void; settle: () => void };
 
 const idleMs = 60_000;
+// More than people ask for by hand; what is beyond would wait too long to be wanted still.
+const jobsMax = 200;
 
 export class ThreadHost {
   readonly #options: ThreadHostOptions;
   readonly #jobs = new Map<number, Job>();
   #thread: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
+  #overdue: NodeJS.Timeout | undefined;
   #nextId = 1;
   #closed: boolean = false;
 
@@ -56,18 +59,15 @@ export class ThreadHost {
 
   ask<A>(name: string, ask: unknown, signal: AbortSignal): Promise<A> {
     if (this.#closed) return Promise.reject(stopping());
+    if (this.#jobs.size >= jobsMax) return Promise.reject(busy());
     clearTimeout(this.#idle);
     this.#thread ??= this.#start();
     const thread = this.#thread;
+    if (this.#jobs.size === 0) this.#watch(thread);
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       const withdraw = () => thread.postMessage({ type: "withdraw", id } satisfies ThreadRequest);
-      const overdue = setTimeout(() => {
-        this.#options.log.error({ name }, `${this.#options.name} hangs and is ended`);
-        void thread.terminate();
-      }, this.#options.answerMs);
       const settle = () => {
-        clearTimeout(overdue);
         signal.removeEventListener("abort", withdraw);
         this.#jobs.delete(id);
       };
@@ -76,6 +76,16 @@ export class ThreadHost {
       if (signal.aborted) withdraw();
       else signal.addEventListener("abort", withdraw, { once: true });
     });
+  }
+
+  /** From now on: a long queue is no reason to end a thread that works through it. */
+  #watch(thread: Worker): void {
+    const { name, answerMs, log } = this.#options;
+    clearTimeout(this.#overdue);
+    this.#overdue = setTimeout(() => {
+      log.error(`${name} hangs and is ended`);
+      void thread.terminate();
+    }, answerMs);
   }
 
   #start(): Worker {
@@ -101,10 +111,12 @@ export class ThreadHost {
     else
       job.reject(reply.type === "refused" ? new Refusal(reply.code, reply.detail) : new Error(reply.error));
     if (this.#jobs.size === 0) this.#rest();
+    else if (this.#thread) this.#watch(this.#thread);
   }
 
   /** An idle thread is memory and connections that nobody uses. */
   #rest(): void {
+    clearTimeout(this.#overdue);
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => {
       this.#thread?.postMessage({ type: "stop" } satisfies ThreadRequest);
@@ -114,6 +126,7 @@ export class ThreadHost {
   }
 
   #giveUp(refusal: Refusal): void {
+    clearTimeout(this.#overdue);
     this.#thread = undefined;
     for (const job of [...this.#jobs.values()]) {
       job.settle();
@@ -124,6 +137,13 @@ export class ThreadHost {
 
 function stopping(): Refusal {
   return new Refusal("UNAVAILABLE", { message: "The service is stopping." });
+}
+
+function busy(): Refusal {
+  return new Refusal("UNAVAILABLE", {
+    message: "Too much is being worked out at this moment.",
+    hint: "Try again in a moment.",
+  });
 }
 
 function lost(): Refusal {

@@ -1,7 +1,7 @@
 // What surrounds the pages: palette, help, shortcuts, theme, settings, narrow screens.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { newClient, type Owner } from "../support/app.ts";
+import { makeAgent, newClient, type Owner } from "../support/app.ts";
 import {
   assertAccessible,
   assertReflows,
@@ -41,6 +41,20 @@ test("the palette goes where a few letters say, by keyboard alone", async () => 
   await page.getByText("Nothing by that name.").waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("combobox").waitFor({ state: "detached" });
+});
+
+test("among hundreds of agents the palette finds the one by its very name first", async () => {
+  const { page, owner } = await open();
+  const numbers = Array.from({ length: 205 }, (_, at) => at + 1);
+  for (const number of numbers) await makeAgent(owner, { name: `Robot ${number}` });
+  await page.reload();
+  await page.getByRole("heading", { level: 1, name: "Agents" }).waitFor();
+  await page.keyboard.press("Control+k");
+  const search = page.getByRole("combobox", { name: "Search pages and actions" });
+  await search.fill("robot 3 traces");
+  await page.getByRole("option").first().getByText("Robot 3: traces").waitFor();
+  await search.press("Enter");
+  await page.getByRole("navigation", { name: "Agent Robot 3", exact: true }).waitFor();
 });
 
 test("? lists the shortcuts, g k opens the keys, and single keys can be switched off", async () => {

@@ -29,7 +29,9 @@ export default function Palette({ project, onClose, onHelp }: PaletteProps) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const listId = useId();
-  const all = commands.filter(({ label, more }) => matches(label, text) && !(more && text.trim() === ""));
+  const all = commands
+    .filter(({ label, more }) => matches(label, text) && !(more && text.trim() === ""))
+    .sort((one, other) => Number(holdsWords(other.label, text)) - Number(holdsWords(one.label, text)));
   const found = all.slice(0, shownMax);
   const chosen = found[Math.min(at, found.length - 1)];
   const optionId = (id: string) => `${listId}-${id}`;
@@ -168,4 +170,11 @@ const agentPages = [
 function matches(label: string, text: string): boolean {
   const words = text.toLowerCase().split(/\s+/);
   return words.every(word => label.toLowerCase().includes(word));
+}
+
+/** Every word typed is one of the label's own: "robot 3" means Robot 3 rather than Robot 203. */
+function holdsWords(label: string, text: string): boolean {
+  const own = label.toLowerCase().split(/[\s:]+/);
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return words.length > 0 && words.every(word => own.includes(word));
 }
