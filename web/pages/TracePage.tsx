@@ -1,6 +1,6 @@
 // One trace: what was said, what happened span by span, and what its tests said, beside each other and linked.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { failureOf } from "../api.ts";
 import { useLive } from "../live.ts";
@@ -8,6 +8,7 @@ import { outlineQuery } from "../queries/traces.ts";
 import { useRefresh } from "../refreshing.ts";
 import { NotFound } from "../shell/NotFound.tsx";
 import { EmptyState, Loaded } from "../ui/State.tsx";
+import { BackToTraces } from "./trace/BackToTraces.tsx";
 import { TraceHeader } from "./trace/TraceHeader.tsx";
 import { TraceNotices } from "./trace/TraceNotices.tsx";
 import { TracePanes } from "./trace/TracePanes.tsx";
@@ -40,15 +41,12 @@ export function TracePage() {
 }
 
 function Deleted() {
-  const params = route.useParams();
   return (
     <>
       <title>Deleted trace · Onlooker</title>
       <EmptyState icon="trash" title="This trace was deleted" whole>
         <p className="quiet">Its spans and what was said about it are gone with it.</p>
-        <Link to="/projects/$projectId/agents/$agentId/traces" params={params} className="button">
-          Back to traces
-        </Link>
+        <BackToTraces className="button">Back to traces</BackToTraces>
       </EmptyState>
     </>
   );

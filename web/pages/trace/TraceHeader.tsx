@@ -11,6 +11,8 @@ import { CopyText } from "../../ui/Copy.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
+import { leftWith } from "../traces/left-with.ts";
+import { BackToTraces } from "./BackToTraces.tsx";
 import { countsText, durationText, numberText, timesText, tokensText } from "./words.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
@@ -22,11 +24,11 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
   const { run } = trace;
   return (
     <header className="trace-top">
-      <Link to="/projects/$projectId/agents/$agentId/traces" params={params} className="trace-back small">
-        <Icon name="chevron" />
-        Traces
-      </Link>
       <div className="trace-title">
+        <BackToTraces className="trace-back small">
+          <Icon name="chevron" />
+          Traces
+        </BackToTraces>
         <h1 title={trace.name}>{trace.name || "No name"}</h1>
         <span className="line">
           <Verdict run={run} />
@@ -48,8 +50,10 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
           </Button>
         </span>
       </div>
-      <Facts trace={trace} />
-      <Context trace={trace} />
+      <div className="trace-facts-line">
+        <Facts trace={trace} />
+        <Context trace={trace} />
+      </div>
       {deleting && <DeleteTrace trace={trace} onClose={() => setDeleting(false)} />}
     </header>
   );
@@ -155,7 +159,8 @@ function DeleteTrace({ trace, onClose }: { trace: TraceOutline; onClose: () => v
       action="Delete trace"
       onClose={onClose}
       onDone={async () => {
-        await navigate({ to: "/projects/$projectId/agents/$agentId/traces", params });
+        const search = leftWith.get(params.agentId) ?? {};
+        await navigate({ to: "/projects/$projectId/agents/$agentId/traces", params, search });
         toast("The trace is deleted.");
         queries.removeQueries({ queryKey: outlineQuery(trace.id).queryKey.slice(0, 2) });
         await queries.invalidateQueries({ queryKey: ["agents", trace.agentId] });

@@ -144,22 +144,16 @@ function RunFacts({ run: { state, startedAt, finishedAt, revision, kind } }: { r
   );
 }
 
-/** Where nothing is amiss, a word; else a notice. */
 function RoutingWord({ run: { routing } }: { run: RunDetail }) {
   if (!routing) return null;
-  const { text, tone, about } = routings[routing];
-  if (tone === undefined) {
-    return (
-      <p className="quiet small">
-        {text}: {about}
-      </p>
-    );
-  }
+  const { text, icon, tone, about } = routings[routing];
   return (
-    <Notice tone={tone}>
-      <p>
-        <strong>{text}.</strong> {about}
-      </p>
-    </Notice>
+    <div className="small">
+      {tone && <Badge word={{ text, icon, tone }} />}{" "}
+      <span className="quiet">
+        {!tone && `${text}: `}
+        {about}
+      </span>
+    </div>
   );
 }
