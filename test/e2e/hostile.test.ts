@@ -16,7 +16,7 @@ import { eventually } from "../support/eventually.ts";
 import { json, jsonOf, send } from "../support/send.ts";
 
 /** Where any of these is made into an element, runs, or is filled in, it is seen. */
-const markup = '<img src=x onerror="alert(1)"><script>alert(2)</script><x-taken></x-taken>';
+const markup = "<img src=x onerror='alert(1)'><script>alert(2)</script><x-taken></x-taken>";
 // biome-ignore lint/suspicious/noTemplateCurlyInString: nothing is to be filled in.
 const templates = "${7*7}{{7*7}}__proto__";
 const bidi = "\u202e\u2066\u200b\u200d\ufeff";
@@ -26,6 +26,8 @@ const unstorable = "\u0000\ud800";
 /** For names: as long as they may be, of what they may hold. */
 const short = (mark: string) => `${mark}${markup}${templates}${bidi}`;
 const hostile = (mark: string) => `${short(mark)}${links}${unstorable} ${"W".repeat(10_000)}`;
+/** Longer keys are only in the file and behind “Load all”. */
+const key = (mark: string) => `${short(mark)}${links}${unstorable} ${"K".repeat(600)}`;
 
 const say = (role: string, ...parts: object[]) => ({ role, parts });
 const text = (mark: string) => ({ type: "text", content: hostile(mark) });
@@ -47,11 +49,11 @@ const spans: object[] = [
     ...times(0, 900),
     status: { code: 2, message: hostile("status") },
     attributes: {
-      [hostile("key-root")]: hostile("value-root"),
+      [key("key-root")]: hostile("value-root"),
       [short("key-short")]: hostile("value-short"),
       "http.response.status_code": hostile("value-http"),
     },
-    events: [{ name: hostile("event"), attributes: { [hostile("key-event")]: hostile("value-event") } }],
+    events: [{ name: hostile("event"), attributes: { [key("key-event")]: hostile("value-event") } }],
   },
   {
     span_id: callId,
@@ -67,7 +69,7 @@ const spans: object[] = [
         say("user", text("said-user")),
         say(hostile("role"), text("said-other")),
         say("assistant", { type: "reasoning", content: hostile("said-reasoning") }),
-        say("tool", { type: "tool_call_response", id: callId, response: { [hostile("key-answer")]: 1 } }),
+        say("tool", { type: "tool_call_response", id: callId, response: { [key("key-answer")]: 1 } }),
         say("user", { type: hostile("part-type"), mime_type: hostile("mime"), uri: links, content: links }),
       ]),
       "gen_ai.output.messages": JSON.stringify([say("assistant", text("said-reply"))]),
@@ -85,7 +87,12 @@ const spans: object[] = [
       "gen_ai.tool.call.result": hostile("tool-result"),
     },
   },
-  { span_id: namedAsParts, parent_span_id: rootId, name: "constructor", attributes: { toString: 1 } },
+  {
+    span_id: namedAsParts,
+    parent_span_id: rootId,
+    name: "constructor",
+    attributes: { toString: 1, [hostile("key")]: 1 },
+  },
 ];
 
 const field = short("key-short");
@@ -113,7 +120,12 @@ const hostileTest = {
       field,
       schema: { type: "object", required: [short("key-wanted")] },
     },
-    { type: "semantic", id: "semantic", criteria: hostile("criteria"), reference: hostile("reference") },
+    {
+      type: "semantic",
+      id: "semantic",
+      criteria: hostile("criteria").slice(0, 5_000),
+      reference: hostile("reference"),
+    },
     { type: "http_status", id: "status", expected_status: 200 },
   ],
 };
@@ -133,7 +145,7 @@ before(async () => {
   const to = { url: browser.service.url, key };
   const made = await owner.client.post(`/api/agents/${agent.id}/tests`, hostileTest).expect(201);
   testId = made.body.id;
-  const metadata = { [hostile("key-metadata")]: hostile("value-metadata"), __proto__: null };
+  const metadata = { [key("key-metadata")]: hostile("value-metadata"), __proto__: null };
   // What the platform reads as a prototype is sent as the key it is.
   const body = JSON.stringify(canonicalBody(agent.id, { spans, metadata })).replace(
     '"metadata":{',
@@ -159,13 +171,13 @@ after(() => browser.close());
 const readable = `document.title + document.body.innerText +
   [...document.querySelectorAll("input, textarea")].map(field => field.value).join(" ")`;
 const madeOfText = `[...document.querySelectorAll("x-taken, img, iframe, object, embed, script:not([src]), body script,"
-  + " [onerror], [onload], [onclick], a[href^='javascript' i], a[href*='x.test']")].map(({ outerHTML }) => outerHTML)`;
+  + " [onerror], [onload], [onclick], a[href^='javascript' i], a[href*='://x.test']")].map(({ outerHTML }) => outerHTML.slice(0, 200))`;
 
 /** Each of these is there to be read, markup and all, and none has become anything else, wide or narrow. */
-async function assertText(page: Page, marks: string[], kept = markup): Promise<void> {
+async function assertText(page: Page, marks: string[]): Promise<void> {
   await eventually(async () => {
     const said = await page.evaluate<string>(readable);
-    for (const mark of marks) assert.ok(said.includes(mark + kept), `${mark} on ${page.url()}`);
+    for (const mark of marks) assert.ok(said.includes(mark + markup), `${mark} on ${page.url()}`);
     assert.ok(!said.includes("49{{") && !said.includes("[object Object]"));
   });
   await assertHarmless(page);
@@ -205,10 +217,10 @@ test("a trace's header, tree, conversation, raw text and deletion", async () => 
   for (const summary of await page.locator(".conversation summary").all()) await summary.click();
   const said = ["said-system", "said-user", "said-other", "said-reasoning", "said-reply"];
   await assertText(page, ["name-root", "name-call", "name-tool", "external", "tool", ...said]);
-  await assertText(page, ["key-metadata", "value-metadata"], markup.replaceAll('"', '\\"'));
+  await assertText(page, ["key-metadata", "value-metadata"]);
   assert.equal(await page.evaluate("({}).polluted"), undefined);
   await page.goto(trace({ view: "raw" }));
-  await assertText(page, ["value-root", "said-user"], "<img src=x onerror=");
+  await assertText(page, ["value-root", "said-user"]);
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("alertdialog").waitFor();
   await assertHarmless(page);
@@ -289,7 +301,7 @@ test("insights, agents, settings, Get started, keys and the ingestion log", asyn
   const screens: [path: string, marks: string[]][] = [
     [here("/insights?by=test"), ["test-name"]],
     [here(`/insights?by=check&testId=${testId}`), ["agent"]],
-    [here(`/insights?testId=${testId}`), ["test-name"]],
+    [here(`/insights?by=test&testId=${testId}`), ["test-name"]],
     [here("/start"), ["service-own"]],
     [here("/settings"), ["agent", "service-own"]],
     [`${project}/agents`, ["agent", "service-own"]],

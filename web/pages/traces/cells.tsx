@@ -21,24 +21,22 @@ export function Subject({ row, params }: SubjectProps) {
       {failed && (
         <span className="mark text-bad" title="At least one of its spans failed.">
           <Icon name="warning" />
-          Failed span
+          <span>Failed span</span>
         </span>
       )}
-      {kind === "test_run" && <span className="mark mark-minor quiet">Test run</span>}
+      {kind === "test_run" && (
+        <span className="mark quiet">
+          <span>Test run</span>
+        </span>
+      )}
       {revision > 1 && path === "canonical" && (
-        <span
-          className="mark mark-minor quiet"
-          title={`Sent again under the same id; this is revision ${revision}.`}
-        >
-          Replaced
+        <span className="mark quiet" title={`Sent again under the same id; this is revision ${revision}.`}>
+          <span>Replaced</span>
         </span>
       )}
       {revision > 1 && path === "otlp" && (
-        <span
-          className="mark mark-minor quiet"
-          title={`Joined from several batches; this is revision ${revision}.`}
-        >
-          Merged
+        <span className="mark quiet" title={`Joined from several batches; this is revision ${revision}.`}>
+          <span>Merged</span>
         </span>
       )}
     </>
@@ -81,7 +79,7 @@ export function RunCell({ run }: { run: Run | null }) {
       {routing === "unavailable" && (
         <span className="mark text-warn" title="No conditional test was evaluated.">
           <Icon name={routingUnavailable.icon} />
-          {routingUnavailable.text}
+          <span>{routingUnavailable.text}</span>
         </span>
       )}
     </>

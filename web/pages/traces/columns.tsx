@@ -19,7 +19,7 @@ export type Column = {
   /** How far it grows; in `fr` it takes what is left. */
   growsTo?: string;
   /** The narrowest window that shows it; absent: every one. */
-  from?: "medium" | "wide";
+  from?: "wide";
   end?: boolean;
   cell: (row: TraceRow, context: CellContext) => ReactNode;
 };
@@ -39,8 +39,7 @@ const standing: readonly Column[] = [
     id: "name",
     label: "Name and input",
     rem: 10.5,
-    tightRem: 7.5,
-    growsTo: "1fr",
+    growsTo: "2fr",
     cell: (row, { projectId, agentId }) => (
       <Subject row={row} params={{ projectId, agentId, traceId: row.id }} />
     ),
@@ -49,8 +48,7 @@ const standing: readonly Column[] = [
     id: "verdict",
     label: "Verdict",
     rem: 16,
-    tightRem: 12.5,
-    growsTo: "18.5rem",
+    growsTo: "1fr",
     cell: ({ run }) => <RunCell run={run} />,
   },
   {
@@ -65,7 +63,7 @@ const standing: readonly Column[] = [
     id: "duration",
     label: "Duration",
     rem: 7.5,
-    from: "medium",
+    tightRem: 4.5,
     cell: ({ durationMs }) => (durationMs === null ? none : <Duration ms={durationMs} />),
   },
   {
@@ -143,10 +141,6 @@ export function tracksOf(columns: readonly Column[]): CSSProperties {
   return {
     "--columns": tracks(columns, false),
     "--columns-medium": tracks(
-      columns.filter(({ from }) => from !== "wide"),
-      true,
-    ),
-    "--columns-small": tracks(
       columns.filter(({ from }) => !from),
       true,
     ),
