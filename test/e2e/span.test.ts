@@ -115,7 +115,7 @@ test("a trace without messages says what it lacks and how to add it", async () =
   ];
   await open(await storeSpans(browser.service, spans), { view: "conversation" });
   await page.getByRole("heading", { name: "This trace holds no messages" }).waitFor();
-  await page.getByText("It has attributes of OpenInference").waitFor();
+  await page.getByText("It speaks another convention (OpenInference).").waitFor();
   await page.getByRole("button", { name: "Python" }).click();
   await page.getByText("set_attributes").waitFor();
   await assertAccessible(page);
@@ -273,7 +273,7 @@ test("an assertion made from a value is told in words and taken to the chosen te
   await openSpan(told, "tool", "execute_tool search_products");
   await page.getByRole("button", { name: "Make an assertion from gen_ai.tool.call.arguments" }).click();
   const dialog = page.getByRole("dialog", { name: "Make an assertion" });
-  await dialog.getByText("The tool “search_products” is called with").waitFor();
+  await dialog.getByText("The tool search_products is called at least once with arguments").waitFor();
   await assertAccessible(page);
   await dialog.getByLabel("Searches before it answers").check();
   await dialog.getByRole("button", { name: "Open in the editor" }).click();

@@ -2,6 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
+import { countsText, durationText } from "../../figures.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { outlineQuery } from "../../queries/traces.ts";
 import type { TraceOutline } from "../../shapes.ts";
@@ -13,7 +14,7 @@ import { RelativeTime } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { leftWith } from "../traces/left-with.ts";
 import { BackToTraces } from "./BackToTraces.tsx";
-import { countsText, durationText, numberText, timesText, tokensText } from "./words.ts";
+import { numberText, timesText, tokensText } from "./words.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
 const failedSpan = { text: "Failed span", icon: "warning", tone: "bad" } as const;

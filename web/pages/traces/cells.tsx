@@ -1,5 +1,6 @@
 // What single cells of the list of traces show.
 import { Link } from "@tanstack/react-router";
+import { countsText, durationText } from "../../figures.ts";
 import { outcomes, routingUnavailable, runStates, type Word } from "../../labels.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
 import type { Run } from "../../shapes.ts";
@@ -106,14 +107,6 @@ function Countdown({ to }: { to: string }) {
 
 const sum = (counts: Record<string, number>) => Object.values(counts).reduce((total, one) => total + one, 0);
 
-/** "3 passed, 1 failed" */
-function countsText(counts: NonNullable<Run["counts"]>): string {
-  return (Object.keys(outcomes) as (keyof typeof outcomes)[])
-    .filter(outcome => counts[outcome] > 0)
-    .map(outcome => `${counts[outcome]} ${outcomes[outcome].text.toLowerCase()}`)
-    .join(", ");
-}
-
 /** From 10 ms to 100 s: the same length stands for the same time in every row. */
 const decades = 4;
 
@@ -127,12 +120,4 @@ export function Duration({ ms }: { ms: number }) {
       </span>
     </span>
   );
-}
-
-export function durationText(ms: number): string {
-  if (ms < 1) return "< 1 ms";
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
-  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1_000)} s`;
-  return `${(ms / 3_600_000).toLocaleString("en", { maximumFractionDigits: 1 })} h`;
 }

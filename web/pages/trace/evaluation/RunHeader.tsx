@@ -1,6 +1,7 @@
 // What a run came to: outcome, counts, the score with what it is of, when it was judged, and how it was routed.
 import { useNavigate } from "@tanstack/react-router";
 import type { Counts } from "../../../../src/model/run.ts";
+import { durationText } from "../../../figures.ts";
 import { outcomes, runStates } from "../../../labels.ts";
 import type { RunDetail } from "../../../shapes.ts";
 import { Badge, Verdict } from "../../../ui/Badge.tsx";
@@ -9,7 +10,7 @@ import { Menu } from "../../../ui/Menu.tsx";
 import { Notice } from "../../../ui/Notice.tsx";
 import { RelativeTime } from "../../../ui/Time.tsx";
 import { useTrace } from "./context.ts";
-import { durationText, number, routings, worstFirst } from "./words.ts";
+import { number, routings, worstFirst } from "./words.ts";
 
 export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }) {
   const { trace } = useTrace();

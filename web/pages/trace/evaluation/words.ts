@@ -1,6 +1,6 @@
 // The words of the evaluation: routing, what to do about a skip, and how often something may happen.
 import type { Check, Outcome, Routing } from "../../../../src/model/run.ts";
-import { outcomes, type Word } from "../../../labels.ts";
+import type { Word } from "../../../labels.ts";
 
 /** From what asks for attention to what does not. */
 export const worstFirst: readonly Outcome[] = ["failed", "missing_instrumentation", "skipped", "passed"];
@@ -53,14 +53,6 @@ export const skipAdvice: Record<NonNullable<Check["skipped"]>, string> = {
 export const freshIdentity =
   "To have the conversation judged again, send it with a fresh identity: a new x-request-id, or a new traceId.";
 
-/** "1 failed, 3 passed". */
-export function countsText(counts: Record<Outcome, number>): string {
-  return worstFirst
-    .filter(outcome => counts[outcome] > 0)
-    .map(outcome => `${counts[outcome]} ${outcomes[outcome].text.toLowerCase()}`)
-    .join(", ");
-}
-
 type Range = { min: number; max?: number };
 
 /** How often, as a sentence goes on: "at least once", "never". */
@@ -92,8 +84,3 @@ export function inline(value: unknown, max = 80): string {
 }
 
 export const number = new Intl.NumberFormat("en", { maximumFractionDigits: 3 });
-
-/** "340 ms", "2.4 s". */
-export function durationText(ms: number): string {
-  return ms < 1000 ? `${number.format(Math.round(ms))} ms` : `${number.format(Math.round(ms / 10) / 100)} s`;
-}
