@@ -284,7 +284,11 @@ test("the editor of a test case, its completions and its dry-run", async () => {
   await page.getByText(/Failed, \d of \d checked/).waitFor();
   await assertHarmless(page);
   await page.getByLabel("Name of the tool").first().click();
-  await page.getByRole("option").first().waitFor();
+  await page
+    .getByRole("option")
+    .filter({ hasText: short("tool") })
+    .first()
+    .waitFor();
   await assertHarmless(page);
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Choose a trace" }).click();
