@@ -42,9 +42,10 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
             params={{ ...params, testId: "new" }}
             search={{ trace: trace.id }}
             className="button button-small"
+            aria-label="Make a test from this trace"
           >
             <Icon name="plus" />
-            Make a test from this trace
+            Make a test
           </Link>
           <Button small look="plain" icon="trash" onClick={() => setDeleting(true)}>
             Delete
