@@ -40,7 +40,7 @@ export function EvaluationPanel({ trace, runId, testId, selected, onSelect }: Ev
   const [all, setAll] = useState(false);
   const run = shownRun(trace.runs, runId);
   const results = run ? run.results.toSorted(byWorst) : [];
-  const folds = useFolds(results, testId, check);
+  const folds = useFolds(trace.id, results, testId, check);
   const nowOf = useTestsNow(agentId);
   const spanNames = useMemo(
     () => new Map(trace.spans.map(({ spanId, name }) => [spanId, name])),
