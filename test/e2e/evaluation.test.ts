@@ -347,7 +347,7 @@ test("without user input the conditional tests are named, with why they did not 
   await makeTest(place.owner, place.agent.id, { name: "Refunds", ...scenario });
   await makeTest(place.owner, place.agent.id);
   const { region } = await judged(place, [{ span_id: "root", name: "shop conversation" }]);
-  await shows(region, "No user input.", "1 test did not run", /holds no user input/, "none in the trace");
+  await shows(region, "No user input", "1 test did not run", /holds no user input/, "none in the trace");
   await assertAccessible(place.page);
 });
 
@@ -404,7 +404,7 @@ test("without a judge semantic checks are skipped and routing is unavailable, an
   const { region } = await judged(place);
   await shows(
     region,
-    "Routing unavailable.",
+    "Routing unavailable",
     "1 of 1 checks that counted passed (100 %).",
     /What was skipped/,
   );

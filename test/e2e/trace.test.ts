@@ -311,3 +311,48 @@ test("two panes, one, and 320 pixels hold every view", async () => {
   }
   assert.deepEqual(complaints, []);
 });
+
+test("in a narrow window evidence leads to its attribute, outlined and in view, and Back to the check", async () => {
+  const agent = await newAgent();
+  await makeTest(browser.service.owner, agent.id, {
+    assertions: [{ type: "response_regex", pattern: "never said" }],
+  });
+  const id = await storeSpans(agent, conversation);
+  await judged(id);
+  const { page, complaints } = await open({ width: 390, height: 700 });
+  await page.goto(pathOf(agent, id, "?view=evaluation"));
+  const chip = page.getByRole("button", { name: "Support · gen_ai.response.text" });
+  const outlined = page.locator(".span-attribute[data-selected]");
+  for (let times = 1; times <= 2; times++) {
+    await chip.click();
+    await page.getByRole("region", { name: "Span", exact: true }).waitFor();
+    await outlined.getByText("On its way.").waitFor();
+    await becomesTrue(
+      page,
+      `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
+        document.querySelector(".span-attribute[data-selected]").getBoundingClientRect())`,
+    );
+    await page.goBack();
+    await outlined.waitFor({ state: "detached" });
+    await becomesTrue(
+      page,
+      `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
+        document.querySelector(".evaluation .chip").getBoundingClientRect())`,
+    );
+  }
+  assert.deepEqual(complaints, []);
+});
+
+test("the way back leads to the list as it was left, and to all traces for whoever came by a link", async () => {
+  const agent = await newAgent();
+  const id = await storeSpans(agent, conversation);
+  const { page } = await open();
+  const back = page.locator("header").getByRole("link", { name: "Traces", exact: true });
+  await page.goto(`${pathOf(agent, "").slice(0, -1)}?failed=true&text=order`);
+  await page.getByRole("link", { name: /Where is my order/ }).click();
+  await back.click();
+  await page.waitForURL(/traces\?text=order&failed=true|traces\?failed=true&text=order/);
+  await page.goto(pathOf(agent, id));
+  await back.click();
+  await page.waitForURL(`**/agents/${agent.id}/traces`);
+});

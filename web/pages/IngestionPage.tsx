@@ -3,7 +3,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@t
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useLive } from "../live.ts";
 import { ingestionKey, ingestionQuery, ingestionSummaryQuery, writtenMs } from "../queries/ingestion.ts";
-import { useSoon } from "../soon.ts";
+import { useRefresh } from "../refreshing.ts";
 import "../styles/ingestion.css";
 import { Page } from "../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../ui/State.tsx";
@@ -93,10 +93,10 @@ function Log({ projectId }: { projectId: string }) {
 /** Reads again soon after something was refused. */
 function useFollow(projectId: string): void {
   const queries = useQueryClient();
-  const readAgain = () => void queries.invalidateQueries({ queryKey: ingestionKey(projectId) });
-  const readSoon = useSoon(readAgain, writtenMs);
+  const readAgain = () => queries.invalidateQueries({ queryKey: ingestionKey(projectId) });
+  const readSoon = useRefresh(readAgain, writtenMs);
   useLive({ projectId }, ({ type }) => {
-    if (type === "refresh") readAgain();
+    if (type === "refresh") void readAgain();
     else if (type === "ingestion") readSoon();
   });
 }

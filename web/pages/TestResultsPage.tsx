@@ -16,7 +16,7 @@ import { type Day, sumOf, testDaysQuery, testRunsQuery } from "../queries/test-i
 import { testQuery } from "../queries/tests.ts";
 import { useRefresh } from "../refreshing.ts";
 import type { ListedTest } from "../shapes.ts";
-import { countsText, isJudged, OutcomeLegend, OutcomeStrip } from "../ui/OutcomeStrip.tsx";
+import { isJudged, judgedText, OutcomeLegend, OutcomeStrip } from "../ui/OutcomeStrip.tsx";
 import { Page } from "../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../ui/State.tsx";
 import { ResultTable } from "./tests/ResultTable.tsx";
@@ -151,7 +151,7 @@ function Days({ days }: { days: Day[] }) {
               {judged.toReversed().map(({ at, counts, passRate }) => (
                 <tr key={at}>
                   <th scope="row">{dayText(at)}</th>
-                  <td data-label="Outcomes">{countsText(counts)}</td>
+                  <td data-label="Outcomes">{judgedText(counts)}</td>
                   <td data-label="Pass rate">{rateText(passRate)}</td>
                 </tr>
               ))}

@@ -1,6 +1,6 @@
 // One trace: what was said, what happened span by span, and what its tests said, beside each other and linked.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { failureOf } from "../api.ts";
 import { useLive } from "../live.ts";
@@ -9,6 +9,7 @@ import { useRefresh } from "../refreshing.ts";
 import { NotFound } from "../shell/NotFound.tsx";
 import { EmptyState, Loaded } from "../ui/State.tsx";
 import { Title } from "../ui/Title.tsx";
+import { BackToTraces } from "./trace/BackToTraces.tsx";
 import { TraceHeader } from "./trace/TraceHeader.tsx";
 import { TraceNotices } from "./trace/TraceNotices.tsx";
 import { TracePanes } from "./trace/TracePanes.tsx";
@@ -41,15 +42,12 @@ export function TracePage() {
 }
 
 function Deleted() {
-  const params = route.useParams();
   return (
     <>
       <Title text="Deleted trace" />
       <EmptyState icon="trash" title="This trace was deleted" whole>
         <p className="quiet">Its spans and what was said about it are gone with it.</p>
-        <Link to="/projects/$projectId/agents/$agentId/traces" params={params} className="button">
-          Back to traces
-        </Link>
+        <BackToTraces className="button">Back to traces</BackToTraces>
       </EmptyState>
     </>
   );

@@ -1,7 +1,7 @@
 // An agent's traces as they come in: filtered, searched, walked by keyboard, each with what its run came to.
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
-import { useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { failureOf } from "../api.ts";
 import { counted, liveStates } from "../labels.ts";
 import type { LiveState } from "../live.ts";
@@ -23,6 +23,7 @@ import { EmptyState, ErrorState, Skeleton } from "../ui/State.tsx";
 import { type CellContext, ColumnsPopover } from "./traces/columns.tsx";
 import { FilterBar } from "./traces/FilterBar.tsx";
 import { isFiltered, without } from "./traces/filters.ts";
+import { leftWith } from "./traces/left-with.ts";
 import { TraceTable } from "./traces/TraceTable.tsx";
 import { ViewsPopover } from "./traces/Views.tsx";
 import "../styles/traces.css";
@@ -38,6 +39,7 @@ export function TracesPage() {
   const navigate = useNavigate();
   const [paused, setPaused] = useState(false);
   const list = useTraceList(agentId, search);
+  useEffect(() => void leftWith.set(agentId, search), [agentId, search]);
   const live = useLiveTraces(list, agentId, paused);
   const searchBox = useRef<HTMLInputElement>(null);
   useShortcut("/", "Search traces", () => searchBox.current?.focus());

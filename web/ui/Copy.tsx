@@ -3,13 +3,13 @@ import { useEffect, useState } from "react";
 import { Button, type ButtonProps } from "./Button.tsx";
 import { toast } from "./Toast.tsx";
 
-type CopyProps = { text: string; children: string; look?: ButtonProps["look"] };
+type CopyProps = { text: string; children: string; look?: ButtonProps["look"]; small?: boolean };
 
 /** A button that copies `text`. */
-export function Copy({ text, children, look }: CopyProps) {
+export function Copy({ text, children, look, small = false }: CopyProps) {
   const [copied, copy] = useCopy(text);
   return (
-    <Button {...(look && { look })} icon={copied ? "check" : "copy"} onClick={copy}>
+    <Button {...(look && { look })} small={small} icon={copied ? "check" : "copy"} onClick={copy}>
       {copied ? "Copied" : children}
     </Button>
   );

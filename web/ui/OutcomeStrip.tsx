@@ -1,6 +1,6 @@
 // Days as bars: what passed or was skipped stands above the line, what failed or lacks instrumentation hangs below.
 import type { Counts, Outcome } from "../../src/model/run.ts";
-import { dayText, numberText } from "../format.ts";
+import { countsText, dayText, numberText } from "../format.ts";
 import { counted, outcomes } from "../labels.ts";
 
 type Day = { at: string; counts: Counts };
@@ -52,7 +52,7 @@ export function OutcomeStrip({
               width={dayWidth}
               height={2 * half + 1}
             >
-              <title>{`${dayText(at)}: ${countsText(counts)}`}</title>
+              <title>{`${dayText(at)}: ${judgedText(counts)}`}</title>
             </rect>
           ),
       )}
@@ -85,11 +85,8 @@ export function OutcomeLegend({ counts }: { counts?: Counts }) {
 }
 
 /** "4 passed, 1 failed", of what there was. */
-export function countsText(counts: Counts): string {
-  const said = order
-    .filter(outcome => counts[outcome] > 0)
-    .map(outcome => `${numberText(counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`);
-  return said.length === 0 ? "not judged" : said.join(", ");
+export function judgedText(counts: Counts): string {
+  return countsText(counts) || "not judged";
 }
 
 export function isJudged(counts: Counts): boolean {
@@ -101,7 +98,7 @@ function summaryOf(days: readonly Day[]): string {
   if (judged.length === 0) return "not judged";
   const sum = (outcome: Outcome) => days.reduce((total, { counts }) => total + counts[outcome], 0);
   const all = Object.fromEntries(order.map(outcome => [outcome, sum(outcome)])) as Counts;
-  return `${countsText(all)}, on ${counted(judged.length, "day")}`;
+  return `${judgedText(all)}, on ${counted(judged.length, "day")}`;
 }
 
 /** How high one is: the fullest side of a day takes the whole half. */

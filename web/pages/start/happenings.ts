@@ -6,8 +6,8 @@ import type { IngestionCode } from "../../../src/model/ingestion.ts";
 import { type LiveEvent, type LiveState, useLive } from "../../live.ts";
 import { agentsQuery, lastTraceQuery } from "../../queries/agents.ts";
 import { type IngestionMinute, ingestionKey, recentRefusalsQuery } from "../../queries/ingestion.ts";
+import { useRefresh } from "../../refreshing.ts";
 import type { ListedTrace } from "../../shapes.ts";
-import { useSoon } from "../../soon.ts";
 
 export type Refused = {
   code: IngestionCode;
@@ -48,9 +48,8 @@ export function useHappenings(agent: Agent): Happenings {
     return named === undefined || named.id === agentId;
   };
   // A busy agent tells of hundreds of traces a second.
-  const readTrace = useSoon(
-    () => void queries.invalidateQueries({ queryKey: lastTraceQuery(agentId).queryKey }),
-    200,
+  const readTrace = useRefresh(() =>
+    queries.invalidateQueries({ queryKey: lastTraceQuery(agentId).queryKey }),
   );
   const live = useLive({ agentId, projectId }, (event: LiveEvent) => {
     if (event.type === "ingestion") {

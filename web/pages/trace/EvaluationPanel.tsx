@@ -2,6 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
+import { countsText } from "../../format.ts";
 import { outcomes } from "../../labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import type { RunDetail, TraceOutline } from "../../shapes.ts";
@@ -15,7 +16,7 @@ import { RunHeader, RunMenu } from "./evaluation/RunHeader.tsx";
 import { TestItem } from "./evaluation/TestItem.tsx";
 import { Toolbar } from "./evaluation/Toolbar.tsx";
 import { NotEvaluated, RunOpen } from "./evaluation/Unjudged.tsx";
-import { byWorst, countsText } from "./evaluation/words.ts";
+import { byWorst } from "./evaluation/words.ts";
 import type { Select, Selection } from "./selection.ts";
 
 /** More tests than these are shown only when asked for. */
@@ -39,7 +40,7 @@ export function EvaluationPanel({ trace, runId, testId, selected, onSelect }: Ev
   const [all, setAll] = useState(false);
   const run = shownRun(trace.runs, runId);
   const results = run ? run.results.toSorted(byWorst) : [];
-  const folds = useFolds(results, testId, check);
+  const folds = useFolds(trace.id, results, testId, check);
   const nowOf = useTestsNow(agentId);
   const spanNames = useMemo(
     () => new Map(trace.spans.map(({ spanId, name }) => [spanId, name])),

@@ -1,10 +1,10 @@
 // One span in the tree: what it is, how it went, and when.
 import { type CSSProperties, memo } from "react";
+import { durationText } from "../../format.ts";
 import { counted, outcomes, spanRoles } from "../../labels.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { percentAt, type Stretch } from "./times.ts";
 import type { Pointed, Row } from "./tree.ts";
-import { durationText } from "./words.ts";
 
 type SpanRowProps = {
   row: Row;

@@ -1,6 +1,7 @@
 // The tree of spans with their bars on an axis of time: worked by keyboard, and as quick with 10,000 spans as with ten.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef } from "react";
+import { durationText, numberText } from "../../format.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { toast } from "../../ui/Toast.tsx";
@@ -11,7 +12,6 @@ import { SpanRow } from "./SpanRow.tsx";
 import { TreeTools } from "./TreeTools.tsx";
 import { useStretch } from "./times.ts";
 import { findRows, indexOfRow, type Pointed, rowOfNote, type Tree, visibleRows } from "./tree.ts";
-import { durationText, numberText } from "./words.ts";
 
 export type SpanTreeProps = {
   tree: Tree;

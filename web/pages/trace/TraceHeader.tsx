@@ -2,6 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
+import { countsText, durationText, numberText } from "../../format.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { outlineQuery } from "../../queries/traces.ts";
 import type { TraceOutline } from "../../shapes.ts";
@@ -11,7 +12,9 @@ import { CopyText } from "../../ui/Copy.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
-import { countsText, durationText, numberText, timesText, tokensText } from "./words.ts";
+import { leftWith } from "../traces/left-with.ts";
+import { BackToTraces } from "./BackToTraces.tsx";
+import { timesText, tokensText } from "./words.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
 const failedSpan = { text: "Failed span", icon: "warning", tone: "bad" } as const;
@@ -22,11 +25,11 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
   const { run } = trace;
   return (
     <header className="trace-top">
-      <Link to="/projects/$projectId/agents/$agentId/traces" params={params} className="trace-back small">
-        <Icon name="chevron" />
-        Traces
-      </Link>
       <div className="trace-title">
+        <BackToTraces className="trace-back small">
+          <Icon name="chevron" />
+          Traces
+        </BackToTraces>
         <h1 title={trace.name}>{trace.name || "No name"}</h1>
         <span className="line">
           <Verdict run={run} />
@@ -39,17 +42,20 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
             params={{ ...params, testId: "new" }}
             search={{ trace: trace.id }}
             className="button button-small"
+            aria-label="Make a test from this trace"
           >
             <Icon name="plus" />
-            Make a test from this trace
+            Make a test
           </Link>
           <Button small look="plain" icon="trash" onClick={() => setDeleting(true)}>
             Delete
           </Button>
         </span>
       </div>
-      <Facts trace={trace} />
-      <Context trace={trace} />
+      <div className="trace-facts-line">
+        <Facts trace={trace} />
+        <Context trace={trace} />
+      </div>
       {deleting && <DeleteTrace trace={trace} onClose={() => setDeleting(false)} />}
     </header>
   );
@@ -155,7 +161,8 @@ function DeleteTrace({ trace, onClose }: { trace: TraceOutline; onClose: () => v
       action="Delete trace"
       onClose={onClose}
       onDone={async () => {
-        await navigate({ to: "/projects/$projectId/agents/$agentId/traces", params });
+        const search = leftWith.get(params.agentId) ?? {};
+        await navigate({ to: "/projects/$projectId/agents/$agentId/traces", params, search });
         toast("The trace is deleted.");
         queries.removeQueries({ queryKey: outlineQuery(trace.id).queryKey.slice(0, 2) });
         await queries.invalidateQueries({ queryKey: ["agents", trace.agentId] });

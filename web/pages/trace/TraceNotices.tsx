@@ -1,16 +1,17 @@
 // What there is to know about a trace and its verdict before trusting either, each with what to do about it.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import type { Notice as NoticeCode } from "../../../src/model/trace.ts";
+import { numberText } from "../../format.ts";
 import { counted, runStates, type Why, whys } from "../../labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import type { ListedTest, RunDetail, TraceOutline } from "../../shapes.ts";
+import { Button } from "../../ui/Button.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 import { useNow } from "../../ui/now.ts";
 import { remainingText } from "../../ui/Time.tsx";
 import { shownRun } from "./tree.ts";
-import { numberText } from "./words.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
 
@@ -40,12 +41,27 @@ export function TraceNotices({ trace }: { trace: TraceOutline }) {
       ))}
       {changed.length > 0 && (
         <Notice tone="info">
-          <b>{changed.length === 1 ? "A test has" : "Tests have"} changed since this run</b>:{" "}
-          {changed.map(({ name }) => `“${name}”`).join(", ")}. The results are of{" "}
-          {changed.length === 1 ? "the test as it was" : "the tests as they were"}; send the conversation with{" "}
-          {freshIdentity(trace)} to judge it anew.
+          <Brief>
+            <b>{changed.length === 1 ? "A test has" : "Tests have"} changed since this run</b>:{" "}
+            {changed.map(({ name }) => `“${name}”`).join(", ")}. The results are of{" "}
+            {changed.length === 1 ? "the test as it was" : "the tests as they were"}; send the conversation
+            with {freshIdentity(trace)} to judge it anew.
+          </Brief>
         </Notice>
       )}
+    </div>
+  );
+}
+
+/** Its first line, until somebody asks for the rest: the panes below need the room. */
+function Brief({ children }: { children: ReactNode }) {
+  const [whole, setWhole] = useState(false);
+  return (
+    <div className="brief">
+      <p data-whole={whole || undefined}>{children}</p>
+      <Button small look="link" aria-expanded={whole} onClick={() => setWhole(!whole)}>
+        {whole ? "Less" : "More"}
+      </Button>
     </div>
   );
 }
@@ -115,7 +131,9 @@ type CodedProps = { code: NoticeCode; trace: TraceOutline; judging: boolean };
 
 function CodedNotice({ code, trace, judging }: CodedProps) {
   return (
-    <Notice tone={code === "routing_unavailable" ? "warn" : "info"}>{words[code](trace, judging)}</Notice>
+    <Notice tone={code === "routing_unavailable" ? "warn" : "info"}>
+      <Brief>{words[code](trace, judging)}</Brief>
+    </Notice>
   );
 }
 

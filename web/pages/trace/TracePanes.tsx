@@ -1,5 +1,5 @@
 // The panes of a trace: three side by side where there is room, else two or one, with the views in the address.
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi, Link, useLocation } from "@tanstack/react-router";
 import { type ReactNode, type RefObject, useEffect, useMemo, useRef } from "react";
 import type { TraceOutline } from "../../shapes.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
@@ -41,6 +41,7 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
   useEffect(() => {
     if (narrow && selected && chosenBy.current === "click") spanPane.current?.scrollIntoView();
   }, [narrow, selected, chosenBy]);
+  const leave = usePlaces(narrow);
 
   const panes: Record<PaneName, ReactNode> = {
     tree: (
@@ -53,7 +54,15 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
         onSelect={(span, how) => select({ span }, "spans", how)}
       />
     ),
-    conversation: <ConversationView trace={trace} onSelect={selection => select(selection, "spans")} />,
+    conversation: (
+      <ConversationView
+        trace={trace}
+        onSelect={selection => {
+          leave();
+          select(selection, "spans");
+        }}
+      />
+    ),
     span:
       selected && tree.positions.has(selected.span) ? (
         <SpanPanel
@@ -71,7 +80,10 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
         testId={search.test}
         selected={selected}
         // Of two panes the evaluation stays beside what it points to.
-        onSelect={selection => select(selection, wide || narrow ? "spans" : "evaluation")}
+        onSelect={selection => {
+          leave();
+          select(selection, wide || narrow ? "spans" : "evaluation");
+        }}
       />
     ),
     raw: <RawView trace={trace} />,
@@ -156,6 +168,20 @@ function useChoices(view: View) {
       });
     },
   };
+}
+
+/** Where one view takes the place of another, Back leads to where the other was left; what it returns notes that. */
+function usePlaces(narrow: boolean): () => void {
+  const places = useRef(new Map<string, number>());
+  const entry = useLocation({ select: ({ state }) => state.__TSR_key ?? "" });
+  useEffect(() => {
+    const place = places.current.get(entry);
+    if (place === undefined || !narrow) return;
+    // After what the router does about it, which goes by the height that the page had.
+    const timer = setTimeout(() => scrollTo({ top: place }));
+    return () => clearTimeout(timer);
+  }, [entry, narrow]);
+  return () => void places.current.set(entry, scrollY);
 }
 
 /** An address that names a span and no view means that span. */

@@ -14,8 +14,8 @@ import {
 import type { ShownTraces, TraceRow, Traces } from "../../queries/use-trace-list.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
+import { useMedia } from "../../ui/media.ts";
 import { type CellContext, type Column, tracksOf, useColumns } from "./columns.tsx";
-import { useNarrow } from "./media.ts";
 
 /** Of the height of the root's letters; the stylesheet has the same. */
 const rowRem = 2;
@@ -205,7 +205,7 @@ function passToLink(event: MouseEvent<HTMLDivElement>): void {
 
 /** All rows are of one height, that of the letters' size; the one that has the focus stays, wherever one scrolls. */
 function useRows(body: React.RefObject<HTMLDivElement | null>, rows: readonly TraceRow[], currentAt: number) {
-  const narrow = useNarrow();
+  const narrow = useMedia("(max-width: 1023px)");
   const [scrollMargin, setScrollMargin] = useState(0);
   const [rem] = useState(() => Number.parseFloat(getComputedStyle(document.documentElement).fontSize));
   const rowPx = rem * (narrow ? cardRem : rowRem);

@@ -1,6 +1,6 @@
 // What single cells of the list of traces show.
 import { Link } from "@tanstack/react-router";
-import { durationText } from "../../format.ts";
+import { countsText, durationText } from "../../format.ts";
 import { outcomes, routingUnavailable, runStates, type Word } from "../../labels.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
 import type { Run } from "../../shapes.ts";
@@ -22,24 +22,22 @@ export function Subject({ row, params }: SubjectProps) {
       {failed && (
         <span className="mark text-bad" title="At least one of its spans failed.">
           <Icon name="warning" />
-          Failed span
+          <span>Failed span</span>
         </span>
       )}
-      {kind === "test_run" && <span className="mark mark-minor quiet">Test run</span>}
+      {kind === "test_run" && (
+        <span className="mark quiet">
+          <span>Test run</span>
+        </span>
+      )}
       {revision > 1 && path === "canonical" && (
-        <span
-          className="mark mark-minor quiet"
-          title={`Sent again under the same id; this is revision ${revision}.`}
-        >
-          Replaced
+        <span className="mark quiet" title={`Sent again under the same id; this is revision ${revision}.`}>
+          <span>Replaced</span>
         </span>
       )}
       {revision > 1 && path === "otlp" && (
-        <span
-          className="mark mark-minor quiet"
-          title={`Joined from several batches; this is revision ${revision}.`}
-        >
-          Merged
+        <span className="mark quiet" title={`Joined from several batches; this is revision ${revision}.`}>
+          <span>Merged</span>
         </span>
       )}
     </>
@@ -82,7 +80,7 @@ export function RunCell({ run }: { run: Run | null }) {
       {routing === "unavailable" && (
         <span className="mark text-warn" title="No conditional test was evaluated.">
           <Icon name={routingUnavailable.icon} />
-          {routingUnavailable.text}
+          <span>{routingUnavailable.text}</span>
         </span>
       )}
     </>
@@ -108,14 +106,6 @@ function Countdown({ to }: { to: string }) {
 }
 
 const sum = (counts: Record<string, number>) => Object.values(counts).reduce((total, one) => total + one, 0);
-
-/** "3 passed, 1 failed" */
-function countsText(counts: NonNullable<Run["counts"]>): string {
-  return (Object.keys(outcomes) as (keyof typeof outcomes)[])
-    .filter(outcome => counts[outcome] > 0)
-    .map(outcome => `${counts[outcome]} ${outcomes[outcome].text.toLowerCase()}`)
-    .join(", ");
-}
 
 /** From 10 ms to 100 s: the same length stands for the same time in every row. */
 const decades = 4;

@@ -13,13 +13,13 @@ export type CellContext = { projectId: string; agentId: string; agentName: strin
 export type Column = {
   id: string;
   label: string;
-  /** In heights of the root's letters; at least, where it may grow. `tightRem`: where little is shown. */
+  /** In heights of the root's letters; at least, where it may grow. `tightRem`: where fewer columns are shown. */
   rem: number;
   tightRem?: number;
-  /** How far it grows; in `fr` it takes what is left. */
+  /** How far it grows; in `fr` it takes what is left, and it alone where fewer columns are shown. */
   growsTo?: string;
   /** The narrowest window that shows it; absent: every one. */
-  from?: "medium" | "wide";
+  from?: "wide";
   end?: boolean;
   cell: (row: TraceRow, context: CellContext) => ReactNode;
 };
@@ -38,8 +38,8 @@ const standing: readonly Column[] = [
   {
     id: "name",
     label: "Name and input",
-    rem: 10.5,
-    tightRem: 7.5,
+    rem: 12,
+    tightRem: 9,
     growsTo: "1fr",
     cell: (row, { projectId, agentId }) => (
       <Subject row={row} params={{ projectId, agentId, traceId: row.id }} />
@@ -49,8 +49,8 @@ const standing: readonly Column[] = [
     id: "verdict",
     label: "Verdict",
     rem: 16,
-    tightRem: 12.5,
-    growsTo: "18.5rem",
+    tightRem: 18,
+    growsTo: "18rem",
     cell: ({ run }) => <RunCell run={run} />,
   },
   {
@@ -64,8 +64,8 @@ const standing: readonly Column[] = [
   {
     id: "duration",
     label: "Duration",
-    rem: 7.5,
-    from: "medium",
+    rem: 4.5,
+    growsTo: "7.5rem",
     cell: ({ durationMs }) => (durationMs === null ? none : <Duration ms={durationMs} />),
   },
   {
@@ -137,16 +137,16 @@ export function useColumns(): readonly Column[] {
 export function tracksOf(columns: readonly Column[]): CSSProperties {
   const tracks = (shown: readonly Column[], tight: boolean) =>
     shown
-      .map(({ rem, tightRem = rem, growsTo = "0" }) => `minmax(${tight ? tightRem : rem}rem, ${growsTo})`)
+      .map(({ rem, tightRem = rem, growsTo = "0" }) =>
+        tight && !growsTo.endsWith("fr")
+          ? `${tightRem}rem`
+          : `minmax(${tight ? tightRem : rem}rem, ${growsTo})`,
+      )
       .join(" ");
   const rem = columns.reduce((sum, column) => sum + column.rem, 0);
   return {
     "--columns": tracks(columns, false),
     "--columns-medium": tracks(
-      columns.filter(({ from }) => from !== "wide"),
-      true,
-    ),
-    "--columns-small": tracks(
       columns.filter(({ from }) => !from),
       true,
     ),

@@ -1,15 +1,9 @@
 // Where a trace says nothing of what was said: what it lacks, the lines that add it, and the spans there are.
 import { Link, useParams } from "@tanstack/react-router";
-import { useState } from "react";
 import { counted } from "../../../labels.ts";
-import { Button } from "../../../ui/Button.tsx";
-import { Copy } from "../../../ui/Copy.tsx";
-import { Notice } from "../../../ui/Notice.tsx";
 import { EmptyState } from "../../../ui/State.tsx";
+import { type Language, Snippet } from "../Snippet.tsx";
 import { useTurns } from "./turns.ts";
-
-const languages = ["JavaScript", "Python", "JSON"] as const;
-type Language = (typeof languages)[number];
 
 const snippets: Record<Language, string> = {
   JavaScript: `import { trace } from "@opentelemetry/api";
@@ -53,8 +47,6 @@ trace.get_current_span().set_attributes({
 export function NoConversation() {
   const { trace } = useTurns();
   const { projectId = "", agentId = "", traceId = "" } = useParams({ strict: false });
-  const [language, setLanguage] = useState<Language>(trace.path === "otlp" ? "JavaScript" : "JSON");
-  const { otherConvention } = trace;
   return (
     <EmptyState icon="missing" title="This trace holds no messages">
       <p className="quiet">
@@ -62,32 +54,7 @@ export function NoConversation() {
         gen_ai.prompt, gen_ai.response.text or gen_ai.tool.name. Instrumentations often leave out what was
         said until a setting asks for it.
       </p>
-      {otherConvention && (
-        <Notice tone="info">
-          It has attributes of {otherConvention.name}: {otherConvention.found.join(", ")}.{" "}
-          {otherConvention.send}
-        </Notice>
-      )}
-      <div className="turns-snippet">
-        <div className="line line-apart">
-          {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms. */}
-          <div className="line" role="group" aria-label="Language of the example">
-            {languages.map(name => (
-              <Button
-                key={name}
-                small
-                look="plain"
-                aria-pressed={name === language}
-                onClick={() => setLanguage(name)}
-              >
-                {name}
-              </Button>
-            ))}
-          </div>
-          <Copy text={snippets[language]}>Copy</Copy>
-        </div>
-        <pre>{snippets[language]}</pre>
-      </div>
+      <Snippet lines={snippets} path={trace.path} />
       <Link
         className="button"
         to="/projects/$projectId/agents/$agentId/traces/$traceId"

@@ -4,11 +4,12 @@ import type { AssertionOf, AssertionType } from "../../../../src/model/assertion
 import type { Spent } from "../../../../src/model/judge.ts";
 import type { Check } from "../../../../src/model/run.ts";
 import type { TestCaseDocument } from "../../../../src/model/test-case.ts";
+import { durationText } from "../../../format.ts";
 import { ArgumentDiffs } from "./ArgumentDiff.tsx";
 import { Meter } from "./Meter.tsx";
 import { nearNames } from "./near.ts";
 import { Facts, Long, Names, Value } from "./Value.tsx";
-import { durationText, inline, number, timesText } from "./words.ts";
+import { inline, number, timesText } from "./words.ts";
 
 type DetailOf<T extends AssertionType> = (props: {
   check: Check;

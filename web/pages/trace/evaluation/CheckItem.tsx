@@ -44,7 +44,7 @@ export function CheckItem({ check, result, open, onFold }: CheckItemProps) {
       )}
       {assertion && (
         <p className="rule">
-          <Rule assertion={assertion} test={result.test} />
+          <Rule assertion={assertion} threshold={result.test.threshold} />
         </p>
       )}
       {open && (

@@ -1,6 +1,7 @@
 // What a run came to: outcome, counts, the score with what it is of, when it was judged, and how it was routed.
 import { useNavigate } from "@tanstack/react-router";
 import type { Counts } from "../../../../src/model/run.ts";
+import { durationText } from "../../../format.ts";
 import { outcomes, runStates } from "../../../labels.ts";
 import type { RunDetail } from "../../../shapes.ts";
 import { Badge, Verdict } from "../../../ui/Badge.tsx";
@@ -9,7 +10,7 @@ import { Menu } from "../../../ui/Menu.tsx";
 import { Notice } from "../../../ui/Notice.tsx";
 import { RelativeTime } from "../../../ui/Time.tsx";
 import { useTrace } from "./context.ts";
-import { durationText, number, routings, worstFirst } from "./words.ts";
+import { number, routings, worstFirst } from "./words.ts";
 
 export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }) {
   const { trace } = useTrace();
@@ -144,22 +145,16 @@ function RunFacts({ run: { state, startedAt, finishedAt, revision, kind } }: { r
   );
 }
 
-/** Where nothing is amiss, a word; else a notice. */
 function RoutingWord({ run: { routing } }: { run: RunDetail }) {
   if (!routing) return null;
-  const { text, tone, about } = routings[routing];
-  if (tone === undefined) {
-    return (
-      <p className="quiet small">
-        {text}: {about}
-      </p>
-    );
-  }
+  const { text, icon, tone, about } = routings[routing];
   return (
-    <Notice tone={tone}>
-      <p>
-        <strong>{text}.</strong> {about}
-      </p>
-    </Notice>
+    <div className="small">
+      {tone && <Badge word={{ text, icon, tone }} />}{" "}
+      <span className="quiet">
+        {!tone && `${text}: `}
+        {about}
+      </span>
+    </div>
   );
 }

@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Check, Result } from "../../../../src/model/run.ts";
+import { countsText } from "../../../format.ts";
 import { outcomes, passiveBehaviors, whys } from "../../../labels.ts";
 import type { ListedTest, RunDetail } from "../../../shapes.ts";
 import { Badge } from "../../../ui/Badge.tsx";
@@ -14,7 +15,7 @@ import { changesOf } from "./changes.ts";
 import { useTrace } from "./context.ts";
 import { type Folds, placeId } from "./folds.ts";
 import { Scenario } from "./Scenario.tsx";
-import { countsText, freshIdentity } from "./words.ts";
+import { freshIdentity } from "./words.ts";
 
 type TestItemProps = {
   result: Result;

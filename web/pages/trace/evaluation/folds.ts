@@ -13,9 +13,18 @@ export type Folds = {
 /** More tests than these are not unfolded by themselves. */
 const openMax = 10;
 
+/** By the ids of traces: in a narrow window the evaluation gives way to what its evidence points to, and comes back. */
+const keptOf = new Map<string, ReadonlyMap<string, boolean>>();
+
 /** Begins at the test, and at the check, that the address names; also when it names another one. */
-export function useFolds(results: Result[], testId: string | undefined, checkId: string | undefined): Folds {
-  const [kept, setKept] = useState<ReadonlyMap<string, boolean>>(new Map());
+export function useFolds(
+  traceId: string,
+  results: Result[],
+  testId: string | undefined,
+  checkId: string | undefined,
+): Folds {
+  const [kept, setKept] = useState<ReadonlyMap<string, boolean>>(() => keptOf.get(traceId) ?? new Map());
+  useEffect(() => void keptOf.set(traceId, kept), [traceId, kept]);
   const [aim, setAim] = useState<{ testId: string; checkId: string | undefined }>();
 
   const show = (testId: string, checkId?: string) => {

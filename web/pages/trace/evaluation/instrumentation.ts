@@ -1,9 +1,7 @@
 // What to add to an agent's instrumentation for a check to have something to look at.
 import type { Assertion, AssertionType } from "../../../../src/model/assertion.ts";
 import type { Check } from "../../../../src/model/run.ts";
-
-export const languages = ["JavaScript", "Python", "JSON"] as const;
-export type Language = (typeof languages)[number];
+import { type Language, languages } from "../Snippet.tsx";
 
 /** Those that were looked for and not found. */
 export function missingAttributes({ evidence }: Check): string[] {
@@ -40,10 +38,16 @@ const values: Record<string, [javascript: string, python: string, example: unkno
 };
 const unknown: [string, string, unknown] = ["value", "value", "…"];
 
-export function snippetOf(language: Language, assertion: Assertion, attributes: string[]): string {
-  if (assertion.type === "node_call") return stepSnippets[language](assertion.expected_name);
-  if (assertion.type === "response_time") return timeSnippets[language];
-  return attributeSnippets[language](attributes);
+export function snippetOf(assertion: Assertion, attributes: string[]): Record<Language, string> {
+  const { type } = assertion;
+  if (type === "response_time") return timeSnippets;
+  const lines = languages.map(language => [
+    language,
+    type === "node_call"
+      ? stepSnippets[language](assertion.expected_name)
+      : attributeSnippets[language](attributes),
+  ]);
+  return Object.fromEntries(lines);
 }
 
 const text = (value: unknown) => JSON.stringify(value);

@@ -1,16 +1,16 @@
 // What a check demands, as one sentence in plain words, whatever its type and whether it is negated.
 import { Fragment, type ReactNode } from "react";
 import type { Assertion, AssertionOf, AssertionType } from "../../../../src/model/assertion.ts";
-import type { TestCaseDocument } from "../../../../src/model/test-case.ts";
 import { argumentLines } from "./arguments.ts";
 import { inline, number, timesText } from "./words.ts";
 
-type RuleOf<T extends AssertionType> = (assertion: AssertionOf<T>, test: TestCaseDocument) => ReactNode;
+type RuleOf<T extends AssertionType> = (assertion: AssertionOf<T>, threshold: unknown) => ReactNode;
 
 const phrasesMax = 4;
 
-export function Rule({ assertion, test }: { assertion: Assertion; test: TestCaseDocument }) {
-  return (rules[assertion.type] as RuleOf<AssertionType>)(assertion, test);
+/** `threshold`: the test's, for checks without one. */
+export function Rule({ assertion, threshold }: { assertion: Assertion; threshold: unknown }) {
+  return (rules[assertion.type] as RuleOf<AssertionType>)(assertion, threshold);
 }
 
 const rules: { [T in AssertionType]: RuleOf<T> } = {
@@ -57,8 +57,8 @@ const rules: { [T in AssertionType]: RuleOf<T> } = {
       {flagsText(flags)}.
     </>
   ),
-  semantic: (assertion, test) => {
-    const threshold = Object.hasOwn(assertion, "threshold") ? assertion.threshold : test.threshold;
+  semantic: (assertion, ofTest) => {
+    const threshold = Object.hasOwn(assertion, "threshold") ? assertion.threshold : ofTest;
     return (
       <>
         The judge gives <Text of={assertion.target_node} /> a score{" "}

@@ -1,9 +1,6 @@
 // The words of the evaluation: routing, what to do about a skip, and how often something may happen.
 import type { Check, Outcome, Routing } from "../../../../src/model/run.ts";
-import { durationText } from "../../../format.ts";
-import { outcomes, type Word } from "../../../labels.ts";
-
-export { durationText };
+import type { Word } from "../../../labels.ts";
 
 /** From what asks for attention to what does not. */
 export const worstFirst: readonly Outcome[] = ["failed", "missing_instrumentation", "skipped", "passed"];
@@ -55,14 +52,6 @@ export const skipAdvice: Record<NonNullable<Check["skipped"]>, string> = {
 /** What judges a conversation once more. */
 export const freshIdentity =
   "To have the conversation judged again, send it with a fresh identity: a new x-request-id, or a new traceId.";
-
-/** "1 failed, 3 passed". */
-export function countsText(counts: Record<Outcome, number>): string {
-  return worstFirst
-    .filter(outcome => counts[outcome] > 0)
-    .map(outcome => `${counts[outcome]} ${outcomes[outcome].text.toLowerCase()}`)
-    .join(", ");
-}
 
 type Range = { min: number; max?: number };
 

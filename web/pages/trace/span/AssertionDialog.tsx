@@ -13,7 +13,8 @@ import { Choices, Field } from "../../../ui/Field.tsx";
 import { FailureNotice } from "../../../ui/Notice.tsx";
 import { MorePages, Skeleton } from "../../../ui/State.tsx";
 import { pathText } from "../../../value-path.ts";
-import { assertionText } from "./assertion-text.ts";
+import { Rule } from "../evaluation/rule.tsx";
+import { Value } from "../evaluation/Value.tsx";
 
 type AssertionDialogProps = { trace: TraceOutline; place: DraftPlace; onClose: () => void };
 
@@ -44,7 +45,10 @@ export default function AssertionDialog({ trace, place, onClose }: AssertionDial
         {draft.data && (
           <div className="card assertion-draft">
             <p className="quiet small">{checkTypes[draft.data.type]}</p>
-            <p className="break">{assertionText(draft.data)}</p>
+            <p className="break">
+              <Rule assertion={draft.data} threshold={undefined} />
+            </p>
+            {draft.data.type === "json_schema" && <Value value={draft.data.schema} />}
             <p className="quiet small">It holds on this trace. You can change it before anything is saved.</p>
           </div>
         )}

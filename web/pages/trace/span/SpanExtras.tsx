@@ -1,7 +1,7 @@
 // What else came with a span: events, links, and what was said of its scope, its resource and the whole trace.
 import type { ReactNode } from "react";
+import { durationText } from "../../../format.ts";
 import type { SpanDetail, TraceOutline } from "../../../shapes.ts";
-import { durationText } from "../words.ts";
 import { SpanValue } from "./SpanValue.tsx";
 import { millisecondsBetween } from "./times.ts";
 

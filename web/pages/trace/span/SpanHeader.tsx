@@ -2,6 +2,7 @@
 import type { ReactNode } from "react";
 import { useEffect, useRef } from "react";
 import { printExact } from "../../../exact-json.ts";
+import { durationText } from "../../../format.ts";
 import { spanRoles, type Word } from "../../../labels.ts";
 import type { SpanDetail, TraceOutline } from "../../../shapes.ts";
 import { Badge } from "../../../ui/Badge.tsx";
@@ -9,7 +10,6 @@ import { Button } from "../../../ui/Button.tsx";
 import { CopyText } from "../../../ui/Copy.tsx";
 import { copyText } from "../../../ui/copy-text.ts";
 import type { Select } from "../selection.ts";
-import { durationText } from "../words.ts";
 import { millisecondsBetween, momentText } from "./times.ts";
 
 const ended: Record<"ok" | "failed", Word> = {

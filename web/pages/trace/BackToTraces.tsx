@@ -1,0 +1,20 @@
+// The way from a trace back to the list, with the filters that it was left with.
+import { getRouteApi, Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { leftWith } from "../traces/left-with.ts";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
+
+export function BackToTraces({ className, children }: { className: string; children: ReactNode }) {
+  const { traceId: _, ...params } = route.useParams();
+  return (
+    <Link
+      to="/projects/$projectId/agents/$agentId/traces"
+      params={params}
+      search={leftWith.get(params.agentId) ?? {}}
+      className={className}
+    >
+      {children}
+    </Link>
+  );
+}
