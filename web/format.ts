@@ -1,8 +1,5 @@
 // How the dashboard writes numbers, shares, durations and days: each one way, wherever it stands.
 
-import type { Counts, Outcome } from "../src/model/run.ts";
-import { outcomes } from "./labels.ts";
-
 const whole = new Intl.NumberFormat("en");
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const three = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
@@ -36,14 +33,6 @@ export function durationText(ms: number): string {
   const minutes = Math.floor(seconds / 60);
   if (minutes >= 60) return `${whole.format(Math.floor(minutes / 60))} h ${minutes % 60} min`;
   return `${minutes} min ${seconds % 60} s`;
-}
-
-/** "3 passed, 1 failed"; empty where nothing is counted. */
-export function countsText(counts: Counts): string {
-  return (Object.keys(outcomes) as Outcome[])
-    .filter(outcome => counts[outcome] > 0)
-    .map(outcome => `${whole.format(counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`)
-    .join(", ");
 }
 
 /** "3 Nov", of UTC; `at` is ISO 8601 or milliseconds. */

@@ -2,9 +2,10 @@
 import type { AgentType } from "../src/model/agent.ts";
 import type { AssertionType } from "../src/model/assertion.ts";
 import type { SpanRole } from "../src/model/outline.ts";
-import type { Applicability, Outcome, Routing, RunState } from "../src/model/run.ts";
+import type { Applicability, Counts, Outcome, Routing, RunState } from "../src/model/run.ts";
 import type { PassiveBehavior } from "../src/model/test-case.ts";
 import type { TracePath } from "../src/model/trace.ts";
+import { numberText } from "./format.ts";
 import type { LiveState } from "./live.ts";
 import type { Key } from "./shapes.ts";
 import type { IconName } from "./ui/Icon.tsx";
@@ -125,4 +126,12 @@ export const agentTypes: Record<AgentType, string> = {
 /** "1 trace", "2 traces". */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** "3 passed, 1 failed"; empty where nothing is counted. */
+export function countsText(counts: Counts): string {
+  return (Object.keys(outcomes) as Outcome[])
+    .filter(outcome => counts[outcome] > 0)
+    .map(outcome => `${numberText(counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`)
+    .join(", ");
 }

@@ -1,7 +1,7 @@
 // Days as bars: what passed or was skipped stands above the line, what failed or lacks instrumentation hangs below.
 import type { Counts, Outcome } from "../../src/model/run.ts";
-import { countsText, dayText, numberText } from "../format.ts";
-import { counted, outcomes } from "../labels.ts";
+import { dayText, numberText } from "../format.ts";
+import { counted, countsText, outcomes } from "../labels.ts";
 
 type Day = { at: string; counts: Counts };
 

@@ -2,8 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { countsText } from "../../format.ts";
-import { outcomes } from "../../labels.ts";
+import { countsText, outcomes } from "../../labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import type { RunDetail, TraceOutline } from "../../shapes.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";

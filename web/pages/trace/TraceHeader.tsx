@@ -1,9 +1,11 @@
 // What a trace is, at a glance: its name and ids, its verdict, its figures, and what can be done with it.
+
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import { countsText, durationText, numberText } from "../../format.ts";
+import { durationText, numberText } from "../../format.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
+import { countsText } from "../../labels.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import type { TraceOutline } from "../../shapes.ts";
 import { Badge, Verdict } from "../../ui/Badge.tsx";

@@ -1,7 +1,7 @@
 // What single cells of the list of traces show.
 import { Link } from "@tanstack/react-router";
-import { countsText, durationText } from "../../format.ts";
-import { outcomes, routingUnavailable, runStates, type Word } from "../../labels.ts";
+import { durationText } from "../../format.ts";
+import { countsText, outcomes, routingUnavailable, runStates, type Word } from "../../labels.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
 import type { Run } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";

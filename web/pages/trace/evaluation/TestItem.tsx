@@ -2,8 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Check, Result } from "../../../../src/model/run.ts";
-import { countsText } from "../../../format.ts";
-import { outcomes, passiveBehaviors, whys } from "../../../labels.ts";
+import { countsText, outcomes, passiveBehaviors, whys } from "../../../labels.ts";
 import type { ListedTest, RunDetail } from "../../../shapes.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
