@@ -53,7 +53,7 @@ test("an agent's card shows its id, service name, last trace and the pass rate o
   await card.getByText("7 missing instrumentation, 40 skipped").waitFor();
   await card.getByText("Routing unavailable for 3 runs").waitFor();
   assert.equal(await start.count(), 0);
-  const ofAgents = asked.filter(path => /insights|traces/.test(path));
+  const ofAgents = asked.filter(path => /^\/api\/.*(?:insights|traces)/.test(path));
   assert.deepEqual(
     ofAgents,
     [`/api/projects/${owner.projectId}/insights/agents`],
