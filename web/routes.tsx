@@ -217,7 +217,7 @@ const test = createRoute({
 const testResults = createRoute({
   path: "/tests/$testId/results",
   getParentRoute: () => agent,
-  validateSearch: textsOf("outcome"),
+  validateSearch: textsOf("outcome", "from", "to"),
   component: lazyRouteComponent(() => import("./pages/TestResultsPage.tsx"), "TestResultsPage"),
 });
 const insights = createRoute({

@@ -7,6 +7,8 @@ import { found, listingOf, PageQuery, pageOf, pageSchema } from "./page.ts";
 import { Outcome, RunDetail } from "./trace-schemas.ts";
 import { runDetailView } from "./trace-view.ts";
 
+const instant = z.iso.datetime({ offset: true }).transform(text => new Date(text));
+
 export function registerRuns(app: App, { db }: Deps): void {
   const tags = ["runs"];
   const params = z.object({ id: z.string() });
@@ -26,16 +28,19 @@ export function registerRuns(app: App, { db }: Deps): void {
         params,
         querystring: PageQuery.extend({
           outcome: Outcome.optional().describe("Only runs in which the test had this outcome."),
+          from: instant.optional().describe("Only runs made from this instant on."),
+          to: instant.optional().describe("Only runs made before this instant."),
         }),
         response: { 200: pageSchema(RunDetail) },
       },
     },
     async ({ params: { id }, query }) => {
+      const { outcome, from, to, ...page } = query;
       const { id: testId, agentId } = found(await findTestCase(db, id));
       const { rows, reach } = await listRunsOfTest(
         db,
-        { agentId, testId, outcome: query.outcome },
-        listingOf(query),
+        { agentId, testId, outcome, from, to },
+        listingOf(page),
       );
       // Of each run, the result of the test that was asked for.
       const views = rows.map(run => {
@@ -43,7 +48,7 @@ export function registerRuns(app: App, { db }: Deps): void {
         const ofTest = (one: { testId: string }) => one.testId === testId;
         return { ...view, results: view.results.filter(ofTest), tests: view.tests.filter(ofTest) };
       });
-      return pageOf(views, query, reach);
+      return pageOf(views, page, reach);
     },
   );
 }

@@ -54,8 +54,14 @@ export async function listRunsOfTrace(db: Database, traceId: string): Promise<Ru
   return rows;
 }
 
-/** `outcome`: only the runs in which the test had this one. */
-export type JudgedTest = { agentId: string; testId: string; outcome?: Outcome | undefined };
+/** `outcome`: only the runs in which the test had this one; `from` (inclusive) and `to`: only those made between. */
+export type JudgedTest = {
+  agentId: string;
+  testId: string;
+  outcome?: Outcome | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
+};
 
 /**
  * The completed runs that hold a result of the test, newest first. Only hours in which the test was judged, and had
@@ -68,7 +74,13 @@ export async function listRunsOfTest(
   listing: Listing,
   patience?: Patience,
 ): Promise<Look<RunWithDetail>> {
-  return scan(listing, (within, stretch) => lookForRunsOfTest(db, test, within, stretch), patience);
+  const { before, rowsMax } = listing;
+  const ceiling = test.to ? idAt(test.to.getTime() + clockSlackMs) : before;
+  return scan(
+    { before: ceiling < before ? ceiling : before, rowsMax },
+    (within, stretch) => lookForRunsOfTest(db, test, within, stretch),
+    patience,
+  );
 }
 
 /** What a run can come to in which a test had the outcome: one of the worst among its tests' (E6). */
@@ -83,7 +95,7 @@ const openedMax = 50;
 
 async function lookForRunsOfTest(
   db: Database,
-  { agentId, testId, outcome }: JudgedTest,
+  { agentId, testId, outcome, from, to }: JudgedTest,
   { before, rowsMax }: Listing,
   stretch: number,
 ): Promise<Look<RunWithDetail>> {
@@ -91,8 +103,9 @@ async function lookForRunsOfTest(
     name: `busy_hour_of_test_${outcome ?? "any"}`,
     text: `select extract(epoch from hour)::float8 * 1000 as ms from test_hours
       where test_id = $1 and hour < to_timestamp($2::float8 / 1000) ${outcome ? `and ${outcome} > 0` : ""}
+        and ($3::timestamptz is null or hour > $3 - interval '1 hour') and ($4::timestamptz is null or hour < $4)
       order by hour desc limit 1`,
-    values: [testId, timeOfId(before) + clockSlackMs],
+    values: [testId, timeOfId(before) + clockSlackMs, from ?? null, to ?? null],
   });
   if (!hours[0]) return { rows: [], reach: null };
   const floor = idAt(hours[0].ms - clockSlackMs);
@@ -110,11 +123,22 @@ async function lookForRunsOfTest(
         where r.agent_id = $1 and r.state = 'completed' and $2::uuid = any (r.test_ids)
           and r.id < $3 and r.id >= coalesce((select id from stretch), $4::uuid)
           and ($7::text[] is null or r.verdict = any ($7))
+          and ($8::timestamptz is null or r.created_at >= $8) and ($9::timestamptz is null or r.created_at < $9)
         order by r.id desc limit $5
       )
       select (select id from stretch) as reach, page.* from (values (1)) as always left join page on true
       order by page.id desc`,
-    values: [agentId, testId, ceiling < before ? ceiling : before, floor, pageMax, stretch, verdicts],
+    values: [
+      agentId,
+      testId,
+      ceiling < before ? ceiling : before,
+      floor,
+      pageMax,
+      stretch,
+      verdicts,
+      from ?? null,
+      to ?? null,
+    ],
   });
   const found = rows.filter(row => row.id !== null).map(({ reach: _, ...row }) => row);
   // Where the hour is through, the next look begins below it.

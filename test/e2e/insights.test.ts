@@ -113,6 +113,38 @@ test("each part of a bar leads to its traces of that hour, and Back to the chart
   assert.deepEqual(complaints, []);
 });
 
+test("a bar of one test leads to as many of its results, whatever the traces came to as a whole", async () => {
+  const opened = await openTests(browser, { name: "Is well", assertions: [statusCheck] });
+  const { page, owner, agentId } = opened;
+  await makeTest(owner, agentId, {
+    name: "Never holds",
+    assertions: [{ type: "http_status", expected_status: 418 }],
+  });
+  for (const attributes of [ok, broken, {}, ok, broken, ok]) await judge(opened, attributes);
+  const { body } = await owner.client.get(`/api/agents/${agentId}/tests`).expect(200);
+  const { id } = body.items.find(({ name }: { name: string }) => name === "Is well");
+  for (const [word, count] of [
+    ["passed", 3],
+    ["failed", 2],
+    ["missing instrumentation", 1],
+  ] as const) {
+    await page.goto(opened.path.replace(/tests$/, `insights?by=test&testId=${id}&range=24h`));
+    await page
+      .getByRole("region", { name: "Results by outcome" })
+      .getByRole("link", { name: new RegExp(`UTC: ${count} ${word}$`) })
+      .click();
+    await page.waitForURL("**/results?*");
+    await page.getByText(/by when the run was scheduled/).waitFor();
+    const rows = page
+      .getByRole("table")
+      .getByRole("row")
+      .filter({ has: page.getByRole("link") });
+    await eventually(async () => assert.equal(await rows.count(), count, word));
+  }
+  await page.getByRole("link", { name: "Any time" }).click();
+  await page.waitForURL(url => url.searchParams.get("from") === null);
+});
+
 test("a bar's number is that of the rows in Traces that it leads to", async () => {
   const opened = await openTests(browser, { name: "Is well", assertions: [statusCheck] });
   const { page } = opened;

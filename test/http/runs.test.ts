@@ -158,6 +158,19 @@ test("the runs of a test are listed by the outcome it had in them, whatever they
     } while (cursor !== null);
     assert.deepEqual(found, ids, outcome);
   }
+  const { body: all } = await service.client.get(`/api/tests/${id}/runs`).expect(200);
+  const [second, first] = [all.items[0], all.items.at(-1)].map(({ createdAt }: Read) => createdAt);
+  const within = async (search: object) => {
+    const { body } = await service.client.get(`/api/tests/${id}/runs?${new URLSearchParams({ ...search })}`);
+    return body.items.map((run: Read) => run.createdAt);
+  };
+  assert.deepEqual(await within({ from: second }), [second]);
+  assert.deepEqual(
+    await within({ from: first, to: second }),
+    all.items.slice(1).map((run: Read) => run.createdAt),
+  );
+  assert.deepEqual(await within({ to: first }), []);
+  await service.client.get(`/api/tests/${id}/runs?from=yesterday`).expect(400);
   await service.client.get(`/api/tests/${id}/runs?outcome=excellent`).expect(400);
 });
 

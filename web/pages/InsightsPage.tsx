@@ -15,15 +15,7 @@ import { PointTable } from "./insights/PointTable.tsx";
 import { Ranking } from "./insights/Ranking.tsx";
 import { Patterns } from "./insights/Swatch.tsx";
 import { Totals } from "./insights/Totals.tsx";
-import {
-  askOf,
-  rangeFault,
-  resultsAddress,
-  type Search,
-  tracesAddress,
-  type View,
-  viewOf,
-} from "./insights/view.ts";
+import { askOf, countedAddress, rangeFault, type Search, type View, viewOf } from "./insights/view.ts";
 import "../styles/insights.css";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/insights");
@@ -64,17 +56,16 @@ type ShownProps = { insights: Insights; view: View; search: Search; params: Para
 function Shown({ insights, view, search, params }: ShownProps) {
   const { projectId, agentId } = params;
   const { from, to, interval, series } = insights;
-  const traces = useMemo(
-    () => tracesAddress({ projectId, agentId }, { from, to, interval }),
+  const addressOf = useMemo(
+    () => countedAddress({ projectId, agentId }, { from, to, interval }),
     [projectId, agentId, from, to, interval],
   );
-  const results = resultsAddress(params);
   const { by, testId } = view;
   const one = by === "agent" || (by === "test" && testId !== undefined);
   const points = series[0]?.points ?? [];
   const isEmpty = series.every(({ points }) => points.length === 0);
   const noun = by === "agent" ? "Runs" : "Results";
-  const common = { noun, traces, testId };
+  const common = { noun, addressOf, testId };
   return (
     <>
       {testId !== undefined && <OneTest testId={testId} params={params} search={search} />}
@@ -91,7 +82,7 @@ function Shown({ insights, view, search, params }: ShownProps) {
         <NothingJudged params={params} search={search} view={view} />
       ) : one ? (
         <>
-          <Totals total={totalOf(insights)} results={results} {...common} />
+          <Totals total={totalOf(insights)} {...common} />
           <Patterns />
           {view.form === "chart" ? (
             <Charts insights={insights} points={points} {...common} />
@@ -105,7 +96,7 @@ function Shown({ insights, view, search, params }: ShownProps) {
           <Ranking
             insights={insights}
             of={by === "check" ? "check" : "test"}
-            results={results}
+            addressOf={addressOf}
             params={params}
             search={search}
           />

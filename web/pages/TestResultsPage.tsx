@@ -12,13 +12,14 @@ import type { Outcome } from "../../src/model/run.ts";
 import { dayText, numberText, rateText } from "../format.ts";
 import { eligibilities, ineligibilities, outcomes } from "../labels.ts";
 import { useLive } from "../live.ts";
-import { type Day, sumOf, testDaysQuery, testRunsQuery } from "../queries/test-insights.ts";
+import { type Day, sumOf, testDaysQuery, testRunsQuery, type Within } from "../queries/test-insights.ts";
 import { testQuery } from "../queries/tests.ts";
 import { useRefresh } from "../refreshing.ts";
 import type { ListedTest } from "../shapes.ts";
 import { isJudged, judgedText, OutcomeLegend, OutcomeStrip } from "../ui/OutcomeStrip.tsx";
 import { Page } from "../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../ui/State.tsx";
+import { spanText } from "./insights/figures.ts";
 import { ResultTable } from "./tests/ResultTable.tsx";
 import "../styles/tests.css";
 
@@ -29,12 +30,17 @@ const emptyPagesMax = 20;
 export function TestResultsPage() {
   const params = route.useParams();
   const { agentId, testId } = params;
-  const outcome = outcomeOf(route.useSearch().outcome);
+  const search = route.useSearch();
+  const outcome = outcomeOf(search.outcome);
+  const within = withinOf(search);
   const queries = useQueryClient();
   const { data: test } = useSuspenseQuery(testQuery(testId));
   const days = useQuery(testDaysQuery(agentId, testId));
-  const runs = useInfiniteQuery({ ...testRunsQuery(testId, outcome), placeholderData: keepPreviousData });
-  const { data: pages } = useInfiniteQuery({ ...testRunsQuery(testId, outcome), select: pagesRead });
+  const runs = useInfiniteQuery({
+    ...testRunsQuery(testId, outcome, within),
+    placeholderData: keepPreviousData,
+  });
+  const { data: pages } = useInfiniteQuery({ ...testRunsQuery(testId, outcome, within), select: pagesRead });
   const refresh = useRefresh(() => queries.invalidateQueries({ queryKey: testQuery(testId).queryKey }));
   useLive({ agentId }, event => {
     const isOver = event.type === "run" && event.state === "completed";
@@ -70,7 +76,7 @@ export function TestResultsPage() {
               key={one ?? "all"}
               to="/projects/$projectId/agents/$agentId/tests/$testId/results"
               params={params}
-              search={one ? { outcome: one } : {}}
+              search={{ ...within, outcome: one }}
               resetScroll={false}
               className="tab"
               aria-current={one === outcome ? "page" : undefined}
@@ -80,6 +86,7 @@ export function TestResultsPage() {
             </Link>
           ))}
         </nav>
+        {within && <WithinLine within={within} outcome={outcome} params={params} />}
         <Loaded query={runs}>
           {items =>
             items.length > 0 ? (
@@ -100,6 +107,37 @@ const order: Outcome[] = ["failed", "missing_instrumentation", "passed", "skippe
 
 function outcomeOf(text: string | undefined): Outcome | undefined {
   return order.find(outcome => outcome === text);
+}
+
+/** Undefined where either end is none. */
+function withinOf({ from, to }: { from?: string | undefined; to?: string | undefined }): Within | undefined {
+  const [first, end] = [Date.parse(from ?? ""), Date.parse(to ?? "")];
+  if (Number.isNaN(first) || Number.isNaN(end)) return undefined;
+  return { from: new Date(first).toISOString(), to: new Date(end).toISOString() };
+}
+
+type WithinLineProps = {
+  within: Within;
+  outcome: Outcome | undefined;
+  params: { projectId: string; agentId: string; testId: string };
+};
+
+function WithinLine({ within: { from, to }, outcome, params }: WithinLineProps) {
+  return (
+    <p className="line">
+      <span>
+        From {spanText(Date.parse(from), Date.parse(to), "hour")}, UTC, by when the run was scheduled.
+      </span>
+      <Link
+        to="/projects/$projectId/agents/$agentId/tests/$testId/results"
+        params={params}
+        search={{ outcome }}
+        resetScroll={false}
+      >
+        Any time
+      </Link>
+    </p>
+  );
 }
 
 function pagesRead({ pages }: { pages: unknown[] }): number {

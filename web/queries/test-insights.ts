@@ -54,12 +54,17 @@ export const testDaysQuery = (agentId: string, testId: string) =>
   });
 
 /** The runs that judged a test, each with that test's result alone; with an outcome those alone that had it. */
-export const testRunsQuery = (testId: string, outcome: Outcome | undefined) =>
-  pagesOf<RunDetail>(
-    [...testQuery(testId).queryKey, "runs", outcome ?? ""],
-    `/api/tests/${testId}/runs${outcome ? `?outcome=${outcome}` : ""}`,
+export const testRunsQuery = (testId: string, outcome: Outcome | undefined, within: Within | undefined) => {
+  const query = new URLSearchParams({ ...(outcome && { outcome }), ...within }).toString();
+  return pagesOf<RunDetail>(
+    [...testQuery(testId).queryKey, "runs", query],
+    `/api/tests/${testId}/runs${query && `?${query}`}`,
     50,
   );
+};
+
+/** A stretch of time, from inclusive and to exclusive; ISO 8601. */
+export type Within = { from: string; to: string };
 
 export function sumOf(points: readonly { counts: Counts }[]): Counts {
   const sum = { ...nothing };

@@ -6,7 +6,7 @@ import { outcomes, routingUnavailable } from "../../labels.ts";
 import type { Insights, Point } from "../../queries/insights.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { type Column, type Fact, type Frame, Plot } from "./Plot.tsx";
-import type { TracesAddress } from "./view.ts";
+import type { CountedAddress } from "./view.ts";
 
 /** From the axis upwards: what failed stands on it, where heights can be compared. */
 export const stacked: Outcome[] = ["failed", "missing_instrumentation", "passed", "skipped"];
@@ -16,18 +16,18 @@ type ChartsProps = {
   points: Point[];
   /** What is counted: "Runs", or "Results" of one test. */
   noun: string;
-  traces: TracesAddress;
+  addressOf: CountedAddress;
   /** Of one test. */
   testId?: string | undefined;
 };
 
-export function Charts({ insights, points, noun, traces, testId }: ChartsProps) {
+export function Charts({ insights, points, noun, addressOf, testId }: ChartsProps) {
   const { interval } = insights;
   const frame: Frame = useMemo(
     () => ({ from: Date.parse(insights.from), to: Date.parse(insights.to), interval }),
     [insights.from, insights.to, interval],
   );
-  const judged = useMemo(() => columnsOf(points, traces, noun, testId), [points, traces, noun, testId]);
+  const judged = useMemo(() => columnsOf(points, addressOf, noun, testId), [points, addressOf, noun, testId]);
   const ofAgent = testId === undefined;
   const banded = points.some(point => point.routingUnavailable);
   return (
@@ -63,22 +63,22 @@ export function Charts({ insights, points, noun, traces, testId }: ChartsProps) 
         unit={shortText}
         height={240}
       />
-      {ofAgent && <Durations frame={frame} points={points} traces={traces} />}
-      {ofAgent && <Tokens frame={frame} points={points} traces={traces} />}
+      {ofAgent && <Durations frame={frame} points={points} addressOf={addressOf} />}
+      {ofAgent && <Tokens frame={frame} points={points} addressOf={addressOf} />}
     </div>
   );
 }
 
-type PartProps = { frame: Frame; points: Point[]; traces: TracesAddress };
+type PartProps = { frame: Frame; points: Point[]; addressOf: CountedAddress };
 
-function Durations({ frame, points, traces }: PartProps) {
+function Durations({ frame, points, addressOf }: PartProps) {
   const of = (share: "p50" | "p95") => points.map(({ durationMs }) => durationMs?.[share] ?? null);
   const legend = [
     { word: "p95", fill: "second", line: true },
     { word: "p50", fill: "first", line: true },
   ] as const;
   const columns = points.map(({ at, durationMs }) => ({
-    ...placeOf(at, traces),
+    ...placeOf(at, addressOf),
     facts: [
       { ...legend[0], text: timeText(durationMs?.p95) },
       { ...legend[1], text: timeText(durationMs?.p50) },
@@ -101,10 +101,10 @@ function Durations({ frame, points, traces }: PartProps) {
   );
 }
 
-function Tokens({ frame, points, traces }: PartProps) {
+function Tokens({ frame, points, addressOf }: PartProps) {
   const columns = points.map(({ at, tokens = { input: 0, output: 0 } }): Column => {
     return {
-      ...placeOf(at, traces),
+      ...placeOf(at, addressOf),
       facts: [
         { word: "Output", text: numberText(tokens.output), fill: "second" },
         { word: "Input", text: numberText(tokens.input), fill: "first" },
@@ -133,7 +133,7 @@ function Tokens({ frame, points, traces }: PartProps) {
 
 function columnsOf(
   points: Point[],
-  traces: TracesAddress,
+  addressOf: CountedAddress,
   noun: string,
   testId: string | undefined,
 ): Column[] {
@@ -158,7 +158,7 @@ function columnsOf(
       });
     return {
       at,
-      href: traces({ testId }, at),
+      href: addressOf({ testId }, at),
       facts,
       marked: Boolean(point.routingUnavailable),
       segments: stacked.map(outcome => ({
@@ -166,29 +166,21 @@ function columnsOf(
         value: point.counts[outcome],
         own: {
           label: `${numberText(point.counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`,
-          href: traces(filtersOf(outcome, testId), at),
+          href: addressOf({ testId, outcome }, at),
         },
       })),
     };
   });
 }
 
-function placeOf(at: string, traces: TracesAddress): Pick<Column, "at" | "href"> {
+function placeOf(at: string, addressOf: CountedAddress): Pick<Column, "at" | "href"> {
   const time = Date.parse(at);
-  return { at: time, href: traces({}, time) };
+  return { at: time, href: addressOf({}, time) };
 }
 
 /** Of a time that may not be known. */
 export function timeText(ms: number | null | undefined): string {
   return ms == null ? "–" : durationText(ms);
-}
-
-/**
- * The traces behind an outcome. The list filters by the verdict of the trace, and one test's failure fails the trace;
- * a test may have passed on a trace of any verdict, so its other outcomes are looked for among all it judged.
- */
-export function filtersOf(outcome: Outcome, testId: string | undefined) {
-  return testId === undefined || outcome === "failed" ? { verdict: outcome, testId } : { testId };
 }
 
 export function totalOf({ counts }: Pick<Point, "counts">): number {

@@ -4,9 +4,9 @@ import { numberText, rateText } from "../../format.ts";
 import { counted, outcomes, routingUnavailable } from "../../labels.ts";
 import type { Insights, Point } from "../../queries/insights.ts";
 import { useFollow } from "../../shell/follow.ts";
-import { filtersOf, timeText, totalOf } from "./Charts.tsx";
+import { timeText, totalOf } from "./Charts.tsx";
 import { intervalText } from "./figures.ts";
-import { lengthOf, type TracesAddress } from "./view.ts";
+import { type CountedAddress, lengthOf } from "./view.ts";
 
 const shown: Outcome[] = ["passed", "failed", "missing_instrumentation", "skipped"];
 
@@ -14,11 +14,11 @@ type PointTableProps = {
   insights: Insights;
   points: Point[];
   noun: string;
-  traces: TracesAddress;
+  addressOf: CountedAddress;
   testId?: string | undefined;
 };
 
-export function PointTable({ insights, points, noun, traces, testId }: PointTableProps) {
+export function PointTable({ insights, points, noun, addressOf, testId }: PointTableProps) {
   const follow = useFollow();
   const { from, to, interval } = insights;
   const all = Math.round((Date.parse(to) - Date.parse(from)) / lengthOf(interval));
@@ -56,19 +56,19 @@ export function PointTable({ insights, points, noun, traces, testId }: PointTabl
               return (
                 <tr key={at}>
                   <th scope="row">{intervalText(at, interval)}</th>
-                  {number(noun, point.runs ?? totalOf(point), traces({ testId }, at))}
+                  {number(noun, point.runs ?? totalOf(point), addressOf({ testId }, at))}
                   <td data-label="Pass rate" className="number">
                     {rateText(point.passRate)}
                   </td>
                   {shown.map(outcome =>
-                    number(outcomes[outcome].text, counts[outcome], traces(filtersOf(outcome, testId), at)),
+                    number(outcomes[outcome].text, counts[outcome], addressOf({ testId, outcome }, at)),
                   )}
                   {ofAgent && (
                     <>
                       {number(
                         routingUnavailable.text,
                         point.routingUnavailable,
-                        traces({ routing: "unavailable" }, at),
+                        addressOf({ routing: "unavailable" }, at),
                       )}
                       <td data-label="p50" className="number">
                         {timeText(durationMs?.p50)}

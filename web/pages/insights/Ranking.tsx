@@ -12,7 +12,7 @@ import { testsQuery } from "../../queries/tests.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Sparkline } from "./Sparkline.tsx";
-import type { ResultsAddress, Search } from "./view.ts";
+import type { Counted, CountedAddress, Search } from "./view.ts";
 
 const shown: Outcome[] = ["failed", "missing_instrumentation", "passed", "skipped"];
 const rowsAtOnce = 100;
@@ -20,13 +20,13 @@ const rowsAtOnce = 100;
 type RankingProps = {
   insights: Insights;
   of: "test" | "check";
-  results: ResultsAddress;
+  addressOf: CountedAddress;
   params: { projectId: string; agentId: string };
   /** Of the address, to go on from. */
   search: Search;
 };
 
-export function Ranking({ insights, of, results, params, search }: RankingProps) {
+export function Ranking({ insights, of, addressOf, params, search }: RankingProps) {
   const follow = useFollow();
   const [rows, setRows] = useState(rowsAtOnce);
   const ranked = rank(insights.series);
@@ -80,7 +80,7 @@ export function Ranking({ insights, of, results, params, search }: RankingProps)
                     {counts[outcome] === 0 ? (
                       <span className="quiet">0</span>
                     ) : (
-                      <a href={results(series.testId!, outcome)}>{numberText(counts[outcome])}</a>
+                      <a href={addressOf(countedBy(series, of, outcome))}>{numberText(counts[outcome])}</a>
                     )}
                   </td>
                 ))}
@@ -147,4 +147,10 @@ function rank(series: Series[]): Ranked[] {
       b.counts.missing_instrumentation - a.counts.missing_instrumentation ||
       (a.series.name ?? "").localeCompare(b.series.name ?? ""),
   );
+}
+
+/** Where one check failed its test failed; what else became of a check may stand in a result of any outcome. */
+function countedBy({ testId }: Series, of: "test" | "check", outcome: Outcome): Counted {
+  const told = of === "test" || outcome === "failed";
+  return { testId: testId ?? undefined, ...(told && { outcome }) };
 }

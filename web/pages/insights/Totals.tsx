@@ -1,4 +1,4 @@
-// The whole stretch of time in figures, each with its word, leading to its traces.
+// The whole stretch of time in figures, each with its word, leading to what it counts.
 import type { ReactNode } from "react";
 import type { Outcome } from "../../../src/model/run.ts";
 import { numberText, rateText, shortText } from "../../format.ts";
@@ -7,19 +7,18 @@ import type { AgentTally, Tally } from "../../queries/insights.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { timeText, totalOf } from "./Charts.tsx";
-import type { ResultsAddress, TracesAddress } from "./view.ts";
+import type { CountedAddress } from "./view.ts";
 
 const shown: Outcome[] = ["passed", "failed", "missing_instrumentation", "skipped"];
 
 type TotalsProps = {
   total: Tally & Partial<AgentTally>;
   noun: string;
-  traces: TracesAddress;
-  results: ResultsAddress;
+  addressOf: CountedAddress;
   testId?: string | undefined;
 };
 
-export function Totals({ total, noun, traces, results, testId }: TotalsProps) {
+export function Totals({ total, noun, addressOf, testId }: TotalsProps) {
   const follow = useFollow();
   const { counts, passRate, runs = totalOf(total), durationMs, tokens } = total;
   const judged = counts.passed + counts.failed;
@@ -29,7 +28,7 @@ export function Totals({ total, noun, traces, results, testId }: TotalsProps) {
         {rateText(passRate)}
       </Figure>
       <Figure word={noun}>
-        <a href={traces({ testId })}>{numberText(runs)}</a>
+        <a href={addressOf({ testId })}>{numberText(runs)}</a>
       </Figure>
       {shown.map(outcome => (
         <Figure
@@ -41,15 +40,13 @@ export function Totals({ total, noun, traces, results, testId }: TotalsProps) {
           {counts[outcome] === 0 ? (
             0
           ) : (
-            <a href={testId === undefined ? traces({ verdict: outcome }) : results(testId, outcome)}>
-              {numberText(counts[outcome])}
-            </a>
+            <a href={addressOf({ testId, outcome })}>{numberText(counts[outcome])}</a>
           )}
         </Figure>
       ))}
       {total.routingUnavailable ? (
         <Figure word={routingUnavailable.text} icon={routingUnavailable.icon} tone="warn">
-          <a href={traces({ routing: "unavailable" })}>{numberText(total.routingUnavailable)}</a>
+          <a href={addressOf({ routing: "unavailable" })}>{numberText(total.routingUnavailable)}</a>
         </Figure>
       ) : null}
       {durationMs && (

@@ -79,33 +79,27 @@ function oneOf<T extends string>(known: Record<T, unknown>, text: string | undef
   return text !== undefined && Object.hasOwn(known, text) ? (text as T) : undefined;
 }
 
-/** Filters of the list of traces, by the names of its address. */
-export type TraceFilters = { verdict?: string; routing?: string; testId?: string | undefined };
+/** What a figure counts: runs of the agent by their verdict or routing, or a test's results by their outcome. */
+export type Counted = { testId?: string | undefined; outcome?: Outcome; routing?: "unavailable" };
 
-/** Addresses of the traces that a figure stands for; `at` (ms) narrows them to one interval. */
-export type TracesAddress = (filters?: TraceFilters, at?: number) => string;
+/** Addresses of what a figure counts: traces of the agent, or results of the test; `at` (ms) narrows to one interval. */
+export type CountedAddress = (counted: Counted, at?: number) => string;
 
-export function tracesAddress(
-  params: { projectId: string; agentId: string },
-  { from, to, interval }: Pick<Insights, "from" | "to" | "interval">,
-): TracesAddress {
-  return (filters = {}, at) => {
-    const whole = at === undefined;
-    const search = new URLSearchParams({
-      receivedFrom: whole ? from : new Date(at).toISOString(),
-      receivedTo: whole ? to : new Date(at + lengthOf(interval)).toISOString(),
-    });
-    for (const [name, value] of Object.entries(filters)) if (value) search.set(name, value);
-    return `/projects/${params.projectId}/agents/${params.agentId}/traces?${search}`;
+export function countedAddress(
+  { projectId, agentId }: { projectId: string; agentId: string },
+  insights: Pick<Insights, "from" | "to" | "interval">,
+): CountedAddress {
+  const agent = `/projects/${projectId}/agents/${agentId}`;
+  return ({ testId, outcome, routing }, at) => {
+    const from = at === undefined ? insights.from : new Date(at).toISOString();
+    const to = at === undefined ? insights.to : new Date(at + lengthOf(insights.interval)).toISOString();
+    if (testId !== undefined) {
+      const search = new URLSearchParams({ from, to, ...(outcome && { outcome }) });
+      return `${agent}/tests/${testId}/results?${search}`;
+    }
+    const filters = { ...(outcome && { verdict: outcome }), ...(routing && { routing }) };
+    return `${agent}/traces?${new URLSearchParams({ receivedFrom: from, receivedTo: to, ...filters })}`;
   };
-}
-
-/** Addresses of the results of a test with an outcome, the latest first. */
-export type ResultsAddress = (testId: string, outcome: Outcome) => string;
-
-export function resultsAddress(params: { projectId: string; agentId: string }): ResultsAddress {
-  return (testId, outcome) =>
-    `/projects/${params.projectId}/agents/${params.agentId}/tests/${testId}/results?outcome=${outcome}`;
 }
 
 export function lengthOf(interval: Interval): number {
