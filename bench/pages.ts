@@ -26,12 +26,12 @@ export async function pageTimes({ database, url, traces }: PagesInput): Promise<
       `Pages among ${traces} traces, on a processor slowed ${slowedTimes} times`,
       row("", ["painted ms", "answers ms", "elements"]),
     ];
-    for (const { name, path, key } of paths) {
+    for (const screen of paths) {
       const times: Measured[] = [];
-      for (let round = 0; round < 3; round++) times.push(await measure(page, devtools, path, key));
+      for (let round = 0; round < 3; round++) times.push(await measure(page, devtools, screen));
       const { paintedMs, answersMs, elements } = times.toSorted((a, b) => a.paintedMs - b.paintedMs)[1]!;
       const answers = answersMs === undefined ? "" : answersMs.toFixed(0);
-      lines.push(row(name, [paintedMs.toFixed(0), answers, String(elements)]));
+      lines.push(row(screen.name, [paintedMs.toFixed(0), answers, String(elements)]));
     }
     return lines;
   } finally {
@@ -42,12 +42,7 @@ export async function pageTimes({ database, url, traces }: PagesInput): Promise<
 type Measured = { paintedMs: number; answersMs: number | undefined; elements: number };
 
 /** A page opened anew: its largest paint, the longest that an answer to the key took to be seen, and its elements. */
-async function measure(
-  page: Page,
-  devtools: CDPSession,
-  path: string,
-  key: string | undefined,
-): Promise<Measured> {
+async function measure(page: Page, devtools: CDPSession, { path, key, field }: Screen): Promise<Measured> {
   await page.goto("about:blank");
   await devtools.send("Emulation.setCPUThrottlingRate", { rate: slowedTimes });
   await page.goto(path);
@@ -57,6 +52,7 @@ async function measure(
       .observe({ type: "largest-contentful-paint", buffered: true }))`);
   let answersMs: number | undefined;
   if (key !== undefined) {
+    if (field !== undefined) await page.getByLabel(field, { exact: true }).focus();
     await page.evaluate(`globalThis.answers = [];
       new PerformanceObserver(list => globalThis.answers.push(...list.getEntries().map(entry => entry.duration)))
         .observe({ type: "event", durationThreshold: 16 })`);
@@ -72,7 +68,8 @@ async function measure(
   return { paintedMs, answersMs, elements };
 }
 
-type Screen = { name: string; path: string; key?: string };
+/** `key` is pressed in the field of the label `field`, or on the page. */
+type Screen = { name: string; path: string; key?: string; field?: string };
 
 /** Signs up, makes an agent with all those traces, a long one and a large one; the screens to open. */
 async function settle(page: Page, { database, url, traces }: PagesInput): Promise<Screen[]> {
@@ -85,6 +82,7 @@ async function settle(page: Page, { database, url, traces }: PagesInput): Promis
   const made = await post(page, `/api/projects/${projectId}/keys`, { name: "Pages", access: "full" });
   const tests: { id: string }[] = [];
   for (let at = 0; at < 20; at++) tests.push(await post(page, `/api/agents/${agent.id}/tests`, testCase(at)));
+  const many = await post(page, `/api/agents/${agent.id}/tests`, testCase(20, 100));
   const [dense, rare] = tests.map(test => test.id) as [string, string];
   await fill(database, { agentId: agent.id, dense, rare, traces });
   await fillHours(database, agent.id);
@@ -100,7 +98,8 @@ async function settle(page: Page, { database, url, traces }: PagesInput): Promis
     { name: "trace of 30 MB", path: `${own}/traces/${large}?view=spans&span=0`, key: "j" },
     { name: "conversation of 30 MB", path: `${own}/traces/${large}?view=conversation` },
     { name: "test cases", path: `${own}/tests`, key: "j" },
-    { name: "editor", path: `${own}/tests/${dense}` },
+    { name: "editor", path: `${own}/tests/${dense}`, key: "x", field: "Name" },
+    { name: "editor, 100 assertions", path: `${own}/tests/${many.id}`, key: "x", field: "Name" },
     { name: "results of a test", path: `${own}/tests/${dense}/results` },
     { name: "insights, 30 days", path: `${own}/insights?range=30d` },
     { name: "get started", path: `${own}/start` },
@@ -142,8 +141,8 @@ function span(at: number, content: string) {
   };
 }
 
-function testCase(at: number) {
-  const assertions = [{ type: "http_status", expected_status: "2xx" }];
+function testCase(at: number, checks = 1) {
+  const assertions = Array.from({ length: checks }, () => ({ type: "http_status", expected_status: "2xx" }));
   const turns = [{ input: "Where is my order?" }];
   return { name: `Test ${at}`, status: "active", passiveBehavior: "always_run", turns, assertions };
 }
