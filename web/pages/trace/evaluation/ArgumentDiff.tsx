@@ -6,20 +6,23 @@ import { useTrace } from "./context.ts";
 import { expectationText } from "./rule.tsx";
 import { Value } from "./Value.tsx";
 
-type ArgumentDiffsProps = { expected: unknown; check: Check };
+/** `negated`: the arguments must not all fit. */
+type ArgumentDiffsProps = { expected: unknown; check: Check; negated: boolean };
 
-export function ArgumentDiffs({ expected, check }: ArgumentDiffsProps) {
+export function ArgumentDiffs({ expected, check, negated }: ArgumentDiffsProps) {
   const actual = typeof check.actual === "object" ? check.actual : null;
   const calls = comparedCalls(expected, actual, check.evidence);
-  return calls.map(call => <ArgumentDiff key={call.spanId} call={call} />);
+  return calls.map(call => <ArgumentDiff key={call.spanId} call={call} negated={negated} />);
 }
 
-function ArgumentDiff({ call: { spanId, lines, complete } }: { call: ComparedCall }) {
+function ArgumentDiff({ call, negated }: { call: ComparedCall; negated: boolean }) {
+  const { spanId, lines, complete } = call;
   const { spanNames } = useTrace();
   return (
-    <table className="diff">
+    <table className="diff" data-negated={negated || undefined}>
       <caption>
         Arguments of <bdi>{spanNames.get(spanId) ?? spanId}</bdi>
+        {negated && ", which must not all fit"}
         {!complete && ", the first ten differences"}
       </caption>
       <thead>

@@ -89,7 +89,7 @@ function ToolCall({ check, assertion }: Parameters<DetailOf<"tool_call">>[0]) {
         ]}
       />
       {expected_arguments !== undefined && isCalled && (
-        <ArgumentDiffs expected={expected_arguments} check={check} />
+        <ArgumentDiffs expected={expected_arguments} check={check} negated={assertion.negate} />
       )}
     </>
   );
