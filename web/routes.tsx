@@ -17,6 +17,7 @@ import { sessionQuery } from "./queries/account.ts";
 import { agentQuery } from "./queries/agents.ts";
 import { projectsQuery } from "./queries/projects.ts";
 import { traceSearch } from "./queries/trace-search.ts";
+import { nextOf, ownPath, textsOf } from "./search.ts";
 import type { Page } from "./shapes.ts";
 import { NotFound } from "./shell/NotFound.tsx";
 import { lastProject } from "./shell/project.ts";
@@ -83,13 +84,13 @@ const forgotPassword = createRoute({
 const verifyEmail = createRoute({
   path: "/verify-email",
   getParentRoute: () => root,
-  validateSearch: tokenOf,
+  validateSearch: textsOf("token"),
   component: lazyRouteComponent(() => import("./pages/VerifyEmailPage.tsx"), "VerifyEmailPage"),
 });
 const resetPassword = createRoute({
   path: "/reset-password",
   getParentRoute: () => root,
-  validateSearch: tokenOf,
+  validateSearch: textsOf("token"),
   component: lazyRouteComponent(() => import("./pages/ResetPasswordPage.tsx"), "ResetPasswordPage"),
 });
 
@@ -278,31 +279,6 @@ const routeTree = root.addChildren([
     unknown,
   ]),
 ]);
-
-// What is not valid is named all the same: what a check leaves out the router takes as it came.
-function nextOf(search: Record<string, unknown>): { next?: string | undefined } {
-  return { next: ownPath(search["next"]) };
-}
-
-/** A path of this dashboard: never an address that a stranger's link could lead to. */
-function ownPath(path: unknown): string | undefined {
-  if (typeof path !== "string" || path === "/") return undefined;
-  const url = URL.parse(path, location.origin);
-  if (url?.origin !== location.origin || !path.startsWith("/")) return undefined;
-  return url.pathname + url.search + url.hash;
-}
-
-function tokenOf(search: Record<string, unknown>): { token?: string | undefined } {
-  return { token: typeof search["token"] === "string" ? search["token"] : undefined };
-}
-
-/** Of an address's search, these texts. */
-function textsOf<const N extends string>(...names: N[]) {
-  return (search: Record<string, unknown>): { [K in N]?: string | undefined } =>
-    Object.fromEntries(
-      names.map(name => [name, typeof search[name] === "string" ? search[name] : undefined]),
-    ) as { [K in N]?: string | undefined };
-}
 
 function RouteFailed({ error, reset }: ErrorComponentProps) {
   const router = useRouter();

@@ -1,0 +1,23 @@
+// What an address says after its question mark, as far as it is valid. What is not is named all the same:
+// what a check leaves out the router takes as it came.
+
+/** Where to go once signed in. */
+export function nextOf(search: Record<string, unknown>): { next?: string | undefined } {
+  return { next: ownPath(search["next"]) };
+}
+
+/** A path of this dashboard: never an address that a stranger's link could lead to. */
+export function ownPath(path: unknown): string | undefined {
+  if (typeof path !== "string" || path === "/") return undefined;
+  const url = URL.parse(path, location.origin);
+  if (url?.origin !== location.origin || !path.startsWith("/")) return undefined;
+  return url.pathname + url.search + url.hash;
+}
+
+/** Of an address's search, these texts. */
+export function textsOf<const N extends string>(...names: N[]) {
+  return (search: Record<string, unknown>): { [K in N]?: string | undefined } =>
+    Object.fromEntries(
+      names.map(name => [name, typeof search[name] === "string" ? search[name] : undefined]),
+    ) as { [K in N]?: string | undefined };
+}
