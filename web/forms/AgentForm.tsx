@@ -8,6 +8,7 @@ import { agentQuery, agentsQuery, recentMax, recentOtlpQuery } from "../queries/
 import { Button } from "../ui/Button.tsx";
 import { Choices, Field } from "../ui/Field.tsx";
 import { FailureNotice, Notice } from "../ui/Notice.tsx";
+import { NameField } from "./NameField.tsx";
 import { textOf, useSubmit } from "./submit.ts";
 
 const types = (Object.keys(agentTypes) as AgentType[]).map(value => ({ value, label: agentTypes[value] }));
@@ -36,15 +37,7 @@ export function AgentForm({ projectId, agent, onDone }: AgentFormProps) {
   });
   return (
     <form {...form} className="stack">
-      <Field
-        label="Name"
-        name="name"
-        required
-        maxLength={200}
-        defaultValue={agent?.name}
-        fault={faults["name"]}
-        autoComplete="off"
-      />
+      <NameField defaultValue={agent?.name} fault={faults["name"]} />
       <Choices
         label="Type"
         name="type"

@@ -10,6 +10,7 @@ import { Button } from "../ui/Button.tsx";
 import { Choices, Field } from "../ui/Field.tsx";
 import { FailureNotice, Notice } from "../ui/Notice.tsx";
 import { MorePages } from "../ui/State.tsx";
+import { NameField } from "./NameField.tsx";
 import { type Faults, textOf, useSubmit } from "./submit.ts";
 
 const accesses = [
@@ -51,15 +52,7 @@ export function KeyForm({ projectId, onDone }: KeyFormProps) {
   });
   return (
     <form {...form} className="stack">
-      <Field
-        label="Name"
-        name="name"
-        required
-        maxLength={200}
-        hint="What it is for, or where it is kept: “production”, “CI”."
-        fault={faults["name"]}
-        autoComplete="off"
-      />
+      <NameField hint="What it is for, or where it is kept: “production”, “CI”." fault={faults["name"]} />
       <Choices
         label="May write to"
         name="access"

@@ -4,8 +4,8 @@ import type { Project } from "../../src/model/project.ts";
 import { ask } from "../api.ts";
 import { projectsQuery } from "../queries/projects.ts";
 import { Button } from "../ui/Button.tsx";
-import { Field } from "../ui/Field.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";
+import { NameField } from "./NameField.tsx";
 import { textOf, useSubmit } from "./submit.ts";
 
 type ProjectFormProps = { project?: Project; onDone: (project: Project) => void };
@@ -26,15 +26,7 @@ export function ProjectForm({ project, onDone }: ProjectFormProps) {
   });
   return (
     <form {...form} className="stack">
-      <Field
-        label="Name"
-        name="name"
-        required
-        maxLength={200}
-        defaultValue={project?.name}
-        fault={faults["name"]}
-        autoComplete="off"
-      />
+      <NameField defaultValue={project?.name} fault={faults["name"]} />
       <FailureNotice failure={failure} />
       <div className="line line-end">
         <Button type="submit" look="main" busy={busy}>

@@ -1,13 +1,11 @@
 // One agent: what it is called, what its exporter is called, and its end.
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { AgentForm } from "../forms/AgentForm.tsx";
-import { ConfirmDialog } from "../forms/ConfirmDialog.tsx";
+import { DeleteSection } from "../forms/DeleteSection.tsx";
 import { agentQuery, agentsQuery, lastTraceQuery } from "../queries/agents.ts";
 import { keysQuery } from "../queries/keys.ts";
 import { Verdict } from "../ui/Badge.tsx";
-import { Button } from "../ui/Button.tsx";
 import { CopyText } from "../ui/Copy.tsx";
 import { Page } from "../ui/Page.tsx";
 import { RelativeTime } from "../ui/Time.tsx";
@@ -21,7 +19,6 @@ export function AgentSettingsPage() {
   const { data: last } = useQuery(lastTraceQuery(agentId));
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [deleting, setDeleting] = useState(false);
   return (
     <Page title="Agent settings">
       <div className="narrow stack">
@@ -49,35 +46,19 @@ export function AgentSettingsPage() {
             onDone={() => toast("The agent is saved.")}
           />
         </section>
-        <section className="card stack">
-          <h2>Delete this agent</h2>
-          <p className="quiet">
-            Its test cases, traces and verdicts go with it, and keys made for it alone can write to nothing.
-          </p>
-          <div>
-            <Button icon="trash" onClick={() => setDeleting(true)}>
-              Delete agent…
-            </Button>
-          </div>
-        </section>
-      </div>
-      {deleting && (
-        <ConfirmDialog
-          title="Delete agent"
-          about="Its test cases, traces and verdicts are deleted too. This cannot be undone."
+        <DeleteSection
+          noun="agent"
           name={agent.name}
           path={`/api/agents/${agent.id}`}
-          action="Delete agent"
-          onClose={() => setDeleting(false)}
+          lost="Its test cases, traces and verdicts go with it, and keys made for it alone can write to nothing."
           onDone={async () => {
-            toast(`“${agent.name}” is deleted.`);
             await navigate({ to: "/projects/$projectId/agents", params: { projectId } });
             queries.removeQueries({ queryKey: agentQuery(agent.id).queryKey });
             await queries.invalidateQueries({ queryKey: agentsQuery(projectId).queryKey });
             await queries.invalidateQueries({ queryKey: keysQuery(projectId).queryKey });
           }}
         />
-      )}
+      </div>
     </Page>
   );
 }

@@ -1,0 +1,6 @@
+// The name of whatever a form makes or changes.
+import { Field, type FieldProps } from "../ui/Field.tsx";
+
+export function NameField(field: Pick<FieldProps, "defaultValue" | "fault" | "hint">) {
+  return <Field label="Name" name="name" required maxLength={200} autoComplete="off" {...field} />;
+}
