@@ -16,7 +16,7 @@ const sandbox = new Sandbox();
 const judgeConfig = config.judge && { ...config.judge, concurrency: Math.min(4, config.judge.concurrency) };
 const judge = openJudge(judgeConfig ?? null, openLog(config.logLevel), { onCall: tellNote });
 
-serveThread(openEditor({ db, judge, sandbox }), async () => {
+serveThread(openEditor({ db, judgeOf: () => judge, sandbox }), async () => {
   await sandbox.close();
   await db.close();
 });

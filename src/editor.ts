@@ -6,7 +6,7 @@ import { evaluateTest } from "./evaluate/evaluate.ts";
 import { type Vocabulary, VocabularyBuilder } from "./evaluate/vocabulary.ts";
 import { type LoadedTrace, loadTraces } from "./load.ts";
 import type { Assertion, AssertionInput } from "./model/assertion.ts";
-import type { Judge, RoutingAnswer } from "./model/judge.ts";
+import type { Judge, JudgeOf, RoutingAnswer, Unjudged } from "./model/judge.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { Applicability, Result } from "./model/run.ts";
 import { parseDraft, type TestCase, type TestCaseDocument } from "./model/test-case.ts";
@@ -44,7 +44,12 @@ export type Editor = {
   vocabulary(ask: { agentId: string }, signal: AbortSignal): Promise<Vocabulary>;
 };
 
-export type EditorDeps = Askable & { db: Database; clock?: Pick<Clock, "now" | "timeout"> };
+export type EditorDeps = {
+  db: Database;
+  judgeOf: JudgeOf;
+  sandbox: Askable["sandbox"];
+  clock?: Pick<Clock, "now" | "timeout">;
+};
 
 const dryRunMs = 60_000;
 const vocabularyKeptMs = 10_000;
@@ -56,11 +61,11 @@ export function openEditor({ clock = systemClock, ...deps }: EditorDeps): Editor
     dryRun: (ask, signal) => dryRun(deps, ask, signal, clock.timeout(dryRunMs)),
     async draftTest({ traceId }, signal) {
       const loaded = await loadTrace(deps.db, traceId);
-      return loaded && draftTest(deps, loaded, signal);
+      return loaded && draftTest(askableFor(deps, loaded), loaded, signal);
     },
     async draftAssertion(ask, signal) {
       const loaded = await loadTrace(deps.db, ask.traceId);
-      return loaded && draftAssertion(deps, loaded, ask, signal);
+      return loaded && draftAssertion(askableFor(deps, loaded), loaded, ask, signal);
     },
     vocabulary({ agentId }) {
       const known = vocabularies.get(agentId);
@@ -90,23 +95,29 @@ async function loadTrace(db: Database, id: string, agentId?: string): Promise<Lo
 }
 
 async function dryRun(
-  { db, judge, sandbox }: EditorDeps,
+  deps: EditorDeps,
   { agentId, traceId, document, routing }: DryRunAsk,
   asker: AbortSignal,
   deadline: AbortSignal,
 ): Promise<DryRun | undefined> {
-  const loaded = await loadTrace(db, traceId, agentId);
+  const loaded = await loadTrace(deps.db, traceId, agentId);
   if (!loaded) return undefined;
   const { trace, derived } = loaded;
-  const test = { ...document, id: draftId, agentId };
-  const deps = { judge: punctual(judge, deadline), sandbox };
+  const test = { ...document, id: draftId, agentId, version: 0 };
+  const { judge, sandbox } = askableFor(deps, loaded);
+  const askable = { judge: punctual(judge, deadline), sandbox };
   const signal = AbortSignal.any([asker, deadline]);
   const [answers, applies] = await Promise.all([
-    answersFor(deps, loaded, [test], signal),
-    routing ? applicabilityOf(deps, loaded, test, signal) : null,
+    answersFor(askable, loaded, [test], signal),
+    routing ? applicabilityOf(askable, loaded, test, signal) : null,
   ]);
   const { testId: _, ...result } = evaluateTest(trace, derived, test, answers);
   return { traceId: loaded.traceId, revision: loaded.revision, result, applicability: applies };
+}
+
+/** Nobody who tries something out waits for a later try. */
+function askableFor({ judgeOf, sandbox }: EditorDeps, { agentId, traceId }: LoadedTrace): Askable {
+  return { judge: judgeOf({ agentId, traceId, runId: null, deadlineAt: null }), sandbox };
 }
 
 /** Stands where the id of a stored test would. */
@@ -114,18 +125,18 @@ const draftId = "draft";
 
 /** A judge whose silence until the deadline is told as such. */
 function punctual(judge: Judge, deadline: AbortSignal): Judge {
-  const late = {
+  const late: Unjudged = {
     state: "unavailable",
     reason: `The judge did not answer within ${dryRunMs / 1000} s.`,
-  } as const;
+  };
   return {
     async route(question, signal) {
       const answer = await judge.route(question, signal);
       return answer.state !== "ok" && deadline.aborted ? late : answer;
     },
-    async ask(question, signal) {
-      const answer = await judge.ask(question, signal);
-      return answer.state !== "ok" && deadline.aborted ? late : answer;
+    async ask(questions, signal) {
+      const answers = await judge.ask(questions, signal);
+      return answers.map(answer => (answer.state !== "ok" && deadline.aborted ? late : answer));
     },
   };
 }
@@ -193,7 +204,7 @@ async function firstHolding(
   for (const alternative of alternatives) {
     const document = savedDraft(alternative);
     if (!document) continue;
-    const test = { ...document, id: draftId, agentId: loaded.agentId };
+    const test = { ...document, id: draftId, agentId: loaded.agentId, version: 0 };
     const answers = await answersFor(deps, loaded, [test], signal);
     const { outcome } = evaluateTest(loaded.trace, loaded.derived, test, answers);
     if (outcome === "passed") return document.assertions[0]!;

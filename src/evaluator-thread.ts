@@ -20,12 +20,13 @@ const judgeConfig = config.judge && {
   ...config.judge,
   concurrency: Math.ceil(config.judge.concurrency / config.evaluators),
 };
+const judge = openJudge(judgeConfig ?? null, log, { onCall: call => tell({ type: "judge", call }) });
 const worker = new RunWorker({
   db,
   events,
   sandbox,
   log,
-  judge: openJudge(judgeConfig ?? null, log, { onCall: call => tell({ type: "judge", call }) }),
+  judgeOf: () => judge,
   leaseMs: config.leaseMs,
   onEnd: (state, verdict) => tell({ type: "run", state, verdict }),
 });

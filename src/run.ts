@@ -4,7 +4,7 @@ import { evaluate } from "./evaluate/evaluate.ts";
 import type { Answers } from "./evaluate/finding.ts";
 import { noAnswers, openQuestions } from "./evaluate/questions.ts";
 import { type LoadedTrace, loadTraces } from "./load.ts";
-import type { Judge } from "./model/judge.ts";
+import type { Judge, JudgeContext, JudgeOf } from "./model/judge.ts";
 import type { Verdict } from "./model/run.ts";
 import type { TestCase } from "./model/test-case.ts";
 import type { Sandbox } from "./remote/sandbox.ts";
@@ -15,7 +15,7 @@ import { listForAgent } from "./store/test-cases.ts";
 /** Whoever answers questions. Neither throws: an outage is an answer. */
 export type Askable = { judge: Judge; sandbox: Pick<Sandbox, "answer"> };
 
-export type RunDeps = Askable & { db: Database };
+export type RunDeps = { db: Database; judgeOf: JudgeOf; sandbox: Askable["sandbox"] };
 
 export type JudgedRun = { run: ClaimedRun; loaded: LoadedTrace; verdict: Verdict };
 
@@ -52,7 +52,8 @@ export async function judgeRuns(
       ends.gone(run);
       continue;
     }
-    judge(deps, loaded, tests.get(run.agentId)!, signal).then(
+    const context = { agentId: run.agentId, traceId: run.traceId, runId: run.id, deadlineAt: null };
+    judge(deps, context, loaded, tests.get(run.agentId)!, signal).then(
       verdict => {
         if (!signal.aborted) ends.judged({ run, loaded, verdict });
       },
@@ -65,15 +66,17 @@ export async function judgeRuns(
 
 /** Plan, ask, judge: every outage is an answer, so nothing is passed or failed by one (E4). */
 async function judge(
-  deps: RunDeps,
+  { judgeOf, sandbox }: RunDeps,
+  context: JudgeContext,
   { trace, derived }: LoadedTrace,
   tests: TestCase[],
   signal: AbortSignal,
 ): Promise<Verdict> {
+  const judge = judgeOf(context);
   const question = routingQuestion(derived, tests);
-  const routing = question && (await deps.judge.route(question, signal));
+  const routing = question && (await judge.route(question, signal));
   const applying = applyingTests(derived, tests, routing);
-  const answers = await answersFor(deps, { trace, derived }, applying, signal);
+  const answers = await answersFor({ judge, sandbox }, { trace, derived }, applying, signal);
   return evaluate({ trace, derived, tests, routing, answers });
 }
 
@@ -100,11 +103,24 @@ async function ask(
   signal: AbortSignal,
 ): Promise<void> {
   await Promise.all([
-    ...open.semantic.map(async ({ key, question }) => {
-      answers.semantic.set(key, await judge.ask(question, signal));
-    }),
+    askJudge(judge, open.semantic, answers, signal),
     ...open.sandbox.map(async ({ key, question }) => {
       answers.sandbox.set(key, await sandbox.answer(question, signal));
     }),
   ]);
+}
+
+/** All of them at once: the judge decides what goes into one call. */
+async function askJudge(
+  judge: Judge,
+  asked: ReturnType<typeof openQuestions>["semantic"],
+  answers: Answers,
+  signal: AbortSignal,
+): Promise<void> {
+  if (asked.length === 0) return;
+  const given = await judge.ask(
+    asked.map(({ question }) => question),
+    signal,
+  );
+  for (const [at, { key }] of asked.entries()) answers.semantic.set(key, given[at]!);
 }

@@ -26,7 +26,14 @@ const plain = await makeSender(db);
 const semantic = await makeSender(db, { judged: false });
 await makeTestCase(db, semantic.agentId, { assertions: [{ type: "semantic", criteria: "Is polite." }] });
 
-const met = (model: string): SemanticAnswer => ({ state: "ok", score: 1, reason: "Met.", model });
+const met = (model: string): SemanticAnswer => ({
+  state: "ok",
+  score: 1,
+  votes: [{ score: 1, verdicts: [{ verdict: "met", evidence: "", reason: "Met." }] }],
+  model,
+  promptVersion: "1",
+  cached: false,
+});
 
 /** A judge that answers when it is told to. */
 function slowJudge() {
@@ -34,13 +41,13 @@ function slowJudge() {
   const released = Promise.withResolvers<void>();
   const judge: Judge = {
     route: () => assert.fail("no test is conditional"),
-    async ask(_question, signal) {
+    async ask(questions, signal) {
       asked.resolve();
       await Promise.race([
         released.promise,
         new Promise(resolve => signal?.addEventListener("abort", resolve)),
       ]);
-      return met("slow");
+      return questions.map(() => met("slow"));
     },
   };
   return { judge, asked: asked.promise, release: () => released.resolve() };
@@ -48,7 +55,7 @@ function slowJudge() {
 
 const quickJudge: Judge = {
   route: () => assert.fail("no test is conditional"),
-  ask: async () => met("quick"),
+  ask: async questions => questions.map(() => met("quick")),
 };
 
 /** A worker on a pool of its own. */
@@ -60,7 +67,7 @@ function startWorker({ judge = quickJudge, leaseMs = 30_000 }: { judge?: Judge; 
     db: own,
     events,
     sandbox,
-    judge,
+    judgeOf: () => judge,
     leaseMs,
     log: pino({ level: "silent" }),
     onEnd: (state, verdict) => void ended.push(verdict ?? state),

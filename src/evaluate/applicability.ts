@@ -43,7 +43,7 @@ function routingOf(derived: Derived, tests: TestCase[], answer: RoutingAnswer | 
   return answer?.state === "ok" && conditional.some(({ id }) => answer.labels.has(id)) ? "ok" : "unavailable";
 }
 
-type Why = Pick<Applicability, "applied" | "why" | "reason">;
+type Why = Omit<Applicability, "testId" | "name">;
 
 function whyOf(test: TestCase, routing: Routing, answer: RoutingAnswer | null): Why {
   const why = whyNotEligible(test);
@@ -56,7 +56,14 @@ function whyOf(test: TestCase, routing: Routing, answer: RoutingAnswer | null): 
   const routed = answer.labels.get(test.id);
   if (!routed) return { applied: false, why: "routing_unavailable" };
   const { label, reason } = routed;
+  const { model, promptVersion, suspicious } = answer;
+  const by = {
+    reason,
+    ...(model === undefined ? {} : { model }),
+    ...(promptVersion === undefined ? {} : { promptVersion }),
+    ...(suspicious === undefined ? {} : { suspicious }),
+  };
   return label === "no_match"
-    ? { applied: false, why: "scenario_no_match", reason }
-    : { applied: true, why: label === "match" ? "scenario_matched" : "scenario_unsure", reason };
+    ? { applied: false, why: "scenario_no_match", ...by }
+    : { applied: true, why: label === "match" ? "scenario_matched" : "scenario_unsure", ...by };
 }

@@ -69,7 +69,8 @@ function checkOf({ id, type, negate }: Assertion, finding: Exclude<Finding, { ki
       const reason = `${negate ? "Negated: " : ""}${finding.fact}.`;
       const score = finding.score === undefined ? {} : { score: finding.score };
       const match = finding.match === undefined ? {} : { match: finding.match };
-      return { id, type, outcome, reason, ...seen, ...score, ...match };
+      const suspicious = finding.suspicious === undefined ? {} : { suspicious: finding.suspicious };
+      return { id, type, outcome, reason, ...seen, ...score, ...match, ...suspicious };
     }
   }
 }

@@ -79,8 +79,9 @@ function unmatchedResult(test: TestCase, why: string): Result {
 }
 
 function resultOf(test: TestCase, outcome: Outcome, reason: string, checks: Check[], counts: Counts): Result {
-  const { id: testId, name } = test;
-  return { testId, name, outcome, score: scoreOf(counts), reason, counts, checks, test: documentOf(test) };
+  const { id: testId, name, version: testVersion } = test;
+  const score = scoreOf(counts);
+  return { testId, name, outcome, score, reason, counts, checks, test: documentOf(test), testVersion };
 }
 
 function count(judged: { outcome: Outcome }[]): Counts {

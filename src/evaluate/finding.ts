@@ -1,7 +1,7 @@
 // What a check reports, before its negation and its dependencies are reckoned with.
 import type { AssertionOf, AssertionType } from "../model/assertion.ts";
 import type { SemanticAnswer, SemanticQuestion } from "../model/judge.ts";
-import type { Check, Evidence, Match } from "../model/run.ts";
+import type { Check, Evidence } from "../model/run.ts";
 import type { SandboxAnswer, SandboxQuestion } from "../model/sandbox.ts";
 import type { TestCase } from "../model/test-case.ts";
 import type { TraceView } from "./trace-view.ts";
@@ -19,7 +19,9 @@ type Seen = { expected: unknown; actual: unknown; evidence: Evidence[] };
 
 export type Finding =
   /** A comparison took place; only this is turned round by `negate`. `fact` is a sentence without its full stop. */
-  | (Seen & { kind: "compared"; holds: boolean; fact: string; score?: number; match?: Match })
+  | (Seen & { kind: "compared"; holds: boolean; fact: string } & Pick<Check, "match" | "suspicious"> & {
+        score?: number;
+      })
   /** There was nothing to compare (E2). */
   | (Seen & { kind: "absent"; outcome: "failed" | "missing_instrumentation"; reason: string })
   | (Seen & { kind: "skipped"; skipped: NonNullable<Check["skipped"]>; reason: string })

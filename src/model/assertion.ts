@@ -1,5 +1,6 @@
 // The nine assertions a test case can make about a trace, as they are stored and exported.
 import { z } from "zod";
+import { criteriaMax } from "./judge.ts";
 
 type Common = {
   /** Unique in its test. */
@@ -31,7 +32,14 @@ export type Assertion = Common &
     | { type: "http_status"; expected_status: number | number[] | string }
     | { type: "response_time"; max_ms: number }
     | { type: "response_regex"; pattern: string; flags?: string; target_node?: string }
-    | { type: "semantic"; criteria: string; reference?: string; threshold?: unknown; target_node?: string }
+    | {
+        type: "semantic";
+        /** One criterion, or up to `criteriaMax` of them, each answered by itself. */
+        criteria: string | string[];
+        reference?: string;
+        threshold?: unknown;
+        target_node?: string;
+      }
     | { type: "json_match"; target_node: string; field: string; expected_value: unknown }
     | { type: "json_schema"; target_node: string; field: string; schema: unknown }
   );
@@ -43,6 +51,7 @@ const text = (max: number) => z.string().min(1).max(max);
 const count = z.int().min(0);
 const status = z.int().min(100).max(599);
 const statusExpected = 'Expected a status (200), a list of statuses, or a class such as "2xx".';
+const criteriaExpected = `Expected a text, or a list of 1 to ${criteriaMax} texts of at most 2,000 characters.`;
 const id = text(100);
 
 const stored = { id, negate: z.boolean().default(false), depends_on: z.array(id).default([]) };
@@ -106,7 +115,9 @@ function variants<C extends z.core.$ZodLooseShape>(common: C) {
     z.strictObject({
       type: z.literal("semantic"),
       ...base,
-      criteria: text(10_000),
+      criteria: z.union([text(10_000), z.array(text(2_000)).min(1).max(criteriaMax)], {
+        error: criteriaExpected,
+      }),
       reference: text(20_000).exactOptional(),
       threshold: z.unknown().exactOptional(),
       target_node: targetNode.exactOptional(),

@@ -1,5 +1,6 @@
 // A run: one evaluation of one trace against its agent's test cases, and the results it leaves.
 import type { AssertionType } from "./assertion.ts";
+import type { JudgedBy, Spent, VerdictWord } from "./judge.ts";
 import type { TestCaseDocument } from "./test-case.ts";
 
 export type RunState = "pending" | "running" | "completed" | "error";
@@ -35,15 +36,31 @@ export type Check = {
     | "judge_unusable"
     | "budget"
     | "undecided"
+    | "not_sampled"
+    /** The judge is asked again later: only in a run that has not completed. */
+    | "waiting"
     | "limit";
   expected: unknown;
   actual: unknown;
   evidence: Evidence[];
-  /** Semantic checks: the judge's score in 0..1. */
+  /** Semantic checks: the judge's score in 0..1; then `actual` is a SemanticActual. */
   score?: number | null;
+  /** Why the text that was judged looks as if it were addressed to a judge. It changes no outcome. */
+  suspicious?: string;
   /** response_regex: what the pattern matched, and the text around it; absent where only its occurring is known. */
   match?: Match;
 };
+
+/** What a judge said of a reply. `criteria` are those of the vote that gave the score. */
+export type SemanticActual = {
+  score: number;
+  criteria: { criterion: string; verdict: VerdictWord; evidence: string; reason: string }[];
+  /** How many votes reached the threshold, of how many that were cast; `scores` in the order of asking. */
+  votes: { passed: number; of: number; scores: (number | null)[] };
+  /** Whether nothing had to be asked: the same was judged before. */
+  cached: boolean;
+  spent?: Spent;
+} & JudgedBy;
 
 export type Result = {
   testId: string;
@@ -54,8 +71,9 @@ export type Result = {
   reason: string;
   counts: Counts;
   checks: Check[];
-  /** The test as it was judged. */
+  /** The test as it was judged, and which of its versions that was; null for one that is not saved. */
   test: TestCaseDocument;
+  testVersion: number | null;
 };
 
 /** Why a test of the agent ran on a trace, or did not (F5). */
@@ -75,7 +93,12 @@ export type Applicability = {
     | "routing_unavailable";
   /** The router's own short reason, where it gave one. */
   reason?: string;
-};
+  /** Why the user's input looks as if it were addressed to a judge; then no scenario is found not to match. */
+  suspicious?: string;
+} & Partial<JudgedBy>;
+
+/** A run that has begun and waits for the judge: when it is asked again, until when at most, and why not now. */
+export type Waiting = { nextTryAt: string; until: string; reason: string };
 
 /** What a completed run holds. Verdict and score are formed from the tests' outcomes (E6). */
 export type Verdict = {

@@ -21,7 +21,8 @@ export type TestCaseDocument = {
   assertions: Assertion[];
 };
 
-export type TestCase = TestCaseDocument & { id: string; agentId: string };
+/** `version` counts from 1, and rises with every change of the document. */
+export type TestCase = TestCaseDocument & { id: string; agentId: string; version: number };
 
 /** Nesting allowed in a document, as in a trace. */
 const levelsMax = 200;

@@ -29,11 +29,13 @@ export function openJudge(
   log: Pick<Logger, "info" | "warn">,
   options: JudgeOptions = {},
 ): Judge {
-  if (!config) return { route: async () => notConfigured, ask: async () => notConfigured };
+  if (!config)
+    return { route: async () => notConfigured, ask: async questions => questions.map(() => notConfigured) };
   const put = createPut(config, log, options);
   return {
     route: (question, asker) => route(put, question, asker),
-    ask: (question, asker) => ask(put, config.model, question, asker),
+    ask: (questions, asker) =>
+      Promise.all(questions.map(question => ask(put, config.model, question, asker))),
   };
 }
 
@@ -114,23 +116,29 @@ async function ask(
 ): Promise<SemanticAnswer> {
   const { scenario, userInput, response: reply, criteria, reference } = question;
   if (!hasWord(reply)) return wordless;
+  const ids = criteria.map((_, at) => `c${at + 1}`);
   const prompt = semanticPrompt({
     scenario,
-    criteria: [{ id: "c1", criterion: criteria }],
+    criteria: criteria.map((criterion, at) => ({ id: `c${at + 1}`, criterion })),
     reference,
     userInput,
     reply,
     marker: newMarker(),
   });
-  const answer = await put(
-    { kind: "semantic", prompt, read: text => readVerdicts(text, ["c1"], reply) },
-    asker,
-  );
+  const answer = await put({ kind: "semantic", prompt, read: text => readVerdicts(text, ids, reply) }, asker);
   if (answer.state !== "ok") return answer;
   const { score, reason } = answer.value;
   return score === null
     ? { state: "undecided", reason: `The judge could not decide: ${reason}` }
-    : { state: "ok", score, reason, model, spent: answer.spent };
+    : {
+        state: "ok",
+        score,
+        votes: [{ score, verdicts: [] }],
+        model,
+        promptVersion: "1",
+        cached: false,
+        spent: answer.spent,
+      };
 }
 
 const notConfigured = {

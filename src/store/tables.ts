@@ -53,6 +53,7 @@ export type Tables = {
     passive_behavior: "always_run" | "run_when_relevant" | "manual_only";
     turn_count: number;
     document: string;
+    version: Generated<number>;
     created_at: GeneratedTimestamp;
     updated_at: GeneratedTimestamp;
   };

@@ -9,7 +9,7 @@ import type { Listing } from "./listing.ts";
 export async function listTestCases(db: Database, agentId: string, listing: Listing): Promise<TestCase[]> {
   const rows = await db.query
     .selectFrom("test_cases")
-    .select(["id", "agent_id", "document"])
+    .select(["id", "agent_id", "version", "document"])
     .where("agent_id", "=", agentId)
     .where("id", "<", listing.before)
     .orderBy("id", "desc")
@@ -31,7 +31,7 @@ export async function listForAgent(db: Database, agentId: string): Promise<TestC
 export async function findTestCase(db: Database, id: string): Promise<TestCase | undefined> {
   const row = await db.query
     .selectFrom("test_cases")
-    .select(["id", "agent_id", "document"])
+    .select(["id", "agent_id", "version", "document"])
     .where("id", "=", id)
     .executeTakeFirst();
   return row && toTestCase(row);
@@ -45,7 +45,7 @@ export async function insertTestCase(
   const row = await db.query
     .insertInto("test_cases")
     .values({ agent_id: agentId, ...columnsOf(document) })
-    .returning(["id", "agent_id", "document"])
+    .returning(["id", "agent_id", "version", "document"])
     .executeTakeFirstOrThrow();
   return toTestCase(row);
 }
@@ -98,7 +98,7 @@ function issuesOf(
     const path = `testIds[${index}]`;
     const test = known.get(id);
     if (!test) return [{ path, message: "This agent has no test case with this id." }];
-    const { id: _, agentId: __, ...current } = test;
+    const { id: _, agentId: __, version: ___, ...current } = test;
     try {
       change(current);
       return [];
@@ -114,27 +114,28 @@ export async function deleteTestCase(db: Database, id: string): Promise<void> {
   await db.query.deleteFrom("test_cases").where("id", "=", id).execute();
 }
 
-const selectTestCase = "select id, agent_id, document from test_cases";
+const selectTestCase = "select id, agent_id, version, document from test_cases";
 
-type TestCaseRow = { id: string; agent_id: string; document: string };
+type TestCaseRow = { id: string; agent_id: string; version: number; document: string };
 
 function toTestCase(row: TestCaseRow): TestCase {
-  return { id: row.id, agentId: row.agent_id, ...(JSON.parse(row.document) as TestCaseDocument) };
+  const { id, agent_id: agentId, version } = row;
+  return { id, agentId, version, ...(JSON.parse(row.document) as TestCaseDocument) };
 }
 
 async function rewrite(
   client: pg.PoolClient,
-  { id, agentId, ...current }: TestCase,
+  { id, agentId, version, ...current }: TestCase,
   change: (current: TestCaseDocument) => TestCaseDocument,
 ): Promise<TestCase> {
   const document = change(current);
   const columns = columnsOf(document);
   await client.query(
     `update test_cases set name = $2, status = $3, passive_behavior = $4, turn_count = $5, document = $6,
-     updated_at = now() where id = $1`,
+     version = version + 1, updated_at = now() where id = $1`,
     [id, columns.name, columns.status, columns.passive_behavior, columns.turn_count, columns.document],
   );
-  return { id, agentId, ...document };
+  return { id, agentId, version: version + 1, ...document };
 }
 
 function columnsOf(document: TestCaseDocument) {

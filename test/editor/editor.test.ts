@@ -35,8 +35,8 @@ beforeEach(() => {
 
 const log = pino({ level: "silent" });
 const config = { url: server.url, model: "local", apiKey: undefined, timeoutMs: 30_000, concurrency: 8 };
-const judged = openEditor({ db, sandbox, judge: openJudge(config, log) });
-const unjudged = openEditor({ db, sandbox, judge: openJudge(null, log) });
+const judged = openEditor({ db, sandbox, judgeOf: () => openJudge(config, log) });
+const unjudged = openEditor({ db, sandbox, judgeOf: () => openJudge(null, log) });
 const writer = new TraceWriter(db, limits);
 const sender = await makeSender(db);
 const { agentId } = sender;
@@ -125,7 +125,7 @@ describe("a dry-run", () => {
     server.script = () => silence;
     const deadline = new AbortController();
     const clock = { ...systemClock, timeout: () => deadline.signal };
-    const editor = openEditor({ db, sandbox, judge: openJudge(config, log), clock });
+    const editor = openEditor({ db, sandbox, judgeOf: () => openJudge(config, log), clock });
     const traceId = await store([parcel]);
     const running = dryRun(
       traceId,
@@ -281,7 +281,7 @@ describe("the vocabulary", () => {
   it("is read anew once what was read is ten seconds old", async () => {
     let now = 0;
     const clock = { ...systemClock, now: () => now };
-    const editor = openEditor({ db, sandbox, judge: openJudge(null, log), clock });
+    const editor = openEditor({ db, sandbox, judgeOf: () => openJudge(null, log), clock });
     const own = await makeSender(db);
     const tracesNow = async () => (await editor.vocabulary({ agentId: own.agentId }, nobodyLeaves)).traces;
     assert.equal(await tracesNow(), 0);

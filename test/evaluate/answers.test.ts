@@ -120,7 +120,7 @@ suite("semantic checks", () => {
   });
 });
 
-function outage(state: Exclude<SemanticAnswer["state"], "ok">): SemanticAnswer {
+function outage(state: Exclude<SemanticAnswer["state"], "ok" | "waiting">): SemanticAnswer {
   return { state, reason: `The judge is ${state}.` };
 }
 

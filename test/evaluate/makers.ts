@@ -50,7 +50,7 @@ export function testCase(fields: Record<string, unknown> = {}): TestCase {
     ...fields,
   });
   made += 1;
-  return { ...document, id: `t${made}`, agentId: "agent" };
+  return { ...document, id: `t${made}`, agentId: "agent", version: 1 };
 }
 
 /** What one assertion comes to on these spans. */
@@ -72,5 +72,7 @@ export function resultOf(
 }
 
 export function scored(score: number): SemanticAnswer {
-  return { state: "ok", score, reason: "The reply says so.", model: "local" };
+  const verdict = { verdict: "met" as const, evidence: "", reason: "The reply says so." };
+  const votes = [{ score, verdicts: [verdict] }];
+  return { state: "ok", score, votes, model: "local", promptVersion: "1", cached: false };
 }

@@ -49,7 +49,7 @@ before(async () => {
       registerIngestionLog(app, deps);
       registerInsights(app, deps);
       registerEvents(app, { ...deps, hub: new EventHub() });
-      registerEditor(app, { ...deps, editor: openEditor({ db: deps.db, judge, sandbox }) });
+      registerEditor(app, { ...deps, editor: openEditor({ db: deps.db, judgeOf: () => judge, sandbox }) });
       registerJudge(app, { ...deps, judge: undefined, openJudge: async () => judge });
       registerSampleTrace(app, { ...deps, ingest: sampleIngest(deps.db) });
     },

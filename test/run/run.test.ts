@@ -71,7 +71,7 @@ async function judged(judge: Judge, ...runs: ClaimedRun[]) {
     const ended = () => {
       if (ends.judged.length + ends.gone.length === runs.length) resolve();
     };
-    judgeRuns({ db, judge, sandbox }, runs, new AbortController().signal, {
+    judgeRuns({ db, judgeOf: () => judge, sandbox }, runs, new AbortController().signal, {
       judged(run) {
         ends.judged.push(run);
         ended();
@@ -361,7 +361,7 @@ describe("a run", () => {
     };
     const unexpected = () => assert.fail("a run that was called off has ended");
     const ends = { judged: unexpected, faulty: unexpected, gone: unexpected };
-    await judgeRuns({ db, judge: watched, sandbox }, [run], calledOff.signal, ends);
+    await judgeRuns({ db, judgeOf: () => watched, sandbox }, [run], calledOff.signal, ends);
     await asked.promise;
     calledOff.abort();
     await answered.promise;

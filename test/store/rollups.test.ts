@@ -55,6 +55,7 @@ function verdictOf({ tests }: Judged, { outcomes, verdict, routing }: Judgement)
     counts: none(),
     checks: [{ id: `nul \0 ${at}`, outcome } as never],
     test: {} as never,
+    testVersion: 1,
   }));
   return { routing, verdict, score: null, counts: none(), results, tests: [] };
 }

@@ -64,6 +64,7 @@ const verdict: Verdict = {
       counts,
       checks: [],
       test: {} as never,
+      testVersion: 1,
     },
   ],
   tests: [{ testId: randomUUID(), name: "Answers", applied: true, why: "always_run" }],

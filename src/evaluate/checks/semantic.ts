@@ -2,11 +2,12 @@
 
 import type { AssertionOf } from "../../model/assertion.ts";
 import type { SemanticAnswer, SemanticQuestion } from "../../model/judge.ts";
-import type { Check } from "../../model/run.ts";
+import type { Check, SemanticActual } from "../../model/run.ts";
 import { isThreshold } from "../../model/test-case.ts";
 import type { FoundText } from "../../model/trace.ts";
 import { anyOf, type Try } from "../any-of.ts";
 import { type CheckOf, type Context, evidenceMax, questionKey } from "../finding.ts";
+import { decidingVote } from "../semantic-score.ts";
 import { findTexts } from "../targets.ts";
 import { placeOfText } from "../trace-view.ts";
 
@@ -24,32 +25,31 @@ export const semantic: CheckOf<"semantic"> = (assertion, context) => {
   if (result.kind === "open") return result;
   const evidence = texts.slice(-evidenceMax).map(placeOfText);
   if (result.kind === "skipped") return { ...result, expected, actual: null, evidence };
-  const best =
-    result.kind === "holds" ? result.value : result.values.reduce((a, b) => (b.score > a.score ? b : a));
+  const { found, answer } =
+    result.kind === "holds"
+      ? result.value
+      : result.values.reduce((a, b) => (b.answer.score > a.answer.score ? b : a));
+  const actual = actualOf(assertion, answer, threshold);
   return {
     kind: "compared",
     holds: result.kind === "holds",
-    fact: `The judge's score is ${best.score} of at least ${threshold}: ${best.reason.replace(/\.$/, "")}`,
+    fact: factOf(actual, threshold),
     expected,
-    actual: {
-      score: best.score,
-      model: best.model,
-      reason: best.reason,
-      ...(best.spent ? { spent: best.spent } : {}),
-    },
-    evidence: result.kind === "holds" ? [placeOfText(best.found)] : evidence,
-    score: best.score,
+    actual,
+    evidence: result.kind === "holds" ? [placeOfText(found)] : evidence,
+    score: actual.score,
+    ...(answer.suspicious === undefined ? {} : { suspicious: answer.suspicious }),
   };
 };
 
-type Scored = Omit<SemanticAnswer & { state: "ok" }, "state"> & { found: FoundText };
+type Judged = { found: FoundText; answer: SemanticAnswer & { state: "ok" } };
 
 function judge(
   assertion: AssertionOf<"semantic">,
   found: FoundText,
   threshold: number,
   { view, test, answers }: Context,
-): Try<Scored> {
+): Try<Judged> {
   const key = questionKey(test, assertion.id, found.spanId);
   const answer = answers.semantic.get(key);
   if (!answer) {
@@ -59,15 +59,46 @@ function judge(
       scenario: test.scenario,
       userInput: view.derived.userInput?.text ?? null,
       response: found.text,
-      criteria: assertion.criteria,
+      criteria: [assertion.criteria].flat(),
+      threshold,
       ...(assertion.reference === undefined ? {} : { reference: assertion.reference }),
     };
     return { kind: "open", asked: { semantic: [{ key, question }] } };
   }
   if (answer.state !== "ok")
     return { kind: "skipped", skipped: skipCodes[answer.state], reason: answer.reason };
-  const { state: _, ...scored } = answer;
-  return { kind: scored.score >= threshold ? "holds" : "fails", value: { found, ...scored } };
+  return { kind: answer.score >= threshold ? "holds" : "fails", value: { found, answer } };
+}
+
+function actualOf(
+  { criteria }: AssertionOf<"semantic">,
+  { score, votes, model, promptVersion, cached, spent }: Judged["answer"],
+  threshold: number,
+): SemanticActual {
+  const scores = votes.map(vote => vote.score);
+  const verdicts = decidingVote(votes)?.verdicts ?? [];
+  const passed = scores.filter(score => score !== null && score >= threshold).length;
+  return {
+    score,
+    criteria: [criteria].flat().flatMap((criterion, at) => {
+      const verdict = verdicts[at];
+      return verdict ? [{ criterion, ...verdict }] : [];
+    }),
+    votes: { passed, of: votes.length, scores },
+    model,
+    promptVersion,
+    cached,
+    ...(spent ? { spent } : {}),
+  };
+}
+
+function factOf({ score, votes, criteria }: SemanticActual, threshold: number): string {
+  const share = votes.of > 1 ? ` (${votes.passed} of ${votes.of} votes reach it)` : "";
+  const [only, ...more] = criteria;
+  const met = criteria.filter(({ verdict }) => verdict === "met").length;
+  const said =
+    only && more.length === 0 ? only.reason : `${met} of ${criteria.length} criteria are fully met`;
+  return `The judge's score is ${score} of at least ${threshold}${share}: ${said.replace(/\.$/, "")}`;
 }
 
 /** E4. */
@@ -77,4 +108,6 @@ const skipCodes: Record<Exclude<SemanticAnswer["state"], "ok">, NonNullable<Chec
   unusable: "judge_unusable",
   budget: "budget",
   undecided: "undecided",
+  not_sampled: "not_sampled",
+  waiting: "waiting",
 };

@@ -187,7 +187,7 @@ function Semantic({ check, assertion, test }: Parameters<DetailOf<"semantic">>[0
       )}
       <Facts
         facts={[
-          ["Criteria", <Long key="criteria" text={assertion.criteria} />],
+          ["Criteria", <Long key="criteria" text={[assertion.criteria].flat().join("\n")} />],
           ["Reference", assertion.reference && <Long text={assertion.reference} />],
           ["Judge’s reason", reason && <Long text={reason} />],
           ["Model", model && <code>{model}</code>],

@@ -46,6 +46,8 @@ export const skipAdvice: Record<NonNullable<Check["skipped"]>, string> = {
   judge_unusable: "Choose a model that answers as it is asked to, or a shorter criterion.",
   budget: "Raise the quota at the judge’s provider.",
   undecided: "Say in the criterion, or by a reference reply, what decides it.",
+  not_sampled: "Raise the agent’s sampling rate to have more conversations judged.",
+  waiting: "The judge is asked again by itself.",
   limit: "Aim the check at a shorter value, or write a simpler pattern or schema.",
 };
 
