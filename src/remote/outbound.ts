@@ -175,7 +175,12 @@ async function send(dispatcher: Dispatcher, hop: Hop, signal: AbortSignal): Prom
     const init = { method, headers: [...headers], body, signal, dispatcher };
     return await fetch(url, { ...init, redirect: "manual" });
   } catch (error) {
-    throw error instanceof Error && error.cause instanceof OutboundRefused ? error.cause : error;
+    const cause = error instanceof Error ? error.cause : undefined;
+    if (cause instanceof OutboundRefused) throw cause;
+    if (cause instanceof Error && cause.message === "bad port") {
+      throw new OutboundRefused(`Port ${url.port} is not called: it belongs to another protocol than HTTP.`);
+    }
+    throw error;
   }
 }
 

@@ -191,6 +191,10 @@ test("a password in an address is refused and not repeated", async () => {
   await refused(here.fetch("http://user:hidden@/"), /^(?!.*hidden)/);
 });
 
+test("a port of another protocol, such as that of mail, is refused", async () => {
+  await refused(here.fetch("http://127.0.0.1:25/"), /^Port 25 is not called/);
+});
+
 test("a host header of the caller's is not sent", async () => {
   await here.fetch(hello.url, { headers: { Host: "metadata.internal", Connection: "upgrade" } });
   assert.equal(hello.requests.at(-1)!.headers.host, `127.0.0.1:${hello.port}`);
@@ -367,7 +371,7 @@ test("a name without an address, a closed port and a broken reply are TypeErrors
     assert.equal((error.cause as { code: string }).code, "ENOTFOUND");
     return error instanceof TypeError;
   });
-  await assert.rejects(here.fetch("http://127.0.0.9:9/"), TypeError);
+  await assert.rejects(here.fetch(`http://127.0.0.9:${hello.port}/`), TypeError);
   const broken = createTcpServer(socket => socket.end("HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n"));
   await new Promise<void>(resolve => broken.listen(0, "127.0.0.1", resolve));
   closing.push(() => broken.close());
