@@ -128,7 +128,7 @@ function WorkflowFields({ draft, onChange, faults }: ConnectionFieldsProps) {
         draft={draft}
         onChange={onChange}
         faults={faults}
-        hint="What the trigger’s authentication wants, such as Authorization: Basic …."
+        hint="What the trigger’s authentication wants, such as Authorization."
       />
       {!isChat && (
         <>
@@ -191,7 +191,7 @@ function FlowBuilderFields({ draft, onChange, faults }: ConnectionFieldsProps) {
         draft={draft}
         onChange={onChange}
         faults={faults}
-        hint={`A guarded flow wants its API key as ${key}.`}
+        hint={`A guarded flow wants its API key: ${key}`}
       />
       {draft.product === "flowise" && (
         <label className="choice">

@@ -7,9 +7,9 @@ import { ConnectionForm } from "./ConnectionForm.tsx";
 import "../styles/connection.css";
 
 const about: Record<AgentType, string> = {
-  http_api: "How the service calls this agent over HTTP when its tests are run by hand.",
-  workflow: "How the service starts this workflow when its tests are run by hand: as n8n’s triggers take it.",
-  flow_builder: "How the service asks this flow when its tests are run by hand.",
+  http_api: "How manual runs call this agent over HTTP.",
+  workflow: "How manual runs start this workflow, as n8n’s triggers take it.",
+  flow_builder: "How manual runs ask this flow.",
 };
 
 export function ConnectionSection({ agent }: { agent: Agent }) {
