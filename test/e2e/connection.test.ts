@@ -129,6 +129,27 @@ test("a private address is refused with what allows it, and another host asks fo
   await section.getByText("enter this secret again").waitFor();
 });
 
+test("a secret that another key encrypted is asked for again, where it is missing", async () => {
+  const { page, section, stored } = await open("http_api");
+  await section.getByLabel("URL").fill(agentServer.url);
+  await section.getByRole("button", { name: "Add header" }).click();
+  await section.getByLabel("Name of header 1").fill("X-Key");
+  await section.getByLabel("Value of X-Key").fill("hidden");
+  await section.getByRole("button", { name: "Save connection" }).click();
+  await section.getByRole("button", { name: "Remove connection…" }).waitFor();
+  await browser.service.db.pool.query("update agent_connections set secrets = 'of another key'");
+  await page.reload();
+  await section.getByText("It was encrypted with another key: enter it again.").waitFor();
+  await assertAccessible(page);
+  await section.getByLabel("Value of X-Key").fill("hidden");
+  await section.getByRole("button", { name: "Save connection" }).click();
+  await page.getByText("The connection is saved.").waitFor();
+  assert.equal((await stored()).headers[0].set, true);
+  await section.getByRole("checkbox", { name: "X-Key is secret" }).uncheck();
+  await section.getByRole("button", { name: "Save connection" }).click();
+  await section.getByText("Enter its value.").waitFor();
+});
+
 test("a workflow is started by its chat trigger or its webhook", async () => {
   const { page, section, stored } = await open("workflow");
   agentServer.script = n8nChat;

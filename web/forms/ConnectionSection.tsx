@@ -5,6 +5,7 @@ import { connectionQuery } from "../queries/connection.ts";
 import { Loaded } from "../ui/State.tsx";
 import { ConnectionForm } from "./ConnectionForm.tsx";
 import "../styles/connection.css";
+import "../styles/json.css";
 
 const about: Record<AgentType, string> = {
   http_api: "How manual runs call this agent over HTTP.",

@@ -73,7 +73,7 @@ function HeaderRow({ header, at, faults, onChange, onRemove }: HeaderRowProps) {
         name={`${path}.value`}
         type={secret ? "password" : "text"}
         aria-label={`Value of ${label}`}
-        placeholder={stored === "kept" ? "Stored; type to replace it" : "Value"}
+        placeholder={secret && stored === "kept" ? "Stored; type to replace it" : "Value"}
         value={value}
         onChange={({ target }) => onChange({ ...header, value: target.value })}
         aria-invalid={valueFault ? true : undefined}
@@ -86,7 +86,7 @@ function HeaderRow({ header, at, faults, onChange, onRemove }: HeaderRowProps) {
           type="checkbox"
           checked={secret}
           aria-label={`${label} is secret`}
-          onChange={({ target }) => onChange({ ...header, secret: target.checked, stored: "none" })}
+          onChange={({ target }) => onChange({ ...header, secret: target.checked })}
         />
         Secret
       </label>

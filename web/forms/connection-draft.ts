@@ -87,7 +87,7 @@ export function documentOf(type: AgentType, draft: Draft): object {
   const { method, url, bodyTemplate, kind, product, baseUrl, flowId, sendHistory } = draft;
   const common = {
     headers: draft.headers.map(({ name, value, secret, stored }) =>
-      secret && stored === "kept" && value === "" ? { name, secret } : { name, value, secret },
+      stored !== "none" && value === "" ? { name, secret } : { name, value, secret },
     ),
     waitMs: Math.round(Number(draft.waitSeconds) * 1000),
     concurrency: Number(draft.concurrency),
