@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
 import type { Judge, SemanticAnswer } from "../src/model/judge.ts";
+import { decodeDetail } from "../src/store/run-detail.ts";
 import { findRun } from "../src/store/run-reads.ts";
-import { decodeDetail } from "../src/store/runs.ts";
 import { TraceWriter } from "../src/store/trace-writer.ts";
 import { deleteTrace, findTrace } from "../src/store/traces.ts";
 import { limits, makeSender, makeTestCase, openTwice, otlpWrite, storeDueRun } from "./store/make-write.ts";

@@ -2,6 +2,7 @@
 import { randomUUIDv7 } from "node:crypto";
 import type pg from "pg";
 import { type Database, transaction } from "./db.ts";
+import { decodeDetail, encodeDetail, joined } from "./run-detail.ts";
 
 export type Outages = {
   /** Traces of which the latest run lacks something for an outage; at most `outagesMax` are counted. */
@@ -48,46 +49,60 @@ export type Scheduled = {
 };
 
 /**
- * Schedules one further run, due now, of each of these live traces of the agent, or of the oldest that an outage left
- * something open on. One that is judged anyway, soon or at this moment, gets none. Undefined where the agent has no
- * test that judges live traces: a run would only replace a verdict by none.
+ * Schedules one further run, due now, of each of these live traces of the agent, or of the oldest, that an outage left
+ * something open on. It goes by the tests as they were then: changing a test judges no trace anew. One that is judged
+ * anyway, soon or at this moment, gets none.
  */
-export async function judgeAgain(
-  db: Database,
-  agentId: string,
-  traceIds?: string[],
-): Promise<Scheduled | undefined> {
+export async function judgeAgain(db: Database, agentId: string, traceIds?: string[]): Promise<Scheduled> {
   return transaction(db, async client => {
-    const eligible = await client.query(
-      `select from test_cases where agent_id = $1 and status = 'active' and passive_behavior <> 'manual_only'
-        and turn_count = 1 limit 1`,
-      [agentId],
-    );
-    if (eligible.rowCount === 0) return undefined;
-    const wanted = traceIds ?? (await listOpen(client, agentId, againMax));
+    const wanted = await listOpen(client, agentId, againMax, traceIds);
+    const { data, places, lengths } = joined(await plansOf(client, agentId, wanted));
     const { rows } = await client.query<{ runId: string; traceId: string }>(
       // Locked like the traces of every batch that is stored, in the order of their ids: none goes meanwhile.
       `with wanted as materialized (
           select id from traces where agent_id = $1 and kind = 'live' and id = any ($2::uuid[])
           order by id for key share
         )
-        insert into runs (id, trace_id, agent_id, kind, state, due_at, cause)
-        select item.run_id, wanted.id, $1, 'passive', 'pending', now(), 'again'
-        from wanted join unnest($2::uuid[], $3::uuid[]) as item (trace_id, run_id) on item.trace_id = wanted.id
+        insert into runs (id, trace_id, agent_id, kind, state, due_at, cause, detail)
+        select item.run_id, wanted.id, $1, 'passive', 'pending', now(), 'again',
+          substring($4::bytea from item.detail_at for item.detail_length)
+        from wanted join unnest($2::uuid[], $3::uuid[], $5::int[], $6::int[])
+          as item (trace_id, run_id, detail_at, detail_length) on item.trace_id = wanted.id
         where not ${underWay("wanted.id")}
         on conflict (trace_id) where state = 'pending' and kind = 'passive' do nothing
         returning id as "runId", trace_id as "traceId"`,
-      [agentId, wanted, wanted.map(() => randomUUIDv7())],
+      [agentId, wanted, wanted.map(() => randomUUIDv7()), data, places, lengths],
     );
     return { runs: rows, left: (await listOpen(client, agentId, outagesMax)).length };
   });
 }
 
-/** The oldest traces with something open that are not going to be judged again. */
-async function listOpen(client: pg.PoolClient, agentId: string, rowsMax: number): Promise<string[]> {
+/** What a further run of each trace goes by: the plan of the run that an outage left open. */
+async function plansOf(client: pg.PoolClient, agentId: string, traceIds: string[]): Promise<Buffer[]> {
+  const { rows } = await client.query<{ traceId: string; detail: Buffer | null }>(
+    `select distinct on (s.trace_id) s.trace_id as "traceId", s.detail from runs s
+      where ${open} and s.trace_id = any ($2::uuid[]) order by s.trace_id, s.id desc`,
+    [agentId, traceIds],
+  );
+  const details = new Map(rows.map(({ traceId, detail }) => [traceId, detail]));
+  return traceIds.map(id => {
+    const { plan } = decodeDetail(details.get(id) ?? null);
+    return encodeDetail({ results: [], tests: [], ...(plan ? { plan } : {}) });
+  });
+}
+
+/** The oldest traces, of those named where some are, with something open that are not going to be judged again. */
+async function listOpen(
+  client: pg.PoolClient,
+  agentId: string,
+  rowsMax: number,
+  among?: string[],
+): Promise<string[]> {
   const { rows } = await client.query<{ trace_id: string }>(
-    `select s.trace_id from runs s where ${open} and not ${underWay("s.trace_id")} order by s.trace_id limit $2`,
-    [agentId, rowsMax],
+    `select s.trace_id from runs s
+      where ${open} and not ${underWay("s.trace_id")} and ($3::uuid[] is null or s.trace_id = any ($3::uuid[]))
+      order by s.trace_id limit $2`,
+    [agentId, rowsMax, among ?? null],
   );
   return rows.map(row => row.trace_id);
 }

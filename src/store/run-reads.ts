@@ -2,7 +2,7 @@
 import type { Outcome, Routing, RunCause, RunKind, RunState } from "../model/run.ts";
 import type { Database } from "./db.ts";
 import { clockSlackMs, hourMs, idAt, type Listing, timeOfId } from "./listing.ts";
-import { decodeDetail } from "./runs.ts";
+import { decodeDetail } from "./run-detail.ts";
 import { type Look, type Patience, scan } from "./scan.ts";
 
 export type RunRow = {

@@ -3,7 +3,7 @@ import { storable } from "../model/columns.ts";
 import type { Verdict } from "../model/run.ts";
 import type { TestCase } from "../model/test-case.ts";
 import type { Database } from "./db.ts";
-import { encodeDetail, joined } from "./runs.ts";
+import { encodeDetail, joined } from "./run-detail.ts";
 
 export type PartlyJudged = {
   id: string;

@@ -1,11 +1,11 @@
 // The run is the job: claiming due runs under a lease, giving them back, and keeping what they found.
-import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type pg from "pg";
-import type { Applicability, Result, RunState, Verdict } from "../model/run.ts";
+import type { RunState, Verdict } from "../model/run.ts";
 import type { TestCase } from "../model/test-case.ts";
 import { type Database, transaction } from "./db.ts";
 import { closeOutages } from "./outages.ts";
 import { addRollups, type CountedRun } from "./rollups.ts";
+import { encodeDetail, joined } from "./run-detail.ts";
 
 export type ClaimedRun = {
   id: string;
@@ -138,8 +138,10 @@ export type CompletedRun = {
   /** The trace's revision that was judged. */
   revision: number;
   verdict: Verdict;
-  /** Whether an outage of the judge kept something from being judged. */
+  /** Whether an outage of the judge kept something from being judged; then `plan` is kept for judging again. */
   outage: boolean;
+  /** The tests by which it was judged. */
+  plan?: TestCase[];
 } & Pick<CountedRun, "durationMs" | "tokens">;
 
 /**
@@ -177,8 +179,8 @@ type Kept = {
 
 /** Those whose results were kept. */
 async function keepResults(client: pg.PoolClient, lease: string, completed: CompletedRun[]): Promise<Kept[]> {
-  const details = completed.map(({ verdict }) =>
-    encodeDetail({ results: verdict.results, tests: verdict.tests }),
+  const details = completed.map(({ verdict: { results, tests }, outage, plan }) =>
+    encodeDetail({ results, tests, ...(outage && plan ? { plan } : {}) }),
   );
   const { data, places, lengths } = joined(details);
   const column = <T>(read: (run: CompletedRun) => T): T[] => completed.map(read);
@@ -232,28 +234,4 @@ export async function failRun(
       where id = $2 and lease = $1 and state = 'running'`,
     [lease, runId, error],
   );
-}
-
-/** `plan`: the tests by which a run goes on that has not completed. */
-export type Detail = { results: Result[]; tests: Applicability[]; plan?: TestCase[] };
-
-export function encodeDetail(detail: Detail): Buffer {
-  return zstdCompressSync(JSON.stringify(detail));
-}
-
-/** A run's results and the applicability of its agent's tests; both empty for a run of which nothing is known. */
-export function decodeDetail(bytes: Buffer | null): Detail {
-  return bytes ? JSON.parse(zstdDecompressSync(bytes).toString()) : { results: [], tests: [] };
-}
-
-/** Several details as one binary parameter, to be cut apart by position, from 1 on. */
-export function joined(details: Buffer[]): { data: Buffer; places: number[]; lengths: number[] } {
-  const lengths = details.map(detail => detail.length);
-  const places: number[] = [];
-  let at = 1;
-  for (const length of lengths) {
-    places.push(at);
-    at += length;
-  }
-  return { data: Buffer.concat(details), places, lengths };
 }

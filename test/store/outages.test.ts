@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { after, describe, it } from "node:test";
 import type { Verdict } from "../../src/model/run.ts";
 import { judgeAgain, readOutages } from "../../src/store/outages.ts";
+import { decodeDetail } from "../../src/store/run-detail.ts";
 import { findRun, listRunsOfTrace } from "../../src/store/run-reads.ts";
 import { claimRuns, completeRuns } from "../../src/store/runs.ts";
 import { updateTestCase } from "../../src/store/test-cases.ts";
@@ -130,7 +131,7 @@ describe("judging again", () => {
     const sender = await makeSender(db);
     const stored = await withOutage(sender, 3);
     const before = Date.now();
-    const { runs, left } = (await judgeAgain(db, sender.agentId))!;
+    const { runs, left } = await judgeAgain(db, sender.agentId);
     assert.deepEqual(new Set(runs.map(run => run.traceId)), new Set(stored.map(({ traceId }) => traceId)));
     assert.equal(left, 0);
     for (const { runId, traceId } of runs) {
@@ -153,12 +154,12 @@ describe("judging again", () => {
     const sender = await makeSender(db);
     await withOutage(sender, 20);
     const both = await Promise.all([judgeAgain(db, sender.agentId), judgeAgain(other, sender.agentId)]);
-    assert.equal(both.flatMap(scheduled => scheduled!.runs).length, 20);
+    assert.equal(both.flatMap(scheduled => scheduled.runs).length, 20);
     await claimAll();
     assert.deepEqual(await judgeAgain(db, sender.agentId), { runs: [], left: 0 });
   });
 
-  it("takes the traces that are named, open or not, and none of another agent's", async () => {
+  it("takes of the traces that are named those that are open, and none of another agent's", async () => {
     const [sender, another] = [await makeSender(db), await makeSender(db)];
     const [open, unnamed] = await withOutage(sender, 2);
     const [foreign] = await withOutage(another, 1);
@@ -167,8 +168,8 @@ describe("judging again", () => {
     await complete({ [judged.runId]: false });
     const pending = await storeDueRun(db, sender);
     const named = [open!, foreign!, judged, pending].map(({ traceId }) => traceId);
-    const { runs, left } = (await judgeAgain(db, sender.agentId, [...named, randomUUID()]))!;
-    assert.deepEqual(new Set(runs.map(run => run.traceId)), new Set([open!.traceId, judged.traceId]));
+    const { runs, left } = await judgeAgain(db, sender.agentId, [...named, randomUUID()]);
+    assert.deepEqual(new Set(runs.map(run => run.traceId)), new Set([open!.traceId]));
     assert.equal(left, 1);
     assert.equal((await listRunsOfTrace(db, unnamed!.traceId)).length, 1);
     assert.equal((await listRunsOfTrace(db, pending.traceId)).length, 1);
@@ -179,16 +180,27 @@ describe("judging again", () => {
     const sender = await makeSender(db);
     const [one] = await withOutage(sender, 1);
     await db.pool.query("update traces set kind = 'test_run' where id = $1", [one!.traceId]);
-    assert.deepEqual((await judgeAgain(db, sender.agentId, [one!.traceId]))!.runs, []);
+    assert.deepEqual((await judgeAgain(db, sender.agentId, [one!.traceId])).runs, []);
   });
 
-  it("is nothing where no test judges live traces: a verdict would be replaced by none", async () => {
+  it("goes by the tests as they were when the outage came, whatever has become of them", async () => {
     const sender = await makeSender(db, { judged: false });
-    const { id } = await makeTestCase(db, sender.agentId);
-    await withOutage(sender, 1);
-    await updateTestCase(db, id, current => ({ ...current, status: "disabled" }));
-    assert.equal(await judgeAgain(db, sender.agentId), undefined);
-    assert.equal((await readOutages(db, sender.agentId)).scheduled, 0);
+    const test = await makeTestCase(db, sender.agentId);
+    const { runId, traceId } = await storeDueRun(db, sender);
+    await claimAll();
+    await completeRuns(db, lease, [
+      { id: runId, revision: 1, verdict, outage: true, plan: [test], ...unmeasured },
+    ]);
+    await updateTestCase(db, test.id, current => ({ ...current, name: "another", status: "disabled" }));
+    const { runs } = await judgeAgain(db, sender.agentId);
+    assert.deepEqual(
+      runs.map(run => run.traceId),
+      [traceId],
+    );
+    const { runs: claimed } = await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 10_000 });
+    const again = claimed.find(run => run.id === runs[0]!.runId)!;
+    assert.deepEqual(decodeDetail(again.detail), { results: [], tests: [], plan: [test] });
+    assert.equal(again.judgeLeftMs, null);
   });
 
   it("takes the oldest thousand at once, and says how many are left", async () => {
@@ -204,9 +216,9 @@ describe("judging again", () => {
       select uuidv7(), id, $1, 'passive', 'completed', now(), true from made`,
       [sender.agentId],
     );
-    const first = (await judgeAgain(db, sender.agentId))!;
+    const first = await judgeAgain(db, sender.agentId);
     assert.deepEqual([first.runs.length, first.left], [1_000, 3]);
-    const second = (await judgeAgain(db, sender.agentId))!;
+    const second = await judgeAgain(db, sender.agentId);
     assert.deepEqual([second.runs.length, second.left], [3, 0]);
     const newest = Math.max(...first.runs.map(({ traceId }) => Number.parseInt(traceId.slice(0, 8), 16)));
     const oldest = Math.min(...second.runs.map(({ traceId }) => Number.parseInt(traceId.slice(0, 8), 16)));
