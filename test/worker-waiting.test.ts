@@ -1,6 +1,6 @@
 // Runs that wait for the judge hold nobody up, outlive every worker, and end: judged when it answers, skipped when it never does.
 import assert from "node:assert/strict";
-import { after, beforeEach, describe, it } from "node:test";
+import { after, afterEach, beforeEach, describe, it } from "node:test";
 import type { Judge, SemanticAnswer, Unjudged } from "../src/model/judge.ts";
 import { listAgentHours } from "../src/store/insights.ts";
 import { judgeAgain, readOutages } from "../src/store/outages.ts";
@@ -19,9 +19,12 @@ import {
   storeDueRun,
 } from "./store/make-write.ts";
 import { eventually } from "./support/eventually.ts";
-import { startRunWorker, type TestWorker } from "./support/run-worker.ts";
+import { startRunWorker, type TestWorker, type WorkerOptions } from "./support/run-worker.ts";
 
 const { url, db, close } = await openTwice();
+const started: TestWorker[] = [];
+// Those of a test that fails as well: one that is not stopped keeps the process from ending.
+afterEach(() => Promise.all(started.splice(0).map(worker => worker.stop())));
 after(close);
 beforeEach(() => db.pool.query("delete from traces"));
 
@@ -111,15 +114,17 @@ async function countedRuns(): Promise<number> {
   return hours.reduce((sum, hour) => sum + hour.runs, 0);
 }
 
-async function stopAll(...workers: TestWorker[]): Promise<void> {
-  await Promise.all(workers.map(worker => worker.stop()));
+function startWorker(options: WorkerOptions): TestWorker {
+  const worker = startRunWorker(url, options);
+  started.push(worker);
+  return worker;
 }
 
 describe("while a judge hangs", () => {
   it("five hundred runs that wait for it do not keep runs of other agents from being judged", async () => {
     const judge = hangingJudge();
     const stuck = await Promise.all(Array.from({ length: 500 }, storeSemantic));
-    const worker = startRunWorker(url, { judge });
+    const worker = startWorker({ judge });
     // Wherever the five hundred are, their deterministic checks are known.
     await eventually(async () => {
       const { rows } = await db.pool.query(
@@ -145,7 +150,7 @@ describe("while a judge hangs", () => {
   it("what is known of a run is stored and told soon, once, and the rest when it answers", async () => {
     const judge = hangingJudge();
     const { runId } = await storeSemantic();
-    const worker = startRunWorker(url, { judge });
+    const worker = startWorker({ judge });
     const partly = await eventually(async () => {
       const run = (await findRun(db, runId))!;
       assert.ok(run.detail);
@@ -171,12 +176,12 @@ describe("while a judge hangs", () => {
 
   it("a run that is asking is given back on shutdown, and goes on by its plan elsewhere", async () => {
     const { runId } = await storeSemantic();
-    const first = startRunWorker(url, { judge: hangingJudge() });
+    const first = startWorker({ judge: hangingJudge() });
     await eventually(async () => assert.ok((await findRun(db, runId))!.detail));
     await first.stop();
     const given = (await findRun(db, runId))!;
     assert.deepEqual([given.state, given.attempts, first.ended], ["running", 0, []]);
-    const second = startRunWorker(url, { judge: judgeThat(() => met) });
+    const second = startWorker({ judge: judgeThat(() => met) });
     const run = await ended(runId);
     await second.stop();
     assert.deepEqual([run.attempts, run.verdict], [1, "passed"]);
@@ -185,12 +190,12 @@ describe("while a judge hangs", () => {
 
   it("a run whose worker dies while it asks is taken up by another", async () => {
     const { runId } = await storeSemantic();
-    const dead = startRunWorker(url, { judge: hangingJudge() });
+    const dead = startWorker({ judge: hangingJudge() });
     await eventually(async () => assert.ok((await findRun(db, runId))!.detail));
     await db.pool.query("update runs set lease_until = now() - interval '1 second' where id = $1", [runId]);
-    const second = startRunWorker(url, { judge: judgeThat(() => met) });
+    const second = startWorker({ judge: judgeThat(() => met) });
     const run = await ended(runId);
-    await stopAll(dead, second);
+    await Promise.all([dead.stop(), second.stop()]);
     assert.deepEqual([run.attempts, run.verdict, dead.ended, second.ended], [2, "passed", [], ["passed"]]);
   });
 });
@@ -200,7 +205,7 @@ describe("a run whose judge is to be asked later", () => {
     const before = await countedRuns();
     const judge = judgeThat(later(600_000));
     const { runId } = await storeSemantic();
-    const worker = startRunWorker(url, { judge });
+    const worker = startWorker({ judge });
     const put = await waiting(runId);
     assert.deepEqual(
       [put.state, put.attempts, put.waitingReason, codesOf(put.detail)],
@@ -220,11 +225,11 @@ describe("a run whose judge is to be asked later", () => {
 
   it("goes on elsewhere when the worker that put it away is gone", async () => {
     const { runId } = await storeSemantic();
-    const first = startRunWorker(url, { judge: judgeThat(later(600_000)) });
+    const first = startWorker({ judge: judgeThat(later(600_000)) });
     await waiting(runId);
     await first.stop();
     await goOn(runId);
-    const second = startRunWorker(url, { judge: judgeThat(() => met) });
+    const second = startWorker({ judge: judgeThat(() => met) });
     const run = await ended(runId);
     await second.stop();
     assert.deepEqual([run.attempts, run.verdict, second.ended], [1, "passed", ["passed"]]);
@@ -233,7 +238,7 @@ describe("a run whose judge is to be asked later", () => {
   it("goes on by itself when its time has come, until the judge answers", async () => {
     const judge = judgeThat(later(30));
     const { runId } = await storeSemantic();
-    const worker = startRunWorker(url, { judge });
+    const worker = startWorker({ judge });
     await eventually(() => assert.ok(judge.asked > 5));
     judge.answer = () => met;
     const run = await ended(runId);
@@ -244,7 +249,7 @@ describe("a run whose judge is to be asked later", () => {
   it("is skipped with the reason when its deadline passes, and listed until it is judged again", async () => {
     const judge = judgeThat(later(600_000));
     const { runId, traceId } = await storeSemantic();
-    const worker = startRunWorker(url, { judge });
+    const worker = startWorker({ judge });
     await waiting(runId);
     await db.pool.query("update runs set judge_deadline_at = now() where id = $1", [runId]);
     await goOn(runId);
@@ -273,7 +278,7 @@ describe("a run whose judge is to be asked later", () => {
 
   it("with no time to wait at all is skipped at once", async () => {
     const { runId } = await storeSemantic();
-    const worker = startRunWorker(url, { judge: judgeThat(later(1)), judgeDeadlineMs: 0 });
+    const worker = startWorker({ judge: judgeThat(later(1)), judgeDeadlineMs: 0 });
     const run = await ended(runId);
     await worker.stop();
     assert.deepEqual(codesOf(run.detail), [{ plain: "passed", polite: "judge_unavailable" }]);
@@ -286,7 +291,7 @@ describe("a trace that changes while its run waits", () => {
   it("and is deleted takes the run with it, quietly", async () => {
     const judge = judgeThat(later(600_000));
     const { runId, traceId } = await storeSemantic();
-    const worker = startRunWorker(url, { judge });
+    const worker = startWorker({ judge });
     await waiting(runId);
     await deleteTrace(db, traceId);
     const next = await storeDueRun(db, plain);
@@ -299,7 +304,7 @@ describe("a trace that changes while its run waits", () => {
     const judge = judgeThat(later(600_000));
     const write = canonicalWrite(semantic, { externalId: "replaced", text: "Hello" });
     const { traceId } = await writer.write(write);
-    const worker = startRunWorker(url, { judge });
+    const worker = startWorker({ judge });
     await waiting(write.runId);
     await writer.write(canonicalWrite(semantic, { externalId: "replaced", text: "Go away" }));
     judge.answer = () => met;
@@ -314,10 +319,14 @@ describe("a trace that changes while its run waits", () => {
     const judge = judgeThat(later(600_000));
     const first = otlpWrite(semantic, { externalId: "grown", spans: ["a"], text: "Hello" });
     const { traceId } = await writer.write(first);
-    const worker = startRunWorker(url, { judge });
+    const worker = startWorker({ judge });
     await waiting(first.runId);
-    await writer.write(otlpWrite(semantic, { externalId: "grown", spans: ["b"], text: "Hello" }));
-    await writer.write(otlpWrite(semantic, { externalId: "grown", spans: ["c"], text: "Hello" }));
+    const patient = new TraceWriter(db, limits);
+    await patient.write(otlpWrite(semantic, { externalId: "grown", spans: ["b"], text: "Hello" }));
+    await patient.write(otlpWrite(semantic, { externalId: "grown", spans: ["c"], text: "Hello" }));
+    await db.pool.query("update runs set due_at = now() where trace_id = $1 and state = 'pending'", [
+      traceId,
+    ]);
     const runs = await eventually(async () => {
       const runs = await listRunsOfTrace(db, traceId);
       assert.deepEqual(

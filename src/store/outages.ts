@@ -17,21 +17,24 @@ export const outagesMax = 10_000;
 /** How many traces are scheduled at once. */
 export const againMax = 1_000;
 
+// Each look-up is made row by row (`limit`), by the index of a trace's runs (`offset 0` lets no other fit): as a join of
+// all open runs with all others it took seconds where the planner knew nothing of the table.
+const judgedSince = `(
+  select true from (select state, kind from runs where trace_id = s.trace_id and id > s.id offset 0) as later
+  where later.state = 'completed' and later.kind <> 'manual' limit 1
+)`;
+const underWay = (traceId: string) => `(
+  select true from (select state, kind from runs where trace_id = ${traceId} offset 0) as other
+  where other.state in ('pending', 'running') and other.kind <> 'manual' limit 1
+)`;
 // A run whose trace was judged since is none, even where two that completed at once left it open.
-const open = `s.agent_id = $1 and s.outage_open and not exists (
-  select from runs later where later.trace_id = s.trace_id and later.id > s.id and later.state = 'completed'
-    and later.kind = 'passive'
-)`;
-const underWay = (traceId: string) => `exists (
-  select from runs other where other.trace_id = ${traceId} and other.state in ('pending', 'running')
-    and other.kind = 'passive'
-)`;
+const open = `s.agent_id = $1 and s.outage_open and ${judgedSince} is null`;
 
 export async function readOutages(db: Database, agentId: string): Promise<Outages> {
   const { rows } = await db.pool.query<Outages>({
     name: "read_outages",
     text: `with found as materialized (
-        select s.trace_id, ${underWay("s.trace_id")} as scheduled
+        select s.trace_id, ${underWay("s.trace_id")} is not null as scheduled
         from runs s where ${open} order by s.trace_id limit $2
       )
       select count(*)::int as traces, count(*) filter (where scheduled)::int as scheduled,
@@ -68,7 +71,7 @@ export async function judgeAgain(db: Database, agentId: string, traceIds?: strin
           substring($4::bytea from item.detail_at for item.detail_length)
         from wanted join unnest($2::uuid[], $3::uuid[], $5::int[], $6::int[])
           as item (trace_id, run_id, detail_at, detail_length) on item.trace_id = wanted.id
-        where not ${underWay("wanted.id")}
+        where ${underWay("wanted.id")} is null
         on conflict (trace_id) where state = 'pending' and kind = 'passive' do nothing
         returning id as "runId", trace_id as "traceId"`,
       [agentId, wanted, wanted.map(() => randomUUIDv7()), data, places, lengths],
@@ -100,7 +103,7 @@ async function listOpen(
 ): Promise<string[]> {
   const { rows } = await client.query<{ trace_id: string }>(
     `select s.trace_id from runs s
-      where ${open} and not ${underWay("s.trace_id")} and ($3::uuid[] is null or s.trace_id = any ($3::uuid[]))
+      where ${open} and ${underWay("s.trace_id")} is null and ($3::uuid[] is null or s.trace_id = any ($3::uuid[]))
       order by s.trace_id limit $2`,
     [agentId, rowsMax, among ?? null],
   );
@@ -120,10 +123,7 @@ export async function closeOutages(
     text: `with closed as materialized (
         select s.id from runs s
         where (s.agent_id, s.trace_id) in (select * from unnest($1::uuid[], $2::uuid[])) and s.outage_open
-          and exists (
-            select from runs later where later.trace_id = s.trace_id and later.id > s.id and later.state = 'completed'
-              and later.kind = 'passive'
-          )
+          and ${judgedSince}
         order by s.id for update
       )
       update runs set outage_open = false from closed where runs.id = closed.id`,

@@ -57,7 +57,7 @@ export async function countWaiting(db: Database): Promise<number> {
   const { rows } = await db.pool.query<{ count: number }>({
     name: "count_waiting",
     text: `select count(*)::int as count from runs
-      where state = 'running' and next_try_at is not null and kind = 'passive'`,
+      where next_try_at is not null and kind <> 'manual'`,
   });
   return rows[0]!.count;
 }

@@ -32,6 +32,9 @@ export type Claim = {
   ended: ClaimedRun[];
 };
 
+// Passive runs alone. Said as "not manual", and of those that wait or are held without their state, so that only the
+// index in the order asked for fits: others bring in a sort of all that is due, or a look at all that waits.
+
 /**
  * Claims up to `runsMax` due runs for `leaseMs`. Fresh runs come together, and among them up to `resumedMax` of those
  * that waited for the judge, at most half; a run that some worker died with comes alone, so that a trace that kills its
@@ -51,8 +54,7 @@ export async function claimRuns(
   const abandoned = await db.pool.query<ClaimedRun & { state: RunState }>({
     name: "claim_abandoned",
     text: `with abandoned as (
-        select id from runs where kind = 'passive' and state = 'running' and lease_until < now()
-          and id <> all ($4::uuid[])
+        select id from runs where kind <> 'manual' and lease_until < now() and id <> all ($4::uuid[])
         order by lease_until limit 1 for update skip locked
       )
       update runs set
@@ -60,7 +62,8 @@ export async function claimRuns(
         error = case when attempts >= $3 then 'Its worker died ' || attempts || ' times while judging it.' end,
         finished_at = case when attempts >= $3 then now() end,
         detail = case when attempts < $3 then detail end,
-        lease = $1, lease_until = now() + $2::float8 * interval '1 ms',
+        lease = case when attempts < $3 then $1::uuid end,
+        lease_until = case when attempts < $3 then now() + $2::float8 * interval '1 ms' end,
         attempts = attempts + case when attempts >= $3 then 0 else 1 end
       from abandoned where runs.id = abandoned.id
       returning ${claimedColumns}, state`,
@@ -72,11 +75,10 @@ export async function claimRuns(
   const { rows } = await db.pool.query<ClaimedRun>({
     name: "claim_due",
     text: `with waiting as (
-        select id from runs where kind = 'passive' and state = 'running' and next_try_at <= now()
-          and id <> all ($5::uuid[])
+        select id from runs where kind <> 'manual' and next_try_at <= now() and id <> all ($5::uuid[])
         order by next_try_at limit least($4::int, ($3::int + 1) / 2) for update skip locked
       ), due as (
-        select id from runs where kind = 'passive' and state = 'pending' and due_at <= now()
+        select id from runs where kind <> 'manual' and state = 'pending' and due_at <= now()
         order by due_at limit $3::int - (select count(*) from waiting) for update skip locked
       )
       update runs set state = 'running', lease = $1, lease_until = now() + $2::float8 * interval '1 ms',
@@ -99,10 +101,10 @@ export async function nextDueMs(
   const { rows } = await db.pool.query<{ ms: number | null }>({
     name: "next_due",
     text: `select extract(epoch from least(
-        (select min(due_at) from runs where kind = 'passive' and state = 'pending'),
-        (select min(lease_until) from runs where kind = 'passive' and state = 'running' and id <> all ($1::uuid[])),
-        (select min(next_try_at) from runs where kind = 'passive' and state = 'running' and next_try_at is not null
-          and $2::bool and id <> all ($1::uuid[]))
+        (select min(due_at) from runs where kind <> 'manual' and state = 'pending'),
+        (select min(lease_until) from runs where kind <> 'manual' and id <> all ($1::uuid[])),
+        (select min(next_try_at) from runs where kind <> 'manual' and next_try_at is not null and $2::bool
+          and id <> all ($1::uuid[]))
       ) - now())::float8 * 1000 as ms`,
     values: [inHand, resumes],
   });
@@ -199,10 +201,10 @@ async function keepResults(client: pg.PoolClient, lease: string, completed: Comp
       where runs.id = item.id and runs.lease = $1 and runs.state = 'running'
       returning runs.id, runs.trace_id as "traceId", runs.agent_id as "agentId",
         date_trunc('hour', runs.created_at, 'UTC') as hour,
-        exists (
-          select from runs earlier
-          where earlier.agent_id = runs.agent_id and earlier.trace_id = runs.trace_id and earlier.outage_open
-        ) as "outageBefore"`,
+        (
+          select true from runs earlier
+          where earlier.agent_id = runs.agent_id and earlier.trace_id = runs.trace_id and earlier.outage_open limit 1
+        ) is not null as "outageBefore"`,
     values: [
       lease,
       column(run => run.id),

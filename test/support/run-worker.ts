@@ -21,7 +21,7 @@ export type TestWorker = {
   ended: string[];
   /** What it told of runs. */
   told: RunEvent[];
-  /** Gives back what it has in hand, unless it ends within `graceMs`. */
+  /** Gives back what it has in hand, unless it ends within `graceMs`. Safe to call again. */
   stop(graceMs?: number): Promise<void>;
 };
 
@@ -50,15 +50,20 @@ export function startRunWorker(
     log: pino({ level: "silent" }),
     onEnd: (state, verdict) => void ended.push(verdict ?? state),
   });
+  let stopping: Promise<void> | undefined;
+  const stop = async (graceMs: number) => {
+    await worker.stop(graceMs);
+    await events.close();
+    await sandbox.close();
+    await db.close();
+  };
   return {
     db,
     ended,
     told,
-    async stop(graceMs = 0) {
-      await worker.stop(graceMs);
-      await events.close();
-      await sandbox.close();
-      await db.close();
+    stop(graceMs = 0) {
+      stopping ??= stop(graceMs);
+      return stopping;
     },
   };
 }
