@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { EditorHost } from "./editor-host.ts";
 import { Evaluators } from "./evaluators.ts";
+import { registerAccessTokens } from "./http/access-tokens.ts";
 import { buildApp, buildHealthApp } from "./http/app.ts";
 import { registerDashboard } from "./http/dashboard.ts";
 import { registerEditor } from "./http/editor.ts";
@@ -172,6 +173,7 @@ async function serve(
     registerEditor,
     registerJudge,
     registerSampleTrace,
+    registerAccessTokens,
     registerDashboard,
   ]);
   return listen(app, config, closing);
