@@ -12,6 +12,8 @@ export type Node = { span: Span; name: string };
 export class TraceView {
   readonly spans: Span[];
   readonly derived: Derived;
+  /** Each turn for itself, where the trace is joined of several; null for any other trace. */
+  readonly turns: TraceView[] | null;
   #all: Node[] | undefined;
   #nodes: Node[] | undefined;
   #named = new Map<string, Span[]>();
@@ -21,6 +23,7 @@ export class TraceView {
   constructor(trace: MergedTrace, derived: Derived) {
     this.spans = trace.spans;
     this.derived = derived;
+    this.turns = trace.turns?.map(turn => new TraceView(turn.trace, turn.derived)) ?? null;
   }
 
   /** The spans that are no tool calls. */

@@ -8,6 +8,8 @@ type Common = {
   negate: boolean;
   /** Ids of assertions that must have passed for this one to be checked. */
   depends_on: string[];
+  /** Looks at this turn alone, from 1; absent: at the whole conversation. */
+  turn?: number | "last";
 };
 
 export type Assertion = Common &
@@ -44,6 +46,10 @@ const count = z.int().min(0);
 const status = z.int().min(100).max(599);
 const statusExpected = 'Expected a status (200), a list of statuses, or a class such as "2xx".';
 const id = text(100);
+const turnExpected = 'Expected the number of a turn, from 1, or "last".';
+const turn = z.union([z.int().min(1, turnExpected).max(100, turnExpected), z.literal("last")], {
+  error: turnExpected,
+});
 
 const stored = { id, negate: z.boolean().default(false), depends_on: z.array(id).default([]) };
 const written = {
@@ -64,7 +70,7 @@ export const assertionInputSchema = variants(written);
 export type AssertionInput = z.input<typeof assertionInputSchema>;
 
 function variants<C extends z.core.$ZodLooseShape>(common: C) {
-  const base = { ...common, description: z.string().max(2000).exactOptional() };
+  const base = { ...common, description: z.string().max(2000).exactOptional(), turn: turn.exactOptional() };
   const targetNode = text(500);
   const range = { min: count.default(1), max: count.exactOptional() };
   return z.discriminatedUnion("type", [

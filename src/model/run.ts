@@ -14,7 +14,13 @@ export function scoreOf({ passed, failed }: Counts): number | null {
 }
 
 /** A place a check looked at. `attribute` is null where the span itself (its name, its times) was looked at. */
-export type Evidence = { spanId: string; attribute: string | null; value?: unknown };
+export type Evidence = {
+  spanId: string;
+  attribute: string | null;
+  value?: unknown;
+  /** In a run of several turns: whose trace the span is in, from 1. */
+  turn?: number;
+};
 
 /** A passage and its surroundings, each shortened. */
 export type Match = { before: string; text: string; after: string };
