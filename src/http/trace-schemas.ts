@@ -40,11 +40,13 @@ export const Result = z
 
 const run = {
   id: Id,
-  traceId: Id,
+  traceId: Id.nullable().describe(
+    "Null: a manual run whose trace does not exist yet. Of several turns, the last's.",
+  ),
   agentId: Id,
   revision: z.number().nullable().describe("The trace's revision that was judged."),
   kind: z.enum(["passive", "manual"]),
-  state: z.enum(["pending", "running", "completed", "error"]),
+  state: z.enum(["pending", "running", "completed", "error", "cancelled"]),
   dueAt: time,
   createdAt: time,
   startedAt: time.nullable(),

@@ -2,7 +2,8 @@
 import type { AssertionType } from "./assertion.ts";
 import type { TestCaseDocument } from "./test-case.ts";
 
-export type RunState = "pending" | "running" | "completed" | "error";
+/** Only manual runs are cancelled. */
+export type RunState = "pending" | "running" | "completed" | "error" | "cancelled";
 export type RunKind = "passive" | "manual";
 export type Routing = "ok" | "not_needed" | "no_user_input" | "unavailable";
 export type Outcome = "passed" | "failed" | "skipped" | "missing_instrumentation";
@@ -71,6 +72,7 @@ export type Applicability = {
   applied: boolean;
   why:
     | "always_run"
+    | "manual_run"
     | "scenario_matched"
     | "scenario_unsure"
     | "disabled"

@@ -61,7 +61,8 @@ export type Notice =
   | "no_root"
   | "no_timing"
   | "other_convention"
-  | "judged_earlier_revision";
+  | "judged_earlier_revision"
+  | "no_trace_arrived";
 
 /** A text, and where it stood. */
 export type FoundText = { text: string; spanId: string; attribute: string };

@@ -40,7 +40,8 @@ export async function claimRuns(
   const abandoned = await db.pool.query<ClaimedRun & { state: RunState }>({
     name: "claim_abandoned",
     text: `with abandoned as (
-        select id from runs where state = 'running' and lease_until < now() and id <> all ($4::uuid[])
+        select id from runs where kind = 'passive' and state = 'running' and lease_until < now()
+          and id <> all ($4::uuid[])
         order by lease_until limit 1 for update skip locked
       )
       update runs set
@@ -59,7 +60,7 @@ export async function claimRuns(
   const { rows } = await db.pool.query<ClaimedRun>({
     name: "claim_due",
     text: `with due as (
-        select id from runs where state = 'pending' and due_at <= now()
+        select id from runs where kind = 'passive' and state = 'pending' and due_at <= now()
         order by due_at limit $3 for update skip locked
       )
       update runs set state = 'running', lease = $1, lease_until = now() + $2::float8 * interval '1 ms',
@@ -76,8 +77,8 @@ export async function nextDueMs(db: Database, inHand: string[] = []): Promise<nu
   const { rows } = await db.pool.query<{ ms: number | null }>({
     name: "next_due",
     text: `select extract(epoch from least(
-        (select min(due_at) from runs where state = 'pending'),
-        (select min(lease_until) from runs where state = 'running' and id <> all ($1::uuid[]))
+        (select min(due_at) from runs where kind = 'passive' and state = 'pending'),
+        (select min(lease_until) from runs where kind = 'passive' and state = 'running' and id <> all ($1::uuid[]))
       ) - now())::float8 * 1000 as ms`,
     values: [inHand],
   });
@@ -197,7 +198,7 @@ export async function failRun(
 
 type Detail = { results: Result[]; tests: Applicability[] };
 
-function encodeDetail(detail: Detail): Buffer {
+export function encodeDetail(detail: Detail): Buffer {
   return zstdCompressSync(JSON.stringify(detail));
 }
 

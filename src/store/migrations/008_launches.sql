@@ -34,6 +34,8 @@ alter table runs alter column trace_id drop not null;
 alter table runs add column launch_id uuid references launches on delete cascade;
 alter table runs add column test_id uuid;
 alter table runs add column test text;
+-- A hash of what the test asks and expects: runs with the same are of one version of it.
+alter table runs add column test_digest bytea;
 -- When its first request was about to leave: from then on the run is never begun again.
 alter table runs add column sent_at timestamptz;
 alter table runs drop constraint runs_state_check;
