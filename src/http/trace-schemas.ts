@@ -38,7 +38,7 @@ export const Result = z
   })
   .meta({ id: "Result" });
 
-const run = {
+export const runFields = {
   id: Id,
   traceId: Id.nullable().describe(
     "Null: a manual run whose trace does not exist yet. Of several turns, the last's.",
@@ -59,13 +59,13 @@ const run = {
   error: z.string().nullable(),
 };
 
-const Run = z.object(run).meta({ id: "Run" });
+const Run = z.object(runFields).meta({ id: "Run" });
 
 const Applicability = z.looseObject({ testId: Id, name: z.string(), applied: z.boolean(), why: z.string() });
 
 export const RunDetail = z
   .object({
-    ...run,
+    ...runFields,
     results: z.array(Result),
     tests: z
       .array(Applicability)

@@ -3,7 +3,7 @@ import { hash, randomUUIDv7 } from "node:crypto";
 import type pg from "pg";
 import { type Change, changeOf, isFlaky, type Launch, type LaunchSource } from "../model/launch.ts";
 import type { Outcome } from "../model/run.ts";
-import { documentOf, type TestCase } from "../model/test-case.ts";
+import { documentOf, type TestCase, type TestCaseDocument } from "../model/test-case.ts";
 import { type Database, transaction } from "./db.ts";
 import type { Listing } from "./listing.ts";
 import { type RunWithDetail, runColumns } from "./run-reads.ts";
@@ -59,11 +59,20 @@ export async function listLaunches(db: Database, agentId: string, listing: Listi
   return rows.map(toLaunch);
 }
 
+/** How many launches of the agent have not ended. */
+export async function countOpenLaunches(db: Database, agentId: string): Promise<number> {
+  const { rows } = await db.pool.query<{ count: number }>(
+    "select count(*)::int as count from launches where agent_id = $1 and state in ('queued', 'running')",
+    [agentId],
+  );
+  return rows[0]!.count;
+}
+
 export type ComparedRun = RunWithDetail & {
   launchId: string;
   testId: string;
-  /** The test's name as it was when the run was made. */
-  testName: string;
+  /** As it was when the run was made. */
+  test: TestCaseDocument;
   change: Change | null;
   flaky: boolean;
 };
@@ -119,7 +128,7 @@ async function compared(db: Database, where: string, values: unknown[]): Promise
   );
   return rows.map(({ before, recent, test, ...run }) => ({
     ...run,
-    testName: (JSON.parse(test) as { name: string }).name,
+    test: JSON.parse(test) as TestCaseDocument,
     change: changeOf(run.state, run.verdict, before),
     flaky: isFlaky(recent ?? []),
   }));

@@ -143,14 +143,13 @@ export async function beginTurn(db: Database, { lease, run }: Held, turn: RunTur
       [run.id, lease],
     );
     if (rowCount === 0) return false;
-    await client.query("insert into run_turns (run_id, turn, document) values ($1, $2, $3)", [
-      run.id,
-      turn.turn,
-      JSON.stringify(turn),
-    ]);
+    await client.query(
+      "insert into run_turns (run_id, turn, document) values ($1, $2, $3) on conflict do nothing",
+      [run.id, turn.turn, JSON.stringify(turn)],
+    );
     await client.query(
       `insert into expected_traces (agent_id, external_id, run_id, turn)
-       select $1, unnest($2::text[]), $3, $4`,
+       select $1, unnest($2::text[]), $3, $4 on conflict do nothing`,
       [run.agentId, [turn.requestId, turn.w3cTraceId], run.id, turn.turn],
     );
     return true;
@@ -248,12 +247,14 @@ export async function endManualRun(
   });
 }
 
-/** Gives back a run that has sent nothing: anyone may claim it at once. False where it has. */
+/** Gives back a run that has sent nothing: anyone may claim it at once. False where it has, or was cancelled. */
 export async function giveBackManualRun(db: Database, { lease, run }: Held): Promise<boolean> {
   return ending(db, run, client =>
     client.query(
       `update runs set state = 'pending', lease = null, lease_until = null, attempts = attempts - 1
-       where id = $1 and lease = $2 and state = 'running' and sent_at is null`,
+       from launches l
+       where runs.id = $1 and runs.lease = $2 and runs.state = 'running' and runs.sent_at is null
+         and l.id = runs.launch_id and l.cancel_requested_at is null`,
       [run.id, lease],
     ),
   );
