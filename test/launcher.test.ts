@@ -5,6 +5,7 @@ import { after, test } from "node:test";
 import pino from "pino";
 import { Launcher, type LauncherDeps } from "../src/launcher.ts";
 import type { SemanticAnswer } from "../src/model/judge.ts";
+import { Refusal } from "../src/model/refusal.ts";
 import type { TestCase } from "../src/model/test-case.ts";
 import { Sandbox } from "../src/remote/sandbox.ts";
 import { EventPublisher } from "../src/store/events.ts";
@@ -22,8 +23,8 @@ import {
   openTwice,
   otlpWrite,
 } from "./store/make-write.ts";
-import { type Asked, startAgent } from "./support/agent-server.ts";
 import { eventually } from "./support/eventually.ts";
+import { type Asked, startAgent } from "./support/played-agent.ts";
 
 const { db, other, close } = await openTwice();
 const sandbox = new Sandbox({ budgetMs: 5_000 });
@@ -63,7 +64,10 @@ function startLauncher(
     debounceMs,
     log: pino({ level: "silent" }),
     call: agent.call,
-    boundsOf: async ids => new Map(callable ? ids.map(id => [id, { waitMs, concurrency }]) : []),
+    async boundsOf() {
+      if (callable) return { waitMs, concurrency };
+      throw new Refusal("CONFLICT", { message: "This agent has no connection.", hint: "Make one." });
+    },
   });
   let stopped: Promise<void> | undefined;
   const stop = (graceMs = 0) => (stopped ??= launcher.stop(graceMs).then(() => events.close()));
@@ -281,7 +285,7 @@ test("an agent that nobody knows how to call ends the run as an error that says 
   const { state, runs } = await ended(await launch(sender.agentId, await makeTestCase(db, sender.agentId)));
   await stop();
   assert.equal(state, "completed");
-  assert.match(runs[0]!.error!, /has no connection/);
+  assert.equal(runs[0]?.error, "This agent has no connection. Make one.");
 });
 
 /** A run in the hands of a worker that is heard of no more. */
