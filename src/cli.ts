@@ -33,6 +33,7 @@ type Launched = Omit<Report["launch"], "counts"> & {
 };
 
 const pollMs = 1_000;
+const awayMaxMs = 60_000;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 try {
@@ -59,8 +60,10 @@ async function run(wanted: Wanted): Promise<number> {
   }
   tell(`Running ${launch.testCount} ${launch.testCount === 1 ? "test" : "tests"} of ${agent.name}.`);
   cancelWhenTold(client, launch.id, tell);
-  const ended = await follow(client, launch.id, line => tell(line));
-  const report: Report = { agent, launch: ended, runs: await withChecks(client, ended.runs) };
+  // The service may be restarted meanwhile; the launch goes on.
+  const patient = openClient(wanted.url, wanted.token, awayMaxMs);
+  const ended = await follow(patient, launch.id, tell);
+  const report: Report = { agent, launch: ended, runs: await withChecks(patient, ended.runs) };
   if (wanted.junit) await write(wanted.junit, junitOf(report));
   const lines = [...report.runs.flatMap(runLines), "", summaryOf(report)];
   process.stdout.write(

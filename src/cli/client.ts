@@ -10,8 +10,8 @@ export type Client = <T>(method: "GET" | "POST", path: string, body?: object) =>
 
 type Answer = { message?: string; hint?: string; issues?: { path: string; message: string }[] };
 
-/** A question may be asked again where the service is away for a moment; a command that changes something is not. */
-export function openClient(url: string, token: string, patienceMs = 60_000): Client {
+/** What changes nothing is asked again for `patienceMs` where the service is away. */
+export function openClient(url: string, token: string, patienceMs = 0): Client {
   return async (method, path, body) => {
     const deadline = performance.now() + (method === "GET" ? patienceMs : 0);
     for (;;) {

@@ -1,7 +1,10 @@
 // What a launch came to: as lines for a person, as a JUnit file for CI, and as an exit code.
-import builder from "junit-report-builder";
+import junit, { type Builder } from "junit-report-builder";
 import type { Change, Launch } from "../model/launch.ts";
 import type { Check, Outcome, RunState } from "../model/run.ts";
+
+// Its types speak of what a bundler makes of it; Node hands over the builder itself.
+const builder = junit as unknown as Builder;
 
 /** A run as the API answers it, with its checks. */
 export type ReportedRun = {

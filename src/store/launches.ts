@@ -31,7 +31,7 @@ export async function insertLaunch(
         agentId,
         launchId,
         // Made in one moment, they would be in no order.
-        tests.map(() => randomUUIDv7()).sort(),
+        tests.map(() => randomUUIDv7()).sort((one, other) => (one < other ? -1 : 1)),
         tests.map(test => test.id),
         documents,
         tests.map(digestOf),
