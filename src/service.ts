@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { EditorHost } from "./editor-host.ts";
 import { Evaluators } from "./evaluators.ts";
+import { registerAccessTokens } from "./http/access-tokens.ts";
 import { registerAgentConnections } from "./http/agent-connections.ts";
 import { buildApp, buildHealthApp } from "./http/app.ts";
 import { registerDashboard } from "./http/dashboard.ts";
@@ -12,6 +13,7 @@ import { metrics } from "./http/health.ts";
 import { registerIngestionLog } from "./http/ingestion-log.ts";
 import { registerInsights } from "./http/insights.ts";
 import { registerJudge } from "./http/judge.ts";
+import { registerLaunches } from "./http/launches.ts";
 import { registerOutages } from "./http/outages.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
 import { registerRuns } from "./http/runs.ts";
@@ -24,6 +26,7 @@ import { refusalsOf } from "./model/ingestion.ts";
 import type { JudgeCall } from "./remote/judge.ts";
 import { openMailer } from "./remote/mailer.ts";
 import { openOutbound } from "./remote/outbound.ts";
+import { requireConnection } from "./store/agent-connections.ts";
 import { findAgentsByIds, findAgentsByServiceName, listAgentsOfKey, serviceKey } from "./store/agents.ts";
 import { type Database, openDatabase } from "./store/db.ts";
 import { openEmbedded } from "./store/embedded.ts";
@@ -188,6 +191,8 @@ async function serve(
     reader,
     vault,
     outbound,
+    requireCallable: (agentId: string) => requireConnection(db, vault, agentId),
+    onLaunch: () => evaluators?.wake(),
   };
   const app = await buildApp(deps, [
     registerPublicTraces,
@@ -202,6 +207,8 @@ async function serve(
     registerEditor,
     registerJudge,
     registerSampleTrace,
+    registerAccessTokens,
+    registerLaunches,
     registerDashboard,
   ]);
   return listen(app, config, closing);

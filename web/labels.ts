@@ -26,6 +26,7 @@ export const runStates: Record<RunState | "none", Word> = {
   running: { text: "Running", icon: "spin", tone: "info" },
   completed: { text: "Completed", icon: "check" },
   error: { text: "Error", icon: "warning", tone: "bad" },
+  cancelled: { text: "Cancelled", icon: "none" },
 };
 
 export const keyStates: Record<Key["status"], Word> = {
@@ -92,6 +93,7 @@ export type Why = Applicability["why"] | "pending" | "not_evaluated";
 
 export const whys: Record<Why, string> = {
   always_run: "It always runs.",
+  manual_run: "Somebody ran it.",
   scenario_matched: "The user’s input fits its scenario.",
   scenario_unsure: "Whether the user’s input fits its scenario is not sure, so it ran.",
   disabled: "It is disabled.",

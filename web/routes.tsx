@@ -134,6 +134,11 @@ const settingsSessions = createRoute({
   getParentRoute: () => settings,
   component: lazyRouteComponent(() => import("./pages/SettingsSessions.tsx"), "SettingsSessions"),
 });
+const settingsTokens = createRoute({
+  path: "/tokens",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("./pages/SettingsTokens.tsx"), "SettingsTokens"),
+});
 const settingsJudge = createRoute({
   path: "/judge",
   getParentRoute: () => settings,
@@ -264,6 +269,7 @@ const routeTree = root.addChildren([
     settings.addChildren([
       settingsProfile,
       settingsSessions,
+      settingsTokens,
       settingsJudge,
       settingsRetention,
       settingsAppearance,

@@ -80,6 +80,7 @@ function readDocument(input: unknown, more: (document: TestCaseDocument) => Issu
   const issues = [
     ...document.assertions.flatMap(issuesOfAssertion),
     ...idIssues(document.assertions),
+    ...turnIssues(document),
     ...more(document),
   ];
   if (issues.length > 0) refuse(issues);
@@ -151,6 +152,20 @@ function withIds(assertions: TestCaseInput["assertions"]): Assertion[] {
     const settled = id ?? `a${next++}`;
     return { id: settled, ...rest, depends_on: [...new Set([depends_on].flat())] };
   });
+}
+
+function turnIssues({ assertions, turns }: Pick<TestCaseDocument, "assertions" | "turns">): Issue[] {
+  const count = Math.max(1, turns.length);
+  return assertions.flatMap(({ turn }, at) =>
+    typeof turn === "number" && turn > count
+      ? [
+          {
+            path: `assertions[${at}].turn`,
+            message: `There is no turn ${turn}: the test has ${count === 1 ? "one" : count}.`,
+          },
+        ]
+      : [],
+  );
 }
 
 function idIssues(assertions: Assertion[]): Issue[] {
