@@ -16,6 +16,7 @@ test("an empty environment gives a service on this machine with the embedded dat
     smtpUrl: undefined,
     mailFrom: "Onlooker <onlooker@localhost>",
     judge: undefined,
+    judgeDeadlineMs: 900_000,
     roles: ["http", "worker"],
     debounceMs: 5_000,
     debounceCapMs: 60_000,
@@ -41,11 +42,14 @@ test("every variable is read", () => {
     DATABASE_URL: "postgresql://u:p@db/onlooker",
     SVC_SMTP_URL: "smtps://u:p@mail.example.com",
     SVC_MAIL_FROM: "Watch <watch@example.com>",
+    SVC_JUDGE_PROVIDER: "anthropic",
     SVC_JUDGE_URL: "https://judge.example.com/v1",
     SVC_JUDGE_MODEL: "small",
     SVC_JUDGE_API_KEY: "secret",
     SVC_JUDGE_TIMEOUT_MS: "1000",
     SVC_JUDGE_CONCURRENCY: "2",
+    SVC_JUDGE_TOKENS_PER_MINUTE: "50000",
+    SVC_JUDGE_DEADLINE_MS: "60000",
     SVC_ROLES: " worker ",
     SVC_DEBOUNCE_MS: "100",
     SVC_DEBOUNCE_CAP_MS: "200",
@@ -67,12 +71,15 @@ test("every variable is read", () => {
     smtpUrl: "smtps://u:p@mail.example.com",
     mailFrom: "Watch <watch@example.com>",
     judge: {
+      provider: "anthropic",
       url: "https://judge.example.com/v1",
       model: "small",
       apiKey: "secret",
       timeoutMs: 1000,
       concurrency: 2,
+      tokensPerMinute: 50_000,
     },
+    judgeDeadlineMs: 60_000,
     roles: ["worker"],
     debounceMs: 100,
     debounceCapMs: 200,
@@ -100,6 +107,15 @@ test("a Config and what it holds cannot be changed", () => {
   for (const part of [config, config.bounds, config.judge, config.roles]) assert.ok(Object.isFrozen(part));
 });
 
+test("a provider of its own needs a model and a key, and no address", () => {
+  const { judge } = readConfig({
+    SVC_JUDGE_PROVIDER: "openai",
+    SVC_JUDGE_MODEL: "m",
+    SVC_JUDGE_API_KEY: "secret",
+  });
+  assert.deepEqual([judge?.provider, judge?.url, judge?.tokensPerMinute], ["openai", null, null]);
+});
+
 test("a longer debounce alone raises the cap with it", () => {
   assert.equal(readConfig({ SVC_DEBOUNCE_MS: "90000" }).debounceCapMs, 90_000);
 });
@@ -120,6 +136,11 @@ const wrong: [variable: string, env: Record<string, string>][] = [
   ["SVC_JUDGE_URL", { SVC_JUDGE_URL: "localhost:11434", SVC_JUDGE_MODEL: "m" }],
   ["SVC_JUDGE_MODEL", { SVC_JUDGE_URL: "http://localhost:1/v1", SVC_JUDGE_API_KEY: "hidden" }],
   ["SVC_JUDGE_URL", { SVC_JUDGE_MODEL: "m", SVC_JUDGE_API_KEY: "hidden" }],
+  ["SVC_JUDGE_MODEL", { SVC_JUDGE_PROVIDER: "openai", SVC_JUDGE_API_KEY: "hidden" }],
+  ["SVC_JUDGE_API_KEY", { SVC_JUDGE_PROVIDER: "google", SVC_JUDGE_MODEL: "m" }],
+  ["SVC_JUDGE_PROVIDER", { SVC_JUDGE_PROVIDER: "azure", SVC_JUDGE_MODEL: "m" }],
+  ["SVC_JUDGE_TOKENS_PER_MINUTE", { SVC_JUDGE_TOKENS_PER_MINUTE: "0" }],
+  ["SVC_JUDGE_DEADLINE_MS", { SVC_JUDGE_DEADLINE_MS: "15m" }],
   ["SVC_JUDGE_TIMEOUT_MS", { SVC_JUDGE_TIMEOUT_MS: "30s" }],
   ["SVC_JUDGE_CONCURRENCY", { SVC_JUDGE_CONCURRENCY: "0" }],
   ["SVC_ROLES", { SVC_ROLES: "http,cron" }],
