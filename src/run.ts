@@ -77,7 +77,7 @@ export async function judgeRuns(
   signal: AbortSignal,
   ends: RunEnds,
 ): Promise<void> {
-  const agentIds = [...new Set(runs.filter(run => !run.detail).map(run => run.agentId))];
+  const agentIds = [...new Set(runs.map(run => run.agentId))];
   const [traces, ...testsOfAgents] = await Promise.all([
     loadTraces(
       deps.db,
@@ -92,7 +92,7 @@ export async function judgeRuns(
       ends.gone(run);
       continue;
     }
-    judgeRun(deps, run, loaded, tests.get(run.agentId) ?? [], signal, ends).catch(error => {
+    judgeRun(deps, run, loaded, tests.get(run.agentId)!, signal, ends).catch(error => {
       if (!signal.aborted) ends.faulty(run, error);
     });
   }
