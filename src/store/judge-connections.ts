@@ -1,5 +1,6 @@
 // Which model judges a project's traces, where the project says so itself: one connection, its key sealed.
 import type { JudgeConnection, JudgeProvider } from "../model/judge-call.ts";
+import type { TypedJudge } from "../model/judge-connection.ts";
 import { type Database, transaction } from "./db.ts";
 import type { Vault } from "./vault.ts";
 
@@ -12,7 +13,7 @@ export type StoredJudge = {
 };
 
 /** For one call of a project's judge: a model on someone's own machine may have to be loaded first. */
-const callTimeoutMs = 60_000;
+export const judgeTimeoutMs = 60_000;
 
 type Row = {
   provider: JudgeProvider;
@@ -46,7 +47,7 @@ export async function saveJudgeConnection(
   db: Database,
   vault: Vault,
   projectId: string,
-  change: (current: StoredJudge | undefined) => Omit<JudgeConnection, "timeoutMs">,
+  change: (current: StoredJudge | undefined) => TypedJudge,
 ): Promise<StoredJudge | undefined> {
   return transaction(db, async client => {
     const projects = await client.query("select 1 from projects where id = $1 for update", [projectId]);
@@ -92,7 +93,7 @@ function lastFourOf(apiKey: string): string | null {
 function opened(vault: Vault, projectId: string, { apiKey: sealed, keyLastFour, ...row }: Row): StoredJudge {
   const apiKey = sealed === null ? null : vault.open(sealed, about(projectId));
   return {
-    connection: { ...row, apiKey: apiKey ?? null, timeoutMs: callTimeoutMs },
+    connection: { ...row, apiKey: apiKey ?? null, timeoutMs: judgeTimeoutMs },
     keyLastFour,
     keyUnreadable: apiKey === undefined,
   };
