@@ -11,6 +11,9 @@ import { EventHub, registerEvents } from "../../src/http/events.ts";
 import { registerIngestionLog } from "../../src/http/ingestion-log.ts";
 import { registerInsights } from "../../src/http/insights.ts";
 import { registerJudge } from "../../src/http/judge.ts";
+import { registerJudgeConnections } from "../../src/http/judge-connections.ts";
+import { registerJudgePrices } from "../../src/http/judge-prices.ts";
+import { registerJudgeSettings } from "../../src/http/judge-settings.ts";
 import { openLog } from "../../src/http/log.ts";
 import type { Route } from "../../src/http/route-table.ts";
 import { registerRuns } from "../../src/http/runs.ts";
@@ -57,6 +60,9 @@ before(async () => {
       registerEvents(app, { ...deps, hub: new EventHub() });
       registerEditor(app, { ...deps, editor: openEditor({ db: deps.db, judgeOf: () => judge, sandbox }) });
       registerJudge(app, { ...deps, judge: undefined, openJudge: async () => judge });
+      registerJudgeConnections(app, { ...deps, vault, environmentJudge: null, openTrialLine });
+      registerJudgePrices(app, deps);
+      registerJudgeSettings(app, deps);
       registerSampleTrace(app, { ...deps, ingest: sampleIngest(deps.db) });
     },
   });
@@ -85,6 +91,9 @@ after(async () => {
 function readerOf({ db, log }: Deps): TraceHost {
   return new TraceHost({ db, databaseUrl: "", log: log as Logger });
 }
+
+/** Without a judge there is nothing to try. */
+const openTrialLine = () => Promise.reject(new Error("never asked"));
 
 const open = new Set([
   "GET /api/openapi.json",

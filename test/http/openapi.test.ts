@@ -9,6 +9,9 @@ import type { App, Deps } from "../../src/http/deps.ts";
 import { registerEditor } from "../../src/http/editor.ts";
 import { registerInsights } from "../../src/http/insights.ts";
 import { registerJudge } from "../../src/http/judge.ts";
+import { registerJudgeConnections } from "../../src/http/judge-connections.ts";
+import { registerJudgePrices } from "../../src/http/judge-prices.ts";
+import { registerJudgeSettings } from "../../src/http/judge-settings.ts";
 import { registerRuns } from "../../src/http/runs.ts";
 import { registerSampleTrace } from "../../src/http/sample-trace.ts";
 import { registerTraceParts } from "../../src/http/trace-parts.ts";
@@ -52,6 +55,14 @@ function extend(app: App, deps: Deps): void {
     judge: undefined,
     openJudge: () => Promise.reject(new Error("never asked")),
   });
+  registerJudgeConnections(app, {
+    ...deps,
+    vault: openVault(Buffer.alloc(32)),
+    environmentJudge: null,
+    openTrialLine: () => Promise.reject(new Error("never asked")),
+  });
+  registerJudgePrices(app, deps);
+  registerJudgeSettings(app, deps);
   registerSampleTrace(app, { ...deps, ingest: {} as IngestDeps });
 }
 
