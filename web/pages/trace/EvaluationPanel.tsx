@@ -30,9 +30,13 @@ export type EvaluationPanelProps = {
   testId: string | undefined;
   selected: Selection | undefined;
   onSelect: Select;
+  /** The passage that is marked in the conversation, by its name in the address. */
+  quoted: string | undefined;
+  onQuote: (name: string) => void;
 };
 
-export function EvaluationPanel({ trace, runId, testId, selected, onSelect }: EvaluationPanelProps) {
+export function EvaluationPanel(props: EvaluationPanelProps) {
+  const { trace, runId, testId, selected, onSelect, quoted, onQuote } = props;
   const { projectId, agentId } = route.useParams();
   const { check, only } = route.useSearch();
   const navigate = route.useNavigate();
@@ -75,6 +79,8 @@ export function EvaluationPanel({ trace, runId, testId, selected, onSelect }: Ev
     spanNames,
     selected,
     onSelect,
+    quoted,
+    onQuote,
     onShow: folds.show,
     params: { projectId, agentId },
   };
