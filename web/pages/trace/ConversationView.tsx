@@ -6,6 +6,7 @@ import { counted } from "../../labels.ts";
 import { conversationQuery } from "../../queries/traces.ts";
 import type { Conversation, TraceOutline } from "../../shapes.ts";
 import "../../styles/conversation.css";
+import "../../styles/judging.css";
 import "../../styles/json.css";
 import { Button } from "../../ui/Button.tsx";
 import { Notice } from "../../ui/Notice.tsx";

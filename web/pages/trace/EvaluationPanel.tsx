@@ -7,9 +7,11 @@ import { testsQuery } from "../../queries/tests.ts";
 import type { RunDetail, TraceOutline } from "../../shapes.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import "../../styles/evaluation.css";
+import "../../styles/judging.css";
 import { Button } from "../../ui/Button.tsx";
 import { type Shared, TraceContext } from "./evaluation/context.ts";
 import { failedChecks, useFolds } from "./evaluation/folds.ts";
+import { JudgeCalls } from "./evaluation/JudgeCalls.tsx";
 import { NotRun } from "./evaluation/NotRun.tsx";
 import { RunHeader, RunMenu } from "./evaluation/RunHeader.tsx";
 import { TestItem } from "./evaluation/TestItem.tsx";
@@ -127,6 +129,7 @@ export function EvaluationPanel(props: EvaluationPanelProps) {
           </>
         )}
         <NotRun run={run} nowOf={nowOf} />
+        {run && <JudgeCalls key={run.id} run={run} />}
       </section>
     </TraceContext>
   );

@@ -12,7 +12,7 @@ import { Badge, Verdict } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { CopyText } from "../../ui/Copy.tsx";
 import { Icon } from "../../ui/Icon.tsx";
-import { RelativeTime } from "../../ui/Time.tsx";
+import { NextTry, RelativeTime } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { leftWith } from "../traces/left-with.ts";
 import { BackToTraces } from "./BackToTraces.tsx";
@@ -35,6 +35,11 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
         <h1 title={trace.name}>{trace.name || "No name"}</h1>
         <span className="line">
           <Verdict run={run} />
+          {run?.waiting && (
+            <span className="small">
+              <NextTry at={run.waiting.nextTryAt} />
+            </span>
+          )}
           {run?.counts && <span className="small">{countsText(run.counts) || "no test had a say"}</span>}
           {trace.failed && <Badge word={failedSpan} />}
         </span>

@@ -10,7 +10,7 @@ import type { ListedTest, RunDetail, TraceOutline } from "../../shapes.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 import { useNow } from "../../ui/now.ts";
-import { remainingText } from "../../ui/Time.tsx";
+import { ClockTime, NextTry, remainingText } from "../../ui/Time.tsx";
 import { shownRun } from "./tree.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
@@ -22,11 +22,11 @@ export function TraceNotices({ trace }: { trace: TraceOutline }) {
   const run = shownRun(trace.runs, runId);
   const open = trace.runs.find(({ state }) => state === "pending" || state === "running");
   const changed = run && tests ? changedTests(run, tests) : [];
-  const state = open ? runStates[open.state].text : runStates[run?.state ?? "none"].text;
+  const state = open ? (open.waiting ? "waiting" : open.state) : (run?.state ?? "none");
   return (
     <div className="trace-notices">
       <p className="unseen" role="status">
-        {state}
+        {runStates[state].text}
       </p>
       {open && <Open run={open} trace={trace} />}
       {run?.state === "error" && !open && (
@@ -69,6 +69,19 @@ function Brief({ children }: { children: ReactNode }) {
 function Open({ run, trace }: { run: RunDetail; trace: TraceOutline }) {
   const due = Date.parse(run.dueAt);
   const now = useNow(run.state === "pending" ? 1_000 : null);
+  if (run.waiting) {
+    return (
+      <Notice tone="info">
+        <Brief>
+          <b>
+            Waiting for the judge, <NextTry at={run.waiting.nextTryAt} />.
+          </b>{" "}
+          {run.waiting.reason} Checks that need no judge are shown already. What has no answer by{" "}
+          <ClockTime at={run.waiting.until} /> is skipped.
+        </Brief>
+      </Notice>
+    );
+  }
   if (run.state === "running") {
     return (
       <Notice tone="info">

@@ -84,6 +84,15 @@ function Detail(props: DetailProps) {
   return <Shown {...props} />;
 }
 
+/** The trace's notices have the button. */
+const judgedAgain = ["judge_unavailable", "judge_unusable", "budget"];
+
+/** Where the agent's settings have a say. */
+const settingsOf: Partial<Record<NonNullable<Check["skipped"]>, string>> = {
+  budget: "Go to the agent’s daily budget",
+  not_sampled: "Go to the agent’s sampling rate",
+};
+
 const judgeSettings = [
   "SVC_JUDGE_URL=https://api.example.com/v1",
   "SVC_JUDGE_MODEL=",
@@ -95,16 +104,25 @@ function Skip({
   assertion,
   result,
 }: Omit<DetailProps, "assertion"> & { assertion: Assertion | undefined }) {
-  const { onSelect } = useTrace();
+  const { onSelect, params } = useTrace();
   if (!check.skipped) return null;
+  const isJudges = judgedAgain.includes(check.skipped);
   // What is only tried is tried again by a press.
   const again = onSelect && freshIdentity;
   return (
     <>
       {check.skipped === "dependency" && <Dependency assertion={assertion} result={result} />}
       <p className="quiet">
-        {skipAdvice[check.skipped]} {!["no_judge", "dependency"].includes(check.skipped) && again}
+        {skipAdvice[check.skipped]}{" "}
+        {!["no_judge", "dependency", "waiting", "not_sampled"].includes(check.skipped) && !isJudges && again}
       </p>
+      {settingsOf[check.skipped] && (
+        <p>
+          <Link to="/projects/$projectId/agents/$agentId/settings" params={params}>
+            {settingsOf[check.skipped]}
+          </Link>
+        </p>
+      )}
       {check.skipped === "no_judge" && (
         <>
           <div className="snippet">

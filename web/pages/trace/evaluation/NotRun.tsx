@@ -7,7 +7,10 @@ import { Button } from "../../../ui/Button.tsx";
 import { useTrace } from "./context.ts";
 import { Scenario } from "./Scenario.tsx";
 
-type NotRunTest = { testId: string; name: string; why: Why; reason?: string };
+type NotRunTest = Pick<
+  RunDetail["tests"][number],
+  "testId" | "name" | "why" | "reason" | "model" | "promptVersion"
+>;
 type NowOf = (testId: string) => ListedTest | null | undefined;
 
 const shownMax = 20;

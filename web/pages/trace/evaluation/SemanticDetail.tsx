@@ -6,9 +6,9 @@ import { durationText } from "../../../format.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
-import { Notice } from "../../../ui/Notice.tsx";
 import { quoteName } from "../quoted.ts";
 import { useTrace } from "./context.ts";
+import { Flag, JudgedBy } from "./Flag.tsx";
 import { Meter } from "./Meter.tsx";
 import { Facts, Long, Names } from "./Value.tsx";
 import { inline, number, verdictWords } from "./words.ts";
@@ -35,18 +35,16 @@ export function SemanticDetail({ check, assertion, result }: SemanticProps) {
       )}
       {votes && votes.of > 1 && threshold !== null && <Votes votes={votes} threshold={threshold} />}
       {suspicious !== undefined && (
-        <Notice tone="info">
-          <strong>The reply looks as if it spoke to a judge.</strong> <Long text={suspicious} /> That changed
-          no verdict: read the reply before you rely on this one.
-        </Notice>
+        <Flag title="The reply looks as if it spoke to a judge." reason={suspicious}>
+          It changed no verdict; read the reply before you rely on this one.
+        </Flag>
       )}
       {criteria ? <Criteria criteria={criteria} check={check} testId={result.testId} /> : null}
       <Facts
         facts={[
           ["Criteria", !criteria && <Long text={[assertion.criteria].flat().join("\n")} />],
           ["Reference", assertion.reference && <Long text={assertion.reference} />],
-          ["Model", model && <code>{model}</code>],
-          ["Prompt", promptVersion && <code>{promptVersion}</code>],
+          ["Judge", model && <JudgedBy model={model} promptVersion={promptVersion} />],
           ["Judged", cached ? "Before: the same was asked, so nothing was now." : spent && spentText(spent)],
           ["Threshold", threshold === null && <code>{inline(ofCheck)}</code>],
           ["Spans searched", searchedOf(check) && <Names names={searchedOf(check)!} />],
@@ -91,12 +89,9 @@ function Criteria({ criteria, check, testId }: CriteriaProps) {
     <ol className="criteria" aria-label="Criteria">
       {criteria.map(({ criterion, verdict, evidence, reason }, at) => (
         <li key={at} className="criterion" data-verdict={verdict}>
-          <div className="criterion-top">
-            <Badge word={verdictWords[verdict]} />
-            <p>
-              <Long text={criterion} />
-            </p>
-          </div>
+          <p>
+            <Badge word={verdictWords[verdict]} /> <Long text={criterion} />
+          </p>
           {evidence !== "" && (
             <Quotation text={evidence} name={quoteName({ testId, checkId: check.id, at })} />
           )}

@@ -68,7 +68,7 @@ export const skipAdvice: Record<NonNullable<Check["skipped"]>, string> = {
   judge_unusable:
     "Choose a model that answers as it is asked to, or a shorter criterion; then have the trace judged again.",
   budget:
-    "It is judged again from midnight UTC on, or once there is more: raise the agent’s daily budget, or the quota at the judge’s provider.",
+    "Raise the agent’s daily budget, which begins anew at midnight UTC, or the quota at the judge’s provider; then have the trace judged again.",
   undecided: "Say in the criterion, or by a reference reply, what decides it.",
   not_sampled: "Raise the agent’s sampling rate to have more conversations judged.",
   waiting: "The judge is asked again by itself; there is nothing to do.",

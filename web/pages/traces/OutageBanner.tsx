@@ -1,0 +1,49 @@
+// Above the traces: of how many an outage of the judge skipped something, with the way to them and a further try.
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { numberText } from "../../format.ts";
+import { JudgeAgain } from "../../forms/JudgeAgain.tsx";
+import { useLive } from "../../live.ts";
+import { outagesQuery } from "../../queries/judging.ts";
+import type { TraceSearch } from "../../queries/trace-search.ts";
+import { useRefresh } from "../../refreshing.ts";
+import { Notice } from "../../ui/Notice.tsx";
+import { RelativeTime } from "../../ui/Time.tsx";
+
+export function OutageBanner({ agentId, search }: { agentId: string; search: TraceSearch }) {
+  const outages = useQuery(outagesQuery(agentId));
+  const refresh = useRefresh(() => outages.refetch());
+  useLive({ agentId }, event => {
+    const isOver = event.type === "run" && (event.state === "completed" || event.state === "error");
+    const isGone = event.type === "trace" && event.change === "deleted";
+    if (isOver || isGone || event.type === "refresh") refresh();
+  });
+  // Without it the list is as useful as ever, so a failure is not shown.
+  if (!outages.data || outages.data.traces === 0) return null;
+  const { traces, oldest } = outages.data;
+  return (
+    <Notice tone="info">
+      <div className="line line-apart">
+        <p>
+          <strong>
+            An outage of the judge left {numberText(traces)} {traces === 1 ? "trace" : "traces"} partly
+            unjudged.
+          </strong>{" "}
+          {oldest !== null && (
+            <span className="quiet">
+              The oldest came <RelativeTime at={oldest} />.
+            </span>
+          )}
+        </p>
+        <div className="line">
+          {search.outage !== "true" && (
+            <Link to="." search={{ ...search, outage: "true" }}>
+              Show {traces === 1 ? "it" : "them"}
+            </Link>
+          )}
+          <JudgeAgain agentId={agentId} />
+        </div>
+      </div>
+    </Notice>
+  );
+}
