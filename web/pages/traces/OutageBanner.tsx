@@ -22,28 +22,30 @@ export function OutageBanner({ agentId, search }: { agentId: string; search: Tra
   if (!outages.data || outages.data.traces === 0) return null;
   const { traces, oldest } = outages.data;
   return (
-    <Notice tone="info">
-      <div className="line line-apart">
-        <p>
-          <strong>
-            An outage of the judge left {numberText(traces)} {traces === 1 ? "trace" : "traces"} partly
-            unjudged.
-          </strong>{" "}
-          {oldest !== null && (
-            <span className="quiet">
-              The oldest came <RelativeTime at={oldest} />.
-            </span>
-          )}
-        </p>
-        <div className="line">
-          {search.outage !== "true" && (
-            <Link to="." search={{ ...search, outage: "true" }}>
-              Show {traces === 1 ? "it" : "them"}
-            </Link>
-          )}
-          <JudgeAgain agentId={agentId} />
+    <div className="outages">
+      <Notice tone="info">
+        <div className="line line-apart">
+          <p>
+            <strong>
+              An outage of the judge left {numberText(traces)} {traces === 1 ? "trace" : "traces"} partly
+              unjudged.
+            </strong>{" "}
+            {oldest !== null && (
+              <span className="quiet">
+                The oldest came <RelativeTime at={oldest} />.
+              </span>
+            )}
+          </p>
+          <div className="line">
+            {search.outage !== "true" && (
+              <Link to="." search={{ ...search, outage: "true" }}>
+                Show {traces === 1 ? "it" : "them"}
+              </Link>
+            )}
+            <JudgeAgain agentId={agentId} />
+          </div>
         </div>
-      </div>
-    </Notice>
+      </Notice>
+    </div>
   );
 }
