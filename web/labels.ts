@@ -101,6 +101,7 @@ export const whys: Record<Why, string> = {
   scenario_no_match: "The user’s input does not fit its scenario.",
   no_user_input: "The trace holds no user input that its scenario could be compared with.",
   routing_unavailable: "Its scenario could not be compared: routing was unavailable.",
+  routing_waiting: "Whether its scenario matches is asked of the judge again later.",
   pending: "The evaluation is still to come.",
   not_evaluated: "The trace was not evaluated.",
 };

@@ -29,6 +29,10 @@ const TraceQuery = PageQuery.extend({
   verdict: z.enum(["passed", "failed", "skipped", "missing_instrumentation"]).optional(),
   routing: z.enum(["ok", "not_needed", "no_user_input", "unavailable"]).optional(),
   failed: z.stringbool().optional(),
+  outage: z
+    .stringbool()
+    .optional()
+    .describe("Whether an outage of the judge skipped something that was not judged since."),
   httpStatus: z.coerce.number().int().min(100).max(999).optional(),
   externalId: z.string().max(255).refine(noNul).optional(),
   testId: Id.optional().describe("Traces on which this test has a result."),

@@ -11,6 +11,7 @@ import { registerIngestionLog } from "../../src/http/ingestion-log.ts";
 import { registerInsights } from "../../src/http/insights.ts";
 import { registerJudge } from "../../src/http/judge.ts";
 import { openLog } from "../../src/http/log.ts";
+import { registerOutages } from "../../src/http/outages.ts";
 import type { Route } from "../../src/http/route-table.ts";
 import { registerRuns } from "../../src/http/runs.ts";
 import { registerSampleTrace } from "../../src/http/sample-trace.ts";
@@ -46,6 +47,7 @@ before(async () => {
       registerTraces(app, { ...deps, events: new EventPublisher(deps.db) });
       registerTraceParts(app, { ...deps, reader: readerOf(deps) });
       registerRuns(app, deps);
+      registerOutages(app, { ...deps, events: new EventPublisher(deps.db) });
       registerIngestionLog(app, deps);
       registerInsights(app, deps);
       registerEvents(app, { ...deps, hub: new EventHub() });

@@ -8,6 +8,7 @@ import type { App, Deps } from "../../src/http/deps.ts";
 import { registerEditor } from "../../src/http/editor.ts";
 import { registerInsights } from "../../src/http/insights.ts";
 import { registerJudge } from "../../src/http/judge.ts";
+import { registerOutages } from "../../src/http/outages.ts";
 import { registerRuns } from "../../src/http/runs.ts";
 import { registerSampleTrace } from "../../src/http/sample-trace.ts";
 import { registerTraceParts } from "../../src/http/trace-parts.ts";
@@ -37,6 +38,7 @@ function extend(app: App, deps: Deps): void {
   const reader = new TraceHost({ db: deps.db, databaseUrl: "", log: deps.log as Logger });
   registerTraceParts(app, { ...deps, reader });
   registerRuns(app, deps);
+  registerOutages(app, { ...deps, events: new EventPublisher(deps.db) });
   registerEditor(app, { ...deps, editor });
   registerInsights(app, deps);
   registerJudge(app, {
