@@ -9,6 +9,7 @@ import type {
   Outcome,
   Result,
   Routing,
+  RunCause,
   RunKind,
   RunState,
   Waiting,
@@ -86,7 +87,9 @@ export type Run = {
   /** Of a run that is running: what it waits for. */
   waiting: Waiting | null;
   /** "again": somebody asked for what an outage skipped. */
-  cause: "traffic" | "again";
+  cause: RunCause;
+  /** An outage of the judge skipped something here that no later run of the trace has judged. */
+  outage: boolean;
 };
 
 /** `tests`: of each test as it was then, whether it ran. Of a run at work, both are what is known so far. */
@@ -128,8 +131,11 @@ export type JudgeCall = {
   answer: string | null;
 };
 
-/** The agent's traces of which an outage skipped something; `oldest` is when the first of them came. */
-export type Outages = { traces: number; oldest: string | null };
+/**
+ * The agent's traces of which an outage skipped something, and how many of them are going to be judged again;
+ * `oldest` is when the first of them came.
+ */
+export type Outages = { traces: number; scheduled: number; oldest: string | null };
 
 export type ListedTrace = {
   id: string;

@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { Notice as NoticeCode } from "../../../src/model/trace.ts";
 import { numberText } from "../../format.ts";
+import { JudgeAgain } from "../../forms/JudgeAgain.tsx";
 import { counted, runStates, type Why, whys } from "../../labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import type { ListedTest, RunDetail, TraceOutline } from "../../shapes.ts";
@@ -36,6 +37,7 @@ export function TraceNotices({ trace }: { trace: TraceOutline }) {
         </Notice>
       )}
       {!run && <NotEvaluated trace={trace} />}
+      {!open && trace.run && <PartlyUnjudged run={trace.runs.find(({ id }) => id === trace.run?.id)} />}
       {trace.notices.map(code => (
         <CodedNotice key={code} code={code} trace={trace} judging={open !== undefined} />
       ))}
@@ -102,6 +104,26 @@ function Open({ run, trace }: { run: RunDetail; trace: TraceOutline }) {
         </>
       )}
       <span className="figures">{wait}</span>.
+    </Notice>
+  );
+}
+
+/** What the judge did not judge and may judge yet. */
+function PartlyUnjudged({ run }: { run: RunDetail | undefined }) {
+  const checks = run?.results.flatMap(result => result.checks) ?? [];
+  const isBudget = checks.some(({ skipped }) => skipped === "budget");
+  if (!run || (!run.outage && !isBudget)) return null;
+  return (
+    <Notice tone="info">
+      <div className="line line-apart">
+        <p>
+          <b>{run.outage ? "An outage of the judge left part of it unjudged." : "The budget was used up."}</b>{" "}
+          {run.outage
+            ? "What was skipped can be judged now."
+            : "What was skipped can be judged once there is more."}
+        </p>
+        <JudgeAgain agentId={run.agentId} traceId={run.traceId} />
+      </div>
     </Notice>
   );
 }

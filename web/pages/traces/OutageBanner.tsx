@@ -20,17 +20,22 @@ export function OutageBanner({ agentId, search }: { agentId: string; search: Tra
   });
   // Without it the list is as useful as ever, so a failure is not shown.
   if (!outages.data || outages.data.traces === 0) return null;
-  const { traces, oldest } = outages.data;
+  const { traces, scheduled, oldest } = outages.data;
   return (
     <div className="outages">
       <Notice tone="info">
         <div className="line line-apart">
           <p>
             <strong>
-              An outage of the judge left {numberText(traces)} {traces === 1 ? "trace" : "traces"} partly
+              An outage of the judge left {countText(traces)} {traces === 1 ? "trace" : "traces"} partly
               unjudged.
             </strong>{" "}
-            {oldest !== null && (
+            <span className="quiet" role="status">
+              {scheduled > 0
+                ? `${scheduled === traces ? "All" : numberText(scheduled)} of them ${scheduled === 1 ? "is" : "are"} being judged again.`
+                : null}
+            </span>
+            {scheduled === 0 && oldest !== null && (
               <span className="quiet">
                 The oldest came <RelativeTime at={oldest} />.
               </span>
@@ -42,10 +47,17 @@ export function OutageBanner({ agentId, search }: { agentId: string; search: Tra
                 Show {traces === 1 ? "it" : "them"}
               </Link>
             )}
-            <JudgeAgain agentId={agentId} />
+            {scheduled < traces && <JudgeAgain agentId={agentId} />}
           </div>
         </div>
       </Notice>
     </div>
   );
+}
+
+/** The service counts no further. */
+const countedMax = 10_000;
+
+function countText(traces: number): string {
+  return traces >= countedMax ? `${numberText(countedMax)} or more` : numberText(traces);
 }

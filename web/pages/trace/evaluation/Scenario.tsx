@@ -16,6 +16,7 @@ const scenarioWhys: Why[] = [
   "scenario_no_match",
   "no_user_input",
   "routing_unavailable",
+  "routing_waiting",
 ];
 
 export function Scenario({ scenario, applicability }: ScenarioProps) {
@@ -27,7 +28,7 @@ export function Scenario({ scenario, applicability }: ScenarioProps) {
       {why === "scenario_unsure" && <Unsure suspicious={applicability.suspicious !== undefined} />}
       <Facts
         facts={[
-          [why === "routing_unavailable" ? "Reason" : "Judge’s reason", reason && <Long text={reason} />],
+          [why.startsWith("routing_") ? "Reason" : "Judge’s reason", reason && <Long text={reason} />],
           ["Scenario", isCompared && scenario && <Long text={scenario} />],
           [
             "User’s input",

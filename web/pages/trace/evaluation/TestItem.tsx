@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Check, Result } from "../../../../src/model/run.ts";
-import { countsText, passiveBehaviors, whys } from "../../../labels.ts";
+import { passiveBehaviors, whys } from "../../../labels.ts";
 import type { ListedTest, RunDetail } from "../../../shapes.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -14,7 +14,7 @@ import { changesOf } from "./changes.ts";
 import { useTrace } from "./context.ts";
 import { type Folds, placeId } from "./folds.ts";
 import { Scenario } from "./Scenario.tsx";
-import { freshIdentity, testWord } from "./words.ts";
+import { checksText, freshIdentity, testWord } from "./words.ts";
 
 type TestItemProps = {
   result: Result;
@@ -58,7 +58,7 @@ export function TestItem({ result, checks, applicability, now, folds }: TestItem
       <p className="quiet small test-line">
         {passiveBehaviors[test.passiveBehavior].text}
         {applicability && applicability.why !== "always_run" && ` · ${whys[applicability.why]}`}
-        {result.checks.length > 0 && ` · ${countsText(counts)}`}
+        {result.checks.length > 0 && ` · ${checksText(result)}`}
         {counted > 0 && ` · ${counts.passed} of ${counted} checks that counted`}
         {testVersion !== null && testVersion !== undefined && ` · version ${testVersion}`}
         {changes.length > 0 && " · changed since"}

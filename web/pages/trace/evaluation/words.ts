@@ -1,7 +1,7 @@
 // The words of the evaluation: routing, what to do about a skip, and how often something may happen.
 import type { VerdictWord } from "../../../../src/model/judge.ts";
 import type { Check, Outcome, Result, Routing } from "../../../../src/model/run.ts";
-import { outcomes, runStates, type Word } from "../../../labels.ts";
+import { countsText, outcomes, runStates, type Word } from "../../../labels.ts";
 
 /** From what asks for attention to what does not. */
 export const worstFirst: readonly Outcome[] = ["failed", "missing_instrumentation", "skipped", "passed"];
@@ -29,6 +29,13 @@ export function testWord({ outcome, checks }: Result): Word {
   return outcome !== "failed" && checks.some(({ skipped }) => skipped === "waiting")
     ? runStates.waiting
     : outcomes[outcome];
+}
+
+/** "1 passed, 2 waiting". */
+export function checksText({ counts, checks }: Result): string {
+  const waiting = checks.filter(({ skipped }) => skipped === "waiting").length;
+  const settled = countsText({ ...counts, skipped: counts.skipped - waiting });
+  return [settled, waiting > 0 && `${waiting} waiting`].filter(Boolean).join(", ");
 }
 
 export const routings: Record<Routing, Word & { about: string }> = {
