@@ -48,6 +48,8 @@ export type Config = {
   readonly mailFrom: string;
   /** Absent: no judge, so semantic checks are skipped and routing is unavailable. */
   readonly judge: JudgeConfig | undefined;
+  /** How long a run waits for the judge, its retries included. */
+  readonly judgeDeadlineMs: number;
   readonly roles: readonly Role[];
   readonly debounceMs: number;
   readonly debounceCapMs: number;
@@ -98,6 +100,7 @@ export function readConfig(env: Environment): Config {
     smtpUrl: url(env, "SVC_SMTP_URL", ["smtp:", "smtps:"], "smtp://user:password@host:587"),
     mailFrom: readMailFrom(env) ?? `Onlooker <onlooker@${new URL(baseUrl).hostname}>`,
     judge: readJudge(env),
+    judgeDeadlineMs: integer(env, "SVC_JUDGE_DEADLINE_MS", 900_000, 0, 86_400_000),
     roles: readRoles(env),
     debounceMs,
     debounceCapMs,

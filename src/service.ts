@@ -12,6 +12,7 @@ import { metrics } from "./http/health.ts";
 import { registerIngestionLog } from "./http/ingestion-log.ts";
 import { registerInsights } from "./http/insights.ts";
 import { registerJudge } from "./http/judge.ts";
+import { registerOutages } from "./http/outages.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
 import { registerRuns } from "./http/runs.ts";
 import { registerSampleTrace } from "./http/sample-trace.ts";
@@ -193,6 +194,7 @@ async function serve(
     registerTraces,
     registerTraceParts,
     registerRuns,
+    registerOutages,
     registerIngestionLog,
     registerInsights,
     registerAgentConnections,

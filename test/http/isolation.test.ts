@@ -15,6 +15,7 @@ import { registerJudgeConnections } from "../../src/http/judge-connections.ts";
 import { registerJudgePrices } from "../../src/http/judge-prices.ts";
 import { registerJudgeSettings } from "../../src/http/judge-settings.ts";
 import { openLog } from "../../src/http/log.ts";
+import { registerOutages } from "../../src/http/outages.ts";
 import type { Route } from "../../src/http/route-table.ts";
 import { registerRuns } from "../../src/http/runs.ts";
 import { registerSampleTrace } from "../../src/http/sample-trace.ts";
@@ -54,6 +55,7 @@ before(async () => {
       registerTraces(app, { ...deps, events: new EventPublisher(deps.db) });
       registerTraceParts(app, { ...deps, reader: readerOf(deps) });
       registerRuns(app, deps);
+      registerOutages(app, { ...deps, events: new EventPublisher(deps.db) });
       registerIngestionLog(app, deps);
       registerInsights(app, deps);
       registerAgentConnections(app, { ...deps, vault, outbound });
