@@ -2,10 +2,11 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type EvaluatorData, type EvaluatorMessage, graceMs } from "./evaluators.ts";
 import { openLog } from "./http/log.ts";
+import { lineOpener } from "./judging/lines.ts";
+import { openJudging } from "./judging.ts";
 import { openCaller } from "./launcher/caller.ts";
 import { Launcher } from "./launcher.ts";
 import type { RunState } from "./model/run.ts";
-import { openJudge } from "./remote/judge.ts";
 import { openOutbound } from "./remote/outbound.ts";
 import { Sandbox } from "./remote/sandbox.ts";
 import { openDatabase } from "./store/db.ts";
@@ -22,23 +23,36 @@ const log = openLog(config.logLevel);
 const db = openDatabase(databaseUrl, 4);
 const events = new EventPublisher(db);
 const sandbox = new Sandbox();
-const judgeConfig = config.judge && {
-  ...config.judge,
-  concurrency: Math.ceil(config.judge.concurrency / config.evaluators),
-};
-const judge = openJudge(judgeConfig ?? null, log, { onCall: call => tell({ type: "judge", call }) });
+const outbound = openOutbound({ allow: config.allowPrivateTargets });
+const vault = openVault(await masterKeyOf(config));
+const judging = openJudging({
+  db,
+  vault,
+  environment: config.judge ?? null,
+  openLine: lineOpener({
+    outbound,
+    log,
+    concurrencyOf: concurrency => Math.ceil(concurrency / config.evaluators),
+    threads: config.evaluators,
+  }),
+  log,
+  onCall: ({ kind, state }) => tell({ type: "judge", call: { kind, state } }),
+});
 const deps = {
   db,
   events,
   sandbox,
   log,
-  judgeOf: () => judge,
+  judgeOf: judging.judgeOf,
   leaseMs: config.leaseMs,
   judgeDeadlineMs: config.judgeDeadlineMs,
   onEnd: (state: RunState, verdict: string | null) => tell({ type: "run", state, verdict }),
 };
 const worker = new RunWorker(deps);
-const launcher = launches ? await startLauncher() : undefined;
+// One of the threads runs what somebody asked to have run.
+const launcher = launches
+  ? new Launcher({ ...deps, ...openCaller(db, vault, outbound), debounceMs: config.debounceMs })
+  : undefined;
 
 port.on("message", (message: "wake" | "stop") => {
   if (message === "wake") {
@@ -48,22 +62,11 @@ port.on("message", (message: "wake" | "stop") => {
 });
 
 async function stop(): Promise<void> {
-  await Promise.all([worker.stop(graceMs), launcher?.stop()]);
+  await Promise.all([worker.stop(graceMs), launcher?.stop(graceMs)]);
   await events.close();
+  await judging.close();
+  await outbound.close();
   await sandbox.close();
   await db.close();
   port.close();
-}
-
-async function startLauncher() {
-  const outbound = openOutbound({ allow: config.allowPrivateTargets });
-  const caller = openCaller(db, openVault(await masterKeyOf(config)), outbound);
-  const launcher = new Launcher({ ...deps, ...caller, debounceMs: config.debounceMs });
-  return {
-    wake: () => launcher.wake(),
-    async stop() {
-      await launcher.stop(graceMs);
-      await outbound.close();
-    },
-  };
 }

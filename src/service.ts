@@ -13,6 +13,10 @@ import { metrics } from "./http/health.ts";
 import { registerIngestionLog } from "./http/ingestion-log.ts";
 import { registerInsights } from "./http/insights.ts";
 import { registerJudge } from "./http/judge.ts";
+import { registerJudgeConnections } from "./http/judge-connections.ts";
+import { registerJudgePrices } from "./http/judge-prices.ts";
+import { registerJudgeSettings } from "./http/judge-settings.ts";
+import { registerJudging } from "./http/judging.ts";
 import { registerLaunches } from "./http/launches.ts";
 import { registerOutages } from "./http/outages.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
@@ -23,7 +27,8 @@ import { registerTraces } from "./http/traces.ts";
 import { Preparer } from "./ingest/preparer.ts";
 import type { IngestDeps } from "./ingest.ts";
 import { refusalsOf } from "./model/ingestion.ts";
-import type { JudgeCall } from "./remote/judge.ts";
+import type { CountedCall } from "./model/judge-call.ts";
+import { trialLines } from "./remote/judge-trial.ts";
 import { openMailer } from "./remote/mailer.ts";
 import { openOutbound } from "./remote/outbound.ts";
 import { requireConnection } from "./store/agent-connections.ts";
@@ -110,7 +115,7 @@ function startEvaluators(config: Config, databaseUrl: string, log: Logger): Eval
   });
 }
 
-function countJudgeCall({ kind, state }: JudgeCall): void {
+function countJudgeCall({ kind, state }: CountedCall): void {
   metrics.judgeCalls.inc({ kind, state });
 }
 
@@ -173,10 +178,6 @@ async function serve(
       }
     },
   };
-  // Loaded when somebody first asks: judging itself happens on threads of its own.
-  const openJudge = async () =>
-    (await import("./remote/judge.ts")).openJudge(config.judge, log, { onCall: countJudgeCall });
-  const { judge } = config;
   const deps = {
     config,
     db,
@@ -186,8 +187,8 @@ async function serve(
     events,
     hub,
     editor,
-    judge,
-    openJudge,
+    environmentJudge: config.judge ?? null,
+    openTrialLine: trialLines({ outbound, log }),
     reader,
     vault,
     outbound,
@@ -199,6 +200,7 @@ async function serve(
     registerTraces,
     registerTraceParts,
     registerRuns,
+    registerJudging,
     registerOutages,
     registerIngestionLog,
     registerInsights,
@@ -206,6 +208,9 @@ async function serve(
     registerEvents,
     registerEditor,
     registerJudge,
+    registerJudgeConnections,
+    registerJudgePrices,
+    registerJudgeSettings,
     registerSampleTrace,
     registerAccessTokens,
     registerLaunches,

@@ -19,11 +19,12 @@ export const outcomes: Record<Outcome, Word> = {
   missing_instrumentation: { text: "Missing instrumentation", icon: "missing", tone: "warn" },
 };
 
-/** `none`: a trace without a run. */
-export const runStates: Record<RunState | "none", Word> = {
+/** `none`: a trace without a run; `waiting`: one that is running, and asks the judge again later. */
+export const runStates: Record<RunState | "none" | "waiting", Word> = {
   none: { text: "Not evaluated", icon: "none" },
   pending: { text: "Pending", icon: "clock", tone: "info" },
   running: { text: "Running", icon: "spin", tone: "info" },
+  waiting: { text: "Waiting", icon: "clock", tone: "info" },
   completed: { text: "Completed", icon: "check" },
   error: { text: "Error", icon: "warning", tone: "bad" },
   cancelled: { text: "Cancelled", icon: "none" },

@@ -204,7 +204,7 @@ const traces = createRoute({
 const trace = createRoute({
   path: "/traces/$traceId",
   getParentRoute: () => agent,
-  validateSearch: textsOf("view", "span", "attribute", "test", "check", "run", "find", "only"),
+  validateSearch: textsOf("view", "span", "attribute", "test", "check", "run", "find", "only", "quote"),
   component: lazyRouteComponent(() => import("./pages/TracePage.tsx"), "TracePage"),
 });
 const tests = createRoute({
@@ -243,6 +243,12 @@ const agentSettings = createRoute({
   getParentRoute: () => agent,
   component: lazyRouteComponent(() => import("./pages/AgentSettingsPage.tsx"), "AgentSettingsPage"),
 });
+const judging = createRoute({
+  path: "/judging",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("days"),
+  component: lazyRouteComponent(() => import("./pages/JudgingPage.tsx"), "JudgingPage"),
+});
 const ingestion = createRoute({
   path: "/ingestion",
   getParentRoute: () => project,
@@ -258,6 +264,16 @@ const projectSettings = createRoute({
   path: "/settings",
   getParentRoute: () => project,
   component: lazyRouteComponent(() => import("./pages/ProjectPage.tsx"), "ProjectPage"),
+});
+const projectJudge = createRoute({
+  path: "/settings/judge",
+  getParentRoute: () => project,
+  component: lazyRouteComponent(() => import("./pages/ProjectJudgePage.tsx"), "ProjectJudgePage"),
+});
+const projectPrices = createRoute({
+  path: "/settings/prices",
+  getParentRoute: () => project,
+  component: lazyRouteComponent(() => import("./pages/ProjectPricesPage.tsx"), "ProjectPricesPage"),
 });
 
 const routeTree = root.addChildren([
@@ -277,10 +293,12 @@ const routeTree = root.addChildren([
     ]),
     project.addChildren([
       agents,
-      agent.addChildren([traces, trace, tests, test, testResults, insights, start, agentSettings]),
+      agent.addChildren([traces, trace, tests, test, testResults, insights, start, judging, agentSettings]),
       keys,
       ingestion,
       projectSettings,
+      projectJudge,
+      projectPrices,
     ]),
     unknown,
   ]),

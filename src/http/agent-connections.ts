@@ -23,6 +23,7 @@ import type { Vault } from "../store/vault.ts";
 import type { App, Deps } from "./deps.ts";
 import { found } from "./page.ts";
 import { requireAccount } from "./session.ts";
+import { limitTrials } from "./trials.ts";
 
 export type ConnectionDeps = {
   vault: Vault;
@@ -30,9 +31,6 @@ export type ConnectionDeps = {
   /** Milliseconds, always forward. */
   now?: () => number;
 };
-
-/** Test messages of an account within a minute. */
-export const trialsPerMinute = 20;
 
 const { $schema: _, ...description } = z.toJSONSchema(connectionInputSchema, { io: "input" });
 const ConnectionBody = z.unknown().meta(description);
@@ -78,7 +76,10 @@ export function registerAgentConnections(
   { db, vault, outbound, now }: Deps & ConnectionDeps,
 ): void {
   const schema = { tags: ["agents"], params: z.object({ id: z.string() }) };
-  const trials = limitTrials(now ?? (() => performance.now()));
+  const trials = limitTrials(
+    now ?? (() => performance.now()),
+    "A message is being sent already; wait for its reply.",
+  );
 
   app.get(
     "/api/agents/:id/connection",
@@ -176,35 +177,4 @@ async function tryOut(
   const { status, ms, text, contentType, error } = await callAgent(outbound, connection, turn, gone);
   const [code, reason] = [error?.code ?? null, error?.reason ?? null];
   return { ok: error === null, status, ms, text, contentType, requestId, code, reason };
-}
-
-/** One at a time per account, and so many within a minute. Throws RATE_LIMITED. */
-function limitTrials(now: () => number) {
-  const underWay = new Set<string>();
-  const recent = new Map<string, number[]>();
-  return async <T>(accountId: string, work: () => Promise<T>): Promise<T> => {
-    if (underWay.has(accountId)) {
-      const message = "A message is being sent already; wait for its reply.";
-      throw new Refusal("RATE_LIMITED", { message, retryAfterSeconds: 1 });
-    }
-    const time = now();
-    for (const [id, times] of recent) if (times.at(-1)! <= time - 60_000) recent.delete(id);
-    const times = (recent.get(accountId) ?? []).filter(one => one > time - 60_000);
-    if (times.length >= trialsPerMinute) {
-      const retryAfterSeconds = Math.ceil((times[0]! + 60_000 - time) / 1_000);
-      const message = `More than ${trialsPerMinute} test messages within a minute.`;
-      throw new Refusal("RATE_LIMITED", {
-        message,
-        hint: `Go on in ${retryAfterSeconds} s.`,
-        retryAfterSeconds,
-      });
-    }
-    recent.set(accountId, [...times, time]);
-    underWay.add(accountId);
-    try {
-      return await work();
-    } finally {
-      underWay.delete(accountId);
-    }
-  };
 }

@@ -14,8 +14,8 @@ export type ListedTrace = TraceRow & { run: RunRow | null };
 export type TraceFilters = {
   kind?: TraceKind | undefined;
   path?: TracePath | undefined;
-  /** `none` finds traces without a run. */
-  state?: RunState | "none" | undefined;
+  /** `waiting` finds those of running runs that wait for the judge, `none` traces without a run. */
+  state?: RunState | "waiting" | "none" | undefined;
   verdict?: Outcome | undefined;
   routing?: Routing | undefined;
   failed?: boolean | undefined;
@@ -130,6 +130,9 @@ function pathFor(agentId: string, filters: TraceFilters, values: unknown[]): Pat
   if (state === "pending" || state === "running" || state === "error") {
     return runs(state, p => `s.state <> 'completed' and s.state = ${p}`);
   }
+  if (state === "waiting") {
+    return runs("running", p => `s.state <> 'completed' and s.state = ${p} and s.next_try_at is not null`);
+  }
   if (outage) return runs(outage, p => `s.outage_open and s.outage_open = ${p}`);
   if (routing === "unavailable" || routing === "no_user_input") {
     return runs(
@@ -169,10 +172,12 @@ function addTraceFilters(conditions: Conditions, filters: TraceFilters): void {
 }
 
 function addRunFilters(conditions: Conditions, filters: TraceFilters): void {
-  if (filters.state !== "none") add(conditions, filters.state, p => `r.state = ${p}`);
   // Asked of an index alone, before the run itself is looked up.
-  else
+  if (filters.state === "none")
     conditions.where.push("(select judged.id from runs judged where judged.trace_id = t.id limit 1) is null");
+  else if (filters.state === "waiting")
+    conditions.where.push(`r.state = 'running' and r."nextTryAt" is not null`);
+  else add(conditions, filters.state, p => `r.state = ${p}`);
   add(conditions, filters.verdict, p => `r.verdict = ${p}`);
   add(conditions, filters.routing, p => `r.routing = ${p}`);
   add(conditions, filters.outage, p => `coalesce(r.outage, false) = ${p}`);

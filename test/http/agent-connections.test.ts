@@ -1,7 +1,8 @@
 // An agent's connection over the API: secrets go in and never out, and a test message tells what came of it.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { registerAgentConnections, trialsPerMinute } from "../../src/http/agent-connections.ts";
+import { registerAgentConnections } from "../../src/http/agent-connections.ts";
+import { trialsPerMinute } from "../../src/http/trials.ts";
 import { type Outbound, openOutbound } from "../../src/remote/outbound.ts";
 import { openVault } from "../../src/store/vault.ts";
 import {

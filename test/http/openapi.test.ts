@@ -10,6 +10,10 @@ import type { App, Deps } from "../../src/http/deps.ts";
 import { registerEditor } from "../../src/http/editor.ts";
 import { registerInsights } from "../../src/http/insights.ts";
 import { registerJudge } from "../../src/http/judge.ts";
+import { registerJudgeConnections } from "../../src/http/judge-connections.ts";
+import { registerJudgePrices } from "../../src/http/judge-prices.ts";
+import { registerJudgeSettings } from "../../src/http/judge-settings.ts";
+import { registerJudging } from "../../src/http/judging.ts";
 import { registerLaunches } from "../../src/http/launches.ts";
 import { registerOutages } from "../../src/http/outages.ts";
 import { registerRuns } from "../../src/http/runs.ts";
@@ -43,6 +47,7 @@ function extend(app: App, deps: Deps): void {
   const reader = new TraceHost({ db: deps.db, databaseUrl: "", log: deps.log as Logger });
   registerTraceParts(app, { ...deps, reader });
   registerRuns(app, deps);
+  registerJudging(app, deps);
   registerOutages(app, { ...deps, events: new EventPublisher(deps.db) });
   registerEditor(app, { ...deps, editor });
   registerInsights(app, deps);
@@ -53,8 +58,8 @@ function extend(app: App, deps: Deps): void {
   });
   registerJudge(app, {
     ...deps,
-    judge: undefined,
-    openJudge: () => Promise.reject(new Error("never asked")),
+    environmentJudge: null,
+    openTrialLine: () => Promise.reject(new Error("never asked")),
   });
   registerAccessTokens(app, deps);
   registerLaunches(app, {
@@ -63,6 +68,14 @@ function extend(app: App, deps: Deps): void {
     requireCallable: async () => {},
     onLaunch: () => {},
   });
+  registerJudgeConnections(app, {
+    ...deps,
+    vault: openVault(Buffer.alloc(32)),
+    environmentJudge: null,
+    openTrialLine: () => Promise.reject(new Error("never asked")),
+  });
+  registerJudgePrices(app, deps);
+  registerJudgeSettings(app, deps);
   registerSampleTrace(app, { ...deps, ingest: {} as IngestDeps });
 }
 

@@ -4,6 +4,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { AgentForm } from "../forms/AgentForm.tsx";
 import { ConnectionSection } from "../forms/ConnectionSection.tsx";
 import { DeleteSection } from "../forms/DeleteSection.tsx";
+import { JudgeSettingsSection } from "../forms/JudgeSettingsForm.tsx";
 import { agentQuery, agentsQuery, lastTraceQuery } from "../queries/agents.ts";
 import { keysQuery } from "../queries/keys.ts";
 import { Verdict } from "../ui/Badge.tsx";
@@ -48,6 +49,7 @@ export function AgentSettingsPage() {
           />
         </section>
         <ConnectionSection key={`${agent.id} connection`} agent={agent} />
+        <JudgeSettingsSection projectId={projectId} agentId={agentId} />
         <DeleteSection
           noun="agent"
           name={agent.name}
