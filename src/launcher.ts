@@ -2,7 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
+import type { Caller, RunBounds } from "./launcher/caller.ts";
 import { type ConductDeps, conduct, patiently } from "./launcher/conduct.ts";
+import { Refusal } from "./model/refusal.ts";
 import type { RunState } from "./model/run.ts";
 import { isTransient } from "./store/db.ts";
 import type { EventPublisher } from "./store/events.ts";
@@ -19,18 +21,14 @@ import {
   workerStopped,
 } from "./store/manual-runs.ts";
 
-/** How long a turn's trace is waited for, and how many runs of the agent there may be at once. */
-export type RunBounds = { waitMs: number; concurrency: number };
-
-export type LauncherDeps = Omit<ConductDeps, "onTurn"> & {
-  /** Of those of these agents that can be called. */
-  boundsOf: (agentIds: string[]) => Promise<Map<string, RunBounds>>;
-  events: EventPublisher;
-  log: Logger;
-  leaseMs: number;
-  /** Told of every run that ended. */
-  onEnd?: (state: RunState, verdict: string | null) => void;
-};
+export type LauncherDeps = Omit<ConductDeps, "onTurn" | "call"> &
+  Caller & {
+    events: EventPublisher;
+    log: Logger;
+    leaseMs: number;
+    /** Told of every run that ended. */
+    onEnd?: (state: RunState, verdict: string | null) => void;
+  };
 
 // In hand at once: nearly all of the time such a run waits for its agent.
 const inHandMax = 20;
@@ -39,14 +37,13 @@ const idleMs = 1_000;
 const tendMs = 1_000;
 const sweepMs = 3_600_000;
 
-type InHand = { run: ManualRun; abort: AbortController };
+type InHand = { run: ManualRun; bounds: RunBounds | Refusal; abort: AbortController };
 
 export class Launcher {
   readonly #deps: LauncherDeps;
   readonly #lease = randomUUID();
   readonly #inHand = new Map<string, InHand>();
   readonly #timers: NodeJS.Timeout[];
-  #bounds = new Map<string, RunBounds>();
   #woken = false;
   #endPause: () => void = () => {};
   #stopping = false;
@@ -101,30 +98,38 @@ export class Launcher {
   /** Whether there may be more to claim at once. */
   async #claim(): Promise<boolean> {
     const runsMax = inHandMax - this.#inHand.size;
-    const { db, boundsOf, leaseMs } = this.#deps;
+    const { db, leaseMs } = this.#deps;
     const agentIds = runsMax > 0 ? await listWaitingAgents(db) : [];
     if (agentIds.length === 0) return false;
-    this.#bounds = await boundsOf(agentIds);
+    const bounds = new Map<string, RunBounds | Refusal>();
+    for (const id of agentIds) bounds.set(id, await this.#boundsOf(id));
     // One that cannot be called is claimed too, to be told so.
-    const concurrency = new Map(agentIds.map(id => [id, this.#bounds.get(id)?.concurrency ?? 1]));
+    const concurrency = new Map(
+      [...bounds].map(([id, found]) => [id, found instanceof Refusal ? 1 : found.concurrency]),
+    );
     const runs = await claimManualRuns(db, { lease: this.#lease, leaseMs, runsMax, concurrency });
     for (const run of runs) {
       this.#tell(run);
-      const held = { run, abort: new AbortController() };
+      const held = { run, bounds: bounds.get(run.agentId)!, abort: new AbortController() };
       this.#inHand.set(run.id, held);
       void this.#conduct(held);
     }
     return runs.length > 0;
   }
 
-  async #conduct({ run, abort }: InHand): Promise<void> {
+  async #boundsOf(agentId: string): Promise<RunBounds | Refusal> {
+    try {
+      return await this.#deps.boundsOf(agentId);
+    } catch (error) {
+      if (error instanceof Refusal) return error;
+      throw error;
+    }
+  }
+
+  async #conduct({ run, bounds, abort }: InHand): Promise<void> {
     const { signal } = abort;
     try {
-      const bounds = this.#bounds.get(run.agentId);
-      if (!bounds) {
-        await this.#end(run, "The agent has no connection: say in its settings how it is called.");
-        return;
-      }
+      if (bounds instanceof Refusal) throw bounds;
       const held = { lease: this.#lease, run, waitMs: bounds.waitMs };
       const deps = { ...this.#deps, onTurn: () => this.#tell(run) };
       const judged = await conduct(deps, held, signal);
@@ -143,8 +148,11 @@ export class Launcher {
         this.#tellEnd(run, "completed", verdict.verdict);
       }
     } catch (error) {
-      this.#logFault(error, "a manual run could not be finished", run);
-      const said = "A fault of the service kept this run from being finished; its log says more.";
+      if (!(error instanceof Refusal)) this.#logFault(error, "a manual run could not be finished", run);
+      const said =
+        error instanceof Refusal
+          ? [error.message, error.hint].filter(Boolean).join(" ")
+          : "A fault of the service kept this run from being finished; its log says more.";
       await this.#end(run, said).catch(failure =>
         this.#logFault(failure, "a manual run cannot be ended", run),
       );

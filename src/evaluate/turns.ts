@@ -76,6 +76,27 @@ export function contextOf(
       };
 }
 
+/** What was found, unless the agent's own trace of some turn, had it come, could have changed it. */
+export function asFarAsSeen(assertion: Assertion, { view }: Context, finding: Finding): Finding {
+  if (!view.isObserved || finding.kind !== "compared" || !hangsOnUnseen(assertion, finding.holds))
+    return finding;
+  const { expected, actual, evidence } = finding;
+  const reason = "The agent sent no trace of what it did, so not all that counts here was seen.";
+  return { kind: "absent", outcome: "missing_instrumentation", reason, expected, actual, evidence };
+}
+
+function hangsOnUnseen(assertion: Assertion, holds: boolean): boolean {
+  switch (assertion.type) {
+    case "tool_call":
+    case "node_call":
+      return !holds || assertion.max !== undefined;
+    case "token_limit":
+      return holds;
+    default:
+      return false;
+  }
+}
+
 function numbered({ trace, derived }: Turn, prefix: string): Turn {
   const id = (own: string) => `${prefix}${own}`;
   const idOrNull = (own: string | null) => (own === null ? null : id(own));

@@ -21,8 +21,8 @@ import { Id } from "./validate.ts";
 
 export type LaunchesDeps = Deps & {
   events: Pick<EventPublisher, "publish">;
-  /** Whether it is known how the agent is called. */
-  isCallable: (agentId: string) => Promise<boolean>;
+  /** Throws CONFLICT where the agent cannot be called, for want of a connection or of its secrets. */
+  requireCallable: (agentId: string) => Promise<unknown>;
   /** Something waits to be run. */
   onLaunch: () => void;
 };
@@ -175,13 +175,8 @@ function whyNotRunnable(test: TestCase | undefined): string | undefined {
 }
 
 /** Throws CONFLICT where the agent cannot be called, or too much of it waits already. */
-async function requireReady({ db, isCallable }: LaunchesDeps, agentId: string): Promise<void> {
-  if (!(await isCallable(agentId))) {
-    throw new Refusal("CONFLICT", {
-      message: "It is not known how this agent is called.",
-      hint: "Fill in “Connection” in the agent's settings, then run the tests again.",
-    });
-  }
+async function requireReady({ db, requireCallable }: LaunchesDeps, agentId: string): Promise<void> {
+  await requireCallable(agentId);
   if ((await countOpenLaunches(db, agentId)) >= openMax) {
     throw new Refusal("CONFLICT", {
       message: `${openMax} launches of this agent have not ended yet.`,

@@ -23,7 +23,7 @@ import {
 import { insertTraces } from "../store/trace-insert.ts";
 
 export type ConductDeps = RunDeps & {
-  /** Never throws: what goes wrong is in the reply. */
+  /** What goes wrong is in the reply; throws a Refusal where the agent can be called no more. */
   call: (agentId: string, turn: AgentTurn, signal: AbortSignal) => Promise<AgentReply>;
   /** An OTLP trace is whole once nothing came for this long. */
   debounceMs: number;

@@ -175,3 +175,26 @@ for (const [turn, message] of [
     );
   });
 }
+
+test("what the agent did unseen is neither passed nor failed, except where nothing unseen could change it", () => {
+  const unseen = turn("two", 200, [], null);
+  unseen.trace.metadata = { "svc.run.observed": true };
+  const checks = outcomesOf(
+    [turn("one", 200, ["find"]), unseen],
+    [
+      { type: "tool_call", expected_name: "find" },
+      { type: "tool_call", expected_name: "find", max: 1 },
+      { type: "tool_call", expected_name: "delete", negate: true },
+      { type: "tool_call", expected_name: "delete", negate: true, turn: 1 },
+      { type: "token_limit", max_total: 100 },
+      { type: "token_limit", max_total: 5 },
+      { type: "http_status", expected_status: 200 },
+    ],
+    { turns: [{ input: "a" }, { input: "b" }], passiveBehavior: "manual_only" },
+  );
+  const missing = "missing_instrumentation";
+  assert.deepEqual(
+    checks.map(({ outcome }) => outcome),
+    ["passed", missing, missing, "passed", missing, "failed", "passed"],
+  );
+});

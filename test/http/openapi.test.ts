@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import type { Logger } from "pino";
 import { readConfig } from "../../src/config.ts";
 import { EditorHost } from "../../src/editor-host.ts";
+import { registerAgentConnections } from "../../src/http/agent-connections.ts";
 import type { App, Deps } from "../../src/http/deps.ts";
 import { registerEditor } from "../../src/http/editor.ts";
 import { registerInsights } from "../../src/http/insights.ts";
@@ -13,7 +14,9 @@ import { registerSampleTrace } from "../../src/http/sample-trace.ts";
 import { registerTraceParts } from "../../src/http/trace-parts.ts";
 import { registerTraces } from "../../src/http/traces.ts";
 import type { IngestDeps } from "../../src/ingest.ts";
+import { openOutbound } from "../../src/remote/outbound.ts";
 import { EventPublisher } from "../../src/store/events.ts";
+import { openVault } from "../../src/store/vault.ts";
 import { TraceHost } from "../../src/trace-host.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
@@ -39,6 +42,11 @@ function extend(app: App, deps: Deps): void {
   registerRuns(app, deps);
   registerEditor(app, { ...deps, editor });
   registerInsights(app, deps);
+  registerAgentConnections(app, {
+    ...deps,
+    vault: openVault(Buffer.alloc(32)),
+    outbound: openOutbound({ allow: [] }),
+  });
   registerJudge(app, {
     ...deps,
     judge: undefined,
