@@ -30,7 +30,8 @@ export async function insertLaunch(
       [
         agentId,
         launchId,
-        tests.map(() => randomUUIDv7()),
+        // Made in one moment, they would be in no order.
+        tests.map(() => randomUUIDv7()).sort(),
         tests.map(test => test.id),
         documents,
         tests.map(digestOf),

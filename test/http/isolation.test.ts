@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import type { Logger } from "pino";
 import { openEditor } from "../../src/editor.ts";
+import { registerAccessTokens } from "../../src/http/access-tokens.ts";
 import { registerAgentConnections } from "../../src/http/agent-connections.ts";
 import type { Deps } from "../../src/http/deps.ts";
 import { registerEditor } from "../../src/http/editor.ts";
@@ -11,6 +12,7 @@ import { EventHub, registerEvents } from "../../src/http/events.ts";
 import { registerIngestionLog } from "../../src/http/ingestion-log.ts";
 import { registerInsights } from "../../src/http/insights.ts";
 import { registerJudge } from "../../src/http/judge.ts";
+import { registerLaunches } from "../../src/http/launches.ts";
 import { openLog } from "../../src/http/log.ts";
 import type { Route } from "../../src/http/route-table.ts";
 import { registerRuns } from "../../src/http/runs.ts";
@@ -57,6 +59,13 @@ before(async () => {
       registerEvents(app, { ...deps, hub: new EventHub() });
       registerEditor(app, { ...deps, editor: openEditor({ db: deps.db, judge, sandbox }) });
       registerJudge(app, { ...deps, judge: undefined, openJudge: async () => judge });
+      registerAccessTokens(app, deps);
+      registerLaunches(app, {
+        ...deps,
+        events: { publish: () => {} },
+        requireCallable: async () => {},
+        onLaunch: () => {},
+      });
       registerSampleTrace(app, { ...deps, ingest: sampleIngest(deps.db) });
     },
   });
@@ -71,6 +80,8 @@ before(async () => {
     keys,
     tests,
     ...(await storeTrace(agent.id, keys)),
+    "access-tokens": (await owner.client.post("/api/access-tokens", { name: "CI" }).expect(201)).body.id,
+    launches: (await owner.client.post(`/api/agents/${agent.id}/launches`).expect(201)).body.id,
   };
   routes = service.app.routeTable.filter(({ method, url }) => url.startsWith("/api/") && method !== "HEAD");
 });

@@ -4,11 +4,13 @@ import { after, before, test } from "node:test";
 import type { Logger } from "pino";
 import { readConfig } from "../../src/config.ts";
 import { EditorHost } from "../../src/editor-host.ts";
+import { registerAccessTokens } from "../../src/http/access-tokens.ts";
 import { registerAgentConnections } from "../../src/http/agent-connections.ts";
 import type { App, Deps } from "../../src/http/deps.ts";
 import { registerEditor } from "../../src/http/editor.ts";
 import { registerInsights } from "../../src/http/insights.ts";
 import { registerJudge } from "../../src/http/judge.ts";
+import { registerLaunches } from "../../src/http/launches.ts";
 import { registerRuns } from "../../src/http/runs.ts";
 import { registerSampleTrace } from "../../src/http/sample-trace.ts";
 import { registerTraceParts } from "../../src/http/trace-parts.ts";
@@ -51,6 +53,13 @@ function extend(app: App, deps: Deps): void {
     ...deps,
     judge: undefined,
     openJudge: () => Promise.reject(new Error("never asked")),
+  });
+  registerAccessTokens(app, deps);
+  registerLaunches(app, {
+    ...deps,
+    events: new EventPublisher(deps.db),
+    requireCallable: async () => {},
+    onLaunch: () => {},
   });
   registerSampleTrace(app, { ...deps, ingest: {} as IngestDeps });
 }
