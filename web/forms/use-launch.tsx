@@ -45,7 +45,7 @@ export function useLaunch({ projectId, agentId }: Params): Launching {
             ))}
           </ul>
         )}
-        {failure.hint?.includes("Connection") && (
+        {failure.hint?.includes("settings") && (
           <Link
             to="/projects/$projectId/agents/$agentId/settings"
             params={{ projectId, agentId }}

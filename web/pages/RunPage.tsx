@@ -83,19 +83,36 @@ function Whole({ run, params }: { run: ManualRun; params: Params }) {
         <Compared run={run} />
         <span className="break">{run.error ?? result?.reason}</span>
       </div>
+      <EndedEarly run={run} />
       {run.notices.includes("no_trace_arrived") && <NoTrace params={params} />}
       <section className="stack-tight" aria-labelledby="turns">
         <h2 id="turns">Turns</h2>
         <TurnList run={run} params={params} />
       </section>
       {result && result.checks.length > 0 && (
-        <section className="stack-tight" aria-labelledby="checks">
-          <h2 id="checks">Checks</h2>
+        <section className="stack-tight" aria-labelledby="result">
+          <h2 id="result">Result</h2>
+          <h3 className="unseen">Checks</h3>
           <Checks run={run} params={params} />
         </section>
       )}
       <Earlier run={run} params={params} />
     </div>
+  );
+}
+
+function EndedEarly({ run: { turns, turnCount } }: { run: ManualRun }) {
+  const last = turns.at(-1);
+  if (!last?.error) return null;
+  return (
+    <Notice tone="warn">
+      <p>
+        <b>
+          Turn {last.turn} of {turnCount} failed,
+        </b>{" "}
+        so the run ended there and is judged by what was known. {last.error.reason}
+      </p>
+    </Notice>
   );
 }
 
