@@ -42,16 +42,23 @@ export type ManualRun = Omit<RunDetail, "traceId"> & Launched & { traceId: strin
 export const launchesQuery = (agentId: string) =>
   pagesOf<Launch>(["agents", agentId, "launches"], `/api/agents/${agentId}/launches`, 50);
 
+/** While something is open it is read again now and then, should an event have passed before it was listened for. */
+const openEveryMs = 3_000;
+
 export const launchQuery = (id: string) =>
   queryOptions({
     queryKey: ["launches", id],
     queryFn: ({ signal }) => read<LaunchDetail>(`/api/launches/${id}`, signal),
+    refetchInterval: ({ state: { data } }) =>
+      data?.state === "queued" || data?.state === "running" ? openEveryMs : false,
   });
 
 export const manualRunQuery = (id: string) =>
   queryOptions({
     queryKey: ["runs", id],
     queryFn: ({ signal }) => read<ManualRun>(`/api/runs/${id}`, signal),
+    refetchInterval: ({ state: { data } }) =>
+      data?.state === "pending" || data?.state === "running" ? openEveryMs : false,
   });
 
 const earlierMax = 10;
