@@ -1,6 +1,7 @@
 // The one vocabulary: each state's word, icon and tone, complete by their types.
 import type { AgentType } from "../src/model/agent.ts";
 import type { AssertionType } from "../src/model/assertion.ts";
+import type { Change, LaunchSource, LaunchState } from "../src/model/launch.ts";
 import type { SpanRole } from "../src/model/outline.ts";
 import type { Applicability, Counts, Outcome, Routing, RunState } from "../src/model/run.ts";
 import type { PassiveBehavior } from "../src/model/test-case.ts";
@@ -28,6 +29,37 @@ export const runStates: Record<RunState | "none" | "waiting", Word> = {
   completed: { text: "Completed", icon: "check" },
   error: { text: "Error", icon: "warning", tone: "bad" },
   cancelled: { text: "Cancelled", icon: "none" },
+};
+
+export const launchStates: Record<LaunchState, Word> = {
+  queued: { text: "Queued", icon: "clock", tone: "info" },
+  running: { text: "Running", icon: "spin", tone: "info" },
+  completed: { text: "Completed", icon: "check" },
+  cancelled: { text: "Cancelled", icon: "skip" },
+};
+
+/** What a manual run is before there is an outcome, or instead of one. */
+export const manualStates: Record<RunState, Word> = {
+  pending: { text: "Queued", icon: "clock", tone: "info" },
+  running: { text: "Running", icon: "spin", tone: "info" },
+  completed: { text: "Not evaluated", icon: "none" },
+  error: { text: "Error", icon: "warning", tone: "bad" },
+  cancelled: { text: "Cancelled", icon: "skip" },
+};
+
+/** Against the run before of the same test. */
+export const changes: Record<Exclude<Change, "same">, Word> = {
+  broke: { text: "Broke", icon: "cross", tone: "bad" },
+  mended: { text: "Mended", icon: "check", tone: "good" },
+  new: { text: "First run", icon: "plus" },
+};
+
+export const flakyWord: Word = { text: "Flaky", icon: "warning", tone: "warn" };
+
+export const launchSources: Record<LaunchSource, string> = {
+  dashboard: "from the dashboard",
+  api: "over the API",
+  cli: "from the command line",
 };
 
 export const keyStates: Record<Key["status"], Word> = {

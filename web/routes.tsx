@@ -226,6 +226,22 @@ const testResults = createRoute({
   validateSearch: textsOf("outcome", "from", "to"),
   component: lazyRouteComponent(() => import("./pages/TestResultsPage.tsx"), "TestResultsPage"),
 });
+const runs = createRoute({
+  path: "/runs",
+  getParentRoute: () => agent,
+  component: lazyRouteComponent(() => import("./pages/RunsPage.tsx"), "RunsPage"),
+});
+const launch = createRoute({
+  path: "/runs/$launchId",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("only"),
+  component: lazyRouteComponent(() => import("./pages/LaunchPage.tsx"), "LaunchPage"),
+});
+const run = createRoute({
+  path: "/runs/$launchId/$runId",
+  getParentRoute: () => agent,
+  component: lazyRouteComponent(() => import("./pages/RunPage.tsx"), "RunPage"),
+});
 const insights = createRoute({
   path: "/insights",
   getParentRoute: () => agent,
@@ -293,7 +309,20 @@ const routeTree = root.addChildren([
     ]),
     project.addChildren([
       agents,
-      agent.addChildren([traces, trace, tests, test, testResults, insights, start, judging, agentSettings]),
+      agent.addChildren([
+        traces,
+        trace,
+        tests,
+        test,
+        testResults,
+        runs,
+        launch,
+        run,
+        insights,
+        start,
+        judging,
+        agentSettings,
+      ]),
       keys,
       ingestion,
       projectSettings,

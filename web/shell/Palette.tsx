@@ -164,6 +164,7 @@ function foundText(count: number): string {
 const agentPages = [
   ["traces", "traces"],
   ["tests", "test cases"],
+  ["runs", "runs"],
   ["insights", "insights"],
   ["start", "get started"],
   ["settings", "settings"],
