@@ -164,7 +164,9 @@ async function follow(
     if (location === null) return response;
     await response.body?.cancel();
     if (redirects === redirectsMax) {
-      throw new OutboundRefused(`${first.url.host} redirects more than ${redirectsMax} times.`);
+      const much =
+        redirectsMax === 0 ? "elsewhere, which is not followed" : `more than ${redirectsMax} times`;
+      throw new OutboundRefused(`${first.url.host} redirects ${much}.`);
     }
     hop = nextHop(hop, response.status, callable(location, hop.url));
   }
