@@ -21,7 +21,7 @@ const testIds = [randomUUID(), randomUUID()];
 const began = Date.UTC(2026, 0, 1);
 const hourMs = 3_600_000;
 
-type ModelRun = { state: RunState; verdict: Outcome; routing: Routing; test: number };
+type ModelRun = { state: RunState; verdict: Outcome; routing: Routing; test: number; outage: boolean };
 type ModelTrace = {
   kind: "live" | "test_run";
   path: "canonical" | "otlp";
@@ -40,6 +40,7 @@ const run: fc.Arbitrary<ModelRun> = fc.record({
   verdict: fc.constantFrom(...outcomes),
   routing: fc.constantFrom(...routings),
   test: fc.nat(1),
+  outage: fc.boolean(),
 });
 const trace: fc.Arbitrary<ModelTrace> = fc.record({
   kind: fc.constantFrom("live", "live", "test_run"),
@@ -60,6 +61,7 @@ const filter: fc.Arbitrary<TraceFilters> = fc.record({
   verdict: optional(fc.constantFrom(...outcomes)),
   routing: optional(fc.constantFrom(...routings)),
   failed: optional(fc.boolean()),
+  outage: optional(fc.boolean()),
   httpStatus: optional(fc.constantFrom(200, 404, 500)),
   externalId: optional(fc.constantFrom("0", "1", "9")),
   testId: optional(fc.constantFrom(...testIds)),
@@ -76,7 +78,7 @@ const filter: fc.Arbitrary<TraceFilters> = fc.record({
 const fewFilters = fc
   .tuple(
     filter,
-    fc.subarray(["kind", "path", "state", "verdict", "routing", "failed"], { maxLength: 1 }),
+    fc.subarray(["kind", "path", "state", "verdict", "routing", "outage", "failed"], { maxLength: 1 }),
     fc.subarray(
       [
         "httpStatus",
@@ -126,11 +128,11 @@ async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
         one.failed,
       ],
     );
-    for (const { state, verdict, routing, test } of one.runs) {
+    for (const { state, verdict, routing, test, outage } of one.runs) {
       const judged = state === "completed";
       await db.pool.query(
-        `insert into runs (id, trace_id, agent_id, kind, state, due_at, verdict, routing, test_ids)
-        values (uuidv7(), $1, $2, 'passive', $3, now(), $4, $5, $6)`,
+        `insert into runs (id, trace_id, agent_id, kind, state, due_at, verdict, routing, test_ids, outage_open)
+        values (uuidv7(), $1, $2, 'passive', $3, now(), $4, $5, $6, $7)`,
         [
           id,
           agentId,
@@ -138,6 +140,7 @@ async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
           judged ? verdict : null,
           judged ? routing : null,
           judged ? [testIds[test]] : null,
+          judged && outage,
         ],
       );
     }
@@ -163,6 +166,7 @@ function passes(one: Stored, filters: TraceFilters): boolean {
     is(filters.state, shown?.state ?? "none") &&
     is(filters.verdict, judged?.verdict) &&
     is(filters.routing, judged?.routing) &&
+    is(filters.outage, judged?.outage ?? false) &&
     is(filters.testId, judged && testIds[judged.test]) &&
     (!filters.testIds || (judged !== undefined && filters.testIds.includes(testIds[judged.test]!))) &&
     within(received, filters.receivedFrom?.getTime(), undefined) &&
