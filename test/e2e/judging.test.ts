@@ -324,7 +324,7 @@ test("what waits for the judge says when it is asked again; checks that need non
 
 test("what an outage left unjudged on a trace is judged again by a run of its own, which says so", async () => {
   const { page, region, agent } = await openJudged({
-    outageOpen: true,
+    outage: true,
     results: [
       resultOf(
         {},

@@ -54,7 +54,7 @@ async function openOutage(
     const receivedAt = new Date(Date.now() - 7_200_000 + at * 60_000);
     const traceId = await storeTrace(db, agent.id, { userInput, receivedAt });
     const results = [resultOf({ id: testId, name: "Kind" }, [check], [assertion])];
-    await storeJudgedRun(db, { agentId: agent.id, traceId }, { outageOpen: true, results });
+    await storeJudgedRun(db, { agentId: agent.id, traceId }, { outage: true, results });
   }
   await storeTrace(db, agent.id, {
     userInput: "Judged well",
