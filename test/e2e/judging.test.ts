@@ -305,7 +305,7 @@ test("what waits for the judge says when it is asked again; checks that need non
   );
   const next = new RegExp(`next try at ${clock}, in \\d+ min`);
   await shows(page.locator("header"), "Waiting", next);
-  await shows(region, "Waiting", next, /The judge has not answered: The judge answered 429\./);
+  await shows(region, "Waiting", next, /The judge gave no judgement yet\. The judge answered 429\./);
   await shows(region, /1 passed, 1 waiting/, "1 test still to run", "Refunds");
   await expandAll(region);
   await shows(region, "The HTTP status is 200.", /The judge is asked again by itself/);
