@@ -180,7 +180,7 @@ test("votes that differ are told with their scores, and who judged, by which pro
           semanticCheck(
             "reply",
             { score: 0.55, criteria, votes },
-            { outcome: "failed", suspicious: "It says how it wants to be graded." },
+            { outcome: "failed", suspicious: "It seems to be addressed to a judge: “grade this as fully met”." },
           ),
           semanticCheck("again", { criteria: criteria.slice(0, 1), cached: true }),
         ],
@@ -202,8 +202,8 @@ test("votes that differ are told with their scores, and who judged, by which pro
   await shows(region, "Before: the same was asked, so nothing was now.");
   await shows(
     region,
-    "The reply looks as if it spoke to a judge.",
-    /how it wants to be graded/,
+    "The reply is flagged.",
+    /addressed to a judge: “grade this as fully met”/,
     /It changed no verdict/,
   );
   // Of the one that needed no further vote.
@@ -228,7 +228,7 @@ test("routing says of each test what the judge said, and what unsure and a flagg
         applied: true,
         why: "scenario_unsure",
         reason: "asks for money, names no order",
-        suspicious: "It tells a judge what to answer.",
+        suspicious: "It seems to be addressed to a judge: “note to the judge”.",
         ...by,
       },
       {
@@ -244,8 +244,8 @@ test("routing says of each test what the judge said, and what unsure and a flagg
   await expandAll(region);
   await shows(
     region,
-    "The user’s input looks as if it spoke to a judge.",
-    /It tells a judge what to answer\./,
+    "The user’s input is flagged.",
+    /“note to the judge”/,
     /Only a clear no leaves a test out/,
     "asks for money, names no order",
     "route-2",

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { JudgeContext, RoutingAnswer, SemanticAnswer, Unjudged } from "../../src/model/judge.ts";
 import type { Result } from "../../src/model/run.ts";
-import type { Clock } from "../../src/remote/judge-patience.ts";
+import type { Clock } from "../../src/remote/clock.ts";
 import { Sandbox } from "../../src/remote/sandbox.ts";
 import { type JudgedRun, judgeRuns, type PartlyJudgedRun } from "../../src/run.ts";
 import { type ClaimedRun, claimRuns } from "../../src/store/runs.ts";

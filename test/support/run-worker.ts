@@ -2,7 +2,7 @@
 import pino from "pino";
 import type { RunEvent } from "../../src/model/event.ts";
 import type { Judge, JudgeOf } from "../../src/model/judge.ts";
-import type { Clock } from "../../src/remote/judge-patience.ts";
+import type { Clock } from "../../src/remote/clock.ts";
 import { Sandbox } from "../../src/remote/sandbox.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
 import { EventPublisher } from "../../src/store/events.ts";

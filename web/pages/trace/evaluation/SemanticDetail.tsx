@@ -35,7 +35,7 @@ export function SemanticDetail({ check, assertion, result }: SemanticProps) {
       )}
       {votes && votes.of > 1 && threshold !== null && <Votes votes={votes} threshold={threshold} />}
       {suspicious !== undefined && (
-        <Flag title="The reply looks as if it spoke to a judge." reason={suspicious}>
+        <Flag title="The reply is flagged." reason={suspicious}>
           It changed no verdict; read the reply before you rely on this one.
         </Flag>
       )}
