@@ -2,14 +2,14 @@
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
-import type { JudgeCall } from "./remote/judge.ts";
+import type { CountedCall } from "./model/judge-call.ts";
 
 export type EvaluatorData = { config: Config; databaseUrl: string };
 
 /** What a thread tells: for the metrics. */
 export type EvaluatorMessage =
   | { type: "run"; state: string; verdict: string | null }
-  | { type: "judge"; call: JudgeCall };
+  | { type: "judge"; call: CountedCall };
 
 export type EvaluatorsOptions = EvaluatorData & {
   log: Logger;

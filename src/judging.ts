@@ -1,16 +1,16 @@
 // Judges on behalf of agents: finds who judges for each, asks as little as can be, keeps what was said and what it cost.
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
-import { ask } from "./judging/semantic.ts";
 import { type Asking, openAsking } from "./judging/asking.ts";
 import { type Connections, type LineOpener, openConnections, type Reach } from "./judging/connections.ts";
 import { type Fault, unjudgedBy } from "./judging/faults.ts";
 import type { Basis } from "./judging/keys.ts";
 import { openLedger } from "./judging/ledger.ts";
 import { route } from "./judging/route.ts";
+import { ask } from "./judging/semantic.ts";
 import type { Judge, JudgeContext, JudgeOf, Unjudged } from "./model/judge.ts";
 import type { JudgeCall, JudgeConnection } from "./model/judge-call.ts";
-import { suspicionOf } from "./model/suspicion.ts";
+import { suspicionOf } from "./evaluate/suspicion.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import { type Database, isTransient } from "./store/db.ts";
 import type { Vault } from "./store/vault.ts";
@@ -106,7 +106,10 @@ function basisOf({ projectId, judge, line }: Reach): Basis {
 function leftOut({ traceId, runId }: JudgeContext, { settings: { sampling } }: Reach): Unjudged | undefined {
   if (traceId === null || runId === null || shareOf(traceId) < sampling) return undefined;
   const percent = Number((sampling * 100).toPrecision(3));
-  return { state: "not_sampled", reason: `Not sampled: ${percent} % of this agent's conversations are judged.` };
+  return {
+    state: "not_sampled",
+    reason: `Not sampled: ${percent} % of this agent's conversations are judged.`,
+  };
 }
 
 /** The same for a trace whenever it is judged, and spread evenly over 0..1. */

@@ -15,6 +15,7 @@ import { registerJudge } from "./http/judge.ts";
 import { registerJudgeConnections } from "./http/judge-connections.ts";
 import { registerJudgePrices } from "./http/judge-prices.ts";
 import { registerJudgeSettings } from "./http/judge-settings.ts";
+import { registerJudging } from "./http/judging.ts";
 import { registerOutages } from "./http/outages.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
 import { registerRuns } from "./http/runs.ts";
@@ -24,7 +25,7 @@ import { registerTraces } from "./http/traces.ts";
 import { Preparer } from "./ingest/preparer.ts";
 import type { IngestDeps } from "./ingest.ts";
 import { refusalsOf } from "./model/ingestion.ts";
-import type { JudgeCall } from "./remote/judge.ts";
+import type { CountedCall } from "./model/judge-call.ts";
 import { trialLines } from "./remote/judge-trial.ts";
 import { openMailer } from "./remote/mailer.ts";
 import { openOutbound } from "./remote/outbound.ts";
@@ -111,7 +112,7 @@ function startEvaluators(config: Config, databaseUrl: string, log: Logger): Eval
   });
 }
 
-function countJudgeCall({ kind, state }: JudgeCall): void {
+function countJudgeCall({ kind, state }: CountedCall): void {
   metrics.judgeCalls.inc({ kind, state });
 }
 
@@ -174,10 +175,6 @@ async function serve(
       }
     },
   };
-  // Loaded when somebody first asks: judging itself happens on threads of its own.
-  const openJudge = async () =>
-    (await import("./remote/judge.ts")).openJudge(config.judge, log, { onCall: countJudgeCall });
-  const { judge } = config;
   const deps = {
     config,
     db,
@@ -187,9 +184,7 @@ async function serve(
     events,
     hub,
     editor,
-    judge,
-    openJudge,
-    environmentJudge: judge ?? null,
+    environmentJudge: config.judge ?? null,
     openTrialLine: trialLines({ outbound, log }),
     reader,
     vault,
@@ -200,6 +195,7 @@ async function serve(
     registerTraces,
     registerTraceParts,
     registerRuns,
+    registerJudging,
     registerOutages,
     registerIngestionLog,
     registerInsights,

@@ -78,6 +78,16 @@ export const RunDetail = z
     tests: z
       .array(Applicability)
       .describe("Of each test as it was then: whether it ran, and why or why not."),
+    judging: z
+      .object({
+        calls: z.number().int(),
+        inputTokens: z.number(),
+        outputTokens: z.number(),
+        costUsd: z.number(),
+        unpricedTokens: z.number().describe("Those whose price is not known; `costUsd` leaves them out."),
+      })
+      .nullable()
+      .describe("What the run's calls of the judge came to; null where there was none."),
   })
   .meta({ id: "RunDetail" });
 

@@ -3,6 +3,7 @@ import type { LoadedTrace } from "../load.ts";
 import type { Applicability, Counts, Result, Waiting } from "../model/run.ts";
 import { type TestCase, whyNotEligible } from "../model/test-case.ts";
 import type { Notice } from "../model/trace.ts";
+import type { JudgingSum } from "../store/judge-calls.ts";
 import type { RunRow, RunWithDetail } from "../store/run-reads.ts";
 import { decodeDetail } from "../store/runs.ts";
 import type { ListedTrace } from "../store/trace-list.ts";
@@ -49,11 +50,15 @@ function waitingView({ nextTryAt, judgeDeadlineAt, waitingReason }: RunRow): Wai
   return { nextTryAt: time(nextTryAt), until: time(judgeDeadlineAt), reason: waitingReason };
 }
 
-export type RunDetailView = ReturnType<typeof runView> & { results: Result[]; tests: Applicability[] };
+export type RunDetailView = ReturnType<typeof runView> & {
+  results: Result[];
+  tests: Applicability[];
+  judging: JudgingSum | null;
+};
 
 export function runDetailView(run: RunWithDetail): RunDetailView {
   const { results, tests } = decodeDetail(run.detail);
-  return { ...runView(run), results, tests };
+  return { ...runView(run), results, tests, judging: run.judging };
 }
 
 function traceColumnsView(trace: TraceRow) {

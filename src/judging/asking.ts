@@ -1,6 +1,7 @@
 // Has questions answered: from what was answered before, along with whoever asks the same just now, the rest in as few calls as can be.
-import type { JudgeCall, JudgeLine, LineReply } from "../model/judge-call.ts";
+
 import type { JudgeContext, Spent } from "../model/judge.ts";
+import type { JudgeCall, JudgeLine, LineReply } from "../model/judge-call.ts";
 import { costOf, priceOf } from "../model/prices.ts";
 import type { Clock } from "../remote/clock.ts";
 import { type Database, isTransient } from "../store/db.ts";
@@ -22,7 +23,11 @@ export type Settled<V> = { state: "ok"; value: V; spent: Spent | null } | Fault;
 export type Kind<A, V> = {
   /** What goes into each call. */
   pack(questions: Question<A>[]): Question<A>[][];
-  put(line: JudgeLine, questions: Question<A>[], signal?: AbortSignal): Promise<LineReply<Map<QuestionKey, V>>>;
+  put(
+    line: JudgeLine,
+    questions: Question<A>[],
+    signal?: AbortSignal,
+  ): Promise<LineReply<Map<QuestionKey, V>>>;
   /** Whether the answer may stand for the same question later. */
   isLasting(value: V): boolean;
 };
@@ -78,7 +83,12 @@ export function openAsking({ db, ledger, connections, clock, onCall }: AskingDep
   }
 
   /** Asks, and lets whoever wants the same meanwhile wait along. */
-  async function lead<A, V>(kind: Kind<A, V>, questions: Question<A>[], behalf: Behalf, signal?: AbortSignal) {
+  async function lead<A, V>(
+    kind: Kind<A, V>,
+    questions: Question<A>[],
+    behalf: Behalf,
+    signal?: AbortSignal,
+  ) {
     const promised = questions.map(({ key }) => {
       const promise = Promise.withResolvers<Settled<unknown>>();
       underWay.set(key, promise.promise);
@@ -99,7 +109,12 @@ export function openAsking({ db, ledger, connections, clock, onCall }: AskingDep
     return settled;
   }
 
-  async function answered<A, V>(kind: Kind<A, V>, questions: Question<A>[], behalf: Behalf, signal?: AbortSignal) {
+  async function answered<A, V>(
+    kind: Kind<A, V>,
+    questions: Question<A>[],
+    behalf: Behalf,
+    signal?: AbortSignal,
+  ) {
     const settled = new Map<QuestionKey, Settled<V>>();
     if (questions.length === 0) return settled;
     const { agentId, tries } = behalf.context;
@@ -112,7 +127,8 @@ export function openAsking({ db, ledger, connections, clock, onCall }: AskingDep
     for (const { key } of questions) {
       const answer = known.get(key);
       const fault = spoiled.of(behalf.context, key);
-      if (answer !== undefined) settled.set(key, { state: "ok", value: JSON.parse(answer) as V, spent: null });
+      if (answer !== undefined)
+        settled.set(key, { state: "ok", value: JSON.parse(answer) as V, spent: null });
       else if (fault) settled.set(key, fault);
     }
     // What an answer leaves out is asked for once more, all of it together.
@@ -177,13 +193,17 @@ export function openAsking({ db, ledger, connections, clock, onCall }: AskingDep
 }
 
 const withdrawn: Fault = { state: "aborted", reason: "It was not asked: the question was withdrawn." };
-const noDatabase: Fault = { state: "busy", reason: "The judge was not asked: the service's database is away." };
+const noDatabase: Fault = {
+  state: "busy",
+  reason: "The judge was not asked: the service's database is away.",
+};
 const unsaid: Fault = { state: "unusable", reason: "It left the question out of its answer, twice." };
 
 /** So many wait for a place already that one more only keeps a run in hand. Who watches is let in. */
 function crowded({ context, reach }: Behalf): Fault | undefined {
   const { line, judge } = reach;
-  if (context.deadlineAt === null || line.queued <= Math.max(16, 4 * judge.connection.concurrency)) return undefined;
+  if (context.deadlineAt === null || line.queued <= Math.max(16, 4 * judge.connection.concurrency))
+    return undefined;
   return { state: "busy", reason: "The judge is busy: other conversations are judged first." };
 }
 
@@ -196,7 +216,10 @@ function merged<A>(questions: Question<A>[]): Question<A>[] {
   const byKey = new Map<QuestionKey, Question<A>>();
   for (const question of questions) {
     const known = byKey.get(question.key);
-    byKey.set(question.key, known ? { ...known, testIds: [...known.testIds, ...question.testIds] } : question);
+    byKey.set(
+      question.key,
+      known ? { ...known, testIds: [...known.testIds, ...question.testIds] } : question,
+    );
   }
   return [...byKey.values()];
 }

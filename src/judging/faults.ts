@@ -1,6 +1,7 @@
 // Why a question has no answer, and what is told of it: to be asked again later, or not judged at all.
-import type { LineReply } from "../model/judge-call.ts";
+
 import type { JudgeContext, Unjudged } from "../model/judge.ts";
+import type { LineReply } from "../model/judge-call.ts";
 import type { Clock } from "../remote/clock.ts";
 
 type Unanswered = Exclude<LineReply<never>, { state: "ok" }>;
@@ -29,7 +30,11 @@ export function gravest(faults: Fault[]): Fault | undefined {
 export const backoff = { firstMs: 2_000, maxMs: 120_000, busyMs: 1_000 };
 
 /** Waiting is worth it only for one who waits, and only where the next try comes before the deadline. */
-export function unjudgedBy(fault: Fault, context: JudgeContext, clock: Pick<Clock, "now" | "random">): Unjudged {
+export function unjudgedBy(
+  fault: Fault,
+  context: JudgeContext,
+  clock: Pick<Clock, "now" | "random">,
+): Unjudged {
   const { reason } = fault;
   switch (fault.state) {
     case "later": {
@@ -65,7 +70,10 @@ function isInTime(nextTryAt: number, { deadlineAt }: JudgeContext): boolean {
 /** Never sooner than was asked for; chance keeps many from coming back at once. */
 function pauseMs(tries: number, retryAfterMs: number | undefined, clock: Pick<Clock, "random">): number {
   const ours = Math.min(backoff.maxMs, backoff.firstMs * 2 ** tries) * jitter(clock);
-  return Math.max(ours, retryAfterMs === undefined ? 0 : retryAfterMs + (clock.random() * backoff.firstMs) / 2);
+  return Math.max(
+    ours,
+    retryAfterMs === undefined ? 0 : retryAfterMs + (clock.random() * backoff.firstMs) / 2,
+  );
 }
 
 /** 0.75 to 1.25. */

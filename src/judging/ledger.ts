@@ -25,7 +25,8 @@ export function openLedger(db: Database, log: Pick<Logger, "error" | "warn">): L
   let writing = Promise.resolve();
 
   const tell = (error: unknown) => {
-    if (isTransient(error)) log.warn({ err: (error as Error).message }, "calls of the judge wait for the database");
+    if (isTransient(error))
+      log.warn({ err: (error as Error).message }, "calls of the judge wait for the database");
     else log.error({ err: error }, "what judging took cannot be kept");
   };
 

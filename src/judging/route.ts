@@ -1,6 +1,7 @@
 // Which scenarios a user's input belongs to, as far as it could be had.
-import { type LineReply, scenariosPerCall } from "../model/judge-call.ts";
+
 import type { Routed, RoutingAnswer, RoutingQuestion } from "../model/judge.ts";
+import { type LineReply, scenariosPerCall } from "../model/judge-call.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Asking, Behalf, Kind, Question } from "./asking.ts";
 import { type Fault, unjudgedBy } from "./faults.ts";

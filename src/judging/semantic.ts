@@ -1,7 +1,7 @@
 // Whether replies meet criteria: verdicts from few calls, more votes where it is close, a score for each check.
 import { decidingVote, isNearThreshold, scoreOfVerdicts } from "../evaluate/semantic-score.ts";
-import { criteriaPerCall } from "../model/judge-call.ts";
 import type { SemanticAnswer, SemanticQuestion, Spent, VerdictWord, Vote } from "../model/judge.ts";
+import { criteriaPerCall } from "../model/judge-call.ts";
 import { hasWord } from "../model/visible.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Asking, Behalf, Kind, Question, Settled } from "./asking.ts";
@@ -31,8 +31,11 @@ export async function ask(
   behalf: Behalf,
   signal?: AbortSignal,
 ): Promise<SemanticAnswer[]> {
-  const worded = questions.flatMap((question, check) => (hasWord(question.response) ? [{ question, check }] : []));
-  const posedOf = (question: SemanticQuestion, check: number, vote: number) => posed(basis, question, check, vote);
+  const worded = questions.flatMap((question, check) =>
+    hasWord(question.response) ? [{ question, check }] : [],
+  );
+  const posedOf = (question: SemanticQuestion, check: number, vote: number) =>
+    posed(basis, question, check, vote);
   const first = worded.flatMap(({ question, check }) => posedOf(question, check, 1));
   const settled = await asking.settle(kind, first, behalf, signal);
   const close = worded.filter(({ question, check }) => {
@@ -45,7 +48,9 @@ export async function ask(
       )
     );
   });
-  const further = close.flatMap(({ question, check }) => [2, 3].flatMap(vote => posedOf(question, check, vote)));
+  const further = close.flatMap(({ question, check }) =>
+    [2, 3].flatMap(vote => posedOf(question, check, vote)),
+  );
   for (const [key, answer] of await asking.settle(kind, further, behalf, signal)) settled.set(key, answer);
 
   return questions.map((question, check): SemanticAnswer => {

@@ -52,7 +52,9 @@ function latest(prices: OwnPrice[], model: string, day: string): OwnPrice | unde
 
 /** As in gpt-5.4-mini-2026-03-17, claude-haiku-4-5-20251001, or -latest. */
 function isSnapshotOf(family: string, model: string): boolean {
-  return model.startsWith(`${family}-`) && /^(\d{4}-?\d{2}-?\d{2}|latest)$/.test(model.slice(family.length + 1));
+  return (
+    model.startsWith(`${family}-`) && /^(\d{4}-?\d{2}-?\d{2}|latest)$/.test(model.slice(family.length + 1))
+  );
 }
 
 /**

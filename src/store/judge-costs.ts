@@ -6,7 +6,11 @@ import type { JudgeDay } from "./judge-settings.ts";
 export type DaySpan = { from: string; to: string };
 
 /** The oldest first; days on which nothing was asked are left out. */
-export async function listJudgeDays(db: Database, agentId: string, { from, to }: DaySpan): Promise<JudgeDay[]> {
+export async function listJudgeDays(
+  db: Database,
+  agentId: string,
+  { from, to }: DaySpan,
+): Promise<JudgeDay[]> {
   const { rows } = await db.pool.query<JudgeDay>({
     name: "judge-days",
     text: `select day::text, calls, cached, input_tokens as "inputTokens", output_tokens as "outputTokens",
@@ -28,7 +32,11 @@ export type JudgeTestSum = {
 };
 
 /** Of each of the agent's tests that was asked about, the dearest first. */
-export async function listJudgeTests(db: Database, agentId: string, { from, to }: DaySpan): Promise<JudgeTestSum[]> {
+export async function listJudgeTests(
+  db: Database,
+  agentId: string,
+  { from, to }: DaySpan,
+): Promise<JudgeTestSum[]> {
   const { rows } = await db.pool.query<JudgeTestSum>({
     name: "judge-tests",
     text: `select t.id as "testId", t.name, sum(d.input_tokens) as "inputTokens",

@@ -1,6 +1,7 @@
 // Reading runs back: one by its id, those of a trace, those that judged a test.
 import type { Outcome, Routing, RunCause, RunKind, RunState } from "../model/run.ts";
 import type { Database } from "./db.ts";
+import { type JudgingSum, sumJudging } from "./judge-calls.ts";
 import { clockSlackMs, hourMs, idAt, type Listing, timeOfId } from "./listing.ts";
 import { decodeDetail } from "./runs.ts";
 import { type Look, type Patience, scan } from "./scan.ts";
@@ -36,7 +37,10 @@ export type RunRow = {
   waitingReason: string | null;
 };
 
-export type RunWithDetail = RunRow & { detail: Buffer | null };
+/** `judging`: what its calls of the judge came to; null where there was none. */
+export type RunWithDetail = RunRow & { detail: Buffer | null; judging: JudgingSum | null };
+
+type Row = Omit<RunWithDetail, "judging">;
 
 /** For a query over `runs r`. */
 export const runColumns = `r.id, r.trace_id as "traceId", r.agent_id as "agentId", r.kind, r.state,
@@ -46,20 +50,27 @@ export const runColumns = `r.id, r.trace_id as "traceId", r.agent_id as "agentId
   r.judge_deadline_at as "judgeDeadlineAt", r.waiting_reason as "waitingReason"`;
 
 export async function findRun(db: Database, id: string): Promise<RunWithDetail | undefined> {
-  const { rows } = await db.pool.query<RunWithDetail>(
-    `select ${runColumns}, r.detail from runs r where r.id = $1`,
-    [id],
-  );
-  return rows[0];
+  const { rows } = await db.pool.query<Row>(`select ${runColumns}, r.detail from runs r where r.id = $1`, [
+    id,
+  ]);
+  return (await withJudging(db, rows))[0];
 }
 
 /** Every run of a trace, newest first. */
 export async function listRunsOfTrace(db: Database, traceId: string): Promise<RunWithDetail[]> {
-  const { rows } = await db.pool.query<RunWithDetail>(
+  const { rows } = await db.pool.query<Row>(
     `select ${runColumns}, r.detail from runs r where r.trace_id = $1 order by r.id desc`,
     [traceId],
   );
-  return rows;
+  return withJudging(db, rows);
+}
+
+async function withJudging(db: Database, runs: Row[]): Promise<RunWithDetail[]> {
+  const sums = await sumJudging(
+    db,
+    runs.map(({ id }) => id),
+  );
+  return runs.map(run => ({ ...run, judging: sums.get(run.id) ?? null }));
 }
 
 /** `outcome`: only the runs in which the test had this one; `from` (inclusive) and `to`: only those made between. */
@@ -84,11 +95,12 @@ export async function listRunsOfTest(
 ): Promise<Look<RunWithDetail>> {
   const { before, rowsMax } = listing;
   const ceiling = test.to ? idAt(test.to.getTime() + clockSlackMs) : before;
-  return scan(
+  const { rows, reach } = await scan(
     { before: ceiling < before ? ceiling : before, rowsMax },
     (within, stretch) => lookForRunsOfTest(db, test, within, stretch),
     patience,
   );
+  return { rows: await withJudging(db, rows), reach };
 }
 
 /** What a run can come to in which a test had the outcome: one of the worst among its tests' (E6). */
@@ -106,7 +118,7 @@ async function lookForRunsOfTest(
   { agentId, testId, outcome, from, to }: JudgedTest,
   { before, rowsMax }: Listing,
   stretch: number,
-): Promise<Look<RunWithDetail>> {
+): Promise<Look<Row>> {
   const { rows: hours } = await db.pool.query<{ ms: number }>({
     name: `busy_hour_of_test_${outcome ?? "any"}`,
     text: `select extract(epoch from hour)::float8 * 1000 as ms from test_hours
@@ -120,7 +132,7 @@ async function lookForRunsOfTest(
   const ceiling = idAt(hours[0].ms + hourMs + clockSlackMs);
   const verdicts = outcome ? verdictsWith[outcome] : null;
   const pageMax = outcome ? Math.max(rowsMax, openedMax) : rowsMax;
-  const { rows } = await db.pool.query<RunWithDetail & { reach: string | null }>({
+  const { rows } = await db.pool.query<Row & { reach: string | null }>({
     name: "runs_of_test",
     text: `with stretch as materialized (
         select id from runs

@@ -14,7 +14,7 @@ import { registerJudge } from "../../src/http/judge.ts";
 import { registerJudgeConnections } from "../../src/http/judge-connections.ts";
 import { registerJudgePrices } from "../../src/http/judge-prices.ts";
 import { registerJudgeSettings } from "../../src/http/judge-settings.ts";
-import { openLog } from "../../src/http/log.ts";
+import { registerJudging } from "../../src/http/judging.ts";
 import { registerOutages } from "../../src/http/outages.ts";
 import type { Route } from "../../src/http/route-table.ts";
 import { registerRuns } from "../../src/http/runs.ts";
@@ -25,7 +25,6 @@ import { Preparer } from "../../src/ingest/preparer.ts";
 import type { IngestDeps } from "../../src/ingest.ts";
 import { columnsOf } from "../../src/model/columns.ts";
 import { derive } from "../../src/model/derive.ts";
-import { openJudge } from "../../src/remote/judge.ts";
 import { openOutbound } from "../../src/remote/outbound.ts";
 import { Sandbox } from "../../src/remote/sandbox.ts";
 import { EventPublisher } from "../../src/store/events.ts";
@@ -35,8 +34,8 @@ import { TraceHost } from "../../src/trace-host.ts";
 import { encodeBatch } from "../../src/wire/batch.ts";
 import { makeBatch, makeSpan, makeTrace } from "../model/make-trace.ts";
 import { makeAgent, makeKey, makeTest, type Owner, startTestApp, type TestApp } from "../support/app.ts";
+import { openTestJudging } from "../support/judging.ts";
 
-const judge = openJudge(null, openLog("silent"));
 const sandbox = new Sandbox();
 const preparer = new Preparer({ limits: { nestingMax: 200, spansMax: 100, elementsMax: 10_000 } });
 const limits = { debounceMs: 0, debounceCapMs: 0, traceSpansMax: 10, traceBytesMax: 1000 };
@@ -55,13 +54,17 @@ before(async () => {
       registerTraces(app, { ...deps, events: new EventPublisher(deps.db) });
       registerTraceParts(app, { ...deps, reader: readerOf(deps) });
       registerRuns(app, deps);
+      registerJudging(app, deps);
       registerOutages(app, { ...deps, events: new EventPublisher(deps.db) });
       registerIngestionLog(app, deps);
       registerInsights(app, deps);
       registerAgentConnections(app, { ...deps, vault, outbound });
       registerEvents(app, { ...deps, hub: new EventHub() });
-      registerEditor(app, { ...deps, editor: openEditor({ db: deps.db, judgeOf: () => judge, sandbox }) });
-      registerJudge(app, { ...deps, judge: undefined, openJudge: async () => judge });
+      registerEditor(app, {
+        ...deps,
+        editor: openEditor({ db: deps.db, judgeOf: openTestJudging(deps.db, null).judgeOf, sandbox }),
+      });
+      registerJudge(app, { ...deps, environmentJudge: null, openTrialLine });
       registerJudgeConnections(app, { ...deps, vault, environmentJudge: null, openTrialLine });
       registerJudgePrices(app, deps);
       registerJudgeSettings(app, deps);

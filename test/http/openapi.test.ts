@@ -12,6 +12,7 @@ import { registerJudge } from "../../src/http/judge.ts";
 import { registerJudgeConnections } from "../../src/http/judge-connections.ts";
 import { registerJudgePrices } from "../../src/http/judge-prices.ts";
 import { registerJudgeSettings } from "../../src/http/judge-settings.ts";
+import { registerJudging } from "../../src/http/judging.ts";
 import { registerOutages } from "../../src/http/outages.ts";
 import { registerRuns } from "../../src/http/runs.ts";
 import { registerSampleTrace } from "../../src/http/sample-trace.ts";
@@ -44,6 +45,7 @@ function extend(app: App, deps: Deps): void {
   const reader = new TraceHost({ db: deps.db, databaseUrl: "", log: deps.log as Logger });
   registerTraceParts(app, { ...deps, reader });
   registerRuns(app, deps);
+  registerJudging(app, deps);
   registerOutages(app, { ...deps, events: new EventPublisher(deps.db) });
   registerEditor(app, { ...deps, editor });
   registerInsights(app, deps);
@@ -54,8 +56,8 @@ function extend(app: App, deps: Deps): void {
   });
   registerJudge(app, {
     ...deps,
-    judge: undefined,
-    openJudge: () => Promise.reject(new Error("never asked")),
+    environmentJudge: null,
+    openTrialLine: () => Promise.reject(new Error("never asked")),
   });
   registerJudgeConnections(app, {
     ...deps,
