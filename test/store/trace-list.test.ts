@@ -21,7 +21,14 @@ const testIds = [randomUUID(), randomUUID()];
 const began = Date.UTC(2026, 0, 1);
 const hourMs = 3_600_000;
 
-type ModelRun = { state: RunState; verdict: Outcome; routing: Routing; test: number; outage: boolean };
+type ModelRun = {
+  state: RunState;
+  verdict: Outcome;
+  routing: Routing;
+  test: number;
+  outage: boolean;
+  waiting: boolean;
+};
 type ModelTrace = {
   kind: "live" | "test_run";
   path: "canonical" | "otlp";
@@ -41,6 +48,7 @@ const run: fc.Arbitrary<ModelRun> = fc.record({
   routing: fc.constantFrom(...routings),
   test: fc.nat(1),
   outage: fc.boolean(),
+  waiting: fc.boolean(),
 });
 const trace: fc.Arbitrary<ModelTrace> = fc.record({
   kind: fc.constantFrom("live", "live", "test_run"),
@@ -57,7 +65,7 @@ const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: 
 const filter: fc.Arbitrary<TraceFilters> = fc.record({
   kind: optional(fc.constantFrom("live", "test_run")),
   path: optional(fc.constantFrom("canonical", "otlp")),
-  state: optional(fc.constantFrom("pending", "running", "completed", "error", "none")),
+  state: optional(fc.constantFrom("pending", "running", "waiting", "completed", "error", "none")),
   verdict: optional(fc.constantFrom(...outcomes)),
   routing: optional(fc.constantFrom(...routings)),
   failed: optional(fc.boolean()),
@@ -128,11 +136,12 @@ async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
         one.failed,
       ],
     );
-    for (const { state, verdict, routing, test, outage } of one.runs) {
+    for (const { state, verdict, routing, test, outage, waiting } of one.runs) {
       const judged = state === "completed";
       await db.pool.query(
-        `insert into runs (id, trace_id, agent_id, kind, state, due_at, verdict, routing, test_ids, outage_open)
-        values (uuidv7(), $1, $2, 'passive', $3, now(), $4, $5, $6, $7)`,
+        `insert into runs (id, trace_id, agent_id, kind, state, due_at, verdict, routing, test_ids, outage_open,
+          next_try_at)
+        values (uuidv7(), $1, $2, 'passive', $3, now(), $4, $5, $6, $7, $8)`,
         [
           id,
           agentId,
@@ -141,6 +150,7 @@ async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
           judged ? routing : null,
           judged ? [testIds[test]] : null,
           judged && outage,
+          state === "running" && waiting ? new Date() : null,
         ],
       );
     }
@@ -163,7 +173,9 @@ function passes(one: Stored, filters: TraceFilters): boolean {
     is(filters.failed, one.failed) &&
     is(filters.httpStatus, one.httpStatus) &&
     is(filters.externalId, one.externalId) &&
-    is(filters.state, shown?.state ?? "none") &&
+    (filters.state === "waiting"
+      ? shown?.state === "running" && shown.waiting
+      : is(filters.state, shown?.state ?? "none")) &&
     is(filters.verdict, judged?.verdict) &&
     is(filters.routing, judged?.routing) &&
     is(filters.outage, judged?.outage ?? false) &&
