@@ -7,7 +7,7 @@ import { Button } from "../../ui/Button.tsx";
 import { Choices } from "../../ui/Field.tsx";
 import { AssertionFields } from "./AssertionFields.tsx";
 import { assertionTypes, isAssertionType } from "./assertion-types.ts";
-import { type Doc, isRecord, withField } from "./document.ts";
+import { type Doc, isRecord } from "./document.ts";
 import { TextLine } from "./fields.tsx";
 import { useFaultOf, useTold } from "./told.ts";
 
@@ -85,14 +85,13 @@ export const AssertionCard = memo(function AssertionCard(props: CardProps) {
   );
 });
 
-type KnownProps = Pick<CardProps, "at" | "ids"> & { assertion: Doc; type: AssertionType; path: string };
+type KnownProps = Pick<CardProps, "identity" | "ids"> & { assertion: Doc; type: AssertionType; path: string };
 
-function Known({ assertion, type, path, at, ids }: KnownProps) {
+function Known({ assertion, type, path, identity, ids }: KnownProps) {
   const { change } = useTold();
   const { about, must, mustNot } = assertionTypes[type];
   const ruleId = useId();
-  const onField = (name: string, value: unknown) =>
-    change({ kind: "assertion", at, value: withField(assertion, name, value) });
+  const onField = (name: string, value: unknown) => change({ kind: "part", key: identity, name, value });
   // Left out where it was: what is as it was is no change.
   const isNot = Object.hasOwn(assertion, "negate") ? false : undefined;
   return (

@@ -80,9 +80,10 @@ export function Editor({ origin }: { origin: Origin }) {
   });
 
   const { tried } = save;
+  const threshold = useSame(editing.document["threshold"] ?? 0.7);
   const told: Told = useMemo(
-    () => ({ issues, warnings, isDue: path => tried || visited.has(path), vocabulary, change }),
-    [issues, warnings, tried, visited, vocabulary],
+    () => ({ issues, warnings, isDue: path => tried || visited.has(path), vocabulary, threshold, change }),
+    [issues, warnings, tried, visited, vocabulary, threshold],
   );
   const name = save.stored?.name ?? "New test case";
   return (
