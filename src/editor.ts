@@ -1,4 +1,5 @@
 // What whoever writes a test case asks about stored traces: try it on one, draft from one, complete words. Stores nothing.
+import { type ScenarioAsk, type ScenarioTrial, tryScenario } from "./editor/try-scenario.ts";
 import { applicability, routingQuestion } from "./evaluate/applicability.ts";
 import { assertionsAbout, type Place, valueAt } from "./evaluate/draft-assertion.ts";
 import { proposeTest } from "./evaluate/draft-test.ts";
@@ -42,6 +43,7 @@ export type Editor = {
   /** Throws VALIDATION_ERROR where there is no such value, or no assertion fits it. */
   draftAssertion(ask: DraftAssertionAsk, signal: AbortSignal): Promise<Omit<Assertion, "id"> | undefined>;
   vocabulary(ask: { agentId: string }, signal: AbortSignal): Promise<Vocabulary>;
+  tryScenario(ask: ScenarioAsk, signal: AbortSignal): Promise<ScenarioTrial>;
 };
 
 export type EditorDeps = {
@@ -84,6 +86,7 @@ export function openEditor({ clock = systemClock, ...deps }: EditorDeps): Editor
       );
       return fresh.made;
     },
+    tryScenario: (ask, signal) => tryScenario({ ...deps, clock }, ask, signal),
   };
 }
 
