@@ -98,14 +98,14 @@ function Estimate({ estimate, outdated, onGo, onCancel }: EstimateProps) {
 }
 
 function Summary({ trial, onGo }: { trial: ScenarioTrial; onGo: () => void }) {
-  const { left, calls, costUsd, unavailable, items } = trial;
+  const { left, calls, cached, costUsd, unavailable, items } = trial;
   if (trial.inputs === 0) return <p>{nothing(trial)}</p>;
   return (
     <>
       {items.length > 0 && (
         <p className="quiet small">
           {counted(items.length, "input")} answered
-          {calls === 0
+          {cached === items.length
             ? ", all known already: nothing was spent."
             : ` by ${counted(calls, "call")}, ${usedText(trial)}${costUsd === null ? "" : `, ${moneyText(costUsd)}`}.`}{" "}
           <LeftOut trial={trial} />
