@@ -120,7 +120,7 @@ async function dryRun(
 
 /** Nobody who tries something out waits for a later try. */
 function askableFor({ judgeOf, sandbox }: EditorDeps, { agentId, traceId }: LoadedTrace): Askable {
-  return { judge: judgeOf({ agentId, traceId, runId: null, deadlineAt: null }), sandbox };
+  return { judge: judgeOf({ agentId, traceId, runId: null, deadlineAt: null, tries: 0 }), sandbox };
 }
 
 /** Stands where the id of a stored test would. */

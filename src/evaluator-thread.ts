@@ -28,6 +28,7 @@ const worker = new RunWorker({
   log,
   judgeOf: () => judge,
   leaseMs: config.leaseMs,
+  judgeDeadlineMs: config.judgeDeadlineMs,
   onEnd: (state, verdict) => tell({ type: "run", state, verdict }),
 });
 

@@ -59,7 +59,15 @@ const quickJudge: Judge = {
 };
 
 /** A worker on a pool of its own. */
-function startWorker({ judge = quickJudge, leaseMs = 30_000 }: { judge?: Judge; leaseMs?: number } = {}) {
+function startWorker({
+  judge = quickJudge,
+  leaseMs = 30_000,
+  judgeDeadlineMs = 900_000,
+}: {
+  judge?: Judge;
+  leaseMs?: number;
+  judgeDeadlineMs?: number;
+} = {}) {
   const own: Database = openDatabase(url, 4);
   const ended: string[] = [];
   const events = new EventPublisher(own);
@@ -69,6 +77,7 @@ function startWorker({ judge = quickJudge, leaseMs = 30_000 }: { judge?: Judge; 
     sandbox,
     judgeOf: () => judge,
     leaseMs,
+    judgeDeadlineMs,
     log: pino({ level: "silent" }),
     onEnd: (state, verdict) => void ended.push(verdict ?? state),
   });

@@ -20,11 +20,12 @@ export const outcomes: Record<Outcome, Word> = {
   missing_instrumentation: { text: "Missing instrumentation", icon: "missing", tone: "warn" },
 };
 
-/** `none`: a trace without a run. */
-export const runStates: Record<RunState | "none", Word> = {
+/** `none`: a trace without a run; `waiting`: one that is running, and asks the judge again later. */
+export const runStates: Record<RunState | "none" | "waiting", Word> = {
   none: { text: "Not evaluated", icon: "none" },
   pending: { text: "Pending", icon: "clock", tone: "info" },
   running: { text: "Running", icon: "spin", tone: "info" },
+  waiting: { text: "Waiting", icon: "clock", tone: "info" },
   completed: { text: "Completed", icon: "check" },
   error: { text: "Error", icon: "warning", tone: "bad" },
 };
@@ -108,6 +109,7 @@ export const whys: Record<Why, string> = {
   scenario_no_match: "The user’s input does not fit its scenario.",
   no_user_input: "The trace holds no user input that its scenario could be compared with.",
   routing_unavailable: "Its scenario could not be compared: routing was unavailable.",
+  routing_waiting: "Whether its scenario matches is asked of the judge again later.",
   pending: "The evaluation is still to come.",
   not_evaluated: "The trace was not evaluated.",
 };

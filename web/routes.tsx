@@ -199,7 +199,7 @@ const traces = createRoute({
 const trace = createRoute({
   path: "/traces/$traceId",
   getParentRoute: () => agent,
-  validateSearch: textsOf("view", "span", "attribute", "test", "check", "run", "find", "only"),
+  validateSearch: textsOf("view", "span", "attribute", "test", "check", "run", "find", "only", "quote"),
   component: lazyRouteComponent(() => import("./pages/TracePage.tsx"), "TracePage"),
 });
 const tests = createRoute({

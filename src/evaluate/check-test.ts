@@ -52,6 +52,10 @@ const nothingSeen = { expected: null, actual: null, evidence: [] };
 
 /** E3. */
 function afterFailedDependency({ id, type }: Assertion, dependency: Check): Check {
+  if (dependency.skipped === "waiting") {
+    const reason = `It depends on "${dependency.id}", which waits for the judge.`;
+    return { id, type, outcome: "skipped", skipped: "waiting", reason, ...nothingSeen };
+  }
   const reason = `It depends on "${dependency.id}", which did not pass.`;
   return { id, type, outcome: "skipped", skipped: "dependency", reason, ...nothingSeen };
 }

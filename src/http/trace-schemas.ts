@@ -55,6 +55,16 @@ const run = {
   score: z.number().nullable(),
   counts: Counts.nullable(),
   error: z.string().nullable(),
+  cause: z
+    .enum(["traffic", "again"])
+    .describe("again: somebody asked for an outage's skips to be judged again."),
+  outage: z
+    .boolean()
+    .describe("An outage of the judge skipped something here that no later run of the trace has judged."),
+  waiting: z
+    .object({ nextTryAt: time, until: time.describe("When the judge is given up on."), reason: z.string() })
+    .nullable()
+    .describe("Of a running run that waits for the judge; its results are those that are known."),
 };
 
 const Run = z.object(run).meta({ id: "Run" });

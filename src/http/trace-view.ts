@@ -1,6 +1,6 @@
 // The shapes in which traces and runs are answered.
 import type { LoadedTrace } from "../load.ts";
-import type { Applicability, Counts, Result } from "../model/run.ts";
+import type { Applicability, Counts, Result, Waiting } from "../model/run.ts";
 import { type TestCase, whyNotEligible } from "../model/test-case.ts";
 import type { Notice } from "../model/trace.ts";
 import type { RunRow, RunWithDetail } from "../store/run-reads.ts";
@@ -38,7 +38,15 @@ export function runView(run: RunRow) {
     score: run.score,
     counts,
     error: run.error,
+    cause: run.cause,
+    outage: run.outage,
+    waiting: waitingView(run),
   };
+}
+
+function waitingView({ nextTryAt, judgeDeadlineAt, waitingReason }: RunRow): Waiting | null {
+  if (nextTryAt === null || judgeDeadlineAt === null || waitingReason === null) return null;
+  return { nextTryAt: time(nextTryAt), until: time(judgeDeadlineAt), reason: waitingReason };
 }
 
 export type RunDetailView = ReturnType<typeof runView> & { results: Result[]; tests: Applicability[] };
@@ -142,13 +150,14 @@ function judgedView(derived: Notice[], revision: number, runs: RunWithDetail[], 
   };
 }
 
-/** As the latest completed run said; for a test it did not know, as the test stands now. */
+/** As the latest completed run said, else the one that goes on; for a test it did not know, as the test stands now. */
 function testsView(
   runs: RunWithDetail[],
   completed: RunWithDetail | undefined,
   tests: TestCase[],
 ): NotJudged[] {
-  const said = completed ? decodeDetail(completed.detail).tests : [];
+  const judged = completed ?? runs.find(run => run.state === "running" && run.detail !== null);
+  const said = judged ? decodeDetail(judged.detail).tests : [];
   const known = new Set(said.map(test => test.testId));
   const open = runs.some(run => run.state === "pending" || run.state === "running");
   const unjudged = tests

@@ -24,7 +24,13 @@ export type Unjudged =
       state: "not_configured" | "unavailable" | "unusable" | "budget" | "not_sampled";
       reason: string;
     }
-  | { state: "waiting"; reason: string; nextTryAt: number };
+  | {
+      state: "waiting";
+      reason: string;
+      nextTryAt: number;
+      /** It was not asked at all, others being first: no try was in vain. */
+      unasked?: true;
+    };
 
 /** `testId` to label; a test left out of the answer is missing from the map. */
 export type RoutingAnswer =
@@ -100,6 +106,8 @@ export type JudgeContext = {
   runId: string | null;
   /** Until when it is worth waiting for the judge, in ms since the epoch; null: nobody waits for a later try. */
   deadlineAt: number | null;
+  /** How often the judge was asked in vain on this behalf before. */
+  tries: number;
 };
 
 /** The judge as it answers on behalf of one run, or of one who tries something out. */

@@ -5,6 +5,8 @@ import type { TestCaseDocument } from "./test-case.ts";
 
 export type RunState = "pending" | "running" | "completed" | "error";
 export type RunKind = "passive" | "manual";
+/** `again`: somebody asked for what an outage of the judge had skipped to be judged again. */
+export type RunCause = "traffic" | "again";
 export type Routing = "ok" | "not_needed" | "no_user_input" | "unavailable";
 export type Outcome = "passed" | "failed" | "skipped" | "missing_instrumentation";
 export type Counts = Record<Outcome, number>;
@@ -90,7 +92,9 @@ export type Applicability = {
     | "multi_turn"
     | "scenario_no_match"
     | "no_user_input"
-    | "routing_unavailable";
+    | "routing_unavailable"
+    /** The judge is asked again later: only in a run that has not completed. */
+    | "routing_waiting";
   /** The router's own short reason, where it gave one. */
   reason?: string;
   /** Why the user's input looks as if it were addressed to a judge; then no scenario is found not to match. */

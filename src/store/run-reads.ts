@@ -1,5 +1,5 @@
 // Reading runs back: one by its id, those of a trace, those that judged a test.
-import type { Outcome, Routing, RunKind, RunState } from "../model/run.ts";
+import type { Outcome, Routing, RunCause, RunKind, RunState } from "../model/run.ts";
 import type { Database } from "./db.ts";
 import { clockSlackMs, hourMs, idAt, type Listing, timeOfId } from "./listing.ts";
 import { decodeDetail } from "./runs.ts";
@@ -27,6 +27,13 @@ export type RunRow = {
   missing_instrumentation: number | null;
   test_ids: string[] | null;
   error: string | null;
+  cause: RunCause;
+  /** Whether an outage of the judge skipped something that no later run of the trace has judged. */
+  outage: boolean;
+  /** While it waits for the judge: when it goes on, until when at most, and why not now. */
+  nextTryAt: Date | null;
+  judgeDeadlineAt: Date | null;
+  waitingReason: string | null;
 };
 
 export type RunWithDetail = RunRow & { detail: Buffer | null };
@@ -35,7 +42,8 @@ export type RunWithDetail = RunRow & { detail: Buffer | null };
 export const runColumns = `r.id, r.trace_id as "traceId", r.agent_id as "agentId", r.kind, r.state,
   r.due_at as "dueAt", r.created_at as "createdAt", r.started_at as "startedAt", r.finished_at as "finishedAt",
   r.attempts, r.revision, r.routing, r.verdict, r.score, r.passed, r.failed, r.skipped, r.missing_instrumentation,
-  r.test_ids, r.error`;
+  r.test_ids, r.error, r.cause, r.outage_open as outage, r.next_try_at as "nextTryAt",
+  r.judge_deadline_at as "judgeDeadlineAt", r.waiting_reason as "waitingReason"`;
 
 export async function findRun(db: Database, id: string): Promise<RunWithDetail | undefined> {
   const { rows } = await db.pool.query<RunWithDetail>(

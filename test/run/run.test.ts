@@ -64,6 +64,9 @@ async function claimed(sender: Sender, attributes: object = input): Promise<Clai
   return runs.find(run => run.id === runId)!;
 }
 
+/** Nobody waits for a later try. */
+const judgeDeadlineMs = 0;
+
 /** Judges the runs and says where each went. */
 async function judged(judge: Judge, ...runs: ClaimedRun[]) {
   const ends: { judged: JudgedRun[]; gone: ClaimedRun[] } = { judged: [], gone: [] };
@@ -71,7 +74,9 @@ async function judged(judge: Judge, ...runs: ClaimedRun[]) {
     const ended = () => {
       if (ends.judged.length + ends.gone.length === runs.length) resolve();
     };
-    judgeRuns({ db, judgeOf: () => judge, sandbox }, runs, new AbortController().signal, {
+    judgeRuns({ db, judgeOf: () => judge, sandbox, judgeDeadlineMs }, runs, new AbortController().signal, {
+      partly: () => {},
+      waits: ({ run }) => reject(new Error(`The run ${run.id} waits for the judge.`)),
       judged(run) {
         ends.judged.push(run);
         ended();
@@ -360,8 +365,15 @@ describe("a run", () => {
       },
     };
     const unexpected = () => assert.fail("a run that was called off has ended");
-    const ends = { judged: unexpected, faulty: unexpected, gone: unexpected };
-    await judgeRuns({ db, judgeOf: () => watched, sandbox }, [run], calledOff.signal, ends);
+    const ends = {
+      judged: unexpected,
+      partly: () => {},
+      waits: unexpected,
+      faulty: unexpected,
+      gone: unexpected,
+    };
+    const deps = { db, judgeOf: () => watched, sandbox, judgeDeadlineMs };
+    await judgeRuns(deps, [run], calledOff.signal, ends);
     await asked.promise;
     calledOff.abort();
     await answered.promise;

@@ -68,7 +68,8 @@ async function complete(database: Database, judged: Judged, one: Judgement, leas
 
 function completed(id: string, judged: Judged, one: Judgement) {
   const tokens = { input: one.tokens, output: one.tokens, reasoning: null, total: null };
-  return { id, revision: 1, verdict: verdictOf(judged, one), durationMs: one.durationMs, tokens };
+  const verdict = verdictOf(judged, one);
+  return { id, revision: 1, verdict, outage: false, durationMs: one.durationMs, tokens };
 }
 
 /** The counts of the tables, all hours together, beside the same counted from the runs as they are stored. */

@@ -47,7 +47,11 @@ function makeWorker(database: Database = db) {
   };
 }
 
-const unmeasured = { durationMs: null, tokens: { input: null, output: null, reasoning: null, total: null } };
+const unmeasured = {
+  outage: false,
+  durationMs: null,
+  tokens: { input: null, output: null, reasoning: null, total: null },
+};
 const counts = { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 };
 const verdict: Verdict = {
   routing: "not_needed",

@@ -24,6 +24,7 @@ import { type CellContext, ColumnsPopover } from "./traces/columns.tsx";
 import { FilterBar } from "./traces/FilterBar.tsx";
 import { isFiltered, without } from "./traces/filters.ts";
 import { leftWith } from "./traces/left-with.ts";
+import { OutageBanner } from "./traces/OutageBanner.tsx";
 import { TraceTable } from "./traces/TraceTable.tsx";
 import { ViewsPopover } from "./traces/Views.tsx";
 import "../styles/traces.css";
@@ -52,6 +53,7 @@ export function TracesPage() {
           <ViewsPopover agentId={agentId} search={search} />
           <ColumnsPopover />
         </FilterBar>
+        <OutageBanner agentId={agentId} search={search} />
         <Traces {...{ projectId, agentId, list, live, search }} onClear={() => change(without(search))} />
       </div>
     </Page>

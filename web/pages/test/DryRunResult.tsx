@@ -5,6 +5,7 @@ import { outcomes, whys } from "../../labels.ts";
 import type { DryRun } from "../../queries/editor.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import "../../styles/evaluation.css";
+import "../../styles/judging.css";
 import type { TraceOutline } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";

@@ -7,7 +7,7 @@ import type { Run } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/now.ts";
-import { remainingText } from "../../ui/Time.tsx";
+import { NextTry, remainingText } from "../../ui/Time.tsx";
 
 type SubjectProps = { row: TraceRow; params: { projectId: string; agentId: string; traceId: string } };
 
@@ -60,6 +60,16 @@ export function RunCell({ run }: { run: Run | null }) {
       <>
         <Badge word={runStates.pending} />
         <Countdown to={run.dueAt} />
+      </>
+    );
+  }
+  if (run.waiting) {
+    return (
+      <>
+        <Badge word={runStates.waiting} />
+        <span className="quiet small" title={run.waiting.reason}>
+          <NextTry at={run.waiting.nextTryAt} />
+        </span>
       </>
     );
   }

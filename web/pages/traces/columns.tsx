@@ -38,8 +38,8 @@ const standing: readonly Column[] = [
   {
     id: "name",
     label: "Name and input",
-    rem: 12,
-    tightRem: 9,
+    rem: 10.5,
+    tightRem: 8,
     growsTo: "1fr",
     cell: (row, { projectId, agentId }) => (
       <Subject row={row} params={{ projectId, agentId, traceId: row.id }} />
@@ -48,9 +48,8 @@ const standing: readonly Column[] = [
   {
     id: "verdict",
     label: "Verdict",
-    rem: 16,
-    tightRem: 18,
-    growsTo: "18rem",
+    rem: 18,
+    growsTo: "20rem",
     cell: ({ run }) => <RunCell run={run} />,
   },
   {
@@ -65,13 +64,13 @@ const standing: readonly Column[] = [
     id: "duration",
     label: "Duration",
     rem: 4.5,
-    growsTo: "7.5rem",
+    growsTo: "var(--duration-max)",
     cell: ({ durationMs }) => (durationMs === null ? none : <Duration ms={durationMs} />),
   },
   {
     id: "tokens-in",
     label: "Tokens in",
-    rem: 4.5,
+    rem: 4.25,
     from: "wide",
     end: true,
     cell: ({ tokens }) => count(tokens.input),

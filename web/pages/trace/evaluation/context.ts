@@ -9,6 +9,9 @@ export type Shared = {
   selected: Selection | undefined;
   /** Undefined on another page than the trace's: what was looked at is then a link to it. */
   onSelect: Select | undefined;
+  /** The passage that is marked in what was said, by its name; and marking another. Absent on other pages. */
+  quoted?: string | undefined;
+  onQuote?: (name: string) => void;
   /** Unfolds a check and goes there. */
   onShow: (testId: string, checkId: string) => void;
   /** Of the agent's pages. */
