@@ -31,7 +31,7 @@ export type DryRun = {
   revision: number;
   result: Omit<Result, "testId">;
   /** Whether a run would judge the trace by this test, were it active; null unless asked for. */
-  applicability: Pick<Applicability, "applied" | "why" | "reason"> | null;
+  applicability: Pick<Applicability, "applied" | "why" | "reason" | "suspicious"> | null;
 };
 
 export type DraftAssertionAsk = { traceId: string; spanId: string } & Pick<Place, "attribute" | "path">;
@@ -156,8 +156,13 @@ async function applicabilityOf(
   const question = routingQuestion(derived, [active]);
   const answer =
     question && (/\S/.test(active.scenario) ? await judge.route(question, signal) : nothingToCompare);
-  const { applied, why, reason } = applicability(derived, [active], answer).tests[0]!;
-  return { applied, why, ...(reason === undefined ? {} : { reason }) };
+  const { applied, why, reason, suspicious } = applicability(derived, [active], answer).tests[0]!;
+  return {
+    applied,
+    why,
+    ...(reason === undefined ? {} : { reason }),
+    ...(suspicious === undefined ? {} : { suspicious }),
+  };
 }
 
 const nothingToCompare: RoutingAnswer = {

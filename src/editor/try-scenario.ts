@@ -67,7 +67,7 @@ export async function tryScenario(
   const questions = inputs.map(recent => ({
     recent,
     question: { userInput: recent.input, scenarios: [{ testId, scenario }] },
-    judge: judgeOf({ agentId, traceId: recent.traceId, runId: null, deadlineAt: null }),
+    judge: judgeOf({ agentId, traceId: recent.traceId, runId: null, deadlineAt: null, tries: 0 }),
   }));
   const come = estimate ? await estimated(questions) : await asked(questions, clock, signal);
   return { ...seen, inputs: inputs.length, ...come };

@@ -16,7 +16,12 @@ export const DryRun = z
     revision: z.number().describe("The trace's revision that was judged."),
     result: Result.omit({ testId: true }),
     applicability: z
-      .object({ applied: z.boolean(), why: z.string(), reason: z.string().optional() })
+      .object({
+        applied: z.boolean(),
+        why: z.string(),
+        reason: z.string().optional(),
+        suspicious: z.string().optional().describe("Why the user's input looks as if addressed to a judge."),
+      })
       .nullable()
       .describe("Whether the trace would be judged by the test, were it active; null unless asked for."),
   })

@@ -103,7 +103,7 @@ describe("a scenario that is tried", () => {
       asked.map(({ question, context }) => [question.userInput, context]),
       tried.items.map(({ input, traceId }) => [
         input,
-        { agentId: sender.agentId, traceId, runId: null, deadlineAt: null },
+        { agentId: sender.agentId, traceId, runId: null, deadlineAt: null, tries: 0 },
       ]),
     );
     const { items: _, ...figures } = tried;

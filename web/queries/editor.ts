@@ -27,7 +27,7 @@ export type DryRun = {
   traceId: string;
   revision: number;
   result: Omit<Result, "testId">;
-  applicability: Pick<Applicability, "applied" | "why" | "reason"> | null;
+  applicability: Pick<Applicability, "applied" | "why" | "reason" | "suspicious"> | null;
 };
 
 /** An input of a recent conversation, and how a scenario fits it; `label` null: the judge gave no sound answer. */

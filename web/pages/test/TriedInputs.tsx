@@ -3,7 +3,9 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import type { RouteLabel } from "../../../src/model/judge.ts";
 import { counted, routeLabels, type Word } from "../../labels.ts";
 import type { TriedInput } from "../../queries/editor.ts";
+import "../../styles/judging.css";
 import { Badge } from "../../ui/Badge.tsx";
+import { InputFlag } from "../trace/evaluation/InputFlag.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
 
@@ -59,11 +61,7 @@ export function TriedInputs({ items }: { items: TriedInput[] }) {
             </div>
             <p className="editor-words">{input}</p>
             <p className="quiet small break">{reason}</p>
-            {suspicious && (
-              <p className="quiet small break">
-                It seems to speak to the judge, so it counts as unsure: {suspicious}
-              </p>
-            )}
+            {suspicious !== undefined && <InputFlag reason={suspicious} />}
           </li>
         ))}
       </ul>
