@@ -84,7 +84,7 @@ export const passiveBehaviors: Record<PassiveBehavior, { text: string; about: st
   always_run: { text: "Always run", about: "On every conversation, whatever it is about." },
   run_when_relevant: {
     text: "Run when relevant",
-    about: "On conversations that its scenario fits; a judge decides. Without a scenario it runs on all.",
+    about: "On conversations that its scenario fits; a judge decides.",
   },
   manual_only: { text: "Manual only", about: "Never on real conversations." },
 };

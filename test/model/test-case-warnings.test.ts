@@ -12,7 +12,7 @@ const sound = {
   assertions: [
     { type: "response_regex", pattern: "Lyon" },
     { type: "semantic", criteria: ["Says where.", "Names salt and pepper."], threshold: 0.4 },
-    { type: "semantic", criteria: "Does not promise a date." },
+    { type: "semantic", criteria: "Does not promise a date, e.g. one of the coming week." },
     { type: "semantic", criteria: "Promises a date.", negate: true },
     { type: "tool_call", expected_name: "refund", min: 0, max: 0 },
   ],
