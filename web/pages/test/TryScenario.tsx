@@ -5,7 +5,7 @@ import { moneyText, usedText } from "../../money.ts";
 import type { ScenarioTrial } from "../../queries/editor.ts";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
-import type { TrialControl } from "./scenario-trial.ts";
+import type { Trial, TrialControl } from "./scenario-trial.ts";
 import { TriedInputs } from "./TriedInputs.tsx";
 
 type TryScenarioProps = {
@@ -32,7 +32,7 @@ export function TryScenario({ scenario, control }: TryScenarioProps) {
           Shows which of the last 50 conversations the scenario would match. What it costs is said first.
         </p>
       </div>
-      {(trial.step === "none" || trial.step === "failed" || isOutdated) && (
+      {(isOutdated || !isOpen(trial)) && (
         <div className="line">
           {/\S/.test(text) ? (
             <Button busy={isBusy} onClick={() => void begin(text)}>
@@ -67,6 +67,12 @@ export function TryScenario({ scenario, control }: TryScenarioProps) {
       )}
     </section>
   );
+}
+
+/** Whether something else is to be pressed, or waited for, first. */
+function isOpen(trial: Trial): boolean {
+  if (trial.step === "estimated") return trial.estimate.inputs > 0 && trial.estimate.unavailable === null;
+  return trial.step === "estimating" || trial.step === "asking";
 }
 
 type EstimateProps = { estimate: ScenarioTrial; outdated: boolean; onGo: () => void; onCancel: () => void };
