@@ -238,6 +238,12 @@ const agentSettings = createRoute({
   getParentRoute: () => agent,
   component: lazyRouteComponent(() => import("./pages/AgentSettingsPage.tsx"), "AgentSettingsPage"),
 });
+const judging = createRoute({
+  path: "/judging",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("days"),
+  component: lazyRouteComponent(() => import("./pages/JudgingPage.tsx"), "JudgingPage"),
+});
 const ingestion = createRoute({
   path: "/ingestion",
   getParentRoute: () => project,
@@ -253,6 +259,16 @@ const projectSettings = createRoute({
   path: "/settings",
   getParentRoute: () => project,
   component: lazyRouteComponent(() => import("./pages/ProjectPage.tsx"), "ProjectPage"),
+});
+const projectJudge = createRoute({
+  path: "/settings/judge",
+  getParentRoute: () => project,
+  component: lazyRouteComponent(() => import("./pages/ProjectJudgePage.tsx"), "ProjectJudgePage"),
+});
+const projectPrices = createRoute({
+  path: "/settings/prices",
+  getParentRoute: () => project,
+  component: lazyRouteComponent(() => import("./pages/ProjectPricesPage.tsx"), "ProjectPricesPage"),
 });
 
 const routeTree = root.addChildren([
@@ -271,10 +287,12 @@ const routeTree = root.addChildren([
     ]),
     project.addChildren([
       agents,
-      agent.addChildren([traces, trace, tests, test, testResults, insights, start, agentSettings]),
+      agent.addChildren([traces, trace, tests, test, testResults, insights, start, judging, agentSettings]),
       keys,
       ingestion,
       projectSettings,
+      projectJudge,
+      projectPrices,
     ]),
     unknown,
   ]),

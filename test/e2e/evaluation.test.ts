@@ -412,7 +412,7 @@ test("without a judge semantic checks are skipped and routing is unavailable, an
   await shows(
     checkOf(region, "Semantic", "warm"),
     /No judge is configured/,
-    /SVC_JUDGE_URL=/,
+    "Add a judge to the project",
     "The reply is warm.",
   );
   const others = region.getByRole("region", { name: "did not run" });

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-quer
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { AgentForm } from "../forms/AgentForm.tsx";
 import { DeleteSection } from "../forms/DeleteSection.tsx";
+import { JudgeSettingsSection } from "../forms/JudgeSettingsForm.tsx";
 import { agentQuery, agentsQuery, lastTraceQuery } from "../queries/agents.ts";
 import { keysQuery } from "../queries/keys.ts";
 import { Verdict } from "../ui/Badge.tsx";
@@ -46,6 +47,7 @@ export function AgentSettingsPage() {
             onDone={() => toast("The agent is saved.")}
           />
         </section>
+        <JudgeSettingsSection projectId={projectId} agentId={agentId} />
         <DeleteSection
           noun="agent"
           name={agent.name}

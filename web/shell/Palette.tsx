@@ -124,6 +124,8 @@ function useCommands(project: Project | undefined, onHelp: () => void): Command[
           go("keys", "key", "Keys", `${base}/keys`),
           go("ingestion", "log", "Ingestion log", `${base}/ingestion`),
           go("project", "project", "Project settings", `${base}/settings`),
+          go("project-judge", "model", "Project: judge", `${base}/settings/judge`),
+          go("prices", "model", "Project: prices of judges", `${base}/settings/prices`),
           ...agents.flatMap(({ id, name }, at) =>
             agentPages.map(([path, page], place) => ({
               ...go(`${id}-${path}`, "agent", `${name}: ${page}`, `${base}/agents/${id}/${path}`),

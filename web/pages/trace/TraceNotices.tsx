@@ -12,6 +12,7 @@ import { Button } from "../../ui/Button.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 import { useNow } from "../../ui/now.ts";
 import { ClockTime, NextTry, remainingText } from "../../ui/Time.tsx";
+import { useHasJudge } from "../NoJudge.tsx";
 import { shownRun } from "./tree.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
@@ -165,9 +166,28 @@ function lower(sentence: string): string {
 type CodedProps = { code: NoticeCode; trace: TraceOutline; judging: boolean };
 
 function CodedNotice({ code, trace, judging }: CodedProps) {
+  const { projectId } = route.useParams();
+  const hasJudge = useHasJudge(projectId);
+  if (code === "routing_unavailable" && !hasJudge) return <NeverRouted projectId={projectId} />;
   return (
     <Notice tone={code === "routing_unavailable" ? "warn" : "info"}>
       <Brief>{words[code](trace, judging)}</Brief>
+    </Notice>
+  );
+}
+
+/** No fault of the trace, and the same for each. */
+function NeverRouted({ projectId }: { projectId: string }) {
+  return (
+    <Notice tone="info">
+      <Brief>
+        <b>Routing unavailable: no conditional check was evaluated.</b> No judge: tests that run when relevant
+        are not judged.{" "}
+        <Link to="/projects/$projectId/settings/judge" params={{ projectId }}>
+          Add one
+        </Link>
+        . Always-run checks ran.
+      </Brief>
     </Notice>
   );
 }

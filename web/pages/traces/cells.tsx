@@ -51,8 +51,11 @@ const withoutVerdict = {
   unavailable: undefined,
 } as const;
 
-/** What the run came to, in its word and counts, or how far it is, or why there is none. */
-export function RunCell({ run }: { run: Run | null }) {
+/**
+ * What the run came to, in its word and counts, or how far it is, or why there is none. Without a judge it is no news
+ * that scenarios were not compared.
+ */
+export function RunCell({ run, hasJudge }: { run: Run | null; hasJudge: boolean }) {
   if (run === null) return <Stated word={runStates.none} more="no test was eligible" />;
   const { state, verdict, counts, routing } = run;
   if (state === "pending") {
@@ -88,7 +91,10 @@ export function RunCell({ run }: { run: Run | null }) {
         <Stated word={runStates.completed} more={routing && withoutVerdict[routing]} />
       )}
       {routing === "unavailable" && (
-        <span className="mark text-warn" title="No conditional test was evaluated.">
+        <span
+          className={hasJudge ? "mark text-warn" : "mark quiet"}
+          title={`No conditional test was evaluated${hasJudge ? "" : ": the project has no judge"}.`}
+        >
           <Icon name={routingUnavailable.icon} />
           <span>{routingUnavailable.text}</span>
         </span>

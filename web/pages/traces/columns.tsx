@@ -8,7 +8,7 @@ import { RelativeTime } from "../../ui/Time.tsx";
 import { Duration, RunCell, Subject } from "./cells.tsx";
 
 /** What a cell knows besides its row. */
-export type CellContext = { projectId: string; agentId: string; agentName: string };
+export type CellContext = { projectId: string; agentId: string; agentName: string; hasJudge: boolean };
 
 export type Column = {
   id: string;
@@ -50,7 +50,7 @@ const standing: readonly Column[] = [
     label: "Verdict",
     rem: 18,
     growsTo: "20rem",
-    cell: ({ run }) => <RunCell run={run} />,
+    cell: ({ run }, { hasJudge }) => <RunCell run={run} hasJudge={hasJudge} />,
   },
   {
     id: "status",

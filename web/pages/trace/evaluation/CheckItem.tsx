@@ -5,7 +5,6 @@ import type { Assertion } from "../../../../src/model/assertion.ts";
 import type { Check, Result } from "../../../../src/model/run.ts";
 import { checkTypes, outcomes } from "../../../labels.ts";
 import { Badge } from "../../../ui/Badge.tsx";
-import { Copy } from "../../../ui/Copy.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
 import { details } from "./CheckDetail.tsx";
 import { useTrace } from "./context.ts";
@@ -93,12 +92,6 @@ const settingsOf: Partial<Record<NonNullable<Check["skipped"]>, string>> = {
   not_sampled: "Go to the agent’s sampling rate",
 };
 
-const judgeSettings = [
-  "SVC_JUDGE_URL=https://api.example.com/v1",
-  "SVC_JUDGE_MODEL=",
-  "SVC_JUDGE_API_KEY=",
-].join("\n");
-
 function Skip({
   check,
   assertion,
@@ -125,12 +118,11 @@ function Skip({
       )}
       {check.skipped === "no_judge" && (
         <>
-          <div className="snippet">
-            <div className="line line-end">
-              <Copy text={judgeSettings}>Copy</Copy>
-            </div>
-            <pre>{judgeSettings}</pre>
-          </div>
+          <p>
+            <Link to="/projects/$projectId/settings/judge" params={{ projectId: params.projectId }}>
+              Add a judge to the project
+            </Link>
+          </p>
           {again && <p className="quiet">{again}</p>}
         </>
       )}

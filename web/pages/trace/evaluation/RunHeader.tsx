@@ -9,6 +9,7 @@ import { Icon } from "../../../ui/Icon.tsx";
 import { Menu } from "../../../ui/Menu.tsx";
 import { Notice } from "../../../ui/Notice.tsx";
 import { NextTry, RelativeTime } from "../../../ui/Time.tsx";
+import { useHasJudge } from "../../NoJudge.tsx";
 import { useTrace } from "./context.ts";
 import { Flag } from "./Flag.tsx";
 import { number, routings, worstFirst } from "./words.ts";
@@ -165,8 +166,12 @@ function RunFacts({ run: { state, startedAt, finishedAt, revision, kind, cause }
 }
 
 function RoutingWord({ run: { routing } }: { run: RunDetail }) {
+  const { params } = useTrace();
+  const hasJudge = useHasJudge(params.projectId);
   if (!routing) return null;
-  const { text, icon, tone, about } = routings[routing];
+  const { text, icon, tone: usual, about } = routings[routing];
+  // Without a judge it is as expected.
+  const tone = usual === "warn" && !hasJudge ? "info" : usual;
   return (
     <div className="small">
       {tone && <Badge word={{ text, icon, tone }} />}{" "}

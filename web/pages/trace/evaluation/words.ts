@@ -70,7 +70,7 @@ export const skipAdvice: Record<NonNullable<Check["skipped"]>, string> = {
   dependency: "Once that check passes, this one is checked.",
   threshold: "Set the threshold of the check, or of its test, to a number from 0 to 1.",
   no_judge:
-    "Start the service with the address and the model of any OpenAI-compatible server, and a key where it asks for one:",
+    "The project has no judge: semantic checks need a language model, of a provider or on a machine of your own.",
   judge_unavailable: "Look at the judge’s server. Once it answers, have the trace judged again.",
   judge_unusable:
     "Choose a model that answers as it is asked to, or a shorter criterion; then have the trace judged again.",
