@@ -112,7 +112,8 @@ test("without a judge the editor says what the test cannot tell, and nothing whe
   await assertAccessible(page);
   await page.getByRole("radio", { name: /^Always run/ }).check();
   await never.waitFor({ state: "detached" });
-  assert.equal(await page.getByText("There is no judge").count(), 0);
+  assert.equal(await page.getByText("No judge:").count(), 0);
   await addAssertion(page, "Semantic");
-  await page.getByText("There is no judge, so semantic checks are skipped.").waitFor();
+  await page.getByText("No judge: semantic checks are skipped.").waitFor();
+  await page.getByRole("form", { name: "Form" }).getByRole("link", { name: "Add one" }).waitFor();
 });

@@ -138,7 +138,7 @@ export function Editor({ origin }: { origin: Origin }) {
                 </Notice>
               )}
               <ToldContext value={told}>
-                <Form editing={editing} onTryScenario={tryScenario} />
+                <Form projectId={projectId} editing={editing} onTryScenario={tryScenario} />
               </ToldContext>
             </form>
             <div className="editor-side">

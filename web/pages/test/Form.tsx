@@ -23,12 +23,13 @@ const statuses = [
 ] as const;
 
 type FormProps = {
+  projectId: string;
   editing: Editing;
   /** Shows what the scenario would match, and starts with what that costs. */
   onTryScenario: () => void;
 };
 
-export function Form({ editing, onTryScenario }: FormProps) {
+export function Form({ projectId, editing, onTryScenario }: FormProps) {
   const { change } = useTold();
   const { document } = editing;
   const set = (name: string) => (value: unknown) => change({ kind: "field", name, value });
@@ -61,7 +62,7 @@ export function Form({ editing, onTryScenario }: FormProps) {
             </Button>
           </div>
         )}
-        <WithoutJudge document={document} />
+        <WithoutJudge projectId={projectId} document={document} />
       </section>
       <Turns turns={document["turns"]} onTurns={set("turns")} />
       <Assertions editing={editing} />
