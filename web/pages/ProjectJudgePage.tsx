@@ -34,8 +34,8 @@ export function ProjectJudgePage() {
 
 function Judge({ projectId, judge }: { projectId: string; judge: ProjectJudge }) {
   const [choosing, setChoosing] = useState(false);
-  // Once it is saved, the form begins anew: without the key that was typed.
-  const [saves, setSaves] = useState(0);
+  // Once it is saved, the form begins anew from that: without the key that was typed. Reading again leaves it alone.
+  const [begun, setBegun] = useState({ serial: 0, judge });
   const own = judge.source === "project";
   const inherits = judge.source === "environment" && !choosing;
   return (
@@ -54,12 +54,12 @@ function Judge({ projectId, judge }: { projectId: string; judge: ProjectJudge })
         <section className="card stack" aria-labelledby="judge-own">
           <h2 id="judge-own">{own ? "Connection" : "A judge for this project"}</h2>
           <JudgeForm
-            key={saves}
+            key={`${judge.source} ${begun.serial}`}
             projectId={projectId}
-            judge={judge}
-            onSaved={() => {
+            judge={own ? begun.judge : judge}
+            onSaved={saved => {
               toast("The judge is saved.");
-              setSaves(saves + 1);
+              setBegun({ serial: begun.serial + 1, judge: saved });
               setChoosing(false);
             }}
           />
@@ -98,7 +98,7 @@ function InForce({ judge }: { judge: ProjectJudge }) {
         </dd>
         <dt>Server</dt>
         <dd>
-          {providers[provider].label}, <code>{host}</code>
+          <code>{host}</code> <span className="quiet">{providers[provider].label}</span>
         </dd>
         {source === "project" && (
           <>

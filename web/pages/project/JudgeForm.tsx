@@ -17,14 +17,13 @@ const choices = (Object.keys(providers) as JudgeProvider[]).map(value => ({
   note: providers[value].needs,
 }));
 
-type JudgeFormProps = { projectId: string; judge: ProjectJudge; onSaved: () => void };
+type JudgeFormProps = { projectId: string; judge: ProjectJudge; onSaved: (judge: ProjectJudge) => void };
 
 export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
   const queries = useQueryClient();
   const own = judge.source === "project";
   const [provider, setProvider] = useState<JudgeProvider>((own && judge.provider) || "openai");
   const [url, setUrl] = useState((own && judge.url) || "");
-  const [removesKey, setRemovesKey] = useState(false);
   const trial = useTrial(projectId);
   const element = useRef<HTMLFormElement>(null);
   const compatible = provider === "openai_compatible";
@@ -34,7 +33,7 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
     provider,
     url: url.trim() || null,
     model: textOf(fields, "model"),
-    ...keyOf(textOf(fields, "apiKey"), removesKey),
+    ...keyOf(textOf(fields, "apiKey"), fields.has("removesKey")),
     concurrency: Number(textOf(fields, "concurrency")),
     tokensPerMinute: textOf(fields, "tokensPerMinute") ? Number(textOf(fields, "tokensPerMinute")) : null,
   });
@@ -42,7 +41,7 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
     send: fields => ask("PUT", `/api/projects/${projectId}/judge`, { body: documentOf(fields) }),
     done: saved => {
       queries.setQueryData(projectJudgeQuery(projectId).queryKey, saved);
-      onSaved();
+      onSaved(saved);
     },
   });
   // The same form, sent to be tried: its faults belong to the same fields.
@@ -109,13 +108,9 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
           autoComplete="new-password"
           spellCheck={false}
         />
-        {hasKey && (
+        {hasKey && (compatible || url.trim() !== "") && (
           <label className="choice">
-            <input
-              type="checkbox"
-              checked={removesKey}
-              onChange={event => setRemovesKey(event.target.checked)}
-            />
+            <input type="checkbox" name="removesKey" />
             <span>Remove the stored key</span>
           </label>
         )}

@@ -82,7 +82,7 @@ function Told({ projectId, trial }: { projectId: string; trial: ProjectJudgeTria
         {ms > 0 && <span className="quiet"> After {durationText(ms)}.</span>}
       </p>
       {fault && <p>{mending[fault]}</p>}
-      {tried.length > 0 && (
+      {(ok || tried.length > 1) && (
         <ul className="judge-tried" aria-label="Ways of asking that were tried">
           {tried.map(({ mode, ok: works, reason: why }) => (
             <li key={mode}>
