@@ -3,17 +3,10 @@ import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import ipaddr from "ipaddr.js";
+import { type JudgeConnection, type JudgeProvider, judgeProviders } from "./model/judge-call.ts";
 
-/** Where the judge answers: the base URL of any OpenAI-compatible API. */
-export type JudgeConfig = {
-  readonly url: string;
-  readonly model: string;
-  readonly apiKey: string | undefined;
-  /** For one question, its retries not included. */
-  readonly timeoutMs: number;
-  /** Questions in flight at once, per process. */
-  readonly concurrency: number;
-};
+/** The judge of every project that brings none of its own. */
+export type JudgeConfig = Readonly<JudgeConnection>;
 
 /** What one request or one merged trace may hold (A4, A11). */
 export type Bounds = {
@@ -212,25 +205,57 @@ function readMailFrom(env: Environment): string | undefined {
 }
 
 function readJudge(env: Environment): JudgeConfig | undefined {
+  const provider = oneOf(env, "SVC_JUDGE_PROVIDER", judgeProviders);
   const address = url(env, "SVC_JUDGE_URL", ["http:", "https:"], "https://api.example.com/v1");
   const model = text(env, "SVC_JUDGE_MODEL");
-  const timeoutMs = integer(env, "SVC_JUDGE_TIMEOUT_MS", 30_000, 100, 600_000);
-  const concurrency = integer(env, "SVC_JUDGE_CONCURRENCY", 8, 1, 1_000);
-  if (address !== undefined && model !== undefined) {
-    return Object.freeze({
-      url: address,
-      model,
-      apiKey: text(env, "SVC_JUDGE_API_KEY"),
-      timeoutMs,
-      concurrency,
-    });
+  const apiKey = text(env, "SVC_JUDGE_API_KEY");
+  const bounds = {
+    timeoutMs: integer(env, "SVC_JUDGE_TIMEOUT_MS", 30_000, 100, 600_000),
+    concurrency: integer(env, "SVC_JUDGE_CONCURRENCY", 8, 1, 1_000),
+    tokensPerMinute: readTokensPerMinute(env),
+  };
+  if (provider === undefined && address === undefined && model === undefined) return undefined;
+  const judged = { provider: provider ?? "openai_compatible", url: address, model, apiKey };
+  const [missing, why] = missingOf(judged) ?? [];
+  if (missing !== undefined) throw new ConfigError(`${missing} is missing: ${why}.`);
+  return Object.freeze({
+    provider: judged.provider,
+    url: address ?? null,
+    model: model!,
+    apiKey: apiKey ?? null,
+    ...bounds,
+  });
+}
+
+type Judged = {
+  provider: JudgeProvider;
+  url: string | undefined;
+  model: string | undefined;
+  apiKey: string | undefined;
+};
+
+function missingOf({ provider, url, model, apiKey }: Judged): [name: string, why: string] | undefined {
+  if (model === undefined) {
+    return [
+      "SVC_JUDGE_MODEL",
+      "a judge needs a model; without any SVC_JUDGE_ variable the service runs without one",
+    ];
   }
-  if (address === undefined && model === undefined) return undefined;
-  const [given, missing] =
-    model === undefined ? ["SVC_JUDGE_URL", "SVC_JUDGE_MODEL"] : ["SVC_JUDGE_MODEL", "SVC_JUDGE_URL"];
-  throw new ConfigError(
-    `${missing} is missing, but ${given} is set: set both, or neither to run without a judge.`,
-  );
+  if (provider === "openai_compatible" && url === undefined) {
+    return [
+      "SVC_JUDGE_URL",
+      "set it to a compatible server, or SVC_JUDGE_PROVIDER to openai, anthropic or google",
+    ];
+  }
+  if (provider !== "openai_compatible" && url === undefined && apiKey === undefined) {
+    return ["SVC_JUDGE_API_KEY", `${provider} takes no calls without a key`];
+  }
+  return undefined;
+}
+
+function readTokensPerMinute(env: Environment): number | null {
+  const name = "SVC_JUDGE_TOKENS_PER_MINUTE";
+  return text(env, name) === undefined ? null : integer(env, name, 0, 1_000, 1_000_000_000);
 }
 
 function readRoles(env: Environment): readonly Role[] {

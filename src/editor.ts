@@ -11,7 +11,7 @@ import type { Judge, JudgeOf, RoutingAnswer, Unjudged } from "./model/judge.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { Applicability, Result } from "./model/run.ts";
 import { parseDraft, type TestCase, type TestCaseDocument } from "./model/test-case.ts";
-import { type Clock, systemClock } from "./remote/judge-patience.ts";
+import { type Clock, systemClock } from "./remote/clock.ts";
 import { type Askable, answersFor } from "./run.ts";
 import type { Database } from "./store/db.ts";
 import { isUuid } from "./store/ownership.ts";

@@ -8,7 +8,7 @@ import { type LoadedTrace, loadTraces } from "./load.ts";
 import type { Judge, JudgeOf, RoutingAnswer, SemanticAnswer } from "./model/judge.ts";
 import type { Verdict } from "./model/run.ts";
 import type { TestCase } from "./model/test-case.ts";
-import { type Clock, systemClock } from "./remote/judge-patience.ts";
+import { type Clock, systemClock } from "./remote/clock.ts";
 import type { Sandbox } from "./remote/sandbox.ts";
 import { punctual, waitingJudge } from "./run/asking.ts";
 import type { Database } from "./store/db.ts";

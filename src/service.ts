@@ -12,6 +12,9 @@ import { metrics } from "./http/health.ts";
 import { registerIngestionLog } from "./http/ingestion-log.ts";
 import { registerInsights } from "./http/insights.ts";
 import { registerJudge } from "./http/judge.ts";
+import { registerJudgeConnections } from "./http/judge-connections.ts";
+import { registerJudgePrices } from "./http/judge-prices.ts";
+import { registerJudgeSettings } from "./http/judge-settings.ts";
 import { registerOutages } from "./http/outages.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
 import { registerRuns } from "./http/runs.ts";
@@ -22,6 +25,7 @@ import { Preparer } from "./ingest/preparer.ts";
 import type { IngestDeps } from "./ingest.ts";
 import { refusalsOf } from "./model/ingestion.ts";
 import type { JudgeCall } from "./remote/judge.ts";
+import { trialLines } from "./remote/judge-trial.ts";
 import { openMailer } from "./remote/mailer.ts";
 import { openOutbound } from "./remote/outbound.ts";
 import { findAgentsByIds, findAgentsByServiceName, listAgentsOfKey, serviceKey } from "./store/agents.ts";
@@ -185,6 +189,8 @@ async function serve(
     editor,
     judge,
     openJudge,
+    environmentJudge: judge ?? null,
+    openTrialLine: trialLines({ outbound, log }),
     reader,
     vault,
     outbound,
@@ -201,6 +207,9 @@ async function serve(
     registerEvents,
     registerEditor,
     registerJudge,
+    registerJudgeConnections,
+    registerJudgePrices,
+    registerJudgeSettings,
     registerSampleTrace,
     registerDashboard,
   ]);

@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { refreshStale } from "./load.ts";
 import { columnsOf } from "./model/columns.ts";
 import type { RunState } from "./model/run.ts";
-import { systemClock } from "./remote/judge-patience.ts";
+import { systemClock } from "./remote/clock.ts";
 import { type Asking, boundAsking } from "./run/asking.ts";
 import { type JudgedRun, judgeRuns, type PartlyJudgedRun, type RunDeps } from "./run.ts";
 import { isTransient } from "./store/db.ts";

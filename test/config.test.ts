@@ -46,11 +46,13 @@ test("every variable is read", () => {
     SVC_ALLOW_PRIVATE_TARGETS: "Agent.internal, 10.0.0.7,10.1.0.0/16,fd00::/8",
     SVC_SMTP_URL: "smtps://u:p@mail.example.com",
     SVC_MAIL_FROM: "Watch <watch@example.com>",
+    SVC_JUDGE_PROVIDER: "anthropic",
     SVC_JUDGE_URL: "https://judge.example.com/v1",
     SVC_JUDGE_MODEL: "small",
     SVC_JUDGE_API_KEY: "secret",
     SVC_JUDGE_TIMEOUT_MS: "1000",
     SVC_JUDGE_CONCURRENCY: "2",
+    SVC_JUDGE_TOKENS_PER_MINUTE: "50000",
     SVC_JUDGE_DEADLINE_MS: "60000",
     SVC_ROLES: " worker ",
     SVC_DEBOUNCE_MS: "100",
@@ -75,11 +77,13 @@ test("every variable is read", () => {
     smtpUrl: "smtps://u:p@mail.example.com",
     mailFrom: "Watch <watch@example.com>",
     judge: {
+      provider: "anthropic",
       url: "https://judge.example.com/v1",
       model: "small",
       apiKey: "secret",
       timeoutMs: 1000,
       concurrency: 2,
+      tokensPerMinute: 50_000,
     },
     judgeDeadlineMs: 60_000,
     roles: ["worker"],
@@ -122,6 +126,15 @@ test("with a database of the operator's, or by the word none, no private target 
   assert.deepEqual(readConfig({ SVC_ALLOW_PRIVATE_TARGETS: "none" }).allowPrivateTargets, []);
 });
 
+test("a provider of its own needs a model and a key, and no address", () => {
+  const { judge } = readConfig({
+    SVC_JUDGE_PROVIDER: "openai",
+    SVC_JUDGE_MODEL: "m",
+    SVC_JUDGE_API_KEY: "secret",
+  });
+  assert.deepEqual([judge?.provider, judge?.url, judge?.tokensPerMinute], ["openai", null, null]);
+});
+
 test("a longer debounce alone raises the cap with it", () => {
   assert.equal(readConfig({ SVC_DEBOUNCE_MS: "90000" }).debounceCapMs, 90_000);
 });
@@ -149,6 +162,11 @@ const wrong: [variable: string, env: Record<string, string>][] = [
   ["SVC_JUDGE_URL", { SVC_JUDGE_URL: "localhost:11434", SVC_JUDGE_MODEL: "m" }],
   ["SVC_JUDGE_MODEL", { SVC_JUDGE_URL: "http://localhost:1/v1", SVC_JUDGE_API_KEY: "hidden" }],
   ["SVC_JUDGE_URL", { SVC_JUDGE_MODEL: "m", SVC_JUDGE_API_KEY: "hidden" }],
+  ["SVC_JUDGE_MODEL", { SVC_JUDGE_PROVIDER: "openai", SVC_JUDGE_API_KEY: "hidden" }],
+  ["SVC_JUDGE_API_KEY", { SVC_JUDGE_PROVIDER: "google", SVC_JUDGE_MODEL: "m" }],
+  ["SVC_JUDGE_PROVIDER", { SVC_JUDGE_PROVIDER: "azure", SVC_JUDGE_MODEL: "m" }],
+  ["SVC_JUDGE_TOKENS_PER_MINUTE", { SVC_JUDGE_TOKENS_PER_MINUTE: "0" }],
+  ["SVC_JUDGE_DEADLINE_MS", { SVC_JUDGE_DEADLINE_MS: "15m" }],
   ["SVC_JUDGE_TIMEOUT_MS", { SVC_JUDGE_TIMEOUT_MS: "30s" }],
   ["SVC_JUDGE_CONCURRENCY", { SVC_JUDGE_CONCURRENCY: "0" }],
   ["SVC_ROLES", { SVC_ROLES: "http,cron" }],

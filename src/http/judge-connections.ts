@@ -1,15 +1,10 @@
 // Who judges a project's traces: its own connection, else the environment's; and a test that tries either.
 import { z } from "zod";
-import {
-  type JudgeConnection,
-  type JudgeLine,
-  type JudgeMode,
-  judgeModes,
-  judgeProviders,
-} from "../model/judge-call.ts";
+import { type JudgeConnection, judgeModes, judgeProviders } from "../model/judge-call.ts";
 import { hostOf, judgeConnectionSchema, parseJudgeConnection } from "../model/judge-connection.ts";
 import { Refusal } from "../model/refusal.ts";
-import { type Probe, probeJudge } from "../remote/judge-probe.ts";
+import { probeJudge } from "../remote/judge-probe.ts";
+import type { OpenTrialLine } from "../remote/judge-trial.ts";
 import {
   deleteJudgeConnection,
   findJudgeConnection,
@@ -28,11 +23,7 @@ export type JudgeConnectionDeps = {
   vault: Vault;
   /** The operator's; null: there is none. */
   environmentJudge: JudgeConnection | null;
-  /** `typed`: the address is a user's, so only public and allowed places are called. */
-  openTrialLine(
-    connection: JudgeConnection,
-    options: { typed: boolean },
-  ): Promise<(mode: JudgeMode) => Pick<JudgeLine, "judge" | "route">>;
+  openTrialLine: OpenTrialLine;
   /** Milliseconds, always forward. */
   now?: () => number;
 };
@@ -74,6 +65,10 @@ const Trial = z
     mode: Mode.nullable().describe("The first that works."),
     ms: z.number().int(),
     reason: z.string().describe("In one sentence, what came of it."),
+    fault: z
+      .enum(["later", "refused", "unusable", "budget", "misjudged"])
+      .nullable()
+      .describe("What kind of fault it was, and so what may mend it."),
     tried: z.array(z.object({ mode: Mode, ok: z.boolean(), reason: z.string() })),
   })
   .meta({ id: "ProjectJudgeTrial" });
@@ -210,13 +205,15 @@ async function tryOut(
   const fingerprint = fingerprintOf(connection);
   if (probe.mode !== null) await resumeJudge(db, fingerprint, probe.mode);
   else if (probe.state === "refused") await pauseJudge(db, fingerprint, probe.reason);
-  const { state: _state, ...trial } = probe;
-  if (late.aborted && probe.state !== "ok") {
-    return { ...trial, reason: `It did not answer within ${patienceMs / 1_000} s.` };
-  }
-  return trial;
+  const { state, ...trial } = probe;
+  if (state === "ok") return { ...trial, fault: probe.ok ? null : "misjudged" };
+  // It went on for too long, or whoever asked went away.
+  if (state === "aborted") return { ...trial, reason: tooLate, fault: "later" };
+  return { ...trial, fault: state };
 }
 
-function failed(reason: string): Omit<Probe, "state"> {
-  return { ok: false, mode: null, ms: 0, reason, tried: [] };
+const tooLate = `It did not answer within ${patienceMs / 1_000} s.`;
+
+function failed(reason: string): z.output<typeof Trial> {
+  return { ok: false, mode: null, ms: 0, reason, fault: "refused", tried: [] };
 }

@@ -8,11 +8,7 @@ import type { App, Deps } from "./deps.ts";
 
 const pricesMax = 200;
 
-const usd = z
-  .number("Must be a number of US dollars.")
-  .min(0)
-  .max(1_000_000)
-  .describe("US dollars per million tokens.");
+const usd = z.number("Must be a number.").min(0).max(1_000_000).describe("US dollars per million tokens.");
 
 const Price = z.strictObject({
   model: z

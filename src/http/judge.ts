@@ -18,7 +18,7 @@ const question: RoutingQuestion = {
 const About = z
   .object({
     configured: z.boolean(),
-    host: z.string().nullable().describe("Of SVC_JUDGE_URL."),
+    host: z.string().nullable().describe("Of SVC_JUDGE_URL; null: the provider's own, or none."),
     model: z.string().nullable(),
   })
   .meta({ id: "Judge" });
@@ -53,7 +53,7 @@ export function registerJudge(app: App, { judge, openJudge }: Deps & JudgeDeps):
     },
     async () => ({
       configured: judge !== undefined,
-      host: judge ? new URL(judge.url).host : null,
+      host: judge?.url ? new URL(judge.url).host : null,
       model: judge?.model ?? null,
     }),
   );

@@ -53,7 +53,10 @@ export type JudgeCall = {
   answer: string | null;
 };
 
-/** What came of putting one prompt; `call` is null where none was made (a pause, no room). */
+/**
+ * What came of putting one prompt; `call` is null where none was made (a pause, no room). Every `reason` is a sentence
+ * about the judge that begins with "It".
+ */
 export type LineReply<T> = { call: JudgeCall | null } & (
   | { state: "ok"; value: T }
   /** `retryAfterMs`: what the server asked for, or how long the line is paused; absent: as the asker likes. */
@@ -74,8 +77,14 @@ export type SemanticAsk = {
 /** The labels of those ids that were labelled soundly; a missing id is one to ask for again. */
 export type RouteLabels = Map<string, { label: RouteLabel; reason: string }>;
 
-/** The verdicts of those ids that were judged soundly, after the check of their quotations. */
-export type Verdicts = Map<string, { verdict: VerdictWord; evidence: string; reason: string }>;
+/**
+ * The verdicts of those ids that were judged soundly, after the check of their quotations: `overruled` where that made
+ * a favourable one "cannot_tell".
+ */
+export type Verdicts = Map<
+  string,
+  { verdict: VerdictWord; evidence: string; reason: string; overruled?: true }
+>;
 
 /**
  * An open connection: puts one prompt at a time per call, never retries by itself, and never throws. Shares its bounds,

@@ -1,9 +1,11 @@
 // Reads what the judge wrote: everything it says is checked here, and what cannot be relied on is no answer.
 import { z } from "zod";
-import type { RouteLabel } from "../model/judge.ts";
-import { hasWord, replyAsShown, visible } from "./judge-prompts.ts";
+import type { RouteLabels, Verdicts } from "../model/judge-call.ts";
+import { hasWord, visible } from "../model/visible.ts";
+import { isAboutAbsence } from "./judge-absence.ts";
+import type { Posed } from "./judge-prompts.ts";
 
-/** What was read, or in words why nothing could be. */
+/** What was read, or in a sentence that begins with "It" why nothing could be. */
 export type Read<T> = { ok: true; value: T } | { ok: false; why: string };
 
 const sentence = z.string().refine(hasWord);
@@ -27,58 +29,90 @@ export const answerSchemas = {
   semantic: z.strictObject({ verdicts: z.array(verdict) }),
 };
 
-export type Labels = Map<string, { label: RouteLabel; reason: string }>;
-
 /**
  * The labels of the asked ids. An entry that is malformed, an id that was not asked for, and an id labelled
  * twice in contradiction are left out; so a missing id is one to ask for again.
  */
-export function readLabels(text: string, asked: readonly string[]): Read<Labels> {
+export function readLabels(text: string, asked: readonly string[]): Read<RouteLabels> {
   const envelope = z.strictObject({ labels: z.array(z.unknown()) }).safeParse(jsonIn(text));
-  if (!envelope.success) return { ok: false, why: "it is not the JSON that was asked for" };
-  const labels: Labels = new Map();
-  const contradicted = new Set<string>();
-  for (const entry of envelope.data.labels) {
-    const parsed = label.safeParse(entry);
-    if (!parsed.success || !asked.includes(parsed.data.id)) continue;
-    const { id, why } = parsed.data;
-    const earlier = labels.get(id);
-    if (earlier && earlier.label !== parsed.data.label) contradicted.add(id);
-    if (!earlier) labels.set(id, { label: parsed.data.label, reason: shortened(why) });
-  }
-  for (const id of contradicted) labels.delete(id);
-  return { ok: true, value: labels };
+  if (!envelope.success) return notAsAsked;
+  const labels = soundEntries(envelope.data.labels, label, asked, entry => entry.label);
+  return {
+    ok: true,
+    value: new Map([...labels].map(([id, { label, why }]) => [id, { label, reason: shortened(why) }])),
+  };
 }
 
-/** `score` is the mean over the criteria that were decided, null when none was. */
-export type Judgement = { score: number | null; reason: string };
-
-/** The anchors: the judge chooses a word, the number is ours. */
-const scores = { met: 1, mostly: 0.75, partly: 0.4, not_met: 0 };
-
 /**
- * The judgement of a reply from one verdict for each asked id, no more and no fewer. A favourable verdict whose
- * quotation does not occur in the reply counts as undecided; no quotation at all stands, since a criterion may
- * be met by what is absent.
+ * The verdicts by the askers' ids, left out as labels are. None at all where the criterion with the known answer has
+ * none, and no answer where that one is said to be met. A favourable verdict whose quotation does not occur in its
+ * reply becomes "cannot_tell", and so does one without a quotation, unless its criterion is about what is absent.
  */
-export function readVerdicts(text: string, asked: readonly string[], reply: string): Read<Judgement> {
-  const parsed = answerSchemas.semantic.safeParse(jsonIn(text));
-  if (!parsed.success) return { ok: false, why: "it is not the JSON that was asked for" };
-  const { verdicts } = parsed.data;
-  const ids = new Set(verdicts.map(({ id }) => id));
-  if (verdicts.length !== asked.length || !asked.every(id => ids.has(id))) {
-    return { ok: false, why: "it does not have one verdict for each criterion" };
+export function readVerdicts(text: string, posed: ReadonlyMap<string, Posed>, sign: string): Read<Verdicts> {
+  const envelope = z.strictObject({ verdicts: z.array(z.unknown()) }).safeParse(jsonIn(text));
+  if (!envelope.success) return notAsAsked;
+  const entries = envelope.data.verdicts;
+  const isCanary = (id: unknown) => posed.get(String(id))?.id === null;
+  if (
+    entries.some(
+      entry => isCanary((entry as Entry)?.id) && favours.includes(String((entry as Entry)?.verdict)),
+    )
+  ) {
+    return { ok: false, why: "It failed the integrity check: it calls a criterion met that no reply meets." };
   }
-  const decided: number[] = [];
-  const reasons: string[] = [];
-  for (const { verdict, evidence, reason } of verdicts) {
-    const favourable = verdict === "met" || verdict === "mostly";
-    const invented = favourable && !quotes(reply, evidence);
-    if (verdict !== "cannot_tell" && !invented) decided.push(scores[verdict]);
-    reasons.push(invented ? "The passage the judge quoted is not in the reply." : shortened(reason));
+  const sound = soundEntries(entries, verdict, [...posed.keys()], entry => entry.verdict);
+  const value: Verdicts = new Map();
+  if (![...sound.keys()].some(isCanary)) return { ok: true, value };
+  for (const [posedId, { verdict, evidence: quoted, reason }] of sound) {
+    const { id, criterion, reply } = posed.get(posedId)!;
+    if (id === null) continue;
+    const evidence = shortened(quoted.replaceAll(sign, ""), 600);
+    const overruled = favours.slice(0, 2).includes(verdict)
+      ? faultOf(quoted.replaceAll(sign, ""), criterion, reply)
+      : undefined;
+    value.set(
+      id,
+      overruled === undefined
+        ? { verdict, evidence, reason: shortened(reason) }
+        : { verdict: "cannot_tell", evidence: "", reason: overruled, overruled: true },
+    );
   }
-  const score = decided.length === 0 ? null : decided.reduce((sum, score) => sum + score) / decided.length;
-  return { ok: true, value: { score, reason: reasons.join(" ") } };
+  return { ok: true, value };
+}
+
+type Entry = { id?: unknown; verdict?: unknown } | null;
+
+/** From the best to the least; a quotation must bear out the first two. */
+const favours = ["met", "mostly", "partly"];
+
+const notAsAsked = { ok: false, why: "It did not answer with the JSON that was asked for." } as const;
+
+/** By id: well-formed, asked for, and not contradicted by another entry about the same. */
+function soundEntries<T extends { id: string }>(
+  entries: unknown[],
+  shape: z.ZodType<T>,
+  asked: readonly string[],
+  wordOf: (entry: T) => string,
+): Map<string, T> {
+  const sound = new Map<string, T>();
+  const contradicted = new Set<string>();
+  for (const entry of entries) {
+    const { data } = shape.safeParse(entry);
+    if (!data || !asked.includes(data.id)) continue;
+    const earlier = sound.get(data.id);
+    if (earlier && wordOf(earlier) !== wordOf(data)) contradicted.add(data.id);
+    if (!earlier) sound.set(data.id, data);
+  }
+  for (const id of contradicted) sound.delete(id);
+  return sound;
+}
+
+/** Why a favourable verdict does not stand on this quotation. */
+function faultOf(evidence: string, criterion: string, reply: string): string | undefined {
+  if (words(evidence) === "") {
+    return isAboutAbsence(criterion) ? undefined : "The judge quoted no passage of the reply.";
+  }
+  return quotes(reply, evidence) ? undefined : "The passage the judge quoted is not in the reply.";
 }
 
 /**
@@ -98,7 +132,7 @@ function jsonIn(text: string): unknown {
 
 // Words only, in order: judges change quotation marks, spacing and markup when they copy, and elide with dots.
 function quotes(reply: string, evidence: string): boolean {
-  const shown = words(replyAsShown(reply));
+  const shown = words(reply);
   return evidence.split(/\.{3}|…/).every(fragment => shown.includes(words(fragment)));
 }
 
@@ -110,7 +144,7 @@ function words(text: string): string {
     .trim();
 }
 
-function shortened(text: string): string {
+function shortened(text: string, max = 300): string {
   const line = visible(text).replace(/\s+/g, " ").trim();
-  return line.length <= 300 ? line : `${line.slice(0, 299).toWellFormed()}…`;
+  return line.length <= max ? line : `${line.slice(0, max - 1).toWellFormed()}…`;
 }

@@ -7,7 +7,7 @@ import type {
   SemanticAnswer,
   Unjudged,
 } from "../model/judge.ts";
-import type { Clock } from "../remote/judge-patience.ts";
+import type { Clock } from "../remote/clock.ts";
 
 export type Asking = {
   judgeOf: JudgeOf;

@@ -23,13 +23,7 @@ let browser: TestBrowser;
 let judgeless: TestBrowser;
 before(async () => {
   judge = await startJudgeServer();
-  const config = {
-    url: judge.url,
-    model: "local-model",
-    apiKey: undefined,
-    timeoutMs: 30_000,
-    concurrency: 8,
-  };
+  const config = judge.connection({ concurrency: 8 });
   // Longer than any of these tests: what is pending stays so until a test says otherwise.
   browser = await startTestBrowser({
     config: { judge: config, debounceMs: 500_000, debounceCapMs: 900_000 },

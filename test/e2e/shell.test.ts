@@ -136,7 +136,7 @@ test("without a judge the settings say what that means and what to set", async (
 test("the judge is shown without its key, and tried: what it answered, how long it took, or why it did not", async () => {
   const judge = await startJudgeServer();
   const apiKey = "sk-never-to-be-shown";
-  const asked = { url: judge.url, model: "local-7b", apiKey, timeoutMs: 30_000, concurrency: 8 };
+  const asked = judge.connection({ model: "local-7b", apiKey });
   const judged = await startTestBrowser({ config: { roles: ["http"], judge: asked } });
   try {
     const { page, complaints } = await judged.open();

@@ -10,8 +10,8 @@ import { derive } from "../../src/model/derive.ts";
 import { Refusal } from "../../src/model/refusal.ts";
 import { parseDraft, parseTestCase } from "../../src/model/test-case.ts";
 import type { Span, TracePath } from "../../src/model/trace.ts";
+import { systemClock } from "../../src/remote/clock.ts";
 import { openJudge } from "../../src/remote/judge.ts";
-import { systemClock } from "../../src/remote/judge-patience.ts";
 import { Sandbox } from "../../src/remote/sandbox.ts";
 import { TraceWriter } from "../../src/store/trace-writer.ts";
 import { encodeBatch } from "../../src/wire/batch.ts";
@@ -34,7 +34,7 @@ beforeEach(() => {
 });
 
 const log = pino({ level: "silent" });
-const config = { url: server.url, model: "local", apiKey: undefined, timeoutMs: 30_000, concurrency: 8 };
+const config = server.connection({ model: "local", concurrency: 8 });
 const judged = openEditor({ db, sandbox, judgeOf: () => openJudge(config, log) });
 const unjudged = openEditor({ db, sandbox, judgeOf: () => openJudge(null, log) });
 const writer = new TraceWriter(db, limits);

@@ -17,13 +17,7 @@ let judge: JudgeServer;
 let service: TestService;
 before(async () => {
   judge = await startJudgeServer();
-  const config = {
-    url: judge.url,
-    model: "local-model",
-    apiKey: undefined,
-    timeoutMs: 30_000,
-    concurrency: 8,
-  };
+  const config = judge.connection({ concurrency: 8 });
   service = await startTestService({ config: { debounceMs, debounceCapMs: 60_000, judge: config } });
 });
 after(async () => {

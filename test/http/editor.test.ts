@@ -13,7 +13,7 @@ let traceId: string;
 
 before(async () => {
   judge = await startJudgeServer();
-  const asked = { url: judge.url, model: "local", apiKey: undefined, timeoutMs: 30_000, concurrency: 8 };
+  const asked = judge.connection({ model: "local" });
   service = await startTestService({ config: { roles: ["http"], judge: asked } });
   traceId = await store(service.agent.id);
 });

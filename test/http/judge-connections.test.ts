@@ -194,6 +194,7 @@ test("a test with success keeps the mode, tells when, and lifts the pause", asyn
       mode: "tool",
       ms: 0,
       reason: "It answered as expected.",
+      fault: null,
       tried: [
         { mode: "json_schema", ok: false, reason: "The server does not take this." },
         { mode: "tool", ok: true, reason: "It answered in the shape that was asked for." },

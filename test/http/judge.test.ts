@@ -10,7 +10,7 @@ let judge: JudgeServer;
 let service: TestService;
 before(async () => {
   judge = await startJudgeServer();
-  const asked = { url: judge.url, model: "local-7b", apiKey, timeoutMs: 30_000, concurrency: 8 };
+  const asked = judge.connection({ model: "local-7b", apiKey });
   service = await startTestService({ config: { roles: ["http"], judge: asked } });
 });
 after(async () => {

@@ -5,7 +5,7 @@ import pino from "pino";
 import type { SemanticQuestion } from "../../src/model/judge.ts";
 import { type JudgeCall, openJudge } from "../../src/remote/judge.ts";
 import { answerBytesMax } from "../../src/remote/judge-call.ts";
-import { type Clock, deadlineMs, patience } from "../../src/remote/judge-patience.ts";
+import { type Clock, deadlineMs, patience } from "../../src/remote/clock.ts";
 import {
   completion,
   cutOff,

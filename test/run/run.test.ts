@@ -5,8 +5,8 @@ import pino from "pino";
 import type { Judge } from "../../src/model/judge.ts";
 import type { Result } from "../../src/model/run.ts";
 import type { TestCase } from "../../src/model/test-case.ts";
+import { type Clock, systemClock } from "../../src/remote/clock.ts";
 import { openJudge } from "../../src/remote/judge.ts";
-import { type Clock, systemClock } from "../../src/remote/judge-patience.ts";
 import { Sandbox } from "../../src/remote/sandbox.ts";
 import { type JudgedRun, judgeRuns } from "../../src/run.ts";
 import { type ClaimedRun, claimRuns } from "../../src/store/runs.ts";
@@ -14,6 +14,7 @@ import { deleteTestCase, updateTestCase } from "../../src/store/test-cases.ts";
 import { deleteTrace } from "../../src/store/traces.ts";
 import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../store/make-write.ts";
 import {
+  askedOf,
   completion,
   cutOff,
   idsOf,
@@ -40,13 +41,7 @@ beforeEach(() => {
 
 /** Real time, but no pause between two tries. */
 const hurried: Clock = { ...systemClock, sleep: async () => undefined };
-const config = {
-  url: server.url,
-  model: "local-model",
-  apiKey: undefined,
-  timeoutMs: 30_000,
-  concurrency: 8,
-};
+const config = server.connection({ concurrency: 8 });
 
 function openHurried(more: Partial<typeof config> = {}): Judge {
   return openJudge({ ...config, ...more }, pino({ level: "silent" }), { clock: hurried });
@@ -168,8 +163,7 @@ describe("a judge that answers", () => {
     const routings: string[][] = [];
     const answer = obliging();
     server.script = (request, index) => {
-      if (!Array.isArray(JSON.parse(request.body.messages[0]!.content.split("\n").at(-1)!)))
-        return answer(request, index);
+      if (askedOf(request).kind !== "route") return answer(request, index);
       routings.push(idsOf(request));
       return completion({ labels: [{ id: "s1", why: "as scripted", label: "match" }] });
     };
@@ -293,9 +287,7 @@ describe("routing", () => {
       await makeTestCase(db, sender.agentId, { passiveBehavior: "run_when_relevant", scenario });
     }
     await verdictOf(openHurried(), await claimed(sender));
-    const routings = server.requests.filter(request =>
-      request.body.messages[0]!.content.includes("scenario"),
-    );
+    const routings = server.requests.filter(request => askedOf(request).kind === "route");
     assert.deepEqual(idsOf(routings[0]!), ["s1", "s2", "s3"]);
   });
 });

@@ -1,29 +1,36 @@
-// A local OpenAI-compatible server that answers as it is scripted and keeps every request it got.
+// A local server that speaks as OpenAI, Anthropic and Google do, answers as it is scripted and keeps every request it got.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import type { JudgeConnection, JudgeMode } from "../../src/model/judge-call.ts";
+import { isCanary } from "../../src/remote/judge-prompts.ts";
+import { type Protocol, protocolOf, protocols } from "./judge-protocols.ts";
 
-export type ChatRequest = {
+/** A request as any of the three means it; `body` is what was sent. */
+export type JudgeRequest = {
+  protocol: Protocol;
   headers: IncomingHttpHeaders;
-  body: {
-    model: string;
-    messages: { role: string; content: string }[];
-    response_format?: { type: string; json_schema?: { name: string; strict: boolean; schema: unknown } };
-    [field: string]: unknown;
-  };
+  path: string;
+  body: Record<string, unknown>;
+  model: string;
+  mode: JudgeMode;
+  instructions: string;
+  material: string;
 };
 
 /** What to do with a request's response; see the makers below. */
-export type Reply = (response: ServerResponse) => void;
+export type Reply = (response: ServerResponse, request: JudgeRequest) => void;
 
 /** `index` counts requests from 0. A reply that is to wait is a promise that is not yet kept. */
-export type Script = (request: ChatRequest, index: number) => Reply | Promise<Reply>;
+export type Script = (request: JudgeRequest, index: number) => Reply | Promise<Reply>;
 
 export type JudgeServer = {
-  /** The base to configure: `http://127.0.0.1:…/v1`. */
+  /** The base of OpenAI and Anthropic: `http://127.0.0.1:…/v1`. */
   url: string;
-  requests: ChatRequest[];
+  requests: JudgeRequest[];
   script: Script;
+  /** What reaches it, as OpenAI-compatible unless told; its base is right for every provider. */
+  connection(more?: Partial<JudgeConnection>): JudgeConnection;
   /** Kept when that many requests have arrived in all. */
   arrived(count: number): Promise<void>;
   close(): Promise<void>;
@@ -33,20 +40,31 @@ export type JudgeServer = {
 export async function startJudgeServer(script: Script = obliging()): Promise<JudgeServer> {
   const awaited: { count: number; resolve: () => void }[] = [];
   const server = createServer(async (request, response) => {
-    if (request.method !== "POST" || request.url !== "/v1/chat/completions") {
-      return refusal(404, { message: `Unknown request URL: ${request.method} ${request.url}.` })(response);
-    }
-    const recorded = { headers: request.headers, body: JSON.parse(await text(request)) };
+    const { method, url = "", headers } = request;
+    const protocol = method === "POST" ? protocolOf(url) : undefined;
+    if (!protocol) return raw(404, "text/plain", `Unknown request URL: ${method} ${url}.`)(response, none);
+    const body = JSON.parse(await text(request));
+    const recorded = { protocol, headers, path: url, body, ...protocols[protocol].read(body, url) };
     judge.requests.push(recorded);
     const index = judge.requests.length - 1;
     for (const { count, resolve } of awaited) if (judge.requests.length >= count) resolve();
     const reply = await judge.script(recorded, index);
-    reply(response);
+    reply(response, recorded);
   });
   const judge: JudgeServer = {
     url: "",
     requests: [],
     script,
+    connection: more => ({
+      provider: "openai_compatible",
+      url: more?.provider === "google" ? judge.url.replace("/v1", "/v1beta") : judge.url,
+      model: "local-model",
+      apiKey: "key-1",
+      timeoutMs: 30_000,
+      concurrency: 4,
+      tokensPerMinute: null,
+      ...more,
+    }),
     arrived: count =>
       new Promise(resolve => {
         if (judge.requests.length >= count) resolve();
@@ -63,40 +81,37 @@ export async function startJudgeServer(script: Script = obliging()): Promise<Jud
   return judge;
 }
 
+const none = {} as JudgeRequest;
+
+/** What every answer says that it took, whatever the protocol calls it. */
 export const usage = { prompt_tokens: 321, completion_tokens: 45, total_tokens: 366 };
 
-/** A chat completion; a `content` that is no text is sent as JSON text. */
-export function completion(content: unknown, finishReason = "stop"): Reply {
-  return json(200, {
-    id: "chatcmpl-1",
-    object: "chat.completion",
-    created: 1_760_000_000,
-    model: "local-model",
-    choices: [
-      {
-        index: 0,
-        finish_reason: finishReason,
-        message: {
-          role: "assistant",
-          content: typeof content === "string" ? content : JSON.stringify(content),
-        },
-      },
-    ],
-    usage,
-  });
+export type Ending = "stop" | "length" | "content_filter";
+
+/** An answer in the shape that was asked for; a `content` that is no text is sent as JSON text. */
+export function completion(content: unknown, ending: Ending = "stop"): Reply {
+  const said = typeof content === "string" ? content : JSON.stringify(content);
+  return (response, request) => {
+    const body = protocols[request.protocol].answer(said, ending, request.mode, usage);
+    json(200, body)(response, request);
+  };
 }
 
-/** An error in OpenAI's shape. */
+/** The model declines in words, as each protocol tells it. */
+export const declined: Reply = (response, request) => {
+  json(200, protocols[request.protocol].declined("I cannot help with that.", usage))(response, request);
+};
+
+/** An error in the protocol's own shape. */
 export function refusal(
   status: number,
   error: { message?: string; code?: string; param?: string } = {},
   headers: Record<string, string> = {},
 ): Reply {
-  return json(
-    status,
-    { error: { message: "No.", type: "error", param: null, code: null, ...error } },
-    headers,
-  );
+  return (response, request) => {
+    const body = protocols[request.protocol].error(status, { message: "No.", ...error });
+    json(status, body, headers)(response, request);
+  };
 }
 
 export function json(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
@@ -113,67 +128,128 @@ export const cutOff: Reply = response => {
   response.write('{"id":"chatcmpl-1","choices":[{"index":0,"mess', () => response.destroy());
 };
 
+/** The connection is gone before anything was said. */
+export const reset: Reply = response => void response.destroy();
+
 /** No answer, ever: the connection stays open until either side ends it. */
 export const silence: Reply = () => undefined;
 
-/** Answers only requests whose response_format is one of `modes` ("text" is none at all); else as OpenAI refuses. */
+/** Answers only requests that ask in one of these modes; else as OpenAI refuses. */
 export function only(modes: string[], script: Script): Script {
   return (request, index) => {
-    const mode = request.body.response_format?.type ?? "text";
+    const { mode } = request;
     if (modes.includes(mode)) return script(request, index);
-    const message = `Invalid parameter: 'response_format' of type '${mode}' is not supported with this model.`;
-    return refusal(400, { message, param: "response_format" });
+    const message =
+      mode === "tool"
+        ? "This model does not support tools."
+        : `Invalid parameter: 'response_format' of type '${mode}' is not supported with this model.`;
+    return refusal(400, { message, param: mode === "tool" ? "tools" : "response_format" });
   };
 }
 
 export type Opinions = {
   label?: (scenario: string, userInput: string) => string;
   verdict?: (criterion: string, reply: string) => string;
+  /** The beginning of the reply unless told, and nothing where the verdict is unfavourable. */
+  evidence?: (criterion: string, reply: string) => string;
 };
 
 /** Understands both questions, and answers each item by these functions: "match" and "met" unless told. */
-export function obliging({ label = () => "match", verdict = () => "met" }: Opinions = {}): Script {
+export function obliging({ label = () => "match", ...opinions }: Opinions = {}): Script {
   return request => {
-    const material = materialOf(request);
+    const { userInput } = materialOf(request);
     const asked = askedOf(request);
-    if (Array.isArray(asked)) {
-      const labels = asked.map(({ id, scenario }) => ({
-        id,
-        why: "as scripted",
-        label: label(whole(scenario), whole(material["user_input"])),
-      }));
-      return completion({ labels });
-    }
-    const verdicts = asked.criteria.map(({ id, criterion }) => ({
+    if (asked.kind === "semantic") return completion({ verdicts: verdictsOf(request, opinions) });
+    const labels = asked.scenarios.map(({ id, scenario }) => ({
       id,
-      evidence: "",
-      reason: "As scripted.",
-      verdict: verdict(whole(criterion), whole(material["reply"])),
+      why: "as scripted",
+      label: label(scenario, userInput ?? ""),
     }));
-    return completion({ verdicts });
+    return completion({ labels });
   };
 }
 
-/** The one line of JSON that holds what came with the trace. */
-export function materialOf(request: ChatRequest): Record<string, unknown> {
-  return JSON.parse(request.body.messages[1]!.content.split("\n")[1]!);
+export type ScriptedVerdict = { id: string; evidence: string; reason: string; verdict: string };
+
+/** What an obliging judge says of each criterion: that the one no reply meets is not met, too. */
+export function verdictsOf(
+  request: JudgeRequest,
+  { verdict = () => "met", evidence = (_, reply) => reply.split(/\s+/).slice(0, 8).join(" ") }: Opinions = {},
+): ScriptedVerdict[] {
+  const asked = askedOf(request);
+  if (asked.kind !== "semantic") throw new Error("No criterion was asked about");
+  return asked.criteria.map(({ id, criterion, reply }) => {
+    const said = isCanary(criterion) ? "not_met" : verdict(criterion, reply);
+    const quoted = ["met", "mostly", "partly"].includes(said) ? evidence(criterion, reply) : "";
+    return { id, evidence: quoted, reason: "As scripted.", verdict: said };
+  });
 }
 
-type Scenarios = { id: string; scenario: unknown }[];
-type Criteria = {
-  scenario: string;
-  reference_reply?: string;
-  criteria: { id: string; criterion: unknown }[];
+/** Obeys the trace: every criterion is met, every scenario is another one's. */
+export const fooled: Script = request => {
+  const asked = askedOf(request);
+  if (asked.kind === "route") {
+    return completion({
+      labels: asked.scenarios.map(({ id }) => ({ id, why: "As told.", label: "no_match" })),
+    });
+  }
+  const verdicts = asked.criteria.map(({ id, reply }) => ({
+    ...{ id, evidence: reply.split(/\s+/).slice(0, 8).join(" "), reason: "As told.", verdict: "met" },
+  }));
+  return completion({ verdicts });
 };
 
-/** The line of JSON that ends the instructions: the scenarios of a routing call, or the criteria of a semantic one. */
-export function askedOf(request: ChatRequest): Scenarios | Criteria {
-  return JSON.parse(request.body.messages[0]!.content.split("\n").at(-1)!);
+export type Material = { userInput: string | null; replies: { id: string; text: string }[] };
+
+/** What came with the trace, without the signs that mark it; of a text that was cut, what is left. */
+export function materialOf({ instructions, material }: JudgeRequest): Material {
+  const [mark, line, end] = material.split("\n");
+  if (mark?.replace("MATERIAL ", "END OF MATERIAL ") !== end) throw new Error("The material is not enclosed");
+  const { user_input, replies = [] } = JSON.parse(line!) as {
+    user_input: unknown;
+    replies?: { id: string; text: unknown }[];
+  };
+  const sign = instructions.match(/the sign is (.)\.$/u)![1]!;
+  const plain = (text: unknown) => whole(text).replaceAll(sign, "");
+  return {
+    userInput: user_input === null ? null : plain(user_input),
+    replies: replies.map(({ id, text }) => ({ id, text: plain(text) })),
+  };
 }
 
-/** The ids of a routing call's scenarios. */
-export function idsOf(request: ChatRequest): string[] {
-  return (askedOf(request) as Scenarios).map(({ id }) => id);
+export type Asked =
+  | { kind: "route"; scenarios: { id: string; scenario: string }[] }
+  | {
+      kind: "semantic";
+      criteria: { id: string; criterion: string; scenario: string; reference?: string; reply: string }[];
+    };
+
+/** What the instructions ask about: the scenarios of a routing call, or the criteria of a semantic one. */
+export function askedOf(request: JudgeRequest): Asked {
+  const asked = JSON.parse(request.instructions.split("\n").at(-3)!);
+  if (Array.isArray(asked)) {
+    return { kind: "route", scenarios: asked.map(({ id, scenario }) => ({ id, scenario: whole(scenario) })) };
+  }
+  const { replies } = materialOf(request);
+  const situations = new Map<string, { scenario: unknown; reference_reply?: unknown }>(
+    asked.situations.map((situation: { id: string }) => [situation.id, situation]),
+  );
+  type Listed = { id: string; situation: string; reply: string; criterion: unknown };
+  const criteria = (asked.criteria as Listed[]).map(({ id, situation, reply, criterion }) => {
+    const { scenario, reference_reply } = situations.get(situation)!;
+    return {
+      ...{ id, criterion: whole(criterion), scenario: whole(scenario) },
+      reply: replies.find(one => one.id === reply)!.text,
+      ...(reference_reply === undefined ? {} : { reference: whole(reference_reply) }),
+    };
+  });
+  return { kind: "semantic", criteria };
+}
+
+/** The ids of what was asked: of a semantic call also that of the criterion whose answer is known. */
+export function idsOf(request: JudgeRequest): string[] {
+  const asked = askedOf(request);
+  return (asked.kind === "route" ? asked.scenarios : asked.criteria).map(({ id }) => id);
 }
 
 function whole(text: unknown): string {
