@@ -1,9 +1,9 @@
 // What judging costs by the million tokens: the prices that come with the service, and a project's own before them.
 import { z } from "zod";
 import { judgeProviders } from "../model/judge-call.ts";
-import { builtInPrices } from "../model/prices.ts";
+import { builtInPrices, type OwnPrice } from "../model/prices.ts";
 import { type Issue, Refusal } from "../model/refusal.ts";
-import { listJudgePrices, type OwnPrice, replaceJudgePrices } from "../store/judge-prices.ts";
+import { listJudgePrices, replaceJudgePrices } from "../store/judge-prices.ts";
 import type { App, Deps } from "./deps.ts";
 
 const pricesMax = 200;

@@ -1,9 +1,6 @@
 // What a project pays for its judge, where that differs from the prices that come with the service.
-import type { Price } from "../model/prices.ts";
+import type { OwnPrice } from "../model/prices.ts";
 import { type Database, transaction } from "./db.ts";
-
-/** For every provider of the model. */
-export type OwnPrice = Omit<Price, "provider">;
 
 const columns = `model, valid_from::text as "validFrom", input_usd as "inputUsd", output_usd as "outputUsd"`;
 
