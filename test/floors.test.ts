@@ -9,7 +9,7 @@ const floors = [
   ["model"],
   ["wire", "evaluate"],
   ["store", "remote"],
-  ["load"],
+  ["load", "judging"],
   ["ingest", "run"],
   ["editor", "trace-reader"],
   ["http", "worker"],

@@ -1,7 +1,8 @@
 // What users said in an agent's latest conversations, each distinct input once, as the router would read it.
 import { loadTraces } from "../load.ts";
 import { isWhole } from "../model/columns.ts";
-import type { Clock } from "../remote/judge-patience.ts";
+import { visible } from "../model/visible.ts";
+import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
 import { type LatestInput, listLatestInputs } from "../store/traces.ts";
 
@@ -56,5 +57,5 @@ function known({ input, derived }: LatestInput): string | null | undefined {
 }
 
 function normal(input: string): string {
-  return input.normalize("NFC").replace(/\s+/g, " ").trim();
+  return visible(input).normalize("NFC").replace(/\s+/g, " ").trim();
 }

@@ -16,7 +16,7 @@ let browser: TestBrowser;
 let judge: JudgeServer;
 before(async () => {
   judge = await startJudgeServer();
-  const asked = { url: judge.url, model: "local", apiKey: undefined, timeoutMs: 30_000, concurrency: 8 };
+  const asked = judge.connection({ model: "local" });
   browser = await startTestBrowser({ config: { roles: ["http"], judge: asked } });
 });
 after(async () => {

@@ -10,7 +10,7 @@ import type {
   RoutingAnswer,
   RoutingQuestion,
 } from "../../src/model/judge.ts";
-import { systemClock } from "../../src/remote/judge-patience.ts";
+import { systemClock } from "../../src/remote/clock.ts";
 import { TraceWriter } from "../../src/store/trace-writer.ts";
 import { canonicalWrite, limits, makeSender, openTwice, type Sender } from "../store/make-write.ts";
 
