@@ -11,6 +11,7 @@ import type {
   RoutingQuestion,
 } from "../../src/model/judge.ts";
 import { systemClock } from "../../src/remote/clock.ts";
+import { idAt } from "../../src/store/listing.ts";
 import { TraceWriter } from "../../src/store/trace-writer.ts";
 import { canonicalWrite, limits, makeSender, openTwice, type Sender } from "../store/make-write.ts";
 
@@ -65,12 +66,16 @@ const editor = openEditor({
     }) satisfies Judge,
 });
 
+const firstMs = Date.now();
+let made = 0;
+
 /** From the first to the latest; null: a conversation without an input. */
 async function store(...inputs: (string | null)[]): Promise<string[]> {
   const ids: string[] = [];
   for (const input of inputs) {
     const attributes = input === null ? {} : { "gen_ai.prompt": input };
-    const write = canonicalWrite(sender, { attributes });
+    // Ids of the same millisecond have no order.
+    const write = { ...canonicalWrite(sender, { attributes }), traceId: idAt(firstMs + made++) };
     await writer.write(write);
     ids.push(write.traceId);
   }
