@@ -1,6 +1,7 @@
 // The one vocabulary: each state's word, icon and tone, complete by their types.
 import type { AgentType } from "../src/model/agent.ts";
 import type { AssertionType } from "../src/model/assertion.ts";
+import type { RouteLabel } from "../src/model/judge.ts";
 import type { Change, LaunchSource, LaunchState } from "../src/model/launch.ts";
 import type { SpanRole } from "../src/model/outline.ts";
 import type { Applicability, Counts, Outcome, Routing, RunState } from "../src/model/run.ts";
@@ -116,9 +117,16 @@ export const passiveBehaviors: Record<PassiveBehavior, { text: string; about: st
   always_run: { text: "Always run", about: "On every conversation, whatever it is about." },
   run_when_relevant: {
     text: "Run when relevant",
-    about: "On conversations that its scenario fits; a judge decides. Without a scenario it runs on all.",
+    about: "On conversations that its scenario fits; a judge decides.",
   },
   manual_only: { text: "Manual only", about: "Never on real conversations." },
+};
+
+/** Whether an input fits a scenario: only "no match" keeps a test from running. */
+export const routeLabels: Record<RouteLabel, Word> = {
+  match: { text: "Match", icon: "check", tone: "good" },
+  unsure: { text: "Unsure", icon: "help", tone: "warn" },
+  no_match: { text: "No match", icon: "skip" },
 };
 
 /** Why a test ran on a trace, or did not. `pending` and `not_evaluated`: no run has told yet. */

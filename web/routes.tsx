@@ -217,7 +217,7 @@ const tests = createRoute({
 const test = createRoute({
   path: "/tests/$testId",
   getParentRoute: () => agent,
-  validateSearch: textsOf("template", "trace", "span", "attribute", "path", "view"),
+  validateSearch: textsOf("template", "trace", "span", "attribute", "path", "view", "inputs"),
   component: lazyRouteComponent(() => import("./pages/TestPage.tsx"), "TestPage"),
 });
 const testResults = createRoute({

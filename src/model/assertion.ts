@@ -121,9 +121,12 @@ function variants<C extends z.core.$ZodLooseShape>(common: C) {
     z.strictObject({
       type: z.literal("semantic"),
       ...base,
-      criteria: z.union([text(10_000), z.array(text(2_000)).min(1).max(criteriaMax)], {
-        error: criteriaExpected,
-      }),
+      criteria: z.union(
+        [text(10_000), z.array(text(2_000)).min(1, criteriaExpected).max(criteriaMax, criteriaExpected)],
+        {
+          error: criteriaExpected,
+        },
+      ),
       reference: text(20_000).exactOptional(),
       threshold: z.unknown().exactOptional(),
       target_node: targetNode.exactOptional(),

@@ -233,6 +233,13 @@ function issuesOf(issue: z.core.$ZodIssue): Issue[] {
       message: `There is no field "${key}" here.`,
     }));
   }
+  if (issue.code === "invalid_union") {
+    // Of the form that was meant, where only something inside it is wrong.
+    const meant = issue.errors.find(
+      branch => branch.length > 0 && branch.every(({ path }) => path.length > 0),
+    );
+    if (meant) return meant.flatMap(within => issuesOf({ ...within, path: [...issue.path, ...within.path] }));
+  }
   return [{ path: pathText(issue.path), message: issue.message }];
 }
 

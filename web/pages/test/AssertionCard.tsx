@@ -7,7 +7,7 @@ import { Button } from "../../ui/Button.tsx";
 import { Choices, Fault } from "../../ui/Field.tsx";
 import { AssertionFields } from "./AssertionFields.tsx";
 import { assertionTypes, isAssertionType } from "./assertion-types.ts";
-import { type Doc, isRecord, withField } from "./document.ts";
+import { type Doc, isRecord } from "./document.ts";
 import { TextLine } from "./fields.tsx";
 import { useFaultOf, useTold } from "./told.ts";
 
@@ -87,18 +87,17 @@ export const AssertionCard = memo(function AssertionCard(props: CardProps) {
   );
 });
 
-type KnownProps = Pick<CardProps, "at" | "ids" | "turnCount"> & {
+type KnownProps = Pick<CardProps, "identity" | "ids" | "turnCount"> & {
   assertion: Doc;
   type: AssertionType;
   path: string;
 };
 
-function Known({ assertion, type, path, at, ids, turnCount }: KnownProps) {
+function Known({ assertion, type, path, identity, ids, turnCount }: KnownProps) {
   const { change } = useTold();
   const { about, must, mustNot } = assertionTypes[type];
   const ruleId = useId();
-  const onField = (name: string, value: unknown) =>
-    change({ kind: "assertion", at, value: withField(assertion, name, value) });
+  const onField = (name: string, value: unknown) => change({ kind: "part", key: identity, name, value });
   // Left out where it was: what is as it was is no change.
   const isNot = Object.hasOwn(assertion, "negate") ? false : undefined;
   return (
