@@ -84,7 +84,7 @@ async function labelsOf(
   asked: [key: string, scenario: string][],
 ): Promise<Map<string, RouteLabel>> {
   const found = new Map<string, RouteLabel>();
-  const isSuspicious = suspicionOf(userInput) !== null;
+  const isSuspicious = suspicionOf(userInput) !== undefined;
   for (let open = asked, tries = 0; open.length > 0 && tries < 2; tries += 1) {
     for (let at = 0; at < open.length; at += scenariosPerCall) {
       const part = open.slice(at, at + scenariosPerCall);
