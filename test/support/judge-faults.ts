@@ -58,8 +58,11 @@ export type FinalFault = JudgeFault & {
 
 const unusable = { state: "unusable", code: "judge_unusable", calls: 1 } as const;
 const leftOut = {
-  ...unusable,
-  ...{ state: "ok", calls: 2, metered: true, reason: /left the question out of its answer, twice/ },
+  state: "ok",
+  code: "judge_unusable",
+  calls: 2,
+  metered: true,
+  reason: /left the question out of its answer, twice/,
 } as const;
 
 /** What no waiting mends: the run ends at once. */
@@ -95,7 +98,8 @@ export const finalFaults: FinalFault[] = [
   {
     name: "a redirect",
     reply: always(raw(307, "text/plain", "", { location: "http://127.0.0.1:1/" })),
-    ...{ ...unusable, reason: /redirect/ },
+    ...{ state: "refused", reason: /redirects elsewhere, which is not followed/, code: "judge_unavailable" },
+    ...{ calls: 1, stops: true },
   },
   {
     name: "a model that declines",

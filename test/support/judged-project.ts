@@ -1,5 +1,6 @@
 // A project of its own with a judge of its own, in the whole service: what one fault does never reaches another's test.
 import assert from "node:assert/strict";
+import { after } from "node:test";
 import type { JudgeProvider } from "../../src/model/judge-call.ts";
 import { makeAgent, makeKey, makeTest } from "./app.ts";
 import { canonicalBody, canonicalSpan } from "./bodies.ts";
@@ -37,7 +38,6 @@ export type JudgedProject = {
   /** The calls of the trace's runs, the oldest run first. */
   calls(traceId: string): Promise<Read[]>;
   get(path: string): Promise<Read>;
-  close(): Promise<void>;
 };
 
 export type JudgedProjectOptions = {
@@ -50,12 +50,14 @@ export type JudgedProjectOptions = {
 export const userInput = "Where is my parcel?";
 export const said = "Your parcel is in Lyon and arrives on Tuesday.";
 
+/** Its judge's server ends with the test file. */
 export async function openJudgedProject(
   service: TestService,
   { provider = "openai_compatible", script, apiKey = "key-1" }: JudgedProjectOptions = {},
 ): Promise<JudgedProject> {
   const { client } = service;
   const server = await startJudgeServer(script);
+  servers.push(server);
   const { id: projectId } = (await client.post("/api/projects", { name: "Judged" }).expect(201)).body;
   const owner = { ...service.owner, projectId };
   const [agent, { key }] = await Promise.all([makeAgent(owner), makeKey(owner)]);
@@ -101,11 +103,13 @@ export async function openJudgedProject(
       return lists.reverse().flatMap(list => list.items);
     },
     get,
-    close: () => server.close(),
   };
   await project.connect();
   return project;
 }
+
+const servers: JudgeServer[] = [];
+after(() => Promise.all(servers.map(server => server.close())));
 
 /** Each check of a run's first result: its id, and why it was skipped, or what came of it. */
 export function checksOf(run: Read): [string, string][] {
