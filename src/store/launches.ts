@@ -6,7 +6,7 @@ import type { Outcome } from "../model/run.ts";
 import { documentOf, type TestCase, type TestCaseDocument } from "../model/test-case.ts";
 import { type Database, transaction } from "./db.ts";
 import type { Listing } from "./listing.ts";
-import { type RunWithDetail, runColumns } from "./run-reads.ts";
+import { type RunWithDetail, runColumns, withJudging } from "./run-reads.ts";
 
 export type NewLaunch = { agentId: string; createdBy: string; source: LaunchSource; tests: TestCase[] };
 
@@ -105,7 +105,7 @@ const flakyRuns = 10;
 
 /** `runs r` with what they are compared with: the outcome before, and the latest of the same version. */
 async function compared(db: Database, where: string, values: unknown[]): Promise<ComparedRun[]> {
-  type Row = RunWithDetail & {
+  type Row = Omit<RunWithDetail, "judging"> & {
     launchId: string;
     testId: string;
     test: string;
@@ -127,7 +127,7 @@ async function compared(db: Database, where: string, values: unknown[]): Promise
       from runs r where ${where}`,
     values,
   );
-  return rows.map(({ before, recent, test, ...run }) => ({
+  return (await withJudging(db, rows)).map(({ before, recent, test, ...run }) => ({
     ...run,
     test: JSON.parse(test) as TestCaseDocument,
     change: changeOf(run.state, run.verdict, before),

@@ -67,7 +67,11 @@ export async function listRunsOfTrace(db: Database, traceId: string): Promise<Ru
   return withJudging(db, rows);
 }
 
-async function withJudging(db: Database, runs: Row[]): Promise<RunWithDetail[]> {
+/** The runs with what judging them took. */
+export async function withJudging<R extends { id: string }>(
+  db: Database,
+  runs: R[],
+): Promise<(R & Pick<RunWithDetail, "judging">)[]> {
   const sums = await sumJudging(
     db,
     runs.map(({ id }) => id),
