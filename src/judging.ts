@@ -1,6 +1,7 @@
 // Judges on behalf of agents: finds who judges for each, asks as little as can be, keeps what was said and what it cost.
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
+import { suspicionOf } from "./evaluate/suspicion.ts";
 import { type Asking, openAsking } from "./judging/asking.ts";
 import { type Connections, type LineOpener, openConnections, type Reach } from "./judging/connections.ts";
 import { type Fault, unjudgedBy } from "./judging/faults.ts";
@@ -10,7 +11,6 @@ import { route } from "./judging/route.ts";
 import { ask } from "./judging/semantic.ts";
 import type { Judge, JudgeContext, JudgeOf, Unjudged } from "./model/judge.ts";
 import type { JudgeCall, JudgeConnection } from "./model/judge-call.ts";
-import { suspicionOf } from "./evaluate/suspicion.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import { type Database, isTransient } from "./store/db.ts";
 import type { Vault } from "./store/vault.ts";
