@@ -95,7 +95,9 @@ async function tryOut(line: Pick<JudgeLine, "route">, gone: AbortSignal): Promis
     const reason = late.aborted ? `It did not answer within ${patienceMs / 1000} s.` : answer.reason;
     return { ok: false, ms, reason };
   }
-  if (answer.value.get("s1")?.label === "match") return { ok: true, ms, reason: "It answered as expected." };
+  const label = answer.value.get("s1")?.label;
+  if (label === undefined) return { ok: false, ms, reason: "It answered, but its answer is unusable." };
+  if (label === "match") return { ok: true, ms, reason: "It answered as expected." };
   const reason =
     "It answered, but did not see that a question about a parcel is one about an order: a larger model may judge better.";
   return { ok: false, ms, reason };

@@ -105,7 +105,9 @@ for (const provider of judgeProviders) {
         const judged = await line.judge(semantic);
         assert.ok(judged.state === "ok");
         assert.deepEqual(
-          [...judged.value].map(([id, { verdict, evidence }]) => [id, verdict, evidence]).sort(),
+          [...judged.value]
+            .map(([id, { verdict, evidence }]) => [id, verdict, evidence])
+            .toSorted(([a], [b]) => a!.localeCompare(b!)),
           [
             ["a", "met", "It is in Lyon and arrives on Tuesday."],
             ["b", "met", "It is in Lyon and arrives on Tuesday."],
