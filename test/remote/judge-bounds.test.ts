@@ -109,7 +109,7 @@ describe("the tokens of a minute", () => {
     await ask();
     assert.deepEqual(waits, []);
     await ask();
-    // All is used up, and a call is estimated at some 700: at 100 a second they come back in some seven seconds.
+    // All is used up, and the estimate of a call comes back at 100 tokens a second.
     assert.equal(waits.length, 1);
     assert.ok(waits[0]! > 5_000 && waits[0]! < judgePatience.roomMaxMs);
     assert.equal(server.requests.length, 3);
@@ -170,10 +170,11 @@ describe("the tokens of a minute", () => {
           { index: 0, finish_reason: "stop", message: { role: "assistant", content: '{"labels":[]}' } },
         ],
       })(response, asked);
-    const { ask } = open(silent, { tokensPerMinute: 1_000 });
+    const { ask, waits } = open(silent, { tokensPerMinute: 1_000 });
     const { call } = await ask();
     assert.deepEqual([call!.inputTokens, call!.outputTokens], [0, 0]);
-    assert.equal((await ask()).state, "later");
+    assert.equal((await ask()).state, "ok");
+    assert.equal(waits.length, 1);
   });
 });
 
