@@ -207,7 +207,10 @@ describe("semantic checks", () => {
     const [close] = await judge.ask([semanticQuestion({ threshold: 0.7 })]);
     const { score, votes } = sound(close);
     assert.equal(score, 0.75);
-    assert.deepEqual(votes.map(vote => vote.score).sort(), [0.4, 0.75, 0.75]);
+    assert.deepEqual(
+      votes.map(vote => vote.score).sort((a, b) => a! - b!),
+      [0.4, 0.75, 0.75],
+    );
     assert.equal(server.requests.length, 3);
     server.script = obliging();
     const [again] = await judge.ask([semanticQuestion({ threshold: 0.7 })]);
