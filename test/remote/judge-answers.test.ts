@@ -2,10 +2,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { scoreOfVerdicts } from "../../src/evaluate/semantic-score.ts";
+import { isAboutAbsence } from "../../src/remote/judge-absence.ts";
 import { readLabels, readVerdicts } from "../../src/remote/judge-answers.ts";
+import type { Posed } from "../../src/remote/judge-prompts.ts";
 
 const labels = (...entries: unknown[]) => JSON.stringify({ labels: entries });
 const said = (id: string, label: string, why = "because") => ({ id, why, label });
+const notAsAsked = "It did not answer with the JSON that was asked for.";
 
 describe("labels", () => {
   const read = (text: string, asked = ["s1", "s2"]) => {
@@ -69,7 +73,7 @@ describe("labels", () => {
       `It says ${json}.`,
     ];
     for (const text of [...mentioned, "[]", "null", '"labels"', "```", "```\n```"]) {
-      assert.equal(read(text), "it is not the JSON that was asked for", text);
+      assert.equal(read(text), notAsAsked, text);
     }
   });
 
@@ -81,31 +85,56 @@ describe("labels", () => {
 });
 
 const reply = 'Your parcel is in **Lyon**.\nIt "arrives" on Tuesday, the 4th.';
+const sign = "◆";
+
+/** Criteria about one reply, the last of which is met by none; asked for by ids that do not tell which. */
+function posedAs(...criteria: string[]): Map<string, Posed> {
+  const posed = criteria.map((criterion, at): [string, Posed] => [
+    `c${at + 2}`,
+    { id: `asked-${at + 1}`, criterion, reply },
+  ]);
+  return new Map([["c1", { id: null, criterion: "Known.", reply }], ...posed]);
+}
+
+const entry = (id: string, verdict: string, evidence = "in Lyon") => ({
+  id,
+  evidence,
+  reason: "Because.",
+  verdict,
+});
+const canary = entry("c1", "not_met", "");
 
 describe("verdicts", () => {
-  const entry = (verdict: string, evidence = "", id = "c1") => ({
-    id,
-    evidence,
-    reason: "Because.",
-    verdict,
-  });
-  const score = (...verdicts: unknown[]) => {
-    const asked = verdicts.length > 1 ? ["c1", "c2"] : ["c1"];
-    const found = readVerdicts(JSON.stringify({ verdicts }), asked, reply);
-    return found.ok ? found.value.score : found.why;
+  const read = (posed: Map<string, Posed>, ...verdicts: unknown[]) => {
+    const found = readVerdicts(JSON.stringify({ verdicts }), posed, sign);
+    return found.ok
+      ? Object.fromEntries([...found.value].map(([id, { verdict }]) => [id, verdict]))
+      : found.why;
   };
+  const one = (criterion: string, verdict: string, evidence?: string) =>
+    read(posedAs(criterion), canary, entry("c2", verdict, evidence));
 
-  it("are scored by their anchors, and as their mean", () => {
-    assert.equal(score(entry("met")), 1);
-    assert.equal(score(entry("mostly")), 0.75);
-    assert.equal(score(entry("partly")), 0.4);
-    assert.equal(score(entry("not_met")), 0);
-    assert.equal(score(entry("met"), entry("not_met", "", "c2")), 0.5);
+  it("are taken by id, told by the ids of who asked, and without the one that is known", () => {
+    assert.deepEqual(
+      read(posedAs("First.", "Second."), entry("c3", "not_met"), canary, entry("c2", "mostly")),
+      { "asked-1": "mostly", "asked-2": "not_met" },
+    );
   });
 
-  it("that could not be reached do not count; when none could, there is no score", () => {
-    assert.equal(score(entry("cannot_tell"), entry("mostly", "", "c2")), 0.75);
-    assert.equal(score(entry("cannot_tell")), null);
+  it("keep evidence and reason, short, visible and without the sign of the material", () => {
+    const found = readVerdicts(
+      JSON.stringify({
+        verdicts: [
+          canary,
+          { ...entry("c2", "met", `◆Your ◆parcel\u200b ◆is`), reason: `so\n${"x".repeat(999)}` },
+        ],
+      }),
+      posedAs("First."),
+      sign,
+    );
+    assert.ok(found.ok);
+    const { evidence, reason, verdict } = found.value.get("asked-1")!;
+    assert.deepEqual([evidence, verdict, reason.length], ["Your parcel is", "met", 300]);
   });
 
   for (const evidence of [
@@ -114,58 +143,165 @@ describe("verdicts", () => {
     "YOUR PARCEL … on Tuesday",
     "It 'arrives'  on\nTuesday",
     "Your parcel ... the 4th",
-    "—",
+    "◆in ◆Lyon",
   ]) {
     it(`in favour stand on a quotation that is in the reply: ${JSON.stringify(evidence)}`, () => {
-      assert.equal(score(entry("met", evidence)), 1);
+      assert.deepEqual(one("Says where.", "met", evidence), { "asked-1": "met" });
     });
   }
 
   for (const evidence of ["in Paris", "Your parcel … in Paris", "on Tuesday in Lyon"]) {
     it(`in favour do not stand on one that is not: ${JSON.stringify(evidence)}`, () => {
-      assert.equal(score(entry("met", evidence)), null);
-      assert.equal(score(entry("mostly", evidence)), null);
-      assert.equal(score(entry("not_met", evidence)), 0);
+      assert.deepEqual(one("Says where.", "met", evidence), { "asked-1": "cannot_tell" });
+      assert.deepEqual(one("Says where.", "mostly", evidence), { "asked-1": "cannot_tell" });
+      assert.deepEqual(one("Says where.", "not_met", evidence), { "asked-1": "not_met" });
+      assert.deepEqual(one("Does not say where.", "met", evidence), { "asked-1": "cannot_tell" });
     });
   }
 
-  it("in favour do not stand on a part of the reply that the judge was not shown", () => {
-    const long = `${"a ".repeat(20_000)} hidden ${"b ".repeat(20_000)}`;
-    const found = readVerdicts(JSON.stringify({ verdicts: [entry("met", "hidden")] }), ["c1"], long);
-    assert.ok(found.ok && found.value.score === null);
+  it("in favour stand without a quotation only where the criterion is about what is absent", () => {
+    for (const empty of ["", " ", "—", "…", "\u200b"]) {
+      assert.deepEqual(one("Says where the parcel is.", "met", empty), { "asked-1": "cannot_tell" });
+      assert.deepEqual(one("Does not name a price.", "met", empty), { "asked-1": "met" });
+    }
   });
 
-  it("must be one for each criterion", () => {
-    for (const verdicts of [[], [entry("met", "", "c2")], [entry("met"), entry("met")]]) {
-      const found = readVerdicts(JSON.stringify({ verdicts }), ["c1"], reply);
-      assert.ok(!found.ok);
+  it("that the check of a quotation turned say so, and why", () => {
+    const text = JSON.stringify({
+      verdicts: [canary, entry("c2", "met", "in Paris"), entry("c3", "cannot_tell", "")],
+    });
+    const found = readVerdicts(text, posedAs("Says where.", "Says when."), sign);
+    assert.ok(found.ok);
+    assert.deepEqual(found.value.get("asked-1"), {
+      verdict: "cannot_tell",
+      evidence: "",
+      reason: "The passage the judge quoted is not in the reply.",
+      overruled: true,
+    });
+    assert.equal(found.value.get("asked-2")!.overruled, undefined);
+  });
+
+  it("stand on quotations of their own reply, not of another", () => {
+    const posed = new Map([
+      ...posedAs("First."),
+      ["c3", { id: "asked-2", criterion: "Second.", reply: "Hello" }],
+    ]);
+    assert.deepEqual(read(posed, canary, entry("c2", "met"), entry("c3", "met")), {
+      "asked-1": "met",
+      "asked-2": "cannot_tell",
+    });
+  });
+
+  it("are none where the one that is known is missing or contradicts itself", () => {
+    assert.deepEqual(read(posedAs("First."), entry("c2", "met")), {});
+    assert.deepEqual(read(posedAs("First."), { ...canary, reason: 1 }, entry("c2", "met")), {});
+    assert.deepEqual(read(posedAs("First."), canary, entry("c1", "cannot_tell", ""), entry("c2", "met")), {});
+  });
+
+  for (const word of ["met", "mostly", "partly"]) {
+    it(`spoil the whole answer where the one that is known is said to be ${word}, even once of twice`, () => {
+      const failed = "It failed the integrity check: it calls a criterion met that no reply meets.";
+      assert.equal(read(posedAs("First."), entry("c1", word), entry("c2", "met")), failed);
+      assert.equal(read(posedAs("First."), canary, entry("c1", word), entry("c2", "not_met")), failed);
+    });
+  }
+
+  it("said twice alike count once; contradicted, malformed and of other ids they are missing", () => {
+    const posed = posedAs("First.", "Second.");
+    const again = { ...entry("c2", "met"), reason: "Again." };
+    assert.deepEqual(read(posed, canary, entry("c2", "met"), again), { "asked-1": "met" });
+    assert.deepEqual(read(posed, canary, entry("c2", "met"), entry("c2", "not_met")), {});
+    for (const wrong of [
+      entry("c2", "excellent"),
+      { ...entry("c2", "met"), score: 17 },
+      { ...entry("c2", "met"), reason: "" },
+      { id: "c2", verdict: "met" },
+      entry("c9", "met"),
+      entry("asked-1", "met"),
+      null,
+    ]) {
+      assert.deepEqual(read(posed, canary, wrong, entry("c3", "partly")), { "asked-2": "partly" });
+    }
+  });
+
+  it("in any other form are no answer", () => {
+    for (const text of [
+      "",
+      "It is met, I would say.",
+      '{"verdicts":[{"id":"c1","score":NaN}]}',
+      '{"verdicts":"met"}',
+      '{"verdicts":[],"pass":true}',
+      "[]",
+    ]) {
+      const found = readVerdicts(text, posedAs("First."), sign);
+      assert.equal(found.ok || found.why, notAsAsked, text);
     }
   });
 
   it("never yield a score outside 0..1, whatever the text", () => {
+    const word = fc.oneof(
+      fc.constantFrom("met", "mostly", "partly", "not_met", "cannot_tell"),
+      fc.anything(),
+    );
+    const entries = fc.array(
+      fc.record({
+        id: fc.constantFrom("c1", "c2", "c3"),
+        evidence: fc.string(),
+        reason: fc.string(),
+        verdict: word,
+      }),
+      { maxLength: 4 },
+    );
     const text = fc.oneof(
       fc.json(),
-      fc
-        .array(
-          fc.record({
-            id: fc.constantFrom("c1", "c2"),
-            evidence: fc.string(),
-            reason: fc.string(),
-            verdict: fc.oneof(
-              fc.constantFrom("met", "mostly", "partly", "not_met", "cannot_tell"),
-              fc.anything(),
-            ),
-          }),
-          { maxLength: 3 },
-        )
-        .map(verdicts => JSON.stringify({ verdicts })),
+      entries.map(verdicts => JSON.stringify({ verdicts: [...verdicts, canary] })),
     );
     fc.assert(
       fc.property(text, text => {
-        const found = readVerdicts(text, ["c1"], reply);
-        const score = found.ok ? found.value.score : null;
+        const found = readVerdicts(text, posedAs("First."), sign);
+        if (!found.ok) return true;
+        const score = scoreOfVerdicts([...found.value.values()].map(({ verdict }) => verdict));
         return score === null || (score >= 0 && score <= 1);
       }),
     );
   });
+});
+
+describe("a criterion is about absence", () => {
+  for (const criterion of [
+    "Does not promise a refund.",
+    "Doesn’t name a price.",
+    "Contains no links",
+    "Never asks for a password.",
+    "Is free of jargon.",
+    "Avoids blaming the user.",
+    "Nennt keine Preise.",
+    "Verzichtet auf Fachsprache.",
+    "Ne promet pas de remboursement.",
+    "N'invente rien.",
+    "No promete un reembolso.",
+    "Não promete nada.",
+    "Non promette rimborsi.",
+    "Noemt geen prijzen.",
+    "Nie podaje cen.",
+    "Не обещает возврат.",
+    "不承诺退款。",
+    "返金を約束しない。",
+    "환불을 약속하지 않는다.",
+    "لا يعد برد المال",
+    "Geri ödeme sözü vermez, fiyat yok.",
+  ]) {
+    it(`where its words deny something: ${criterion}`, () => assert.ok(isAboutAbsence(criterion)));
+  }
+  for (const criterion of [
+    "Says where the parcel is.",
+    "Notes the order number.",
+    "Is polite and short.",
+    "Answers only about parcels.",
+    "Nennt den Preis am 4. Mai.",
+    "Nomme la personne responsable.",
+    "告诉用户包裹在哪里。",
+  ]) {
+    it(`and not where they do not: ${criterion}`, () => assert.ok(!isAboutAbsence(criterion)));
+  }
 });

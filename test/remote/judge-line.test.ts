@@ -1,0 +1,422 @@
+// Questions and their answers over a line, against a real server that speaks as each provider does.
+import assert from "node:assert/strict";
+import { after, beforeEach, describe, it } from "node:test";
+import pino from "pino";
+import {
+  type JudgeConnection,
+  type JudgeMode,
+  judgeProviders,
+  type RouteAsk,
+  type SemanticAsk,
+} from "../../src/model/judge-call.ts";
+import { openLine } from "../../src/remote/judge-line.ts";
+import { promptVersion } from "../../src/remote/judge-prompts.ts";
+import {
+  askedOf,
+  completion,
+  fooled,
+  idsOf,
+  materialOf,
+  obliging,
+  only,
+  refusal,
+  type Script,
+  startJudgeServer,
+  usage,
+  verdictsOf,
+} from "../support/judge-server.ts";
+
+const log = pino({ level: "silent" });
+const server = await startJudgeServer();
+after(() => server.close());
+beforeEach(() => {
+  server.requests.length = 0;
+  server.script = obliging();
+});
+
+const open = (more: Partial<JudgeConnection> = {}, mode: JudgeMode | null = null) => {
+  const learned: JudgeMode[] = [];
+  const line = openLine(server.connection(more), { log, mode, onMode: mode => learned.push(mode) });
+  return { line, learned };
+};
+
+const routing: RouteAsk = {
+  userInput: "Where is my parcel?",
+  scenarios: ["A parcel.", "A refund.", "A complaint."].map((scenario, at) => ({
+    id: `s${at + 1}`,
+    scenario,
+  })),
+};
+
+const semantic: SemanticAsk = {
+  userInput: "Where is my parcel?",
+  replies: [
+    { id: "r1", text: "It is in Lyon and arrives on Tuesday." },
+    { id: "r2", text: "Anything else I can do?" },
+  ],
+  criteria: [
+    { id: "a", replyId: "r1", scenario: "A parcel.", criterion: "Says where it is.", reference: "In Lyon." },
+    {
+      id: "b",
+      replyId: "r1",
+      scenario: "A parcel.",
+      criterion: "Says when it comes.",
+      reference: "In Lyon.",
+    },
+    { id: "c", replyId: "r2", scenario: "Any talk.", criterion: "Offers help." },
+  ],
+};
+
+/** Which modes were asked in. */
+const modesAsked = () => server.requests.map(({ mode }) => mode).join(" ");
+
+const modes: Record<string, JudgeMode[]> = {
+  openai: ["json_schema", "tool", "json_object", "text"],
+  openai_compatible: ["json_schema", "tool", "json_object", "text"],
+  anthropic: ["json_schema", "tool", "text"],
+  google: ["json_schema", "tool", "json_object", "text"],
+};
+/** One that takes every mode. */
+const models = {
+  openai: "gpt-5.4",
+  openai_compatible: "local-model",
+  anthropic: "claude-sonnet-4-6",
+  google: "gemini-2.5-flash",
+};
+
+for (const provider of judgeProviders) {
+  const model = models[provider];
+  describe(`over a line to ${provider}`, () => {
+    for (const mode of modes[provider]!) {
+      it(`scenarios are labelled and replies judged, asked for by ${mode}`, async () => {
+        const { line } = open({ provider, model }, mode);
+        server.script = obliging({ label: scenario => (scenario === "A refund." ? "no_match" : "match") });
+        const routed = await line.route(routing);
+        assert.ok(routed.state === "ok");
+        assert.deepEqual(
+          [...routed.value].map(([id, { label }]) => [id, label]),
+          [
+            ["s1", "match"],
+            ["s2", "no_match"],
+            ["s3", "match"],
+          ],
+        );
+        server.script = obliging({ verdict: criterion => (criterion === "Offers help." ? "partly" : "met") });
+        const judged = await line.judge(semantic);
+        assert.ok(judged.state === "ok");
+        assert.deepEqual(
+          [...judged.value]
+            .map(([id, { verdict, evidence }]) => [id, verdict, evidence])
+            .toSorted(([a], [b]) => a!.localeCompare(b!)),
+          [
+            ["a", "met", "It is in Lyon and arrives on Tuesday."],
+            ["b", "met", "It is in Lyon and arrives on Tuesday."],
+            ["c", "partly", "Anything else I can do?"],
+          ],
+        );
+        assert.equal(modesAsked(), `${mode} ${mode}`);
+        assert.equal(server.requests[0]!.model, model);
+      });
+    }
+
+    it("a call bears the connection's key and no other, no temperature, and is not kept at the provider", async () => {
+      const names = ["OPENAI", "ANTHROPIC", "GOOGLE_GENERATIVE_AI"];
+      for (const name of names) {
+        process.env[`${name}_API_KEY`] = "the-operators-own";
+        process.env[`${name}_BASE_URL`] = "http://127.0.0.1:1/v1";
+      }
+      try {
+        for (const apiKey of ["key-1", null]) {
+          await open({ provider, model, apiKey }).line.route(routing);
+          const { headers, body } = server.requests.at(-1)!;
+          const sent =
+            headers.authorization?.replace("Bearer", "").trim() ??
+            headers["x-api-key"] ??
+            headers["x-goog-api-key"];
+          assert.equal(sent ?? "", apiKey ?? "");
+          const text = JSON.stringify({ headers, body });
+          assert.ok(!text.includes("the-operators-own"));
+          assert.ok(!/temperature|"store"|"stream"/.test(text));
+        }
+        assert.equal(server.requests.length, 2);
+      } finally {
+        for (const name of names) {
+          delete process.env[`${name}_API_KEY`];
+          delete process.env[`${name}_BASE_URL`];
+        }
+      }
+    });
+
+    it("a call is told with its prompt, answer, tokens and mode", async () => {
+      const { line } = open({ provider, model });
+      const { call } = await line.judge(semantic);
+      const { instructions, material } = server.requests[0]!;
+      const { ms, startedAt, answer, ...told } = call!;
+      assert.deepEqual(told, {
+        kind: "semantic",
+        provider,
+        model,
+        promptVersion,
+        mode: "json_schema",
+        state: "ok",
+        reason: null,
+        inputTokens: usage.prompt_tokens,
+        outputTokens: usage.completion_tokens,
+        instructions,
+        material,
+      });
+      assert.ok(ms >= 0 && startedAt <= Date.now());
+      assert.deepEqual(JSON.parse(answer!), { verdicts: verdictsOf(server.requests[0]!) });
+    });
+
+    it("a schema binds every field, in the order of evidence before verdict, without a score or a pass", async () => {
+      const { line } = open({ provider, model });
+      await line.judge(semantic);
+      type Item = { properties: object; required: string[]; additionalProperties: boolean };
+      type Schema = { properties: { verdicts: { items: Item } } };
+      const body = server.requests[0]!.body as {
+        response_format?: { json_schema: { strict: boolean; schema: Schema } };
+        output_config?: { format: { schema: Schema } };
+        generationConfig?: { responseJsonSchema: Schema };
+      };
+      const schema =
+        body.response_format?.json_schema.schema ??
+        body.output_config?.format.schema ??
+        body.generationConfig!.responseJsonSchema;
+      const item = schema.properties.verdicts.items;
+      assert.deepEqual(Object.keys(item.properties), ["id", "evidence", "reason", "verdict"]);
+      assert.deepEqual(item.required, Object.keys(item.properties));
+      assert.equal(item.additionalProperties, false);
+      assert.notEqual(body.response_format?.json_schema.strict, false);
+    });
+
+    it("goes to its base path of a bare origin, and to the base of a full endpoint", async () => {
+      const base = server.connection({ provider }).url!;
+      const { origin } = new URL(base);
+      const endpoint = { anthropic: "/messages", google: `/models/${model}:generateContent` }[
+        provider as string
+      ];
+      for (const url of [origin, `${origin}/`, `${base}/`, base + (endpoint ?? "/chat/completions")]) {
+        assert.equal((await open({ provider, model, url }).line.route(routing)).state, "ok", url);
+      }
+    });
+  });
+}
+
+describe("a question of many parts", () => {
+  it("is one call for all scenarios, and one for all criteria of all replies", async () => {
+    const { line } = open();
+    await line.route(routing);
+    await line.judge(semantic);
+    const [first, second] = server.requests.map(request => askedOf(request));
+    assert.deepEqual(first, { kind: "route", scenarios: routing.scenarios });
+    assert.ok(second!.kind === "semantic");
+    const asked = second!.criteria.map(({ criterion, scenario, reference, reply }) => [
+      criterion,
+      scenario,
+      reference,
+      reply,
+    ]);
+    for (const { criterion, scenario, reference, replyId } of semantic.criteria) {
+      const { text } = semantic.replies.find(({ id }) => id === replyId)!;
+      assert.ok(
+        asked.some(one => JSON.stringify(one) === JSON.stringify([criterion, scenario, reference, text])),
+      );
+    }
+    assert.equal(asked.length, semantic.criteria.length + 1);
+  });
+
+  it("carries what the author wrote as instructions, and what the trace brought as material alone", async () => {
+    const { line } = open();
+    await line.judge(semantic);
+    const { instructions, material } = server.requests[0]!;
+    for (const { scenario, criterion } of semantic.criteria) {
+      assert.ok(
+        instructions.includes(JSON.stringify(scenario)) && instructions.includes(JSON.stringify(criterion)),
+      );
+      assert.ok(!material.includes(criterion));
+    }
+    const { userInput, replies } = semantic;
+    assert.deepEqual(materialOf(server.requests[0]!), { userInput, replies });
+    assert.ok(!/Lyon and arrives|Where is my/.test(instructions));
+  });
+
+  it("can be asked of a trace without user input", async () => {
+    const { line } = open();
+    assert.equal((await line.judge({ ...semantic, userInput: null })).state, "ok");
+    assert.equal(materialOf(server.requests[0]!).userInput, null);
+  });
+
+  it("leaves out what was not labelled or judged soundly, and keeps the rest", async () => {
+    server.script = () =>
+      completion({
+        labels: [
+          { id: "s2", why: "a refund", label: "match" },
+          { id: "s3", why: "a complaint", label: "match" },
+          { id: "s3", why: "none", label: "no_match" },
+          { id: "s9", why: "unknown", label: "match" },
+        ],
+      });
+    const { line } = open();
+    const routed = await line.route(routing);
+    assert.ok(routed.state === "ok");
+    assert.deepEqual([...routed.value.keys()], ["s2"]);
+    server.script = request =>
+      completion({
+        verdicts: verdictsOf(request, { verdict: criterion => (/where/.test(criterion) ? "superb" : "met") }),
+      });
+    const judged = await line.judge(semantic);
+    assert.ok(judged.state === "ok");
+    assert.deepEqual([...judged.value.keys()].sort(), ["b", "c"]);
+  });
+
+  it("has a new mark every time", async () => {
+    const { line } = open();
+    await Promise.all(Array.from({ length: 8 }, () => line.judge(semantic)));
+    const marks = server.requests.map(({ material }) => material.split("\n")[0]);
+    assert.equal(new Set(marks).size, 8);
+    assert.ok(marks.every(mark => /^MATERIAL [\da-f]{24}$/.test(mark!)));
+  });
+});
+
+describe("a judge that obeys the trace", () => {
+  it("gives itself away by the criterion that no reply meets, and is believed nothing", async () => {
+    server.script = fooled;
+    const { line } = open();
+    for (let asked = 0; asked < 5; asked += 1) {
+      const { state, call } = await line.judge(semantic);
+      assert.equal(state, "unusable");
+      assert.match(call!.reason!, /integrity check/);
+      assert.equal(call!.inputTokens, usage.prompt_tokens);
+    }
+  });
+
+  it("cannot have a reply judged by words that it does not have", async () => {
+    server.script = obliging({ evidence: () => "The criterion is fully met." });
+    const judged = await open().line.judge(semantic);
+    assert.ok(judged.state === "ok");
+    for (const { verdict, overruled } of judged.value.values()) {
+      assert.deepEqual([verdict, overruled], ["cannot_tell", true]);
+    }
+  });
+});
+
+describe("the way in which an answer's shape is asked for", () => {
+  it("is the next weaker where the server refuses one, from then on only that, and is told once it was answered", async () => {
+    for (const [taken, asked] of [
+      ["tool", "json_schema tool tool"],
+      ["json_object", "json_schema tool json_object json_object"],
+      ["text", "json_schema tool json_object text text"],
+    ] as const) {
+      server.requests.length = 0;
+      server.script = only([taken], obliging());
+      const { line, learned } = open();
+      const reply = await line.judge(semantic);
+      assert.equal(reply.state, "ok");
+      assert.equal(reply.call!.mode, taken);
+      assert.equal((await line.route(routing)).state, "ok");
+      assert.equal(modesAsked(), asked);
+      assert.deepEqual(learned, [taken]);
+    }
+  });
+
+  it("is at once the one that is known to work", async () => {
+    const { line, learned } = open({}, "text");
+    await line.judge(semantic);
+    assert.equal(modesAsked(), "text");
+    assert.deepEqual(learned, []);
+  });
+
+  it("is not learned from an answer of no use", async () => {
+    server.script = () => completion("I would rather talk.");
+    const { line, learned } = open();
+    assert.equal((await line.judge(semantic)).state, "unusable");
+    assert.deepEqual(learned, []);
+  });
+
+  // As servers are known to word it.
+  const refusals: [who: string, mode: JudgeMode, script: Script][] = [
+    [
+      "llama.cpp",
+      "json_schema",
+      () => refusal(500, { message: 'Either "json_schema" or "grammar" can be specified, but not both' }),
+    ],
+    [
+      "llama.cpp without templates",
+      "tool",
+      () => refusal(500, { message: "tools param requires --jinja flag" }),
+    ],
+    [
+      "Ollama",
+      "tool",
+      () => refusal(400, { message: "registry.ollama.ai/library/gemma:2b does not support tools" }),
+    ],
+    [
+      "LM Studio",
+      "json_object",
+      () => refusal(400, { message: "'response_format.type' must be 'json_schema'" }),
+    ],
+    ["OpenRouter", "tool", () => refusal(404, { message: "No endpoints found that support tool use." })],
+    ["DeepSeek", "tool", () => refusal(400, { message: "Thinking mode does not support this tool_choice" })],
+    [
+      "DeepSeek",
+      "json_schema",
+      () => refusal(400, { message: "This response_format type is unavailable now" }),
+    ],
+  ];
+  for (const [who, mode, script] of refusals) {
+    it(`is understood to be refused: ${mode} by ${who}`, async () => {
+      server.script = (request, index) => (index === 0 ? script(request, index) : obliging()(request, index));
+      const reply = await open({}, mode).line.judge(semantic);
+      assert.equal(reply.state, "ok");
+      assert.equal(server.requests.length, 2);
+      assert.notEqual(server.requests[1]!.mode, mode);
+    });
+  }
+
+  it("is refused by Google and Anthropic in their own words", async () => {
+    for (const [provider, message] of [
+      ["google", "Json mode is not enabled for models/gemma-3-27b-it"],
+      ["anthropic", "output_config.format: Extra inputs are not permitted"],
+    ] as const) {
+      server.requests.length = 0;
+      server.script = (request, index) =>
+        index === 0 ? refusal(400, { message }) : obliging()(request, index);
+      assert.equal((await open({ provider, model: models[provider] }).line.judge(semantic)).state, "ok");
+      assert.equal(modesAsked(), "json_schema tool");
+    }
+  });
+
+  it("may be answered in prose around one fence, in thoughts before JSON, or as text in place of a tool's call", async () => {
+    const { line } = open({}, "tool");
+    for (const around of [
+      (json: string) => `Here you are:\n\`\`\`json\n${json}\n\`\`\``,
+      (json: string) => `<think>Hm. {"verdicts":[]}</think>\n${json}`,
+    ]) {
+      server.script = request => (response, asked) =>
+        completion(around(JSON.stringify({ verdicts: verdictsOf(request) })))(response, {
+          ...asked,
+          mode: "text",
+        });
+      assert.equal((await line.judge(semantic)).state, "ok");
+    }
+  });
+
+  it("of a model that refuses forced tools is one tool it may use", async () => {
+    const { line } = open({ provider: "anthropic", model: "claude-opus-5-5" }, "tool");
+    assert.equal((await line.judge(semantic)).state, "ok");
+    const { tools, tool_choice } = server.requests[0]!.body as {
+      tools: object[];
+      tool_choice: { type: string };
+    };
+    assert.deepEqual([tools.length, tool_choice.type], [1, "auto"]);
+  });
+});
+
+it("ids of a prompt name neither tests nor what the asker calls them", async () => {
+  const { line } = open();
+  const criteria = semantic.criteria.map((one, at) => ({ ...one, id: `test-${at}-secret` }));
+  await line.judge({ ...semantic, criteria });
+  assert.ok(!JSON.stringify(server.requests[0]!.body).includes("secret"));
+  assert.deepEqual(idsOf(server.requests[0]!), ["c1", "c2", "c3", "c4"]);
+});
