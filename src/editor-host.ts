@@ -39,6 +39,7 @@ export class EditorHost implements Editor {
   dryRun: Editor["dryRun"] = (ask, signal) => this.#host.ask("dryRun", ask, signal);
   draftTest: Editor["draftTest"] = (ask, signal) => this.#host.ask("draftTest", ask, signal);
   draftAssertion: Editor["draftAssertion"] = (ask, signal) => this.#host.ask("draftAssertion", ask, signal);
+  tryScenario: Editor["tryScenario"] = (ask, signal) => this.#host.ask("tryScenario", ask, signal);
   vocabulary: Editor["vocabulary"] = (ask, signal) => this.#host.ask("vocabulary", ask, signal);
 
   /** What is asked and not answered is refused. */

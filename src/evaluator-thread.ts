@@ -4,6 +4,9 @@ import { type EvaluatorData, type EvaluatorMessage, graceMs } from "./evaluators
 import { openLog } from "./http/log.ts";
 import { lineOpener } from "./judging/lines.ts";
 import { openJudging } from "./judging.ts";
+import { openCaller } from "./launcher/caller.ts";
+import { Launcher } from "./launcher.ts";
+import type { RunState } from "./model/run.ts";
 import { openOutbound } from "./remote/outbound.ts";
 import { Sandbox } from "./remote/sandbox.ts";
 import { openDatabase } from "./store/db.ts";
@@ -12,7 +15,7 @@ import { masterKeyOf } from "./store/master-key.ts";
 import { openVault } from "./store/vault.ts";
 import { RunWorker } from "./worker.ts";
 
-const { config, databaseUrl } = workerData as EvaluatorData;
+const { config, databaseUrl, launches } = workerData as EvaluatorData;
 const port = parentPort!;
 const tell = (message: EvaluatorMessage) => port.postMessage(message);
 
@@ -21,9 +24,10 @@ const db = openDatabase(databaseUrl, 4);
 const events = new EventPublisher(db);
 const sandbox = new Sandbox();
 const outbound = openOutbound({ allow: config.allowPrivateTargets });
+const vault = openVault(await masterKeyOf(config));
 const judging = openJudging({
   db,
-  vault: openVault(await masterKeyOf(config)),
+  vault,
   environment: config.judge ?? null,
   openLine: lineOpener({
     outbound,
@@ -34,7 +38,7 @@ const judging = openJudging({
   log,
   onCall: ({ kind, state }) => tell({ type: "judge", call: { kind, state } }),
 });
-const worker = new RunWorker({
+const deps = {
   db,
   events,
   sandbox,
@@ -42,16 +46,23 @@ const worker = new RunWorker({
   judgeOf: judging.judgeOf,
   leaseMs: config.leaseMs,
   judgeDeadlineMs: config.judgeDeadlineMs,
-  onEnd: (state, verdict) => tell({ type: "run", state, verdict }),
-});
+  onEnd: (state: RunState, verdict: string | null) => tell({ type: "run", state, verdict }),
+};
+const worker = new RunWorker(deps);
+// One of the threads runs what somebody asked to have run.
+const launcher = launches
+  ? new Launcher({ ...deps, ...openCaller(db, vault, outbound), debounceMs: config.debounceMs })
+  : undefined;
 
 port.on("message", (message: "wake" | "stop") => {
-  if (message === "wake") worker.wake();
-  else void stop();
+  if (message === "wake") {
+    worker.wake();
+    launcher?.wake();
+  } else void stop();
 });
 
 async function stop(): Promise<void> {
-  await worker.stop(graceMs);
+  await Promise.all([worker.stop(graceMs), launcher?.stop(graceMs)]);
   await events.close();
   await judging.close();
   await outbound.close();

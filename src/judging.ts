@@ -8,6 +8,7 @@ import { type Fault, unjudgedBy } from "./judging/faults.ts";
 import type { Basis } from "./judging/keys.ts";
 import { openLedger } from "./judging/ledger.ts";
 import { route } from "./judging/route.ts";
+import { estimateRoute } from "./judging/route-estimate.ts";
 import { ask } from "./judging/semantic.ts";
 import type { Judge, JudgeContext, JudgeOf, Unjudged } from "./model/judge.ts";
 import type { JudgeCall, JudgeConnection } from "./model/judge-call.ts";
@@ -38,20 +39,25 @@ export function openJudging({ db, log, onCall, clock = systemClock, ...deps }: J
   const ledger = openLedger(db, log);
   const asking = openAsking({ db, ledger, connections, clock, onCall });
   return {
-    judgeOf: context => judgeFor(context, { connections, asking, clock }),
+    judgeOf: context => judgeFor(context, { db, connections, asking, clock }),
     close: () => ledger.close(),
   };
 }
 
-type Parts = { connections: Connections; asking: Asking; clock: Clock };
+type Parts = { db: Database; connections: Connections; asking: Asking; clock: Clock };
 
-function judgeFor(context: JudgeContext, { connections, asking, clock }: Parts): Judge {
+function judgeFor(context: JudgeContext, { db, connections, asking, clock }: Parts): Judge {
   const deps = { asking, clock, suspicionOf };
   return {
     async route(question, signal) {
       const reach = await reachOf(context, connections, clock);
       if ("reason" in reach) return reach;
       return route(deps, question, basisOf(reach), { context, reach }, signal);
+    },
+    async estimateRoute(question) {
+      const reach = await reachOf(context, connections, clock);
+      if ("reason" in reach) return reach;
+      return estimateRoute({ db, clock }, question, basisOf(reach), { context, reach });
     },
     async ask(questions, signal) {
       const reach = await reachOf(context, connections, clock);

@@ -12,7 +12,8 @@ import { type Clock, systemClock } from "./remote/clock.ts";
 import type { Sandbox } from "./remote/sandbox.ts";
 import { punctual, waitingJudge } from "./run/asking.ts";
 import type { Database } from "./store/db.ts";
-import { type ClaimedRun, decodeDetail } from "./store/runs.ts";
+import { decodeDetail } from "./store/run-detail.ts";
+import type { ClaimedRun } from "./store/runs.ts";
 import { listForAgent } from "./store/test-cases.ts";
 
 /** Whoever answers questions. Neither throws: an outage is an answer. */
@@ -33,6 +34,8 @@ export type JudgedRun = {
   verdict: Verdict;
   /** Whether an outage of the judge kept something from being judged. */
   outage: boolean;
+  /** The tests by which it was judged. */
+  plan: TestCase[];
 };
 
 /** What is known of a run whose judge has not answered yet. It goes on by `plan`, for at most `leftMs` more. */
@@ -74,7 +77,7 @@ export async function judgeRuns(
   signal: AbortSignal,
   ends: RunEnds,
 ): Promise<void> {
-  const agentIds = [...new Set(runs.filter(run => !run.detail).map(run => run.agentId))];
+  const agentIds = [...new Set(runs.map(run => run.agentId))];
   const [traces, ...testsOfAgents] = await Promise.all([
     loadTraces(
       deps.db,
@@ -89,7 +92,7 @@ export async function judgeRuns(
       ends.gone(run);
       continue;
     }
-    judgeRun(deps, run, loaded, tests.get(run.agentId) ?? [], signal, ends).catch(error => {
+    judgeRun(deps, run, loaded, tests.get(run.agentId)!, signal, ends).catch(error => {
       if (!signal.aborted) ends.faulty(run, error);
     });
   }
@@ -118,7 +121,7 @@ async function judgeRun(
     if (!settled.signal.aborted && !signal.aborted) ends.partly(partOf(partial.verdict));
   });
   // What is known of a run that goes on was kept when it was put away.
-  const asked = run.detail ? judge : watched;
+  const asked = judgeLeftMs === null ? watched : judge;
   const { verdict, routing } = await judgeBy(
     { judge: asked, sandbox },
     loaded,
@@ -129,7 +132,7 @@ async function judgeRun(
   if (signal.aborted) return;
   const wait = isWaiting(verdict) ? waitFor([routing, ...answers.semantic.values()], clock.now()) : undefined;
   if (wait) ends.waits({ ...partOf(verdict), wait });
-  else ends.judged({ run, loaded, verdict, outage: isOutage(verdict, routing) });
+  else ends.judged({ run, loaded, verdict, outage: isOutage(verdict, routing), plan });
 }
 
 /** Plan, ask, judge: every outage is an answer, so nothing is passed or failed by one (E4). */

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { EditorHost } from "./editor-host.ts";
 import { Evaluators } from "./evaluators.ts";
+import { registerAccessTokens } from "./http/access-tokens.ts";
 import { registerAgentConnections } from "./http/agent-connections.ts";
 import { buildApp, buildHealthApp } from "./http/app.ts";
 import { registerDashboard } from "./http/dashboard.ts";
@@ -16,6 +17,7 @@ import { registerJudgeConnections } from "./http/judge-connections.ts";
 import { registerJudgePrices } from "./http/judge-prices.ts";
 import { registerJudgeSettings } from "./http/judge-settings.ts";
 import { registerJudging } from "./http/judging.ts";
+import { registerLaunches } from "./http/launches.ts";
 import { registerOutages } from "./http/outages.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
 import { registerRuns } from "./http/runs.ts";
@@ -29,6 +31,7 @@ import type { CountedCall } from "./model/judge-call.ts";
 import { trialLines } from "./remote/judge-trial.ts";
 import { openMailer } from "./remote/mailer.ts";
 import { openOutbound } from "./remote/outbound.ts";
+import { requireConnection } from "./store/agent-connections.ts";
 import { findAgentsByIds, findAgentsByServiceName, listAgentsOfKey, serviceKey } from "./store/agents.ts";
 import { type Database, openDatabase } from "./store/db.ts";
 import { openEmbedded } from "./store/embedded.ts";
@@ -189,6 +192,8 @@ async function serve(
     reader,
     vault,
     outbound,
+    requireCallable: (agentId: string) => requireConnection(db, vault, agentId),
+    onLaunch: () => evaluators?.wake(),
   };
   const app = await buildApp(deps, [
     registerPublicTraces,
@@ -207,6 +212,8 @@ async function serve(
     registerJudgePrices,
     registerJudgeSettings,
     registerSampleTrace,
+    registerAccessTokens,
+    registerLaunches,
     registerDashboard,
   ]);
   return listen(app, config, closing);

@@ -202,11 +202,12 @@ export class RunWorker {
     const kept = await completeRuns(
       db,
       this.#lease,
-      judged.map(({ run, loaded, verdict, outage }) => ({
+      judged.map(({ run, loaded, verdict, outage, plan }) => ({
         id: run.id,
         revision: loaded.revision,
         verdict,
         outage,
+        plan,
         durationMs: loaded.derived.durationMs,
         tokens: loaded.derived.tokens,
       })),

@@ -12,14 +12,14 @@ const floors = [
   ["load", "judging"],
   ["ingest", "run"],
   ["editor", "trace-reader"],
-  ["http", "worker"],
+  ["http", "worker", "launcher"],
   ["thread-host"],
   ["evaluators", "editor-host", "trace-host"],
   ["service"],
   ["config"], // as a type it may be taken anywhere
   ["command"],
   ["command"],
-  ["main", "bootstrap"],
+  ["main", "bootstrap", "cli"],
 ];
 
 /** Files that are the inside of a thread, and the room that starts it. */

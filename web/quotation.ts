@@ -1,34 +1,44 @@
-// Where a quotation stands in a text, forgiving in what one does not see or mind: spaces, capitals, forms of quotes.
+// Where a quotation stands in a text: by its words alone, as whoever copies changes spaces, marks, capitals and quotes.
 
-/** From and to (exclusive), in units of the text; null where it does not occur. */
-export function findQuotation(text: string, quotation: string): [from: number, to: number] | null {
+type Place = [from: number, to: number];
+
+/**
+ * From and to (exclusive), in units of the text; null where it does not occur. What is elided with dots is within:
+ * the place reaches from the first of the parts to the last.
+ */
+export function findQuotation(text: string, quotation: string): Place | null {
   const exact = quotation.trim() === "" ? -1 : text.indexOf(quotation);
   if (exact >= 0) return [exact, exact + quotation.length];
-  const wanted = foldText(quotation).folded.trim();
-  if (wanted === "") return null;
-  const { folded, places } = foldText(text);
-  const at = folded.indexOf(wanted);
-  if (at < 0) return null;
-  return [places[at]!.from, places[at + wanted.length - 1]!.to];
+  const parts = quotation.split(/\.{3}|…/).flatMap(part => wordsOf(part).words.trim() || []);
+  if (parts.length === 0) return null;
+  const { words, places } = wordsOf(text);
+  let [first, end] = [-1, 0];
+  for (const part of parts) {
+    const at = words.indexOf(part, end);
+    if (at < 0) return null;
+    if (first < 0) first = at;
+    end = at + part.length;
+  }
+  return [places[first]![0], places[end - 1]![1]];
 }
 
-type Place = { from: number; to: number };
+/** Nobody sees them; they stand between the letters of a word. */
+const unseen = /^[\p{Default_Ignorable_Code_Point}\p{Co}]+$/u;
 
-/** Format characters, which nobody sees; they stand between others. */
-const unseen = /^\p{Cf}+$/u;
-const quotes: Record<string, string> = { "“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "‚": "'" };
-
-/** For every unit of what is left, the stretch of the text that it stands for. */
-function foldText(text: string): { folded: string; places: Place[] } {
-  let folded = "";
+/** In lower case, a space between two; for every unit of them the stretch of the text that it stands for. */
+function wordsOf(text: string): { words: string; places: Place[] } {
+  let words = "";
   const places: Place[] = [];
   // Characters with their accents, and runs of white space as one.
   for (const { 0: part, index } of text.matchAll(/\s+|\P{M}\p{M}*|\p{M}+/gu)) {
     if (unseen.test(part)) continue;
-    const plain = /^\s/.test(part) ? " " : (quotes[part] ?? part.normalize("NFC").toLowerCase());
-    if (plain === " " && folded.endsWith(" ")) continue;
-    folded += plain;
-    for (let unit = 0; unit < plain.length; unit++) places.push({ from: index, to: index + part.length });
+    const plain = part
+      .normalize("NFKC")
+      .toLowerCase()
+      .replace(/[^\p{L}\p{M}\p{N}]+/gu, " ");
+    if (plain === " " && (words === "" || words.endsWith(" "))) continue;
+    words += plain;
+    for (let unit = 0; unit < plain.length; unit++) places.push([index, index + part.length]);
   }
-  return { folded, places };
+  return { words, places };
 }

@@ -134,6 +134,11 @@ const settingsSessions = createRoute({
   getParentRoute: () => settings,
   component: lazyRouteComponent(() => import("./pages/SettingsSessions.tsx"), "SettingsSessions"),
 });
+const settingsTokens = createRoute({
+  path: "/tokens",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("./pages/SettingsTokens.tsx"), "SettingsTokens"),
+});
 const settingsJudge = createRoute({
   path: "/judge",
   getParentRoute: () => settings,
@@ -212,7 +217,7 @@ const tests = createRoute({
 const test = createRoute({
   path: "/tests/$testId",
   getParentRoute: () => agent,
-  validateSearch: textsOf("template", "trace", "span", "attribute", "path", "view"),
+  validateSearch: textsOf("template", "trace", "span", "attribute", "path", "view", "inputs"),
   component: lazyRouteComponent(() => import("./pages/TestPage.tsx"), "TestPage"),
 });
 const testResults = createRoute({
@@ -220,6 +225,22 @@ const testResults = createRoute({
   getParentRoute: () => agent,
   validateSearch: textsOf("outcome", "from", "to"),
   component: lazyRouteComponent(() => import("./pages/TestResultsPage.tsx"), "TestResultsPage"),
+});
+const runs = createRoute({
+  path: "/runs",
+  getParentRoute: () => agent,
+  component: lazyRouteComponent(() => import("./pages/RunsPage.tsx"), "RunsPage"),
+});
+const launch = createRoute({
+  path: "/runs/$launchId",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("only"),
+  component: lazyRouteComponent(() => import("./pages/LaunchPage.tsx"), "LaunchPage"),
+});
+const run = createRoute({
+  path: "/runs/$launchId/$runId",
+  getParentRoute: () => agent,
+  component: lazyRouteComponent(() => import("./pages/RunPage.tsx"), "RunPage"),
 });
 const insights = createRoute({
   path: "/insights",
@@ -280,6 +301,7 @@ const routeTree = root.addChildren([
     settings.addChildren([
       settingsProfile,
       settingsSessions,
+      settingsTokens,
       settingsJudge,
       settingsRetention,
       settingsAppearance,
@@ -287,7 +309,20 @@ const routeTree = root.addChildren([
     ]),
     project.addChildren([
       agents,
-      agent.addChildren([traces, trace, tests, test, testResults, insights, start, judging, agentSettings]),
+      agent.addChildren([
+        traces,
+        trace,
+        tests,
+        test,
+        testResults,
+        runs,
+        launch,
+        run,
+        insights,
+        start,
+        judging,
+        agentSettings,
+      ]),
       keys,
       ingestion,
       projectSettings,

@@ -65,6 +65,20 @@ export type Key = {
 /** `key` is its whole text, answered this once. */
 export type CreatedKey = Key & { key: string };
 
+/** A personal access token; `expiresAt` null never expires. */
+export type AccessToken = {
+  id: string;
+  name: string;
+  masked: string;
+  expiresAt: string | null;
+  lastUsedAt: string | null;
+  createdAt: string;
+  status: "active" | "expired";
+};
+
+/** `token` is its whole text, answered this once. */
+export type CreatedAccessToken = AccessToken & { token: string };
+
 /** A run as lists and traces show it; times are ISO 8601. */
 export type Run = {
   id: string;

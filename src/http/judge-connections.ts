@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type JudgeConnection, judgeModes, judgeProviders } from "../model/judge-call.ts";
 import { hostOf, judgeConnectionSchema, parseJudgeConnection } from "../model/judge-connection.ts";
 import { Refusal } from "../model/refusal.ts";
+import { modesOf } from "../remote/judge-models.ts";
 import { probeJudge } from "../remote/judge-probe.ts";
 import type { OpenTrialLine } from "../remote/judge-trial.ts";
 import {
@@ -201,7 +202,7 @@ async function tryOut(
 ): Promise<z.output<typeof Trial>> {
   const late = AbortSignal.timeout(patienceMs);
   const lineOf = await openTrialLine(connection, { typed });
-  const probe = await probeJudge(lineOf, AbortSignal.any([late, gone]));
+  const probe = await probeJudge(lineOf, modesOf(connection.provider), AbortSignal.any([late, gone]));
   const fingerprint = fingerprintOf(connection);
   if (probe.mode !== null) await resumeJudge(db, fingerprint, probe.mode);
   else if (probe.state === "refused") await pauseJudge(db, fingerprint, probe.reason);

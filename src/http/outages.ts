@@ -1,6 +1,5 @@
 // What an outage of the judge left unjudged on an agent's traces, and the button that has it judged again.
 import { z } from "zod";
-import { Refusal } from "../model/refusal.ts";
 import type { EventPublisher } from "../store/events.ts";
 import { againMax, judgeAgain, outagesMax, readOutages } from "../store/outages.ts";
 import type { App, Deps } from "./deps.ts";
@@ -66,7 +65,8 @@ export function registerOutages(app: App, { db, events }: Deps & { events: Event
     {
       schema: {
         tags,
-        summary: "Judge traces again, each by a further run",
+        summary:
+          "Judge again what an outage left open, each trace by a further run of the tests as they were",
         params,
         body: Again,
         response: { 200: Scheduled },
@@ -74,12 +74,6 @@ export function registerOutages(app: App, { db, events }: Deps & { events: Event
     },
     async ({ params: { id: agentId }, body: { traceIds } }) => {
       const scheduled = await judgeAgain(db, agentId, traceIds);
-      if (!scheduled) {
-        throw new Refusal("CONFLICT", {
-          message: "No test of this agent judges real conversations now, so nothing can be judged again.",
-          hint: "Activate a single-turn test that always runs, or runs when relevant.",
-        });
-      }
       for (const { runId, traceId } of scheduled.runs) {
         events.publish({ type: "run", agentId, traceId, runId, state: "pending", verdict: null });
       }

@@ -38,13 +38,15 @@ export const Result = z
   })
   .meta({ id: "Result" });
 
-const run = {
+export const runFields = {
   id: Id,
-  traceId: Id,
+  traceId: Id.nullable().describe(
+    "Null: a manual run whose trace does not exist yet. Of several turns, the last's.",
+  ),
   agentId: Id,
   revision: z.number().nullable().describe("The trace's revision that was judged."),
   kind: z.enum(["passive", "manual"]),
-  state: z.enum(["pending", "running", "completed", "error"]),
+  state: z.enum(["pending", "running", "completed", "error", "cancelled"]),
   dueAt: time,
   createdAt: time,
   startedAt: time.nullable(),
@@ -67,13 +69,13 @@ const run = {
     .describe("Of a running run that waits for the judge; its results are those that are known."),
 };
 
-const Run = z.object(run).meta({ id: "Run" });
+const Run = z.object(runFields).meta({ id: "Run" });
 
 const Applicability = z.looseObject({ testId: Id, name: z.string(), applied: z.boolean(), why: z.string() });
 
 export const RunDetail = z
   .object({
-    ...run,
+    ...runFields,
     results: z.array(Result),
     tests: z
       .array(Applicability)

@@ -2,10 +2,10 @@
 import type { LoadedTrace } from "../load.ts";
 import type { Applicability, Counts, Result, Waiting } from "../model/run.ts";
 import { type TestCase, whyNotEligible } from "../model/test-case.ts";
-import type { Notice } from "../model/trace.ts";
+import type { Notice, TraceKind } from "../model/trace.ts";
 import type { JudgingSum } from "../store/judge-calls.ts";
+import { decodeDetail } from "../store/run-detail.ts";
 import type { RunRow, RunWithDetail } from "../store/run-reads.ts";
-import { decodeDetail } from "../store/runs.ts";
 import type { ListedTrace } from "../store/trace-list.ts";
 import type { TraceRow } from "../store/traces.ts";
 import type { OutlinePart } from "../trace-reader.ts";
@@ -122,7 +122,7 @@ export function traceDetailView(
     metadata: trace.metadata,
     resource: trace.resource,
     otherConvention: derived.otherConvention,
-    ...judgedView(derived.notices, revision, runs, tests),
+    ...judgedView(noticesOf(row.kind, derived.notices), revision, runs, tests),
   };
 }
 
@@ -136,8 +136,14 @@ export function traceOutlineView(
   return {
     ...traceColumnsView(row),
     ...head,
-    ...judgedView(head.notices, head.revision, runs, tests),
+    ...judgedView(noticesOf(row.kind, head.notices), head.revision, runs, tests),
   };
+}
+
+/** That nothing is the root is as it should be where the whole hangs from the request that a run sent. */
+function noticesOf(kind: TraceKind, notices: Notice[]): Notice[] {
+  if (kind === "live" || !notices.includes("no_root")) return notices;
+  return notices.filter(notice => notice !== "no_root" && notice !== "orphan_spans");
 }
 
 /** What runs and tests say about the trace at this revision. */

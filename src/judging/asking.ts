@@ -32,7 +32,12 @@ export type Kind<A, V> = {
   isLasting(value: V): boolean;
 };
 
-export type Behalf = { context: JudgeContext; reach: Reach };
+export type Behalf = {
+  context: JudgeContext;
+  reach: Reach;
+  /** Told of every call that is made for this asker; `costUsd` null: its price is not known. */
+  onCall?: (call: JudgeCall, costUsd: number | null) => void;
+};
 
 export type Asking = {
   /** Every question is settled; the same one, wherever it comes from, is asked once. */
@@ -173,7 +178,7 @@ export function openAsking({ db, ledger, connections, clock, onCall }: AskingDep
     pack: Question<A>[],
     values: Map<QuestionKey, V>,
     call: JudgeCall,
-    { context: { agentId, traceId, runId }, reach: { projectId, prices } }: Behalf,
+    { context: { agentId, traceId, runId }, reach: { projectId, prices }, onCall: tell }: Behalf,
   ): Promise<void> {
     onCall?.(call);
     const price = priceOf(prices, call, new Date(call.startedAt).toISOString().slice(0, 10));
@@ -186,6 +191,7 @@ export function openAsking({ db, ledger, connections, clock, onCall }: AskingDep
     const answers = new Map<QuestionKey, string>();
     for (const [key, value] of values) if (kind.isLasting(value)) answers.set(key, JSON.stringify(value));
     const costUsd = price ? costOf(price, call) : null;
+    tell?.(call, costUsd);
     await ledger.keep({ agentId, projectId, traceId, runId, call, costUsd, shares, answers });
   }
 

@@ -1,7 +1,7 @@
 // Which scenarios a user's input belongs to, as far as it could be had.
 
-import type { Routed, RoutingAnswer, RoutingQuestion } from "../model/judge.ts";
-import { type LineReply, scenariosPerCall } from "../model/judge-call.ts";
+import type { Routed, RouteSpent, RoutingAnswer, RoutingQuestion } from "../model/judge.ts";
+import { type JudgeCall, type LineReply, scenariosPerCall } from "../model/judge-call.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Asking, Behalf, Kind, Question } from "./asking.ts";
 import { type Fault, unjudgedBy } from "./faults.ts";
@@ -27,7 +27,14 @@ export async function route(
     const ask = { scenario, userInput };
     return { key: scenarioKey(basis, ask), ask, testIds: [testId] };
   });
-  const settled = await asking.settle(kind, questions, behalf, signal);
+  const spent: RouteSpent = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  const onCall = (call: JudgeCall, costUsd: number | null) => {
+    spent.calls++;
+    spent.inputTokens += call.inputTokens;
+    spent.outputTokens += call.outputTokens;
+    spent.costUsd = costUsd === null || spent.costUsd === null ? null : spent.costUsd + costUsd;
+  };
+  const settled = await asking.settle(kind, questions, { ...behalf, onCall }, signal);
   const suspicious = suspicionOf(userInput);
   const labels = new Map<string, Routed>();
   const faults: Fault[] = [];
@@ -41,7 +48,14 @@ export async function route(
   if (waiting) return waiting;
   if (labels.size === 0 && told[0]) return told[0];
   const { model, promptVersion } = basis;
-  return { state: "ok", labels, model, promptVersion, ...(suspicious === undefined ? {} : { suspicious }) };
+  return {
+    state: "ok",
+    labels,
+    spent,
+    model,
+    promptVersion,
+    ...(suspicious === undefined ? {} : { suspicious }),
+  };
 }
 
 const kind: Kind<ScenarioAsk, Routed> = {

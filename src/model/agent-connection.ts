@@ -175,12 +175,14 @@ export function parseConnection(
     if (names.has(name.toLowerCase())) issues.push({ path: `${path}.name`, message: "It is given twice." });
     names.add(name.toLowerCase());
     if (value != null) return { name, value, secret: secret || secretNames.test(name) };
-    const kept = keptSecret(read.data, name, known);
+    const kept = secret ? keptSecret(read.data, name, known) : unsaid;
     if (kept.value === undefined) issues.push({ path: `${path}.value`, message: kept.why });
     return { name, value: kept.value ?? "", secret: true };
   });
   return issues.length > 0 ? refuse(issues) : { ...read.data, headers };
 }
+
+const unsaid = { value: undefined, why: "Enter its value." };
 
 type Kept = { value: string } | { value: undefined; why: string };
 
@@ -188,7 +190,7 @@ type Kept = { value: string } | { value: undefined; why: string };
 function keptSecret(draft: Addressed, name: string, stored: StoredConnection | undefined): Kept {
   const lower = name.toLowerCase();
   const header = stored?.connection.headers.find(one => one.secret && one.name.toLowerCase() === lower);
-  if (!stored || !header) return { value: undefined, why: "Enter its value." };
+  if (!stored || !header) return unsaid;
   if (stored.unreadable.includes(header.name)) {
     return { value: undefined, why: "It was encrypted with another key: enter it again." };
   }

@@ -39,8 +39,16 @@ export type RoutingAnswer =
       labels: Map<string, Routed>;
       /** Why the user's input looks as if it were addressed to a judge; then no label is "no_match". */
       suspicious?: string;
+      /** What was asked for it; without calls where all of it was known before. */
+      spent?: RouteSpent;
     } & Partial<JudgedBy>)
   | Unjudged;
+
+/** `costUsd` is null where the price of a call is not known. */
+export type RouteSpent = { calls: number; inputTokens: number; outputTokens: number; costUsd: number | null };
+
+/** What a routing question would take: a guess at its tokens, and no calls where its answer is known. */
+export type RouteEstimate = ({ state: "ok" } & RouteSpent & Partial<JudgedBy>) | Unjudged;
 
 export type VerdictWord = "met" | "mostly" | "partly" | "not_met" | "cannot_tell";
 
@@ -85,6 +93,8 @@ export type SemanticAnswer =
 export type Judge = {
   route(question: RoutingQuestion, signal?: AbortSignal): Promise<RoutingAnswer>;
   ask(questions: SemanticQuestion[], signal?: AbortSignal): Promise<SemanticAnswer[]>;
+  /** Asks nothing. Absent where the judge cannot tell. */
+  estimateRoute?(question: RoutingQuestion): Promise<RouteEstimate>;
 };
 
 /** On whose behalf the judge is asked: what its calls are kept with and counted to. */

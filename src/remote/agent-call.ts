@@ -128,6 +128,7 @@ const reasons: Record<string, string> = {
   ECONNREFUSED: "nothing listens there",
   ECONNRESET: "it broke the connection off",
   UND_ERR_SOCKET: "it broke the connection off",
+  UND_ERR_HEADERS_OVERFLOW: "its headers are too large",
   EPIPE: "it broke the connection off",
   ETIMEDOUT: "it does not take connections",
   UND_ERR_CONNECT_TIMEOUT: "it does not take connections",

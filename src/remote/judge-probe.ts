@@ -7,7 +7,6 @@ import type {
   RouteAsk,
   SemanticAsk,
 } from "../model/judge-call.ts";
-import { judgeModes } from "../model/judge-call.ts";
 
 export type Probe = {
   /** It answered, and as anyone would. */
@@ -41,9 +40,13 @@ const routing: RouteAsk = {
   scenarios: [{ id: "s1", scenario: "The user asks where an order is." }],
 };
 
-/** `lineOf` opens a line that begins with a mode, and may go on to a weaker one by itself. Never throws. */
+/**
+ * `lineOf` opens a line that begins with a mode, and may go on to a weaker one by itself; `modes` are those that the
+ * provider knows, the strictest first. Never throws.
+ */
 export async function probeJudge(
   lineOf: (mode: JudgeMode) => Pick<JudgeLine, "judge" | "route">,
+  modes: JudgeMode[],
   signal: AbortSignal,
   now: () => number = () => performance.now(),
 ): Promise<Probe> {
@@ -57,15 +60,15 @@ export async function probeJudge(
     tried,
     state,
   });
-  for (let at = 0; at < judgeModes.length; ) {
-    const line = lineOf(judgeModes[at]!);
+  for (let at = 0; at < modes.length; ) {
+    const line = lineOf(modes[at]!);
     const first = await line.judge(semantic, signal);
     // What was passed over on the way was refused by the server.
-    const used = Math.max(at, judgeModes.indexOf(first.call?.mode ?? judgeModes[at]!));
+    const used = Math.max(at, modes.indexOf(first.call?.mode ?? modes[at]!));
     for (; at < used; at += 1) {
-      tried.push({ mode: judgeModes[at]!, ok: false, reason: "The server does not take this." });
+      tried.push({ mode: modes[at]!, ok: false, reason: "The server does not take this." });
     }
-    const mode = judgeModes[used]!;
+    const mode = modes[used]!;
     const second = first.state === "ok" ? await line.route(routing, signal) : first;
     if (first.state === "ok" && second.state === "ok") {
       tried.push({ mode, ok: true, reason: "It answered in the shape that was asked for." });

@@ -17,6 +17,8 @@ export function trialLines({ outbound, log }: Means): OpenTrialLine {
     // Loaded when somebody first asks: judging itself happens on threads of its own.
     const { openLine } = await import("./judge-line.ts");
     const fetch = typed ? { fetch: judgeFetch(outbound, connection.timeoutMs) } : {};
-    return mode => openLine(connection, { log, mode, ...fetch });
+    // What others ask meanwhile is none of its business.
+    const alone = { ...connection, concurrency: 1, tokensPerMinute: null };
+    return mode => openLine(alone, { log, mode, ...fetch });
   };
 }

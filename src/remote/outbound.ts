@@ -55,6 +55,8 @@ export const outboundLimits = { replyBytesMax: 1_048_576, timeoutMs: 60_000, red
 
 // For one host; several of its addresses may be tried in this time.
 const connectTimeoutMs = 10_000;
+// For one of them, while there are others; by default far hosts would be given up on too soon.
+const attemptTimeoutMs = 2_000;
 
 export function openOutbound({
   allow,
@@ -96,6 +98,7 @@ function guardedConnector(guard: Guard, resolve: Resolve): buildConnector.connec
   const connect = buildConnector({
     lookup,
     autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: attemptTimeoutMs,
     timeout: connectTimeoutMs,
     allowH2: false,
     maxCachedSessions: 0,
@@ -161,7 +164,9 @@ async function follow(
     if (location === null) return response;
     await response.body?.cancel();
     if (redirects === redirectsMax) {
-      throw new OutboundRefused(`${first.url.host} redirects more than ${redirectsMax} times.`);
+      const much =
+        redirectsMax === 0 ? "elsewhere, which is not followed" : `more than ${redirectsMax} times`;
+      throw new OutboundRefused(`${first.url.host} redirects ${much}.`);
     }
     hop = nextHop(hop, response.status, callable(location, hop.url));
   }

@@ -2,6 +2,7 @@
 import { randomUUIDv7 } from "node:crypto";
 import type pg from "pg";
 import { type Database, transaction } from "./db.ts";
+import { decodeDetail, encodeDetail, joined } from "./run-detail.ts";
 
 export type Outages = {
   /** Traces of which the latest run lacks something for an outage; at most `outagesMax` are counted. */
@@ -16,21 +17,24 @@ export const outagesMax = 10_000;
 /** How many traces are scheduled at once. */
 export const againMax = 1_000;
 
+// Each look-up is made row by row (`limit`), by the index of a trace's runs (`offset 0` lets no other fit): as a join of
+// all open runs with all others it took seconds where the planner knew nothing of the table.
+const judgedSince = `(
+  select true from (select state, kind from runs where trace_id = s.trace_id and id > s.id offset 0) as later
+  where later.state = 'completed' and later.kind <> 'manual' limit 1
+)`;
+const underWay = (traceId: string) => `(
+  select true from (select state, kind from runs where trace_id = ${traceId} offset 0) as other
+  where other.state in ('pending', 'running') and other.kind <> 'manual' limit 1
+)`;
 // A run whose trace was judged since is none, even where two that completed at once left it open.
-const open = `s.agent_id = $1 and s.outage_open and not exists (
-  select from runs later where later.trace_id = s.trace_id and later.id > s.id and later.state = 'completed'
-    and later.kind = 'passive'
-)`;
-const underWay = (traceId: string) => `exists (
-  select from runs other where other.trace_id = ${traceId} and other.state in ('pending', 'running')
-    and other.kind = 'passive'
-)`;
+const open = `s.agent_id = $1 and s.outage_open and ${judgedSince} is null`;
 
 export async function readOutages(db: Database, agentId: string): Promise<Outages> {
   const { rows } = await db.pool.query<Outages>({
     name: "read_outages",
     text: `with found as materialized (
-        select s.trace_id, ${underWay("s.trace_id")} as scheduled
+        select s.trace_id, ${underWay("s.trace_id")} is not null as scheduled
         from runs s where ${open} order by s.trace_id limit $2
       )
       select count(*)::int as traces, count(*) filter (where scheduled)::int as scheduled,
@@ -48,46 +52,60 @@ export type Scheduled = {
 };
 
 /**
- * Schedules one further run, due now, of each of these live traces of the agent, or of the oldest that an outage left
- * something open on. One that is judged anyway, soon or at this moment, gets none. Undefined where the agent has no
- * test that judges live traces: a run would only replace a verdict by none.
+ * Schedules one further run, due now, of each of these live traces of the agent, or of the oldest, that an outage left
+ * something open on. It goes by the tests as they were then: changing a test judges no trace anew. One that is judged
+ * anyway, soon or at this moment, gets none.
  */
-export async function judgeAgain(
-  db: Database,
-  agentId: string,
-  traceIds?: string[],
-): Promise<Scheduled | undefined> {
+export async function judgeAgain(db: Database, agentId: string, traceIds?: string[]): Promise<Scheduled> {
   return transaction(db, async client => {
-    const eligible = await client.query(
-      `select from test_cases where agent_id = $1 and status = 'active' and passive_behavior <> 'manual_only'
-        and turn_count = 1 limit 1`,
-      [agentId],
-    );
-    if (eligible.rowCount === 0) return undefined;
-    const wanted = traceIds ?? (await listOpen(client, agentId, againMax));
+    const wanted = await listOpen(client, agentId, againMax, traceIds);
+    const { data, places, lengths } = joined(await plansOf(client, agentId, wanted));
     const { rows } = await client.query<{ runId: string; traceId: string }>(
       // Locked like the traces of every batch that is stored, in the order of their ids: none goes meanwhile.
       `with wanted as materialized (
           select id from traces where agent_id = $1 and kind = 'live' and id = any ($2::uuid[])
           order by id for key share
         )
-        insert into runs (id, trace_id, agent_id, kind, state, due_at, cause)
-        select item.run_id, wanted.id, $1, 'passive', 'pending', now(), 'again'
-        from wanted join unnest($2::uuid[], $3::uuid[]) as item (trace_id, run_id) on item.trace_id = wanted.id
-        where not ${underWay("wanted.id")}
+        insert into runs (id, trace_id, agent_id, kind, state, due_at, cause, detail)
+        select item.run_id, wanted.id, $1, 'passive', 'pending', now(), 'again',
+          substring($4::bytea from item.detail_at for item.detail_length)
+        from wanted join unnest($2::uuid[], $3::uuid[], $5::int[], $6::int[])
+          as item (trace_id, run_id, detail_at, detail_length) on item.trace_id = wanted.id
+        where ${underWay("wanted.id")} is null
         on conflict (trace_id) where state = 'pending' and kind = 'passive' do nothing
         returning id as "runId", trace_id as "traceId"`,
-      [agentId, wanted, wanted.map(() => randomUUIDv7())],
+      [agentId, wanted, wanted.map(() => randomUUIDv7()), data, places, lengths],
     );
     return { runs: rows, left: (await listOpen(client, agentId, outagesMax)).length };
   });
 }
 
-/** The oldest traces with something open that are not going to be judged again. */
-async function listOpen(client: pg.PoolClient, agentId: string, rowsMax: number): Promise<string[]> {
+/** What a further run of each trace goes by: the plan of the run that an outage left open. */
+async function plansOf(client: pg.PoolClient, agentId: string, traceIds: string[]): Promise<Buffer[]> {
+  const { rows } = await client.query<{ traceId: string; detail: Buffer | null }>(
+    `select distinct on (s.trace_id) s.trace_id as "traceId", s.detail from runs s
+      where ${open} and s.trace_id = any ($2::uuid[]) order by s.trace_id, s.id desc`,
+    [agentId, traceIds],
+  );
+  const details = new Map(rows.map(({ traceId, detail }) => [traceId, detail]));
+  return traceIds.map(id => {
+    const { plan } = decodeDetail(details.get(id) ?? null);
+    return encodeDetail({ results: [], tests: [], ...(plan ? { plan } : {}) });
+  });
+}
+
+/** The oldest traces, of those named where some are, with something open that are not going to be judged again. */
+async function listOpen(
+  client: pg.PoolClient,
+  agentId: string,
+  rowsMax: number,
+  among?: string[],
+): Promise<string[]> {
   const { rows } = await client.query<{ trace_id: string }>(
-    `select s.trace_id from runs s where ${open} and not ${underWay("s.trace_id")} order by s.trace_id limit $2`,
-    [agentId, rowsMax],
+    `select s.trace_id from runs s
+      where ${open} and ${underWay("s.trace_id")} is null and ($3::uuid[] is null or s.trace_id = any ($3::uuid[]))
+      order by s.trace_id limit $2`,
+    [agentId, rowsMax, among ?? null],
   );
   return rows.map(row => row.trace_id);
 }
@@ -105,10 +123,7 @@ export async function closeOutages(
     text: `with closed as materialized (
         select s.id from runs s
         where (s.agent_id, s.trace_id) in (select * from unnest($1::uuid[], $2::uuid[])) and s.outage_open
-          and exists (
-            select from runs later where later.trace_id = s.trace_id and later.id > s.id and later.state = 'completed'
-              and later.kind = 'passive'
-          )
+          and ${judgedSince}
         order by s.id for update
       )
       update runs set outage_open = false from closed where runs.id = closed.id`,

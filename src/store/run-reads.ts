@@ -3,12 +3,13 @@ import type { Outcome, Routing, RunCause, RunKind, RunState } from "../model/run
 import type { Database } from "./db.ts";
 import { type JudgingSum, sumJudging } from "./judge-calls.ts";
 import { clockSlackMs, hourMs, idAt, type Listing, timeOfId } from "./listing.ts";
-import { decodeDetail } from "./runs.ts";
+import { decodeDetail } from "./run-detail.ts";
 import { type Look, type Patience, scan } from "./scan.ts";
 
 export type RunRow = {
   id: string;
-  traceId: string;
+  /** Null: a manual run whose trace does not exist yet. */
+  traceId: string | null;
   agentId: string;
   kind: RunKind;
   state: RunState;
@@ -56,16 +57,21 @@ export async function findRun(db: Database, id: string): Promise<RunWithDetail |
   return (await withJudging(db, rows))[0];
 }
 
-/** Every run of a trace, newest first. */
+/** Every run of a trace, newest first; also those of which it is one turn among several. */
 export async function listRunsOfTrace(db: Database, traceId: string): Promise<RunWithDetail[]> {
   const { rows } = await db.pool.query<Row>(
-    `select ${runColumns}, r.detail from runs r where r.trace_id = $1 order by r.id desc`,
+    `select ${runColumns}, r.detail from runs r
+      where r.trace_id = $1 or r.id in (select run_id from run_turns where trace_id = $1) order by r.id desc`,
     [traceId],
   );
   return withJudging(db, rows);
 }
 
-async function withJudging(db: Database, runs: Row[]): Promise<RunWithDetail[]> {
+/** The runs with what judging them took. */
+export async function withJudging<R extends { id: string }>(
+  db: Database,
+  runs: R[],
+): Promise<(R & Pick<RunWithDetail, "judging">)[]> {
   const sums = await sumJudging(
     db,
     runs.map(({ id }) => id),
@@ -136,11 +142,11 @@ async function lookForRunsOfTest(
     name: "runs_of_test",
     text: `with stretch as materialized (
         select id from runs
-        where agent_id = $1 and state = 'completed' and id < $3 and id >= $4
+        where agent_id = $1 and kind = 'passive' and state = 'completed' and id < $3 and id >= $4
         order by id desc offset $6::int - 1 limit 1
       ), page as (
         select ${runColumns}, r.detail from runs r
-        where r.agent_id = $1 and r.state = 'completed' and $2::uuid = any (r.test_ids)
+        where r.agent_id = $1 and r.kind = 'passive' and r.state = 'completed' and $2::uuid = any (r.test_ids)
           and r.id < $3 and r.id >= coalesce((select id from stretch), $4::uuid)
           and ($7::text[] is null or r.verdict = any ($7))
           and ($8::timestamptz is null or r.created_at >= $8) and ($9::timestamptz is null or r.created_at < $9)

@@ -3,7 +3,7 @@ import { storable } from "../model/columns.ts";
 import type { Verdict } from "../model/run.ts";
 import type { TestCase } from "../model/test-case.ts";
 import type { Database } from "./db.ts";
-import { encodeDetail, joined } from "./runs.ts";
+import { encodeDetail, joined } from "./run-detail.ts";
 
 export type PartlyJudged = {
   id: string;
@@ -57,7 +57,7 @@ export async function countWaiting(db: Database): Promise<number> {
   const { rows } = await db.pool.query<{ count: number }>({
     name: "count_waiting",
     text: `select count(*)::int as count from runs
-      where state = 'running' and next_try_at is not null and kind = 'passive'`,
+      where next_try_at is not null and kind <> 'manual'`,
   });
   return rows[0]!.count;
 }

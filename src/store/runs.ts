@@ -1,11 +1,11 @@
 // The run is the job: claiming due runs under a lease, giving them back, and keeping what they found.
-import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type pg from "pg";
-import type { Applicability, Result, RunState, Verdict } from "../model/run.ts";
+import type { RunState, Verdict } from "../model/run.ts";
 import type { TestCase } from "../model/test-case.ts";
 import { type Database, transaction } from "./db.ts";
 import { closeOutages } from "./outages.ts";
 import { addRollups, type CountedRun } from "./rollups.ts";
+import { encodeDetail, joined } from "./run-detail.ts";
 
 export type ClaimedRun = {
   id: string;
@@ -32,6 +32,9 @@ export type Claim = {
   ended: ClaimedRun[];
 };
 
+// Passive runs alone. Said as "not manual", and of those that wait or are held without their state, so that only the
+// index in the order asked for fits: others bring in a sort of all that is due, or a look at all that waits.
+
 /**
  * Claims up to `runsMax` due runs for `leaseMs`. Fresh runs come together, and among them up to `resumedMax` of those
  * that waited for the judge, at most half; a run that some worker died with comes alone, so that a trace that kills its
@@ -51,8 +54,7 @@ export async function claimRuns(
   const abandoned = await db.pool.query<ClaimedRun & { state: RunState }>({
     name: "claim_abandoned",
     text: `with abandoned as (
-        select id from runs where kind = 'passive' and state = 'running' and lease_until < now()
-          and id <> all ($4::uuid[])
+        select id from runs where kind <> 'manual' and lease_until < now() and id <> all ($4::uuid[])
         order by lease_until limit 1 for update skip locked
       )
       update runs set
@@ -60,7 +62,8 @@ export async function claimRuns(
         error = case when attempts >= $3 then 'Its worker died ' || attempts || ' times while judging it.' end,
         finished_at = case when attempts >= $3 then now() end,
         detail = case when attempts < $3 then detail end,
-        lease = $1, lease_until = now() + $2::float8 * interval '1 ms',
+        lease = case when attempts < $3 then $1::uuid end,
+        lease_until = case when attempts < $3 then now() + $2::float8 * interval '1 ms' end,
         attempts = attempts + case when attempts >= $3 then 0 else 1 end
       from abandoned where runs.id = abandoned.id
       returning ${claimedColumns}, state`,
@@ -72,11 +75,10 @@ export async function claimRuns(
   const { rows } = await db.pool.query<ClaimedRun>({
     name: "claim_due",
     text: `with waiting as (
-        select id from runs where kind = 'passive' and state = 'running' and next_try_at <= now()
-          and id <> all ($5::uuid[])
+        select id from runs where kind <> 'manual' and next_try_at <= now() and id <> all ($5::uuid[])
         order by next_try_at limit least($4::int, ($3::int + 1) / 2) for update skip locked
       ), due as (
-        select id from runs where kind = 'passive' and state = 'pending' and due_at <= now()
+        select id from runs where kind <> 'manual' and state = 'pending' and due_at <= now()
         order by due_at limit $3::int - (select count(*) from waiting) for update skip locked
       )
       update runs set state = 'running', lease = $1, lease_until = now() + $2::float8 * interval '1 ms',
@@ -99,10 +101,10 @@ export async function nextDueMs(
   const { rows } = await db.pool.query<{ ms: number | null }>({
     name: "next_due",
     text: `select extract(epoch from least(
-        (select min(due_at) from runs where kind = 'passive' and state = 'pending'),
-        (select min(lease_until) from runs where kind = 'passive' and state = 'running' and id <> all ($1::uuid[])),
-        (select min(next_try_at) from runs where kind = 'passive' and state = 'running' and next_try_at is not null
-          and $2::bool and id <> all ($1::uuid[]))
+        (select min(due_at) from runs where kind <> 'manual' and state = 'pending'),
+        (select min(lease_until) from runs where kind <> 'manual' and id <> all ($1::uuid[])),
+        (select min(next_try_at) from runs where kind <> 'manual' and next_try_at is not null and $2::bool
+          and id <> all ($1::uuid[]))
       ) - now())::float8 * 1000 as ms`,
     values: [inHand, resumes],
   });
@@ -138,8 +140,10 @@ export type CompletedRun = {
   /** The trace's revision that was judged. */
   revision: number;
   verdict: Verdict;
-  /** Whether an outage of the judge kept something from being judged. */
+  /** Whether an outage of the judge kept something from being judged; then `plan` is kept for judging again. */
   outage: boolean;
+  /** The tests by which it was judged. */
+  plan?: TestCase[];
 } & Pick<CountedRun, "durationMs" | "tokens">;
 
 /**
@@ -177,8 +181,8 @@ type Kept = {
 
 /** Those whose results were kept. */
 async function keepResults(client: pg.PoolClient, lease: string, completed: CompletedRun[]): Promise<Kept[]> {
-  const details = completed.map(({ verdict }) =>
-    encodeDetail({ results: verdict.results, tests: verdict.tests }),
+  const details = completed.map(({ verdict: { results, tests }, outage, plan }) =>
+    encodeDetail({ results, tests, ...(outage && plan ? { plan } : {}) }),
   );
   const { data, places, lengths } = joined(details);
   const column = <T>(read: (run: CompletedRun) => T): T[] => completed.map(read);
@@ -197,10 +201,10 @@ async function keepResults(client: pg.PoolClient, lease: string, completed: Comp
       where runs.id = item.id and runs.lease = $1 and runs.state = 'running'
       returning runs.id, runs.trace_id as "traceId", runs.agent_id as "agentId",
         date_trunc('hour', runs.created_at, 'UTC') as hour,
-        exists (
-          select from runs earlier
-          where earlier.agent_id = runs.agent_id and earlier.trace_id = runs.trace_id and earlier.outage_open
-        ) as "outageBefore"`,
+        (
+          select true from runs earlier
+          where earlier.agent_id = runs.agent_id and earlier.trace_id = runs.trace_id and earlier.outage_open limit 1
+        ) is not null as "outageBefore"`,
     values: [
       lease,
       column(run => run.id),
@@ -232,28 +236,4 @@ export async function failRun(
       where id = $2 and lease = $1 and state = 'running'`,
     [lease, runId, error],
   );
-}
-
-/** `plan`: the tests by which a run goes on that has not completed. */
-export type Detail = { results: Result[]; tests: Applicability[]; plan?: TestCase[] };
-
-export function encodeDetail(detail: Detail): Buffer {
-  return zstdCompressSync(JSON.stringify(detail));
-}
-
-/** A run's results and the applicability of its agent's tests; both empty for a run of which nothing is known. */
-export function decodeDetail(bytes: Buffer | null): Detail {
-  return bytes ? JSON.parse(zstdDecompressSync(bytes).toString()) : { results: [], tests: [] };
-}
-
-/** Several details as one binary parameter, to be cut apart by position, from 1 on. */
-export function joined(details: Buffer[]): { data: Buffer; places: number[]; lengths: number[] } {
-  const lengths = details.map(detail => detail.length);
-  const places: number[] = [];
-  let at = 1;
-  for (const length of lengths) {
-    places.push(at);
-    at += length;
-  }
-  return { data: Buffer.concat(details), places, lengths };
 }

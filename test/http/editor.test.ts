@@ -159,3 +159,33 @@ test("the vocabulary holds what traces hold, as data", async () => {
   const plan = body.spans.find(({ name }: { name: string }) => name === "plan");
   assert.deepEqual(plan.attributes, [{ key: "app.note", samples: ["<b>\ud800"] }]);
 });
+
+test("a scenario is tried on the agent's latest inputs, and asks nothing where an estimate is wanted", async () => {
+  const { id } = await makeAgent(service.owner);
+  const stored = await store(id);
+  const post = (body: object, agentId = id) =>
+    service.client.post(`/api/agents/${agentId}/tests/try-scenario`, body);
+  judge.script = obliging({ label: scenario => (scenario === "Asks for a parcel." ? "match" : "no_match") });
+  judge.requests.length = 0;
+  const { body: guess } = await post({ scenario: "Asks for a parcel.", estimate: true }).expect(200);
+  assert.deepEqual([guess.inputs, guess.items, guess.left, judge.requests.length], [1, [], 1, 0]);
+  const { body } = await post({ scenario: "Asks for a parcel.", estimate: false, count: 3 }).expect(200);
+  assert.deepEqual(
+    body.items.map(({ traceId, input, label }: Record<string, unknown>) => [traceId, input, label]),
+    [[stored, "Where is my parcel?", "match"]],
+  );
+  assert.equal(judge.requests.length, 1);
+  const { body: other } = await post({ scenario: "Asks for a refund.", estimate: false }).expect(200);
+  assert.equal(other.items[0].label, "no_match");
+  for (const wrong of [
+    { scenario: "  ", estimate: true },
+    { scenario: "A parcel.", estimate: true, count: 51 },
+    { scenario: "A parcel." },
+  ]) {
+    assert.equal((await post(wrong).expect(400)).body.code, "VALIDATION_ERROR");
+  }
+  const stranger = await service.signUp();
+  await stranger.client
+    .post(`/api/agents/${id}/tests/try-scenario`, { scenario: "A parcel.", estimate: true })
+    .expect(404);
+});

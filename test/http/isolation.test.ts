@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import type { Logger } from "pino";
 import { openEditor } from "../../src/editor.ts";
+import { registerAccessTokens } from "../../src/http/access-tokens.ts";
 import { registerAgentConnections } from "../../src/http/agent-connections.ts";
 import type { Deps } from "../../src/http/deps.ts";
 import { registerEditor } from "../../src/http/editor.ts";
@@ -15,6 +16,7 @@ import { registerJudgeConnections } from "../../src/http/judge-connections.ts";
 import { registerJudgePrices } from "../../src/http/judge-prices.ts";
 import { registerJudgeSettings } from "../../src/http/judge-settings.ts";
 import { registerJudging } from "../../src/http/judging.ts";
+import { registerLaunches } from "../../src/http/launches.ts";
 import { registerOutages } from "../../src/http/outages.ts";
 import type { Route } from "../../src/http/route-table.ts";
 import { registerRuns } from "../../src/http/runs.ts";
@@ -60,6 +62,13 @@ before(async () => {
       registerInsights(app, deps);
       registerAgentConnections(app, { ...deps, vault, outbound });
       registerEvents(app, { ...deps, hub: new EventHub() });
+      registerAccessTokens(app, deps);
+      registerLaunches(app, {
+        ...deps,
+        events: { publish: () => {} },
+        requireCallable: async () => {},
+        onLaunch: () => {},
+      });
       registerEditor(app, {
         ...deps,
         editor: openEditor({ db: deps.db, judgeOf: openTestJudging(deps.db, null).judgeOf, sandbox }),
@@ -82,6 +91,8 @@ before(async () => {
     keys,
     tests,
     ...(await storeTrace(agent.id, keys)),
+    "access-tokens": (await owner.client.post("/api/access-tokens", { name: "CI" }).expect(201)).body.id,
+    launches: (await owner.client.post(`/api/agents/${agent.id}/launches`).expect(201)).body.id,
   };
   routes = service.app.routeTable.filter(({ method, url }) => url.startsWith("/api/") && method !== "HEAD");
 });

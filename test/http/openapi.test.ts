@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import type { Logger } from "pino";
 import { readConfig } from "../../src/config.ts";
 import { EditorHost } from "../../src/editor-host.ts";
+import { registerAccessTokens } from "../../src/http/access-tokens.ts";
 import { registerAgentConnections } from "../../src/http/agent-connections.ts";
 import type { App, Deps } from "../../src/http/deps.ts";
 import { registerEditor } from "../../src/http/editor.ts";
@@ -13,6 +14,7 @@ import { registerJudgeConnections } from "../../src/http/judge-connections.ts";
 import { registerJudgePrices } from "../../src/http/judge-prices.ts";
 import { registerJudgeSettings } from "../../src/http/judge-settings.ts";
 import { registerJudging } from "../../src/http/judging.ts";
+import { registerLaunches } from "../../src/http/launches.ts";
 import { registerOutages } from "../../src/http/outages.ts";
 import { registerRuns } from "../../src/http/runs.ts";
 import { registerSampleTrace } from "../../src/http/sample-trace.ts";
@@ -58,6 +60,13 @@ function extend(app: App, deps: Deps): void {
     ...deps,
     environmentJudge: null,
     openTrialLine: () => Promise.reject(new Error("never asked")),
+  });
+  registerAccessTokens(app, deps);
+  registerLaunches(app, {
+    ...deps,
+    events: new EventPublisher(deps.db),
+    requireCallable: async () => {},
+    onLaunch: () => {},
   });
   registerJudgeConnections(app, {
     ...deps,

@@ -153,6 +153,14 @@ suite("secrets", () => {
     }
   });
 
+  test("do not become open by leaving out that they are secrets", () => {
+    const headers = [{ name: "Authorization" }];
+    assert.match(
+      issuesOf({ ...view, headers }, "http_api", stored)[0]!,
+      /^headers\[0\]\.value: Enter its value/,
+    );
+  });
+
   test("that another key encrypted have to be entered again", () => {
     const unreadable = { ...stored, unreadable: ["Authorization"] };
     assert.deepEqual(connectionView(unreadable).headers[0], {

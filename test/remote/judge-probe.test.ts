@@ -49,10 +49,10 @@ function serverOf(behaviours: Record<JudgeMode, Behaviour>) {
 const all = (behaviour: Behaviour) =>
   Object.fromEntries(judgeModes.map(mode => [mode, behaviour])) as Record<JudgeMode, Behaviour>;
 
-async function probe(behaviours: Record<JudgeMode, Behaviour>) {
+async function probe(behaviours: Record<JudgeMode, Behaviour>, modes = judgeModes) {
   const { asked, lineOf } = serverOf(behaviours);
   let now = 0;
-  const found = await probeJudge(lineOf, new AbortController().signal, () => (now += 40));
+  const found = await probeJudge(lineOf, modes, new AbortController().signal, () => (now += 40));
   return { asked, found, ways: found.tried.map(({ mode, ok }) => `${mode} ${ok ? "works" : "fails"}`) };
 }
 
@@ -85,6 +85,12 @@ test("a mode that is taken and answered badly gives way to the next", async () =
   });
   assert.deepEqual(ways, ["json_schema fails", "tool fails", "json_object fails", "text works"]);
   assert.deepEqual([found.ok, found.mode], [true, "text"]);
+});
+
+test("a mode that the provider does not have is not tried", async () => {
+  const { found, ways } = await probe(all("unusable"), ["json_schema", "tool", "text"]);
+  assert.deepEqual(ways, ["json_schema fails", "tool fails", "text fails"]);
+  assert.equal(found.ok, false);
 });
 
 test("where no mode works none is kept", async () => {

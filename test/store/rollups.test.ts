@@ -9,7 +9,8 @@ import { deleteAgent } from "../../src/store/agents.ts";
 import type { Database } from "../../src/store/db.ts";
 import { listAgentHours, listTestStrips } from "../../src/store/insights.ts";
 import { newest } from "../../src/store/listing.ts";
-import { claimRuns, completeRuns, decodeDetail, giveBackRuns } from "../../src/store/runs.ts";
+import { decodeDetail } from "../../src/store/run-detail.ts";
+import { claimRuns, completeRuns, giveBackRuns } from "../../src/store/runs.ts";
 import { deleteTestCase } from "../../src/store/test-cases.ts";
 import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "./make-write.ts";
 

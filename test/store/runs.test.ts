@@ -4,12 +4,12 @@ import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
 import type { Verdict } from "../../src/model/run.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
+import { decodeDetail } from "../../src/store/run-detail.ts";
 import { findRun } from "../../src/store/run-reads.ts";
 import {
   attemptsMax,
   claimRuns,
   completeRuns,
-  decodeDetail,
   extendLeases,
   failRun,
   giveBackRuns,

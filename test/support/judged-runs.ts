@@ -1,69 +1,70 @@
 // Runs as a judge and its outages leave them, put straight into the tables: no judge has to be asked for them.
 import { randomUUID } from "node:crypto";
-import { zstdCompressSync } from "node:zlib";
 import type { Assertion } from "../../src/model/assertion.ts";
-import type {
-  Applicability,
-  Check,
-  Counts,
-  Outcome,
-  Result,
-  Routing,
-  SemanticActual,
+import {
+  type Applicability,
+  type Check,
+  type Counts,
+  type Outcome,
+  type Result,
+  type Routing,
+  type RunCause,
+  type SemanticActual,
+  scoreOf,
+  type Verdict,
 } from "../../src/model/run.ts";
 import type { TestCaseDocument } from "../../src/model/test-case.ts";
 import type { Database } from "../../src/store/db.ts";
+import { completeRuns } from "../../src/store/runs.ts";
+import { keepPartly } from "../../src/store/runs-waiting.ts";
 
 export type JudgedRun = {
   results?: Result[];
   tests?: Applicability[];
   routing?: Routing;
-  verdict?: Outcome | null;
-  cause?: "traffic" | "again";
-  outageOpen?: boolean;
+  cause?: RunCause;
+  /** An outage kept something from being judged. */
+  outage?: boolean;
   /** The run has begun and is to go on then. */
   waiting?: { nextTryAt: Date; until: Date; reason: string };
 };
 
-/** The run's id. Under no lease: a worker takes up what waits once its time has come. */
+/** The run's id. As its worker leaves it: completed, or waiting. */
 export async function storeJudgedRun(
   db: Database,
   { agentId, traceId }: { agentId: string; traceId: string },
-  run: JudgedRun,
+  { results = [], tests = [], routing = "not_needed", cause = "traffic", outage = false, waiting }: JudgedRun,
 ): Promise<string> {
-  const { results = [], tests = [], waiting } = run;
-  const counts = countsOf(results);
-  const completed = waiting === undefined;
+  const lease = randomUUID();
   const { rows } = await db.pool.query<{ id: string }>(
-    `insert into runs (id, trace_id, agent_id, kind, state, due_at, started_at, finished_at, revision, routing, verdict,
-      score, passed, failed, skipped, missing_instrumentation, test_ids, detail, cause, outage_open, next_try_at,
-      judge_deadline_at, judge_tries, waiting_reason)
-    values (uuidv7(), $1, $2, 'passive', $3, now(), now() - interval '4 s', $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
-      $14, $15, $16, $17, $18, $19, $20)
+    `insert into runs (id, trace_id, agent_id, kind, state, due_at, started_at, lease, lease_until, cause)
+    values (uuidv7(), $1, $2, 'passive', 'running', now(), now() - interval '4 s', $3, now() + interval '1 day', $4)
     returning id`,
-    [
-      traceId,
-      agentId,
-      completed ? "completed" : "running",
-      completed ? new Date() : null,
-      completed ? 1 : null,
-      completed ? (run.routing ?? "not_needed") : null,
-      completed ? (run.verdict === undefined ? worstOf(results) : run.verdict) : null,
-      null,
-      ...(["passed", "failed", "skipped", "missing_instrumentation"] as const).map(outcome =>
-        completed ? counts[outcome] : null,
-      ),
-      completed ? results.map(({ testId }) => testId) : null,
-      zstdCompressSync(JSON.stringify({ results, tests })),
-      run.cause ?? "traffic",
-      run.outageOpen ?? false,
-      waiting?.nextTryAt ?? null,
-      waiting?.until ?? null,
-      waiting ? 1 : 0,
-      waiting?.reason ?? null,
-    ],
+    [traceId, agentId, lease, cause],
   );
-  return rows[0]!.id;
+  const { id } = rows[0]!;
+  if (waiting) {
+    const wait = { nextTryMs: msUntil(waiting.nextTryAt), reason: waiting.reason, tried: true };
+    const partly = { id, verdict: { results, tests }, plan: [], leftMs: msUntil(waiting.until), wait };
+    await keepPartly(db, lease, [partly]);
+    return id;
+  }
+  const counts = countsOf(results);
+  const verdict: Verdict = {
+    routing,
+    verdict: worstOf(results),
+    score: scoreOf(counts),
+    counts,
+    results,
+    tests,
+  };
+  const tokens = { input: null, output: null, reasoning: null, total: null };
+  await completeRuns(db, lease, [{ id, revision: 1, verdict, outage, durationMs: 2_400, tokens }]);
+  return id;
+}
+
+function msUntil(at: Date): number {
+  return at.getTime() - Date.now();
 }
 
 /** A test's result by its checks, as an evaluation would form it. */
@@ -80,7 +81,7 @@ export function resultOf(
     testId: id,
     name,
     outcome,
-    score: counted === 0 ? null : counts.passed / counted,
+    score: scoreOf(counts),
     reason: `${counts.passed} of ${counted} checks passed.`,
     counts,
     checks,

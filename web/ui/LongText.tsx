@@ -26,7 +26,9 @@ export function LongText({ text, label, mark = null }: LongTextProps) {
 
 function Marked({ text, mark: [from, to] }: { text: string; mark: Stretch }): ReactNode {
   const element = useRef<HTMLElement>(null);
-  useEffect(() => element.current?.scrollIntoView({ block: "center" }), []);
+  useEffect(() => {
+    element.current?.scrollIntoView({ block: "center" });
+  }, []);
   return (
     <>
       {text.slice(0, from)}

@@ -208,6 +208,14 @@ const words: Record<NoticeCode, (trace: TraceOutline, judging: boolean) => React
       ran.
     </>
   ),
+  no_trace_arrived: () => (
+    <>
+      <b>The agent sent no trace of this turn.</b> This one was made of what was seen: the input, the reply,
+      its status and times. What asks for more is missing instrumentation. To have it all judged, let the
+      agent go on under the <code>traceparent</code> of the request, or send its trace with the same{" "}
+      <code>x-request-id</code>, within the wait set under the agent’s connection.
+    </>
+  ),
   orphan_spans: trace => <Orphans trace={trace} />,
   no_root: () => (
     <>

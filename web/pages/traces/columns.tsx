@@ -49,7 +49,7 @@ const standing: readonly Column[] = [
     id: "verdict",
     label: "Verdict",
     rem: 18,
-    growsTo: "20rem",
+    growsTo: "18.5rem",
     cell: ({ run }, { hasJudge }) => <RunCell run={run} hasJudge={hasJudge} />,
   },
   {

@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import type { FunctionComponent } from "react";
 import type { Assertion } from "../../../../src/model/assertion.ts";
-import type { Check, Result } from "../../../../src/model/run.ts";
+import type { Check, Result, SemanticActual } from "../../../../src/model/run.ts";
 import { checkTypes, outcomes } from "../../../labels.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
@@ -68,11 +68,8 @@ export function CheckItem({ check, result, open, onFold }: CheckItemProps) {
 
 /** Whether the detail has every word of the reason. */
 function saysAll({ type, outcome, actual }: Check): boolean {
-  return (
-    type === "semantic" &&
-    outcome !== "skipped" &&
-    Array.isArray((actual as { criteria?: unknown } | null)?.criteria)
-  );
+  const { criteria } = (actual ?? {}) as Partial<SemanticActual>;
+  return type === "semantic" && outcome !== "skipped" && criteria !== undefined && criteria.length > 0;
 }
 
 type DetailProps = { check: Check; assertion: Assertion; result: Result };

@@ -142,7 +142,7 @@ function SuspiciousInput({ run: { tests } }: { run: RunDetail }) {
   const suspicious = tests.find(test => test.suspicious !== undefined)?.suspicious;
   if (suspicious === undefined) return null;
   return (
-    <Flag title="The user’s input looks as if it spoke to a judge." reason={suspicious}>
+    <Flag title="The user’s input is flagged." reason={suspicious}>
       So no test was left out by what the judge said of its scenario. It changed no verdict.
     </Flag>
   );

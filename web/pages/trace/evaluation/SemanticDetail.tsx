@@ -18,7 +18,7 @@ type SemanticProps = { check: Check; assertion: AssertionOf<"semantic">; result:
 export function SemanticDetail({ check, assertion, result }: SemanticProps) {
   const ofCheck = Object.hasOwn(assertion, "threshold") ? assertion.threshold : result.test.threshold;
   const threshold = typeof ofCheck === "number" ? ofCheck : null;
-  const { model, promptVersion, votes, cached, spent, criteria } = actualOf(check);
+  const { model, promptVersion, votes, cached, spent, criteria = [] } = actualOf(check);
   const { score, suspicious } = check;
   return (
     <>
@@ -35,14 +35,14 @@ export function SemanticDetail({ check, assertion, result }: SemanticProps) {
       )}
       {votes && votes.of > 1 && threshold !== null && <Votes votes={votes} threshold={threshold} />}
       {suspicious !== undefined && (
-        <Flag title="The reply looks as if it spoke to a judge." reason={suspicious}>
+        <Flag title="The reply is flagged." reason={suspicious}>
           It changed no verdict; read the reply before you rely on this one.
         </Flag>
       )}
-      {criteria ? <Criteria criteria={criteria} check={check} testId={result.testId} /> : null}
+      {criteria.length > 0 && <Criteria criteria={criteria} check={check} testId={result.testId} />}
       <Facts
         facts={[
-          ["Criteria", !criteria && <Long text={[assertion.criteria].flat().join("\n")} />],
+          ["Criteria", criteria.length === 0 && <Long text={[assertion.criteria].flat().join("\n")} />],
           ["Reference", assertion.reference && <Long text={assertion.reference} />],
           ["Judge", model && <JudgedBy model={model} promptVersion={promptVersion} />],
           ["Judged", cached ? "Before: the same was asked, so nothing was now." : spent && spentText(spent)],

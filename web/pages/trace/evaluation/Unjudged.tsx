@@ -63,7 +63,7 @@ function Waits({ run: { results }, waiting: { reason, until } }: { run: RunDetai
   return (
     <State>
       <p>
-        The judge has not answered: <Long text={reason} />
+        The judge gave no judgement yet. <Long text={reason} />
       </p>
       <p className="quiet">
         It is asked again by itself. What has no answer by <ClockTime at={until} /> is skipped with that

@@ -6,6 +6,8 @@ import type { Select, Selection } from "../selection.ts";
 export type Shared = {
   trace: TraceOutline;
   spanNames: Map<string, string>;
+  /** Where several turns were judged together: the trace of each, from 1. */
+  ofTurn?: (turn: number) => Pick<Shared, "trace" | "spanNames"> | undefined;
   selected: Selection | undefined;
   /** Undefined on another page than the trace's: what was looked at is then a link to it. */
   onSelect: Select | undefined;
