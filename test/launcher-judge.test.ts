@@ -19,7 +19,7 @@ const { db, other, close } = await openTwice();
 const sandbox = new Sandbox({ budgetMs: 5_000 });
 const server = await startJudgeServer();
 const agent = await startAgent((_, response) => void response.end("Hello, Ada"));
-const judging = openTestJudging(db, server.connection({ model: "gpt-4o" }));
+const judging = openTestJudging(db, server.connection());
 const events = new EventPublisher(other);
 const launchers: Launcher[] = [];
 after(async () => {
@@ -101,7 +101,7 @@ test("the judge's calls are kept with the run, summed for it, and counted to the
 test("a budget that is used up skips the check with that reason, and asks nothing", async () => {
   server.script = obliging();
   const { agentId } = await makeSender(db);
-  await db.pool.query("update agents set judge_budget_usd = 0.0000001 where id = $1", [agentId]);
+  await db.pool.query("update agents set judge_budget_tokens = 1 where id = $1", [agentId]);
   const launcher = startLauncher();
   await ended(await launch(agentId));
   const before = server.requests.length;
