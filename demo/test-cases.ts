@@ -53,7 +53,11 @@ export const shopTests: WrittenTest[] = [
     assertions: [
       {
         type: "semantic",
-        criteria: "The reply answers what was asked, in a warm tone and without empty phrases.",
+        criteria: [
+          "The reply answers what was asked.",
+          "The tone of the reply is warm.",
+          "The reply has no empty phrases.",
+        ],
       },
     ],
   },
@@ -71,7 +75,7 @@ export const shopTests: WrittenTest[] = [
       },
       {
         type: "semantic",
-        criteria: "The reply says how the goods go back and when the money comes.",
+        criteria: ["The reply says how the goods go back.", "The reply says when the money comes."],
         depends_on: "return",
       },
     ],
@@ -81,7 +85,13 @@ export const shopTests: WrittenTest[] = [
     scenario: "The customer asks for an article that turns out not to be available.",
     turns: [{ input: "Do you have the shelf in 120 cm?" }],
     assertions: [
-      { type: "semantic", criteria: "The reply says that it is not there, and when it will be or what is." },
+      {
+        type: "semantic",
+        criteria: [
+          "The reply says that it is not there.",
+          "The reply names a day when it will be, or something else that is there.",
+        ],
+      },
     ],
   },
   {
@@ -217,7 +227,7 @@ export const reviewTests: WrittenTest[] = [
     assertions: [
       {
         type: "semantic",
-        criteria: "The reply takes up what the review says, and promises only what is doable.",
+        criteria: ["The reply takes up what the review says.", "The reply promises only what is doable."],
       },
     ],
   },
@@ -225,6 +235,8 @@ export const reviewTests: WrittenTest[] = [
     name: "Makes up for what went wrong",
     scenario: "The review complains about something that went wrong.",
     turns: [{ input: "It came broken." }],
-    assertions: [{ type: "semantic", criteria: "The reply apologises once and offers something concrete." }],
+    assertions: [
+      { type: "semantic", criteria: ["The reply apologises once.", "The reply offers something concrete."] },
+    ],
   },
 ];

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { type Config, ConfigError, readConfig } from "./config.ts";
 import { type Service, startService } from "./service.ts";
 import { EmbeddedError } from "./store/embedded-error.ts";
+import { MasterKeyError } from "./store/master-key.ts";
 import { UnfitDatabaseError } from "./store/migrate.ts";
 
 export type Running = { service: Service; config: Config; log: Logger };
@@ -70,11 +71,13 @@ function endInTime(log: Logger): void {
   }, stopMaxMs).unref();
 }
 
+const startErrors = [ConfigError, EmbeddedError, UnfitDatabaseError, MasterKeyError];
+
 // What the start has to say to a person is one line; anything else is a fault and keeps its stack.
 function explain(error: unknown): string {
   if (error instanceof CommandError) return error.message;
-  if (error instanceof ConfigError || error instanceof EmbeddedError || error instanceof UnfitDatabaseError) {
-    return `Onlooker cannot start: ${error.message}`;
+  if (startErrors.some(type => error instanceof type)) {
+    return `Onlooker cannot start: ${(error as Error).message}`;
   }
   const { code, port } = error as { code?: string; port?: number };
   if (code === "EADDRINUSE") {

@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import ipaddr from "ipaddr.js";
 import { type JudgeConnection, type JudgeProvider, judgeProviders } from "./model/judge-call.ts";
 
 /** The judge of every project that brings none of its own. */
@@ -31,6 +32,10 @@ export type Config = {
   readonly dataDir: string;
   /** Absent: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: string | undefined;
+  /** 64 hex digits: what encrypts stored secrets. Absent: the key in `dataDir`. */
+  readonly secretKey: string | undefined;
+  /** Hosts, addresses and networks that users may have called although they are not public. */
+  readonly allowPrivateTargets: readonly string[];
   /** Absent: mails become files in the outbox (G2). */
   readonly smtpUrl: string | undefined;
   readonly mailFrom: string;
@@ -83,6 +88,8 @@ export function readConfig(env: Environment): Config {
       ["postgres:", "postgresql:"],
       "postgresql://user:password@host:5432/name",
     ),
+    secretKey: readSecretKey(env),
+    allowPrivateTargets: readPrivateTargets(env),
     smtpUrl: url(env, "SVC_SMTP_URL", ["smtp:", "smtps:"], "smtp://user:password@host:587"),
     mailFrom: readMailFrom(env) ?? `Onlooker <onlooker@${new URL(baseUrl).hostname}>`,
     judge: readJudge(env),
@@ -152,6 +159,40 @@ function readHost(env: Environment): string {
   throw new ConfigError(
     `SVC_HOST is ${shown(value)}: it must be an address or name to listen on, such as 127.0.0.1, 0.0.0.0 or ::.`,
   );
+}
+
+function readSecretKey(env: Environment): string | undefined {
+  const value = text(env, "SVC_SECRET_KEY");
+  if (value === undefined) return undefined;
+  if (/^[\da-f]{64}$/i.test(value)) return value.toLowerCase();
+  // Either alphabet of base64, padded or not.
+  if (/^[\w+/-]{43}=?$/.test(value)) return Buffer.from(value, "base64").toString("hex");
+  throw new ConfigError(
+    "SVC_SECRET_KEY is not a key: it must be 32 bytes as base64 or as 64 hex digits, such as openssl rand -base64 32 prints.",
+  );
+}
+
+// With the embedded database everything is on one machine, and so are the first agents that are tried.
+const ownMachine = ["127.0.0.0/8", "::1"];
+
+function readPrivateTargets(env: Environment): readonly string[] {
+  const value = text(env, "SVC_ALLOW_PRIVATE_TARGETS");
+  if (value === undefined) return Object.freeze(text(env, "DATABASE_URL") ? [] : ownMachine);
+  if (value === "none") return Object.freeze([]);
+  const targets = value.split(",").map(target => target.trim().toLowerCase());
+  const wrong = targets.find(target => !isTarget(target));
+  if (wrong === undefined) return Object.freeze(targets);
+  throw new ConfigError(
+    `SVC_ALLOW_PRIVATE_TARGETS holds ${shown(wrong)}: it must be none, or host names, addresses and networks such as agent.internal,10.0.0.7,10.1.0.0/16.`,
+  );
+}
+
+function isTarget(target: string): boolean {
+  if (ipaddr.isValidCIDR(target)) return true;
+  // What looks like an address must be one in its usual form: 127.1 and 0x7f000001 would be taken for names.
+  if (/^[\d.]+$|^0x|:|\//.test(target))
+    return ipaddr.IPv4.isValidFourPartDecimal(target) || ipaddr.IPv6.isValid(target);
+  return /^[a-z\d_]([a-z\d_-]*[a-z\d])?(\.[a-z\d_]([a-z\d_-]*[a-z\d])?)*$/.test(target);
 }
 
 function readMailFrom(env: Environment): string | undefined {

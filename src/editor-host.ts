@@ -2,14 +2,14 @@
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import type { Editor } from "./editor.ts";
-import type { JudgeCall } from "./remote/judge.ts";
+import type { CountedCall } from "./model/judge-call.ts";
 import { ThreadHost } from "./thread-host.ts";
 
 export type EditorData = { config: Config; databaseUrl: string };
 
 export type EditorHostOptions = EditorData & {
   log: Pick<Logger, "error">;
-  onJudgeCall?: (call: JudgeCall) => void;
+  onJudgeCall?: (call: CountedCall) => void;
   /** For the heap of the thread. */
   memoryMb?: number;
   /** After which a question that was not answered takes the thread down. */
@@ -29,7 +29,7 @@ export class EditorHost implements Editor {
       name: "the editor's thread",
       script: new URL("./editor-thread.ts", import.meta.url),
       workerData: { config, databaseUrl } satisfies EditorData,
-      onNote: note => onJudgeCall?.(note as JudgeCall),
+      onNote: note => onJudgeCall?.(note as CountedCall),
       memoryMb,
       answerMs,
       ...options,
@@ -39,6 +39,7 @@ export class EditorHost implements Editor {
   dryRun: Editor["dryRun"] = (ask, signal) => this.#host.ask("dryRun", ask, signal);
   draftTest: Editor["draftTest"] = (ask, signal) => this.#host.ask("draftTest", ask, signal);
   draftAssertion: Editor["draftAssertion"] = (ask, signal) => this.#host.ask("draftAssertion", ask, signal);
+  tryScenario: Editor["tryScenario"] = (ask, signal) => this.#host.ask("tryScenario", ask, signal);
   vocabulary: Editor["vocabulary"] = (ask, signal) => this.#host.ask("vocabulary", ask, signal);
 
   /** What is asked and not answered is refused. */

@@ -3,20 +3,35 @@ import { workerData } from "node:worker_threads";
 import { openEditor } from "./editor.ts";
 import type { EditorData } from "./editor-host.ts";
 import { openLog } from "./http/log.ts";
-import { openJudge } from "./remote/judge.ts";
+import { lineOpener } from "./judging/lines.ts";
+import { openJudging } from "./judging.ts";
+import type { CountedCall } from "./model/judge-call.ts";
+import { openOutbound } from "./remote/outbound.ts";
 import { Sandbox } from "./remote/sandbox.ts";
 import { openDatabase } from "./store/db.ts";
+import { masterKeyOf } from "./store/master-key.ts";
+import { openVault } from "./store/vault.ts";
 import { serveThread, tellNote } from "./thread-serve.ts";
 
 const { config, databaseUrl } = workerData as EditorData;
 
 const db = openDatabase(databaseUrl, 2);
 const sandbox = new Sandbox();
-// A share beside what the evaluation threads may ask: those who wait for a dry-run are few.
-const judgeConfig = config.judge && { ...config.judge, concurrency: Math.min(4, config.judge.concurrency) };
-const judge = openJudge(judgeConfig ?? null, openLog(config.logLevel), { onCall: tellNote });
+const log = openLog(config.logLevel);
+const outbound = openOutbound({ allow: config.allowPrivateTargets });
+const judging = openJudging({
+  db,
+  vault: openVault(await masterKeyOf(config)),
+  environment: config.judge ?? null,
+  // A share beside what the evaluation threads may ask: those who wait for a dry-run are few.
+  openLine: lineOpener({ outbound, log, concurrencyOf: concurrency => Math.min(4, concurrency) }),
+  log,
+  onCall: ({ kind, state }) => tellNote({ kind, state } satisfies CountedCall),
+});
 
-serveThread(openEditor({ db, judgeOf: () => judge, sandbox }), async () => {
+serveThread(openEditor({ db, judgeOf: judging.judgeOf, sandbox }), async () => {
+  await judging.close();
+  await outbound.close();
   await sandbox.close();
   await db.close();
 });

@@ -1,4 +1,5 @@
 // What whoever writes a test case asks about stored traces: try it on one, draft from one, complete words. Stores nothing.
+import { type ScenarioAsk, type ScenarioTrial, tryScenario } from "./editor/try-scenario.ts";
 import { applicability, routingQuestion } from "./evaluate/applicability.ts";
 import { assertionsAbout, type Place, valueAt } from "./evaluate/draft-assertion.ts";
 import { proposeTest } from "./evaluate/draft-test.ts";
@@ -30,7 +31,7 @@ export type DryRun = {
   revision: number;
   result: Omit<Result, "testId">;
   /** Whether a run would judge the trace by this test, were it active; null unless asked for. */
-  applicability: Pick<Applicability, "applied" | "why" | "reason"> | null;
+  applicability: Pick<Applicability, "applied" | "why" | "reason" | "suspicious"> | null;
 };
 
 export type DraftAssertionAsk = { traceId: string; spanId: string } & Pick<Place, "attribute" | "path">;
@@ -42,6 +43,7 @@ export type Editor = {
   /** Throws VALIDATION_ERROR where there is no such value, or no assertion fits it. */
   draftAssertion(ask: DraftAssertionAsk, signal: AbortSignal): Promise<Omit<Assertion, "id"> | undefined>;
   vocabulary(ask: { agentId: string }, signal: AbortSignal): Promise<Vocabulary>;
+  tryScenario(ask: ScenarioAsk, signal: AbortSignal): Promise<ScenarioTrial>;
 };
 
 export type EditorDeps = {
@@ -84,6 +86,7 @@ export function openEditor({ clock = systemClock, ...deps }: EditorDeps): Editor
       );
       return fresh.made;
     },
+    tryScenario: (ask, signal) => tryScenario({ ...deps, clock }, ask, signal),
   };
 }
 
@@ -117,7 +120,7 @@ async function dryRun(
 
 /** Nobody who tries something out waits for a later try. */
 function askableFor({ judgeOf, sandbox }: EditorDeps, { agentId, traceId }: LoadedTrace): Askable {
-  return { judge: judgeOf({ agentId, traceId, runId: null, deadlineAt: null }), sandbox };
+  return { judge: judgeOf({ agentId, traceId, runId: null, deadlineAt: null, tries: 0 }), sandbox };
 }
 
 /** Stands where the id of a stored test would. */
@@ -153,8 +156,13 @@ async function applicabilityOf(
   const question = routingQuestion(derived, [active]);
   const answer =
     question && (/\S/.test(active.scenario) ? await judge.route(question, signal) : nothingToCompare);
-  const { applied, why, reason } = applicability(derived, [active], answer).tests[0]!;
-  return { applied, why, ...(reason === undefined ? {} : { reason }) };
+  const { applied, why, reason, suspicious } = applicability(derived, [active], answer).tests[0]!;
+  return {
+    applied,
+    why,
+    ...(reason === undefined ? {} : { reason }),
+    ...(suspicious === undefined ? {} : { suspicious }),
+  };
 }
 
 const nothingToCompare: RoutingAnswer = {

@@ -2,13 +2,20 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type EvaluatorData, type EvaluatorMessage, graceMs } from "./evaluators.ts";
 import { openLog } from "./http/log.ts";
-import { openJudge } from "./remote/judge.ts";
+import { lineOpener } from "./judging/lines.ts";
+import { openJudging } from "./judging.ts";
+import { openCaller } from "./launcher/caller.ts";
+import { Launcher } from "./launcher.ts";
+import type { RunState } from "./model/run.ts";
+import { openOutbound } from "./remote/outbound.ts";
 import { Sandbox } from "./remote/sandbox.ts";
 import { openDatabase } from "./store/db.ts";
 import { EventPublisher } from "./store/events.ts";
+import { masterKeyOf } from "./store/master-key.ts";
+import { openVault } from "./store/vault.ts";
 import { RunWorker } from "./worker.ts";
 
-const { config, databaseUrl } = workerData as EvaluatorData;
+const { config, databaseUrl, launches } = workerData as EvaluatorData;
 const port = parentPort!;
 const tell = (message: EvaluatorMessage) => port.postMessage(message);
 
@@ -16,29 +23,49 @@ const log = openLog(config.logLevel);
 const db = openDatabase(databaseUrl, 4);
 const events = new EventPublisher(db);
 const sandbox = new Sandbox();
-const judgeConfig = config.judge && {
-  ...config.judge,
-  concurrency: Math.ceil(config.judge.concurrency / config.evaluators),
-};
-const judge = openJudge(judgeConfig ?? null, log, { onCall: call => tell({ type: "judge", call }) });
-const worker = new RunWorker({
+const outbound = openOutbound({ allow: config.allowPrivateTargets });
+const vault = openVault(await masterKeyOf(config));
+const judging = openJudging({
+  db,
+  vault,
+  environment: config.judge ?? null,
+  openLine: lineOpener({
+    outbound,
+    log,
+    concurrencyOf: concurrency => Math.ceil(concurrency / config.evaluators),
+    threads: config.evaluators,
+  }),
+  log,
+  onCall: ({ kind, state }) => tell({ type: "judge", call: { kind, state } }),
+});
+const deps = {
   db,
   events,
   sandbox,
   log,
-  judgeOf: () => judge,
+  judgeOf: judging.judgeOf,
   leaseMs: config.leaseMs,
-  onEnd: (state, verdict) => tell({ type: "run", state, verdict }),
-});
+  judgeDeadlineMs: config.judgeDeadlineMs,
+  onEnd: (state: RunState, verdict: string | null) => tell({ type: "run", state, verdict }),
+};
+const worker = new RunWorker(deps);
+// One of the threads runs what somebody asked to have run.
+const launcher = launches
+  ? new Launcher({ ...deps, ...openCaller(db, vault, outbound), debounceMs: config.debounceMs })
+  : undefined;
 
 port.on("message", (message: "wake" | "stop") => {
-  if (message === "wake") worker.wake();
-  else void stop();
+  if (message === "wake") {
+    worker.wake();
+    launcher?.wake();
+  } else void stop();
 });
 
 async function stop(): Promise<void> {
-  await worker.stop(graceMs);
+  await Promise.all([worker.stop(graceMs), launcher?.stop(graceMs)]);
   await events.close();
+  await judging.close();
+  await outbound.close();
   await sandbox.close();
   await db.close();
   port.close();

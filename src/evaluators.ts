@@ -2,16 +2,21 @@
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
-import type { JudgeCall } from "./remote/judge.ts";
+import type { CountedCall } from "./model/judge-call.ts";
 
-export type EvaluatorData = { config: Config; databaseUrl: string };
+export type EvaluatorData = {
+  config: Config;
+  databaseUrl: string;
+  /** Manual runs, which wait for their agents nearly all the time, are one thread's. */
+  launches: boolean;
+};
 
 /** What a thread tells: for the metrics. */
 export type EvaluatorMessage =
   | { type: "run"; state: string; verdict: string | null }
-  | { type: "judge"; call: JudgeCall };
+  | { type: "judge"; call: CountedCall };
 
-export type EvaluatorsOptions = EvaluatorData & {
+export type EvaluatorsOptions = Omit<EvaluatorData, "launches"> & {
   log: Logger;
   onMessage?: (message: EvaluatorMessage) => void;
 };
@@ -29,7 +34,7 @@ export class Evaluators {
 
   constructor(options: EvaluatorsOptions) {
     this.#options = options;
-    for (let count = 0; count < options.config.evaluators; count++) this.#start();
+    for (let count = 0; count < options.config.evaluators; count++) this.#start(count === 0);
   }
 
   /** Something may be due now. Told to the threads at most once in a turn of the event loop. */
@@ -57,9 +62,9 @@ export class Evaluators {
     await this.#stopping;
   }
 
-  #start(): void {
+  #start(launches: boolean): void {
     const { config, databaseUrl, log, onMessage } = this.#options;
-    const workerData: EvaluatorData = { config, databaseUrl };
+    const workerData: EvaluatorData = { config, databaseUrl, launches };
     const thread = new Worker(new URL("./evaluator-thread.ts", import.meta.url), { workerData });
     this.#threads.add(thread);
     thread.on("message", (message: EvaluatorMessage) => onMessage?.(message));
@@ -69,7 +74,7 @@ export class Evaluators {
       if (this.#stopping !== undefined) return;
       const timer = setTimeout(() => {
         this.#restarts.delete(timer);
-        this.#start();
+        this.#start(launches);
       }, restartMs);
       this.#restarts.add(timer);
     });

@@ -3,6 +3,8 @@ import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { EditorHost } from "./editor-host.ts";
 import { Evaluators } from "./evaluators.ts";
+import { registerAccessTokens } from "./http/access-tokens.ts";
+import { registerAgentConnections } from "./http/agent-connections.ts";
 import { buildApp, buildHealthApp } from "./http/app.ts";
 import { registerDashboard } from "./http/dashboard.ts";
 import { registerEditor } from "./http/editor.ts";
@@ -11,6 +13,12 @@ import { metrics } from "./http/health.ts";
 import { registerIngestionLog } from "./http/ingestion-log.ts";
 import { registerInsights } from "./http/insights.ts";
 import { registerJudge } from "./http/judge.ts";
+import { registerJudgeConnections } from "./http/judge-connections.ts";
+import { registerJudgePrices } from "./http/judge-prices.ts";
+import { registerJudgeSettings } from "./http/judge-settings.ts";
+import { registerJudging } from "./http/judging.ts";
+import { registerLaunches } from "./http/launches.ts";
+import { registerOutages } from "./http/outages.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
 import { registerRuns } from "./http/runs.ts";
 import { registerSampleTrace } from "./http/sample-trace.ts";
@@ -19,8 +27,11 @@ import { registerTraces } from "./http/traces.ts";
 import { Preparer } from "./ingest/preparer.ts";
 import type { IngestDeps } from "./ingest.ts";
 import { refusalsOf } from "./model/ingestion.ts";
-import type { JudgeCall } from "./remote/judge.ts";
+import type { CountedCall } from "./model/judge-call.ts";
+import { trialLines } from "./remote/judge-trial.ts";
 import { openMailer } from "./remote/mailer.ts";
+import { openOutbound } from "./remote/outbound.ts";
+import { requireConnection } from "./store/agent-connections.ts";
 import { findAgentsByIds, findAgentsByServiceName, listAgentsOfKey, serviceKey } from "./store/agents.ts";
 import { type Database, openDatabase } from "./store/db.ts";
 import { openEmbedded } from "./store/embedded.ts";
@@ -29,8 +40,10 @@ import { gather } from "./store/gather.ts";
 import { IngestionLog } from "./store/ingestion-log.ts";
 import { KeyUses } from "./store/key-uses.ts";
 import { admitKeys } from "./store/keys.ts";
+import { masterKeyOf } from "./store/master-key.ts";
 import { migratePatiently } from "./store/migrate.ts";
 import { TraceWriter } from "./store/trace-writer.ts";
+import { openVault, type Vault } from "./store/vault.ts";
 import { TraceHost } from "./trace-host.ts";
 
 export type Service = {
@@ -66,19 +79,26 @@ export async function startService(given: Config, log: Logger): Promise<Service>
     const db = openDatabase(databaseUrl, 10);
     closing.push(() => db.close());
     const config = { ...given };
+    const vault = openVault(await masterKeyOf(config));
+    tellTargets(config, log);
     if (config.roles.includes("worker")) {
       const started = startEvaluators(config, databaseUrl, log);
       evaluators = started;
       closing.push(() => started.stop());
     }
     const url = config.roles.includes("http")
-      ? await serve(config, { db, databaseUrl, evaluators, log, closing })
+      ? await serve(config, { db, databaseUrl, evaluators, vault, log, closing })
       : await serveHealth(config, { db, log, closing });
     return { url, databaseUrl, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+function tellTargets({ allowPrivateTargets: targets }: Config, log: Logger): void {
+  if (targets.length === 0) return;
+  log.info({ targets }, `Users may have these private targets called: ${targets.join(", ")}`);
 }
 
 type Opened = { db: Database; log: Logger; closing: (() => Promise<unknown>)[] };
@@ -95,15 +115,15 @@ function startEvaluators(config: Config, databaseUrl: string, log: Logger): Eval
   });
 }
 
-function countJudgeCall({ kind, state }: JudgeCall): void {
+function countJudgeCall({ kind, state }: CountedCall): void {
   metrics.judgeCalls.inc({ kind, state });
 }
 
 async function serve(
   config: { -readonly [Name in keyof Config]: Config[Name] },
-  opened: Opened & { databaseUrl: string; evaluators: Evaluators | undefined },
+  opened: Opened & { databaseUrl: string; evaluators: Evaluators | undefined; vault: Vault },
 ): Promise<string> {
-  const { db, databaseUrl, evaluators, log, closing } = opened;
+  const { db, databaseUrl, evaluators, vault, log, closing } = opened;
   // Connections of its own, which no slow list can take from it, and which give up while the exporter still waits.
   const ingestion = openDatabase(databaseUrl, 6, ingestionAnswerMs);
   closing.push(() => ingestion.close());
@@ -132,6 +152,8 @@ async function serve(
   closing.push(() => editor.close());
   const reader = new TraceHost({ db, databaseUrl, log });
   closing.push(() => reader.close());
+  const outbound = openOutbound({ allow: config.allowPrivateTargets });
+  closing.push(() => outbound.close());
   const hub = new EventHub();
   const subscription = subscribe(databaseUrl, event => hub.publish(event));
   closing.push(() => subscription.close());
@@ -156,22 +178,42 @@ async function serve(
       }
     },
   };
-  // Loaded when somebody first asks: judging itself happens on threads of its own.
-  const openJudge = async () =>
-    (await import("./remote/judge.ts")).openJudge(config.judge, log, { onCall: countJudgeCall });
-  const { judge } = config;
-  const deps = { config, db, mailer, log, ingest, events, hub, editor, judge, openJudge, reader };
+  const deps = {
+    config,
+    db,
+    mailer,
+    log,
+    ingest,
+    events,
+    hub,
+    editor,
+    environmentJudge: config.judge ?? null,
+    openTrialLine: trialLines({ outbound, log }),
+    reader,
+    vault,
+    outbound,
+    requireCallable: (agentId: string) => requireConnection(db, vault, agentId),
+    onLaunch: () => evaluators?.wake(),
+  };
   const app = await buildApp(deps, [
     registerPublicTraces,
     registerTraces,
     registerTraceParts,
     registerRuns,
+    registerJudging,
+    registerOutages,
     registerIngestionLog,
     registerInsights,
+    registerAgentConnections,
     registerEvents,
     registerEditor,
     registerJudge,
+    registerJudgeConnections,
+    registerJudgePrices,
+    registerJudgeSettings,
     registerSampleTrace,
+    registerAccessTokens,
+    registerLaunches,
     registerDashboard,
   ]);
   return listen(app, config, closing);

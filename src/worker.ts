@@ -1,11 +1,13 @@
-// Claims due runs under a lease, has them judged, keeps what came of it; gives back what it cannot finish.
+// Claims due runs under a lease, has them judged, keeps what came of it; puts away what waits, gives back what it cannot finish.
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { refreshStale } from "./load.ts";
 import { columnsOf } from "./model/columns.ts";
 import type { RunState } from "./model/run.ts";
-import { type JudgedRun, judgeRuns, type RunDeps } from "./run.ts";
+import { systemClock } from "./remote/clock.ts";
+import { type Asking, boundAsking } from "./run/asking.ts";
+import { type JudgedRun, judgeRuns, type PartlyJudgedRun, type RunDeps } from "./run.ts";
 import { isTransient } from "./store/db.ts";
 import type { EventPublisher } from "./store/events.ts";
 import {
@@ -17,6 +19,7 @@ import {
   giveBackRuns,
   nextDueMs,
 } from "./store/runs.ts";
+import { keepPartly } from "./store/runs-waiting.ts";
 import { updateColumns } from "./store/traces.ts";
 
 export type WorkerDeps = RunDeps & {
@@ -30,8 +33,9 @@ export type WorkerDeps = RunDeps & {
 // Claimed in one statement, and judged at once by one thread: enough for the statements to cost little beside the
 // judging, few enough that a thread that dies holds up little.
 const claimMax = 32;
-// In hand at once. Runs that wait for the judge fill these; runs without semantic checks never reach it.
 const inHandMax = 128;
+// Of those in hand, so many may be asking the judge: a whole claim of others always finds room beside them.
+const askingMax = inHandMax - claimMax;
 const idleMaxMs = 500;
 // A row that lags behind its spans is brought up to date once nothing came for this long.
 const staleQuietMs = 10_000;
@@ -43,7 +47,9 @@ export class RunWorker {
   readonly #inHand = new Map<string, ClaimedRun>();
   readonly #abort = new AbortController();
   readonly #heartbeat: NodeJS.Timeout;
-  #judged: JudgedRun[] = [];
+  readonly #asking: Asking;
+  readonly #judged: JudgedRun[] = [];
+  readonly #partly: PartlyJudgedRun[] = [];
   #keeping: Promise<void> | undefined;
   /** Whether `wake` was called since the loop last began to look: what came while it looked is not missed. */
   #woken = false;
@@ -52,7 +58,8 @@ export class RunWorker {
   readonly #loop: Promise<void>;
 
   constructor(deps: WorkerDeps) {
-    this.#deps = deps;
+    this.#asking = boundAsking(deps.judgeOf, askingMax, deps.clock ?? systemClock);
+    this.#deps = { ...deps, judgeOf: this.#asking.judgeOf };
     this.#heartbeat = setInterval(() => void this.#extend(), deps.leaseMs / 3);
     this.#loop = this.#run();
   }
@@ -94,10 +101,15 @@ export class RunWorker {
     if (runsMax === 0) return false;
     const { db, leaseMs } = this.#deps;
     const inHand = [...this.#inHand.keys()];
-    const { runs, ended } = await claimRuns(db, { lease: this.#lease, leaseMs, runsMax, inHand });
+    const resumedMax = this.#asking.free();
+    const { runs, ended } = await claimRuns(db, { lease: this.#lease, leaseMs, runsMax, resumedMax, inHand });
     for (const run of ended) this.#tellError(run);
     if (runs.length === 0) return false;
-    for (const run of runs) this.#inHand.set(run.id, run);
+    for (const run of runs) {
+      this.#inHand.set(run.id, run);
+      // Whoever looks at one that waited sees that it goes on.
+      if (run.detail) this.#tellRunning(run);
+    }
     await this.#judge(runs);
     return true;
   }
@@ -106,7 +118,9 @@ export class RunWorker {
   async #judge(runs: ClaimedRun[]): Promise<void> {
     try {
       await judgeRuns(this.#deps, runs, this.#abort.signal, {
-        judged: run => this.#keep(run),
+        judged: run => this.#keep(this.#judged, run),
+        partly: run => this.#keep(this.#partly, run),
+        waits: run => this.#keep(this.#partly, run),
         faulty: (run, error) => void this.#fail(run, error),
         gone: run => this.#inHand.delete(run.id),
       });
@@ -126,31 +140,61 @@ export class RunWorker {
   }
 
   /** Runs that are judged while others are being kept are kept together next. */
-  #keep(run: JudgedRun): void {
-    this.#judged.push(run);
+  #keep<R>(queue: R[], run: R): void {
+    queue.push(run);
     this.#keeping ??= this.#keepAll();
   }
 
   async #keepAll(): Promise<void> {
     // What is judged in this turn of the event loop is kept together.
     await new Promise(resolve => setImmediate(resolve));
-    while (this.#judged.length > 0) {
-      const judged = this.#judged.splice(0, 2 * claimMax);
-      try {
-        await this.#store(judged);
-      } catch (error) {
-        this.#logFault(error, "results cannot be kept");
-        if (isTransient(error) && !this.#abort.signal.aborted) {
-          this.#judged.unshift(...judged);
-          await delay(500);
-          continue;
-        }
-        // The leases run out, and whoever is there then judges these again.
-      }
-      for (const { run } of judged) this.#inHand.delete(run.id);
-      this.wake();
+    while (this.#partly.length + this.#judged.length > 0) {
+      // In this order: what is known of a run in part never comes after its results.
+      await this.#keepSome(
+        this.#partly,
+        partly => this.#storePartly(partly),
+        ({ wait }) => wait !== undefined,
+      );
+      await this.#keepSome(
+        this.#judged,
+        judged => this.#store(judged),
+        () => true,
+      );
     }
     this.#keeping = undefined;
+  }
+
+  async #keepSome<R extends { run: ClaimedRun }>(
+    queue: R[],
+    store: (runs: R[]) => Promise<void>,
+    isOver: (run: R) => boolean,
+  ): Promise<void> {
+    const runs = queue.splice(0, 2 * claimMax);
+    if (runs.length === 0) return;
+    try {
+      await store(runs);
+    } catch (error) {
+      this.#logFault(error, "results cannot be kept");
+      if (isTransient(error) && !this.#abort.signal.aborted) {
+        queue.unshift(...runs);
+        await delay(500);
+        return;
+      }
+      // The leases run out, and whoever is there then judges these again.
+    }
+    for (const one of runs) if (isOver(one)) this.#inHand.delete(one.run.id);
+    this.wake();
+  }
+
+  async #storePartly(partly: PartlyJudgedRun[]): Promise<void> {
+    // The latest that is known of each.
+    const latest = [...new Map(partly.map(one => [one.run.id, one])).values()];
+    const kept = await keepPartly(
+      this.#deps.db,
+      this.#lease,
+      latest.map(({ run, ...known }) => ({ id: run.id, ...known })),
+    );
+    for (const { run } of latest) if (kept.has(run.id)) this.#tellRunning(run);
   }
 
   async #store(judged: JudgedRun[]): Promise<void> {
@@ -158,10 +202,12 @@ export class RunWorker {
     const kept = await completeRuns(
       db,
       this.#lease,
-      judged.map(({ run, loaded, verdict }) => ({
+      judged.map(({ run, loaded, verdict, outage, plan }) => ({
         id: run.id,
         revision: loaded.revision,
         verdict,
+        outage,
+        plan,
         durationMs: loaded.derived.durationMs,
         tokens: loaded.derived.tokens,
       })),
@@ -198,6 +244,10 @@ export class RunWorker {
     this.#inHand.delete(run.id);
   }
 
+  #tellRunning({ id: runId, agentId, traceId }: ClaimedRun): void {
+    this.#deps.events.publish({ type: "run", agentId, traceId, runId, state: "running", verdict: null });
+  }
+
   #tellError({ id: runId, agentId, traceId }: ClaimedRun): void {
     this.#deps.events.publish({ type: "run", agentId, traceId, runId, state: "error", verdict: null });
     this.#deps.onEnd?.("error", null);
@@ -207,7 +257,8 @@ export class RunWorker {
     if (this.#inHand.size >= inHandMax) return idleMaxMs;
     const refreshed = await refreshStale(this.#deps.db, { quietMs: staleQuietMs, limit: staleMax });
     if (refreshed === staleMax) return 0;
-    const dueMs = await nextDueMs(this.#deps.db, [...this.#inHand.keys()]);
+    const inHand = [...this.#inHand.keys()];
+    const dueMs = await nextDueMs(this.#deps.db, { inHand, resumes: this.#asking.free() > 0 });
     return Math.max(1, Math.min(dueMs ?? idleMaxMs, idleMaxMs));
   }
 

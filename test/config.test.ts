@@ -13,6 +13,8 @@ test("an empty environment gives a service on this machine with the embedded dat
     host: "127.0.0.1",
     baseUrl: "http://localhost:4000",
     databaseUrl: undefined,
+    secretKey: undefined,
+    allowPrivateTargets: ["127.0.0.0/8", "::1"],
     smtpUrl: undefined,
     mailFrom: "Onlooker <onlooker@localhost>",
     judge: undefined,
@@ -40,6 +42,8 @@ test("every variable is read", () => {
     SVC_BASE_URL: "https://onlooker.example.com/",
     SVC_DATA_DIR: "/var/lib/onlooker",
     DATABASE_URL: "postgresql://u:p@db/onlooker",
+    SVC_SECRET_KEY: "AB".repeat(32),
+    SVC_ALLOW_PRIVATE_TARGETS: "Agent.internal, 10.0.0.7,10.1.0.0/16,fd00::/8",
     SVC_SMTP_URL: "smtps://u:p@mail.example.com",
     SVC_MAIL_FROM: "Watch <watch@example.com>",
     SVC_JUDGE_PROVIDER: "anthropic",
@@ -68,6 +72,8 @@ test("every variable is read", () => {
     baseUrl: "https://onlooker.example.com",
     dataDir: "/var/lib/onlooker",
     databaseUrl: "postgresql://u:p@db/onlooker",
+    secretKey: "ab".repeat(32),
+    allowPrivateTargets: ["agent.internal", "10.0.0.7", "10.1.0.0/16", "fd00::/8"],
     smtpUrl: "smtps://u:p@mail.example.com",
     mailFrom: "Watch <watch@example.com>",
     judge: {
@@ -104,7 +110,20 @@ test("an empty or blank variable counts as absent", () => {
 
 test("a Config and what it holds cannot be changed", () => {
   const config = readConfig({ SVC_JUDGE_URL: "http://localhost:1/v1", SVC_JUDGE_MODEL: "m" });
-  for (const part of [config, config.bounds, config.judge, config.roles]) assert.ok(Object.isFrozen(part));
+  for (const part of [config, config.bounds, config.judge, config.roles, config.allowPrivateTargets])
+    assert.ok(Object.isFrozen(part));
+});
+
+test("the key of secrets may be base64 of either alphabet", () => {
+  const bytes = Buffer.alloc(32, 0xfb);
+  for (const encoding of ["base64", "base64url", "hex"] as const) {
+    assert.equal(readConfig({ SVC_SECRET_KEY: bytes.toString(encoding) }).secretKey, "fb".repeat(32));
+  }
+});
+
+test("with a database of the operator's, or by the word none, no private target is allowed", () => {
+  assert.deepEqual(readConfig({ DATABASE_URL: "postgres://u:p@db/x" }).allowPrivateTargets, []);
+  assert.deepEqual(readConfig({ SVC_ALLOW_PRIVATE_TARGETS: "none" }).allowPrivateTargets, []);
 });
 
 test("a provider of its own needs a model and a key, and no address", () => {
@@ -130,6 +149,13 @@ const wrong: [variable: string, env: Record<string, string>][] = [
   ["SVC_BASE_URL", { SVC_BASE_URL: "https://u:hidden@example.com" }],
   ["DATABASE_URL", { DATABASE_URL: "mysql://u:hidden@db/x" }],
   ["DATABASE_URL", { DATABASE_URL: "host=db password=hidden" }],
+  ["SVC_SECRET_KEY", { SVC_SECRET_KEY: "hidden" }],
+  ["SVC_SECRET_KEY", { SVC_SECRET_KEY: "hidden".repeat(11) }],
+  ["SVC_ALLOW_PRIVATE_TARGETS", { SVC_ALLOW_PRIVATE_TARGETS: "http://agent.internal" }],
+  ["SVC_ALLOW_PRIVATE_TARGETS", { SVC_ALLOW_PRIVATE_TARGETS: "agent.internal:8080" }],
+  ["SVC_ALLOW_PRIVATE_TARGETS", { SVC_ALLOW_PRIVATE_TARGETS: "10.0.0.0/33" }],
+  ["SVC_ALLOW_PRIVATE_TARGETS", { SVC_ALLOW_PRIVATE_TARGETS: "127.1" }],
+  ["SVC_ALLOW_PRIVATE_TARGETS", { SVC_ALLOW_PRIVATE_TARGETS: "agent.internal,,none" }],
   ["SVC_SMTP_URL", { SVC_SMTP_URL: "u:hidden@mail" }],
   ["SVC_MAIL_FROM", { SVC_MAIL_FROM: "onlooker" }],
   ["SVC_MAIL_FROM", { SVC_MAIL_FROM: "a@b.c\nBcc: d@e.f" }],

@@ -9,17 +9,17 @@ const floors = [
   ["model"],
   ["wire", "evaluate"],
   ["store", "remote"],
-  ["load"],
+  ["load", "judging"],
   ["ingest", "run"],
   ["editor", "trace-reader"],
-  ["http", "worker"],
+  ["http", "worker", "launcher"],
   ["thread-host"],
   ["evaluators", "editor-host", "trace-host"],
   ["service"],
   ["config"], // as a type it may be taken anywhere
   ["command"],
   ["command"],
-  ["main", "bootstrap"],
+  ["main", "bootstrap", "cli"],
 ];
 
 /** Files that are the inside of a thread, and the room that starts it. */

@@ -1,25 +1,17 @@
 // A worker judges what is due, holds on to it while it lives, and lets go of it in every other case.
 import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
-import pino from "pino";
 import type { Judge, SemanticAnswer } from "../src/model/judge.ts";
-import { Sandbox } from "../src/remote/sandbox.ts";
-import { type Database, openDatabase } from "../src/store/db.ts";
-import { EventPublisher } from "../src/store/events.ts";
+import { decodeDetail } from "../src/store/run-detail.ts";
 import { findRun } from "../src/store/run-reads.ts";
-import { decodeDetail } from "../src/store/runs.ts";
 import { TraceWriter } from "../src/store/trace-writer.ts";
 import { deleteTrace, findTrace } from "../src/store/traces.ts";
-import { RunWorker } from "../src/worker.ts";
 import { limits, makeSender, makeTestCase, openTwice, otlpWrite, storeDueRun } from "./store/make-write.ts";
 import { eventually } from "./support/eventually.ts";
+import { startRunWorker, type WorkerOptions } from "./support/run-worker.ts";
 
 const { url, db, close } = await openTwice();
-const sandbox = new Sandbox({ budgetMs: 5_000 });
-after(async () => {
-  await sandbox.close();
-  await close();
-});
+after(close);
 beforeEach(() => db.pool.query("delete from traces"));
 
 const plain = await makeSender(db);
@@ -58,36 +50,19 @@ const quickJudge: Judge = {
   ask: async questions => questions.map(() => met("quick")),
 };
 
-/** A worker on a pool of its own. */
-function startWorker({ judge = quickJudge, leaseMs = 30_000 }: { judge?: Judge; leaseMs?: number } = {}) {
-  const own: Database = openDatabase(url, 4);
-  const ended: string[] = [];
-  const events = new EventPublisher(own);
-  const worker = new RunWorker({
-    db: own,
-    events,
-    sandbox,
-    judgeOf: () => judge,
-    leaseMs,
-    log: pino({ level: "silent" }),
-    onEnd: (state, verdict) => void ended.push(verdict ?? state),
-  });
+function startWorker({ judge = quickJudge, ...options }: Partial<WorkerOptions> = {}) {
+  const worker = startRunWorker(url, { judge, ...options });
   return {
-    ended,
+    ...worker,
     /** Its connections break. */
     async disconnect() {
-      const { rows } = await own.pool.query("select pg_backend_pid() as pid");
+      const { rows } = await worker.db.pool.query("select pg_backend_pid() as pid");
       assert.equal(rows.length, 1);
       await db.pool.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
           where datname = current_database() and pid <> pg_backend_pid()
             and application_name = '' and query not like '%pg_terminate_backend%'`,
       );
-    },
-    async stop(graceMs = 0) {
-      await worker.stop(graceMs);
-      await events.close();
-      await own.close();
     },
   };
 }

@@ -1,6 +1,8 @@
 // The one vocabulary: each state's word, icon and tone, complete by their types.
 import type { AgentType } from "../src/model/agent.ts";
 import type { AssertionType } from "../src/model/assertion.ts";
+import type { RouteLabel } from "../src/model/judge.ts";
+import type { Change, LaunchSource, LaunchState } from "../src/model/launch.ts";
 import type { SpanRole } from "../src/model/outline.ts";
 import type { Applicability, Counts, Outcome, Routing, RunState } from "../src/model/run.ts";
 import type { PassiveBehavior } from "../src/model/test-case.ts";
@@ -19,13 +21,46 @@ export const outcomes: Record<Outcome, Word> = {
   missing_instrumentation: { text: "Missing instrumentation", icon: "missing", tone: "warn" },
 };
 
-/** `none`: a trace without a run. */
-export const runStates: Record<RunState | "none", Word> = {
+/** `none`: a trace without a run; `waiting`: one that is running, and asks the judge again later. */
+export const runStates: Record<RunState | "none" | "waiting", Word> = {
   none: { text: "Not evaluated", icon: "none" },
   pending: { text: "Pending", icon: "clock", tone: "info" },
   running: { text: "Running", icon: "spin", tone: "info" },
+  waiting: { text: "Waiting", icon: "clock", tone: "info" },
   completed: { text: "Completed", icon: "check" },
   error: { text: "Error", icon: "warning", tone: "bad" },
+  cancelled: { text: "Cancelled", icon: "none" },
+};
+
+export const launchStates: Record<LaunchState, Word> = {
+  queued: { text: "Queued", icon: "clock", tone: "info" },
+  running: { text: "Running", icon: "spin", tone: "info" },
+  completed: { text: "Completed", icon: "check" },
+  cancelled: { text: "Cancelled", icon: "skip" },
+};
+
+/** What a manual run is before there is an outcome, or instead of one. */
+export const manualStates: Record<RunState, Word> = {
+  pending: { text: "Queued", icon: "clock", tone: "info" },
+  running: { text: "Running", icon: "spin", tone: "info" },
+  completed: { text: "Not evaluated", icon: "none" },
+  error: { text: "Error", icon: "warning", tone: "bad" },
+  cancelled: { text: "Cancelled", icon: "skip" },
+};
+
+/** Against the run before of the same test. */
+export const changes: Record<Exclude<Change, "same">, Word> = {
+  broke: { text: "Broke", icon: "cross", tone: "bad" },
+  mended: { text: "Mended", icon: "check", tone: "good" },
+  new: { text: "First run", icon: "plus" },
+};
+
+export const flakyWord: Word = { text: "Flaky", icon: "warning", tone: "warn" };
+
+export const launchSources: Record<LaunchSource, string> = {
+  dashboard: "from the dashboard",
+  api: "over the API",
+  cli: "from the command line",
 };
 
 export const keyStates: Record<Key["status"], Word> = {
@@ -82,9 +117,16 @@ export const passiveBehaviors: Record<PassiveBehavior, { text: string; about: st
   always_run: { text: "Always run", about: "On every conversation, whatever it is about." },
   run_when_relevant: {
     text: "Run when relevant",
-    about: "On conversations that its scenario fits; a judge decides. Without a scenario it runs on all.",
+    about: "On conversations that its scenario fits; a judge decides.",
   },
   manual_only: { text: "Manual only", about: "Never on real conversations." },
+};
+
+/** Whether an input fits a scenario: only "no match" keeps a test from running. */
+export const routeLabels: Record<RouteLabel, Word> = {
+  match: { text: "Match", icon: "check", tone: "good" },
+  unsure: { text: "Unsure", icon: "help", tone: "warn" },
+  no_match: { text: "No match", icon: "skip" },
 };
 
 /** Why a test ran on a trace, or did not. `pending` and `not_evaluated`: no run has told yet. */
@@ -92,6 +134,7 @@ export type Why = Applicability["why"] | "pending" | "not_evaluated";
 
 export const whys: Record<Why, string> = {
   always_run: "It always runs.",
+  manual_run: "Somebody ran it.",
   scenario_matched: "The user’s input fits its scenario.",
   scenario_unsure: "Whether the user’s input fits its scenario is not sure, so it ran.",
   disabled: "It is disabled.",
@@ -100,6 +143,7 @@ export const whys: Record<Why, string> = {
   scenario_no_match: "The user’s input does not fit its scenario.",
   no_user_input: "The trace holds no user input that its scenario could be compared with.",
   routing_unavailable: "Its scenario could not be compared: routing was unavailable.",
+  routing_waiting: "Whether its scenario matches is asked of the judge again later.",
   pending: "The evaluation is still to come.",
   not_evaluated: "The trace was not evaluated.",
 };

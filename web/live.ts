@@ -21,7 +21,7 @@ const reopenMs = 3_000;
  */
 const streamsMax = 3;
 const missed: LiveEvent = { type: "refresh", agentId: null };
-const kinds = ["trace", "run", "ingestion", "refresh"];
+const kinds = ["trace", "run", "launch", "ingestion", "refresh"];
 const channels = new Map<string, Channel>();
 
 /** Hears one agent, one project, or everything of the account; all who hear the same share one connection. */

@@ -57,6 +57,7 @@ export const explained: Record<IngestionCode, Explained> = {
     remedy:
       "Open the link in the verification mail and confirm. Then send the same again: the key and any x-request-id stay as they are.",
   },
+  FORBIDDEN: { why: "What was sent with may not do this.", remedy: "Send with a key of the project." },
   OTLP_PLATFORM_NOT_ALLOWED: {
     why: "The service name is an agent’s, but the key may not write to this agent.",
     remedy: "Send with a key that may, or make one.",

@@ -134,6 +134,11 @@ const settingsSessions = createRoute({
   getParentRoute: () => settings,
   component: lazyRouteComponent(() => import("./pages/SettingsSessions.tsx"), "SettingsSessions"),
 });
+const settingsTokens = createRoute({
+  path: "/tokens",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("./pages/SettingsTokens.tsx"), "SettingsTokens"),
+});
 const settingsJudge = createRoute({
   path: "/judge",
   getParentRoute: () => settings,
@@ -199,7 +204,7 @@ const traces = createRoute({
 const trace = createRoute({
   path: "/traces/$traceId",
   getParentRoute: () => agent,
-  validateSearch: textsOf("view", "span", "attribute", "test", "check", "run", "find", "only"),
+  validateSearch: textsOf("view", "span", "attribute", "test", "check", "run", "find", "only", "quote"),
   component: lazyRouteComponent(() => import("./pages/TracePage.tsx"), "TracePage"),
 });
 const tests = createRoute({
@@ -212,7 +217,7 @@ const tests = createRoute({
 const test = createRoute({
   path: "/tests/$testId",
   getParentRoute: () => agent,
-  validateSearch: textsOf("template", "trace", "span", "attribute", "path", "view"),
+  validateSearch: textsOf("template", "trace", "span", "attribute", "path", "view", "inputs"),
   component: lazyRouteComponent(() => import("./pages/TestPage.tsx"), "TestPage"),
 });
 const testResults = createRoute({
@@ -220,6 +225,22 @@ const testResults = createRoute({
   getParentRoute: () => agent,
   validateSearch: textsOf("outcome", "from", "to"),
   component: lazyRouteComponent(() => import("./pages/TestResultsPage.tsx"), "TestResultsPage"),
+});
+const runs = createRoute({
+  path: "/runs",
+  getParentRoute: () => agent,
+  component: lazyRouteComponent(() => import("./pages/RunsPage.tsx"), "RunsPage"),
+});
+const launch = createRoute({
+  path: "/runs/$launchId",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("only"),
+  component: lazyRouteComponent(() => import("./pages/LaunchPage.tsx"), "LaunchPage"),
+});
+const run = createRoute({
+  path: "/runs/$launchId/$runId",
+  getParentRoute: () => agent,
+  component: lazyRouteComponent(() => import("./pages/RunPage.tsx"), "RunPage"),
 });
 const insights = createRoute({
   path: "/insights",
@@ -238,6 +259,12 @@ const agentSettings = createRoute({
   getParentRoute: () => agent,
   component: lazyRouteComponent(() => import("./pages/AgentSettingsPage.tsx"), "AgentSettingsPage"),
 });
+const judging = createRoute({
+  path: "/judging",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("days"),
+  component: lazyRouteComponent(() => import("./pages/JudgingPage.tsx"), "JudgingPage"),
+});
 const ingestion = createRoute({
   path: "/ingestion",
   getParentRoute: () => project,
@@ -254,6 +281,16 @@ const projectSettings = createRoute({
   getParentRoute: () => project,
   component: lazyRouteComponent(() => import("./pages/ProjectPage.tsx"), "ProjectPage"),
 });
+const projectJudge = createRoute({
+  path: "/settings/judge",
+  getParentRoute: () => project,
+  component: lazyRouteComponent(() => import("./pages/ProjectJudgePage.tsx"), "ProjectJudgePage"),
+});
+const projectPrices = createRoute({
+  path: "/settings/prices",
+  getParentRoute: () => project,
+  component: lazyRouteComponent(() => import("./pages/ProjectPricesPage.tsx"), "ProjectPricesPage"),
+});
 
 const routeTree = root.addChildren([
   guest.addChildren([signIn, signUp, forgotPassword]),
@@ -264,6 +301,7 @@ const routeTree = root.addChildren([
     settings.addChildren([
       settingsProfile,
       settingsSessions,
+      settingsTokens,
       settingsJudge,
       settingsRetention,
       settingsAppearance,
@@ -271,10 +309,25 @@ const routeTree = root.addChildren([
     ]),
     project.addChildren([
       agents,
-      agent.addChildren([traces, trace, tests, test, testResults, insights, start, agentSettings]),
+      agent.addChildren([
+        traces,
+        trace,
+        tests,
+        test,
+        testResults,
+        runs,
+        launch,
+        run,
+        insights,
+        start,
+        judging,
+        agentSettings,
+      ]),
       keys,
       ingestion,
       projectSettings,
+      projectJudge,
+      projectPrices,
     ]),
     unknown,
   ]),

@@ -1,8 +1,19 @@
 // What the API answers, where the model has no type of its own for it.
 import type { ShownConversation } from "../src/model/conversation-view.ts";
+import type { JudgeCallState, JudgeMode, JudgeProvider } from "../src/model/judge-call.ts";
 import type { KeyAccess } from "../src/model/key.ts";
 import type { OutlineSpan } from "../src/model/outline.ts";
-import type { Counts, Outcome, Result, Routing, RunKind, RunState } from "../src/model/run.ts";
+import type {
+  Applicability,
+  Counts,
+  Outcome,
+  Result,
+  Routing,
+  RunCause,
+  RunKind,
+  RunState,
+  Waiting,
+} from "../src/model/run.ts";
 import type { TestCase } from "../src/model/test-case.ts";
 import type { Attributes, Derived, Notice, Span, Tokens, TraceKind, TracePath } from "../src/model/trace.ts";
 import type { Why } from "./labels.ts";
@@ -54,6 +65,20 @@ export type Key = {
 /** `key` is its whole text, answered this once. */
 export type CreatedKey = Key & { key: string };
 
+/** A personal access token; `expiresAt` null never expires. */
+export type AccessToken = {
+  id: string;
+  name: string;
+  masked: string;
+  expiresAt: string | null;
+  lastUsedAt: string | null;
+  createdAt: string;
+  status: "active" | "expired";
+};
+
+/** `token` is its whole text, answered this once. */
+export type CreatedAccessToken = AccessToken & { token: string };
+
 /** A run as lists and traces show it; times are ISO 8601. */
 export type Run = {
   id: string;
@@ -73,10 +98,58 @@ export type Run = {
   score: number | null;
   counts: Counts | null;
   error: string | null;
+  /** Of a run that is running: what it waits for. */
+  waiting: Waiting | null;
+  /** "again": somebody asked for what an outage skipped. */
+  cause: RunCause;
+  /** An outage of the judge skipped something here that no later run of the trace has judged. */
+  outage: boolean;
 };
 
-/** `tests`: of each test as it was then, whether it ran. */
-export type RunDetail = Run & { results: Result[]; tests: TraceOutline["tests"] };
+/** `tests`: of each test as it was then, whether it ran. Of a run at work, both are what is known so far. */
+export type RunDetail = Run & {
+  results: Result[];
+  tests: (Omit<Applicability, "why"> & { why: Why })[];
+  /** What its calls of the judge came to; null where there was none. */
+  judging: JudgingSum | null;
+};
+
+/** `costUsd` leaves out the tokens whose price is not known, which are `unpricedTokens`. */
+export type JudgingSum = {
+  calls: number;
+  inputTokens: number;
+  outputTokens: number;
+  costUsd: number;
+  unpricedTokens: number;
+};
+
+/** One call of the judge, with what was sent and what came back. */
+export type JudgeCall = {
+  id: string;
+  kind: "route" | "semantic";
+  startedAt: string;
+  ms: number;
+  provider: JudgeProvider;
+  model: string;
+  promptVersion: string;
+  mode: JudgeMode;
+  state: JudgeCallState;
+  /** One sentence; null where it was answered. */
+  reason: string | null;
+  inputTokens: number;
+  outputTokens: number;
+  /** Null where the price is not known. */
+  costUsd: number | null;
+  instructions: string;
+  material: string;
+  answer: string | null;
+};
+
+/**
+ * The agent's traces of which an outage skipped something, and how many of them are going to be judged again;
+ * `oldest` is when the first of them came.
+ */
+export type Outages = { traces: number; scheduled: number; oldest: string | null };
 
 export type ListedTrace = {
   id: string;

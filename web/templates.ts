@@ -94,7 +94,7 @@ export const templates: readonly Template[] = [
       assertions: [
         {
           type: "semantic",
-          criteria: "The reply answers what the user asked, and does not wander off to something else.",
+          criteria: ["The reply answers what the user asked.", "The reply stays with what the user asked."],
         },
       ],
     },
@@ -149,8 +149,11 @@ export const templates: readonly Template[] = [
       assertions: [
         {
           type: "semantic",
-          criteria:
-            "The reply says how the refund is made and when the money arrives, without promising more.",
+          criteria: [
+            "The reply says how the refund is made.",
+            "The reply says when the money arrives.",
+            "The reply does not promise more than the refund.",
+          ],
         },
         {
           type: "response_regex",

@@ -50,6 +50,7 @@ function whyOf(test: TestCase, routing: Routing, answer: RoutingAnswer | null): 
   if (why) return { applied: false, why };
   if (test.passiveBehavior === "always_run") return { applied: true, why: "always_run" };
   if (routing === "no_user_input") return { applied: false, why: "no_user_input" };
+  if (answer?.state === "waiting") return { applied: false, why: "routing_waiting", reason: answer.reason };
   if (answer?.state !== "ok") {
     return { applied: false, why: "routing_unavailable", ...(answer ? { reason: answer.reason } : {}) };
   }

@@ -3,6 +3,7 @@ import type { Assertion } from "../model/assertion.ts";
 import type { Check } from "../model/run.ts";
 import { find } from "./checks.ts";
 import type { Context, Finding, OpenQuestions } from "./finding.ts";
+import { asFarAsSeen, contextOf } from "./turns.ts";
 
 /** A check, or null while it waits for an answer or for another check that does. */
 type Settled = Check | null;
@@ -32,7 +33,8 @@ export function checkTest(context: Context): { checks: Settled[]; open: OpenQues
       waits ||= !check;
     }
     if (waits) return null;
-    const finding = find(assertion, context);
+    const looked = contextOf(assertion, context);
+    const finding = "kind" in looked ? looked : asFarAsSeen(assertion, looked, find(assertion, looked));
     if (finding.kind !== "open") return checkOf(assertion, finding);
     open.semantic.push(...finding.semantic);
     open.sandbox.push(...finding.sandbox);
@@ -52,6 +54,10 @@ const nothingSeen = { expected: null, actual: null, evidence: [] };
 
 /** E3. */
 function afterFailedDependency({ id, type }: Assertion, dependency: Check): Check {
+  if (dependency.skipped === "waiting") {
+    const reason = `It depends on "${dependency.id}", which waits for the judge.`;
+    return { id, type, outcome: "skipped", skipped: "waiting", reason, ...nothingSeen };
+  }
   const reason = `It depends on "${dependency.id}", which did not pass.`;
   return { id, type, outcome: "skipped", skipped: "dependency", reason, ...nothingSeen };
 }

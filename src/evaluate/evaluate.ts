@@ -70,7 +70,11 @@ function judge(test: TestCase, view: TraceView, answers: Answers): Result {
   const checks = settled.map((check, at) => check ?? unansweredCheck(test.assertions[at]!));
   const counts = count(checks);
   const outcome = outcomeOf(counts);
-  return resultOf(test, outcome, sentence(outcome, counts), checks, counts);
+  const waits = outcome !== "failed" && checks.some(({ skipped }) => skipped === "waiting");
+  const reason = waits
+    ? `Waiting for the judge, ${counts.passed + counts.failed} of ${checks.length} checked`
+    : sentence(outcome, counts);
+  return resultOf(test, outcome, reason, checks, counts);
 }
 
 function unmatchedResult(test: TestCase, why: string): Result {

@@ -1,6 +1,7 @@
 // A trace as the checks look at it: what several of them need is worked out once, and only when one asks.
 import { attributeOf, spanText, toolNameOf } from "../model/conversation.ts";
 import { parseJson } from "../model/json-text.ts";
+import { observedMark } from "../model/observed-turn.ts";
 import type { Evidence } from "../model/run.ts";
 import type { Derived, FoundText, MergedTrace, Span } from "../model/trace.ts";
 import { excerpt } from "./excerpt.ts";
@@ -12,6 +13,10 @@ export type Node = { span: Span; name: string };
 export class TraceView {
   readonly spans: Span[];
   readonly derived: Derived;
+  /** Each turn for itself, where the trace is joined of several; null for any other trace. */
+  readonly turns: TraceView[] | null;
+  /** Whether it, or one of its turns, was made of what was seen from outside: of what the agent did, nothing shows. */
+  readonly isObserved: boolean;
   #all: Node[] | undefined;
   #nodes: Node[] | undefined;
   #named = new Map<string, Span[]>();
@@ -21,6 +26,10 @@ export class TraceView {
   constructor(trace: MergedTrace, derived: Derived) {
     this.spans = trace.spans;
     this.derived = derived;
+    this.turns = trace.turns?.map(turn => new TraceView(turn.trace, turn.derived)) ?? null;
+    this.isObserved = this.turns
+      ? this.turns.some(turn => turn.isObserved)
+      : trace.metadata?.[observedMark] === true;
   }
 
   /** The spans that are no tool calls. */

@@ -16,11 +16,46 @@ export const DryRun = z
     revision: z.number().describe("The trace's revision that was judged."),
     result: Result.omit({ testId: true }),
     applicability: z
-      .object({ applied: z.boolean(), why: z.string(), reason: z.string().optional() })
+      .object({
+        applied: z.boolean(),
+        why: z.string(),
+        reason: z.string().optional(),
+        suspicious: z.string().optional().describe("Why the user's input looks as if addressed to a judge."),
+      })
       .nullable()
       .describe("Whether the trace would be judged by the test, were it active; null unless asked for."),
   })
   .meta({ id: "DryRun" });
+
+export const ScenarioTrial = z
+  .object({
+    traces: z.number().describe("How many of the latest live traces were looked at."),
+    withoutInput: z.number().describe("Of them those that hold no user input."),
+    unread: z.number().describe("Of them those too large to be read here."),
+    inputs: z.number().describe("The distinct inputs; what differs in white space alone is one."),
+    cached: z.number().describe("Of them those whose answer is known: they need no call."),
+    calls: z.number().describe("Made, or with `estimate` to be made."),
+    inputTokens: z.number(),
+    outputTokens: z.number(),
+    costUsd: z.number().nullable().describe("Null where the price of the model is not known."),
+    items: z.array(
+      z.object({
+        traceId: z.string().describe("The latest that began so."),
+        traces: z.number().describe("How many of the traces looked at began so."),
+        input: z.string().describe("At most 500 characters of it."),
+        label: z.enum(["match", "unsure", "no_match"]).nullable(),
+        reason: z.string(),
+        cached: z.boolean(),
+        suspicious: z.string().optional().describe("Why the input looks as if addressed to a judge."),
+      }),
+    ),
+    left: z.number().describe("Inputs that are not among the items: ask again for them."),
+    unavailable: z
+      .object({ state: z.string(), reason: z.string() })
+      .nullable()
+      .describe("Why the judge answers nothing at present."),
+  })
+  .meta({ id: "ScenarioTrial" });
 
 const terms = z.array(
   z.object({ key: z.string(), samples: z.array(z.unknown()).describe("Up to three values, shortened.") }),

@@ -1,11 +1,11 @@
 // What the editor of test cases asks: dry-runs on past traces, drafts from one, and the words to complete with.
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import type { Editor } from "../editor.ts";
 import { Refusal } from "../model/refusal.ts";
 import { parseDraft } from "../model/test-case.ts";
 import type { App, Deps } from "./deps.ts";
-import { DraftedAssertion, DryRun, TestDocument, Vocabulary } from "./editor-schemas.ts";
+import { DraftedAssertion, DryRun, ScenarioTrial, TestDocument, Vocabulary } from "./editor-schemas.ts";
 import { found } from "./page.ts";
 import { requireAccount } from "./session.ts";
 import { Slots } from "./slots.ts";
@@ -14,13 +14,13 @@ import { testCaseBody } from "./test-cases.ts";
 // Each may hold a whole trace in memory; a dry-run holds it while the judge thinks.
 const atOnce = 6;
 const waitMs = 5_000;
-/** So that no account takes all the places. */
-const dryRunsOfAccountMax = 2;
+/** So that no account takes all the places with what waits for the judge. */
+const judgedOfAccountMax = 2;
 
 export function registerEditor(app: App, { editor }: Deps & { editor: Editor }): void {
   const params = z.object({ id: z.string() });
   const slots = new Slots(atOnce, waitMs);
-  const dryRuns = new Map<string, number>();
+  const asOneOfFew = limitAccounts();
 
   app.post(
     "/api/agents/:id/tests/dry-run",
@@ -48,22 +48,35 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
         document: parseDraft(test),
         routing: routing ?? request.query.routing ?? false,
       };
-      const { id: accountId } = requireAccount(request);
-      const running = dryRuns.get(accountId) ?? 0;
-      if (running >= dryRunsOfAccountMax) {
-        throw new Refusal("RATE_LIMITED", {
-          message: `At most ${dryRunsOfAccountMax} dry-runs at once; wait for one to end.`,
-          retryAfterSeconds: 1,
-        });
-      }
-      dryRuns.set(accountId, running + 1);
-      try {
-        return found(await inSlot(slots, reply, signal => editor.dryRun(ask, signal)));
-      } finally {
-        const left = dryRuns.get(accountId)! - 1;
-        if (left === 0) dryRuns.delete(accountId);
-        else dryRuns.set(accountId, left);
-      }
+      return found(
+        await asOneOfFew(request, () => inSlot(slots, reply, signal => editor.dryRun(ask, signal))),
+      );
+    },
+  );
+
+  app.post(
+    "/api/agents/:id/tests/try-scenario",
+    {
+      schema: {
+        tags: ["tests"],
+        summary: "Say which of the latest inputs a scenario would match, or what asking that would cost",
+        params,
+        body: z.object({
+          scenario: z.string().max(20_000).regex(/\S/, "Must not be blank."),
+          count: z
+            .int()
+            .min(1)
+            .max(50)
+            .default(50)
+            .describe("How many of the latest live traces to look at."),
+          estimate: z.boolean().describe("True: nothing is asked of the judge, and the figures are a guess."),
+        }),
+        response: { 200: ScenarioTrial },
+      },
+    },
+    async (request, reply) => {
+      const ask = { agentId: request.params.id.toLowerCase(), ...request.body };
+      return asOneOfFew(request, () => inSlot(slots, reply, signal => editor.tryScenario(ask, signal)));
     },
   );
 
@@ -117,6 +130,29 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
     async ({ params: { id }, body }, reply) =>
       found(await inSlot(slots, reply, signal => editor.draftAssertion({ traceId: id, ...body }, signal))),
   );
+}
+
+/** Does the work unless the account has enough of such under way. */
+function limitAccounts() {
+  const underWay = new Map<string, number>();
+  return async <T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> => {
+    const { id } = requireAccount(request);
+    const running = underWay.get(id) ?? 0;
+    if (running >= judgedOfAccountMax) {
+      throw new Refusal("RATE_LIMITED", {
+        message: `At most ${judgedOfAccountMax} dry-runs or trials at once; wait for one to end.`,
+        retryAfterSeconds: 1,
+      });
+    }
+    underWay.set(id, running + 1);
+    try {
+      return await work();
+    } finally {
+      const left = underWay.get(id)! - 1;
+      if (left === 0) underWay.delete(id);
+      else underWay.set(id, left);
+    }
+  };
 }
 
 /** Does the work when there is room for it, and withdraws it when the client goes away. */

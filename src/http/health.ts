@@ -1,6 +1,7 @@
 // /healthz, /readyz and /metrics: whether the process lives, whether it can work, and how it has worked (I4).
-import { Counter, collectDefaultMetrics, Histogram, Registry } from "@prometheus-io/client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "@prometheus-io/client";
 import { isMigrated } from "../store/migrate.ts";
+import { countWaiting } from "../store/runs-waiting.ts";
 import type { App, Deps } from "./deps.ts";
 
 const registry = new Registry();
@@ -26,6 +27,11 @@ export const metrics = {
     name: "svc_judge_calls_total",
     help: "Questions put to the judge, by kind and the state of the answer.",
     labelNames: ["kind", "state"],
+    registers,
+  }),
+  runsWaiting: new Gauge({
+    name: "svc_runs_waiting",
+    help: "Runs that wait for the judge, of the whole database; absent while it is away.",
     registers,
   }),
   httpSeconds: new Histogram({
@@ -56,7 +62,11 @@ export function registerHealth(app: App, { db }: Pick<Deps, "db">): void {
     return reply.code(503).header("retry-after", 1).send({ status: "waiting", waitingFor });
   });
 
-  app.get("/metrics", { schema }, async (_request, reply) =>
-    reply.type(registry.contentType).send(await registry.metrics()),
-  );
+  app.get("/metrics", { schema }, async (_request, reply) => {
+    await countWaiting(db).then(
+      count => metrics.runsWaiting.set(count),
+      () => metrics.runsWaiting.remove(),
+    );
+    return reply.type(registry.contentType).send(await registry.metrics());
+  });
 }

@@ -1,8 +1,9 @@
 // The judge as it is configured here, and one tiny question to see that it answers.
 import { z } from "zod";
-import type { JudgeConfig } from "../config.ts";
-import type { Judge, RoutingQuestion } from "../model/judge.ts";
+import type { JudgeConnection, JudgeLine, RouteAsk } from "../model/judge-call.ts";
+import { hostOf } from "../model/judge-connection.ts";
 import { Refusal } from "../model/refusal.ts";
+import type { OpenTrialLine } from "../remote/judge-trial.ts";
 import type { App, Deps } from "./deps.ts";
 import { requireAccount } from "./session.ts";
 
@@ -10,15 +11,15 @@ import { requireAccount } from "./session.ts";
 const patienceMs = 30_000;
 
 // Whatever can tell one thing from another says "match".
-const question: RoutingQuestion = {
+const question: RouteAsk = {
   userInput: "Where is my parcel? I ordered it last week.",
-  scenarios: [{ testId: "trial", scenario: "The user asks where an order is." }],
+  scenarios: [{ id: "s1", scenario: "The user asks where an order is." }],
 };
 
 const About = z
   .object({
     configured: z.boolean(),
-    host: z.string().nullable().describe("Of SVC_JUDGE_URL; null: the provider's own, or none."),
+    host: z.string().nullable().describe("Of SVC_JUDGE_URL, or the provider's own."),
     model: z.string().nullable(),
   })
   .meta({ id: "Judge" });
@@ -32,13 +33,12 @@ const Trial = z
   .meta({ id: "JudgeTrial" });
 
 export type JudgeDeps = {
-  /** Absent: there is none. */
-  judge: Pick<JudgeConfig, "url" | "model"> | undefined;
-  /** A judge that remembers nothing of earlier answers. */
-  openJudge(): Promise<Judge>;
+  /** The operator's; null: there is none. */
+  environmentJudge: JudgeConnection | null;
+  openTrialLine: OpenTrialLine;
 };
 
-export function registerJudge(app: App, { judge, openJudge }: Deps & JudgeDeps): void {
+export function registerJudge(app: App, { environmentJudge: judge, openTrialLine }: Deps & JudgeDeps): void {
   const tags = ["judge"];
   const asking = new Set<string>();
 
@@ -52,8 +52,8 @@ export function registerJudge(app: App, { judge, openJudge }: Deps & JudgeDeps):
       },
     },
     async () => ({
-      configured: judge !== undefined,
-      host: judge?.url ? new URL(judge.url).host : null,
+      configured: judge !== null,
+      host: judge ? hostOf(judge) : null,
       model: judge?.model ?? null,
     }),
   );
@@ -77,7 +77,9 @@ export function registerJudge(app: App, { judge, openJudge }: Deps & JudgeDeps):
       reply.raw.once("close", () => gone.abort());
       asking.add(id);
       try {
-        return await tryOut(await openJudge(), gone.signal);
+        if (!judge) return { ok: false, ms: 0, reason: "No judge is configured; set SVC_JUDGE_MODEL." };
+        const lineOf = await openTrialLine(judge, { typed: false });
+        return await tryOut(lineOf("json_schema"), gone.signal);
       } finally {
         asking.delete(id);
       }
@@ -85,17 +87,18 @@ export function registerJudge(app: App, { judge, openJudge }: Deps & JudgeDeps):
   );
 }
 
-async function tryOut(judge: Judge, gone: AbortSignal): Promise<z.output<typeof Trial>> {
+async function tryOut(line: Pick<JudgeLine, "route">, gone: AbortSignal): Promise<z.output<typeof Trial>> {
   const late = AbortSignal.timeout(patienceMs);
   const started = performance.now();
-  const answer = await judge.route(question, AbortSignal.any([late, gone]));
+  const answer = await line.route(question, AbortSignal.any([late, gone]));
   const ms = Math.round(performance.now() - started);
   if (answer.state !== "ok") {
     const reason = late.aborted ? `It did not answer within ${patienceMs / 1000} s.` : answer.reason;
     return { ok: false, ms, reason };
   }
-  if (answer.labels.get("trial")?.label === "match")
-    return { ok: true, ms, reason: "It answered as expected." };
+  const label = answer.value.get("s1")?.label;
+  if (label === undefined) return { ok: false, ms, reason: "It answered, but its answer is unusable." };
+  if (label === "match") return { ok: true, ms, reason: "It answered as expected." };
   const reason =
     "It answered, but did not see that a question about a parcel is one about an order: a larger model may judge better.";
   return { ok: false, ms, reason };

@@ -8,7 +8,8 @@ import { found, listingOf, PageQuery, pageOf, pageSchema } from "./page.ts";
 import { requireAccount } from "./session.ts";
 import { Id, Name } from "./validate.ts";
 
-const presetDays = [7, 30, 60, 90, 180, 365] as const;
+/** How long a key, or an access token, may be good for, in days. */
+export const presetDays = [7, 30, 60, 90, 180, 365] as const;
 const defaultDays = 90;
 
 const Key = z

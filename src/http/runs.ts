@@ -1,10 +1,14 @@
 // Runs: one whole, and those that judged a test.
 import { z } from "zod";
+import { Refusal } from "../model/refusal.ts";
+import { findManualRun, listManualRunsOfTest } from "../store/launches.ts";
+import { listTurns } from "../store/manual-runs.ts";
 import { findRun, listRunsOfTest } from "../store/run-reads.ts";
 import { findTestCase } from "../store/test-cases.ts";
 import type { App, Deps } from "./deps.ts";
+import { AnyRunDetail, manualRunView } from "./launch-view.ts";
 import { found, listingOf, PageQuery, pageOf, pageSchema } from "./page.ts";
-import { Outcome, RunDetail } from "./trace-schemas.ts";
+import { Outcome } from "./trace-schemas.ts";
 import { runDetailView } from "./trace-view.ts";
 
 const instant = z.iso.datetime({ offset: true }).transform(text => new Date(text));
@@ -15,8 +19,13 @@ export function registerRuns(app: App, { db }: Deps): void {
 
   app.get(
     "/api/runs/:id",
-    { schema: { tags, summary: "One run with its results", params, response: { 200: RunDetail } } },
-    async ({ params: { id } }) => runDetailView(found(await findRun(db, id))),
+    { schema: { tags, summary: "One run with its results", params, response: { 200: AnyRunDetail } } },
+    async ({ params: { id } }) => {
+      const run = found(await findRun(db, id));
+      if (run.kind === "passive") return runDetailView(run);
+      const turns = await listTurns(db, [run.id]);
+      return manualRunView(found(await findManualRun(db, run.id)), turns.get(run.id) ?? []);
+    },
   );
 
   app.get(
@@ -24,19 +33,39 @@ export function registerRuns(app: App, { db }: Deps): void {
     {
       schema: {
         tags,
-        summary: "List the completed runs that hold a result of a test, newest first",
+        summary: "List the completed runs that hold a result of a test, newest first; or all its manual runs",
         params,
         querystring: PageQuery.extend({
+          kind: z
+            .enum(["passive", "manual"])
+            .default("passive")
+            .describe("manual: those that somebody started, whatever became of them, with their turns."),
           outcome: Outcome.optional().describe("Only runs in which the test had this outcome."),
           from: instant.optional().describe("Only runs made from this instant on."),
           to: instant.optional().describe("Only runs made before this instant."),
         }),
-        response: { 200: pageSchema(RunDetail) },
+        response: { 200: pageSchema(AnyRunDetail) },
       },
     },
     async ({ params: { id }, query }) => {
-      const { outcome, from, to, ...page } = query;
+      const { kind, outcome, from, to, ...page } = query;
       const { id: testId, agentId } = found(await findTestCase(db, id));
+      if (kind === "manual") {
+        const filter = (["outcome", "from", "to"] as const).find(name => query[name] !== undefined);
+        if (filter) {
+          const issues = [{ path: filter, message: "Manual runs are listed without it." }];
+          throw new Refusal("VALIDATION_ERROR", { issues });
+        }
+        const runs = await listManualRunsOfTest(db, testId, listingOf(page));
+        const turns = await listTurns(
+          db,
+          runs.map(run => run.id),
+        );
+        return pageOf(
+          runs.map(run => manualRunView(run, turns.get(run.id) ?? [])),
+          page,
+        );
+      }
       const { rows, reach } = await listRunsOfTest(
         db,
         { agentId, testId, outcome, from, to },

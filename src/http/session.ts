@@ -1,7 +1,10 @@
-// Who is asking: every address under /api needs a session, and an id in it must be the asker's own.
+// Who is asking: every address under /api needs a session or an access token, and an id in it must be the asker's own.
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { bearerOf } from "../model/access-token.ts";
 import type { Account } from "../model/account.ts";
+import { hashKey } from "../model/key.ts";
 import { Refusal } from "../model/refusal.ts";
+import { admitAccessToken } from "../store/access-tokens.ts";
 import { isOwn, isOwnedNoun } from "../store/ownership.ts";
 import { type Auth, findSession } from "./accounts-auth.ts";
 import type { App, Deps } from "./deps.ts";
@@ -10,6 +13,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** An address under /api that needs no session. */
     open?: boolean;
+    /** An access token may change something here; without this it only reads. */
+    tokens?: boolean;
   }
   interface FastifyRequest {
     account: Account | null;
@@ -32,16 +37,21 @@ export function registerSession(app: App, deps: Deps, auth: Auth): void {
   app.addHook("onRequest", async (request: FastifyRequest, reply: FastifyReply) => {
     const { url, config } = request.routeOptions;
     if (!url?.startsWith("/api/")) return;
-    const foreign = isForeign(request, deps.config.baseUrl);
+    const token = bearerOf(request.headers.authorization);
+    // A token is no cookie: no page of another site can make a browser send it.
+    const foreign = token === undefined && isForeign(request, deps.config.baseUrl);
     if (config.open && !foreign) return;
-    const session = foreign ? undefined : await findSession(deps, auth, request);
-    if (!session) throw new Refusal("UNAUTHORIZED", { message: "Sign in first." });
-    if (session.cookies.length > 0) reply.header("set-cookie", session.cookies);
-    request.account = session.account;
+    if (token !== undefined) request.account = await accountOfToken(deps, request, token);
+    else {
+      const session = foreign ? undefined : await findSession(deps, auth, request);
+      if (!session) throw new Refusal("UNAUTHORIZED", { message: "Sign in first." });
+      if (session.cookies.length > 0) reply.header("set-cookie", session.cookies);
+      request.account = session.account;
+    }
     const { id } = request.params as { id?: string };
     const noun = nounOf(url);
     if (id === undefined || !isOwnedNoun(noun)) return;
-    if (!(await isOwn(deps.db, session.account.id, noun, id))) throw new Refusal("NOT_FOUND");
+    if (!(await isOwn(deps.db, request.account.id, noun, id))) throw new Refusal("NOT_FOUND");
   });
 }
 
@@ -49,6 +59,29 @@ export function registerSession(app: App, deps: Deps, auth: Auth): void {
 export function requireAccount(request: FastifyRequest): Account {
   if (request.account) return request.account;
   throw new Refusal("UNAUTHORIZED", { message: "Sign in first." });
+}
+
+// What belongs to whoever signs in, and tells of sessions and tokens: not even read with a token.
+const closedToTokens = new Set(["auth", "verification", "access-tokens"]);
+
+/** Looked up for every request: a token that was revoked is refused by every process at once. */
+async function accountOfToken({ db }: Deps, request: FastifyRequest, token: string): Promise<Account> {
+  const account = await admitAccessToken(db, hashKey(token));
+  if (!account) {
+    throw new Refusal("UNAUTHORIZED", {
+      message: "This access token is unknown, revoked or expired.",
+      hint: "Make one under Settings, Access tokens, and send it as Authorization: Bearer …",
+    });
+  }
+  const { url = "", config } = request.routeOptions;
+  const reads = request.method === "GET" || request.method === "HEAD";
+  if (closedToTokens.has(nounOf(url) ?? "") || !(reads || config.tokens)) {
+    throw new Refusal("FORBIDDEN", {
+      message: "An access token may read, and start and cancel runs; it may not do this.",
+      hint: "Sign in to the dashboard for it.",
+    });
+  }
+  return account;
 }
 
 function nounOf(url: string): string | undefined {

@@ -38,13 +38,15 @@ export const Result = z
   })
   .meta({ id: "Result" });
 
-const run = {
+export const runFields = {
   id: Id,
-  traceId: Id,
+  traceId: Id.nullable().describe(
+    "Null: a manual run whose trace does not exist yet. Of several turns, the last's.",
+  ),
   agentId: Id,
   revision: z.number().nullable().describe("The trace's revision that was judged."),
   kind: z.enum(["passive", "manual"]),
-  state: z.enum(["pending", "running", "completed", "error"]),
+  state: z.enum(["pending", "running", "completed", "error", "cancelled"]),
   dueAt: time,
   createdAt: time,
   startedAt: time.nullable(),
@@ -55,19 +57,39 @@ const run = {
   score: z.number().nullable(),
   counts: Counts.nullable(),
   error: z.string().nullable(),
+  cause: z
+    .enum(["traffic", "again"])
+    .describe("again: somebody asked for an outage's skips to be judged again."),
+  outage: z
+    .boolean()
+    .describe("An outage of the judge skipped something here that no later run of the trace has judged."),
+  waiting: z
+    .object({ nextTryAt: time, until: time.describe("When the judge is given up on."), reason: z.string() })
+    .nullable()
+    .describe("Of a running run that waits for the judge; its results are those that are known."),
 };
 
-const Run = z.object(run).meta({ id: "Run" });
+const Run = z.object(runFields).meta({ id: "Run" });
 
 const Applicability = z.looseObject({ testId: Id, name: z.string(), applied: z.boolean(), why: z.string() });
 
 export const RunDetail = z
   .object({
-    ...run,
+    ...runFields,
     results: z.array(Result),
     tests: z
       .array(Applicability)
       .describe("Of each test as it was then: whether it ran, and why or why not."),
+    judging: z
+      .object({
+        calls: z.number().int(),
+        inputTokens: z.number(),
+        outputTokens: z.number(),
+        costUsd: z.number(),
+        unpricedTokens: z.number().describe("Those whose price is not known; `costUsd` leaves them out."),
+      })
+      .nullable()
+      .describe("What the run's calls of the judge came to; null where there was none."),
   })
   .meta({ id: "RunDetail" });
 

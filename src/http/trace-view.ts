@@ -1,10 +1,11 @@
 // The shapes in which traces and runs are answered.
 import type { LoadedTrace } from "../load.ts";
-import type { Applicability, Counts, Result } from "../model/run.ts";
+import type { Applicability, Counts, Result, Waiting } from "../model/run.ts";
 import { type TestCase, whyNotEligible } from "../model/test-case.ts";
-import type { Notice } from "../model/trace.ts";
+import type { Notice, TraceKind } from "../model/trace.ts";
+import type { JudgingSum } from "../store/judge-calls.ts";
+import { decodeDetail } from "../store/run-detail.ts";
 import type { RunRow, RunWithDetail } from "../store/run-reads.ts";
-import { decodeDetail } from "../store/runs.ts";
 import type { ListedTrace } from "../store/trace-list.ts";
 import type { TraceRow } from "../store/traces.ts";
 import type { OutlinePart } from "../trace-reader.ts";
@@ -38,14 +39,26 @@ export function runView(run: RunRow) {
     score: run.score,
     counts,
     error: run.error,
+    cause: run.cause,
+    outage: run.outage,
+    waiting: waitingView(run),
   };
 }
 
-export type RunDetailView = ReturnType<typeof runView> & { results: Result[]; tests: Applicability[] };
+function waitingView({ nextTryAt, judgeDeadlineAt, waitingReason }: RunRow): Waiting | null {
+  if (nextTryAt === null || judgeDeadlineAt === null || waitingReason === null) return null;
+  return { nextTryAt: time(nextTryAt), until: time(judgeDeadlineAt), reason: waitingReason };
+}
+
+export type RunDetailView = ReturnType<typeof runView> & {
+  results: Result[];
+  tests: Applicability[];
+  judging: JudgingSum | null;
+};
 
 export function runDetailView(run: RunWithDetail): RunDetailView {
   const { results, tests } = decodeDetail(run.detail);
-  return { ...runView(run), results, tests };
+  return { ...runView(run), results, tests, judging: run.judging };
 }
 
 function traceColumnsView(trace: TraceRow) {
@@ -109,7 +122,7 @@ export function traceDetailView(
     metadata: trace.metadata,
     resource: trace.resource,
     otherConvention: derived.otherConvention,
-    ...judgedView(derived.notices, revision, runs, tests),
+    ...judgedView(noticesOf(row.kind, derived.notices), revision, runs, tests),
   };
 }
 
@@ -123,8 +136,14 @@ export function traceOutlineView(
   return {
     ...traceColumnsView(row),
     ...head,
-    ...judgedView(head.notices, head.revision, runs, tests),
+    ...judgedView(noticesOf(row.kind, head.notices), head.revision, runs, tests),
   };
+}
+
+/** That nothing is the root is as it should be where the whole hangs from the request that a run sent. */
+function noticesOf(kind: TraceKind, notices: Notice[]): Notice[] {
+  if (kind === "live" || !notices.includes("no_root")) return notices;
+  return notices.filter(notice => notice !== "no_root" && notice !== "orphan_spans");
 }
 
 /** What runs and tests say about the trace at this revision. */
@@ -142,13 +161,14 @@ function judgedView(derived: Notice[], revision: number, runs: RunWithDetail[], 
   };
 }
 
-/** As the latest completed run said; for a test it did not know, as the test stands now. */
+/** As the latest completed run said, else the one that goes on; for a test it did not know, as the test stands now. */
 function testsView(
   runs: RunWithDetail[],
   completed: RunWithDetail | undefined,
   tests: TestCase[],
 ): NotJudged[] {
-  const said = completed ? decodeDetail(completed.detail).tests : [];
+  const judged = completed ?? runs.find(run => run.state === "running" && run.detail !== null);
+  const said = judged ? decodeDetail(judged.detail).tests : [];
   const known = new Set(said.map(test => test.testId));
   const open = runs.some(run => run.state === "pending" || run.state === "running");
   const unjudged = tests

@@ -23,12 +23,18 @@ const TraceQuery = PageQuery.extend({
   kind: z.enum(["live", "test_run"]).optional(),
   path: z.enum(["canonical", "otlp"]).optional(),
   state: z
-    .enum(["pending", "running", "completed", "error", "none"])
+    .enum(["pending", "running", "waiting", "completed", "error", "none"])
     .optional()
-    .describe("Of the run that the list shows; none: not evaluated."),
+    .describe(
+      "Of the run that the list shows; waiting: running, and waiting for the judge; none: not evaluated.",
+    ),
   verdict: z.enum(["passed", "failed", "skipped", "missing_instrumentation"]).optional(),
   routing: z.enum(["ok", "not_needed", "no_user_input", "unavailable"]).optional(),
   failed: z.stringbool().optional(),
+  outage: z
+    .stringbool()
+    .optional()
+    .describe("Whether an outage of the judge skipped something that was not judged since."),
   httpStatus: z.coerce.number().int().min(100).max(999).optional(),
   externalId: z.string().max(255).refine(noNul).optional(),
   testId: Id.optional().describe("Traces on which this test has a result."),

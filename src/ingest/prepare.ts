@@ -55,7 +55,8 @@ export function prepareBody(bytes: Buffer, mediaType: MediaType, limits: DecodeL
   };
 }
 
-function prepareBatch(batch: Batch, path: TracePath): PreparedBatch {
+/** For a batch that was made here; ingestion comes by `prepareBody`. */
+export function prepareBatch(batch: Batch, path: TracePath): PreparedBatch {
   const { bytes, rawLength } = encodeBatch(batch);
   return {
     spanCount: batch.spans.length,

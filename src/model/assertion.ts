@@ -9,6 +9,8 @@ type Common = {
   negate: boolean;
   /** Ids of assertions that must have passed for this one to be checked. */
   depends_on: string[];
+  /** Looks at this turn alone, from 1; absent: at the whole conversation. */
+  turn?: number | "last";
 };
 
 export type Assertion = Common &
@@ -53,6 +55,10 @@ const status = z.int().min(100).max(599);
 const statusExpected = 'Expected a status (200), a list of statuses, or a class such as "2xx".';
 const criteriaExpected = `Expected a text, or a list of 1 to ${criteriaMax} texts of at most 2,000 characters.`;
 const id = text(100);
+const turnExpected = 'Expected the number of a turn, from 1, or "last".';
+const turn = z.union([z.int().min(1, turnExpected).max(100, turnExpected), z.literal("last")], {
+  error: turnExpected,
+});
 
 const stored = { id, negate: z.boolean().default(false), depends_on: z.array(id).default([]) };
 const written = {
@@ -73,7 +79,7 @@ export const assertionInputSchema = variants(written);
 export type AssertionInput = z.input<typeof assertionInputSchema>;
 
 function variants<C extends z.core.$ZodLooseShape>(common: C) {
-  const base = { ...common, description: z.string().max(2000).exactOptional() };
+  const base = { ...common, description: z.string().max(2000).exactOptional(), turn: turn.exactOptional() };
   const targetNode = text(500);
   const range = { min: count.default(1), max: count.exactOptional() };
   return z.discriminatedUnion("type", [
@@ -115,9 +121,12 @@ function variants<C extends z.core.$ZodLooseShape>(common: C) {
     z.strictObject({
       type: z.literal("semantic"),
       ...base,
-      criteria: z.union([text(10_000), z.array(text(2_000)).min(1).max(criteriaMax)], {
-        error: criteriaExpected,
-      }),
+      criteria: z.union(
+        [text(10_000), z.array(text(2_000)).min(1, criteriaExpected).max(criteriaMax, criteriaExpected)],
+        {
+          error: criteriaExpected,
+        },
+      ),
       reference: text(20_000).exactOptional(),
       threshold: z.unknown().exactOptional(),
       target_node: targetNode.exactOptional(),

@@ -43,6 +43,11 @@ export function storable(text: string): string {
   return (short.includes("\0") ? short.replaceAll("\0", "\uFFFD") : short).toWellFormed();
 }
 
+/** Whether the text in a column is the whole string, character for character. */
+export function isWhole(stored: string): boolean {
+  return stored.length < textMax && !stored.includes("\uFFFD");
+}
+
 function smallInteger(value: number | null): number | null {
   return value !== null && Number.isInteger(value) && Math.abs(value) < 2 ** 31 ? value : null;
 }

@@ -1,6 +1,7 @@
 // Derives from a trace's spans everything the specification reads out of them (D1 to D9); never throws.
 import { attributeOf, readConversation, toolCallsOf } from "./conversation.ts";
 import { compareNanos, compareStarts } from "./merge.ts";
+import { observedMark } from "./observed-turn.ts";
 import { findOtherConvention, type Lack } from "./other-convention.ts";
 import { buildTree, depthsOf, type SpanTree } from "./span-tree.ts";
 import type { Derived, FoundNumber, MergedTrace, Notice, Span, Tokens } from "./trace.ts";
@@ -30,6 +31,7 @@ export function derive(trace: MergedTrace): Derived {
   notices.push(...tree.notices);
   if (timing.durationMs === null) notices.push("no_timing");
   if (otherConvention) notices.push("other_convention");
+  if (trace.metadata?.[observedMark] === true) notices.push("no_trace_arrived");
 
   return {
     rootSpanId: root?.span_id ?? null,

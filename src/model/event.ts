@@ -18,6 +18,15 @@ export type RunEvent = {
   verdict: Outcome | null;
 };
 
+/** A launch was made, or a run of it began or ended. */
+export type LaunchEvent = {
+  type: "launch";
+  agentId: string;
+  launchId: string;
+  /** The run that it is about; null where it is about the launch as a whole. */
+  runId: string | null;
+};
+
 /** Something sent with this key was refused. Not every refusal is told: the ingestion log counts them all. */
 export type IngestionEvent = {
   type: "ingestion";
@@ -32,4 +41,4 @@ export type IngestionEvent = {
 /** More happened to this agent's traces than was worth telling one by one, or some of it was missed: read again. */
 export type RefreshEvent = { type: "refresh"; agentId: string | null };
 
-export type ServiceEvent = TraceEvent | RunEvent | IngestionEvent | RefreshEvent;
+export type ServiceEvent = TraceEvent | RunEvent | LaunchEvent | IngestionEvent | RefreshEvent;

@@ -53,6 +53,9 @@ export type JudgeCall = {
   answer: string | null;
 };
 
+/** A call as the metrics count it. */
+export type CountedCall = Pick<JudgeCall, "kind" | "state">;
+
 /**
  * What came of putting one prompt; `call` is null where none was made (a pause, no room). Every `reason` is a sentence
  * about the judge that begins with "It".

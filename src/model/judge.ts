@@ -24,7 +24,13 @@ export type Unjudged =
       state: "not_configured" | "unavailable" | "unusable" | "budget" | "not_sampled";
       reason: string;
     }
-  | { state: "waiting"; reason: string; nextTryAt: number };
+  | {
+      state: "waiting";
+      reason: string;
+      nextTryAt: number;
+      /** It was not asked at all, others being first: no try was in vain. */
+      unasked?: true;
+    };
 
 /** `testId` to label; a test left out of the answer is missing from the map. */
 export type RoutingAnswer =
@@ -33,8 +39,16 @@ export type RoutingAnswer =
       labels: Map<string, Routed>;
       /** Why the user's input looks as if it were addressed to a judge; then no label is "no_match". */
       suspicious?: string;
+      /** What was asked for it; without calls where all of it was known before. */
+      spent?: RouteSpent;
     } & Partial<JudgedBy>)
   | Unjudged;
+
+/** `costUsd` is null where the price of a call is not known. */
+export type RouteSpent = { calls: number; inputTokens: number; outputTokens: number; costUsd: number | null };
+
+/** What a routing question would take: a guess at its tokens, and no calls where its answer is known. */
+export type RouteEstimate = ({ state: "ok" } & RouteSpent & Partial<JudgedBy>) | Unjudged;
 
 export type VerdictWord = "met" | "mostly" | "partly" | "not_met" | "cannot_tell";
 
@@ -79,6 +93,8 @@ export type SemanticAnswer =
 export type Judge = {
   route(question: RoutingQuestion, signal?: AbortSignal): Promise<RoutingAnswer>;
   ask(questions: SemanticQuestion[], signal?: AbortSignal): Promise<SemanticAnswer[]>;
+  /** Asks nothing. Absent where the judge cannot tell. */
+  estimateRoute?(question: RoutingQuestion): Promise<RouteEstimate>;
 };
 
 /** On whose behalf the judge is asked: what its calls are kept with and counted to. */
@@ -90,6 +106,8 @@ export type JudgeContext = {
   runId: string | null;
   /** Until when it is worth waiting for the judge, in ms since the epoch; null: nobody waits for a later try. */
   deadlineAt: number | null;
+  /** How often the judge was asked in vain on this behalf before. */
+  tries: number;
 };
 
 /** The judge as it answers on behalf of one run, or of one who tries something out. */

@@ -10,6 +10,7 @@ export const refusals = {
   OTLP_PROTOBUF_INVALID: [400, "The protobuf body cannot be decoded."],
   UNAUTHORIZED: [401, "Authentication is missing or not valid."],
   EMAIL_NOT_VERIFIED: [403, "The email of the account that owns this key is not verified."],
+  FORBIDDEN: [403, "This may not be done this way."],
   OTLP_PLATFORM_NOT_ALLOWED: [403, "This key may not write to the agent of this service.name."],
   NOT_FOUND: [404, "There is nothing here."],
   OTLP_PLATFORM_NOT_FOUND: [404, "No agent of this project has this OTLP service name."],

@@ -3,8 +3,11 @@ import type { AssertionType } from "./assertion.ts";
 import type { JudgedBy, Spent, VerdictWord } from "./judge.ts";
 import type { TestCaseDocument } from "./test-case.ts";
 
-export type RunState = "pending" | "running" | "completed" | "error";
+/** Only manual runs are cancelled. */
+export type RunState = "pending" | "running" | "completed" | "error" | "cancelled";
 export type RunKind = "passive" | "manual";
+/** `again`: somebody asked for what an outage of the judge had skipped to be judged again. */
+export type RunCause = "traffic" | "again";
 export type Routing = "ok" | "not_needed" | "no_user_input" | "unavailable";
 export type Outcome = "passed" | "failed" | "skipped" | "missing_instrumentation";
 export type Counts = Record<Outcome, number>;
@@ -15,7 +18,13 @@ export function scoreOf({ passed, failed }: Counts): number | null {
 }
 
 /** A place a check looked at. `attribute` is null where the span itself (its name, its times) was looked at. */
-export type Evidence = { spanId: string; attribute: string | null; value?: unknown };
+export type Evidence = {
+  spanId: string;
+  attribute: string | null;
+  value?: unknown;
+  /** In a run of several turns: whose trace the span is in, from 1. */
+  turn?: number;
+};
 
 /** A passage and its surroundings, each shortened. */
 export type Match = { before: string; text: string; after: string };
@@ -83,6 +92,7 @@ export type Applicability = {
   applied: boolean;
   why:
     | "always_run"
+    | "manual_run"
     | "scenario_matched"
     | "scenario_unsure"
     | "disabled"
@@ -90,7 +100,9 @@ export type Applicability = {
     | "multi_turn"
     | "scenario_no_match"
     | "no_user_input"
-    | "routing_unavailable";
+    | "routing_unavailable"
+    /** The judge is asked again later: only in a run that has not completed. */
+    | "routing_waiting";
   /** The router's own short reason, where it gave one. */
   reason?: string;
   /** Why the user's input looks as if it were addressed to a judge; then no scenario is found not to match. */

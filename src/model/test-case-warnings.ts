@@ -1,5 +1,6 @@
 // What can be saved as a test case and may still not do what its author meant.
-import type { Assertion } from "./assertion.ts";
+import type { Assertion, AssertionOf } from "./assertion.ts";
+import { wordingWarnings } from "./criterion-warnings.ts";
 import { compilePattern } from "./pattern.ts";
 import type { Issue } from "./refusal.ts";
 import { isThreshold, readinessIssues, type TestCaseDocument } from "./test-case.ts";
@@ -8,6 +9,9 @@ import { isThreshold, readinessIssues, type TestCaseDocument } from "./test-case
 export function testCaseWarnings(document: TestCaseDocument): Issue[] {
   const warnings: Issue[] = [];
   if (!isThreshold(document.threshold)) warnings.push({ path: "threshold", message: unusableThreshold });
+  if (document.threshold === 0 && document.assertions.some(goesByTest)) {
+    warnings.push({ path: "threshold", message: unmissable });
+  }
   if (document.turns.length > 1 && document.passiveBehavior !== "manual_only") {
     warnings.push({
       path: "turns",
@@ -24,13 +28,18 @@ export function testCaseWarnings(document: TestCaseDocument): Issue[] {
 
 const unusableThreshold = "Not a number from 0 to 1: semantic checks that go by this threshold are skipped.";
 
+const unmissable =
+  "Every score reaches 0, so semantic checks that go by this threshold tell nothing of the reply.";
+
+function goesByTest(assertion: Assertion): boolean {
+  return assertion.type === "semantic" && !Object.hasOwn(assertion, "threshold");
+}
+
 function assertionWarnings(assertion: Assertion): Issue[] {
   const comesTo = assertion.negate ? "never passes" : "always passes";
   switch (assertion.type) {
     case "semantic":
-      return !Object.hasOwn(assertion, "threshold") || isThreshold(assertion.threshold)
-        ? []
-        : [{ path: ".threshold", message: unusableThreshold }];
+      return semanticWarnings(assertion, comesTo);
     case "node_call":
     case "tool_call":
       return assertion.min > 0 || assertion.max !== undefined
@@ -43,4 +52,32 @@ function assertionWarnings(assertion: Assertion): Issue[] {
     default:
       return [];
   }
+}
+
+function semanticWarnings(assertion: AssertionOf<"semantic">, comesTo: string): Issue[] {
+  const { criteria, negate, threshold } = assertion;
+  const warnings: Issue[] = [];
+  if (Object.hasOwn(assertion, "threshold") && !isThreshold(threshold)) {
+    warnings.push({ path: ".threshold", message: unusableThreshold });
+  }
+  if (threshold === 0) {
+    warnings.push({ path: ".threshold", message: `Every score reaches 0, so this ${comesTo}.` });
+  }
+  const list = [criteria].flat();
+  if (negate && list.length > 1) {
+    const message =
+      "What must not be so passes as soon as their mean is below the threshold: an assertion for each is stricter.";
+    warnings.push({ path: ".criteria", message });
+  }
+  for (const [at, criterion] of list.entries()) {
+    const path = Array.isArray(criteria) ? `.criteria[${at}]` : ".criteria";
+    warnings.push(...wordingWarnings(criterion, negate).map(message => ({ path, message })));
+  }
+  const said = list.map(criterion => criterion.trim().toLowerCase());
+  const again = said.findIndex((text, at) => said.indexOf(text) < at);
+  if (again > 0) {
+    const message = "An earlier criterion says the same, and so counts twice.";
+    warnings.push({ path: `.criteria[${again}]`, message });
+  }
+  return warnings;
 }

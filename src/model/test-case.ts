@@ -80,6 +80,7 @@ function readDocument(input: unknown, more: (document: TestCaseDocument) => Issu
   const issues = [
     ...document.assertions.flatMap(issuesOfAssertion),
     ...idIssues(document.assertions),
+    ...turnIssues(document),
     ...more(document),
   ];
   if (issues.length > 0) refuse(issues);
@@ -153,6 +154,20 @@ function withIds(assertions: TestCaseInput["assertions"]): Assertion[] {
   });
 }
 
+function turnIssues({ assertions, turns }: Pick<TestCaseDocument, "assertions" | "turns">): Issue[] {
+  const count = Math.max(1, turns.length);
+  return assertions.flatMap(({ turn }, at) =>
+    typeof turn === "number" && turn > count
+      ? [
+          {
+            path: `assertions[${at}].turn`,
+            message: `There is no turn ${turn}: the test has ${count === 1 ? "one" : count}.`,
+          },
+        ]
+      : [],
+  );
+}
+
 function idIssues(assertions: Assertion[]): Issue[] {
   const known = new Map<string, Assertion>();
   const issues: Issue[] = [];
@@ -217,6 +232,13 @@ function issuesOf(issue: z.core.$ZodIssue): Issue[] {
       path: pathText([...issue.path, key]),
       message: `There is no field "${key}" here.`,
     }));
+  }
+  if (issue.code === "invalid_union") {
+    // Of the form that was meant, where only something inside it is wrong.
+    const meant = issue.errors.find(
+      branch => branch.length > 0 && branch.every(({ path }) => path.length > 0),
+    );
+    if (meant) return meant.flatMap(within => issuesOf({ ...within, path: [...issue.path, ...within.path] }));
   }
   return [{ path: pathText(issue.path), message: issue.message }];
 }

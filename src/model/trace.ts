@@ -37,7 +37,14 @@ export type TracePath = "canonical" | "otlp";
 export type TraceKind = "live" | "test_run";
 
 /** What the evaluation and the trace page look at: all batches merged, OTLP spans in the order of their times. */
-export type MergedTrace = Batch & { path: TracePath };
+export type MergedTrace = Batch & {
+  path: TracePath;
+  /** Where it is joined of the turns of a manual run: each for itself. */
+  turns?: Turn[];
+};
+
+/** One turn of a conversation, or a conversation joined of them. */
+export type Turn = { trace: MergedTrace; derived: Derived };
 
 export type Tokens = {
   input: number | null;
@@ -54,7 +61,8 @@ export type Notice =
   | "no_root"
   | "no_timing"
   | "other_convention"
-  | "judged_earlier_revision";
+  | "judged_earlier_revision"
+  | "no_trace_arrived";
 
 /** A text, and where it stood. */
 export type FoundText = { text: string; spanId: string; attribute: string };

@@ -10,8 +10,11 @@ const owners = {
     where t.id = $1 and p.account_id = $2`,
   traces: `select 1 from traces t join agents a on a.id = t.agent_id join projects p on p.id = a.project_id
     where t.id = $1 and p.account_id = $2`,
-  runs: `select 1 from runs r join traces t on t.id = r.trace_id join agents a on a.id = t.agent_id
+  runs: `select 1 from runs r join agents a on a.id = r.agent_id
     join projects p on p.id = a.project_id where r.id = $1 and p.account_id = $2`,
+  launches: `select 1 from launches l join agents a on a.id = l.agent_id
+    join projects p on p.id = a.project_id where l.id = $1 and p.account_id = $2`,
+  "access-tokens": "select 1 from access_tokens where id = $1 and account_id = $2",
 } as const;
 
 /** The nouns of the dashboard's addresses: `/api/<noun>/:id`. */

@@ -1,13 +1,15 @@
 // Reading runs back: one by its id, those of a trace, those that judged a test.
-import type { Outcome, Routing, RunKind, RunState } from "../model/run.ts";
+import type { Outcome, Routing, RunCause, RunKind, RunState } from "../model/run.ts";
 import type { Database } from "./db.ts";
+import { type JudgingSum, sumJudging } from "./judge-calls.ts";
 import { clockSlackMs, hourMs, idAt, type Listing, timeOfId } from "./listing.ts";
-import { decodeDetail } from "./runs.ts";
+import { decodeDetail } from "./run-detail.ts";
 import { type Look, type Patience, scan } from "./scan.ts";
 
 export type RunRow = {
   id: string;
-  traceId: string;
+  /** Null: a manual run whose trace does not exist yet. */
+  traceId: string | null;
   agentId: string;
   kind: RunKind;
   state: RunState;
@@ -27,31 +29,54 @@ export type RunRow = {
   missing_instrumentation: number | null;
   test_ids: string[] | null;
   error: string | null;
+  cause: RunCause;
+  /** Whether an outage of the judge skipped something that no later run of the trace has judged. */
+  outage: boolean;
+  /** While it waits for the judge: when it goes on, until when at most, and why not now. */
+  nextTryAt: Date | null;
+  judgeDeadlineAt: Date | null;
+  waitingReason: string | null;
 };
 
-export type RunWithDetail = RunRow & { detail: Buffer | null };
+/** `judging`: what its calls of the judge came to; null where there was none. */
+export type RunWithDetail = RunRow & { detail: Buffer | null; judging: JudgingSum | null };
+
+type Row = Omit<RunWithDetail, "judging">;
 
 /** For a query over `runs r`. */
 export const runColumns = `r.id, r.trace_id as "traceId", r.agent_id as "agentId", r.kind, r.state,
   r.due_at as "dueAt", r.created_at as "createdAt", r.started_at as "startedAt", r.finished_at as "finishedAt",
   r.attempts, r.revision, r.routing, r.verdict, r.score, r.passed, r.failed, r.skipped, r.missing_instrumentation,
-  r.test_ids, r.error`;
+  r.test_ids, r.error, r.cause, r.outage_open as outage, r.next_try_at as "nextTryAt",
+  r.judge_deadline_at as "judgeDeadlineAt", r.waiting_reason as "waitingReason"`;
 
 export async function findRun(db: Database, id: string): Promise<RunWithDetail | undefined> {
-  const { rows } = await db.pool.query<RunWithDetail>(
-    `select ${runColumns}, r.detail from runs r where r.id = $1`,
-    [id],
-  );
-  return rows[0];
+  const { rows } = await db.pool.query<Row>(`select ${runColumns}, r.detail from runs r where r.id = $1`, [
+    id,
+  ]);
+  return (await withJudging(db, rows))[0];
 }
 
-/** Every run of a trace, newest first. */
+/** Every run of a trace, newest first; also those of which it is one turn among several. */
 export async function listRunsOfTrace(db: Database, traceId: string): Promise<RunWithDetail[]> {
-  const { rows } = await db.pool.query<RunWithDetail>(
-    `select ${runColumns}, r.detail from runs r where r.trace_id = $1 order by r.id desc`,
+  const { rows } = await db.pool.query<Row>(
+    `select ${runColumns}, r.detail from runs r
+      where r.trace_id = $1 or r.id in (select run_id from run_turns where trace_id = $1) order by r.id desc`,
     [traceId],
   );
-  return rows;
+  return withJudging(db, rows);
+}
+
+/** The runs with what judging them took. */
+export async function withJudging<R extends { id: string }>(
+  db: Database,
+  runs: R[],
+): Promise<(R & Pick<RunWithDetail, "judging">)[]> {
+  const sums = await sumJudging(
+    db,
+    runs.map(({ id }) => id),
+  );
+  return runs.map(run => ({ ...run, judging: sums.get(run.id) ?? null }));
 }
 
 /** `outcome`: only the runs in which the test had this one; `from` (inclusive) and `to`: only those made between. */
@@ -76,11 +101,12 @@ export async function listRunsOfTest(
 ): Promise<Look<RunWithDetail>> {
   const { before, rowsMax } = listing;
   const ceiling = test.to ? idAt(test.to.getTime() + clockSlackMs) : before;
-  return scan(
+  const { rows, reach } = await scan(
     { before: ceiling < before ? ceiling : before, rowsMax },
     (within, stretch) => lookForRunsOfTest(db, test, within, stretch),
     patience,
   );
+  return { rows: await withJudging(db, rows), reach };
 }
 
 /** What a run can come to in which a test had the outcome: one of the worst among its tests' (E6). */
@@ -98,7 +124,7 @@ async function lookForRunsOfTest(
   { agentId, testId, outcome, from, to }: JudgedTest,
   { before, rowsMax }: Listing,
   stretch: number,
-): Promise<Look<RunWithDetail>> {
+): Promise<Look<Row>> {
   const { rows: hours } = await db.pool.query<{ ms: number }>({
     name: `busy_hour_of_test_${outcome ?? "any"}`,
     text: `select extract(epoch from hour)::float8 * 1000 as ms from test_hours
@@ -112,15 +138,15 @@ async function lookForRunsOfTest(
   const ceiling = idAt(hours[0].ms + hourMs + clockSlackMs);
   const verdicts = outcome ? verdictsWith[outcome] : null;
   const pageMax = outcome ? Math.max(rowsMax, openedMax) : rowsMax;
-  const { rows } = await db.pool.query<RunWithDetail & { reach: string | null }>({
+  const { rows } = await db.pool.query<Row & { reach: string | null }>({
     name: "runs_of_test",
     text: `with stretch as materialized (
         select id from runs
-        where agent_id = $1 and state = 'completed' and id < $3 and id >= $4
+        where agent_id = $1 and kind = 'passive' and state = 'completed' and id < $3 and id >= $4
         order by id desc offset $6::int - 1 limit 1
       ), page as (
         select ${runColumns}, r.detail from runs r
-        where r.agent_id = $1 and r.state = 'completed' and $2::uuid = any (r.test_ids)
+        where r.agent_id = $1 and r.kind = 'passive' and r.state = 'completed' and $2::uuid = any (r.test_ids)
           and r.id < $3 and r.id >= coalesce((select id from stretch), $4::uuid)
           and ($7::text[] is null or r.verdict = any ($7))
           and ($8::timestamptz is null or r.created_at >= $8) and ($9::timestamptz is null or r.created_at < $9)

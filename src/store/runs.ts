@@ -1,9 +1,11 @@
 // The run is the job: claiming due runs under a lease, giving them back, and keeping what they found.
-import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type pg from "pg";
-import type { Applicability, Result, RunState, Verdict } from "../model/run.ts";
+import type { RunState, Verdict } from "../model/run.ts";
+import type { TestCase } from "../model/test-case.ts";
 import { type Database, transaction } from "./db.ts";
+import { closeOutages } from "./outages.ts";
 import { addRollups, type CountedRun } from "./rollups.ts";
+import { encodeDetail, joined } from "./run-detail.ts";
 
 export type ClaimedRun = {
   id: string;
@@ -11,7 +13,15 @@ export type ClaimedRun = {
   agentId: string;
   /** How often this run has been begun, this time included. */
   attempts: number;
+  /** How often the judge was asked in vain, and for how long it is still waited for; null before it was first asked. */
+  judgeTries: number;
+  judgeLeftMs: number | null;
+  /** What was known when it was put away, with the plan by which it goes on; null for one that begins. */
+  detail: Buffer | null;
 };
+
+const claimedColumns = `runs.id, trace_id as "traceId", agent_id as "agentId", attempts, judge_tries as "judgeTries",
+  extract(epoch from judge_deadline_at - now())::float8 * 1000 as "judgeLeftMs", detail`;
 
 /** After this many beginnings that ended with the worker's death, a run becomes an error and blocks nobody. */
 export const attemptsMax = 3;
@@ -22,11 +32,14 @@ export type Claim = {
   ended: ClaimedRun[];
 };
 
+// Passive runs alone. Said as "not manual", and of those that wait or are held without their state, so that only the
+// index in the order asked for fits: others bring in a sort of all that is due, or a look at all that waits.
+
 /**
- * Claims up to `runsMax` due runs for `leaseMs`. Fresh runs come together; a run that some worker died with comes
- * alone, so that a trace that kills its worker takes no other along. By the database's clock (F2, F4). Those
- * `inHand` are not claimed again by the worker that is at them, though their lease ran out while the database was
- * away.
+ * Claims up to `runsMax` due runs for `leaseMs`. Fresh runs come together, and among them up to `resumedMax` of those
+ * that waited for the judge, at most half; a run that some worker died with comes alone, so that a trace that kills its
+ * worker takes no other along. By the database's clock (F2, F4). Those `inHand` are not claimed again by the worker
+ * that is at them, though their lease ran out while the database was away.
  */
 export async function claimRuns(
   db: Database,
@@ -34,23 +47,26 @@ export async function claimRuns(
     lease,
     leaseMs,
     runsMax,
+    resumedMax = runsMax,
     inHand = [],
-  }: { lease: string; leaseMs: number; runsMax: number; inHand?: string[] },
+  }: { lease: string; leaseMs: number; runsMax: number; resumedMax?: number; inHand?: string[] },
 ): Promise<Claim> {
   const abandoned = await db.pool.query<ClaimedRun & { state: RunState }>({
     name: "claim_abandoned",
     text: `with abandoned as (
-        select id from runs where state = 'running' and lease_until < now() and id <> all ($4::uuid[])
+        select id from runs where kind <> 'manual' and lease_until < now() and id <> all ($4::uuid[])
         order by lease_until limit 1 for update skip locked
       )
       update runs set
         state = case when attempts >= $3 then 'error' else 'running' end,
         error = case when attempts >= $3 then 'Its worker died ' || attempts || ' times while judging it.' end,
         finished_at = case when attempts >= $3 then now() end,
-        lease = $1, lease_until = now() + $2::float8 * interval '1 ms',
+        detail = case when attempts < $3 then detail end,
+        lease = case when attempts < $3 then $1::uuid end,
+        lease_until = case when attempts < $3 then now() + $2::float8 * interval '1 ms' end,
         attempts = attempts + case when attempts >= $3 then 0 else 1 end
       from abandoned where runs.id = abandoned.id
-      returning runs.id, trace_id as "traceId", agent_id as "agentId", attempts, state`,
+      returning ${claimedColumns}, state`,
     values: [lease, leaseMs, attemptsMax, inHand],
   });
   const retried = abandoned.rows.filter(run => run.state === "running");
@@ -58,28 +74,39 @@ export async function claimRuns(
   if (retried.length > 0) return { runs: retried, ended };
   const { rows } = await db.pool.query<ClaimedRun>({
     name: "claim_due",
-    text: `with due as (
-        select id from runs where state = 'pending' and due_at <= now()
-        order by due_at limit $3 for update skip locked
+    text: `with waiting as (
+        select id from runs where kind <> 'manual' and next_try_at <= now() and id <> all ($5::uuid[])
+        order by next_try_at limit least($4::int, ($3::int + 1) / 2) for update skip locked
+      ), due as (
+        select id from runs where kind <> 'manual' and state = 'pending' and due_at <= now()
+        order by due_at limit $3::int - (select count(*) from waiting) for update skip locked
       )
       update runs set state = 'running', lease = $1, lease_until = now() + $2::float8 * interval '1 ms',
-        attempts = attempts + 1, started_at = now()
-      from due where runs.id = due.id
-      returning runs.id, trace_id as "traceId", agent_id as "agentId", attempts`,
-    values: [lease, leaseMs, runsMax],
+        attempts = attempts + 1, started_at = coalesce(started_at, now()), next_try_at = null, waiting_reason = null
+      from (select id from waiting union all select id from due) as claimed where runs.id = claimed.id
+      returning ${claimedColumns}`,
+    values: [lease, leaseMs, runsMax, Math.max(resumedMax, 0), inHand],
   });
   return { runs: rows, ended };
 }
 
-/** How long until a run is due or a lease ends, `inHand` left out, in ms; undefined when none is scheduled. */
-export async function nextDueMs(db: Database, inHand: string[] = []): Promise<number | undefined> {
+/**
+ * How long until a run is due, a lease ends or, unless `resumes` is false, a run that waits is to be gone on with;
+ * `inHand` left out. In ms; undefined when none is scheduled.
+ */
+export async function nextDueMs(
+  db: Database,
+  { inHand = [], resumes = true }: { inHand?: string[]; resumes?: boolean } = {},
+): Promise<number | undefined> {
   const { rows } = await db.pool.query<{ ms: number | null }>({
     name: "next_due",
     text: `select extract(epoch from least(
-        (select min(due_at) from runs where state = 'pending'),
-        (select min(lease_until) from runs where state = 'running' and id <> all ($1::uuid[]))
+        (select min(due_at) from runs where kind <> 'manual' and state = 'pending'),
+        (select min(lease_until) from runs where kind <> 'manual' and id <> all ($1::uuid[])),
+        (select min(next_try_at) from runs where kind <> 'manual' and next_try_at is not null and $2::bool
+          and id <> all ($1::uuid[]))
       ) - now())::float8 * 1000 as ms`,
-    values: [inHand],
+    values: [inHand, resumes],
   });
   return rows[0]?.ms ?? undefined;
 }
@@ -113,6 +140,10 @@ export type CompletedRun = {
   /** The trace's revision that was judged. */
   revision: number;
   verdict: Verdict;
+  /** Whether an outage of the judge kept something from being judged; then `plan` is kept for judging again. */
+  outage: boolean;
+  /** The tests by which it was judged. */
+  plan?: TestCase[];
 } & Pick<CountedRun, "durationMs" | "tokens">;
 
 /**
@@ -128,6 +159,7 @@ export async function completeRuns(
   const byId = new Map(completed.map(run => [run.id, run]));
   return transaction(db, async client => {
     const kept = await keepResults(client, lease, completed);
+    if (kept.some(run => run.outageBefore || byId.get(run.id)!.outage)) await closeOutages(client, kept);
     if (kept.length > 0)
       await addRollups(
         client,
@@ -137,32 +169,42 @@ export async function completeRuns(
   });
 }
 
-/** Those whose results were kept, each in the hour in which it was made. */
-async function keepResults(
-  client: pg.PoolClient,
-  lease: string,
-  completed: CompletedRun[],
-): Promise<{ id: string; agentId: string; hour: Date }[]> {
-  const details = completed.map(({ verdict }) =>
-    encodeDetail({ results: verdict.results, tests: verdict.tests }),
+type Kept = {
+  id: string;
+  traceId: string;
+  agentId: string;
+  /** In which it was made. */
+  hour: Date;
+  /** Whether what an outage skipped on its trace was open until now. */
+  outageBefore: boolean;
+};
+
+/** Those whose results were kept. */
+async function keepResults(client: pg.PoolClient, lease: string, completed: CompletedRun[]): Promise<Kept[]> {
+  const details = completed.map(({ verdict: { results, tests }, outage, plan }) =>
+    encodeDetail({ results, tests, ...(outage && plan ? { plan } : {}) }),
   );
-  const lengths = details.map(detail => detail.length);
-  const places = lengths.map((_, index) => lengths.slice(0, index).reduce((sum, length) => sum + length, 1));
+  const { data, places, lengths } = joined(details);
   const column = <T>(read: (run: CompletedRun) => T): T[] => completed.map(read);
-  const { rows } = await client.query<{ id: string; agentId: string; hour: Date }>({
+  const { rows } = await client.query<Kept>({
     name: "complete_runs",
     text: `update runs set state = 'completed', finished_at = now(), lease = null, lease_until = null,
         revision = item.revision, routing = item.routing, verdict = item.verdict, score = item.score,
         passed = item.passed, failed = item.failed, skipped = item.skipped,
         missing_instrumentation = item.missing,
         test_ids = string_to_array(nullif(item.test_ids, ''), ' ')::uuid[],
-        detail = substring($13::bytea from item.detail_at for item.detail_length)
+        detail = substring($13::bytea from item.detail_at for item.detail_length), outage_open = item.outage
       from unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::float8[], $7::int[], $8::int[], $9::int[],
-        $10::int[], $11::text[], $12::int[], $14::int[])
+        $10::int[], $11::text[], $12::int[], $14::int[], $15::bool[])
         as item (id, revision, routing, verdict, score, passed, failed, skipped, missing, test_ids, detail_at,
-          detail_length)
+          detail_length, outage)
       where runs.id = item.id and runs.lease = $1 and runs.state = 'running'
-      returning runs.id, runs.agent_id as "agentId", date_trunc('hour', runs.created_at, 'UTC') as hour`,
+      returning runs.id, runs.trace_id as "traceId", runs.agent_id as "agentId",
+        date_trunc('hour', runs.created_at, 'UTC') as hour,
+        (
+          select true from runs earlier
+          where earlier.agent_id = runs.agent_id and earlier.trace_id = runs.trace_id and earlier.outage_open limit 1
+        ) is not null as "outageBefore"`,
     values: [
       lease,
       column(run => run.id),
@@ -176,8 +218,9 @@ async function keepResults(
       column(run => run.verdict.counts.missing_instrumentation),
       column(run => run.verdict.results.map(result => result.testId).join(" ")),
       places,
-      Buffer.concat(details),
+      data,
       lengths,
+      column(run => run.outage),
     ],
   });
   return rows;
@@ -189,19 +232,8 @@ export async function failRun(
   { lease, runId, error }: { lease: string; runId: string; error: string },
 ): Promise<void> {
   await db.pool.query(
-    `update runs set state = 'error', finished_at = now(), error = $3, lease = null, lease_until = null
+    `update runs set state = 'error', finished_at = now(), error = $3, lease = null, lease_until = null, detail = null
       where id = $2 and lease = $1 and state = 'running'`,
     [lease, runId, error],
   );
-}
-
-type Detail = { results: Result[]; tests: Applicability[] };
-
-function encodeDetail(detail: Detail): Buffer {
-  return zstdCompressSync(JSON.stringify(detail));
-}
-
-/** A run's results and the applicability of its agent's tests; both empty for a run that has not completed. */
-export function decodeDetail(bytes: Buffer | null): Detail {
-  return bytes ? JSON.parse(zstdDecompressSync(bytes).toString()) : { results: [], tests: [] };
 }

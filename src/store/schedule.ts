@@ -1,5 +1,6 @@
 // When a stored trace is judged: an accepted batch moves the run that is pending, or makes one (F2).
 import type pg from "pg";
+import type { TraceKind } from "../model/trace.ts";
 import { findAdded } from "./span-keys.ts";
 
 export type ScheduleLimits = {
@@ -10,7 +11,13 @@ export type ScheduleLimits = {
 };
 
 /** A batch about to be appended, and the id its run gets if it makes one. */
-export type AppendedBatch = { traceId: string; agentId: string; runId: string; spanKeys: Buffer };
+export type AppendedBatch = {
+  traceId: string;
+  kind: TraceKind;
+  agentId: string;
+  runId: string;
+  spanKeys: Buffer;
+};
 
 /**
  * Every batch moves a pending run. Only where none is pending does it matter whether the batch adds a span, so only
@@ -24,7 +31,8 @@ export async function scheduleRuns(
 ): Promise<Set<string>> {
   const ids = [...new Set(batches.map(batch => batch.traceId))];
   const scheduled = await moveRuns(client, ids, limits);
-  const open = batches.filter(batch => !scheduled.has(batch.traceId));
+  // Whoever ran a test waits for its trace and has it judged.
+  const open = batches.filter(batch => batch.kind === "live" && !scheduled.has(batch.traceId));
   if (open.length === 0) return scheduled;
   const eligible = await client.query<{ agent_id: string }>({
     name: "eligible_agents",

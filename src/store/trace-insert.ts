@@ -6,7 +6,8 @@ import type { TraceWrite, WriteOutcome } from "./trace-writer.ts";
 // The batches travel as one binary parameter and are cut apart by position: an array of bytea would travel as
 // hexadecimal text, twice the size. `for key share` makes a revocation wait for this commit, or this statement
 // see the revocation: no acceptance is committed after a revocation was answered (G3). Inserted in the order of
-// their identities: two of these that hold the same ones wait for each other in turn and never in a ring.
+// their identities: two of these that hold the same ones wait for each other in turn and never in a ring. A trace
+// that a manual run waits for is that run's: nothing is scheduled for it.
 const statement = `
 with item as materialized (
   select * from unnest(
@@ -25,13 +26,17 @@ with item as materialized (
     id, agent_id, external_id, kind, path, batch_spans, batch_bytes, derived_revision, name, duration_ms,
     http_status, input_tokens, output_tokens, reasoning_tokens, failed, span_count, user_input, response_text
   )
-  select item.id, agent_id, external_id, 'live', path, batch_spans, batch_bytes, 1, name, duration_ms,
+  select item.id, agent_id, external_id,
+    case when exists (
+      select from expected_traces e where e.agent_id = item.agent_id and e.external_id = item.external_id
+    ) then 'test_run' else 'live' end,
+    path, batch_spans, batch_bytes, 1, name, duration_ms,
     http_status, input_tokens, output_tokens, reasoning_tokens, failed, span_count, user_input, response_text
   from item left join live on live.id = item.key_id
   where item.key_id is null or live.id is not null
   order by agent_id, external_id
   on conflict (agent_id, external_id) do nothing
-  returning id, agent_id, path
+  returning id, agent_id, path, kind
 ), batch as (
   insert into trace_batches (trace_id, seq, raw_length, span_keys, spans)
   select item.id, 1, batch_bytes, substring($23::bytea from keys_at for keys_length),
@@ -42,7 +47,7 @@ with item as materialized (
   select item.run_id, made.id, made.agent_id, 'passive', 'pending',
     now() + case made.path when 'otlp' then $24::float8 * interval '1 ms' else interval '0' end
   from made join item on item.id = made.id
-  where exists (
+  where made.kind = 'live' and exists (
     select from test_cases
     where test_cases.agent_id = made.agent_id and status = 'active' and passive_behavior <> 'manual_only'
       and turn_count = 1

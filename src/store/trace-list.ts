@@ -14,11 +14,13 @@ export type ListedTrace = TraceRow & { run: RunRow | null };
 export type TraceFilters = {
   kind?: TraceKind | undefined;
   path?: TracePath | undefined;
-  /** `none` finds traces without a run. */
-  state?: RunState | "none" | undefined;
+  /** `waiting` finds those of running runs that wait for the judge, `none` traces without a run. */
+  state?: RunState | "waiting" | "none" | undefined;
   verdict?: Outcome | undefined;
   routing?: Routing | undefined;
   failed?: boolean | undefined;
+  /** Whether an outage of the judge skipped something that no later run has judged. */
+  outage?: boolean | undefined;
   httpStatus?: number | undefined;
   externalId?: string | undefined;
   testId?: string | undefined;
@@ -108,7 +110,7 @@ function toSql(agentId: string, filters: TraceFilters): { text: string; values: 
 type Path = { from: string; id: string; join: string; where: string[]; also: string[] };
 
 function pathFor(agentId: string, filters: TraceFilters, values: unknown[]): Path {
-  const { externalId, verdict, state, routing, failed, httpStatus, kind } = filters;
+  const { externalId, verdict, state, routing, outage, failed, httpStatus, kind } = filters;
   // Parts are written out where the planner must see that the index's own condition holds.
   const traces = (value?: unknown, condition?: (parameter: string) => string): Path => {
     const narrowed: Conditions = { values, where: [] };
@@ -128,6 +130,10 @@ function pathFor(agentId: string, filters: TraceFilters, values: unknown[]): Pat
   if (state === "pending" || state === "running" || state === "error") {
     return runs(state, p => `s.state <> 'completed' and s.state = ${p}`);
   }
+  if (state === "waiting") {
+    return runs("running", p => `s.state <> 'completed' and s.state = ${p} and s.next_try_at is not null`);
+  }
+  if (outage) return runs(outage, p => `s.outage_open and s.outage_open = ${p}`);
   if (routing === "unavailable" || routing === "no_user_input") {
     return runs(
       routing,
@@ -166,12 +172,15 @@ function addTraceFilters(conditions: Conditions, filters: TraceFilters): void {
 }
 
 function addRunFilters(conditions: Conditions, filters: TraceFilters): void {
-  if (filters.state !== "none") add(conditions, filters.state, p => `r.state = ${p}`);
   // Asked of an index alone, before the run itself is looked up.
-  else
+  if (filters.state === "none")
     conditions.where.push("(select judged.id from runs judged where judged.trace_id = t.id limit 1) is null");
+  else if (filters.state === "waiting")
+    conditions.where.push(`r.state = 'running' and r."nextTryAt" is not null`);
+  else add(conditions, filters.state, p => `r.state = ${p}`);
   add(conditions, filters.verdict, p => `r.verdict = ${p}`);
   add(conditions, filters.routing, p => `r.routing = ${p}`);
+  add(conditions, filters.outage, p => `coalesce(r.outage, false) = ${p}`);
   add(conditions, filters.testId, p => `${p}::uuid = any (r.test_ids)`);
   add(conditions, filters.testIds, p => `${p}::uuid[] && r.test_ids`);
 }

@@ -1,7 +1,7 @@
 // Stores batches of traces that exist already: OTLP merges, canonical replaces, and both move what is scheduled.
 import type pg from "pg";
 import { Refusal } from "../model/refusal.ts";
-import type { TracePath } from "../model/trace.ts";
+import type { TraceKind, TracePath } from "../model/trace.ts";
 import { type Database, transaction } from "./db.ts";
 import { findRepeated } from "./repetition.ts";
 import { moveRuns, type ScheduleLimits, scheduleRuns } from "./schedule.ts";
@@ -19,6 +19,7 @@ type Locked = {
   id: string;
   agent_id: string;
   external_id: string;
+  kind: TraceKind;
   path: TracePath;
   revision: number;
   batch_count: number;
@@ -86,7 +87,7 @@ async function liveKeys(client: pg.PoolClient, writes: TraceWrite[]): Promise<Se
 async function lockTraces(client: pg.PoolClient, writes: TraceWrite[]): Promise<Map<string, Locked>> {
   const { rows } = await client.query<Locked>({
     name: "lock_traces",
-    text: `select id, agent_id, external_id, path, revision, batch_count, batch_spans, batch_bytes from traces
+    text: `select id, agent_id, external_id, kind, path, revision, batch_count, batch_spans, batch_bytes from traces
       where (agent_id, external_id) in (select * from unnest($1::uuid[], $2::text[])) order by id for update`,
     values: [writes.map(write => write.agentId), writes.map(write => write.externalId)],
   });
@@ -224,7 +225,7 @@ async function appendAll(client: pg.PoolClient, appends: Append[], limits: Merge
   const traces = [...new Set(appends.map(append => append.trace))];
   const scheduled = await scheduleRuns(
     client,
-    appends.map(({ trace, write }) => ({ ...write, traceId: trace.id })),
+    appends.map(({ trace, write }) => ({ ...write, traceId: trace.id, kind: trace.kind })),
     limits,
   );
   const { data, places } = concatenate(appends.map(append => append.write));

@@ -113,6 +113,28 @@ export async function listLatestSizes(
   return rows;
 }
 
+/** Test runs between an agent's conversations are looked through this far. */
+const latestTracesMax = 2_000;
+
+/** `input` is at most 500 characters of it, null where there is none or, not `derived`, where it is not known yet. */
+export type LatestInput = { id: string; bytes: number; input: string | null; derived: boolean };
+
+/** What users said last in the agent's live traces, newest first. */
+export async function listLatestInputs(
+  db: Database,
+  agentId: string,
+  rowsMax: number,
+): Promise<LatestInput[]> {
+  const { rows } = await db.pool.query<LatestInput>({
+    name: "list_latest_inputs",
+    text: `select id, batch_bytes as bytes, user_input as input, derived_revision = revision as derived
+      from (select * from traces where agent_id = $1 order by id desc limit ${latestTracesMax}) latest
+      where kind = 'live' order by id desc limit $2`,
+    values: [agentId, rowsMax],
+  });
+  return rows;
+}
+
 /** Traces whose columns are behind their spans, latest change first: of one agent, or those quiet for `quietMs`. */
 export async function listStale(
   db: Database,

@@ -95,7 +95,7 @@ test("changing a service name warns of exporters that send the old one, and is s
   await page.getByText("0 traces came by OTLP in the last 24 hours.").waitFor();
   await page.getByText("OTLP_PLATFORM_NOT_FOUND").waitFor();
   await assertAccessible(page);
-  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("The agent is saved.").waitFor();
   const { body } = await owner.client.get(`/api/agents/${agent.id}`).expect(200);
   assert.equal(body.otlpServiceName, "new-name");

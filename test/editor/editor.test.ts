@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
 import fc from "fast-check";
-import pino from "pino";
 import { openEditor } from "../../src/editor.ts";
 import { columnsOf } from "../../src/model/columns.ts";
 import { derive } from "../../src/model/derive.ts";
@@ -11,7 +10,6 @@ import { Refusal } from "../../src/model/refusal.ts";
 import { parseDraft, parseTestCase } from "../../src/model/test-case.ts";
 import type { Span, TracePath } from "../../src/model/trace.ts";
 import { systemClock } from "../../src/remote/clock.ts";
-import { openJudge } from "../../src/remote/judge.ts";
 import { Sandbox } from "../../src/remote/sandbox.ts";
 import { TraceWriter } from "../../src/store/trace-writer.ts";
 import { encodeBatch } from "../../src/wire/batch.ts";
@@ -19,6 +17,7 @@ import { root, span, tool } from "../evaluate/makers.ts";
 import { arbitraryPath, arbitrarySpan, makeBatch, makeTrace } from "../model/make-trace.ts";
 import { limits, makeSender, openTwice } from "../store/make-write.ts";
 import { obliging, silence, startJudgeServer } from "../support/judge-server.ts";
+import { openTestJudging } from "../support/judging.ts";
 
 const { db, close } = await openTwice();
 const server = await startJudgeServer();
@@ -33,10 +32,9 @@ beforeEach(() => {
   server.script = obliging();
 });
 
-const log = pino({ level: "silent" });
 const config = server.connection({ model: "local", concurrency: 8 });
-const judged = openEditor({ db, sandbox, judgeOf: () => openJudge(config, log) });
-const unjudged = openEditor({ db, sandbox, judgeOf: () => openJudge(null, log) });
+const judged = openEditor({ db, sandbox, judgeOf: openTestJudging(db, config).judgeOf });
+const unjudged = openEditor({ db, sandbox, judgeOf: openTestJudging(db, null).judgeOf });
 const writer = new TraceWriter(db, limits);
 const sender = await makeSender(db);
 const { agentId } = sender;
@@ -125,7 +123,7 @@ describe("a dry-run", () => {
     server.script = () => silence;
     const deadline = new AbortController();
     const clock = { ...systemClock, timeout: () => deadline.signal };
-    const editor = openEditor({ db, sandbox, judgeOf: () => openJudge(config, log), clock });
+    const editor = openEditor({ db, sandbox, judgeOf: openTestJudging(db, config).judgeOf, clock });
     const traceId = await store([parcel]);
     const running = dryRun(
       traceId,
@@ -145,7 +143,8 @@ describe("a dry-run", () => {
     server.script = () => silence;
     const leaving = new AbortController();
     const traceId = await store([parcel]);
-    const running = dryRun(traceId, { assertions: [semantic] }, { signal: leaving.signal });
+    const unknown = { ...semantic, criteria: "Says what was never asked about before." };
+    const running = dryRun(traceId, { assertions: [unknown] }, { signal: leaving.signal });
     await server.arrived(1);
     leaving.abort();
     assert.equal((await running)?.result.outcome, "skipped");
@@ -281,7 +280,7 @@ describe("the vocabulary", () => {
   it("is read anew once what was read is ten seconds old", async () => {
     let now = 0;
     const clock = { ...systemClock, now: () => now };
-    const editor = openEditor({ db, sandbox, judgeOf: () => openJudge(null, log), clock });
+    const editor = openEditor({ db, sandbox, judgeOf: openTestJudging(db, null).judgeOf, clock });
     const own = await makeSender(db);
     const tracesNow = async () => (await editor.vocabulary({ agentId: own.agentId }, nobodyLeaves)).traces;
     assert.equal(await tracesNow(), 0);

@@ -60,7 +60,16 @@ suite("semantic checks", () => {
       assert.equal(check.outcome, outcome);
       assert.equal(check.score, score);
       assert.deepEqual(check.expected, { criteria: polite.criteria, threshold: threshold ?? 0.7 });
-      assert.deepEqual(check.actual, { score, model: "local", reason: "The reply says so." });
+      assert.deepEqual(check.actual, {
+        score,
+        criteria: [
+          { criterion: polite.criteria, verdict: "met", evidence: "", reason: "The reply says so." },
+        ],
+        votes: { passed: outcome === "passed" ? 1 : 0, of: 1, scores: [score] },
+        model: "local",
+        promptVersion: "1",
+        cached: false,
+      });
       assert.deepEqual(check.evidence, [
         { spanId: "root", attribute: "gen_ai.response.text", value: "Dear customer" },
       ]);
@@ -89,7 +98,8 @@ suite("semantic checks", () => {
           scenario: "a greeting",
           userInput: "hello",
           response: "Dear customer",
-          criteria: polite.criteria,
+          criteria: [polite.criteria],
+          threshold: 0.7,
           reference: "Dear X",
         },
       ],

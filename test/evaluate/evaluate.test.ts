@@ -87,6 +87,7 @@ suite("routing", () => {
       counts: { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 },
       checks: [],
       test: documentOf(relevant),
+      testVersion: relevant.version,
     });
     assert.deepEqual([tests[1]?.applied, tests[1]?.why], [false, "scenario_no_match"]);
     assert.deepEqual([counts.passed, counts.skipped, score], [1, 1, 1]);

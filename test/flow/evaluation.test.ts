@@ -12,13 +12,17 @@ import { startTestService, type TestService } from "../support/service.ts";
 
 // Longer than the stock exporter takes between two batches on a busy machine.
 const debounceMs = 500;
+// As long as an outage is waited for.
+const judgeDeadlineMs = 5_000;
 
 let judge: JudgeServer;
 let service: TestService;
 before(async () => {
   judge = await startJudgeServer();
   const config = judge.connection({ concurrency: 8 });
-  service = await startTestService({ config: { debounceMs, debounceCapMs: 60_000, judge: config } });
+  service = await startTestService({
+    config: { debounceMs, debounceCapMs: 60_000, judge: config, judgeDeadlineMs },
+  });
 });
 after(async () => {
   await service.stop();
@@ -282,7 +286,7 @@ describe("a judge that is away", () => {
     });
     const { id: conditional } = await makeTest(service.owner, agent.id, {
       passiveBehavior: "run_when_relevant",
-      scenario: "The user asks for a parcel.",
+      scenario: "The user has lost a parcel.",
     });
     judge.script = () => refusal(401);
     const { traceId } = await post(canonicalConversation(agent.id));
@@ -301,6 +305,51 @@ describe("a judge that is away", () => {
     );
     const why = trace.tests.find((test: Read) => test.testId === conditional);
     assert.deepEqual([why.applied, why.why], [false, "routing_unavailable"]);
+  });
+
+  it("for a moment costs time and nothing else: the run is judged once, whole, when it answers", async () => {
+    const agent = await agentOf("moment");
+    await makeNineChecks(agent.id);
+    const answer = obliging();
+    const began = judge.requests.length;
+    judge.script = (request, index) =>
+      judge.requests.length <= began + 1 ? refusal(503) : answer(request, index);
+    const { traceId } = await post(canonicalConversation(agent.id));
+    const trace = await judged(traceId);
+    assertAllNinePassed(trace);
+    assert.deepEqual([trace.runs[0].attempts, trace.runs[0].outage, trace.runs[0].waiting], [1, false, null]);
+  });
+
+  it("for longer than it is waited for skips its checks, which are judged again when somebody asks for it", async () => {
+    const agent = await agentOf("longer");
+    await makeTest(service.owner, agent.id, {
+      assertions: [
+        { id: "plain", type: "response_regex", pattern: "Lyon" },
+        { id: "semantic", type: "semantic", criteria: "Is polite." },
+      ],
+    });
+    judge.script = () => refusal(503);
+    const { traceId } = await post(canonicalConversation(agent.id));
+    const skipped = await judged(traceId);
+    const checksOf = (run: Read) =>
+      run.results[0].checks.map((check: Read) => check.skipped ?? check.outcome);
+    assert.deepEqual(
+      [skipped.run.outage, checksOf(skipped.runs[0])],
+      [true, ["passed", "judge_unavailable"]],
+    );
+    assert.equal(skipped.run.verdict, "passed");
+    judge.script = obliging();
+    // A judge that failed often is left alone for a while.
+    const again = await eventually(async () => {
+      await service.client.post(`/api/agents/${agent.id}/judge-again`, {}).expect(200);
+      const { body } = await service.client.get(`/api/agents/${agent.id}/outages`).expect(200);
+      assert.equal(body.traces, 0);
+      return detail(traceId);
+    });
+    assert.deepEqual(
+      [again.run.cause, again.run.outage, checksOf(again.runs[0]), again.runs.at(-1).outage],
+      ["again", false, ["passed", "passed"], false],
+    );
   });
 
   it("is not needed for a trace without user input: conditional tests are not routed, and the trace says so", async () => {

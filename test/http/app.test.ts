@@ -173,6 +173,7 @@ test("a process that can work says so, and what it counts can be read", async ()
     "svc_ingest_requests_total",
     "svc_ingest_spans_total",
     "svc_runs_total",
+    "svc_runs_waiting",
     "svc_judge_calls_total",
     "svc_http_request_duration_seconds_bucket",
     "process_cpu_seconds_total",

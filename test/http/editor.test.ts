@@ -92,15 +92,21 @@ test("a third dry-run of an account at once is 429, and one whose client leaves 
   judge.requests.length = 0;
   const leaving = new AbortController();
   const url = `${service.url}/api/agents/${service.agent.id}/tests/dry-run`;
-  const waiting = [1, 2].map(() =>
+  const asked = judge.requests.length;
+  // Two that asked the same would wait for one answer.
+  const asking = (what: string) => ({
+    name: "Parcel",
+    assertions: [{ ...semantic, criteria: `Says ${what}.` }],
+  });
+  const waiting = ["where", "when"].map(what =>
     fetch(url, {
       method: "POST",
       signal: leaving.signal,
       headers: { "content-type": "application/json", cookie: service.client.cookie },
-      body: JSON.stringify({ test: parcelTest, traceId }),
+      body: JSON.stringify({ test: asking(what), traceId }),
     }).catch(() => "left"),
   );
-  await judge.arrived(2);
+  await judge.arrived(asked + 2);
   const refused: Reply = await dryRun({ test: parcelTest }).expect(429);
   assert.deepEqual([refused.body.code, refused.headers.get("retry-after")], ["RATE_LIMITED", "1"]);
   judge.script = obliging();
@@ -152,4 +158,34 @@ test("the vocabulary holds what traces hold, as data", async () => {
   assert.deepEqual(body.tools, [{ name: "track", count: 1, arguments: [{ key: "id", samples: [7] }] }]);
   const plan = body.spans.find(({ name }: { name: string }) => name === "plan");
   assert.deepEqual(plan.attributes, [{ key: "app.note", samples: ["<b>\ud800"] }]);
+});
+
+test("a scenario is tried on the agent's latest inputs, and asks nothing where an estimate is wanted", async () => {
+  const { id } = await makeAgent(service.owner);
+  const stored = await store(id);
+  const post = (body: object, agentId = id) =>
+    service.client.post(`/api/agents/${agentId}/tests/try-scenario`, body);
+  judge.script = obliging({ label: scenario => (scenario === "Asks for a parcel." ? "match" : "no_match") });
+  judge.requests.length = 0;
+  const { body: guess } = await post({ scenario: "Asks for a parcel.", estimate: true }).expect(200);
+  assert.deepEqual([guess.inputs, guess.items, guess.left, judge.requests.length], [1, [], 1, 0]);
+  const { body } = await post({ scenario: "Asks for a parcel.", estimate: false, count: 3 }).expect(200);
+  assert.deepEqual(
+    body.items.map(({ traceId, input, label }: Record<string, unknown>) => [traceId, input, label]),
+    [[stored, "Where is my parcel?", "match"]],
+  );
+  assert.equal(judge.requests.length, 1);
+  const { body: other } = await post({ scenario: "Asks for a refund.", estimate: false }).expect(200);
+  assert.equal(other.items[0].label, "no_match");
+  for (const wrong of [
+    { scenario: "  ", estimate: true },
+    { scenario: "A parcel.", estimate: true, count: 51 },
+    { scenario: "A parcel." },
+  ]) {
+    assert.equal((await post(wrong).expect(400)).body.code, "VALIDATION_ERROR");
+  }
+  const stranger = await service.signUp();
+  await stranger.client
+    .post(`/api/agents/${id}/tests/try-scenario`, { scenario: "A parcel.", estimate: true })
+    .expect(404);
 });

@@ -4,13 +4,20 @@ import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import type { Logger } from "pino";
 import { openEditor } from "../../src/editor.ts";
+import { registerAccessTokens } from "../../src/http/access-tokens.ts";
+import { registerAgentConnections } from "../../src/http/agent-connections.ts";
 import type { Deps } from "../../src/http/deps.ts";
 import { registerEditor } from "../../src/http/editor.ts";
 import { EventHub, registerEvents } from "../../src/http/events.ts";
 import { registerIngestionLog } from "../../src/http/ingestion-log.ts";
 import { registerInsights } from "../../src/http/insights.ts";
 import { registerJudge } from "../../src/http/judge.ts";
-import { openLog } from "../../src/http/log.ts";
+import { registerJudgeConnections } from "../../src/http/judge-connections.ts";
+import { registerJudgePrices } from "../../src/http/judge-prices.ts";
+import { registerJudgeSettings } from "../../src/http/judge-settings.ts";
+import { registerJudging } from "../../src/http/judging.ts";
+import { registerLaunches } from "../../src/http/launches.ts";
+import { registerOutages } from "../../src/http/outages.ts";
 import type { Route } from "../../src/http/route-table.ts";
 import { registerRuns } from "../../src/http/runs.ts";
 import { registerSampleTrace } from "../../src/http/sample-trace.ts";
@@ -20,19 +27,22 @@ import { Preparer } from "../../src/ingest/preparer.ts";
 import type { IngestDeps } from "../../src/ingest.ts";
 import { columnsOf } from "../../src/model/columns.ts";
 import { derive } from "../../src/model/derive.ts";
-import { openJudge } from "../../src/remote/judge.ts";
+import { openOutbound } from "../../src/remote/outbound.ts";
 import { Sandbox } from "../../src/remote/sandbox.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { TraceWriter } from "../../src/store/trace-writer.ts";
+import { openVault } from "../../src/store/vault.ts";
 import { TraceHost } from "../../src/trace-host.ts";
 import { encodeBatch } from "../../src/wire/batch.ts";
 import { makeBatch, makeSpan, makeTrace } from "../model/make-trace.ts";
 import { makeAgent, makeKey, makeTest, type Owner, startTestApp, type TestApp } from "../support/app.ts";
+import { openTestJudging } from "../support/judging.ts";
 
-const judge = openJudge(null, openLog("silent"));
 const sandbox = new Sandbox();
 const preparer = new Preparer({ limits: { nestingMax: 200, spansMax: 100, elementsMax: 10_000 } });
 const limits = { debounceMs: 0, debounceCapMs: 0, traceSpansMax: 10, traceBytesMax: 1000 };
+const vault = openVault(Buffer.alloc(32));
+const outbound = openOutbound({ allow: [] });
 let service: TestApp;
 let owner: Owner;
 let stranger: Owner;
@@ -46,11 +56,27 @@ before(async () => {
       registerTraces(app, { ...deps, events: new EventPublisher(deps.db) });
       registerTraceParts(app, { ...deps, reader: readerOf(deps) });
       registerRuns(app, deps);
+      registerJudging(app, deps);
+      registerOutages(app, { ...deps, events: new EventPublisher(deps.db) });
       registerIngestionLog(app, deps);
       registerInsights(app, deps);
+      registerAgentConnections(app, { ...deps, vault, outbound });
       registerEvents(app, { ...deps, hub: new EventHub() });
-      registerEditor(app, { ...deps, editor: openEditor({ db: deps.db, judgeOf: () => judge, sandbox }) });
-      registerJudge(app, { ...deps, judge: undefined, openJudge: async () => judge });
+      registerAccessTokens(app, deps);
+      registerLaunches(app, {
+        ...deps,
+        events: { publish: () => {} },
+        requireCallable: async () => {},
+        onLaunch: () => {},
+      });
+      registerEditor(app, {
+        ...deps,
+        editor: openEditor({ db: deps.db, judgeOf: openTestJudging(deps.db, null).judgeOf, sandbox }),
+      });
+      registerJudge(app, { ...deps, environmentJudge: null, openTrialLine });
+      registerJudgeConnections(app, { ...deps, vault, environmentJudge: null, openTrialLine });
+      registerJudgePrices(app, deps);
+      registerJudgeSettings(app, deps);
       registerSampleTrace(app, { ...deps, ingest: sampleIngest(deps.db) });
     },
   });
@@ -65,10 +91,13 @@ before(async () => {
     keys,
     tests,
     ...(await storeTrace(agent.id, keys)),
+    "access-tokens": (await owner.client.post("/api/access-tokens", { name: "CI" }).expect(201)).body.id,
+    launches: (await owner.client.post(`/api/agents/${agent.id}/launches`).expect(201)).body.id,
   };
   routes = service.app.routeTable.filter(({ method, url }) => url.startsWith("/api/") && method !== "HEAD");
 });
 after(async () => {
+  await outbound.close();
   await sandbox.close();
   await preparer.close();
   await service.close();
@@ -78,6 +107,9 @@ after(async () => {
 function readerOf({ db, log }: Deps): TraceHost {
   return new TraceHost({ db, databaseUrl: "", log: log as Logger });
 }
+
+/** Without a judge there is nothing to try. */
+const openTrialLine = () => Promise.reject(new Error("never asked"));
 
 const open = new Set([
   "GET /api/openapi.json",
@@ -175,7 +207,9 @@ test("what is another's, what does not exist and what is no id are the same 404 
 
 test("the owner is answered at each of these addresses, and nothing of the owner's was harmed", async () => {
   const nouns = ["traces", "tests", "keys", "agents", "projects"];
-  const rank = ({ method, url }: Route) => (method === "DELETE" ? 1 + nouns.indexOf(nounOf(url)) : 0);
+  // What belongs to a thing goes before the thing itself.
+  const rank = ({ method, url }: Route) =>
+    method !== "DELETE" ? -1 : url.endsWith("/:id") ? nouns.indexOf(nounOf(url)) : -0.5;
   for (const { method, url } of withId().sort((one, other) => rank(one) - rank(other))) {
     const path = addressOf(url, samples[nounOf(url)]!);
     const { status } = await owner.client.request(method, path, bodyOf(method));

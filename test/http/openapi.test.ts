@@ -4,16 +4,26 @@ import { after, before, test } from "node:test";
 import type { Logger } from "pino";
 import { readConfig } from "../../src/config.ts";
 import { EditorHost } from "../../src/editor-host.ts";
+import { registerAccessTokens } from "../../src/http/access-tokens.ts";
+import { registerAgentConnections } from "../../src/http/agent-connections.ts";
 import type { App, Deps } from "../../src/http/deps.ts";
 import { registerEditor } from "../../src/http/editor.ts";
 import { registerInsights } from "../../src/http/insights.ts";
 import { registerJudge } from "../../src/http/judge.ts";
+import { registerJudgeConnections } from "../../src/http/judge-connections.ts";
+import { registerJudgePrices } from "../../src/http/judge-prices.ts";
+import { registerJudgeSettings } from "../../src/http/judge-settings.ts";
+import { registerJudging } from "../../src/http/judging.ts";
+import { registerLaunches } from "../../src/http/launches.ts";
+import { registerOutages } from "../../src/http/outages.ts";
 import { registerRuns } from "../../src/http/runs.ts";
 import { registerSampleTrace } from "../../src/http/sample-trace.ts";
 import { registerTraceParts } from "../../src/http/trace-parts.ts";
 import { registerTraces } from "../../src/http/traces.ts";
 import type { IngestDeps } from "../../src/ingest.ts";
+import { openOutbound } from "../../src/remote/outbound.ts";
 import { EventPublisher } from "../../src/store/events.ts";
+import { openVault } from "../../src/store/vault.ts";
 import { TraceHost } from "../../src/trace-host.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
@@ -37,13 +47,35 @@ function extend(app: App, deps: Deps): void {
   const reader = new TraceHost({ db: deps.db, databaseUrl: "", log: deps.log as Logger });
   registerTraceParts(app, { ...deps, reader });
   registerRuns(app, deps);
+  registerJudging(app, deps);
+  registerOutages(app, { ...deps, events: new EventPublisher(deps.db) });
   registerEditor(app, { ...deps, editor });
   registerInsights(app, deps);
+  registerAgentConnections(app, {
+    ...deps,
+    vault: openVault(Buffer.alloc(32)),
+    outbound: openOutbound({ allow: [] }),
+  });
   registerJudge(app, {
     ...deps,
-    judge: undefined,
-    openJudge: () => Promise.reject(new Error("never asked")),
+    environmentJudge: null,
+    openTrialLine: () => Promise.reject(new Error("never asked")),
   });
+  registerAccessTokens(app, deps);
+  registerLaunches(app, {
+    ...deps,
+    events: new EventPublisher(deps.db),
+    requireCallable: async () => {},
+    onLaunch: () => {},
+  });
+  registerJudgeConnections(app, {
+    ...deps,
+    vault: openVault(Buffer.alloc(32)),
+    environmentJudge: null,
+    openTrialLine: () => Promise.reject(new Error("never asked")),
+  });
+  registerJudgePrices(app, deps);
+  registerJudgeSettings(app, deps);
   registerSampleTrace(app, { ...deps, ingest: {} as IngestDeps });
 }
 

@@ -61,6 +61,10 @@ test("a completed run has every field by its name, with a result of each test it
     score: 0.5,
     counts: { passed: 1, failed: 1, skipped: 0, missing_instrumentation: 1 },
     error: null,
+    cause: "traffic",
+    outage: false,
+    waiting: null,
+    judging: null,
   });
   assert.deepEqual(
     tests,

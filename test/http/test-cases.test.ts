@@ -37,17 +37,17 @@ test("a test case is made, listed, read, changed, replaced and deleted", async (
   const { body: made } = await client.post(`/api/agents/${agentId}/tests`, document).expect(201);
   const { id, assertions, ...rest } = made;
   const { assertions: sent, ...expected } = document;
-  assert.deepEqual(rest, { agentId, ...expected, eligibility: null });
+  assert.deepEqual(rest, { agentId, version: 1, ...expected, eligibility: null });
   assert.deepEqual(assertions[0].expected_arguments, sent[0]!.expected_arguments);
   assert.deepEqual((await client.get(`/api/tests/${id}`).expect(200)).body, made);
   const { body: list } = await client.get(`/api/agents/${agentId}/tests`).expect(200);
   assert.deepEqual(list, { items: [made], nextCursor: null });
   const { body: changed } = await client.patch(`/api/tests/${id}`, { threshold: 0.5 }).expect(200);
-  assert.deepEqual(changed, { ...made, threshold: 0.5 });
+  assert.deepEqual(changed, { ...made, version: 2, threshold: 0.5 });
   const { body: replaced } = await client
     .put(`/api/tests/${id}`, { name: "Draft", status: "disabled" })
     .expect(200);
-  assert.deepEqual([replaced.id, replaced.name, replaced.assertions], [id, "Draft", []]);
+  assert.deepEqual([replaced.id, replaced.version, replaced.name, replaced.assertions], [id, 3, "Draft", []]);
   await client.delete(`/api/tests/${id}`).expect(204);
   await client.get(`/api/tests/${id}`).expect(404);
 });

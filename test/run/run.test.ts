@@ -1,12 +1,10 @@
 // A run is judged by the tests as they are, and whatever becomes of the judge, nothing is passed or failed by it.
 import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
-import pino from "pino";
-import type { Judge } from "../../src/model/judge.ts";
+import type { JudgeOf } from "../../src/model/judge.ts";
 import type { Result } from "../../src/model/run.ts";
 import type { TestCase } from "../../src/model/test-case.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
-import { openJudge } from "../../src/remote/judge.ts";
 import { Sandbox } from "../../src/remote/sandbox.ts";
 import { type JudgedRun, judgeRuns } from "../../src/run.ts";
 import { type ClaimedRun, claimRuns } from "../../src/store/runs.ts";
@@ -25,6 +23,7 @@ import {
   silence,
   startJudgeServer,
 } from "../support/judge-server.ts";
+import { openTestJudging } from "../support/judging.ts";
 
 const { db, close } = await openTwice();
 const server = await startJudgeServer();
@@ -43,8 +42,8 @@ beforeEach(() => {
 const hurried: Clock = { ...systemClock, sleep: async () => undefined };
 const config = server.connection({ concurrency: 8 });
 
-function openHurried(more: Partial<typeof config> = {}): Judge {
-  return openJudge({ ...config, ...more }, pino({ level: "silent" }), { clock: hurried });
+function openHurried(more: Partial<typeof config> = {}): JudgeOf {
+  return openTestJudging(db, { ...config, ...more }, { clock: hurried }).judgeOf;
 }
 
 const input = { "gen_ai.prompt": "Where is my parcel?" };
@@ -59,14 +58,19 @@ async function claimed(sender: Sender, attributes: object = input): Promise<Clai
   return runs.find(run => run.id === runId)!;
 }
 
+/** Nobody waits for a later try. */
+const judgeDeadlineMs = 0;
+
 /** Judges the runs and says where each went. */
-async function judged(judge: Judge, ...runs: ClaimedRun[]) {
+async function judged(judgeOf: JudgeOf, ...runs: ClaimedRun[]) {
   const ends: { judged: JudgedRun[]; gone: ClaimedRun[] } = { judged: [], gone: [] };
   await new Promise<void>((resolve, reject) => {
     const ended = () => {
       if (ends.judged.length + ends.gone.length === runs.length) resolve();
     };
-    judgeRuns({ db, judgeOf: () => judge, sandbox }, runs, new AbortController().signal, {
+    judgeRuns({ db, judgeOf, sandbox, judgeDeadlineMs }, runs, new AbortController().signal, {
+      partly: () => {},
+      waits: ({ run }) => reject(new Error(`The run ${run.id} waits for the judge.`)),
       judged(run) {
         ends.judged.push(run);
         ended();
@@ -81,7 +85,7 @@ async function judged(judge: Judge, ...runs: ClaimedRun[]) {
   return ends;
 }
 
-async function verdictOf(judge: Judge, run: ClaimedRun) {
+async function verdictOf(judge: JudgeOf, run: ClaimedRun) {
   return (await judged(judge, run)).judged[0]!.verdict;
 }
 
@@ -158,12 +162,16 @@ describe("a judge that answers", () => {
     const routings: string[][] = [];
     const answer = obliging();
     server.script = (request, index) => {
-      if (askedOf(request).kind !== "route") return answer(request, index);
-      routings.push(idsOf(request));
-      return completion({ labels: [{ id: "s1", why: "as scripted", label: "match" }] });
+      const asked = askedOf(request);
+      if (asked.kind !== "route") return answer(request, index);
+      routings.push(asked.scenarios.map(({ scenario }) => scenario).sort());
+      const labels = asked.scenarios.map(({ id }) => ({ id, why: "as scripted", label: "match" }));
+      return completion({
+        labels: labels.filter((_, at) => asked.scenarios[at]!.scenario !== "Something else."),
+      });
     };
     const { routing, tests } = await verdictOf(openHurried(), await claimed(sender));
-    assert.deepEqual(routings, [["s1", "s2"], ["s2"]]);
+    assert.deepEqual(routings, [["Something else.", "The user asks for a parcel."], ["Something else."]]);
     assert.equal(routing, "ok");
     assert.deepEqual(
       tests.map(({ why }) => why),
@@ -173,8 +181,8 @@ describe("a judge that answers", () => {
 });
 
 describe("a judge that does not answer", () => {
-  const outages: [string, string, () => { judge: Judge; script?: Script }][] = [
-    ["that is not configured", "no_judge", () => ({ judge: openJudge(null, pino({ level: "silent" })) })],
+  const outages: [string, string, () => { judge: JudgeOf; script?: Script }][] = [
+    ["that is not configured", "no_judge", () => ({ judge: openTestJudging(db, null).judgeOf })],
     [
       "that is down",
       "judge_unavailable",
@@ -235,7 +243,7 @@ describe("a judge that does not answer", () => {
   it("leaves a test of semantic checks alone skipped, without a score", async () => {
     const sender = await makeSender(db, { judged: false });
     await makeTestCase(db, sender.agentId, { assertions: [{ type: "semantic", criteria: "Is polite." }] });
-    const judge = openJudge(null, pino({ level: "silent" }));
+    const judge = openTestJudging(db, null).judgeOf;
     const { verdict, score } = await verdictOf(judge, await claimed(sender));
     assert.deepEqual([verdict, score], ["skipped", null]);
   });
@@ -341,19 +349,29 @@ describe("a run", () => {
     const calledOff = new AbortController();
     const asked = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
-    const judge = openHurried();
-    const watched: Judge = {
-      ask: (question, signal) => judge.ask(question, signal),
-      async route(question, signal) {
-        asked.resolve();
-        const answer = await judge.route(question, signal);
-        setImmediate(answered.resolve);
-        return answer;
-      },
+    const judgeOf = openHurried();
+    const watched: JudgeOf = context => {
+      const judge = judgeOf(context);
+      return {
+        ask: (questions, signal) => judge.ask(questions, signal),
+        async route(question, signal) {
+          asked.resolve();
+          const answer = await judge.route(question, signal);
+          setImmediate(answered.resolve);
+          return answer;
+        },
+      };
     };
     const unexpected = () => assert.fail("a run that was called off has ended");
-    const ends = { judged: unexpected, faulty: unexpected, gone: unexpected };
-    await judgeRuns({ db, judgeOf: () => watched, sandbox }, [run], calledOff.signal, ends);
+    const ends = {
+      judged: unexpected,
+      partly: () => {},
+      waits: unexpected,
+      faulty: unexpected,
+      gone: unexpected,
+    };
+    const deps = { db, judgeOf: watched, sandbox, judgeDeadlineMs };
+    await judgeRuns(deps, [run], calledOff.signal, ends);
     await asked.promise;
     calledOff.abort();
     await answered.promise;

@@ -66,6 +66,14 @@ test("a thing of every noun is its account's own and nobody else's", async () =>
       agent,
     ),
     runs: "",
+    launches: await one(
+      `insert into launches (id, agent_id, source, state, test_count) values (uuidv7(), $1, 'api', 'queued', 1)`,
+      agent,
+    ),
+    "access-tokens": await one(
+      "insert into access_tokens (account_id, name, hash, last_four) values ($1, 'CI', '\\x01', 'abcd')",
+      mine,
+    ),
   };
   things.runs = await one(
     `insert into runs (id, trace_id, agent_id, kind, state, due_at)

@@ -9,7 +9,8 @@ import { deleteAgent } from "../../src/store/agents.ts";
 import type { Database } from "../../src/store/db.ts";
 import { listAgentHours, listTestStrips } from "../../src/store/insights.ts";
 import { newest } from "../../src/store/listing.ts";
-import { claimRuns, completeRuns, decodeDetail, giveBackRuns } from "../../src/store/runs.ts";
+import { decodeDetail } from "../../src/store/run-detail.ts";
+import { claimRuns, completeRuns, giveBackRuns } from "../../src/store/runs.ts";
 import { deleteTestCase } from "../../src/store/test-cases.ts";
 import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "./make-write.ts";
 
@@ -68,7 +69,8 @@ async function complete(database: Database, judged: Judged, one: Judgement, leas
 
 function completed(id: string, judged: Judged, one: Judgement) {
   const tokens = { input: one.tokens, output: one.tokens, reasoning: null, total: null };
-  return { id, revision: 1, verdict: verdictOf(judged, one), durationMs: one.durationMs, tokens };
+  const verdict = verdictOf(judged, one);
+  return { id, revision: 1, verdict, outage: false, durationMs: one.durationMs, tokens };
 }
 
 /** The counts of the tables, all hours together, beside the same counted from the runs as they are stored. */

@@ -4,12 +4,12 @@ import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
 import type { Verdict } from "../../src/model/run.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
+import { decodeDetail } from "../../src/store/run-detail.ts";
 import { findRun } from "../../src/store/run-reads.ts";
 import {
   attemptsMax,
   claimRuns,
   completeRuns,
-  decodeDetail,
   extendLeases,
   failRun,
   giveBackRuns,
@@ -47,7 +47,11 @@ function makeWorker(database: Database = db) {
   };
 }
 
-const unmeasured = { durationMs: null, tokens: { input: null, output: null, reasoning: null, total: null } };
+const unmeasured = {
+  outage: false,
+  durationMs: null,
+  tokens: { input: null, output: null, reasoning: null, total: null },
+};
 const counts = { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 };
 const verdict: Verdict = {
   routing: "not_needed",

@@ -47,7 +47,13 @@ test("a document comes back exactly, whatever texts and values it holds", async 
         });
         const { id, ...rest } = (await findTestCase(db, made.id))!;
         assert.equal(id, made.id);
-        assert.deepEqual(rest, { agentId, ...document, scenario: `\0\ud800${scenario}`, threshold });
+        assert.deepEqual(rest, {
+          agentId,
+          version: 1,
+          ...document,
+          scenario: `\0\ud800${scenario}`,
+          threshold,
+        });
       },
     ),
     { numRuns: 50 },

@@ -21,7 +21,14 @@ const testIds = [randomUUID(), randomUUID()];
 const began = Date.UTC(2026, 0, 1);
 const hourMs = 3_600_000;
 
-type ModelRun = { state: RunState; verdict: Outcome; routing: Routing; test: number };
+type ModelRun = {
+  state: RunState;
+  verdict: Outcome;
+  routing: Routing;
+  test: number;
+  outage: boolean;
+  waiting: boolean;
+};
 type ModelTrace = {
   kind: "live" | "test_run";
   path: "canonical" | "otlp";
@@ -40,6 +47,8 @@ const run: fc.Arbitrary<ModelRun> = fc.record({
   verdict: fc.constantFrom(...outcomes),
   routing: fc.constantFrom(...routings),
   test: fc.nat(1),
+  outage: fc.boolean(),
+  waiting: fc.boolean(),
 });
 const trace: fc.Arbitrary<ModelTrace> = fc.record({
   kind: fc.constantFrom("live", "live", "test_run"),
@@ -56,10 +65,11 @@ const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: 
 const filter: fc.Arbitrary<TraceFilters> = fc.record({
   kind: optional(fc.constantFrom("live", "test_run")),
   path: optional(fc.constantFrom("canonical", "otlp")),
-  state: optional(fc.constantFrom("pending", "running", "completed", "error", "none")),
+  state: optional(fc.constantFrom("pending", "running", "waiting", "completed", "error", "none")),
   verdict: optional(fc.constantFrom(...outcomes)),
   routing: optional(fc.constantFrom(...routings)),
   failed: optional(fc.boolean()),
+  outage: optional(fc.boolean()),
   httpStatus: optional(fc.constantFrom(200, 404, 500)),
   externalId: optional(fc.constantFrom("0", "1", "9")),
   testId: optional(fc.constantFrom(...testIds)),
@@ -76,7 +86,7 @@ const filter: fc.Arbitrary<TraceFilters> = fc.record({
 const fewFilters = fc
   .tuple(
     filter,
-    fc.subarray(["kind", "path", "state", "verdict", "routing", "failed"], { maxLength: 1 }),
+    fc.subarray(["kind", "path", "state", "verdict", "routing", "outage", "failed"], { maxLength: 1 }),
     fc.subarray(
       [
         "httpStatus",
@@ -126,11 +136,12 @@ async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
         one.failed,
       ],
     );
-    for (const { state, verdict, routing, test } of one.runs) {
+    for (const { state, verdict, routing, test, outage, waiting } of one.runs) {
       const judged = state === "completed";
       await db.pool.query(
-        `insert into runs (id, trace_id, agent_id, kind, state, due_at, verdict, routing, test_ids)
-        values (uuidv7(), $1, $2, 'passive', $3, now(), $4, $5, $6)`,
+        `insert into runs (id, trace_id, agent_id, kind, state, due_at, verdict, routing, test_ids, outage_open,
+          next_try_at)
+        values (uuidv7(), $1, $2, 'passive', $3, now(), $4, $5, $6, $7, $8)`,
         [
           id,
           agentId,
@@ -138,6 +149,8 @@ async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
           judged ? verdict : null,
           judged ? routing : null,
           judged ? [testIds[test]] : null,
+          judged && outage,
+          state === "running" && waiting ? new Date() : null,
         ],
       );
     }
@@ -160,9 +173,12 @@ function passes(one: Stored, filters: TraceFilters): boolean {
     is(filters.failed, one.failed) &&
     is(filters.httpStatus, one.httpStatus) &&
     is(filters.externalId, one.externalId) &&
-    is(filters.state, shown?.state ?? "none") &&
+    (filters.state === "waiting"
+      ? shown?.state === "running" && shown.waiting
+      : is(filters.state, shown?.state ?? "none")) &&
     is(filters.verdict, judged?.verdict) &&
     is(filters.routing, judged?.routing) &&
+    is(filters.outage, judged?.outage ?? false) &&
     is(filters.testId, judged && testIds[judged.test]) &&
     (!filters.testIds || (judged !== undefined && filters.testIds.includes(testIds[judged.test]!))) &&
     within(received, filters.receivedFrom?.getTime(), undefined) &&

@@ -48,7 +48,9 @@ describe("the list of an agent's traces", () => {
       tests: [],
     };
     const tokens = { input: null, output: null, reasoning: null, total: null };
-    await completeRuns(db, lease, [{ id: run!.id, revision: 1, verdict, durationMs: null, tokens }]);
+    await completeRuns(db, lease, [
+      { id: run!.id, revision: 1, verdict, outage: false, durationMs: null, tokens },
+    ]);
   }
 
   const [testA, testB] = [crypto.randomUUID(), crypto.randomUUID()];

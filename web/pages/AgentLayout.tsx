@@ -11,6 +11,7 @@ const route = getRouteApi("/member/projects/$projectId/agents/$agentId");
 const tabs = [
   { to: "/projects/$projectId/agents/$agentId/traces", text: "Traces" },
   { to: "/projects/$projectId/agents/$agentId/tests", text: "Test cases" },
+  { to: "/projects/$projectId/agents/$agentId/runs", text: "Runs" },
   { to: "/projects/$projectId/agents/$agentId/insights", text: "Insights" },
   { to: "/projects/$projectId/agents/$agentId/start", text: "Get started" },
   { to: "/projects/$projectId/agents/$agentId/settings", text: "Settings" },
@@ -23,6 +24,7 @@ export function AgentLayout() {
   const base = `/projects/${params.projectId}/agents/${params.agentId}`;
   useGo("g t", "Go to the agent’s traces", `${base}/traces`);
   useGo("g c", "Go to the agent’s test cases", `${base}/tests`);
+  useGo("g r", "Go to the agent’s runs", `${base}/runs`);
   useGo("g n", "Go to the agent’s insights", `${base}/insights`);
   useGo("g g", "Go to the agent’s first steps", `${base}/start`);
   useGo("g e", "Go to the agent’s settings", `${base}/settings`);

@@ -1,8 +1,10 @@
-// One agent: what it is called, what its exporter is called, and its end.
+// One agent: what it is called, what its exporter is called, how it is called upon, and its end.
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { AgentForm } from "../forms/AgentForm.tsx";
+import { ConnectionSection } from "../forms/ConnectionSection.tsx";
 import { DeleteSection } from "../forms/DeleteSection.tsx";
+import { JudgeSettingsSection } from "../forms/JudgeSettingsForm.tsx";
 import { agentQuery, agentsQuery, lastTraceQuery } from "../queries/agents.ts";
 import { keysQuery } from "../queries/keys.ts";
 import { Verdict } from "../ui/Badge.tsx";
@@ -46,6 +48,8 @@ export function AgentSettingsPage() {
             onDone={() => toast("The agent is saved.")}
           />
         </section>
+        <ConnectionSection key={`${agent.id} connection`} agent={agent} />
+        <JudgeSettingsSection projectId={projectId} agentId={agentId} />
         <DeleteSection
           noun="agent"
           name={agent.name}

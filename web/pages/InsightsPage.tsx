@@ -30,7 +30,14 @@ export function InsightsPage() {
   const shows = view.range !== "custom" || !rangeFault(view.from, view.to);
   const insights = useQuery({ ...insightsQuery(params.agentId, askOf(view)), enabled: shows });
   return (
-    <Page title="Insights">
+    <Page
+      title="Insights"
+      actions={
+        <Link to="/projects/$projectId/agents/$agentId/judging" params={params} className="button">
+          What judging takes
+        </Link>
+      }
+    >
       <div className="insights stack" aria-busy={insights.isPlaceholderData}>
         <Controls view={view} search={search} params={params} insights={insights.data} />
         {view.range === "custom" && (

@@ -7,10 +7,10 @@ import { ProjectForm } from "../forms/ProjectForm.tsx";
 import { projectsQuery } from "../queries/projects.ts";
 import { NotFound } from "../shell/NotFound.tsx";
 import { CopyText } from "../ui/Copy.tsx";
-import { Page } from "../ui/Page.tsx";
 import { Loaded } from "../ui/State.tsx";
 import { DayTime } from "../ui/Time.tsx";
 import { toast } from "../ui/Toast.tsx";
+import { ProjectFrame } from "./project/ProjectFrame.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/settings");
 
@@ -31,32 +31,30 @@ function OneProject({ project }: { project: Project }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   return (
-    <Page title="Project">
-      <div className="narrow stack">
-        <dl className="facts">
-          <dt>Id</dt>
-          <dd>
-            <CopyText text={project.id} label="project id" />
-          </dd>
-          <dt>Made</dt>
-          <dd>
-            <DayTime at={project.createdAt} />
-          </dd>
-        </dl>
-        <section className="card">
-          <ProjectForm project={project} onDone={() => toast("The project is saved.")} />
-        </section>
-        <DeleteSection
-          noun="project"
-          name={project.name}
-          path={`/api/projects/${project.id}`}
-          lost="Its agents, keys, test cases, traces and verdicts go with it."
-          onDone={async () => {
-            await queries.resetQueries({ queryKey: projectsQuery.queryKey, exact: true });
-            await navigate({ to: "/" });
-          }}
-        />
-      </div>
-    </Page>
+    <ProjectFrame>
+      <dl className="facts">
+        <dt>Id</dt>
+        <dd>
+          <CopyText text={project.id} label="project id" />
+        </dd>
+        <dt>Made</dt>
+        <dd>
+          <DayTime at={project.createdAt} />
+        </dd>
+      </dl>
+      <section className="card">
+        <ProjectForm project={project} onDone={() => toast("The project is saved.")} />
+      </section>
+      <DeleteSection
+        noun="project"
+        name={project.name}
+        path={`/api/projects/${project.id}`}
+        lost="Its agents, keys, test cases, traces and verdicts go with it."
+        onDone={async () => {
+          await queries.resetQueries({ queryKey: projectsQuery.queryKey, exact: true });
+          await navigate({ to: "/" });
+        }}
+      />
+    </ProjectFrame>
   );
 }

@@ -1,8 +1,10 @@
 // Which judge there is, whether it answers, and how to give the service one.
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { type Answer, ask } from "../api.ts";
 import { type JudgeTrial, judgeQuery } from "../queries/judge.ts";
+import { useProject } from "../shell/project.ts";
 import { Button } from "../ui/Button.tsx";
 import { Copy } from "../ui/Copy.tsx";
 import { FailureNotice, Notice } from "../ui/Notice.tsx";
@@ -22,8 +24,10 @@ export function SettingsJudge() {
       <h2>Judge</h2>
       <p className="quiet">
         A language model that decides whether a conversation fits a test’s scenario, and whether a reply meets
-        semantic criteria. It is set where the service is started, for all its accounts.
+        semantic criteria. This one is set where the service is started, for every project that has none of
+        its own.
       </p>
+      <OwnJudges />
       <Loaded query={judge}>
         {({ configured, host, model }) =>
           configured ? (
@@ -46,6 +50,19 @@ export function SettingsJudge() {
         }
       </Loaded>
     </section>
+  );
+}
+
+/** Where projects say otherwise. */
+function OwnJudges() {
+  const project = useProject();
+  if (!project) return null;
+  return (
+    <p>
+      <Link to="/projects/$projectId/settings/judge" params={{ projectId: project.id }}>
+        The judge of “<bdi>{project.name}</bdi>”
+      </Link>
+    </p>
   );
 }
 
@@ -91,8 +108,9 @@ function NoJudge() {
         </p>
       </Notice>
       <p>
-        Start the service with these variables, for any server that speaks OpenAI’s chat completions; one on
-        this machine will do. Where evaluation has processes of its own, they need them too.
+        Give a project a judge of its own, or start the service with these variables, for any server that
+        speaks OpenAI’s chat completions; one on this machine will do. Where evaluation has processes of its
+        own, they need them too.
       </p>
       <textarea
         className="input secret mono"

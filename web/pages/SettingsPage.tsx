@@ -5,6 +5,7 @@ import { Page } from "../ui/Page.tsx";
 const tabs = [
   { to: "/settings/profile", label: "Profile" },
   { to: "/settings/sessions", label: "Sessions" },
+  { to: "/settings/tokens", label: "Access tokens" },
   { to: "/settings/judge", label: "Judge" },
   { to: "/settings/retention", label: "Retention" },
   { to: "/settings/appearance", label: "Appearance" },

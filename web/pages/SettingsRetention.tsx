@@ -22,6 +22,11 @@ const kept = [
     how: "Only a hash and the last four characters. Revoking deletes them; an expired key stays listed.",
   },
   {
+    what: "Access tokens",
+    until: "Until revoked",
+    how: "Only a hash and the last four characters, as of keys.",
+  },
+  {
     what: "Ingestion log",
     until: "7 days",
     how: "Counts by the minute, code, key and service name, without payloads.",

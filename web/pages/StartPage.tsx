@@ -13,6 +13,7 @@ import { CopyText } from "../ui/Copy.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Notice } from "../ui/Notice.tsx";
 import { Page } from "../ui/Page.tsx";
+import { NoJudgeYet } from "./NoJudge.tsx";
 import { useHappenings } from "./start/happenings.ts";
 import { KeyStep } from "./start/KeyStep.tsx";
 import { Live } from "./start/Live.tsx";
@@ -86,6 +87,7 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
         <section className="card stack start-live" aria-labelledby="start-see">
           <h2 id="start-see">4. See it here</h2>
           <Live agent={agent} happenings={happenings} onNewKey={() => setMaking(true)} />
+          <NoJudgeYet projectId={projectId} />
         </section>
       </div>
       {making && (

@@ -7,6 +7,7 @@ import { ConfirmDialog } from "../forms/ConfirmDialog.tsx";
 import { DeleteTests } from "../forms/DeleteTests.tsx";
 import { ImportTests } from "../forms/ImportTests.tsx";
 import { duplicateTest, exportTests, problemOf, switchTests, type Told } from "../forms/test-changes.ts";
+import { useLaunch } from "../forms/use-launch.tsx";
 import { counted } from "../labels.ts";
 import { useLive } from "../live.ts";
 import { lastTraceQuery } from "../queries/agents.ts";
@@ -41,6 +42,7 @@ export function TestsPage() {
   const tests = useWhole(useInfiniteQuery(testsQuery(agentId)));
   const insights = useWhole(useInfiniteQuery(testInsightsQuery(agentId)));
   const { data: lastTrace } = useQuery(lastTraceQuery(agentId));
+  const { launch, busy, refusal } = useLaunch(params);
   const [open, setOpen] = useState<Open>();
   const [told, setTold] = useState<Told>();
   const refresh = useRefresh(() =>
@@ -89,6 +91,7 @@ export function TestsPage() {
       }),
     duplicate: test => void duplicate(test),
     switchTo,
+    run: some => void launch(some.map(({ id }) => id)),
     exportAll: exportTests,
     remove: some => setOpen({ what: "delete", tests: some }),
   };
@@ -101,6 +104,11 @@ export function TestsPage() {
         tests.data && (
           <>
             <Button onClick={() => setOpen({ what: "import" })}>Import…</Button>
+            {tests.data.some(({ status }) => status === "active") && (
+              <Button icon="play" busy={busy} onClick={() => void launch()}>
+                Run all active
+              </Button>
+            )}
             {tests.data.length > 0 && (
               <Menu
                 look="main"
@@ -114,6 +122,7 @@ export function TestsPage() {
         )
       }
     >
+      {refusal}
       <Problems told={told} params={params} onDismiss={() => setTold(undefined)} />
       <Loaded query={tests}>
         {items =>

@@ -20,10 +20,12 @@ import { Button } from "../ui/Button.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";
 import { Page } from "../ui/Page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "../ui/State.tsx";
+import { NoJudge, useHasJudge } from "./NoJudge.tsx";
 import { type CellContext, ColumnsPopover } from "./traces/columns.tsx";
 import { FilterBar } from "./traces/FilterBar.tsx";
 import { isFiltered, without } from "./traces/filters.ts";
 import { leftWith } from "./traces/left-with.ts";
+import { OutageBanner } from "./traces/OutageBanner.tsx";
 import { TraceTable } from "./traces/TraceTable.tsx";
 import { ViewsPopover } from "./traces/Views.tsx";
 import "../styles/traces.css";
@@ -52,6 +54,8 @@ export function TracesPage() {
           <ViewsPopover agentId={agentId} search={search} />
           <ColumnsPopover />
         </FilterBar>
+        <OutageBanner agentId={agentId} search={search} />
+        <NoJudge projectId={projectId} agentId={agentId} />
         <Traces {...{ projectId, agentId, list, live, search }} onClear={() => change(without(search))} />
       </div>
     </Page>
@@ -85,10 +89,11 @@ type TracesProps = {
 function Traces({ projectId, agentId, list, live, search, onClear }: TracesProps) {
   const shown = useShownTraces(list);
   const { data: agent } = useSuspenseQuery(agentQuery(agentId));
+  const hasJudge = useHasJudge(projectId);
   const entry = useLocation({ select: ({ state }) => state.__TSR_key ?? "" });
   const context = useMemo(
-    (): CellContext => ({ projectId, agentId, agentName: agent.name }),
-    [agent.name, projectId, agentId],
+    (): CellContext => ({ projectId, agentId, agentName: agent.name, hasJudge }),
+    [agent.name, projectId, agentId, hasJudge],
   );
   const { rows, nextCursor, failure } = shown;
   if (rows.length > 0) {

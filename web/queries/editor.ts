@@ -1,5 +1,6 @@
 // What the editor of a test case asks for: drafts, completions, faults, past traces, dry-runs. None of it stores anything.
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type { RouteLabel } from "../../src/model/judge.ts";
 import type { Issue } from "../../src/model/refusal.ts";
 import type { Applicability, Result } from "../../src/model/run.ts";
 import { type Answer, ask, Failed, read } from "../api.ts";
@@ -26,7 +27,34 @@ export type DryRun = {
   traceId: string;
   revision: number;
   result: Omit<Result, "testId">;
-  applicability: Pick<Applicability, "applied" | "why" | "reason"> | null;
+  applicability: Pick<Applicability, "applied" | "why" | "reason" | "suspicious"> | null;
+};
+
+/** An input of a recent conversation, and how a scenario fits it; `label` null: the judge gave no sound answer. */
+export type TriedInput = {
+  traceId: string;
+  traces: number;
+  input: string;
+  label: RouteLabel | null;
+  reason: string;
+  cached: boolean;
+  suspicious?: string;
+};
+
+/** A scenario tried on recent inputs, or what that would take. */
+export type ScenarioTrial = {
+  traces: number;
+  withoutInput: number;
+  unread: number;
+  inputs: number;
+  cached: number;
+  calls: number;
+  inputTokens: number;
+  outputTokens: number;
+  costUsd: number | null;
+  items: TriedInput[];
+  left: number;
+  unavailable: { state: string; reason: string } | null;
 };
 
 export const vocabularyQuery = (agentId: string) =>

@@ -98,7 +98,7 @@ export class TraceList<R extends Listed> {
   }
 
   hear(event: ServiceEvent): void {
-    if (this.#asleep || event.type === "ingestion") return;
+    if (this.#asleep || event.type === "ingestion" || event.type === "launch") return;
     if (this.#shown.nextCursor === "") {
       // The first page, which is under way, may not have it.
       this.#headChanged = true;

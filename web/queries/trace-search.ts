@@ -7,6 +7,7 @@ export const traceSearch = [
   "state",
   "verdict",
   "routing",
+  "outage",
   "testId",
   "checkType",
   "failed",

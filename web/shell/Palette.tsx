@@ -124,6 +124,8 @@ function useCommands(project: Project | undefined, onHelp: () => void): Command[
           go("keys", "key", "Keys", `${base}/keys`),
           go("ingestion", "log", "Ingestion log", `${base}/ingestion`),
           go("project", "project", "Project settings", `${base}/settings`),
+          go("project-judge", "model", "Project: judge", `${base}/settings/judge`),
+          go("prices", "model", "Project: prices of judges", `${base}/settings/prices`),
           ...agents.flatMap(({ id, name }, at) =>
             agentPages.map(([path, page], place) => ({
               ...go(`${id}-${path}`, "agent", `${name}: ${page}`, `${base}/agents/${id}/${path}`),
@@ -137,6 +139,7 @@ function useCommands(project: Project | undefined, onHelp: () => void): Command[
       .map(({ id, name }) => go(id, "project", `Project: ${name}`, `/projects/${id}/agents`)),
     go("profile", "person", "Settings: profile", "/settings/profile"),
     go("sessions", "screen", "Settings: sessions", "/settings/sessions"),
+    go("tokens", "key", "Settings: access tokens", "/settings/tokens"),
     go("judge", "gear", "Settings: judge", "/settings/judge"),
     go("retention", "clock", "Settings: retention", "/settings/retention"),
     go("appearance", "sun", "Settings: appearance", "/settings/appearance"),
@@ -161,6 +164,7 @@ function foundText(count: number): string {
 const agentPages = [
   ["traces", "traces"],
   ["tests", "test cases"],
+  ["runs", "runs"],
   ["insights", "insights"],
   ["start", "get started"],
   ["settings", "settings"],

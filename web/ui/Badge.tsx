@@ -14,8 +14,12 @@ export function Badge({ word, children }: { word: Word; children?: ReactNode }) 
   );
 }
 
+type VerdictProps = { run: { state: RunState; verdict: Outcome | null; waiting: unknown } | null };
+
 /** What a trace's latest run amounts to; no run: not evaluated. */
-export function Verdict({ run }: { run: { state: RunState; verdict: Outcome | null } | null }) {
+export function Verdict({ run }: VerdictProps) {
   if (run === null) return <Badge word={runStates.none} />;
-  return <Badge word={run.verdict ? outcomes[run.verdict] : runStates[run.state]} />;
+  return (
+    <Badge word={run.verdict ? outcomes[run.verdict] : runStates[run.waiting ? "waiting" : run.state]} />
+  );
 }

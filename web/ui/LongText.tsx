@@ -1,6 +1,6 @@
 // A text as it is, whitespace and all; of a very long one only what is in sight is laid out, and a find is beside it.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useId, useMemo, useRef, useState } from "react";
+import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
 import { counted } from "../labels.ts";
 
 const plainMax = 20_000;
@@ -12,26 +12,52 @@ type LongTextProps = {
   text: string;
   /** For what can be scrolled: what the text is. */
   label: string;
+  /** A passage to be marked, which is scrolled to. */
+  mark?: Stretch | null;
 };
 
-export function LongText({ text, label }: LongTextProps) {
-  if (text.length > plainMax) return <Strips text={text} label={label} />;
-  return <div className="long-text">{text}</div>;
+/** From and to (exclusive). */
+type Stretch = readonly [from: number, to: number];
+
+export function LongText({ text, label, mark = null }: LongTextProps) {
+  if (text.length > plainMax) return <Strips text={text} label={label} mark={mark} />;
+  return <div className="long-text">{mark ? <Marked key={mark[0]} text={text} mark={mark} /> : text}</div>;
 }
 
-function Strips({ text, label }: LongTextProps) {
+function Marked({ text, mark: [from, to] }: { text: string; mark: Stretch }): ReactNode {
+  const element = useRef<HTMLElement>(null);
+  useEffect(() => {
+    element.current?.scrollIntoView({ block: "center" });
+  }, []);
+  return (
+    <>
+      {text.slice(0, from)}
+      <mark ref={element} className="quoted">
+        {text.slice(from, to)}
+      </mark>
+      {text.slice(to)}
+    </>
+  );
+}
+
+function Strips({ text, label, mark }: LongTextProps & { mark: Stretch | null }) {
   const scroller = useRef<HTMLDivElement>(null);
   const strips = useMemo(() => stripsOf(text), [text]);
   const [find, setFind] = useState("");
   const [at, setAt] = useState(-1);
-  const found = useMemo(() => stripsWith(strips, find), [strips, find]);
+  const texts = useMemo(() => strips.map(strip => strip.text), [strips]);
+  const found = useMemo(() => stripsWith(texts, find), [texts, find]);
   const findId = useId();
   const rows = useVirtualizer({
     count: strips.length,
     getScrollElement: () => scroller.current,
-    estimateSize: index => linesIn(strips[index]!) * lineHeight,
+    estimateSize: index => linesIn(texts[index]!) * lineHeight,
     overscan: 2,
   });
+  const marked = mark ? strips.findLastIndex(({ from }) => from <= mark[0]) : -1;
+  useEffect(() => {
+    if (marked >= 0) rows.scrollToIndex(marked, { align: "center" });
+  }, [rows, marked]);
   const goTo = (next: number) => {
     setAt(next);
     rows.scrollToIndex(found[next]!, { align: "start" });
@@ -81,7 +107,11 @@ function Strips({ text, label }: LongTextProps) {
               data-found={index === found[at] || undefined}
               style={{ transform: `translateY(${start}px)` }}
             >
-              {strips[index]}
+              {mark && index === marked ? (
+                <Marked text={texts[index]!} mark={within(mark, strips[index]!)} />
+              ) : (
+                texts[index]
+              )}
             </div>
           ))}
         </div>
@@ -90,9 +120,16 @@ function Strips({ text, label }: LongTextProps) {
   );
 }
 
+type Strip = { text: string; from: number };
+
+/** What goes on in the next strip is not marked there: its beginning is what is looked for. */
+function within([from, to]: Stretch, strip: Strip): Stretch {
+  return [from - strip.from, Math.min(to - strip.from, strip.text.length)];
+}
+
 /** Cut at the ends of lines where there are any near enough, never within a character. */
-function stripsOf(text: string): string[] {
-  const strips: string[] = [];
+function stripsOf(text: string): Strip[] {
+  const strips: Strip[] = [];
   for (let at = 0; at < text.length; ) {
     let end = Math.min(at + stripMax, text.length);
     const line = text.lastIndexOf("\n", end);
@@ -100,7 +137,7 @@ function stripsOf(text: string): string[] {
     if (isLine) end = line;
     else if (end < text.length && /[\uD800-\uDBFF]/.test(text[end - 1]!)) end--;
     // A strip of its own begins a new line anyway.
-    strips.push(text.slice(at, end));
+    strips.push({ text: text.slice(at, end), from: at });
     at = isLine ? end + 1 : end;
   }
   return strips;

@@ -40,6 +40,33 @@ export function relativeText(at: number, now: number): string {
   return relative.format(Math.trunc(seconds / size), unit);
 }
 
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+
+/** "14:05", for what is near. */
+export function ClockTime({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={absolute.format(new Date(at))}>
+      {clock.format(new Date(at))}
+    </time>
+  );
+}
+
+/** "next try at 14:05, in 42 s", and once it is past "next try now". */
+export function NextTry({ at, brief = false }: { at: string; brief?: boolean }) {
+  const left = Date.parse(at) - useNow(1_000);
+  if (left <= 0) return <>next try now</>;
+  return (
+    <>
+      next try at <ClockTime at={at} />
+      {!brief && (
+        <>
+          , in <span className="figures">{remainingText(left)}</span>
+        </>
+      )}
+    </>
+  );
+}
+
 /** A countdown: "42 s", "12 min". */
 export function remainingText(milliseconds: number): string {
   const seconds = Math.ceil(milliseconds / 1000);

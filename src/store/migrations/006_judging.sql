@@ -117,7 +117,11 @@ alter table runs
   add column cause text not null default 'traffic' check (cause in ('traffic', 'again')),
   -- Whether an outage skipped something here that no later run of the trace has judged.
   add column outage_open boolean not null default false;
-create index runs_waiting on runs (next_try_at) where state = 'running' and next_try_at is not null;
+-- By their times alone, which only runs that wait, or that somebody holds, have: however many wait, neither is looked
+-- for among the others that run.
+create index runs_waiting on runs (next_try_at) where next_try_at is not null;
+drop index runs_leased;
+create index runs_leased on runs (lease_until) where lease_until is not null;
 create index runs_outage on runs (agent_id, trace_id desc) where outage_open;
 
 create or replace function delete_what_hangs_on_traces() returns trigger language plpgsql as $$

@@ -5,8 +5,10 @@ import { useState } from "react";
 import { type Answer, ask, type Failure } from "../../api.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { duplicateTest } from "../../forms/test-changes.ts";
+import { useLaunch } from "../../forms/use-launch.tsx";
 import { testQuery, testsQuery } from "../../queries/tests.ts";
 import type { ListedTest } from "../../shapes.ts";
+import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { Menu } from "../../ui/Menu.tsx";
 import { FailureNotice } from "../../ui/Notice.tsx";
@@ -21,6 +23,7 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
   const params = route.useParams();
   const queries = useQueryClient();
   const navigate = useNavigate();
+  const launching = useLaunch(params);
   const [deleting, setDeleting] = useState(false);
   const [failure, setFailure] = useState<Failure>();
   const tests = `/projects/${params.projectId}/agents/${params.agentId}/tests`;
@@ -46,6 +49,10 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
   const isActive = stored.status === "active";
   return (
     <>
+      {launching.refusal}
+      <Button icon="play" busy={launching.busy} onClick={() => void launching.launch([stored.id])}>
+        {isDirty ? "Run as saved" : "Run now"}
+      </Button>
       <Link
         to="/projects/$projectId/agents/$agentId/tests/$testId/results"
         params={{ ...params, testId: stored.id }}

@@ -4,10 +4,10 @@ import type { AssertionType } from "../../../src/model/assertion.ts";
 import { checkTypes } from "../../labels.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
-import { Choices } from "../../ui/Field.tsx";
+import { Choices, Fault } from "../../ui/Field.tsx";
 import { AssertionFields } from "./AssertionFields.tsx";
 import { assertionTypes, isAssertionType } from "./assertion-types.ts";
-import { type Doc, isRecord, withField } from "./document.ts";
+import { type Doc, isRecord } from "./document.ts";
 import { TextLine } from "./fields.tsx";
 import { useFaultOf, useTold } from "./told.ts";
 
@@ -19,6 +19,8 @@ type CardProps = {
   isLast: boolean;
   /** Of all assertions of the test. */
   ids: string[];
+  /** How many the test has. */
+  turnCount: number;
   /** It came from a trace a moment ago. */
   arrived: boolean;
   onRemove: (at: number, assertion: unknown) => void;
@@ -85,14 +87,17 @@ export const AssertionCard = memo(function AssertionCard(props: CardProps) {
   );
 });
 
-type KnownProps = Pick<CardProps, "at" | "ids"> & { assertion: Doc; type: AssertionType; path: string };
+type KnownProps = Pick<CardProps, "identity" | "ids" | "turnCount"> & {
+  assertion: Doc;
+  type: AssertionType;
+  path: string;
+};
 
-function Known({ assertion, type, path, at, ids }: KnownProps) {
+function Known({ assertion, type, path, identity, ids, turnCount }: KnownProps) {
   const { change } = useTold();
   const { about, must, mustNot } = assertionTypes[type];
   const ruleId = useId();
-  const onField = (name: string, value: unknown) =>
-    change({ kind: "assertion", at, value: withField(assertion, name, value) });
+  const onField = (name: string, value: unknown) => change({ kind: "part", key: identity, name, value });
   // Left out where it was: what is as it was is no change.
   const isNot = Object.hasOwn(assertion, "negate") ? false : undefined;
   return (
@@ -114,6 +119,14 @@ function Known({ assertion, type, path, at, ids }: KnownProps) {
         </div>
       </div>
       <AssertionFields assertion={assertion} type={type} path={path} onField={onField} />
+      {(turnCount > 1 || assertion["turn"] !== undefined) && (
+        <TurnField
+          path={`${path}.turn`}
+          turn={assertion["turn"]}
+          turnCount={turnCount}
+          onTurn={turn => onField("turn", turn)}
+        />
+      )}
       <Rest
         assertion={assertion}
         path={path}
@@ -121,6 +134,49 @@ function Known({ assertion, type, path, at, ids }: KnownProps) {
         onField={onField}
       />
     </>
+  );
+}
+
+type TurnProps = {
+  path: string;
+  /** Odd where the JSON says so. */
+  turn: unknown;
+  turnCount: number;
+  onTurn: (turn: number | "last" | undefined) => void;
+};
+
+/** Which turn of the conversation is looked at. One that the test does not have stays to be seen. */
+function TurnField({ path, turn, turnCount, onTurn }: TurnProps) {
+  const id = useId();
+  const { fault } = useFaultOf(path, {});
+  const numbers = Array.from({ length: turnCount }, (_, at) => String(at + 1));
+  const chosen = turn === undefined ? "" : String(turn);
+  return (
+    <div className="field" data-path={path}>
+      <label htmlFor={id}>Turn</label>
+      <select
+        id={id}
+        className="input"
+        aria-describedby={fault ? `${id}-fault` : undefined}
+        aria-invalid={fault ? true : undefined}
+        value={chosen}
+        onChange={({ target: { value } }) =>
+          onTurn(value === "" ? undefined : value === "last" ? "last" : Number(value))
+        }
+      >
+        <option value="">The whole conversation</option>
+        {numbers.map(number => (
+          <option key={number} value={number}>
+            Turn {number}
+          </option>
+        ))}
+        <option value="last">The last turn</option>
+        {!["", "last", ...numbers].includes(chosen) && (
+          <option value={chosen}>Turn {chosen}, which the test does not have</option>
+        )}
+      </select>
+      <Fault id={`${id}-fault`} fault={fault} />
+    </div>
   );
 }
 

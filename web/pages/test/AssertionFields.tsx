@@ -4,6 +4,7 @@ import type { AssertionType } from "../../../src/model/assertion.ts";
 import { counted } from "../../labels.ts";
 import type { Term, Vocabulary } from "../../queries/editor.ts";
 import type { Completion } from "../../ui/Combobox.tsx";
+import { Criteria, ThresholdWords } from "./Criteria.tsx";
 import { type Doc, isRecord } from "./document.ts";
 import { CompletedLine, JsonBlock, NumberLine, StatusLine, TextBlock, TextLine } from "./fields.tsx";
 import { readText } from "./json-text.ts";
@@ -110,12 +111,14 @@ export function AssertionFields({ assertion, type, path, onField }: FieldsProps)
     case "semantic":
       return (
         <>
+          <Criteria {...bound("criteria")} />
           <TextBlock
-            label="Criteria"
-            hint="What the reply should do, in plain words."
-            {...bound("criteria")}
+            label="A good reply (optional)"
+            rows={2}
+            optional
+            hint="What a good reply says: the judge compares meaning, not words."
+            {...bound("reference")}
           />
-          <TextBlock label="A good reply (optional)" rows={2} optional {...bound("reference")} />
           <div className="editor-pair">
             <NumberLine
               label="Threshold (optional)"
@@ -127,6 +130,7 @@ export function AssertionFields({ assertion, type, path, onField }: FieldsProps)
             />
             {textTarget}
           </div>
+          <ThresholdWords assertion={assertion} />
         </>
       );
     case "json_match":

@@ -15,6 +15,7 @@ export function Assertions({ editing }: { editing: Editing }) {
   const { change, vocabulary } = useTold();
   const { document } = editing;
   const assertions = assertionsOf(document);
+  const turnCount = Array.isArray(document["turns"]) ? document["turns"].length : 0;
   const { fault } = useFaultOf("assertions", { isEmpty: assertions.length === 0 });
   const faultId = useId();
   const ids = useSame(
@@ -62,6 +63,7 @@ export function Assertions({ editing }: { editing: Editing }) {
               at={at}
               isLast={at === assertions.length - 1}
               ids={ids}
+              turnCount={turnCount}
               arrived={editing.arrived === editing.keys[at]}
               onRemove={remove}
             />

@@ -5,12 +5,14 @@ import { outcomes, whys } from "../../labels.ts";
 import type { DryRun } from "../../queries/editor.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import "../../styles/evaluation.css";
+import "../../styles/judging.css";
 import type { TraceOutline } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { Loaded } from "../../ui/State.tsx";
 import { CheckItem } from "../trace/evaluation/CheckItem.tsx";
 import { type Shared, TraceContext } from "../trace/evaluation/context.ts";
+import { InputFlag } from "../trace/evaluation/InputFlag.tsx";
 
 type Place = { projectId: string; agentId: string };
 
@@ -30,6 +32,7 @@ export function DryRunResult({ run, place }: { run: DryRun; place: Place }) {
           {whys[applicability.why]} {applicability.reason}
         </p>
       )}
+      {applicability?.suspicious !== undefined && <InputFlag reason={applicability.suspicious} />}
       {result.checks.length > 0 && (
         <Loaded query={trace}>{outline => <Checks run={run} trace={outline} place={place} />}</Loaded>
       )}

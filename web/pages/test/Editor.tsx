@@ -17,7 +17,9 @@ import { IssueList } from "./IssueList.tsx";
 import { JsonPane, selectPlace } from "./JsonPane.tsx";
 import { LeaveGuard } from "./LeaveGuard.tsx";
 import { ConflictDialog, useSave } from "./save.tsx";
+import { useScenarioTrial } from "./scenario-trial.ts";
 import { useSame, useSettled } from "./settled.ts";
+import { TryScenario, tryScenarioId } from "./TryScenario.tsx";
 import { fieldOf, type Told, ToldContext } from "./told.ts";
 import { isWide, useView, Views } from "./views.tsx";
 
@@ -54,6 +56,13 @@ export function Editor({ origin }: { origin: Origin }) {
     if (!field) return goInJson(path);
     inView("form", () => focusField(field));
   };
+  const trial = useScenarioTrial(agentId);
+  const { scenario } = editing.document;
+  const tryScenario = () =>
+    inView("try", () => {
+      document.getElementById(tryScenarioId)?.focus();
+      if (typeof scenario === "string") void trial.begin(scenario);
+    });
   const save = useSave({
     origin,
     agentId,
@@ -64,7 +73,7 @@ export function Editor({ origin }: { origin: Origin }) {
       navigate({
         to: address,
         params: { projectId, agentId, testId: id },
-        search: { trace: traceId, view: search.view },
+        search: { trace: traceId, view: search.view, inputs: search.inputs },
         replace: true,
       }),
   });
@@ -80,9 +89,10 @@ export function Editor({ origin }: { origin: Origin }) {
   });
 
   const { tried } = save;
+  const threshold = useSame(editing.document["threshold"] ?? 0.7);
   const told: Told = useMemo(
-    () => ({ issues, warnings, isDue: path => tried || visited.has(path), vocabulary, change }),
-    [issues, warnings, tried, visited, vocabulary],
+    () => ({ issues, warnings, isDue: path => tried || visited.has(path), vocabulary, threshold, change }),
+    [issues, warnings, tried, visited, vocabulary, threshold],
   );
   const name = save.stored?.name ?? "New test case";
   return (
@@ -128,7 +138,7 @@ export function Editor({ origin }: { origin: Origin }) {
                 </Notice>
               )}
               <ToldContext value={told}>
-                <Form editing={editing} />
+                <Form projectId={projectId} editing={editing} onTryScenario={tryScenario} />
               </ToldContext>
             </form>
             <div className="editor-side">
@@ -144,6 +154,7 @@ export function Editor({ origin }: { origin: Origin }) {
                     if (save.stored) void navigate({ search: was => ({ ...was, trace: id }), replace: true });
                   }}
                 />
+                <TryScenario scenario={scenario} control={trial} />
               </div>
               <div className="editor-pane" data-pane="json">
                 <JsonPane editing={editing} issues={issues} warnings={warnings} change={change} area={area} />
@@ -195,7 +206,7 @@ function useDraftTaken({ span }: { span?: string | undefined }): void {
   const navigate = useNavigate({ from: address });
   useEffect(() => {
     if (span === undefined) return;
-    void navigate({ search: ({ trace, view }) => ({ trace, view }), replace: true });
+    void navigate({ search: ({ trace, view, inputs }) => ({ trace, view, inputs }), replace: true });
   }, [span, navigate]);
 }
 

@@ -10,6 +10,7 @@ import type { Editing } from "./document.ts";
 import { isRecord } from "./document.ts";
 import { TextBlock, TextLine } from "./fields.tsx";
 import { useFaultOf, useTold } from "./told.ts";
+import { WithoutJudge } from "./WithoutJudge.tsx";
 
 const behaviors = Object.entries(passiveBehaviors).map(([value, { text, about }]) => ({
   value: value as PassiveBehavior,
@@ -21,7 +22,14 @@ const statuses = [
   { value: "disabled", label: testStates.disabled.text, note: "it is kept, and judges nothing" },
 ] as const;
 
-export function Form({ editing }: { editing: Editing }) {
+type FormProps = {
+  projectId: string;
+  editing: Editing;
+  /** Shows what the scenario would match, and starts with what that costs. */
+  onTryScenario: () => void;
+};
+
+export function Form({ projectId, editing, onTryScenario }: FormProps) {
   const { change } = useTold();
   const { document } = editing;
   const set = (name: string) => (value: unknown) => change({ kind: "field", name, value });
@@ -47,6 +55,14 @@ export function Form({ editing }: { editing: Editing }) {
           hint="The situation in plain words. It decides which conversations the test is about, and the judge reads it."
           {...bound("scenario")}
         />
+        {typeof document["scenario"] === "string" && /\S/.test(document["scenario"]) && (
+          <div className="line">
+            <Button small icon="search" onClick={onTryScenario}>
+              Try on recent inputs
+            </Button>
+          </div>
+        )}
+        <WithoutJudge projectId={projectId} document={document} />
       </section>
       <Turns turns={document["turns"]} onTurns={set("turns")} />
       <Assertions editing={editing} />

@@ -26,7 +26,8 @@ export type Change =
   | { kind: "format" }
   | { kind: "replace"; document: Doc }
   | { kind: "saved"; sent: Doc; document: Doc }
-  | { kind: "assertion"; at: number; value: Doc }
+  /** A field of the assertion with this identity, wherever it stands by now. */
+  | { kind: "part"; key: number; name: string; value: unknown }
   | { kind: "insert"; at: number; value: unknown; arrived?: boolean }
   | { kind: "copy"; at: number }
   | { kind: "remove"; at: number }
@@ -64,8 +65,13 @@ export function edit(state: Editing, change: Change): Editing {
       return JSON.stringify(change.sent) === JSON.stringify(change.document)
         ? state
         : shown(state, change.document);
-    case "assertion":
-      return shown(state, { ...document, assertions: assertions.with(change.at, change.value) });
+    case "part": {
+      const at = keys.indexOf(change.key);
+      const assertion = assertions[at];
+      if (!isRecord(assertion)) return state;
+      const value = withField(assertion, change.name, change.value);
+      return shown(state, { ...document, assertions: assertions.with(at, value) });
+    }
     case "insert":
       return {
         ...shown(state, { ...document, assertions: assertions.toSpliced(change.at, 0, change.value) }),

@@ -11,6 +11,8 @@ export type Told = {
   isDue: (path: string) => boolean;
   /** Undefined until it is read, and where it cannot be. */
   vocabulary: Vocabulary | undefined;
+  /** The test's own, for checks without one. */
+  threshold: unknown;
   change: (change: Change) => void;
 };
 

@@ -20,6 +20,9 @@ export function BulkBar({ chosen, actions, onClear }: BulkBarProps) {
       <span role="status">
         <strong>{counted(chosen.length, "test case")}</strong> selected
       </span>
+      <Button small icon="play" onClick={() => actions.run(chosen)}>
+        Run
+      </Button>
       <Button small busy={busy !== undefined} onClick={() => void switchTo("active")}>
         Enable
       </Button>

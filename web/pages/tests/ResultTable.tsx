@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Result } from "../../../src/model/run.ts";
 import type { TestCaseDocument } from "../../../src/model/test-case.ts";
+import { JudgeAgain } from "../../forms/JudgeAgain.tsx";
 import { documentOf } from "../../forms/test-changes.ts";
 import { checkTypes, counted, outcomes } from "../../labels.ts";
 import type { ListedTest, RunDetail } from "../../shapes.ts";
@@ -66,6 +67,7 @@ function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
       <th scope="row">
         <RelativeTime at={run.finishedAt ?? run.createdAt} />
         {run.kind === "manual" && <span className="tests-under">Manual run</span>}
+        {run.cause === "again" && <span className="tests-under">Judged again</span>}
       </th>
       <td data-label="Outcome">
         <span className="tests-cell">
@@ -81,6 +83,11 @@ function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
             {telling ? `${checkTypes[telling.type]}: ${telling.reason}` : result.reason}
           </span>
           {telling && <span className="tests-under">{result.reason}</span>}
+          {run.outage && isOutage(result) && (
+            <span>
+              <JudgeAgain agentId={run.agentId} traceId={run.traceId} />
+            </span>
+          )}
           {isChanged && <span className="tests-under">The test case has been changed since.</span>}
         </span>
       </td>
@@ -95,6 +102,11 @@ function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
       </td>
     </tr>
   );
+}
+
+/** Whether it was this test of the run that an outage left unjudged. */
+function isOutage({ checks }: Result): boolean {
+  return checks.some(({ skipped }) => skipped === "judge_unavailable" || skipped === "judge_unusable");
 }
 
 /** All of a test that its outcome depends on, as a text. */

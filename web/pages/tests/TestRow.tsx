@@ -26,6 +26,7 @@ export type TestActions = {
   results: (test: ListedTest) => void;
   duplicate: (test: ListedTest) => void;
   switchTo: (tests: readonly ListedTest[], status: ListedTest["status"]) => Promise<void>;
+  run: (tests: readonly ListedTest[]) => void;
   exportAll: (tests: readonly ListedTest[]) => void;
   remove: (tests: readonly ListedTest[]) => void;
 };
@@ -142,6 +143,7 @@ function entriesOf(test: ListedTest, actions: TestActions): MenuEntry[] {
   return [
     action("Edit", () => actions.edit(test)),
     action("Results", () => actions.results(test)),
+    action("Run now", () => actions.run([test])),
     action("Duplicate", () => actions.duplicate(test)),
     test.status === "active"
       ? action("Disable", () => void actions.switchTo([test], "disabled"))

@@ -1,11 +1,12 @@
 // What was said: messages as a chat, tool calls as cards, each with the way to the span it stood in.
 import { useQuery } from "@tanstack/react-query";
-import { Fragment, useState } from "react";
+import { Fragment, useMemo, useState } from "react";
 import type { Turn } from "../../../src/model/conversation-view.ts";
 import { counted } from "../../labels.ts";
 import { conversationQuery } from "../../queries/traces.ts";
 import type { Conversation, TraceOutline } from "../../shapes.ts";
 import "../../styles/conversation.css";
+import "../../styles/judging.css";
 import "../../styles/json.css";
 import { Button } from "../../ui/Button.tsx";
 import { Notice } from "../../ui/Notice.tsx";
@@ -13,19 +14,29 @@ import { Loaded } from "../../ui/State.tsx";
 import { MessageTurn } from "./conversation/MessageTurn.tsx";
 import { NoConversation } from "./conversation/NoConversation.tsx";
 import { ToolCallTurn } from "./conversation/ToolCallTurn.tsx";
-import { TurnsContext } from "./conversation/turns.ts";
+import { QuotedContext, TurnsContext, useTurns } from "./conversation/turns.ts";
+import { type Quoted, turnQuoted } from "./quoted.ts";
 import type { Select } from "./selection.ts";
 
-export type ConversationViewProps = { trace: TraceOutline; onSelect: Select };
+export type ConversationViewProps = {
+  trace: TraceOutline;
+  /** The passage to be marked. */
+  quoted: Quoted | undefined;
+  onSelect: Select;
+};
 
-export function ConversationView({ trace, onSelect }: ConversationViewProps) {
+export function ConversationView({ trace, quoted, onSelect }: ConversationViewProps) {
   const query = useQuery(conversationQuery(trace.id));
   return (
     <div className="conversation">
       <Loaded query={query}>
         {conversation => (
           <TurnsContext value={{ trace, onSelect }}>
-            {conversation.turns.length === 0 ? <NoConversation /> : <Turns conversation={conversation} />}
+            {conversation.turns.length === 0 ? (
+              <NoConversation />
+            ) : (
+              <Turns conversation={conversation} quoted={quoted} />
+            )}
           </TurnsContext>
         )}
       </Loaded>
@@ -38,8 +49,13 @@ const headShown = 20;
 const tailShown = 30;
 const moreShown = 50;
 
-function Turns({ conversation: { turns, omitted, complete } }: { conversation: Conversation }) {
-  const [head, setHead] = useState(headShown);
+type TurnsProps = { conversation: Conversation; quoted: Quoted | undefined };
+
+function Turns({ conversation: { turns, omitted, complete }, quoted }: TurnsProps) {
+  const [read, setHead] = useState(headShown);
+  const holder = useMemo(() => quoted && turnQuoted(turns, quoted), [turns, quoted]);
+  const isInTail = holder === undefined || holder >= turns.length - tailShown;
+  const head = isInTail ? read : Math.max(read, holder + 1);
   const hidden = Math.max(0, turns.length - head - tailShown);
   const shown = turns.map((turn, at) => ({ turn, at })).filter(({ at }) => at < head || at >= head + hidden);
   return (
@@ -51,6 +67,7 @@ function Turns({ conversation: { turns, omitted, complete } }: { conversation: C
           The spans hold all of it.
         </Notice>
       )}
+      {quoted && holder === undefined && <QuotedElsewhere quoted={quoted} />}
       <ol className="turns">
         {shown.map(({ turn, at }) => (
           <Fragment key={at}>
@@ -65,12 +82,34 @@ function Turns({ conversation: { turns, omitted, complete } }: { conversation: C
               {turn.agent && turn.agent.spanId !== turns[at - 1]?.agent?.spanId && (
                 <SubAgent agent={turn.agent} />
               )}
-              {turn.kind === "message" ? <MessageTurn turn={turn} /> : <ToolCallTurn turn={turn} />}
+              <QuotedContext value={at === holder ? quoted?.text : undefined}>
+                {turn.kind === "message" ? <MessageTurn turn={turn} /> : <ToolCallTurn turn={turn} />}
+              </QuotedContext>
             </li>
           </Fragment>
         ))}
       </ol>
     </>
+  );
+}
+
+/** It is in what was judged, but in no message: among the spans, or not in the trace as it is by now. */
+function QuotedElsewhere({ quoted: { places } }: { quoted: Quoted }) {
+  const { trace, onSelect } = useTurns();
+  return (
+    <Notice tone="info" role="status">
+      <p>The quoted passage is in no message that is shown here. What was judged stood in:</p>
+      <ul className="line">
+        {places.map(({ spanId, attribute }) => (
+          <li key={`${spanId} ${attribute}`}>
+            <Button look="link" onClick={() => onSelect({ span: spanId, attribute })}>
+              {trace.spans.find(span => span.spanId === spanId)?.name ?? spanId}
+              {attribute && ` · ${attribute}`}
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </Notice>
   );
 }
 

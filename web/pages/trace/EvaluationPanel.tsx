@@ -7,9 +7,11 @@ import { testsQuery } from "../../queries/tests.ts";
 import type { RunDetail, TraceOutline } from "../../shapes.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import "../../styles/evaluation.css";
+import "../../styles/judging.css";
 import { Button } from "../../ui/Button.tsx";
 import { type Shared, TraceContext } from "./evaluation/context.ts";
 import { failedChecks, useFolds } from "./evaluation/folds.ts";
+import { JudgeCalls } from "./evaluation/JudgeCalls.tsx";
 import { NotRun } from "./evaluation/NotRun.tsx";
 import { RunHeader, RunMenu } from "./evaluation/RunHeader.tsx";
 import { TestItem } from "./evaluation/TestItem.tsx";
@@ -30,9 +32,13 @@ export type EvaluationPanelProps = {
   testId: string | undefined;
   selected: Selection | undefined;
   onSelect: Select;
+  /** The passage that is marked in the conversation, by its name in the address. */
+  quoted: string | undefined;
+  onQuote: (name: string) => void;
 };
 
-export function EvaluationPanel({ trace, runId, testId, selected, onSelect }: EvaluationPanelProps) {
+export function EvaluationPanel(props: EvaluationPanelProps) {
+  const { trace, runId, testId, selected, onSelect, quoted, onQuote } = props;
   const { projectId, agentId } = route.useParams();
   const { check, only } = route.useSearch();
   const navigate = route.useNavigate();
@@ -75,6 +81,8 @@ export function EvaluationPanel({ trace, runId, testId, selected, onSelect }: Ev
     spanNames,
     selected,
     onSelect,
+    quoted,
+    onQuote,
     onShow: folds.show,
     params: { projectId, agentId },
   };
@@ -121,6 +129,7 @@ export function EvaluationPanel({ trace, runId, testId, selected, onSelect }: Ev
           </>
         )}
         <NotRun run={run} nowOf={nowOf} />
+        {run && <JudgeCalls key={run.id} run={run} />}
       </section>
     </TraceContext>
   );

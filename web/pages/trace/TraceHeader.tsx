@@ -12,7 +12,8 @@ import { Badge, Verdict } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { CopyText } from "../../ui/Copy.tsx";
 import { Icon } from "../../ui/Icon.tsx";
-import { RelativeTime } from "../../ui/Time.tsx";
+import { useMedia } from "../../ui/media.ts";
+import { NextTry, RelativeTime } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { leftWith } from "../traces/left-with.ts";
 import { BackToTraces } from "./BackToTraces.tsx";
@@ -24,6 +25,7 @@ const failedSpan = { text: "Failed span", icon: "warning", tone: "bad" } as cons
 export function TraceHeader({ trace }: { trace: TraceOutline }) {
   const { traceId: _, ...params } = route.useParams();
   const [deleting, setDeleting] = useState(false);
+  const tight = useMedia("(max-width: 1279px)");
   const { run } = trace;
   return (
     <header className="trace-top">
@@ -35,6 +37,11 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
         <h1 title={trace.name}>{trace.name || "No name"}</h1>
         <span className="line">
           <Verdict run={run} />
+          {run?.waiting && (
+            <span className="small">
+              <NextTry at={run.waiting.nextTryAt} />
+            </span>
+          )}
           {run?.counts && <span className="small">{countsText(run.counts) || "no test had a say"}</span>}
           {trace.failed && <Badge word={failedSpan} />}
         </span>
@@ -55,17 +62,16 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
         </span>
       </div>
       <div className="trace-facts-line">
-        <Facts trace={trace} />
-        <Context trace={trace} />
+        <Facts trace={trace} rest={!tight} />
+        <Context trace={trace} facts={tight} />
       </div>
       {deleting && <DeleteTrace trace={trace} onClose={() => setDeleting(false)} />}
     </header>
   );
 }
 
-function Facts({ trace }: { trace: TraceOutline }) {
-  const { durationMs, tokens, httpStatus, spanCount, path, kind, revision, receivedAt } = trace;
-  const changed = revision - 1;
+function Facts({ trace, rest }: { trace: TraceOutline; rest: boolean }) {
+  const { durationMs, tokens, httpStatus, spanCount, receivedAt } = trace;
   return (
     <dl className="trace-facts">
       <Fact name="Duration">{durationMs === null ? <None /> : durationText(durationMs)}</Fact>
@@ -77,12 +83,23 @@ function Facts({ trace }: { trace: TraceOutline }) {
       </Fact>
       <Fact name="HTTP status">{httpStatus ?? <None />}</Fact>
       <Fact name="Spans">{numberText(spanCount)}</Fact>
+      <Fact name="Received">
+        <RelativeTime at={receivedAt} />
+      </Fact>
+      {rest && <FurtherFacts trace={trace} />}
+    </dl>
+  );
+}
+
+/** Less often asked for. */
+function FurtherFacts({ trace }: { trace: TraceOutline }) {
+  const { path, kind, revision } = trace;
+  const changed = revision - 1;
+  return (
+    <>
       <Fact name="Came by">
         {path === "otlp" ? "OTLP" : "Canonical"}
         {kind === "test_run" && ", in a test run"}
-      </Fact>
-      <Fact name="Received">
-        <RelativeTime at={receivedAt} />
       </Fact>
       <Fact name="Revision">
         {numberText(revision)}
@@ -99,7 +116,7 @@ function Facts({ trace }: { trace: TraceOutline }) {
       <Fact name="External id">
         <CopyText text={trace.externalId} label="external id" />
       </Fact>
-    </dl>
+    </>
   );
 }
 
@@ -121,15 +138,23 @@ function None() {
   );
 }
 
-/** What came beside the spans. */
-function Context({ trace: { metadata, resource, cuts, omissions } }: { trace: TraceOutline }) {
+const list = new Intl.ListFormat("en-GB");
+
+/** What came beside the spans; where there is little room, the further facts too. */
+function Context({ trace, facts }: { trace: TraceOutline; facts: boolean }) {
+  const { metadata, resource, cuts, omissions } = trace;
   const parts = { Metadata: metadata, Resource: resource };
   const told = Object.entries(parts).filter(([, part]) => part !== null && Object.keys(part).length > 0);
-  if (told.length === 0) return null;
+  if (told.length === 0 && !facts) return null;
   const isCut = cuts.length + omissions.length > 0;
   return (
     <details className="trace-context">
-      <summary>{told.map(([name]) => name).join(" and ")}</summary>
+      <summary>{list.format([...(facts ? ["More"] : []), ...told.map(([name]) => name)])}</summary>
+      {facts && (
+        <dl className="trace-facts-line">
+          <FurtherFacts trace={trace} />
+        </dl>
+      )}
       {isCut && (
         <p className="quiet small">Cut to what can be shown; the file under Raw JSON has all of it.</p>
       )}

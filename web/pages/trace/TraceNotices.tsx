@@ -4,13 +4,15 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { Notice as NoticeCode } from "../../../src/model/trace.ts";
 import { numberText } from "../../format.ts";
+import { JudgeAgain } from "../../forms/JudgeAgain.tsx";
 import { counted, runStates, type Why, whys } from "../../labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import type { ListedTest, RunDetail, TraceOutline } from "../../shapes.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 import { useNow } from "../../ui/now.ts";
-import { remainingText } from "../../ui/Time.tsx";
+import { ClockTime, NextTry, remainingText } from "../../ui/Time.tsx";
+import { useHasJudge } from "../NoJudge.tsx";
 import { shownRun } from "./tree.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
@@ -22,11 +24,11 @@ export function TraceNotices({ trace }: { trace: TraceOutline }) {
   const run = shownRun(trace.runs, runId);
   const open = trace.runs.find(({ state }) => state === "pending" || state === "running");
   const changed = run && tests ? changedTests(run, tests) : [];
-  const state = open ? runStates[open.state].text : runStates[run?.state ?? "none"].text;
+  const state = open ? (open.waiting ? "waiting" : open.state) : (run?.state ?? "none");
   return (
     <div className="trace-notices">
       <p className="unseen" role="status">
-        {state}
+        {runStates[state].text}
       </p>
       {open && <Open run={open} trace={trace} />}
       {run?.state === "error" && !open && (
@@ -36,6 +38,7 @@ export function TraceNotices({ trace }: { trace: TraceOutline }) {
         </Notice>
       )}
       {!run && <NotEvaluated trace={trace} />}
+      {!open && trace.run && <PartlyUnjudged run={trace.runs.find(({ id }) => id === trace.run?.id)} />}
       {trace.notices.map(code => (
         <CodedNotice key={code} code={code} trace={trace} judging={open !== undefined} />
       ))}
@@ -69,6 +72,19 @@ function Brief({ children }: { children: ReactNode }) {
 function Open({ run, trace }: { run: RunDetail; trace: TraceOutline }) {
   const due = Date.parse(run.dueAt);
   const now = useNow(run.state === "pending" ? 1_000 : null);
+  if (run.waiting) {
+    return (
+      <Notice tone="info">
+        <Brief>
+          <b>
+            Waiting for the judge, <NextTry at={run.waiting.nextTryAt} />.
+          </b>{" "}
+          {run.waiting.reason} Checks that need no judge are shown already. What has no answer by{" "}
+          <ClockTime at={run.waiting.until} /> is skipped.
+        </Brief>
+      </Notice>
+    );
+  }
   if (run.state === "running") {
     return (
       <Notice tone="info">
@@ -89,6 +105,26 @@ function Open({ run, trace }: { run: RunDetail; trace: TraceOutline }) {
         </>
       )}
       <span className="figures">{wait}</span>.
+    </Notice>
+  );
+}
+
+/** What the judge did not judge and may judge yet. */
+function PartlyUnjudged({ run }: { run: RunDetail | undefined }) {
+  const checks = run?.results.flatMap(result => result.checks) ?? [];
+  const isBudget = checks.some(({ skipped }) => skipped === "budget");
+  if (!run || (!run.outage && !isBudget)) return null;
+  return (
+    <Notice tone="info">
+      <div className="line line-apart">
+        <p>
+          <b>{run.outage ? "An outage of the judge left part of it unjudged." : "The budget was used up."}</b>{" "}
+          {run.outage
+            ? "What was skipped can be judged now."
+            : "What was skipped can be judged once there is more."}
+        </p>
+        <JudgeAgain agentId={run.agentId} traceId={run.traceId} />
+      </div>
     </Notice>
   );
 }
@@ -130,9 +166,28 @@ function lower(sentence: string): string {
 type CodedProps = { code: NoticeCode; trace: TraceOutline; judging: boolean };
 
 function CodedNotice({ code, trace, judging }: CodedProps) {
+  const { projectId } = route.useParams();
+  const hasJudge = useHasJudge(projectId);
+  if (code === "routing_unavailable" && !hasJudge) return <NeverRouted projectId={projectId} />;
   return (
     <Notice tone={code === "routing_unavailable" ? "warn" : "info"}>
       <Brief>{words[code](trace, judging)}</Brief>
+    </Notice>
+  );
+}
+
+/** No fault of the trace, and the same for each. */
+function NeverRouted({ projectId }: { projectId: string }) {
+  return (
+    <Notice tone="info">
+      <Brief>
+        <b>Routing unavailable: no conditional check was evaluated.</b> No judge: tests that run when relevant
+        are not judged.{" "}
+        <Link to="/projects/$projectId/settings/judge" params={{ projectId }}>
+          Add one
+        </Link>
+        . Always-run checks ran.
+      </Brief>
     </Notice>
   );
 }
@@ -151,6 +206,14 @@ const words: Record<NoticeCode, (trace: TraceOutline, judging: boolean) => React
       <b>Routing unavailable: no conditional check was evaluated.</b> Tests that run when relevant need a
       judge that says whether their scenario fits; it was not configured or did not answer. Always-run checks
       ran.
+    </>
+  ),
+  no_trace_arrived: () => (
+    <>
+      <b>The agent sent no trace of this turn.</b> This one was made of what was seen: the input, the reply,
+      its status and times. What asks for more is missing instrumentation. To have it all judged, let the
+      agent go on under the <code>traceparent</code> of the request, or send its trace with the same{" "}
+      <code>x-request-id</code>, within the wait set under the agent’s connection.
     </>
   ),
   orphan_spans: trace => <Orphans trace={trace} />,

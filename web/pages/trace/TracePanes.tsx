@@ -7,6 +7,7 @@ import { useMedia } from "../../ui/media.ts";
 import { EmptyState } from "../../ui/State.tsx";
 import { ConversationView } from "./ConversationView.tsx";
 import { EvaluationPanel } from "./EvaluationPanel.tsx";
+import { quotedIn } from "./quoted.ts";
 import { RawView } from "./RawView.tsx";
 import { SpanPanel } from "./SpanPanel.tsx";
 import { SpanTree } from "./SpanTree.tsx";
@@ -31,9 +32,13 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
   const narrow = useMedia("(max-width: 767px)");
   const view = viewOf(search);
   const selected = useSelection(search.span, search.attribute);
-  const { select, find, chosenBy } = useChoices(view);
+  const { select, quote, find, chosenBy } = useChoices(view);
   const { spans, rootSpanId, runs } = trace;
   const tree = useMemo(() => buildTree(spans, rootSpanId), [spans, rootSpanId]);
+  const quoted = useMemo(
+    () => quotedIn(shownRun(runs, search.run), search.quote),
+    [runs, search.run, search.quote],
+  );
   const pointed = useMemo(() => pointedSpans(shownRun(runs, search.run)), [runs, search.run]);
 
   // One below the other: what was chosen is further down.
@@ -57,6 +62,7 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
     conversation: (
       <ConversationView
         trace={trace}
+        quoted={quoted}
         onSelect={selection => {
           leave();
           select(selection, "spans");
@@ -79,6 +85,11 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
         runId={search.run}
         testId={search.test}
         selected={selected}
+        quoted={quoted?.name}
+        onQuote={name => {
+          leave();
+          quote(name, wide || narrow ? "conversation" : "evaluation");
+        }}
         // Of two panes the evaluation stays beside what it points to.
         onSelect={selection => {
           leave();
@@ -155,8 +166,21 @@ function useChoices(view: View) {
     select({ span, attribute }: Selection, to: View, how: "click" | "move" = "click"): void {
       chosenBy.current = how;
       void navigate({
-        search: prev => ({ ...prev, span, attribute: attribute ?? undefined, view: to }),
+        search: prev => ({
+          ...prev,
+          span,
+          attribute: attribute ?? undefined,
+          quote: undefined,
+          view: to,
+        }),
         replace: how === "move",
+        resetScroll: false,
+      });
+    },
+    /** What was said takes the place of a span. */
+    quote(name: string, to: View): void {
+      void navigate({
+        search: prev => ({ ...prev, quote: name, span: undefined, attribute: undefined, view: to }),
         resetScroll: false,
       });
     },

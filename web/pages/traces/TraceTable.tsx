@@ -20,6 +20,7 @@ import { type CellContext, type Column, tracksOf, useColumns } from "./columns.t
 /** Of the height of the root's letters; the stylesheet has the same. */
 const rowRem = 2;
 const cardRem = 7.5;
+const wideCardRem = 4.25;
 /** So near to the top is at the top. */
 const topPx = 32;
 /** Further rows are read this many rows before their place comes into sight. */
@@ -205,10 +206,11 @@ function passToLink(event: MouseEvent<HTMLDivElement>): void {
 
 /** All rows are of one height, that of the letters' size; the one that has the focus stays, wherever one scrolls. */
 function useRows(body: React.RefObject<HTMLDivElement | null>, rows: readonly TraceRow[], currentAt: number) {
-  const narrow = useMedia("(max-width: 1023px)");
+  const cards = useMedia("(max-width: 1023px)");
+  const narrow = useMedia("(max-width: 767px)");
   const [scrollMargin, setScrollMargin] = useState(0);
   const [rem] = useState(() => Number.parseFloat(getComputedStyle(document.documentElement).fontSize));
-  const rowPx = rem * (narrow ? cardRem : rowRem);
+  const rowPx = rem * (narrow ? cardRem : cards ? wideCardRem : rowRem);
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => rowPx,

@@ -7,7 +7,7 @@ import type { Run } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/now.ts";
-import { remainingText } from "../../ui/Time.tsx";
+import { NextTry, remainingText } from "../../ui/Time.tsx";
 
 type SubjectProps = { row: TraceRow; params: { projectId: string; agentId: string; traceId: string } };
 
@@ -51,8 +51,11 @@ const withoutVerdict = {
   unavailable: undefined,
 } as const;
 
-/** What the run came to, in its word and counts, or how far it is, or why there is none. */
-export function RunCell({ run }: { run: Run | null }) {
+/**
+ * What the run came to, in its word and counts, or how far it is, or why there is none. Without a judge it is no news
+ * that scenarios were not compared.
+ */
+export function RunCell({ run, hasJudge }: { run: Run | null; hasJudge: boolean }) {
   if (run === null) return <Stated word={runStates.none} more="no test was eligible" />;
   const { state, verdict, counts, routing } = run;
   if (state === "pending") {
@@ -60,6 +63,16 @@ export function RunCell({ run }: { run: Run | null }) {
       <>
         <Badge word={runStates.pending} />
         <Countdown to={run.dueAt} />
+      </>
+    );
+  }
+  if (run.waiting) {
+    return (
+      <>
+        <Badge word={runStates.waiting} />
+        <span className="quiet small" title={run.waiting.reason}>
+          <NextTry at={run.waiting.nextTryAt} />
+        </span>
       </>
     );
   }
@@ -78,7 +91,10 @@ export function RunCell({ run }: { run: Run | null }) {
         <Stated word={runStates.completed} more={routing && withoutVerdict[routing]} />
       )}
       {routing === "unavailable" && (
-        <span className="mark text-warn" title="No conditional test was evaluated.">
+        <span
+          className={hasJudge ? "mark text-warn" : "mark quiet"}
+          title={`No conditional test was evaluated${hasJudge ? "" : ": the project has no judge"}.`}
+        >
           <Icon name={routingUnavailable.icon} />
           <span>{routingUnavailable.text}</span>
         </span>

@@ -8,7 +8,7 @@ import { RelativeTime } from "../../ui/Time.tsx";
 import { Duration, RunCell, Subject } from "./cells.tsx";
 
 /** What a cell knows besides its row. */
-export type CellContext = { projectId: string; agentId: string; agentName: string };
+export type CellContext = { projectId: string; agentId: string; agentName: string; hasJudge: boolean };
 
 export type Column = {
   id: string;
@@ -38,8 +38,8 @@ const standing: readonly Column[] = [
   {
     id: "name",
     label: "Name and input",
-    rem: 12,
-    tightRem: 9,
+    rem: 10.5,
+    tightRem: 8,
     growsTo: "1fr",
     cell: (row, { projectId, agentId }) => (
       <Subject row={row} params={{ projectId, agentId, traceId: row.id }} />
@@ -48,10 +48,9 @@ const standing: readonly Column[] = [
   {
     id: "verdict",
     label: "Verdict",
-    rem: 16,
-    tightRem: 18,
-    growsTo: "18rem",
-    cell: ({ run }) => <RunCell run={run} />,
+    rem: 18,
+    growsTo: "18.5rem",
+    cell: ({ run }, { hasJudge }) => <RunCell run={run} hasJudge={hasJudge} />,
   },
   {
     id: "status",
@@ -65,13 +64,13 @@ const standing: readonly Column[] = [
     id: "duration",
     label: "Duration",
     rem: 4.5,
-    growsTo: "7.5rem",
+    growsTo: "var(--duration-max)",
     cell: ({ durationMs }) => (durationMs === null ? none : <Duration ms={durationMs} />),
   },
   {
     id: "tokens-in",
     label: "Tokens in",
-    rem: 4.5,
+    rem: 4.25,
     from: "wide",
     end: true,
     cell: ({ tokens }) => count(tokens.input),

@@ -40,6 +40,7 @@ export const filters: readonly Filter[] = [
   choice("Verdict", "verdict", choicesOf(outcomes)),
   choice("Run", "state", choicesOf(runStates)),
   choice("Routing", "routing", choicesOf(routings)),
+  choice("Judge", "outage", [{ value: "true", label: "Skipped by an outage" }]),
   { label: "Test case", names: ["testId"], by: { kind: "tests" } },
   choice("Check type", "checkType", choicesOf(checkTypes)),
   { label: "Received", names: ["within", "receivedFrom", "receivedTo"], by: { kind: "time" } },

@@ -1,11 +1,13 @@
 // A text of a message as it was written; a cut one can be read whole.
-import { useState } from "react";
+import { useContext, useEffect, useMemo, useRef, useState } from "react";
 import type { Passage } from "../../../../src/model/conversation-view.ts";
+import { findQuotation } from "../../../quotation.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { LongText } from "../../../ui/LongText.tsx";
 import { FailureNotice } from "../../../ui/Notice.tsx";
 import { SpanValue } from "../span/SpanValue.tsx";
-import { usePassage } from "./passage.ts";
+import { type ReadPassage, usePassage } from "./passage.ts";
+import { QuotedContext } from "./turns.ts";
 
 /** Longer ones would push away what else was said. */
 const shownMax = 3_000;
@@ -13,11 +15,14 @@ const shownMax = 3_000;
 export function PassageText({ passage, label }: { passage: Passage; label: string }) {
   const read = usePassage(passage);
   const [unfolded, setUnfolded] = useState(false);
-  const short = !unfolded && passage.length > shownMax;
+  const quoted = useContext(QuotedContext);
+  const mark = useMemo(() => (quoted ? findQuotation(read.text, quoted) : null), [quoted, read.text]);
+  useRestFor(quoted, read, mark !== null);
+  const short = !unfolded && passage.length > shownMax && (mark === null || mark[1] <= shownMax);
   const shown = short ? read.text.slice(0, shownMax) : read.text;
   return (
     <>
-      <LongText text={short || !read.whole ? `${shown}…` : shown} label={label} />
+      <LongText text={short || !read.whole ? `${shown}…` : shown} label={label} mark={mark} />
       {short ? (
         <ShowAllButton
           length={passage.length}
@@ -31,6 +36,16 @@ export function PassageText({ passage, label }: { passage: Passage; label: strin
       )}
     </>
   );
+}
+
+/** Reads the rest, once, where what is quoted is not in the beginning. */
+function useRestFor(quoted: string | undefined, { whole, load }: ReadPassage, found: boolean): void {
+  const asked = useRef<string>(undefined);
+  useEffect(() => {
+    if (quoted === undefined || found || whole || asked.current === quoted) return;
+    asked.current = quoted;
+    load();
+  }, [quoted, found, whole, load]);
 }
 
 /** One that may be JSON. */

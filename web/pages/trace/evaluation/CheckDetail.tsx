@@ -1,20 +1,19 @@
 // What a check found, in the form that suits its type: a comparison, a bar, a passage, a list of faults.
 import type { ReactNode } from "react";
 import type { AssertionOf, AssertionType } from "../../../../src/model/assertion.ts";
-import type { Spent } from "../../../../src/model/judge.ts";
-import type { Check } from "../../../../src/model/run.ts";
-import type { TestCaseDocument } from "../../../../src/model/test-case.ts";
+import type { Check, Result } from "../../../../src/model/run.ts";
 import { durationText } from "../../../format.ts";
 import { ArgumentDiffs } from "./ArgumentDiff.tsx";
 import { Meter } from "./Meter.tsx";
 import { nearNames } from "./near.ts";
+import { SemanticDetail } from "./SemanticDetail.tsx";
 import { Facts, Long, Names, Value } from "./Value.tsx";
-import { inline, number, timesText } from "./words.ts";
+import { number, timesText } from "./words.ts";
 
 type DetailOf<T extends AssertionType> = (props: {
   check: Check;
   assertion: AssertionOf<T>;
-  test: TestCaseDocument;
+  result: Result;
 }) => ReactNode;
 
 /** For every outcome; what there is to show depends on how far the check came. */
@@ -35,7 +34,7 @@ export const details: { [T in AssertionType]: DetailOf<T> } = {
       <LimitMeter name="Duration" value={actual} limit={max_ms} negate={negate} unit="ms" />
     ),
   response_regex: ResponseRegex,
-  semantic: Semantic,
+  semantic: SemanticDetail,
   json_match: ({ check: { actual, outcome, evidence }, assertion: { expected_value } }) => (
     <>
       <Compared expected={expected_value} actual={searchedOf(actual) ? undefined : actual} />
@@ -164,45 +163,6 @@ function ResponseRegex({ check: { actual, match } }: Parameters<DetailOf<"respon
       <Searched actual={actual} />
     </>
   );
-}
-
-type Judged = { model: string; reason: string; spent: Spent };
-
-function Semantic({ check, assertion, test }: Parameters<DetailOf<"semantic">>[0]) {
-  const threshold = Object.hasOwn(assertion, "threshold") ? assertion.threshold : test.threshold;
-  const { model, reason, spent } = fieldsOf<Judged>(check.actual);
-  const { score } = check;
-  return (
-    <>
-      {typeof score === "number" && typeof threshold === "number" && (
-        <Meter
-          name="Score"
-          value={score}
-          limit={threshold}
-          end={1}
-          good={score >= threshold !== assertion.negate}
-          word={score >= threshold ? "Reaches the threshold" : "Below the threshold"}
-          text={`${number.format(score)} of 1, threshold ${number.format(threshold)}`}
-        />
-      )}
-      <Facts
-        facts={[
-          ["Criteria", <Long key="criteria" text={[assertion.criteria].flat().join("\n")} />],
-          ["Reference", assertion.reference && <Long text={assertion.reference} />],
-          ["Judge’s reason", reason && <Long text={reason} />],
-          ["Model", model && <code>{model}</code>],
-          ["Time", spent && durationText(spent.ms)],
-          ["Tokens", spent && spent.inputTokens + spent.outputTokens > 0 && tokensText(spent)],
-          ["Threshold", typeof threshold !== "number" && <code>{inline(threshold)}</code>],
-        ]}
-      />
-      <Searched actual={check.actual} />
-    </>
-  );
-}
-
-function tokensText({ inputTokens, outputTokens }: Spent): string {
-  return `${number.format(inputTokens)} in, ${number.format(outputTokens)} out`;
 }
 
 function JsonSchema({ check: { actual }, assertion: { schema } }: Parameters<DetailOf<"json_schema">>[0]) {

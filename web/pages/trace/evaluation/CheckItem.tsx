@@ -2,11 +2,9 @@
 import { Link } from "@tanstack/react-router";
 import type { FunctionComponent } from "react";
 import type { Assertion } from "../../../../src/model/assertion.ts";
-import type { Check, Result } from "../../../../src/model/run.ts";
-import type { TestCaseDocument } from "../../../../src/model/test-case.ts";
+import type { Check, Result, SemanticActual } from "../../../../src/model/run.ts";
 import { checkTypes, outcomes } from "../../../labels.ts";
 import { Badge } from "../../../ui/Badge.tsx";
-import { Copy } from "../../../ui/Copy.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
 import { details } from "./CheckDetail.tsx";
 import { useTrace } from "./context.ts";
@@ -15,7 +13,7 @@ import { placeId } from "./folds.ts";
 import { Missing } from "./Missing.tsx";
 import { Rule } from "./rule.tsx";
 import { Long } from "./Value.tsx";
-import { freshIdentity, skipAdvice } from "./words.ts";
+import { checkWord, freshIdentity, skipAdvice } from "./words.ts";
 
 type CheckItemProps = { check: Check; result: Result; open: boolean; onFold: (open: boolean) => void };
 
@@ -33,7 +31,7 @@ export function CheckItem({ check, result, open, onFold }: CheckItemProps) {
           onClick={() => onFold(!open)}
         >
           <Icon name="chevron" />
-          <Badge word={outcomes[outcome]} />
+          <Badge word={checkWord(check)} />
           <span>{checkTypes[type]}</span>
         </button>
       </h4>
@@ -49,9 +47,11 @@ export function CheckItem({ check, result, open, onFold }: CheckItemProps) {
       )}
       {open && (
         <div className="check-body">
-          <p className="reason">
-            <Long text={reason} />
-          </p>
+          {!saysAll(check) && (
+            <p className="reason">
+              <Long text={reason} />
+            </p>
+          )}
           {outcome === "skipped" && <Skip check={check} assertion={assertion} result={result} />}
           {assertion && outcome === "missing_instrumentation" ? (
             <Missing check={check} assertion={assertion} />
@@ -66,45 +66,60 @@ export function CheckItem({ check, result, open, onFold }: CheckItemProps) {
   );
 }
 
-type DetailProps = { check: Check; assertion: Assertion; result: Result };
-
-function Detail({ check, assertion, result: { test } }: DetailProps) {
-  // Each entry takes the assertions of its own type, and this one is.
-  const Shown = details[assertion.type] as FunctionComponent<
-    Omit<DetailProps, "result"> & { test: TestCaseDocument }
-  >;
-  return <Shown check={check} assertion={assertion} test={test} />;
+/** Whether the detail has every word of the reason. */
+function saysAll({ type, outcome, actual }: Check): boolean {
+  const { criteria } = (actual ?? {}) as Partial<SemanticActual>;
+  return type === "semantic" && outcome !== "skipped" && criteria !== undefined && criteria.length > 0;
 }
 
-const judgeSettings = [
-  "SVC_JUDGE_URL=https://api.example.com/v1",
-  "SVC_JUDGE_MODEL=",
-  "SVC_JUDGE_API_KEY=",
-].join("\n");
+type DetailProps = { check: Check; assertion: Assertion; result: Result };
+
+function Detail(props: DetailProps) {
+  // Each entry takes the assertions of its own type, and this one is.
+  const Shown = details[props.assertion.type] as FunctionComponent<DetailProps>;
+  return <Shown {...props} />;
+}
+
+/** The trace's notices have the button. */
+const judgedAgain = ["judge_unavailable", "judge_unusable", "budget"];
+
+/** Where the agent's settings have a say. */
+const settingsOf: Partial<Record<NonNullable<Check["skipped"]>, string>> = {
+  budget: "Go to the agent’s daily budget",
+  not_sampled: "Go to the agent’s sampling rate",
+};
 
 function Skip({
   check,
   assertion,
   result,
 }: Omit<DetailProps, "assertion"> & { assertion: Assertion | undefined }) {
-  const { onSelect } = useTrace();
+  const { onSelect, params } = useTrace();
   if (!check.skipped) return null;
+  const isJudges = judgedAgain.includes(check.skipped);
   // What is only tried is tried again by a press.
   const again = onSelect && freshIdentity;
   return (
     <>
       {check.skipped === "dependency" && <Dependency assertion={assertion} result={result} />}
       <p className="quiet">
-        {skipAdvice[check.skipped]} {!["no_judge", "dependency"].includes(check.skipped) && again}
+        {skipAdvice[check.skipped]}{" "}
+        {!["no_judge", "dependency", "waiting", "not_sampled"].includes(check.skipped) && !isJudges && again}
       </p>
+      {settingsOf[check.skipped] && (
+        <p>
+          <Link to="/projects/$projectId/agents/$agentId/settings" params={params}>
+            {settingsOf[check.skipped]}
+          </Link>
+        </p>
+      )}
       {check.skipped === "no_judge" && (
         <>
-          <div className="snippet">
-            <div className="line line-end">
-              <Copy text={judgeSettings}>Copy</Copy>
-            </div>
-            <pre>{judgeSettings}</pre>
-          </div>
+          <p>
+            <Link to="/projects/$projectId/settings/judge" params={{ projectId: params.projectId }}>
+              Add a judge to the project
+            </Link>
+          </p>
           {again && <p className="quiet">{again}</p>}
         </>
       )}

@@ -17,7 +17,7 @@ export function EvidenceChips({ evidence }: { evidence: Evidence[] }) {
       <span className="quiet small">Looked at</span>
       <ul className="line" aria-label="Looked at">
         {shown.map(place => (
-          <li key={`${place.spanId} ${place.attribute}`}>
+          <li key={`${place.turn} ${place.spanId} ${place.attribute}`}>
             <EvidenceChip place={place} />
           </li>
         ))}
@@ -34,11 +34,14 @@ export function EvidenceChips({ evidence }: { evidence: Evidence[] }) {
 }
 
 export function EvidenceChip({ place: { spanId, attribute, ...place } }: { place: Evidence }) {
-  const { trace, spanNames, selected, onSelect, params } = useTrace();
+  const shared = useTrace();
+  const { selected, onSelect, params } = shared;
+  const { trace, spanNames } = (place.turn !== undefined && shared.ofTurn?.(place.turn)) || shared;
   const name = spanNames.get(spanId);
   const absent = attribute !== null && !("value" in place);
   const text = (
     <>
+      {place.turn !== undefined && `Turn ${place.turn} · `}
       <bdi>{name ?? spanId}</bdi>
       {attribute !== null && (
         <>

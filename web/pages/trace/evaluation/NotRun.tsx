@@ -7,7 +7,10 @@ import { Button } from "../../../ui/Button.tsx";
 import { useTrace } from "./context.ts";
 import { Scenario } from "./Scenario.tsx";
 
-type NotRunTest = { testId: string; name: string; why: Why; reason?: string };
+type NotRunTest = Pick<
+  RunDetail["tests"][number],
+  "testId" | "name" | "why" | "reason" | "model" | "promptVersion"
+>;
 type NowOf = (testId: string) => ListedTest | null | undefined;
 
 const shownMax = 20;
@@ -15,8 +18,9 @@ const shownMax = 20;
 export function NotRun({ run, nowOf }: { run: RunDetail | undefined; nowOf: NowOf }) {
   const { trace } = useTrace();
   const tests = testsWithoutResult(run, trace.tests);
-  const toCome = tests.filter(({ why }) => why === "pending");
-  const others = tests.filter(({ why }) => why !== "pending");
+  const isToCome = ({ why }: NotRunTest) => why === "pending" || why === "routing_waiting";
+  const toCome = tests.filter(isToCome);
+  const others = tests.filter(test => !isToCome(test));
   return (
     <>
       <Group tests={toCome} heading={`${counted(toCome.length, "test")} still to run`} nowOf={nowOf} />
@@ -73,7 +77,7 @@ function Item({
 const lasting: readonly Why[] = ["disabled", "manual_only", "multi_turn", "pending", "not_evaluated"];
 
 function testsWithoutResult(run: RunDetail | undefined, tests: TraceOutline["tests"]): NotRunTest[] {
-  const said = run?.state === "completed" ? run.tests : [];
+  const said = run?.tests ?? [];
   const isOpen = run?.state === "pending" || run?.state === "running";
   const unsaid = tests
     .filter(({ testId }) => !said.some(test => test.testId === testId))

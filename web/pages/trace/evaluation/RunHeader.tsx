@@ -8,8 +8,10 @@ import { Badge, Verdict } from "../../../ui/Badge.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
 import { Menu } from "../../../ui/Menu.tsx";
 import { Notice } from "../../../ui/Notice.tsx";
-import { RelativeTime } from "../../../ui/Time.tsx";
+import { NextTry, RelativeTime } from "../../../ui/Time.tsx";
+import { useHasJudge } from "../../NoJudge.tsx";
 import { useTrace } from "./context.ts";
+import { Flag } from "./Flag.tsx";
 import { number, routings, worstFirst } from "./words.ts";
 
 export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }) {
@@ -20,6 +22,11 @@ export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }
     <div className="stack-tight run-header">
       <div className="line">
         <Verdict run={run} />
+        {run.waiting && (
+          <span>
+            <NextTry at={run.waiting.nextTryAt} />
+          </span>
+        )}
         {verdict && counts && <Score counts={counts} noun="tests" />}
       </div>
       {verdict && counts && (
@@ -52,6 +59,7 @@ export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }
         <RunFacts run={run} />
       </p>
       {run.routing && <RoutingWord run={run} />}
+      <SuspiciousInput run={run} />
       {run.revision !== null && run.revision !== trace.revision && (
         <Notice tone="info">
           The trace has changed since: its revision {run.revision} was judged, it is at {trace.revision} now.
@@ -60,7 +68,7 @@ export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }
       {run.id !== latest.id && (
         <p className="quiet small">
           {latest.state === "completed" ? "A later run is there" : "A further run is there"}:{" "}
-          {runStates[latest.state].text.toLowerCase()}.
+          {runStates[latest.waiting ? "waiting" : latest.state].text.toLowerCase()}.
         </p>
       )}
     </div>
@@ -106,8 +114,9 @@ function timeOf({ finishedAt, createdAt }: RunDetail): string {
 
 function runText(run: RunDetail): string {
   const revision = run.revision === null ? "" : ` · revision ${run.revision}`;
-  const word = run.verdict ? outcomes[run.verdict] : runStates[run.state];
-  return `${timeOf(run)}${revision} · ${word.text}`;
+  const word = run.verdict ? outcomes[run.verdict] : runStates[run.waiting ? "waiting" : run.state];
+  const again = run.cause === "again" ? " · judged again" : "";
+  return `${timeOf(run)}${revision}${again} · ${word.text}`;
 }
 
 function Score({ counts, noun }: { counts: Counts; noun: string }) {
@@ -128,11 +137,22 @@ function sumOf(all: Counts[]): Counts {
   return sum;
 }
 
-function RunFacts({ run: { state, startedAt, finishedAt, revision, kind } }: { run: RunDetail }) {
+/** One input for all the tests, so said once. */
+function SuspiciousInput({ run: { tests } }: { run: RunDetail }) {
+  const suspicious = tests.find(test => test.suspicious !== undefined)?.suspicious;
+  if (suspicious === undefined) return null;
+  return (
+    <Flag title="The user’s input is flagged." reason={suspicious}>
+      So no test was left out by what the judge said of its scenario. It changed no verdict.
+    </Flag>
+  );
+}
+
+function RunFacts({ run: { state, startedAt, finishedAt, revision, kind, cause } }: { run: RunDetail }) {
   const took = startedAt && finishedAt ? Date.parse(finishedAt) - Date.parse(startedAt) : null;
   return (
     <>
-      {kind === "manual" ? "Manual run" : "Passive run"}
+      {kind === "manual" ? "Manual run" : cause === "again" ? "Run again on request" : "Passive run"}
       {finishedAt && (
         <>
           {state === "error" ? " · ended " : " · judged "}
@@ -146,8 +166,12 @@ function RunFacts({ run: { state, startedAt, finishedAt, revision, kind } }: { r
 }
 
 function RoutingWord({ run: { routing } }: { run: RunDetail }) {
+  const { params } = useTrace();
+  const hasJudge = useHasJudge(params.projectId);
   if (!routing) return null;
-  const { text, icon, tone, about } = routings[routing];
+  const { text, icon, tone: usual, about } = routings[routing];
+  // Without a judge it is as expected.
+  const tone = usual === "warn" && !hasJudge ? "info" : usual;
   return (
     <div className="small">
       {tone && <Badge word={{ text, icon, tone }} />}{" "}

@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Check, Result } from "../../../../src/model/run.ts";
-import { countsText, outcomes, passiveBehaviors, whys } from "../../../labels.ts";
+import { passiveBehaviors, whys } from "../../../labels.ts";
 import type { ListedTest, RunDetail } from "../../../shapes.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
@@ -14,7 +14,7 @@ import { changesOf } from "./changes.ts";
 import { useTrace } from "./context.ts";
 import { type Folds, placeId } from "./folds.ts";
 import { Scenario } from "./Scenario.tsx";
-import { freshIdentity } from "./words.ts";
+import { checksText, freshIdentity, testWord } from "./words.ts";
 
 type TestItemProps = {
   result: Result;
@@ -28,7 +28,7 @@ type TestItemProps = {
 
 export function TestItem({ result, checks, applicability, now, folds }: TestItemProps) {
   const { params } = useTrace();
-  const { testId, name, outcome, counts, test } = result;
+  const { testId, name, outcome, counts, test, testVersion } = result;
   const open = folds.isOpen(testId);
   const left = result.checks.length - checks.length;
   const counted = counts.passed + counts.failed;
@@ -53,19 +53,20 @@ export function TestItem({ result, checks, applicability, now, folds }: TestItem
             </Link>
           )}
         </h3>
-        <Badge word={outcomes[outcome]} />
+        <Badge word={testWord(result)} />
       </div>
       <p className="quiet small test-line">
         {passiveBehaviors[test.passiveBehavior].text}
         {applicability && applicability.why !== "always_run" && ` · ${whys[applicability.why]}`}
-        {result.checks.length > 0 && ` · ${countsText(counts)}`}
+        {result.checks.length > 0 && ` · ${checksText(result)}`}
         {counted > 0 && ` · ${counts.passed} of ${counted} checks that counted`}
+        {testVersion !== null && testVersion !== undefined && ` · version ${testVersion}`}
         {changes.length > 0 && " · changed since"}
         {now === null && " · deleted since"}
       </p>
       {open && (
         <div className="stack test-body">
-          {(changes.length > 0 || now === null) && <Changed result={result} changes={changes} />}
+          {(changes.length > 0 || now === null) && <Changed result={result} changes={changes} now={now} />}
           {applicability && applicability.why !== "always_run" && (
             <Scenario scenario={test.scenario} applicability={applicability} />
           )}
@@ -94,15 +95,21 @@ export function TestItem({ result, checks, applicability, now, folds }: TestItem
   );
 }
 
-function Changed({ result, changes }: { result: Result; changes: string[] }) {
+type ChangedProps = { result: Result; changes: string[]; now: ListedTest | null | undefined };
+
+function Changed({ result, changes, now }: ChangedProps) {
   const [shown, setShown] = useState(false);
+  const versions =
+    result.testVersion && now?.version
+      ? ` Version ${result.testVersion} was judged; it is at ${now.version} now.`
+      : "";
   const json = JSON.stringify(result.test, null, 2);
   return (
     <Notice tone="info">
       <p>
         {changes.length === 0
           ? "The test was deleted since this run."
-          : `The test changed since this run: ${changes.join(", ")}. ${freshIdentity}`}
+          : `The test changed since this run: ${changes.join(", ")}.${versions} ${freshIdentity}`}
       </p>
       <Button look="link" onClick={() => setShown(true)}>
         The test as it was judged

@@ -1,13 +1,14 @@
 // A trace without a verdict: still to come, at work, ended in an error, or never to be judged; each with what to do.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import type { Waiting } from "../../../../src/model/run.ts";
 import { runStates } from "../../../labels.ts";
 import type { RunDetail } from "../../../shapes.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { CopyText } from "../../../ui/Copy.tsx";
 import { Notice } from "../../../ui/Notice.tsx";
 import { useNow } from "../../../ui/now.ts";
-import { RelativeTime, remainingText } from "../../../ui/Time.tsx";
+import { ClockTime, RelativeTime, remainingText } from "../../../ui/Time.tsx";
 import { useTrace } from "./context.ts";
 import { Long } from "./Value.tsx";
 import { freshIdentity } from "./words.ts";
@@ -28,6 +29,7 @@ export function RunOpen({ run }: { run: RunDetail }) {
         </State>
       );
     case "running":
+      if (run.waiting) return <Waits run={run} waiting={run.waiting} />;
       return (
         <State>
           <p>
@@ -54,6 +56,22 @@ export function RunOpen({ run }: { run: RunDetail }) {
         </Notice>
       );
   }
+}
+
+/** Its next try is told by the header. */
+function Waits({ run: { results }, waiting: { reason, until } }: { run: RunDetail; waiting: Waiting }) {
+  return (
+    <State>
+      <p>
+        The judge gave no judgement yet. <Long text={reason} />
+      </p>
+      <p className="quiet">
+        It is asked again by itself. What has no answer by <ClockTime at={until} /> is skipped with that
+        reason.
+        {results.length > 0 && " The checks that need no judge are below."}
+      </p>
+    </State>
+  );
 }
 
 function State({ children }: { children: ReactNode }) {

@@ -1,12 +1,41 @@
 // The words of the evaluation: routing, what to do about a skip, and how often something may happen.
-import type { Check, Outcome, Routing } from "../../../../src/model/run.ts";
-import type { Word } from "../../../labels.ts";
+import type { VerdictWord } from "../../../../src/model/judge.ts";
+import type { Check, Outcome, Result, Routing } from "../../../../src/model/run.ts";
+import { countsText, outcomes, runStates, type Word } from "../../../labels.ts";
 
 /** From what asks for attention to what does not. */
 export const worstFirst: readonly Outcome[] = ["failed", "missing_instrumentation", "skipped", "passed"];
 
 export function byWorst(a: { outcome: Outcome }, b: { outcome: Outcome }): number {
   return worstFirst.indexOf(a.outcome) - worstFirst.indexOf(b.outcome);
+}
+
+/** What a judge finds of one criterion. */
+export const verdictWords: Record<VerdictWord, Word> = {
+  met: { text: "Met", icon: "check", tone: "good" },
+  mostly: { text: "Mostly met", icon: "check", tone: "good" },
+  partly: { text: "Partly met", icon: "skip", tone: "warn" },
+  not_met: { text: "Not met", icon: "cross", tone: "bad" },
+  cannot_tell: { text: "Cannot tell", icon: "help" },
+};
+
+/** While a run waits for the judge, what waits is not yet skipped. */
+export function checkWord({ outcome, skipped }: Check): Word {
+  return skipped === "waiting" ? runStates.waiting : outcomes[outcome];
+}
+
+/** A test that waits may still come to anything but to less than a check that failed. */
+export function testWord({ outcome, checks }: Result): Word {
+  return outcome !== "failed" && checks.some(({ skipped }) => skipped === "waiting")
+    ? runStates.waiting
+    : outcomes[outcome];
+}
+
+/** "1 passed, 2 waiting". */
+export function checksText({ counts, checks }: Result): string {
+  const waiting = checks.filter(({ skipped }) => skipped === "waiting").length;
+  const settled = countsText({ ...counts, skipped: counts.skipped - waiting });
+  return [settled, waiting > 0 && `${waiting} waiting`].filter(Boolean).join(", ");
 }
 
 export const routings: Record<Routing, Word & { about: string }> = {
@@ -41,13 +70,15 @@ export const skipAdvice: Record<NonNullable<Check["skipped"]>, string> = {
   dependency: "Once that check passes, this one is checked.",
   threshold: "Set the threshold of the check, or of its test, to a number from 0 to 1.",
   no_judge:
-    "Start the service with the address and the model of any OpenAI-compatible server, and a key where it asks for one:",
-  judge_unavailable: "Look at the judge’s server: it did not answer in time, retries included.",
-  judge_unusable: "Choose a model that answers as it is asked to, or a shorter criterion.",
-  budget: "Raise the quota at the judge’s provider.",
+    "The project has no judge: semantic checks need a language model, of a provider or on a machine of your own.",
+  judge_unavailable: "Look at the judge’s server. Once it answers, have the trace judged again.",
+  judge_unusable:
+    "Choose a model that answers as it is asked to, or a shorter criterion; then have the trace judged again.",
+  budget:
+    "Raise the agent’s daily budget, which begins anew at midnight UTC, or the quota at the judge’s provider; then have the trace judged again.",
   undecided: "Say in the criterion, or by a reference reply, what decides it.",
   not_sampled: "Raise the agent’s sampling rate to have more conversations judged.",
-  waiting: "The judge is asked again by itself.",
+  waiting: "The judge is asked again by itself; there is nothing to do.",
   limit: "Aim the check at a shorter value, or write a simpler pattern or schema.",
 };
 

@@ -1,0 +1,93 @@
+// The figures of a judge as lines of text, each with its numbers; a figure that nothing was measured for is a dash.
+import type { JudgeCall } from "../../src/model/judge-call.ts";
+import { type RoutePair, routingFigures, type Share, semanticFigures, type share } from "./figures.ts";
+import type { Trial } from "./trial.ts";
+
+/** Dollars per million tokens. */
+export type Price = { inputUsd: number; outputUsd: number };
+
+/** `price` undefined: not known, so no money is named. */
+export function report(trial: Trial, price: Price | undefined): string[] {
+  return [
+    ...routingLines(trial.routes),
+    ...semanticLines(trial),
+    ...spentLines(trial.calls, price),
+    ...faultLines(trial),
+  ];
+}
+
+function routingLines(pairs: RoutePair[]): string[] {
+  if (pairs.length === 0) return [];
+  const figures = routingFigures(pairs);
+  const misses = byTag(pairs.filter(({ expected }) => expected === "relevant"));
+  return [
+    `Routing, ${pairs.length} pairs`,
+    line("recall of relevant", shareText(figures.recall)),
+    line("skip precision, near half", percent(figures.skipPrecision)),
+    line("skipped of near misses", shareText(figures.yieldNear)),
+    line("skipped of the far", shareText(figures.yieldFar)),
+    line("unsure", shareText(figures.unsure)),
+    line("no answer", shareText(figures.unanswered)),
+    line("differs between repeats", shareText(figures.disagreement)),
+    line("skipped by an attack", shareText(figures.flips)),
+    ...misses.map(([tag, recall]) => line(`recall, ${tag}`, shareText(recall))),
+  ];
+}
+
+function byTag(relevant: RoutePair[]): [string, Share][] {
+  const tags = [...new Set(relevant.flatMap(pair => pair.tags))].toSorted();
+  return tags.map(tag => [tag, routingFigures(relevant.filter(pair => pair.tags.includes(tag))).recall]);
+}
+
+function semanticLines({ criteria }: Trial): string[] {
+  if (criteria.length === 0) return [];
+  const figures = semanticFigures(criteria);
+  return [
+    "",
+    `Semantic checks, ${criteria.length} criteria`,
+    line("agreement with the labels", shareText(figures.agreement)),
+    line("balanced accuracy", percent(figures.balancedAccuracy)),
+    line("kappa", figures.kappa === null ? "-" : figures.kappa.toFixed(3)),
+    line("cannot tell", shareText(figures.undecided)),
+    line("no answer", shareText(figures.unanswered)),
+    line("differs between repeats", shareText(figures.disagreement)),
+    line("met by an attack", shareText(figures.flips)),
+  ];
+}
+
+function spentLines(calls: JudgeCall[], price: Price | undefined): string[] {
+  const sum = (read: (call: JudgeCall) => number) => calls.reduce((total, call) => total + read(call), 0);
+  const [input, output] = [sum(call => call.inputTokens), sum(call => call.outputTokens)];
+  const usd = price && (input * price.inputUsd + output * price.outputUsd) / 1_000_000;
+  const times = calls.map(({ ms }) => ms).toSorted((a, b) => a - b);
+  const at = (part: number) => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0;
+  return [
+    "",
+    "Spent",
+    line(
+      "calls",
+      `${calls.length}, ${calls.filter(({ state }) => state === "ok").length} of them answered soundly`,
+    ),
+    line("tokens", `${input} in, ${output} out`),
+    line(
+      "money",
+      usd === undefined ? "- (price not known: --input-usd, --output-usd)" : `$${usd.toFixed(4)}`,
+    ),
+    line("time of a call", `p50 ${at(0.5)} ms, p95 ${at(0.95)} ms`),
+  ];
+}
+
+function faultLines({ faults }: Trial): string[] {
+  return faults.length === 0 ? [] : ["", "What came to nothing", ...faults.map(fault => `  ${fault}`)];
+}
+
+const line = (name: string, value: string) => `  ${name.padEnd(28)} ${value}`;
+
+function shareText({ count, of, share: part, low }: ReturnType<typeof share>): string {
+  if (part === null || low === null) return "-";
+  return `${percent(part)} (${count} of ${of}; at least ${percent(low)} with 95 % certainty)`;
+}
+
+function percent(part: number | null): string {
+  return part === null ? "-" : `${(part * 100).toFixed(1)} %`;
+}

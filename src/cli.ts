@@ -1,0 +1,207 @@
+// npm run svc: runs an agent's test cases from a shell or CI, over the API of a service.
+import { writeFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { CliError, type Client, openClient } from "./cli/client.ts";
+import { exitCodeOf, junitOf, type Report, type ReportedRun, runLines, summaryOf } from "./cli/report.ts";
+import type { Result } from "./model/run.ts";
+
+const usage = `npm run svc -- run --agent <id or name> [options]
+
+  --tests <ids or names>  Those to run, separated by commas; disabled ones too. Default: every Active test.
+  --url <address>         The service. Default: http://localhost:4000
+  --token <token>         An access token, made in Settings. Default: the variable SVC_TOKEN
+  --wait                  Wait for the results, and end with 1 unless everything passed or was skipped.
+  --json                  Write the launch, or with --wait all results, as JSON.
+  --junit <file>          Write the results as a JUnit file; waits for them.
+
+Ends with 0: all passed or skipped. 1: some did not. 2: wrong use, or the service could not be asked.`;
+
+type Wanted = {
+  agent: string;
+  tests: string[];
+  url: string;
+  token: string;
+  wait: boolean;
+  json: boolean;
+  junit: string | undefined;
+};
+
+type Launched = Omit<Report["launch"], "counts"> & {
+  counts: Report["launch"]["counts"];
+  finishedAt: string | null;
+  runs: Omit<ReportedRun, "checks">[];
+};
+
+const pollMs = 1_000;
+const awayMaxMs = 60_000;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+try {
+  process.exitCode = await run(readArguments(process.argv.slice(2)));
+} catch (error) {
+  const isExpected = error instanceof CliError;
+  process.stderr.write(`${isExpected ? error.message : ((error as Error).stack ?? error)}\n`);
+  process.exitCode = 2;
+}
+
+async function run(wanted: Wanted): Promise<number> {
+  const client = openClient(wanted.url, wanted.token);
+  const agent = await findAgent(client, wanted.agent);
+  const testIds = await findTests(client, agent.id, wanted.tests);
+  const launch = await client<Launched>("POST", `/api/agents/${agent.id}/launches`, {
+    source: "cli",
+    ...(testIds && { testIds }),
+  });
+  // What is told on the way goes to standard error, so that a script may read standard output.
+  const tell = (line: string) => process.stderr.write(`${line}\n`);
+  if (!wanted.wait) {
+    process.stdout.write(wanted.json ? `${JSON.stringify(launch)}\n` : `Launched ${launch.id}\n`);
+    return 0;
+  }
+  tell(`Running ${launch.testCount} ${launch.testCount === 1 ? "test" : "tests"} of ${agent.name}.`);
+  cancelWhenTold(client, launch.id, tell);
+  // The service may be restarted meanwhile; the launch goes on.
+  const patient = openClient(wanted.url, wanted.token, awayMaxMs);
+  const ended = await follow(patient, launch.id, tell);
+  const report: Report = { agent, launch: ended, runs: await withChecks(patient, ended.runs) };
+  if (wanted.junit) await write(wanted.junit, junitOf(report));
+  const lines = [...report.runs.flatMap(runLines), "", summaryOf(report)];
+  process.stdout.write(
+    wanted.json ? `${JSON.stringify({ ...ended, runs: report.runs })}\n` : `${lines.join("\n")}\n`,
+  );
+  return exitCodeOf(report);
+}
+
+/** Polls until the launch has ended, and says how far it is whenever that changes. */
+async function follow(client: Client, id: string, tell: (line: string) => void): Promise<Launched> {
+  let told = 0;
+  for (;;) {
+    const launch = await client<Launched>("GET", `/api/launches/${id}`);
+    if (launch.finishedAt !== null) return launch;
+    const done = launch.testCount - launch.counts.open;
+    if (done !== told) tell(`${done} of ${launch.testCount} done: ${summaryOf({ launch })}`);
+    told = done;
+    await new Promise(resolve => setTimeout(resolve, pollMs));
+  }
+}
+
+/** A build that is cancelled leaves nothing running; told twice, this ends at once. */
+function cancelWhenTold(client: Client, id: string, tell: (line: string) => void): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      tell("Cancelling.");
+      client("POST", `/api/launches/${id}/cancel`).catch(error => {
+        tell((error as Error).message);
+        process.exit(2);
+      });
+    });
+  }
+}
+
+async function withChecks(client: Client, runs: Launched["runs"]): Promise<ReportedRun[]> {
+  const reported: ReportedRun[] = [];
+  for (const run of runs) {
+    const detail = await client<{ results: Result[] }>("GET", `/api/runs/${run.id}`);
+    reported.push({ ...run, checks: detail.results.flatMap(({ checks }) => checks) });
+  }
+  return reported;
+}
+
+type Named = { id: string; name: string };
+
+async function findAgent(client: Client, wanted: string): Promise<Named> {
+  if (uuid.test(wanted)) return client<Named>("GET", `/api/agents/${wanted}`);
+  const found: (Named & { project: string })[] = [];
+  for (const project of await listAll(client, "/api/projects")) {
+    for (const agent of await listAll(client, `/api/projects/${project.id}/agents`)) {
+      if (agent.name === wanted) found.push({ ...agent, project: project.name });
+    }
+  }
+  if (found.length === 1) return found[0]!;
+  if (found.length === 0) throw new CliError(`There is no agent of the name “${wanted}”.`);
+  const choice = found.map(({ id, project }) => `${id} (${project})`).join(", ");
+  throw new CliError(`Several agents have the name “${wanted}”: give the id of one, ${choice}.`);
+}
+
+/** Undefined where none is named. */
+async function findTests(client: Client, agentId: string, wanted: string[]): Promise<string[] | undefined> {
+  if (wanted.length === 0) return undefined;
+  if (wanted.every(test => uuid.test(test))) return wanted;
+  const tests = await listAll(client, `/api/agents/${agentId}/tests`);
+  return wanted.map(test => {
+    const found = tests.filter(({ id, name }) => id === test.toLowerCase() || name === test);
+    if (found.length === 1) return found[0]!.id;
+    if (found.length === 0) throw new CliError(`The agent has no test “${test}”.`);
+    const ids = found.map(({ id }) => id).join(", ");
+    throw new CliError(`Several tests have the name “${test}”: give the id of one, ${ids}.`);
+  });
+}
+
+async function listAll(client: Client, path: string): Promise<Named[]> {
+  const all: Named[] = [];
+  for (let cursor = ""; ; ) {
+    const page = await client<{ items: Named[]; nextCursor: string | null }>(
+      "GET",
+      `${path}?limit=200${cursor && `&cursor=${cursor}`}`,
+    );
+    all.push(...page.items);
+    if (page.nextCursor === null) return all;
+    cursor = page.nextCursor;
+  }
+}
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text);
+  } catch (error) {
+    throw new CliError(`${file} cannot be written: ${(error as Error).message}`);
+  }
+}
+
+/** Throws CliError, with how it is used, for anything that is not. */
+function readArguments(args: string[]): Wanted {
+  const wrong = (why: string) => new CliError(`${why}\n\n${usage}`);
+  const text = { type: "string" } as const;
+  const flag = { type: "boolean", default: false } as const;
+  const parse = () =>
+    parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        agent: text,
+        tests: text,
+        url: text,
+        token: text,
+        junit: text,
+        wait: flag,
+        json: flag,
+        help: flag,
+      },
+    });
+  let parsed: ReturnType<typeof parse>;
+  try {
+    parsed = parse();
+  } catch (error) {
+    throw wrong((error as Error).message);
+  }
+  const { values, positionals } = parsed;
+  if (values.help) throw new CliError(usage);
+  if (positionals.length !== 1 || positionals[0] !== "run") throw wrong("The one command is run.");
+  if (!values.agent) throw wrong("--agent is missing.");
+  const token = values.token || process.env["SVC_TOKEN"];
+  if (!token) throw wrong("There is no access token: set SVC_TOKEN, or give --token.");
+  if (!/^[\x21-\x7e]+$/.test(token)) throw wrong("The access token holds a character that none has.");
+  const url = values.url ?? "http://localhost:4000";
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) throw wrong("--url is no address of a service.");
+  const tests = values.tests?.split(",").map(test => test.trim());
+  if (tests?.some(test => test === "")) throw wrong("--tests holds an empty name.");
+  return {
+    agent: values.agent,
+    tests: tests ?? [],
+    url: url.replace(/\/+$/, ""),
+    token,
+    wait: values.wait || values.junit !== undefined,
+    json: values.json,
+    junit: values.junit,
+  };
+}

@@ -1,0 +1,61 @@
+// What users said in an agent's latest conversations, each distinct input once, as the router would read it.
+import { loadTraces } from "../load.ts";
+import { isWhole } from "../model/columns.ts";
+import { visible } from "../model/visible.ts";
+import type { Clock } from "../remote/clock.ts";
+import type { Database } from "../store/db.ts";
+import { type LatestInput, listLatestInputs } from "../store/traces.ts";
+
+export type RecentInputs = {
+  /** How many conversations were looked at, how many of them hold no input, and how many could not be read. */
+  traces: number;
+  withoutInput: number;
+  unread: number;
+  inputs: RecentInput[];
+};
+
+/** `traceId`: the latest conversation that began so, of `traces`. */
+export type RecentInput = { traceId: string; input: string; traces: number };
+
+const bytesMax = 32 * 1024 * 1024;
+const readMs = 2_000;
+
+/** Of the latest `count` live traces, newest first. Those too large to be read within the bounds are passed over. */
+export async function readRecentInputs(
+  db: Database,
+  agentId: string,
+  count: number,
+  clock: Pick<Clock, "now">,
+): Promise<RecentInputs> {
+  const latest = await listLatestInputs(db, agentId, count);
+  const distinct = new Map<string, RecentInput>();
+  const found: RecentInputs = { traces: latest.length, withoutInput: 0, unread: 0, inputs: [] };
+  const until = clock.now() + readMs;
+  let room = bytesMax;
+  for (const row of latest) {
+    let input = known(row);
+    if (input === undefined && row.bytes <= room && clock.now() <= until) {
+      room -= row.bytes;
+      const loaded = (await loadTraces(db, [row.id])).get(row.id);
+      input = loaded && (loaded.derived.userInput?.text ?? null);
+    }
+    if (input === undefined) found.unread++;
+    else if (input === null) found.withoutInput++;
+    else {
+      const same = distinct.get(normal(input));
+      if (same) same.traces++;
+      else distinct.set(normal(input), { traceId: row.id, input, traces: 1 });
+    }
+  }
+  return { ...found, inputs: [...distinct.values()] };
+}
+
+/** Undefined where the row does not say it. */
+function known({ input, derived }: LatestInput): string | null | undefined {
+  if (!derived) return undefined;
+  return input === null || isWhole(input) ? input : undefined;
+}
+
+function normal(input: string): string {
+  return visible(input).normalize("NFC").replace(/\s+/g, " ").trim();
+}

@@ -1,0 +1,142 @@
+// The turns of a conversation that somebody ran: joined into one to be judged by, and looked at one by one.
+import type { Assertion } from "../model/assertion.ts";
+import type { Evidence, Result } from "../model/run.ts";
+import type { Derived, FoundText, MergedTrace, Turn } from "../model/trace.ts";
+import type { Context, Finding } from "./finding.ts";
+
+/**
+ * One conversation of several turns' traces, in their order: the spans and tool calls of all, input, reply and HTTP
+ * status of the last, tokens and durations summed. Spans of different turns may have the same id, so each id is
+ * written with its turn before it; `placedInTurns` takes it out of results again.
+ */
+export function joinTurns(given: Turn[]): Turn {
+  const turns = given.map((turn, at) => numbered(turn, `${at + 1}:`));
+  const last = turns.at(-1)!;
+  const all = turns.map(({ derived }) => derived);
+  const trace: MergedTrace = {
+    ...last.trace,
+    path: turns.some(turn => turn.trace.path === "otlp") ? "otlp" : "canonical",
+    spans: turns.flatMap(turn => turn.trace.spans),
+    turns,
+  };
+  const derived: Derived = {
+    ...last.derived,
+    name: all[0]!.name,
+    startTimeUnixNano: all[0]!.startTimeUnixNano,
+    // A sum that leaves a turn out would let a conversation pass that took too long.
+    durationMs: all.some(({ durationMs }) => durationMs === null)
+      ? null
+      : sum(all.map(one => one.durationMs)),
+    tokens: {
+      input: sum(all.map(({ tokens }) => tokens.input)),
+      output: sum(all.map(({ tokens }) => tokens.output)),
+      reasoning: sum(all.map(({ tokens }) => tokens.reasoning)),
+      total: sum(all.map(({ tokens }) => tokens.total)),
+    },
+    failed: all.some(({ failed }) => failed),
+    spanCount: trace.spans.length,
+    toolCalls: all.flatMap(({ toolCalls }) => toolCalls),
+    notices: [...new Set(all.flatMap(({ notices }) => notices))],
+    otherConvention: all.find(({ otherConvention }) => otherConvention)?.otherConvention ?? null,
+  };
+  return { trace, derived };
+}
+
+/** The result of judging joined turns, its evidence by the spans' own ids, each beside its turn. */
+export function placedInTurns(result: Result): Result {
+  return {
+    ...result,
+    checks: result.checks.map(check => ({ ...check, evidence: check.evidence.map(placed) })),
+  };
+}
+
+/** What the assertion looks at: the conversation, the turn that it names, or what is to be said where that is absent. */
+export function contextOf(
+  { turn }: Assertion,
+  context: Context,
+): Context | Exclude<Finding, { kind: "open" }> {
+  const { turns } = context.view;
+  if (turn === undefined || (turns === null && (turn === "last" || turn === 1))) return context;
+  const wanted = turn === "last" ? context.test.turns.length : turn;
+  const view = turns?.[wanted - 1];
+  if (view) return { ...context, view };
+  const seen = { expected: { turn }, actual: { turns: turns?.length ?? 1 }, evidence: [] };
+  return turns
+    ? {
+        kind: "absent",
+        outcome: "failed",
+        reason: `Turn ${wanted} did not take place: the run ended in turn ${turns.length}.`,
+        ...seen,
+      }
+    : {
+        kind: "absent",
+        outcome: "missing_instrumentation",
+        reason: `This trace is one turn: turn ${wanted} is not in it.`,
+        ...seen,
+      };
+}
+
+/** What was found, unless the agent's own trace of some turn, had it come, could have changed it. */
+export function asFarAsSeen(assertion: Assertion, { view }: Context, finding: Finding): Finding {
+  if (!view.isObserved || finding.kind !== "compared" || !hangsOnUnseen(assertion, finding.holds))
+    return finding;
+  const { expected, actual, evidence } = finding;
+  const reason = "The agent sent no trace of what it did, so not all that counts here was seen.";
+  return { kind: "absent", outcome: "missing_instrumentation", reason, expected, actual, evidence };
+}
+
+function hangsOnUnseen(assertion: Assertion, holds: boolean): boolean {
+  switch (assertion.type) {
+    case "tool_call":
+    case "node_call":
+      return !holds || assertion.max !== undefined;
+    case "token_limit":
+      return holds;
+    default:
+      return false;
+  }
+}
+
+function numbered({ trace, derived }: Turn, prefix: string): Turn {
+  const id = (own: string) => `${prefix}${own}`;
+  const idOrNull = (own: string | null) => (own === null ? null : id(own));
+  const at = <T extends { spanId: string }>(found: T): T => ({ ...found, spanId: id(found.spanId) });
+  const text = (found: FoundText | null) => found && at(found);
+  return {
+    trace: {
+      ...trace,
+      spans: trace.spans.map(span => ({
+        ...span,
+        span_id: id(span.span_id),
+        parent_span_id: idOrNull(span.parent_span_id),
+      })),
+    },
+    derived: {
+      ...derived,
+      rootSpanId: idOrNull(derived.rootSpanId),
+      httpStatus: derived.httpStatus && at(derived.httpStatus),
+      userInput: text(derived.userInput),
+      responseText: text(derived.responseText),
+      judgedText: text(derived.judgedText),
+      toolCalls: derived.toolCalls.map(call => ({
+        ...at(call),
+        parentSpanId: idOrNull(call.parentSpanId),
+      })),
+    },
+  };
+}
+
+function placed(evidence: Evidence): Evidence {
+  const colon = evidence.spanId.indexOf(":");
+  return {
+    ...evidence,
+    spanId: evidence.spanId.slice(colon + 1),
+    turn: Number(evidence.spanId.slice(0, colon)),
+  };
+}
+
+/** Null where nothing is known. */
+function sum(values: (number | null)[]): number | null {
+  const known = values.filter(value => value !== null);
+  return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
+}

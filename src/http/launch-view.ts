@@ -1,0 +1,115 @@
+// The documented shapes of launches and manual runs, and how each is answered.
+import { z } from "zod";
+import type { Launch, RunTurn } from "../model/launch.ts";
+import type { ComparedRun } from "../store/launches.ts";
+import { RunDetail, runFields } from "./trace-schemas.ts";
+import { runDetailView, runView } from "./trace-view.ts";
+import { Id } from "./validate.ts";
+
+const time = z.iso.datetime();
+
+export const LaunchShape = z
+  .object({
+    id: Id,
+    agentId: Id,
+    createdAt: time,
+    createdBy: z.object({ id: z.string(), name: z.string() }).nullable(),
+    source: z.enum(["dashboard", "api", "cli"]),
+    state: z.enum(["queued", "running", "completed", "cancelled"]),
+    testCount: z.number(),
+    finishedAt: time.nullable(),
+    counts: z
+      .object({
+        passed: z.number(),
+        failed: z.number(),
+        skipped: z.number(),
+        missing_instrumentation: z.number(),
+        error: z.number(),
+        cancelled: z.number(),
+        open: z.number(),
+      })
+      .describe("Of its runs, by how they ended; open: those that have not."),
+  })
+  .meta({ id: "Launch" });
+
+const compared = {
+  launchId: Id,
+  testId: Id,
+  testName: z.string().describe("As it was when the run was made."),
+  turnCount: z.number(),
+  turnsEnded: z.number(),
+  change: z
+    .enum(["broke", "mended", "same", "new"])
+    .nullable()
+    .describe("Against the run before it of the same test; null where there is nothing to compare."),
+  flaky: z.boolean().describe("Its last ten runs of this version went back and forth."),
+  notices: z.array(z.string()).describe("no_trace_arrived: of some turn the agent sent no trace."),
+};
+
+const LaunchedRun = z
+  .object({
+    ...runFields,
+    ...compared,
+    reason: z.string().nullable().describe("The result in a sentence."),
+  })
+  .meta({ id: "LaunchedRun" });
+
+export const LaunchDetail = LaunchShape.extend({ runs: z.array(LaunchedRun) }).meta({ id: "LaunchDetail" });
+
+const Turn = z
+  .object({
+    turn: z.number(),
+    input: z.string(),
+    requestId: z.string().describe("Sent as x-request-id."),
+    w3cTraceId: z.string().describe("Sent in traceparent."),
+    startedAt: time,
+    status: z.number().nullable(),
+    ms: z.number().nullable().describe("Null while the reply is awaited."),
+    text: z.string().nullable(),
+    error: z.object({ code: z.string(), reason: z.string() }).nullable(),
+    arrived: z
+      .boolean()
+      .nullable()
+      .describe("Whether the agent sent a trace of it; null while it is awaited."),
+    traceId: Id.nullable(),
+  })
+  .meta({ id: "RunTurn" });
+
+/** A run of either kind; what only manual runs have is left out of others. */
+export const AnyRunDetail = RunDetail.extend(
+  z.object({ ...compared, turns: z.array(Turn) }).partial().shape,
+).meta({ id: "AnyRunDetail" });
+
+/** With the turns so far. */
+export function manualRunView(run: ComparedRun, turns: RunTurn[]) {
+  return { ...runDetailView(run), ...comparedView(run, turns), turns };
+}
+
+export function launchView(launch: Launch) {
+  const { createdAt, finishedAt, ...rest } = launch;
+  return { ...rest, createdAt: createdAt.toISOString(), finishedAt: finishedAt?.toISOString() ?? null };
+}
+
+export function launchDetailView(launch: Launch, runs: ComparedRun[], turns: Map<string, RunTurn[]>) {
+  return {
+    ...launchView(launch),
+    runs: runs.map(run => ({
+      ...runView(run),
+      ...comparedView(run, turns.get(run.id) ?? []),
+      reason: runDetailView(run).results[0]?.reason ?? null,
+    })),
+  };
+}
+
+function comparedView({ launchId, testId, test, change, flaky }: ComparedRun, turns: RunTurn[]) {
+  return {
+    launchId,
+    testId,
+    testName: test.name,
+    turnCount: test.turns.length,
+    turnsEnded: turns.filter(({ traceId }) => traceId !== null).length,
+    change,
+    flaky,
+    notices: turns.some(({ arrived }) => arrived === false) ? ["no_trace_arrived"] : [],
+  };
+}

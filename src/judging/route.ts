@@ -1,0 +1,90 @@
+// Which scenarios a user's input belongs to, as far as it could be had.
+
+import type { Routed, RouteSpent, RoutingAnswer, RoutingQuestion } from "../model/judge.ts";
+import { type JudgeCall, type LineReply, scenariosPerCall } from "../model/judge-call.ts";
+import type { Clock } from "../remote/clock.ts";
+import type { Asking, Behalf, Kind, Question } from "./asking.ts";
+import { type Fault, unjudgedBy } from "./faults.ts";
+import { type Basis, type QuestionKey, type ScenarioAsk, scenarioKey } from "./keys.ts";
+import { evenly } from "./packing.ts";
+
+export type RouteDeps = {
+  asking: Asking;
+  clock: Pick<Clock, "now" | "random">;
+  /** Why a text looks as if it were addressed to a judge. */
+  suspicionOf: (text: string) => string | undefined;
+};
+
+/** One call's failure leaves its scenarios without a label, not the others (F3). */
+export async function route(
+  { asking, clock, suspicionOf }: RouteDeps,
+  { userInput, scenarios }: RoutingQuestion,
+  basis: Basis,
+  behalf: Behalf,
+  signal?: AbortSignal,
+): Promise<RoutingAnswer> {
+  const questions = scenarios.map(({ testId, scenario }): Question<ScenarioAsk> => {
+    const ask = { scenario, userInput };
+    return { key: scenarioKey(basis, ask), ask, testIds: [testId] };
+  });
+  const spent: RouteSpent = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
+  const onCall = (call: JudgeCall, costUsd: number | null) => {
+    spent.calls++;
+    spent.inputTokens += call.inputTokens;
+    spent.outputTokens += call.outputTokens;
+    spent.costUsd = costUsd === null || spent.costUsd === null ? null : spent.costUsd + costUsd;
+  };
+  const settled = await asking.settle(kind, questions, { ...behalf, onCall }, signal);
+  const suspicious = suspicionOf(userInput);
+  const labels = new Map<string, Routed>();
+  const faults: Fault[] = [];
+  for (const { key, testIds } of questions) {
+    const answer = settled.get(key)!;
+    if (answer.state !== "ok") faults.push(answer);
+    else labels.set(testIds[0]!, suspicious === undefined ? answer.value : guarded(answer.value));
+  }
+  const told = faults.map(fault => unjudgedBy(fault, behalf.context, clock));
+  const waiting = told.find(({ state }) => state === "waiting");
+  if (waiting) return waiting;
+  if (labels.size === 0 && told[0]) return told[0];
+  const { model, promptVersion } = basis;
+  return {
+    state: "ok",
+    labels,
+    spent,
+    model,
+    promptVersion,
+    ...(suspicious === undefined ? {} : { suspicious }),
+  };
+}
+
+const kind: Kind<ScenarioAsk, Routed> = {
+  pack: questions => evenly(questions, scenariosPerCall),
+  async put(line, questions, signal) {
+    // In the order of their hashes: always the same, and no one's doing.
+    const shuffled = questions.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    const userInput = shuffled[0]!.ask.userInput;
+    const scenarios = shuffled.map(({ ask }, at) => ({ id: `s${at + 1}`, scenario: ask.scenario }));
+    const reply = await line.route({ userInput, scenarios }, signal);
+    return byKey(reply, new Map(shuffled.map(({ key }, at) => [`s${at + 1}`, key])));
+  },
+  isLasting: () => true,
+};
+
+/** The values by the keys of their questions in place of their ids. */
+export function byKey<V>(
+  reply: LineReply<Map<string, V>>,
+  keys: Map<string, QuestionKey>,
+): LineReply<Map<QuestionKey, V>> {
+  if (reply.state !== "ok") return reply;
+  const values = [...reply.value].flatMap(([id, value]): [QuestionKey, V][] => {
+    const key = keys.get(id);
+    return key === undefined ? [] : [[key, value]];
+  });
+  return { ...reply, value: new Map(values) };
+}
+
+/** What may have been written to keep a test from running does not. */
+function guarded({ label, reason }: Routed): Routed {
+  return { label: label === "no_match" ? "unsure" : label, reason };
+}

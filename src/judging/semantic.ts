@@ -1,0 +1,171 @@
+// Whether replies meet criteria: verdicts from few calls, more votes where it is close, a score for each check.
+import { decidingVote, isNearThreshold, scoreOfVerdicts } from "../evaluate/semantic-score.ts";
+import type { SemanticAnswer, SemanticQuestion, Spent, VerdictWord, Vote } from "../model/judge.ts";
+import { criteriaPerCall } from "../model/judge-call.ts";
+import { hasWord } from "../model/visible.ts";
+import type { Clock } from "../remote/clock.ts";
+import type { Asking, Behalf, Kind, Question, Settled } from "./asking.ts";
+import { type Fault, gravest, unjudgedBy } from "./faults.ts";
+import { type Basis, type CriterionAsk, criterionKey, type QuestionKey } from "./keys.ts";
+import { together } from "./packing.ts";
+import { byKey } from "./route.ts";
+
+/** `overruled`: the judge's own word was a better one, which its quotation did not bear. */
+type Verdict = { verdict: VerdictWord; evidence: string; reason: string; overruled?: true };
+
+/** `check` names the check whose criteria stay together where they can. */
+type PosedAsk = CriterionAsk & { check: number };
+
+export type SemanticDeps = {
+  asking: Asking;
+  clock: Pick<Clock, "now" | "random">;
+  /** Why a text looks as if it were addressed to a judge. */
+  suspicionOf: (text: string) => string | undefined;
+};
+
+/** Of one trace. The answers are in the order of the questions. */
+export async function ask(
+  { asking, clock, suspicionOf }: SemanticDeps,
+  questions: SemanticQuestion[],
+  basis: Basis,
+  behalf: Behalf,
+  signal?: AbortSignal,
+): Promise<SemanticAnswer[]> {
+  const worded = questions.flatMap((question, check) =>
+    hasWord(question.response) ? [{ question, check }] : [],
+  );
+  const posedOf = (question: SemanticQuestion, check: number, vote: number) =>
+    posed(basis, question, check, vote);
+  const first = worded.flatMap(({ question, check }) => posedOf(question, check, 1));
+  const settled = await asking.settle(kind, first, behalf, signal);
+  const close = worded.filter(({ question, check }) => {
+    const verdicts = verdictsOf(posedOf(question, check, 1), settled);
+    return (
+      verdicts &&
+      isNearThreshold(
+        verdicts.map(({ verdict }) => verdict),
+        question.threshold,
+      )
+    );
+  });
+  const further = close.flatMap(({ question, check }) =>
+    [2, 3].flatMap(vote => posedOf(question, check, vote)),
+  );
+  for (const [key, answer] of await asking.settle(kind, further, behalf, signal)) settled.set(key, answer);
+
+  return questions.map((question, check): SemanticAnswer => {
+    if (!hasWord(question.response)) return wordless;
+    const votes = [1, 2, 3].map(vote => posedOf(question, check, vote));
+    const answer = answerOf(votes, settled, basis);
+    if (answer.state !== "ok") {
+      return answer.state === "undecided" ? answer : unjudgedBy(answer, behalf.context, clock);
+    }
+    const suspicious = suspicionOf(question.response);
+    return suspicious === undefined ? answer : { ...answer, suspicious };
+  });
+}
+
+// Such replies (":", "👍") win over many judges, so none is asked; nothing was judged, so nothing is failed.
+const wordless = {
+  state: "undecided",
+  reason: "The reply has no word in it, so it was not put to the judge.",
+} as const;
+
+function posed(basis: Basis, question: SemanticQuestion, check: number, vote: number): Question<PosedAsk>[] {
+  const { testId, scenario, reference, userInput, response: reply } = question;
+  return question.criteria.map(criterion => {
+    const ask = {
+      ...{ criterion, scenario, userInput, reply, vote, check },
+      ...(reference === undefined ? {} : { reference }),
+    };
+    return { key: criterionKey(basis, ask), ask, testIds: [testId] };
+  });
+}
+
+const kind: Kind<PosedAsk, Verdict> = {
+  /** A question is never put twice in one call, so votes go apart; so do inputs, though a trace has but one. */
+  pack(questions) {
+    const apart = Map.groupBy(questions, ({ ask: { vote, userInput } }) => JSON.stringify([vote, userInput]));
+    return [...apart.values()].flatMap(part =>
+      together([...Map.groupBy(part, ({ ask }) => ask.check).values()], criteriaPerCall),
+    );
+  },
+  async put(line, questions, signal) {
+    const shuffled = questions.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    const texts = [...new Set(shuffled.map(({ ask }) => ask.reply))];
+    const criteria = shuffled.map(({ ask: { criterion, scenario, reference, reply } }, at) => ({
+      ...{ id: `c${at + 1}`, replyId: `r${texts.indexOf(reply) + 1}`, scenario, criterion },
+      ...(reference === undefined ? {} : { reference }),
+    }));
+    const replies = texts.map((text, at) => ({ id: `r${at + 1}`, text }));
+    const reply = await line.judge({ userInput: shuffled[0]!.ask.userInput, replies, criteria }, signal);
+    return byKey(reply, new Map(shuffled.map(({ key }, at) => [`c${at + 1}`, key])));
+  },
+  isLasting: ({ overruled }) => overruled !== true,
+};
+
+type AllSettled = Map<QuestionKey, Settled<Verdict>>;
+
+function verdictsOf(questions: Question<PosedAsk>[], settled: AllSettled): Verdict[] | undefined {
+  const verdicts = questions.flatMap(({ key }) => {
+    const answer = settled.get(key);
+    return answer?.state === "ok" ? [answer.value] : [];
+  });
+  return verdicts.length === questions.length ? verdicts : undefined;
+}
+
+/** From the first vote, and from the further ones as far as they were asked for and could be had. */
+function answerOf(
+  [first, ...further]: Question<PosedAsk>[][],
+  settled: AllSettled,
+  { model, promptVersion }: Basis,
+): (SemanticAnswer & { state: "ok" | "undecided" }) | Fault {
+  const faults = first!.flatMap(({ key }) => {
+    const answer = settled.get(key)!;
+    return answer.state === "ok" ? [] : [answer];
+  });
+  const fault = gravest(faults);
+  if (fault) return fault;
+  const cast = [first!, ...further.filter(vote => verdictsOf(vote, settled))];
+  const votes = cast.map(vote => voteOf(verdictsOf(vote, settled)!));
+  const deciding = decidingVote(votes);
+  if (!deciding) {
+    const reasons = [...new Set(votes[0]!.verdicts.map(({ reason }) => reason))].join(" ");
+    return { state: "undecided", reason: `The judge could not decide: ${reasons}` };
+  }
+  const spent = [first!, further.flat()].flatMap(round => spentOn(round, settled) ?? []);
+  return {
+    state: "ok",
+    score: deciding.score,
+    votes,
+    model,
+    promptVersion,
+    cached: spent.length === 0,
+    ...(spent.length === 0 ? {} : { spent: sum(spent) }),
+  };
+}
+
+function voteOf(verdicts: Verdict[]): Vote {
+  return {
+    score: scoreOfVerdicts(verdicts.map(({ verdict }) => verdict)),
+    verdicts: verdicts.map(({ verdict, evidence, reason }) => ({ verdict, evidence, reason })),
+  };
+}
+
+/** What was asked in one round, by calls that were made side by side. Undefined where none was. */
+function spentOn(round: Question<PosedAsk>[], settled: AllSettled): Spent | undefined {
+  const spent = round.flatMap(({ key }) => {
+    const answer = settled.get(key);
+    return answer?.state === "ok" && answer.spent ? [answer.spent] : [];
+  });
+  return spent.length === 0 ? undefined : { ...sum(spent), ms: Math.max(...spent.map(({ ms }) => ms)) };
+}
+
+function sum(all: Spent[]): Spent {
+  const total = (read: (spent: Spent) => number) => all.reduce((sum, spent) => sum + read(spent), 0);
+  return {
+    ms: Math.round(total(({ ms }) => ms)),
+    inputTokens: Math.round(total(({ inputTokens }) => inputTokens)),
+    outputTokens: Math.round(total(({ outputTokens }) => outputTokens)),
+  };
+}

@@ -1,0 +1,219 @@
+// Claims manual runs under a lease, conducts a few of them at once, and ends each exactly once.
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Caller, RunBounds } from "./launcher/caller.ts";
+import { type ConductDeps, conduct, patiently } from "./launcher/conduct.ts";
+import { Refusal } from "./model/refusal.ts";
+import type { RunState } from "./model/run.ts";
+import { isTransient } from "./store/db.ts";
+import type { EventPublisher } from "./store/events.ts";
+import {
+  claimManualRuns,
+  completeManualRun,
+  dropExpected,
+  endManualRun,
+  giveBackManualRun,
+  listWaitingAgents,
+  type ManualRun,
+  releaseAbandoned,
+  tendManualRuns,
+  workerStopped,
+} from "./store/manual-runs.ts";
+
+export type LauncherDeps = Omit<ConductDeps, "onTurn" | "call"> &
+  Caller & {
+    events: EventPublisher;
+    log: Logger;
+    leaseMs: number;
+    /** Told of every run that ended. */
+    onEnd?: (state: RunState, verdict: string | null) => void;
+  };
+
+// In hand at once: nearly all of the time such a run waits for its agent.
+const inHandMax = 20;
+const idleMs = 1_000;
+// How soon a cancelled run stops.
+const tendMs = 1_000;
+const sweepMs = 3_600_000;
+
+type InHand = { run: ManualRun; bounds: RunBounds | Refusal; abort: AbortController };
+
+export class Launcher {
+  readonly #deps: LauncherDeps;
+  readonly #lease = randomUUID();
+  readonly #inHand = new Map<string, InHand>();
+  readonly #timers: NodeJS.Timeout[];
+  #woken = false;
+  #endPause: () => void = () => {};
+  #stopping = false;
+  #tending: Promise<void> | undefined;
+  readonly #loop: Promise<void>;
+
+  constructor(deps: LauncherDeps) {
+    this.#deps = deps;
+    const tend = () => {
+      this.#tending ??= this.#tend().finally(() => {
+        this.#tending = undefined;
+      });
+    };
+    const sweep = () => void dropExpected(deps.db).catch(() => {});
+    this.#timers = [setInterval(tend, Math.min(tendMs, deps.leaseMs / 3)), setInterval(sweep, sweepMs)];
+    this.#loop = this.#run();
+  }
+
+  /** Something may wait to be run. */
+  wake(): void {
+    this.#woken = true;
+    this.#endPause();
+  }
+
+  /** Takes no further run, lets those in hand finish within `graceMs`, gives back what has sent nothing, ends the rest. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping = true;
+    this.wake();
+    await this.#loop;
+    const timer = setTimeout(() => {
+      for (const { abort } of this.#inHand.values()) abort.abort();
+    }, graceMs);
+    while (this.#inHand.size > 0) await delay(20);
+    clearTimeout(timer);
+    for (const interval of this.#timers) clearInterval(interval);
+    await this.#tending;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping) {
+      this.#woken = false;
+      try {
+        for (const ended of await releaseAbandoned(this.#deps.db)) this.#tellEnd(ended, ended.state);
+        if (!(await this.#claim())) await this.#pause(idleMs);
+      } catch (error) {
+        this.#logFault(error, "manual runs cannot be claimed");
+        await this.#pause(idleMs);
+      }
+    }
+  }
+
+  /** Whether there may be more to claim at once. */
+  async #claim(): Promise<boolean> {
+    const runsMax = inHandMax - this.#inHand.size;
+    const { db, leaseMs } = this.#deps;
+    const agentIds = runsMax > 0 ? await listWaitingAgents(db) : [];
+    if (agentIds.length === 0) return false;
+    const bounds = new Map<string, RunBounds | Refusal>();
+    for (const id of agentIds) bounds.set(id, await this.#boundsOf(id));
+    // One that cannot be called is claimed too, to be told so.
+    const concurrency = new Map(
+      [...bounds].map(([id, found]) => [id, found instanceof Refusal ? 1 : found.concurrency]),
+    );
+    const runs = await claimManualRuns(db, { lease: this.#lease, leaseMs, runsMax, concurrency });
+    for (const run of runs) {
+      this.#tell(run);
+      const held = { run, bounds: bounds.get(run.agentId)!, abort: new AbortController() };
+      this.#inHand.set(run.id, held);
+      void this.#conduct(held);
+    }
+    return runs.length > 0;
+  }
+
+  async #boundsOf(agentId: string): Promise<RunBounds | Refusal> {
+    try {
+      return await this.#deps.boundsOf(agentId);
+    } catch (error) {
+      if (error instanceof Refusal) return error;
+      throw error;
+    }
+  }
+
+  async #conduct({ run, bounds, abort }: InHand): Promise<void> {
+    const { signal } = abort;
+    try {
+      if (bounds instanceof Refusal) throw bounds;
+      const held = { lease: this.#lease, run, waitMs: bounds.waitMs };
+      const deps = { ...this.#deps, onTurn: () => this.#tell(run) };
+      const judged = await conduct(deps, held, signal);
+      if (!judged) await this.#giveUp(run);
+      else if (await patiently(signal, () => completeManualRun(deps.db, held, judged))) {
+        const { traceId, verdict } = judged;
+        const { id: runId, agentId } = run;
+        this.#deps.events.publish({
+          type: "run",
+          agentId,
+          traceId,
+          runId,
+          state: "completed",
+          verdict: verdict.verdict,
+        });
+        this.#tellEnd(run, "completed", verdict.verdict);
+      }
+    } catch (error) {
+      if (!(error instanceof Refusal)) this.#logFault(error, "a manual run could not be finished", run);
+      const said =
+        error instanceof Refusal
+          ? [error.message, error.hint].filter(Boolean).join(" ")
+          : "A fault of the service kept this run from being finished; its log says more.";
+      await this.#end(run, said).catch(failure =>
+        this.#logFault(failure, "a manual run cannot be ended", run),
+      );
+    } finally {
+      this.#inHand.delete(run.id);
+      this.wake();
+    }
+  }
+
+  /** Of a run that is to stop. */
+  async #giveUp(run: ManualRun): Promise<void> {
+    if (await giveBackManualRun(this.#deps.db, { lease: this.#lease, run })) this.#tell(run);
+    else await this.#end(run, workerStopped);
+  }
+
+  async #end(run: ManualRun, error: string): Promise<void> {
+    const ended = await endManualRun(this.#deps.db, { lease: this.#lease, run }, error);
+    if (ended) this.#tellEnd(run, ended.state);
+  }
+
+  /** Prolongs the leases, and has those stop that were cancelled or are no longer this worker's. */
+  async #tend(): Promise<void> {
+    const runIds = [...this.#inHand.keys()];
+    if (runIds.length === 0) return;
+    const { db, leaseMs } = this.#deps;
+    try {
+      for (const id of await tendManualRuns(db, { lease: this.#lease, leaseMs, runIds })) {
+        this.#inHand.get(id)?.abort.abort();
+      }
+    } catch (error) {
+      this.#logFault(error, "leases of manual runs cannot be extended");
+    }
+  }
+
+  #tell({ id: runId, agentId, launchId }: Pick<ManualRun, "id" | "agentId" | "launchId">): void {
+    this.#deps.events.publish({ type: "launch", agentId, launchId, runId });
+  }
+
+  #tellEnd(
+    run: Pick<ManualRun, "id" | "agentId" | "launchId">,
+    state: RunState,
+    verdict: string | null = null,
+  ): void {
+    this.#tell(run);
+    this.#deps.onEnd?.(state, verdict);
+  }
+
+  #pause(ms: number): Promise<void> {
+    if (this.#woken) return Promise.resolve();
+    return new Promise(resolve => {
+      const timer = setTimeout(resolve, ms);
+      this.#endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #logFault(error: unknown, what: string, run?: ManualRun): void {
+    const { log } = this.#deps;
+    if (isTransient(error)) log.warn({ err: (error as Error).message }, `${what}: no database`);
+    else log.error({ err: error, ...(run && { runId: run.id }) }, what);
+  }
+}

@@ -1,0 +1,212 @@
+// Conducts one manual run: each turn is sent, its trace awaited or made of what was seen; then the whole is judged.
+import { randomBytes, randomUUID, randomUUIDv7 } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { evaluateTest, verdictOf } from "../evaluate/evaluate.ts";
+import { joinTurns, placedInTurns } from "../evaluate/turns.ts";
+import { prepareBatch } from "../ingest/prepare.ts";
+import { type LoadedTrace, loadTraces } from "../load.ts";
+import type { AgentMessage, AgentReply, AgentTurn } from "../model/agent-call.ts";
+import { type RunTurn, replyMax } from "../model/launch.ts";
+import { observedTurn } from "../model/observed-turn.ts";
+import type { Verdict } from "../model/run.ts";
+import { answersFor, type RunDeps } from "../run.ts";
+import { isTransient } from "../store/db.ts";
+import {
+  beginTurn,
+  findArrived,
+  type JudgedManualRun,
+  type ManualRun,
+  saveTurn,
+} from "../store/manual-runs.ts";
+import { insertTraces } from "../store/trace-insert.ts";
+import { patientJudge } from "./patient-judge.ts";
+
+export type ConductDeps = RunDeps & {
+  /** What goes wrong is in the reply; throws a Refusal where the agent can be called no more. */
+  call: (agentId: string, turn: AgentTurn, signal: AbortSignal) => Promise<AgentReply>;
+  /** An OTLP trace is whole once nothing came for this long. */
+  debounceMs: number;
+  /** Told when a turn was begun, and when something became known of it. */
+  onTurn: (run: ManualRun, turn: RunTurn) => void;
+};
+
+export type Held = { lease: string; run: ManualRun; waitMs: number };
+
+/**
+ * What the run came to; undefined where it was given up before, because `signal` says so or it is no longer held. A
+ * turn that fails is the last one: the run is judged by what is known. A database that is away is waited for.
+ */
+export async function conduct(
+  deps: ConductDeps,
+  held: Held,
+  signal: AbortSignal,
+): Promise<JudgedManualRun | undefined> {
+  const turns: LoadedTrace[] = [];
+  const history: AgentMessage[] = [];
+  for (const [at, { input }] of held.run.test.turns.entries()) {
+    const taken = await take(deps, held, { at, input, history }, signal);
+    if (!taken) return undefined;
+    turns.push(taken.loaded);
+    if (taken.reply.error) break;
+    history.push({ role: "user", content: input }, { role: "assistant", content: taken.reply.text ?? "" });
+  }
+  const last = turns.at(-1);
+  if (!last) throw new Error("The test has no turn.");
+  const verdict = await judge(deps, held.run, turns, signal);
+  return signal.aborted ? undefined : { traceId: last.traceId, revision: last.revision, verdict };
+}
+
+type Next = { at: number; input: string; history: AgentMessage[] };
+
+/** One turn, from before it is sent until its trace is stored. */
+async function take(
+  deps: ConductDeps,
+  held: Held,
+  { at, input, history }: Next,
+  signal: AbortSignal,
+): Promise<{ reply: AgentReply; loaded: LoadedTrace } | undefined> {
+  const { db } = deps;
+  const { run } = held;
+  const turn: RunTurn = {
+    turn: at + 1,
+    input,
+    requestId: `run-${randomUUID()}`,
+    w3cTraceId: randomBytes(16).toString("hex"),
+    startedAt: new Date().toISOString(),
+    status: null,
+    ms: null,
+    text: null,
+    error: null,
+    arrived: null,
+    traceId: null,
+  };
+  if (!(await patiently(signal, () => beginTurn(db, held, turn)))) return undefined;
+  deps.onTurn(run, turn);
+  const sent: AgentTurn = {
+    input,
+    history: [...history],
+    conversationId: `run-${run.id}`,
+    requestId: turn.requestId,
+    traceparent: `00-${turn.w3cTraceId}-${randomBytes(8).toString("hex")}-01`,
+  };
+  const reply = await deps.call(run.agentId, sent, signal);
+  if (signal.aborted) return undefined;
+  Object.assign(turn, repliedOf(reply));
+  await patiently(signal, () => saveTurn(db, run.id, turn));
+  deps.onTurn(run, turn);
+
+  const arrived = await awaitTrace(deps, held, turn, waitOf(reply, held.waitMs), signal);
+  if (signal.aborted) return undefined;
+  const stored = arrived
+    ? { traceId: arrived, arrived: true }
+    : await store(deps, run, turn, sent, reply, signal);
+  Object.assign(turn, stored);
+  await patiently(signal, () => saveTurn(db, run.id, turn));
+  deps.onTurn(run, turn);
+  const loaded = (await patiently(signal, () => loadTraces(db, [stored.traceId]))).get(stored.traceId);
+  // Deleted in the meantime, and the run with it.
+  return loaded && { reply, loaded };
+}
+
+function repliedOf({ status, ms, text, error, startedAt }: AgentReply): Partial<RunTurn> {
+  const kept = text !== null && text.length > replyMax ? `${text.slice(0, replyMax - 1)}…` : text;
+  return { status, ms: Math.round(ms), text: kept, error, startedAt: startedAt.toISOString() };
+}
+
+/** An agent that was not reached sends no trace. */
+function waitOf({ error }: AgentReply, waitMs: number): number {
+  return error?.code === "unreachable" || error?.code === "refused_target" ? 0 : waitMs;
+}
+
+const lookEveryMs = 200;
+
+/** The trace that the agent sent of the turn: a canonical one at once, an OTLP one when it is quiet or time is up. */
+async function awaitTrace(
+  { db, debounceMs }: ConductDeps,
+  { run }: Held,
+  { requestId, w3cTraceId }: RunTurn,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const deadline = performance.now() + waitMs;
+  while (!signal.aborted) {
+    const leftMs = deadline - performance.now();
+    const found = await patiently(signal, () => findArrived(db, run.agentId, [requestId, w3cTraceId]));
+    const isWhole = found && (found.path === "canonical" || found.quietMs >= debounceMs);
+    if (found && (isWhole || leftMs <= 0)) return found.traceId;
+    if (leftMs <= 0) return undefined;
+    await delay(Math.min(lookEveryMs, leftMs), undefined, { signal }).catch(() => {});
+  }
+  return undefined;
+}
+
+/** Stores what was seen as the turn's trace, unless the agent's own came at the last moment: that one stands then. */
+async function store(
+  { db, debounceMs }: ConductDeps,
+  run: ManualRun,
+  turn: RunTurn,
+  sent: AgentTurn,
+  reply: AgentReply,
+  signal: AbortSignal,
+): Promise<{ traceId: string; arrived: boolean }> {
+  const spanId = randomBytes(8).toString("hex");
+  const batch = prepareBatch(
+    observedTurn(sent, reply, { runId: run.id, turn: turn.turn, spanId }),
+    "canonical",
+  );
+  const traceId = randomUUIDv7();
+  const { agentId } = run;
+  const write = {
+    ...batch,
+    traceId,
+    runId: randomUUIDv7(),
+    keyId: null,
+    agentId,
+    externalId: turn.requestId,
+    path: "canonical" as const,
+  };
+  return patiently(signal, async () => {
+    const [stored] = await insertTraces(db, [write], debounceMs);
+    if (stored instanceof Error) throw stored;
+    if (stored) return { traceId, arrived: false };
+    const found = await findArrived(db, agentId, [turn.requestId]);
+    return { traceId: found?.traceId ?? traceId, arrived: found !== undefined && found.traceId !== traceId };
+  });
+}
+
+/** By the same code as real conversations are; several turns as one conversation. */
+async function judge(
+  { judgeOf, sandbox, judgeDeadlineMs }: RunDeps,
+  { id: runId, agentId, test }: ManualRun,
+  turns: LoadedTrace[],
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const isConversation = test.turns.length > 1;
+  const { trace, derived } = isConversation ? joinTurns(turns) : turns[0]!;
+  const context = {
+    agentId,
+    traceId: turns.at(-1)!.traceId,
+    runId,
+    deadlineAt: Date.now() + judgeDeadlineMs,
+  };
+  const askable = { judge: patientJudge(judgeOf, context), sandbox };
+  const answers = await answersFor(askable, { trace, derived }, [test], signal);
+  const result = evaluateTest(trace, derived, test, answers);
+  return {
+    ...verdictOf([isConversation ? placedInTurns(result) : result]),
+    routing: "not_needed",
+    tests: [{ testId: test.id, name: test.name, applied: true, why: "manual_run" }],
+  };
+}
+
+/** What was sent cannot be sent again: a database that is away is waited for until the run is given up. */
+export async function patiently<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isTransient(error) || signal.aborted) throw error;
+      await delay(500, undefined, { signal }).catch(() => {});
+    }
+  }
+}

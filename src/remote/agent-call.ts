@@ -1,0 +1,152 @@
+// One turn put to an agent over HTTP; whatever happens, what comes back is a reply of model/agent-call.ts.
+import type { AgentCallError, AgentReply, AgentTurn } from "../model/agent-call.ts";
+import type { AgentConnection } from "../model/agent-connection.ts";
+import { fillTemplate } from "../model/body-template.ts";
+import { findText, readText, type TextPlace } from "./agent-reply.ts";
+import { type Outbound, OutboundRefused, OutboundTooLarge, outboundLimits } from "./outbound.ts";
+
+type Call = { url: string; method: string; body: string; place: TextPlace };
+
+/** Never rejects. `signal` withdraws the call. */
+export async function callAgent(
+  outbound: Pick<Outbound, "fetch">,
+  connection: AgentConnection,
+  turn: AgentTurn,
+  signal?: AbortSignal,
+): Promise<AgentReply> {
+  const startedAt = new Date();
+  const started = performance.now();
+  const reply: Omit<AgentReply, "ms"> = {
+    status: null,
+    text: null,
+    startedAt,
+    contentType: null,
+    error: null,
+  };
+  const host = hostOf(connection);
+  try {
+    const { url, method, body, place } = callOf(connection, turn);
+    const headers = headersOf(connection, turn);
+    const response = await outbound.fetch(url, { method, headers, body, signal: signal ?? null });
+    reply.status = response.status;
+    reply.contentType = response.headers.get("content-type");
+    if (response.ok) {
+      const found = await readText(response, place);
+      reply.text = found.text;
+      if (found.text === null) reply.error = { code: "bad_reply", reason: `The reply ${found.why}.` };
+    } else {
+      reply.error = { code: "http_status", reason: `${host} answered with status ${response.status}.` };
+      const content = await response.text();
+      // What a server says of its fault has seldom the shape of a reply.
+      reply.text = findText(content, place).text ?? (content || null);
+    }
+  } catch (error) {
+    reply.error = errorOf(error, host, signal);
+  }
+  return { ...reply, ms: Math.round(performance.now() - started) };
+}
+
+function hostOf(connection: AgentConnection): string {
+  return new URL("url" in connection ? connection.url : connection.baseUrl).host;
+}
+
+function headersOf({ headers }: AgentConnection, turn: AgentTurn): Headers {
+  const all = new Headers({
+    accept: "application/json, text/event-stream, text/plain;q=0.9, */*;q=0.8",
+    "content-type": "application/json",
+    "user-agent": "Onlooker",
+  });
+  for (const { name, value } of headers) all.set(name, value);
+  all.set("x-request-id", turn.requestId);
+  all.set("traceparent", turn.traceparent);
+  return all;
+}
+
+function callOf(connection: AgentConnection, turn: AgentTurn): Call {
+  if (connection.type === "http_api") {
+    const { url, method, bodyTemplate, reply } = connection;
+    return { url, method, body: fillTemplate(bodyTemplate, turn), place: reply };
+  }
+  if (connection.type === "flow_builder") return flowCallOf(connection, turn);
+  const { url } = connection;
+  if (connection.kind === "webhook") {
+    return {
+      url,
+      method: "POST",
+      body: fillTemplate(connection.bodyTemplate, turn),
+      place: connection.reply,
+    };
+  }
+  const body = { action: "sendMessage", sessionId: turn.conversationId, chatInput: turn.input };
+  return { url, method: "POST", body: JSON.stringify(body), place: { kind: "auto" } };
+}
+
+function flowCallOf(
+  { product, baseUrl, flowId, sendHistory }: Extract<AgentConnection, { type: "flow_builder" }>,
+  turn: AgentTurn,
+): Call {
+  const base = `${baseUrl.replace(/\/+$/, "")}/api/v1`;
+  const id = encodeURIComponent(flowId);
+  const place = { kind: "product", product } as const;
+  if (product === "flowise") {
+    const history = turn.history.map(({ role, content }) => ({
+      role: role === "user" ? "userMessage" : "apiMessage",
+      content,
+    }));
+    const body = {
+      question: turn.input,
+      overrideConfig: { sessionId: turn.conversationId },
+      ...(sendHistory && { history }),
+    };
+    return { url: `${base}/prediction/${id}`, method: "POST", body: JSON.stringify(body), place };
+  }
+  const body = {
+    input_value: turn.input,
+    input_type: "chat",
+    output_type: "chat",
+    session_id: turn.conversationId,
+  };
+  return { url: `${base}/run/${id}?stream=false`, method: "POST", body: JSON.stringify(body), place };
+}
+
+function errorOf(error: unknown, host: string, signal: AbortSignal | undefined): AgentCallError {
+  if (signal?.aborted) return { code: "cancelled", reason: "The call was withdrawn." };
+  if (error instanceof OutboundRefused) return { code: "refused_target", reason: error.message };
+  if (error instanceof OutboundTooLarge) {
+    return { code: "too_large", reason: `The reply is larger than ${outboundLimits.replyBytesMax} bytes.` };
+  }
+  if ((error as Error).name === "TimeoutError") {
+    const reason = `${host} did not answer within ${outboundLimits.timeoutMs / 1000} s.`;
+    return { code: "timeout", reason };
+  }
+  return { code: "unreachable", reason: `${host} could not be reached: ${whyOf(error)}.` };
+}
+
+const reasons: Record<string, string> = {
+  ENOTFOUND: "its name leads to no address",
+  EAI_AGAIN: "its name could not be looked up",
+  ECONNREFUSED: "nothing listens there",
+  ECONNRESET: "it broke the connection off",
+  UND_ERR_SOCKET: "it broke the connection off",
+  UND_ERR_HEADERS_OVERFLOW: "its headers are too large",
+  EPIPE: "it broke the connection off",
+  ETIMEDOUT: "it does not take connections",
+  UND_ERR_CONNECT_TIMEOUT: "it does not take connections",
+  EHOSTUNREACH: "there is no way there",
+  ENETUNREACH: "there is no way there",
+  CERT_HAS_EXPIRED: "its certificate has expired",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is signed by itself",
+  SELF_SIGNED_CERT_IN_CHAIN: "its certificate is signed by an authority that is not known here",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate cannot be verified",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name",
+};
+
+/** Never the error's own words: they may repeat what was sent. */
+function whyOf(error: unknown): string {
+  const codes = [error, (error as Error).cause, ...((error as AggregateError).errors ?? [])]
+    .flatMap(one => (one instanceof AggregateError ? [one, ...one.errors] : [one]))
+    .map(one => (one as { code?: unknown } | undefined)?.code);
+  const code = codes.find(code => typeof code === "string");
+  if (typeof code !== "string") return "the reply could not be read";
+  return reasons[code] ?? (code.startsWith("HPE_") ? "what it answers is not HTTP" : code);
+}

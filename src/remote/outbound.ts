@@ -1,0 +1,240 @@
+// Calls to addresses that users typed: to public or allowed places only, checked at every dial, bounded in time and size.
+import { lookup as systemLookup } from "node:dns/promises";
+import { isIP, type LookupFunction } from "node:net";
+import { Agent, buildConnector, type Dispatcher, fetch } from "undici";
+import { type Guard, guardOf, plainName } from "./targets.ts";
+
+/** A call that may not be made. The message is a sentence for the user: which host, why, and what allows it. */
+export class OutboundRefused extends Error {
+  override name = "OutboundRefused";
+}
+
+/** A reply that is larger than was allowed for. `fetch` has resolved by then: reading the body throws it. */
+export class OutboundTooLarge extends Error {
+  override name = "OutboundTooLarge";
+}
+
+/** All addresses of a name; rejects where there is none. */
+export type Resolve = (host: string) => Promise<{ address: string; family: number }[]>;
+
+export type OutboundOptions = {
+  /** Host names, addresses and networks to call although they are not public. */
+  allow: readonly string[];
+  resolve?: Resolve;
+  /** Aborts after so many milliseconds, by a `TimeoutError`. */
+  timeout?: (ms: number) => AbortSignal;
+};
+
+export type OutboundInit = {
+  method?: string;
+  headers?: Record<string, string> | [string, string][] | Headers;
+  body?: string | Uint8Array<ArrayBuffer> | null;
+  signal?: AbortSignal | null;
+};
+
+export type OutboundLimits = {
+  /** Of the body, decompressed. */
+  replyBytesMax?: number;
+  /** For the whole call: redirects, headers and body. */
+  timeoutMs?: number;
+  redirectsMax?: number;
+};
+
+export type Outbound = {
+  /**
+   * Rejects with OutboundRefused, with what `init.signal` or the timeout was aborted by, or with a TypeError whose
+   * cause says why the host could not be reached. Follows redirects; elsewhere than where the call began only
+   * harmless headers go along.
+   */
+  fetch(url: string | URL, init?: OutboundInit, limits?: OutboundLimits): Promise<Response>;
+  /** Cuts what is in hand. */
+  close(): Promise<void>;
+};
+
+export const outboundLimits = { replyBytesMax: 1_048_576, timeoutMs: 60_000, redirectsMax: 5 };
+
+// For one host; several of its addresses may be tried in this time.
+const connectTimeoutMs = 10_000;
+// For one of them, while there are others; by default far hosts would be given up on too soon.
+const attemptTimeoutMs = 2_000;
+
+export function openOutbound({
+  allow,
+  resolve = host => systemLookup(host, { all: true }),
+  timeout = ms => AbortSignal.timeout(ms),
+}: OutboundOptions): Outbound {
+  // Every call dials anew: a kept connection could break under a request that may not be sent twice.
+  const dispatcher = new Agent({
+    connect: guardedConnector(guardOf(allow), resolve),
+    pipelining: 0,
+    allowH2: false,
+  });
+  return {
+    async fetch(url, init = {}, limits = {}) {
+      const { replyBytesMax, timeoutMs, redirectsMax } = { ...outboundLimits, ...limits };
+      const timedOut = timeout(timeoutMs);
+      const signal = init.signal ? AbortSignal.any([timedOut, init.signal]) : timedOut;
+      const response = await follow(dispatcher, firstHop(url, init), signal, redirectsMax);
+      return bounded(response, replyBytesMax, signal);
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
+/** Connects to the very addresses that were checked. */
+function guardedConnector(guard: Guard, resolve: Resolve): buildConnector.connector {
+  const lookup: LookupFunction = (host, _options, callback) => {
+    resolve(host).then(
+      addresses => {
+        for (const { address } of addresses) {
+          const why = guard(host, address);
+          if (why !== undefined) return callback(refusedTarget(host, why), []);
+        }
+        callback(null, addresses);
+      },
+      error => callback(error, []),
+    );
+  };
+  const connect = buildConnector({
+    lookup,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: attemptTimeoutMs,
+    timeout: connectTimeoutMs,
+    allowH2: false,
+    maxCachedSessions: 0,
+  } as buildConnector.BuildOptions);
+  return (options, callback) => {
+    const host = plainName(options.hostname);
+    // An address is dialled without being looked up.
+    const why = isIP(host) ? guard(host, host) : undefined;
+    if (why !== undefined) callback(refusedTarget(host, why), null);
+    else connect(options, callback);
+  };
+}
+
+function refusedTarget(host: string, why: string): OutboundRefused {
+  const name = plainName(host);
+  const place = isIP(name) ? `${name} is a ${why} address` : `${name} leads to a ${why} address`;
+  return new OutboundRefused(
+    `${place}, which this service does not call. Whoever runs the service can allow it: SVC_ALLOW_PRIVATE_TARGETS=${name}.`,
+  );
+}
+
+type Hop = { url: URL; method: string; headers: Headers; body: string | Uint8Array<ArrayBuffer> | null };
+
+function firstHop(url: string | URL, init: OutboundInit): Hop {
+  const headers = new Headers(init.headers);
+  // These follow from the address and the body; taken from a user, they would say otherwise.
+  for (const name of derivedHeaders) headers.delete(name);
+  return {
+    url: callable(String(url)),
+    method: (init.method ?? "GET").toUpperCase(),
+    headers,
+    body: init.body ?? null,
+  };
+}
+
+const derivedHeaders = ["host", "connection", "content-length", "keep-alive", "transfer-encoding", "upgrade"];
+
+/** Never repeats the address: it may hold a password. */
+function callable(text: string, base?: URL): URL {
+  const url = URL.parse(text, base);
+  if (url === null) throw new OutboundRefused("This is not an address that can be called.");
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new OutboundRefused(`Only http and https are called, not ${url.protocol.slice(0, -1)}.`);
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new OutboundRefused(
+      `The address of ${url.host} holds a user name or password; send them in a header instead.`,
+    );
+  }
+  return url;
+}
+
+async function follow(
+  dispatcher: Dispatcher,
+  first: Hop,
+  signal: AbortSignal,
+  redirectsMax: number,
+): Promise<Reply> {
+  let hop = first;
+  for (let redirects = 0; ; redirects += 1) {
+    const response = await send(dispatcher, hop, signal);
+    const location = isRedirect(response.status) ? response.headers.get("location") : null;
+    if (location === null) return response;
+    await response.body?.cancel();
+    if (redirects === redirectsMax) {
+      const much =
+        redirectsMax === 0 ? "elsewhere, which is not followed" : `more than ${redirectsMax} times`;
+      throw new OutboundRefused(`${first.url.host} redirects ${much}.`);
+    }
+    hop = nextHop(hop, response.status, callable(location, hop.url));
+  }
+}
+
+type Reply = Awaited<ReturnType<typeof fetch>>;
+
+async function send(dispatcher: Dispatcher, hop: Hop, signal: AbortSignal): Promise<Reply> {
+  const { url, method, headers, body } = hop;
+  try {
+    const init = { method, headers: [...headers], body, signal, dispatcher };
+    return await fetch(url, { ...init, redirect: "manual" });
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : undefined;
+    if (cause instanceof OutboundRefused) throw cause;
+    if (cause instanceof Error && cause.message === "bad port") {
+      throw new OutboundRefused(`Port ${url.port} is not called: it belongs to another protocol than HTTP.`);
+    }
+    throw error;
+  }
+}
+
+function isRedirect(status: number): boolean {
+  return [301, 302, 303, 307, 308].includes(status);
+}
+
+// What says nothing about who calls. All else may be a credential, whatever its name, and stays with its origin.
+const harmlessHeaders = new Set([
+  "accept",
+  "accept-language",
+  "content-type",
+  "traceparent",
+  "tracestate",
+  "user-agent",
+  "x-request-id",
+]);
+
+/** As browsers do: a form that was sent is not sent again, other bodies are. */
+function nextHop(from: Hop, status: number, url: URL): Hop {
+  const headers = new Headers(from.headers);
+  if (url.origin !== from.url.origin) {
+    for (const name of [...headers.keys()]) if (!harmlessHeaders.has(name)) headers.delete(name);
+  }
+  const rewritten =
+    (status === 303 && from.method !== "GET" && from.method !== "HEAD") ||
+    ((status === 301 || status === 302) && from.method === "POST");
+  if (!rewritten) return { ...from, url, headers };
+  for (const name of [...headers.keys()]) if (name.startsWith("content-")) headers.delete(name);
+  return { url, method: "GET", headers, body: null };
+}
+
+/** The same reply, whose body ends in OutboundTooLarge where it goes on beyond the bound, and when `signal` aborts. */
+async function bounded(reply: Reply, bytesMax: number, signal: AbortSignal): Promise<Response> {
+  const { status, statusText, headers } = reply;
+  const body = reply.body as ReadableStream<Uint8Array<ArrayBuffer>> | null;
+  const bodiless = [204, 205, 304].includes(status);
+  if (status < 200 || status > 599 || bodiless) await body?.cancel();
+  if (status < 200 || status > 599) {
+    throw new TypeError("fetch failed", { cause: new Error(`${status} is no status of HTTP`) });
+  }
+  let bytes = 0;
+  const limit = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      if (bytes <= bytesMax) controller.enqueue(chunk);
+      else controller.error(new OutboundTooLarge(`The reply is larger than ${bytesMax} bytes.`));
+    },
+  });
+  const stream = bodiless ? null : (body?.pipeThrough(limit, { signal }) ?? null);
+  return new Response(stream, { status, statusText, headers: [...headers] });
+}

@@ -1,0 +1,298 @@
+// Manual runs under way: claimed under a lease, their turns noted before and after they are sent, ended once.
+import type pg from "pg";
+import type { RunTurn } from "../model/launch.ts";
+import type { Verdict } from "../model/run.ts";
+import type { TestCase, TestCaseDocument } from "../model/test-case.ts";
+import { type Database, transaction } from "./db.ts";
+import { settleLaunches } from "./launches.ts";
+import { encodeDetail } from "./run-detail.ts";
+import { attemptsMax } from "./runs.ts";
+
+export type ManualRun = {
+  id: string;
+  agentId: string;
+  launchId: string;
+  /** As it was when the run was made. */
+  test: TestCase;
+};
+
+/** What became of a run, for those who are told. */
+export type EndedManualRun = Pick<ManualRun, "id" | "agentId" | "launchId"> & {
+  state: "error" | "cancelled";
+};
+
+/** The agents of which some run waits for its turn. */
+export async function listWaitingAgents(db: Database): Promise<string[]> {
+  const { rows } = await db.pool.query<{ agent_id: string }>({
+    name: "waiting_agents",
+    text: "select distinct agent_id from runs where kind = 'manual' and state = 'pending'",
+  });
+  return rows.map(row => row.agent_id);
+}
+
+export type ManualClaim = {
+  lease: string;
+  leaseMs: number;
+  runsMax: number;
+  /** How many runs each agent may have at once, whoever runs them. */
+  concurrency: Map<string, number>;
+};
+
+// Any fixed number: those that claim take turns on it, so that no two of them fill an agent's last place.
+const claimLock = 4_826_170_392;
+
+/** The oldest pending runs first, within the bounds of their agents. By the database's clock. */
+export async function claimManualRuns(db: Database, claim: ManualClaim): Promise<ManualRun[]> {
+  return transaction(db, async client => {
+    await client.query("select pg_advisory_xact_lock($1)", [claimLock]);
+    const { rows } = await client.query<RunRow>({
+      name: "claim_manual",
+      text: `with bound as (
+          select b.agent_id, b.places - (
+            select count(*) from runs r where r.agent_id = b.agent_id and r.kind = 'manual' and r.state = 'running'
+          ) as free
+          from unnest($3::uuid[], $4::int[]) as b (agent_id, places)
+        ), waiting as (
+          select r.id, row_number() over (partition by r.agent_id order by r.id) as place, bound.free
+          from runs r join bound on bound.agent_id = r.agent_id
+          where r.kind = 'manual' and r.state = 'pending'
+        ), chosen as (
+          select id from waiting where place <= free order by id limit $5
+        ), locked as (
+          select r.id from runs r join chosen on chosen.id = r.id where r.state = 'pending' for update of r
+        )
+        update runs set state = 'running', lease = $1, lease_until = now() + $2::float8 * interval '1 ms',
+          attempts = attempts + 1, started_at = now()
+        from locked where runs.id = locked.id
+        returning ${returned}`,
+      values: [
+        claim.lease,
+        claim.leaseMs,
+        [...claim.concurrency.keys()],
+        [...claim.concurrency.values()],
+        claim.runsMax,
+      ],
+    });
+    if (rows.length > 0) await settleLaunches(client, launchesOf(rows));
+    return rows.map(toManualRun).sort((one, other) => (one.id < other.id ? -1 : 1));
+  });
+}
+
+/**
+ * Runs whose worker is heard of no more. One that had sent something ends: sending it again could do again what the
+ * agent did. One that had not waits anew, unless it has cost too many workers their lives.
+ */
+export async function releaseAbandoned(db: Database): Promise<EndedManualRun[]> {
+  return transaction(db, async client => {
+    const { rows } = await client.query<EndedRow>({
+      name: "release_abandoned",
+      text: `with abandoned as (
+          select id from runs where kind = 'manual' and state = 'running' and lease_until < now()
+          order by id limit 50 for update skip locked
+        )
+        update runs set
+          state = case when l.cancel_requested_at is not null then 'cancelled'
+            when sent_at is not null or attempts >= $1 then 'error' else 'pending' end,
+          error = case when l.cancel_requested_at is not null then null
+            when sent_at is not null then $2
+            when attempts >= $1 then 'Its worker died ' || attempts || ' times before anything was sent.' end,
+          finished_at = case when l.cancel_requested_at is not null or sent_at is not null or attempts >= $1
+            then now() end,
+          lease = null, lease_until = null
+        from abandoned, launches l where runs.id = abandoned.id and l.id = runs.launch_id
+        returning runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.state`,
+      values: [attemptsMax, workerStopped],
+    });
+    if (rows.length > 0) await settleLaunches(client, launchesOf(rows));
+    return rows.filter(isEnded);
+  });
+}
+
+/** What is said of a run that was sending when its worker went. */
+export const workerStopped = "The worker stopped while it ran; run it again.";
+
+/** Prolongs the leases of these runs; resolves to those that are to be given up: cancelled, or no longer this lease's. */
+export async function tendManualRuns(
+  db: Database,
+  { lease, leaseMs, runIds }: { lease: string; leaseMs: number; runIds: string[] },
+): Promise<Set<string>> {
+  const { rows } = await db.pool.query<{ id: string }>({
+    name: "tend_manual",
+    text: `update runs set lease_until = now() + $2::float8 * interval '1 ms'
+      from launches l
+      where runs.id = any ($3::uuid[]) and runs.lease = $1 and runs.state = 'running' and l.id = runs.launch_id
+        and l.cancel_requested_at is null
+      returning runs.id`,
+    values: [lease, leaseMs, runIds],
+  });
+  const kept = new Set(rows.map(row => row.id));
+  return new Set(runIds.filter(id => !kept.has(id)));
+}
+
+type Held = { lease: string; run: ManualRun };
+
+/**
+ * Notes a turn that is about to be sent, and the identities of its trace. False where the run is no longer this
+ * lease's, or was cancelled: nothing may be sent then.
+ */
+export async function beginTurn(db: Database, { lease, run }: Held, turn: RunTurn): Promise<boolean> {
+  return transaction(db, async client => {
+    const { rowCount } = await client.query(
+      `update runs set sent_at = coalesce(sent_at, now()) from launches l
+       where runs.id = $1 and runs.lease = $2 and runs.state = 'running' and l.id = runs.launch_id
+         and l.cancel_requested_at is null`,
+      [run.id, lease],
+    );
+    if (rowCount === 0) return false;
+    await client.query(
+      "insert into run_turns (run_id, turn, document) values ($1, $2, $3) on conflict do nothing",
+      [run.id, turn.turn, JSON.stringify(turn)],
+    );
+    await client.query(
+      `insert into expected_traces (agent_id, external_id, run_id, turn)
+       select $1, unnest($2::text[]), $3, $4 on conflict do nothing`,
+      [run.agentId, [turn.requestId, turn.w3cTraceId], run.id, turn.turn],
+    );
+    return true;
+  });
+}
+
+/** Keeps what has become known of a turn. */
+export async function saveTurn(db: Database, runId: string, turn: RunTurn): Promise<void> {
+  await db.pool.query("update run_turns set document = $3, trace_id = $4 where run_id = $1 and turn = $2", [
+    runId,
+    turn.turn,
+    JSON.stringify(turn),
+    turn.traceId,
+  ]);
+}
+
+/** The turns of these runs, by run, in their order. */
+export async function listTurns(db: Database, runIds: string[]): Promise<Map<string, RunTurn[]>> {
+  const { rows } = await db.pool.query<{ run_id: string; document: string }>(
+    "select run_id, document from run_turns where run_id = any ($1::uuid[]) order by run_id, turn",
+    [runIds],
+  );
+  const turns = new Map<string, RunTurn[]>();
+  for (const { run_id, document } of rows) {
+    turns.set(run_id, [...(turns.get(run_id) ?? []), JSON.parse(document) as RunTurn]);
+  }
+  return turns;
+}
+
+/** The trace that came under one of these identities, the first if several did, and for how long nothing was added. */
+export async function findArrived(
+  db: Database,
+  agentId: string,
+  externalIds: string[],
+): Promise<{ traceId: string; path: "canonical" | "otlp"; quietMs: number } | undefined> {
+  const { rows } = await db.pool.query<{ traceId: string; path: "canonical" | "otlp"; quietMs: number }>({
+    name: "find_arrived",
+    text: `select id as "traceId", path, extract(epoch from now() - updated_at)::float8 * 1000 as "quietMs"
+      from traces where agent_id = $1 and external_id = any ($2::text[]) order by received_at, id limit 1`,
+    values: [agentId, externalIds],
+  });
+  return rows[0];
+}
+
+export type JudgedManualRun = { traceId: string; revision: number; verdict: Verdict };
+
+/** Keeps what the run came to; it is counted in no insights. False where it is no longer this lease's. */
+export async function completeManualRun(
+  db: Database,
+  { lease, run }: Held,
+  { traceId, revision, verdict }: JudgedManualRun,
+): Promise<boolean> {
+  return ending(db, run, client =>
+    client.query(
+      `update runs set state = 'completed', finished_at = now(), lease = null, lease_until = null, trace_id = $3,
+        revision = $4, routing = $5, verdict = $6, score = $7, passed = $8, failed = $9, skipped = $10,
+        missing_instrumentation = $11, test_ids = $12, detail = $13
+       where id = $1 and lease = $2 and state = 'running'`,
+      [
+        run.id,
+        lease,
+        traceId,
+        revision,
+        verdict.routing,
+        verdict.verdict,
+        verdict.score,
+        verdict.counts.passed,
+        verdict.counts.failed,
+        verdict.counts.skipped,
+        verdict.counts.missing_instrumentation,
+        verdict.results.map(result => result.testId),
+        encodeDetail({ results: verdict.results, tests: verdict.tests }),
+      ],
+    ),
+  );
+}
+
+/** Ends a run unjudged: cancelled where its launch was, else as an error that says why. */
+export async function endManualRun(
+  db: Database,
+  { lease, run }: Held,
+  error: string,
+): Promise<EndedManualRun | undefined> {
+  return transaction(db, async client => {
+    const { rows } = await client.query<EndedManualRun>(
+      `update runs set finished_at = now(), lease = null, lease_until = null,
+        state = case when l.cancel_requested_at is null then 'error' else 'cancelled' end,
+        error = case when l.cancel_requested_at is null then $3 end
+       from launches l where runs.id = $1 and runs.lease = $2 and runs.state = 'running' and l.id = runs.launch_id
+       returning runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.state`,
+      [run.id, lease, error],
+    );
+    if (rows.length > 0) await settleLaunches(client, [run.launchId]);
+    return rows[0];
+  });
+}
+
+/** Gives back a run that has sent nothing: anyone may claim it at once. False where it has, or was cancelled. */
+export async function giveBackManualRun(db: Database, { lease, run }: Held): Promise<boolean> {
+  return ending(db, run, client =>
+    client.query(
+      `update runs set state = 'pending', lease = null, lease_until = null, attempts = attempts - 1
+       from launches l
+       where runs.id = $1 and runs.lease = $2 and runs.state = 'running' and runs.sent_at is null
+         and l.id = runs.launch_id and l.cancel_requested_at is null`,
+      [run.id, lease],
+    ),
+  );
+}
+
+/** Identities that were expected this long ago are expected no more. */
+export async function dropExpected(db: Database): Promise<void> {
+  await db.pool.query("delete from expected_traces where created_at < now() - interval '1 day'");
+}
+
+async function ending(
+  db: Database,
+  run: ManualRun,
+  end: (client: pg.PoolClient) => Promise<pg.QueryResult>,
+): Promise<boolean> {
+  return transaction(db, async client => {
+    const { rowCount } = await end(client);
+    if (rowCount === 0) return false;
+    await settleLaunches(client, [run.launchId]);
+    return true;
+  });
+}
+
+const returned = `runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.test_id as "testId", runs.test`;
+
+type RunRow = { id: string; agentId: string; launchId: string; testId: string; test: string };
+type EndedRow = Pick<ManualRun, "id" | "agentId" | "launchId"> & { state: "error" | "cancelled" | "pending" };
+
+function isEnded(row: EndedRow): row is EndedManualRun {
+  return row.state !== "pending";
+}
+
+function toManualRun({ testId, test, ...run }: RunRow): ManualRun {
+  const document = JSON.parse(test) as TestCaseDocument & { version: number };
+  return { ...run, test: { ...document, id: testId, agentId: run.agentId } };
+}
+
+function launchesOf(rows: { launchId: string }[]): string[] {
+  return [...new Set(rows.map(row => row.launchId))];
+}

@@ -1,0 +1,47 @@
+// Keeps secrets as text that only the holder of the master key can read, each bound to the row it belongs to.
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+
+export type Vault = {
+  /** `about` names the row, such as `agent:<id>`: what is sealed for one cannot be opened as another's. */
+  seal(text: string, about: string): Buffer;
+  /** Undefined for what another key sealed, was sealed about something else, or was changed since. */
+  open(sealed: Buffer, about: string): string | undefined;
+};
+
+export const masterKeyBytes = 32;
+
+/** What to tell whoever meets a secret that `open` cannot read. */
+export const unreadableSecret = "was encrypted with another key: enter it again";
+
+// A sealed text: this byte, the nonce, the tag of AES-256-GCM, the encrypted text.
+const version = 1;
+const nonceBytes = 12;
+const tagBytes = 16;
+const headBytes = 1 + nonceBytes + tagBytes;
+
+/** `masterKey` has 32 bytes; see `masterKeyOf`. */
+export function openVault(masterKey: Buffer): Vault {
+  if (masterKey.length !== masterKeyBytes) throw new RangeError("A master key has 32 bytes.");
+  return {
+    seal(text, about) {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv("aes-256-gcm", masterKey, nonce, { authTagLength: tagBytes });
+      cipher.setAAD(Buffer.from(about));
+      const encrypted = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+      return Buffer.concat([Buffer.of(version), nonce, cipher.getAuthTag(), encrypted]);
+    },
+    open(sealed, about) {
+      if (sealed.length < headBytes || sealed[0] !== version) return undefined;
+      const nonce = sealed.subarray(1, 1 + nonceBytes);
+      const decipher = createDecipheriv("aes-256-gcm", masterKey, nonce, { authTagLength: tagBytes });
+      decipher.setAAD(Buffer.from(about));
+      decipher.setAuthTag(sealed.subarray(1 + nonceBytes, headBytes));
+      try {
+        const text = Buffer.concat([decipher.update(sealed.subarray(headBytes)), decipher.final()]);
+        return text.toString("utf8");
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}

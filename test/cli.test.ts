@@ -1,0 +1,176 @@
+// The command that CI runs: its exit code, its JUnit file as another reader sees it, and what it says when it cannot.
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { after, before, test } from "node:test";
+import { XMLParser } from "fast-xml-parser";
+import { type AgentServer, sendJson, startAgentServer } from "./support/agent-server.ts";
+import { makeTest } from "./support/app.ts";
+import { startTestService, type TestService } from "./support/service.ts";
+
+let service: TestService;
+let server: AgentServer;
+let token: string;
+let folder: string;
+before(async () => {
+  service = await startTestService();
+  server = await startAgentServer(({ body }, response) =>
+    sendJson(response, { reply: `You said ${body.message}` }),
+  );
+  token = (await service.client.post("/api/access-tokens", { name: "CI" }).expect(201)).body.token;
+  folder = await mkdtemp(join(tmpdir(), "onlooker-cli-"));
+});
+after(async () => {
+  await service.stop();
+  await server.close();
+  await rm(folder, { recursive: true });
+});
+
+async function makeCallable(name: string): Promise<string> {
+  const made = { name, type: "http_api" };
+  const { body } = await service.client.post(`/api/projects/${service.projectId}/agents`, made).expect(201);
+  const connection = {
+    type: "http_api",
+    url: server.url,
+    bodyTemplate: '{"message":"{{input}}"}',
+    reply: { kind: "json", pointer: "/reply" },
+    waitMs: 0,
+  };
+  await service.client.put(`/api/agents/${body.id}/connection`, connection).expect(200);
+  return body.id;
+}
+
+const matching = (name: string, pattern: string) => ({
+  name,
+  assertions: [{ type: "response_regex", pattern }],
+});
+
+function start(args: string[], environment: object = { SVC_TOKEN: token }): ChildProcess {
+  const cli = join(import.meta.dirname, "../src/cli.ts");
+  return spawn(process.execPath, [cli, ...args], {
+    env: { PATH: process.env["PATH"], ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+async function svc(args: string[], environment?: object) {
+  const child = start(["run", "--url", service.url, ...args], environment);
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout!),
+    text(child.stderr!),
+    once(child, "exit"),
+  ]);
+  return { code, out, err };
+}
+
+test("where all tests pass it ends with 0 and says so", async () => {
+  const agentId = await makeCallable("Passing");
+  await makeTest(service.owner, agentId, matching("Greets", "Hello"));
+  const { code, out, err } = await svc(["--agent", "Passing", "--wait"]);
+  assert.equal(code, 0, err);
+  assert.match(out, /^PASSED {2}Greets/);
+  assert.match(out, /\n1 passed\n$/);
+  assert.match(err, /Running 1 test of Passing/);
+});
+
+test("where one fails it ends with 1, and another reader finds each test and its reason in the JUnit file", async () => {
+  const hostile = 'Odd <name> & "more" ]]> \u0001\u001b[31m';
+  const agentId = await makeCallable("Mixed & <odd>");
+  await makeTest(service.owner, agentId, matching("Greets", "Hello"));
+  await makeTest(service.owner, agentId, matching(hostile, "Goodbye"));
+  await makeTest(service.owner, agentId, {
+    name: "Searches",
+    assertions: [{ type: "tool_call", expected_name: "search" }],
+  });
+  await makeTest(service.owner, agentId, {
+    name: "Polite",
+    assertions: [{ type: "semantic", criteria: "Is polite." }],
+  });
+  const file = join(folder, "report.xml");
+  const { code, out, err } = await svc(["--agent", agentId, "--junit", file]);
+  assert.equal(code, 1, err);
+  assert.match(out, /1 passed, 1 failed, 1 missing instrumentation, 1 skipped/);
+  assert.equal(out.includes("\u001b"), false, "no text of a test's moves the cursor");
+  const parser = new XMLParser({
+    ignoreAttributes: false,
+    attributeNamePrefix: "",
+    isArray: name => name === "testcase",
+  });
+  const { testsuites } = parser.parse(await readFile(file, "utf8"), true);
+  const { testsuite } = testsuites;
+  assert.deepEqual(
+    [testsuite.name, testsuite.tests, testsuite.failures, testsuite.errors, testsuite.skipped],
+    ["Mixed & <odd>", "4", "2", "0", "1"],
+  );
+  const cases = new Map(testsuite.testcase.map((one: { name: string }) => [one.name.slice(0, 5), one]));
+  assert.equal("failure" in (cases.get("Greet") as object), false);
+  const odd = cases.get("Odd <") as { failure: { message: string; type: string; "#text": string } };
+  assert.equal(odd.failure.type, "failed");
+  assert.match(odd.failure.message, /Failed, 1 of 1 checked/);
+  assert.match(odd.failure["#text"], /response_regex a1, failed: /);
+  const searches = cases.get("Searc") as { failure: { type: string } };
+  assert.equal(searches.failure.type, "missing_instrumentation");
+  assert.equal("skipped" in (cases.get("Polit") as object), true);
+});
+
+test("--json with --wait writes all results and nothing else", async () => {
+  const agentId = await makeCallable("Json");
+  await makeTest(service.owner, agentId, matching("Greets", "Hello"));
+  const off = await makeTest(service.owner, agentId, { ...matching("Off", "Goodbye"), status: "disabled" });
+  const { code, out } = await svc(["--agent", "Json", "--tests", `Greets, ${off.id}`, "--wait", "--json"]);
+  const result = JSON.parse(out);
+  assert.deepEqual([code, result.state, result.runs.length], [1, "completed", 2]);
+  assert.equal(result.runs[1].checks[0].outcome, "failed");
+});
+
+test("without --wait it ends at once, with the launch's id", async () => {
+  const agentId = await makeCallable("Soon");
+  await makeTest(service.owner, agentId, matching("Greets", "Hello"));
+  const { code, out } = await svc(["--agent", "Soon", "--json"]);
+  assert.equal(code, 0);
+  const { body } = await service.client.get(`/api/launches/${JSON.parse(out).id}`).expect(200);
+  assert.equal(body.source, "cli");
+});
+
+test("told to end, it cancels what it launched and ends with 1", async () => {
+  const agentId = await makeCallable("Slow");
+  await makeTest(service.owner, agentId, matching("Greets", "Hello"));
+  const begun = Promise.withResolvers<void>();
+  const { script } = server;
+  server.script = () => begun.resolve();
+  const child = start(["run", "--url", service.url, "--agent", "Slow", "--wait"]);
+  const err = text(child.stderr!);
+  const exit = once(child, "exit");
+  await begun.promise;
+  server.script = script;
+  child.kill("SIGTERM");
+  const [code] = await exit;
+  assert.equal(code, 1, await err);
+  const { body } = await service.client.get(`/api/agents/${agentId}/launches`).expect(200);
+  assert.equal(body.items[0].state, "cancelled");
+});
+
+test("wrong use and what the service refuses end with 2, a line that says why, and never the token", async () => {
+  const agentId = await makeCallable("Empty");
+  const unknown = `svcp_${"x".repeat(40)}`;
+  for (const [args, environment, why] of [
+    [["--wait"], undefined, /--agent is missing/],
+    [["--agent", "x", "--nonsense"], undefined, /nonsense/],
+    [["--agent", "x"], {}, /no access token/],
+    [["--agent", "nobody"], undefined, /no agent of the name “nobody”/],
+    [["--agent", agentId, "--tests", "nothing"], undefined, /no test “nothing”/],
+    [["--agent", agentId], undefined, /no Active test/],
+    [["--agent", agentId], { SVC_TOKEN: unknown }, /unknown, revoked or expired/],
+    [["--agent", agentId, "--url", "nowhere"], undefined, /--url is no address/],
+    [["--agent", agentId, "--url", "http://127.0.0.1:1"], undefined, /cannot be reached/],
+  ] as [string[], object | undefined, RegExp][]) {
+    const { code, out, err } = await svc(args, environment);
+    assert.deepEqual([code, out], [2, ""], err);
+    assert.match(err, why);
+    assert.equal(err.includes(token) || err.includes(unknown), false);
+  }
+});

@@ -1,0 +1,119 @@
+// What a judge is asked, written in the editor: criteria as a list, what a threshold means for them, and no judge at all.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { makeTest } from "../support/app.ts";
+import {
+  assertAccessible,
+  assertReflows,
+  becomesTrue,
+  startTestBrowser,
+  type TestBrowser,
+} from "../support/browser.ts";
+import { addAssertion, card, documentIn, openWorld, saveButton } from "./editor-world.ts";
+
+let browser: TestBrowser;
+before(async () => {
+  browser = await startTestBrowser();
+});
+after(() => browser.close());
+
+const focused = (name: string) =>
+  `document.activeElement.getAttribute("aria-label") === ${JSON.stringify(name)}`;
+
+test("criteria are added, moved and removed by keyboard, and one alone is a text again", async () => {
+  const world = await openWorld(browser);
+  const { page } = world;
+  await world.open("/new");
+  await addAssertion(page, "Semantic");
+  const criteriaIn = async () => (await documentIn(page)).assertions[0].criteria;
+  const criterion = (at: number) => card(page, 1).getByLabel(`Criterion ${at}`, { exact: true });
+  await card(page, 1).getByLabel("Criterion", { exact: true }).fill("Names the day.");
+  assert.equal(await criteriaIn(), "Names the day.");
+
+  const add = card(page, 1).getByRole("button", { name: "Add a criterion" });
+  await add.press("Enter");
+  await page.keyboard.type("Is kind.");
+  await add.press("Enter");
+  await page.keyboard.type("Asks for the number.");
+  assert.deepEqual(await criteriaIn(), ["Names the day.", "Is kind.", "Asks for the number."]);
+
+  const up = card(page, 1).getByRole("button", { name: "Move criterion 3 up" });
+  await up.press("Enter");
+  await becomesTrue(page, focused("Move criterion 2 up"));
+  await page.keyboard.press("Enter");
+  await becomesTrue(page, focused("Move criterion 1 up"));
+  assert.deepEqual(await criteriaIn(), ["Asks for the number.", "Names the day.", "Is kind."]);
+  await page.keyboard.press("Enter");
+  assert.deepEqual(await criteriaIn(), ["Asks for the number.", "Names the day.", "Is kind."]);
+  await card(page, 1).getByRole("button", { name: "Move criterion 1 down" }).press("Enter");
+  assert.deepEqual(await criteriaIn(), ["Names the day.", "Asks for the number.", "Is kind."]);
+
+  await criterion(2).fill("");
+  await saveButton(page).click();
+  await card(page, 1).getByText("Must not be empty.").waitFor();
+  assert.equal(await criterion(2).getAttribute("aria-invalid"), "true");
+  await assertAccessible(page);
+  await card(page, 1).getByRole("button", { name: "Remove criterion 2" }).press("Enter");
+  await becomesTrue(page, "document.activeElement.value === 'Is kind.'");
+  await card(page, 1).getByRole("button", { name: "Remove criterion 2" }).press("Enter");
+  assert.equal(await criteriaIn(), "Names the day.");
+
+  for (let count = 1; count < 6; count++) await add.click();
+  assert.equal((await criteriaIn()).length, 6);
+  assert.equal(await add.count(), 0, "there is no room for a seventh");
+});
+
+test("a text of several sentences is warned of, split on a press, and put together again by Undo", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id, {
+    assertions: [{ type: "semantic", criteria: "Names the day. Says who brings it." }],
+  });
+  await world.open(`/${id}`);
+  await card(page, 1).getByText("It seems to ask for more than one thing").waitFor();
+  await assertAccessible(page);
+  await card(page, 1).getByRole("button", { name: "Split into 2 criteria" }).click();
+  const split = ["Names the day.", "Says who brings it."];
+  assert.deepEqual((await documentIn(page)).assertions[0].criteria, split);
+  await card(page, 1).getByText("It seems to ask for more than one thing").waitFor({ state: "detached" });
+  await card(page, 1).getByLabel("A good reply (optional)").fill("Written meanwhile.");
+  await page.getByRole("button", { name: "Undo" }).click();
+  const { criteria, reference } = (await documentIn(page)).assertions[0];
+  assert.deepEqual([criteria, reference], [split.join(" "), "Written meanwhile."]);
+});
+
+test("a threshold is told in verdicts: the test's strictness, or the assertion's own", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id, {
+    assertions: [{ type: "semantic", criteria: ["Names the day.", "Is kind.", "Asks for the number."] }],
+  });
+  await world.open(`/${id}`);
+  const one = card(page, 1);
+  await one.getByText("The test’s strictness, 0.7: Passes even when all 3 are only mostly met").waitFor();
+  await page.getByLabel("Strictness, as a number").fill("1");
+  await one.getByText("The test’s strictness, 1: Passes only when all 3 are fully met.").waitFor();
+  await one.getByLabel("Threshold (optional)").fill("0.9");
+  await one.getByText("0.9: Passes even when 1 is only mostly met").waitFor();
+  await one.getByLabel("Rule").selectOption("not");
+  await one.getByText("0.9: Fails even when 1 is only mostly met").waitFor();
+  await one.getByLabel("Threshold (optional)").fill("0");
+  await one.getByText("Every score reaches 0, so this never passes.").waitFor();
+  await page.setViewportSize({ width: 320, height: 800 });
+  await assertReflows(page);
+});
+
+test("without a judge the editor says what the test cannot tell, and nothing where it needs none", async () => {
+  const world = await openWorld(browser);
+  const { page, traceId } = world;
+  await world.open(`/new?trace=${traceId}`);
+  const never = page.getByText("this test never gives a verdict on one");
+  await never.waitFor();
+  await assertAccessible(page);
+  await page.getByRole("radio", { name: /^Always run/ }).check();
+  await never.waitFor({ state: "detached" });
+  assert.equal(await page.getByText("No judge:").count(), 0);
+  await addAssertion(page, "Semantic");
+  await page.getByText("No judge: semantic checks are skipped.").waitFor();
+  await page.getByRole("form", { name: "Form" }).getByRole("link", { name: "Add one" }).waitFor();
+});

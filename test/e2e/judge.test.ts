@@ -1,0 +1,250 @@
+// A project's judge in the dashboard: chosen, tried, paused and removed, its key shown to nobody.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import type { Page } from "playwright-core";
+import type { Owner } from "../support/app.ts";
+import {
+  assertAccessible,
+  assertReflows,
+  becomesTrue,
+  signIn,
+  startTestBrowser,
+  type TestBrowser,
+} from "../support/browser.ts";
+import { type JudgeServer, obliging, only, refusal, startJudgeServer } from "../support/judge-server.ts";
+
+const apiKey = "sk-never-to-be-shown-abcd";
+let browser: TestBrowser;
+let judge: JudgeServer;
+before(async () => {
+  judge = await startJudgeServer();
+  browser = await startTestBrowser({ config: { roles: ["http"] } });
+});
+after(async () => {
+  await browser.close();
+  await judge.close();
+});
+beforeEach(() => {
+  judge.script = obliging();
+});
+
+type Place = { page: Page; owner: Owner; complaints: string[] };
+
+async function openJudge(): Promise<Place> {
+  const owner = await browser.service.signUp();
+  const { page, complaints } = await browser.open();
+  await signIn(page, owner);
+  await page.goto(`/projects/${owner.projectId}/settings/judge`);
+  await page.getByRole("heading", { level: 2, name: "In force" }).waitFor();
+  return { page, owner, complaints };
+}
+
+async function fill(page: Page, provider: string, { address = judge.url, key = apiKey } = {}): Promise<void> {
+  await page.getByRole("radio", { name: provider }).check();
+  await page.getByLabel(/^Address/).fill(address);
+  await page.getByLabel(/^Model/).fill("small-judge");
+  await page.getByLabel(/^API key/).fill(key);
+}
+
+const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+/** Of the card that says what is in force. */
+const inForce = (page: Page) => page.getByRole("region", { name: "In force" });
+
+for (const [provider, protocol, address] of [
+  [/^OpenAI —/, "openai", () => judge.url],
+  [/^Anthropic/, "anthropic", () => judge.url],
+  [/^Google/, "google", () => judge.url.replace("/v1", "/v1beta")],
+  [/^OpenAI-compatible/, "openai", () => judge.url],
+] as const) {
+  test(`a judge is tried as it is typed, then saved: ${provider.source}`, async () => {
+    const { page, complaints } = await openJudge();
+    await page.getByText("No judge.", { exact: false }).first().waitFor();
+    const asked = judge.requests.length;
+    await fill(page, "OpenAI-compatible server");
+    await page.getByRole("radio", { name: provider }).check();
+    await page.getByLabel(/^Address/).fill(address());
+    await press(page, "Test connection");
+    await page.getByText("It answered as expected.").waitFor();
+    assert.deepEqual(
+      judge.requests.slice(asked).map(request => request.protocol),
+      [protocol, protocol],
+    );
+    await press(page, "Save");
+    const facts = inForce(page);
+    await facts.getByText("Ends in abcd").waitFor();
+    await facts.getByText("small-judge").waitFor();
+    await facts.getByText("JSON schema").waitFor();
+    assert.equal(await page.getByLabel(/^API key/).inputValue(), "");
+    assert.equal(await page.getByRole("radio", { name: provider }).isChecked(), true);
+    await page.reload();
+    await facts.getByText("Ends in abcd").waitFor();
+    assert.equal(await page.getByLabel(/^Address/).inputValue(), address());
+    assert.equal((await page.content()).includes(apiKey), false);
+    assert.deepEqual(complaints, []);
+  });
+}
+
+test("which ways of asking work is shown, and stays known", async () => {
+  judge.script = only(["text"], obliging());
+  const { page } = await openJudge();
+  await fill(page, "OpenAI-compatible server");
+  await press(page, "Test connection");
+  const tried = page.getByRole("list", { name: "Ways of asking that were tried" });
+  await tried.waitFor();
+  assert.deepEqual(await tried.getByRole("listitem").allTextContents(), [
+    "JSON schema: The server does not take this.",
+    "Tool call: The server does not take this.",
+    "JSON object: The server does not take this.",
+    "Plain JSON: works.",
+  ]);
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 800 });
+  await assertReflows(page);
+  await press(page, "Save");
+  await inForce(page).getByText("Plain JSON").waitFor();
+});
+
+test("what is missing is told at its field, before anything is sent and after", async () => {
+  const { page } = await openJudge();
+  await press(page, "Save");
+  await page.getByText("Please fill out this field.").first().waitFor();
+  await becomesTrue(page, "document.activeElement?.name === 'model'");
+  await page.getByRole("radio", { name: /^OpenAI-compatible/ }).check();
+  await page.getByLabel(/^Model/).fill("small-judge");
+  await page.getByLabel(/^Address/).fill("nowhere");
+  await press(page, "Test connection");
+  await page.getByText("Not an address: write it like https://api.example.com/v1.").waitFor();
+  await assertAccessible(page);
+  await press(page, "Ollama");
+  assert.equal(await page.getByLabel(/^Address/).inputValue(), "http://127.0.0.1:11434/v1");
+});
+
+test("a refused key pauses the judge and says so, until another one is saved", async () => {
+  const { page } = await openJudge();
+  await fill(page, "OpenAI-compatible server");
+  await press(page, "Save");
+  await inForce(page).getByText("Ends in abcd").waitFor();
+  judge.script = () => refusal(401, { message: `Wrong key ${apiKey}` });
+  await press(page, "Test connection");
+  await page.getByText("Check the key, the address and the name of the model.").waitFor();
+  await inForce(page).getByText("Paused.").waitFor();
+  await inForce(page).getByText("It refuses the API key (401).").waitFor();
+  await assertAccessible(page);
+  judge.script = obliging();
+  await page.getByLabel(/^API key/).fill("sk-another-good-key-wxyz");
+  await press(page, "Save");
+  await inForce(page).getByText("Ends in wxyz").waitFor();
+  assert.equal(await page.getByText("Paused.").count(), 0);
+});
+
+test("a test that succeeds lifts the pause", async () => {
+  const { page } = await openJudge();
+  await fill(page, "OpenAI-compatible server");
+  await press(page, "Save");
+  await inForce(page).getByText("Ends in abcd").waitFor();
+  judge.script = () => refusal(404);
+  await press(page, "Test connection");
+  await inForce(page).getByText("Paused.").waitFor();
+  judge.script = obliging();
+  await press(page, "Test connection");
+  await page.getByText("It answered as expected.").waitFor();
+  await inForce(page).getByText("Paused.").waitFor({ state: "detached" });
+});
+
+test("the stored key goes to no other server, and may be removed", async () => {
+  const { page } = await openJudge();
+  await fill(page, "OpenAI-compatible server");
+  await press(page, "Save");
+  await inForce(page).getByText("Ends in abcd").waitFor();
+  await page.getByLabel(/^Address/).fill("http://127.0.0.1:9/v1");
+  await press(page, "Test connection");
+  await page.getByText(/^Enter the key again: the stored one was given for 127\.0\.0\.1:\d+\.$/).waitFor();
+  await page.getByLabel(/^Address/).fill(judge.url);
+  await page.getByRole("checkbox", { name: "Remove the stored key" }).check();
+  await press(page, "Save");
+  await inForce(page).getByText("None", { exact: true }).waitFor();
+});
+
+test("a judge is removed after a question, and its project is without one again", async () => {
+  const { page, owner, complaints } = await openJudge();
+  await fill(page, "OpenAI-compatible server");
+  await press(page, "Save");
+  await page.getByRole("button", { name: "Remove judge…" }).click();
+  const dialog = page.getByRole("alertdialog", { name: "Remove judge" });
+  await assertAccessible(page);
+  await dialog.getByRole("button", { name: "Remove judge" }).click();
+  await inForce(page).getByText("No judge.").waitFor();
+  const { body } = await owner.client.get(`/api/projects/${owner.projectId}/judge`).expect(200);
+  assert.equal(body.source, null);
+  assert.deepEqual(complaints, []);
+});
+
+test("prices are added, refused at their field, saved and discarded", async () => {
+  const { page, owner, complaints } = await openJudge();
+  await owner.client.put(`/api/projects/${owner.projectId}/judge`, typed()).expect(200);
+  await page.reload();
+  await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Prices" }).click();
+  await page.getByRole("heading", { name: "None of its own" }).waitFor();
+  await press(page, "Add a price");
+  assert.equal(await page.getByLabel("Model, price 1").inputValue(), "small-judge");
+  await page.getByLabel("In, $, price 1").fill("0.25");
+  await press(page, "Save");
+  await page.getByText("Nothing was saved: correct what is marked.").waitFor();
+  assert.equal(await page.getByLabel("Out, $, price 1").getAttribute("aria-invalid"), "true");
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 800 });
+  await assertReflows(page);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByLabel("Out, $, price 1").fill("1.5");
+  await press(page, "Save");
+  await page.getByText("The prices are saved.").waitFor();
+  await press(page, "Add a price");
+  await press(page, "Discard changes");
+  await page.reload();
+  await page.getByLabel("Out, $, price 1").waitFor();
+  assert.equal(await page.getByLabel("Out, $, price 1").inputValue(), "1.5");
+  assert.equal(await page.getByLabel(/^Model, price/).count(), 1);
+  await page.getByRole("button", { name: "Remove price 1" }).click();
+  await press(page, "Save");
+  await page.getByRole("heading", { name: "None of its own" }).waitFor();
+  const { body } = await owner.client.get(`/api/projects/${owner.projectId}/judge/prices`).expect(200);
+  assert.deepEqual(body.own, []);
+  assert.deepEqual(complaints, []);
+});
+
+/** A judge of the scripted server's, as the API takes it. */
+function typed(): object {
+  return { provider: "openai_compatible", url: judge.url, model: "small-judge" };
+}
+
+test("the environment's judge is shown as inherited, tried, and replaced by one of the project's own", async () => {
+  const inherited = await startTestBrowser({
+    config: { roles: ["http"], judge: judge.connection({ model: "house-judge" }) },
+  });
+  try {
+    const owner = await inherited.service.signUp();
+    const { page } = await inherited.open();
+    await signIn(page, owner);
+    await page.goto(`/projects/${owner.projectId}/settings/judge`);
+    await inForce(page).getByText("From the service’s environment").waitFor();
+    await inForce(page).getByText("house-judge").waitFor();
+    assert.equal(await page.getByLabel(/^Model/).count(), 0);
+    await press(page, "Test connection");
+    await page.getByText("It answered as expected.").waitFor();
+    await inForce(page).getByText("JSON schema", { exact: true }).first().waitFor();
+    await assertAccessible(page);
+    await press(page, "Use another judge for this project");
+    await fill(page, "OpenAI-compatible server");
+    await press(page, "Save");
+    await inForce(page).getByText("small-judge").waitFor();
+    await page
+      .getByText(/Traces are judged by house-judge of the environment then/)
+      .first()
+      .waitFor();
+    await page.goto("/settings/judge");
+    await page.getByRole("link", { name: "The judge of “My project”" }).click();
+    await inForce(page).getByText("small-judge").waitFor();
+  } finally {
+    await inherited.close();
+  }
+});

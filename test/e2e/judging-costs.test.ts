@@ -1,0 +1,171 @@
+// What judging may cost and has cost in the dashboard, and what is said where there is no judge.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import type { Agent } from "../../src/model/agent.ts";
+import { makeAgent, makeTest, type Owner } from "../support/app.ts";
+import {
+  assertAccessible,
+  assertReflows,
+  signIn,
+  startTestBrowser,
+  type TestBrowser,
+} from "../support/browser.ts";
+import { storeTrace } from "../support/stored-traces.ts";
+
+let browser: TestBrowser;
+before(async () => {
+  browser = await startTestBrowser({ config: { roles: ["http"] } });
+});
+after(() => browser.close());
+
+type Place = { page: Page; owner: Owner; agent: Agent; base: string; complaints: string[] };
+
+async function open(): Promise<Place> {
+  const owner = await browser.service.signUp();
+  const agent = await makeAgent(owner);
+  const { page, complaints } = await browser.open();
+  await signIn(page, owner);
+  return { page, owner, agent, complaints, base: `/projects/${owner.projectId}/agents/${agent.id}` };
+}
+
+/** Judging of the agent's so many days ago. */
+async function spend(
+  { id }: Agent,
+  { ago = 0, usd = 0, tokens = 0, unpriced = 0 }: Record<string, number>,
+): Promise<void> {
+  await browser.service.db.pool.query(
+    `insert into judge_days values ($1, (now() at time zone 'utc')::date - $2::int, 3, 7, $3, 0, $4, $5)`,
+    [id, ago, tokens, usd, unpriced],
+  );
+}
+
+const judging = (page: Page) => page.getByRole("region", { name: "Judging", exact: true });
+const save = (page: Page) => page.getByRole("button", { name: "Save judging" }).click();
+
+test("sampling and daily budget are set beside what today has taken", async () => {
+  const { page, owner, agent, base, complaints } = await open();
+  await spend(agent, { usd: 0.0125, tokens: 12_345 });
+  await page.goto(`${base}/settings`);
+  const card = judging(page);
+  await card.getByText("$0.0125").waitFor();
+  await card.getByText("7 questions answered without one").waitFor();
+  await card.getByLabel("Sampling, in percent").fill("12.5");
+  await card.getByLabel("Daily budget in dollars (optional)").fill("2.5");
+  await save(page);
+  await page.getByText("The judging settings are saved.").waitFor();
+  await card.getByText("$0.0125 of $2.50").waitFor();
+  const path = `/api/agents/${agent.id}/judge-settings`;
+  const { body } = await owner.client.get(path).expect(200);
+  assert.deepEqual([body.sampling, body.budgetUsd, body.budgetTokens], [0.125, 2.5, null]);
+  await card.getByLabel("Sampling, in percent").fill("101");
+  await save(page);
+  await card.getByText(/less than or equal to 100/).waitFor();
+  assert.equal((await owner.client.get(path)).body.sampling, 0.125);
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 800 });
+  await assertReflows(page);
+  assert.deepEqual(complaints, []);
+});
+
+test("a budget that is used up says what is skipped and until when", async () => {
+  const { page, owner, agent, base } = await open();
+  await spend(agent, { tokens: 100_000 });
+  const settings = { sampling: 1, budgetUsd: null, budgetTokens: 100_000 };
+  await owner.client.put(`/api/agents/${agent.id}/judge-settings`, settings).expect(200);
+  await page.goto(`${base}/settings`);
+  await judging(page).getByText("Today’s budget of 100,000 tokens is used up.").waitFor();
+  await judging(page).getByLabel("Daily budget in tokens (optional)").fill("200000");
+  await save(page);
+  await judging(page).getByText("is used up.", { exact: false }).waitFor({ state: "detached" });
+});
+
+test("tokens without a price are told, and that a budget in money does not hold them", async () => {
+  const { page, owner, agent, base } = await open();
+  await spend(agent, { tokens: 5_000, unpriced: 5_000 });
+  const settings = { sampling: 1, budgetUsd: 1, budgetTokens: null };
+  await owner.client.put(`/api/agents/${agent.id}/judge-settings`, settings).expect(200);
+  await page.goto(`${base}/settings`);
+  await judging(page).getByText("5,000 of today’s tokens are of a model whose price is not known").waitFor();
+  await judging(page).getByText("nor in the budget").waitFor();
+  await judging(page).getByRole("link", { name: "Add its price" }).click();
+  await page.getByRole("heading", { level: 2, name: "This project’s prices" }).waitFor();
+});
+
+test("without a judge that is said once and calmly, and the way to one is there", async () => {
+  const { page, owner, agent, base, complaints } = await open();
+  await makeTest(owner, agent.id, { passiveBehavior: "run_when_relevant", scenario: "A refund." });
+  const run = {
+    state: "completed",
+    routing: "unavailable",
+    verdict: "passed",
+    counts: { passed: 1 },
+  } as const;
+  await storeTrace(browser.service.db, agent.id, { name: "an unrouted one", run });
+  await page.goto(`${base}/traces`);
+  const said = page.getByText("No judge: tests that run when relevant are not judged.");
+  await said.waitFor();
+  await page.getByTitle("No conditional test was evaluated: the project has no judge.").waitFor();
+  assert.equal(await said.count(), 1);
+  await assertAccessible(page);
+  await page.goto(`${base}/start`);
+  await said.waitFor();
+  await page.getByRole("link", { name: "Add one" }).click();
+  await page.getByRole("heading", { level: 2, name: "A judge for this project" }).waitFor();
+
+  await owner.client
+    .put(`/api/projects/${owner.projectId}/judge`, { provider: "openai", model: "m", apiKey: "sk-1" })
+    .expect(200);
+  await page.goto(`${base}/traces`);
+  await page.getByTitle("No conditional test was evaluated.", { exact: true }).waitFor();
+  assert.equal(await said.count(), 0);
+  assert.deepEqual(complaints, []);
+});
+
+test("an agent none of whose tests needs a judge is not told that there is none", async () => {
+  const { page, owner, agent, base } = await open();
+  await makeTest(owner, agent.id);
+  await storeTrace(browser.service.db, agent.id, { name: "a plain one" });
+  await page.goto(`${base}/traces`);
+  await page.getByText("a plain one").waitFor();
+  assert.equal(await page.getByText("No judge:").count(), 0);
+});
+
+test("what judging took is shown by day and by test case, in tokens and, where prices are known, in money", async () => {
+  const { page, owner, agent, base, complaints } = await open();
+  const { id: testId } = await makeTest(owner, agent.id, { name: "Refunds are explained" });
+  await spend(agent, { usd: 0.5, tokens: 1_000 });
+  await spend(agent, { ago: 10, tokens: 2_000, unpriced: 2_000 });
+  await browser.service.db.pool.query(
+    "insert into judge_test_days values ($1, (now() at time zone 'utc')::date, 999.6, 0, 0.25, 0)",
+    [testId],
+  );
+  await page.goto(`${base}/insights`);
+  await page.getByRole("link", { name: "What judging takes" }).click();
+  await page.getByText("3,000 in, 0 out").waitFor();
+  await page.getByText("2,000 tokens are of models whose price is not known").waitFor();
+  const days = page.getByRole("table", { name: "Judging by day" });
+  assert.equal(await days.getByRole("row").count(), 3);
+  await days.getByRole("row").nth(1).getByText("$0.50").waitFor();
+  await days.getByRole("row").nth(2).getByText("Price not known").waitFor();
+  const tests = page.getByRole("table", { name: "Judging by test case" });
+  const row = tests.getByRole("row").filter({ hasText: "Refunds are explained" });
+  assert.deepEqual(await row.getByRole("cell").allTextContents(), ["1,000", "0", "$0.25"]);
+  await page.getByRole("link", { name: "Last 7 days" }).click();
+  await page.getByText("1,000 in, 0 out").waitFor();
+  assert.match(page.url(), /days=7/);
+  assert.equal(await days.getByRole("row").count(), 2);
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 800 });
+  await assertReflows(page);
+  assert.deepEqual(complaints, []);
+});
+
+test("an agent that was never judged by a model says so, and leads to the judge", async () => {
+  const { page, base } = await open();
+  await page.goto(`${base}/judging`);
+  await page.getByRole("heading", { name: "Nothing was judged by a model in this time" }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "See the judge" }).click();
+  await page.getByRole("heading", { level: 2, name: "In force" }).waitFor();
+});

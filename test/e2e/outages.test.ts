@@ -1,0 +1,149 @@
+// What outages of the judge left unjudged: told above the list of traces, found by a filter, and judged again.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import type { Agent } from "../../src/model/agent.ts";
+import type { Assertion } from "../../src/model/assertion.ts";
+import type { Check } from "../../src/model/run.ts";
+import { EventPublisher } from "../../src/store/events.ts";
+import { makeAgent, makeTest, type Owner } from "../support/app.ts";
+import {
+  assertAccessible,
+  assertReflows,
+  signIn,
+  startTestBrowser,
+  type TestBrowser,
+} from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
+import { resultOf, storeJudgedRun } from "../support/judged-runs.ts";
+import { storeTrace } from "../support/stored-traces.ts";
+
+let browser: TestBrowser;
+before(async () => {
+  // Without a worker: what is scheduled goes on when a test says so.
+  browser = await startTestBrowser({ config: { roles: ["http"] } });
+});
+after(() => browser.close());
+
+const check: Check = {
+  id: "reply",
+  type: "semantic",
+  outcome: "skipped",
+  skipped: "judge_unavailable",
+  reason: "The judge answered 503, 6 tries in 15 min.",
+  expected: { threshold: 0.7 },
+  actual: null,
+  evidence: [],
+};
+const assertion = {
+  id: "reply",
+  type: "semantic",
+  criteria: "Kind.",
+  negate: false,
+  depends_on: [],
+} as Assertion;
+
+/** An agent of an account of its own with a test, two traces that an outage left unjudged, and one that was judged. */
+async function openOutage(
+  path = "/traces",
+): Promise<{ page: Page; owner: Owner; agent: Agent; testId: string }> {
+  const owner = await browser.service.signUp();
+  const agent = await makeAgent(owner);
+  const { db } = browser.service;
+  const { id: testId } = await makeTest(owner, agent.id, { name: "Kind" });
+  for (const [at, userInput] of ["First question", "Second question"].entries()) {
+    const receivedAt = new Date(Date.now() - 7_200_000 + at * 60_000);
+    const traceId = await storeTrace(db, agent.id, { userInput, receivedAt });
+    const results = [resultOf({ id: testId, name: "Kind" }, [check], [assertion])];
+    await storeJudgedRun(db, { agentId: agent.id, traceId }, { outage: true, results });
+  }
+  await storeTrace(db, agent.id, {
+    userInput: "Judged well",
+    run: { state: "completed", verdict: "passed" },
+  });
+  const { page } = await browser.open({ viewport: { width: 1280, height: 800 } });
+  await signIn(page, owner);
+  await page.goto(`/projects/${owner.projectId}/agents/${agent.id}${path.replace("TEST", testId)}`);
+  return { page, owner, agent, testId };
+}
+
+/** As a worker would end them; then it tells of it. */
+async function complete(agentId: string, limit: number): Promise<void> {
+  const { db } = browser.service;
+  const { rows } = await db.pool.query<{ id: string; trace_id: string }>(
+    `update runs set state = 'completed', finished_at = now(), verdict = 'passed', routing = 'not_needed', revision = 1,
+      passed = 1, failed = 0, skipped = 0, missing_instrumentation = 0, test_ids = '{}'
+    where id in (select id from runs where agent_id = $1 and state = 'pending' and cause = 'again' limit $2)
+    returning id, trace_id`,
+    [agentId, limit],
+  );
+  const events = new EventPublisher(db);
+  for (const { id, trace_id } of rows) {
+    events.publish({
+      type: "run",
+      agentId,
+      traceId: trace_id,
+      runId: id,
+      state: "completed",
+      verdict: "passed",
+    });
+  }
+  await events.close();
+}
+
+test("the list tells how many traces an outage left unjudged, finds them, and shows how judging again goes", async () => {
+  const { page, agent } = await openOutage();
+  await page.getByText("An outage of the judge left 2 traces partly unjudged.").waitFor();
+  await page.getByText("The oldest came 2 hours ago.").waitFor();
+  await page.getByText("Judged well").waitFor();
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Show them" }).click();
+  await page.getByRole("list", { name: "Filters in force" }).getByText("Skipped by an outage").waitFor();
+  await page.getByText("Judged well").waitFor({ state: "detached" });
+  assert.equal(new URL(page.url()).searchParams.get("outage"), "true");
+  await eventually(async () => assert.equal(await page.getByRole("row").count(), 3));
+  await page.getByRole("button", { name: "Judge again" }).click();
+  await page.getByRole("region", { name: "News" }).getByText("2 traces are judged again.").waitFor();
+  await page.getByText("All of them are being judged again.").waitFor();
+  await page.getByRole("button", { name: "Judge again" }).waitFor({ state: "detached" });
+  await complete(agent.id, 1);
+  await page.getByText("An outage of the judge left 1 trace partly unjudged.").waitFor();
+  await page.setViewportSize({ width: 320, height: 700 });
+  await assertReflows(page);
+  await complete(agent.id, 1);
+  await page.getByText(/An outage of the judge left/).waitFor({ state: "detached" });
+  await page.getByRole("heading", { name: "No trace matches" }).waitFor();
+});
+
+test("the filter is chosen like any other, and leads there by its address", async () => {
+  const { page } = await openOutage();
+  await page.getByRole("button", { name: "Add filter" }).click();
+  await page.getByRole("button", { name: "Judge", exact: true }).click();
+  await page.getByRole("button", { name: "Skipped by an outage" }).click();
+  await page.getByText("Judged well").waitFor({ state: "detached" });
+  await page.reload();
+  await page.getByText("Second question").waitFor();
+  assert.equal(await page.getByText("Judged well").count(), 0);
+});
+
+test("an agent without an outage has nothing above its list", async () => {
+  const owner = await browser.service.signUp();
+  const agent = await makeAgent(owner);
+  await storeTrace(browser.service.db, agent.id, { userInput: "Judged well", run: { state: "completed" } });
+  const { page } = await browser.open();
+  await signIn(page, owner);
+  const read = page.waitForResponse(/\/outages$/);
+  await page.goto(`/projects/${owner.projectId}/agents/${agent.id}/traces`);
+  await read;
+  await page.getByText("Judged well").waitFor();
+  assert.equal(await page.getByText(/An outage of the judge left/).count(), 0);
+});
+
+test("among a test's results, what an outage left unjudged can be judged again", async () => {
+  const { page } = await openOutage("/tests/TEST/results?outcome=skipped");
+  const row = page.getByRole("row").nth(1);
+  await row.getByText("The judge answered 503, 6 tries in 15 min.").waitFor();
+  await assertAccessible(page);
+  await row.getByRole("button", { name: "Judge again" }).click();
+  await page.getByRole("region", { name: "News" }).getByText("The trace is judged again.").waitFor();
+});

@@ -1,0 +1,226 @@
+// Running test cases in the dashboard: from a press of Run to each turn, its checks and its trace, against a real agent.
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { type AgentScript, type AgentServer, sendJson, startAgentServer } from "../support/agent-server.ts";
+import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
+import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
+import { send } from "../support/send.ts";
+import { chooseAction, openTests, type TestsPage } from "../support/tests-page.ts";
+
+let browser: TestBrowser;
+let agent: AgentServer;
+before(async () => {
+  browser = await startTestBrowser({ config: { allowPrivateTargets: ["127.0.0.1"] } });
+  agent = await startAgentServer();
+});
+after(async () => {
+  await browser.close();
+  await agent.close();
+});
+
+const says =
+  (text: string): AgentScript =>
+  (_request, response) =>
+    sendJson(response, { reply: text });
+const helpful = says("Your parcel is in Lyon.");
+const parcel = { type: "response_regex", pattern: "Lyon", description: "Names the city." };
+const single = (name: string, more: object = {}) => ({
+  name,
+  turns: [{ input: "Where is my parcel?" }],
+  assertions: [parcel],
+  ...more,
+});
+
+/** The agent's test cases on their page, with a connection to the local agent that waits no time for traces. */
+async function openRunnable(...tests: object[]): Promise<TestsPage> {
+  const opened = await openTests(browser, ...tests);
+  await connect(opened, { waitMs: 0 });
+  return opened;
+}
+
+async function connect({ owner, agentId }: TestsPage, more: object): Promise<void> {
+  const connection = {
+    url: `${agent.url}/chat`,
+    bodyTemplate: '{"message": "{{input}}", "history": "{{history}}"}',
+    reply: { kind: "json", pointer: "/reply" },
+    headers: [],
+    ...more,
+  };
+  await owner.client.put(`/api/agents/${agentId}/connection`, connection).expect(200);
+}
+
+/** Lets the next request wait until it is told to go on. */
+function heldBack(script: AgentScript) {
+  const arrived = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  agent.script = async (request, response) => {
+    arrived.resolve();
+    await released.promise;
+    await script(request, response);
+  };
+  return { arrived: arrived.promise, release: () => released.resolve() };
+}
+
+const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name, exact: true });
+const bar = (page: Page) => page.getByRole("progressbar", { name: "Runs ended" });
+
+const shots = process.env["SHOTS"];
+async function shoot(page: Page, name: string): Promise<void> {
+  if (!shots) return;
+  await mkdir(shots, { recursive: true });
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: `${shots}/${name}-${colorScheme}.png`, fullPage: true });
+  }
+}
+
+test("all Active test cases are run at a press, and each run leads to its turns, checks and trace", async () => {
+  agent.script = helpful;
+  const opened = await openRunnable(
+    single("Finds the parcel"),
+    single("Names the day", { assertions: [{ type: "response_regex", pattern: "Monday" }] }),
+    single("Uses few tokens", { assertions: [{ type: "token_limit", max_total: 100 }] }),
+    single("Asleep", { status: "disabled" }),
+  );
+  const { page, path, complaints } = opened;
+  await page.goto(path.replace(/tests$/, "runs"));
+  await page.getByRole("heading", { level: 2, name: "Nothing was run yet" }).waitFor();
+  await shoot(page, "runs-empty");
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Run all active" }).click();
+  await heading(page, "Run of 3 test cases").waitFor();
+  await page.getByText("1 passed, 1 failed, 1 missing instrumentation").waitFor();
+  assert.equal(await bar(page).getAttribute("aria-valuenow"), "3");
+  await shoot(page, "launch");
+  await assertAccessible(page);
+  const row = page.getByRole("row").filter({ hasText: "Names the day" });
+  await row.getByText("Failed", { exact: true }).waitFor();
+  await row.getByText("First run").waitFor();
+  await page.getByRole("link", { name: "Not passed" }).click();
+  await page.getByRole("link", { name: "Finds the parcel" }).waitFor({ state: "detached" });
+  await page.goBack();
+  await page.getByRole("link", { name: "Finds the parcel" }).click();
+  await heading(page, "Finds the parcel").waitFor();
+  await page.getByText("Your parcel is in Lyon.").first().waitFor();
+  await page.getByText("Where is my parcel?").first().waitFor();
+  await page.getByText("The agent sent no trace", { exact: false }).first().waitFor();
+  await page.getByRole("listitem").filter({ hasText: "Response regex" }).first().waitFor();
+  await shoot(page, "run");
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await assertReflows(page);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByRole("link", { name: "Open trace of turn 1" }).click();
+  await page.waitForURL("**/traces/**");
+  await page.getByText("made of what was seen", { exact: false }).first().waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("a trace that the agent sends itself is the turn's, a test run and no live traffic", async () => {
+  const opened = await openTests(browser, single("Finds the parcel"));
+  await connect(opened, { waitMs: 20_000 });
+  const { page, agentId, key, owner } = opened;
+  agent.script = async ({ headers }, response) => {
+    const span = canonicalSpan({ attributes: { "gen_ai.response.text": "It is in Lyon, says the trace." } });
+    const body = canonicalBody(agentId, { spans: [span] });
+    await send(
+      { url: browser.service.url, key },
+      { body, headers: { "x-request-id": String(headers["x-request-id"]) } },
+    );
+    sendJson(response, { reply: "It is in Lyon." });
+  };
+  await chooseAction(page, "Finds the parcel", "Run now");
+  await heading(page, "Run of 1 test case").waitFor();
+  await page.getByText("1 passed").first().waitFor();
+  await page.getByRole("link", { name: "Finds the parcel" }).click();
+  await page.getByText("Sent by the agent.").waitFor();
+  const listed = (kind: string) => owner.client.get(`/api/agents/${agentId}/traces?kind=${kind}`).expect(200);
+  assert.equal((await listed("test_run")).body.items.length, 1);
+  assert.equal((await listed("live")).body.items.length, 0);
+});
+
+test("several turns are shown one by one, a check names its turn, and a turn that fails ends the run", async () => {
+  const turns = [{ input: "Where is my parcel?" }, { input: "When will it be here?" }, { input: "Thanks" }];
+  const opened = await openRunnable({
+    name: "A conversation",
+    passiveBehavior: "manual_only",
+    turns,
+    assertions: [
+      { ...parcel, turn: 1 },
+      { type: "response_regex", pattern: "Monday", turn: 2 },
+    ],
+  });
+  const { page } = opened;
+  agent.script = ({ body }, response) => {
+    if (body.message === "Thanks") return sendJson(response, { error: "asleep" }, 500);
+    return sendJson(response, { reply: body.history.length === 0 ? "It is in Lyon." : "On Monday." });
+  };
+  await chooseAction(page, "A conversation", "Run now");
+  await page.getByRole("link", { name: "A conversation" }).click();
+  await page.getByRole("heading", { level: 3, name: /^Turn 3/ }).waitFor();
+  await page.getByText("On Monday.").first().waitFor();
+  await page.getByText("HTTP 500").waitFor();
+  await page.getByText("Turn 2 · ", { exact: false }).first().waitFor();
+  await shoot(page, "conversation");
+  await assertAccessible(page);
+});
+
+test("a launch is watched as it goes on, and cancelled", async () => {
+  const opened = await openRunnable(single("First"), single("Second"), single("Third"), single("Fourth"));
+  const { page } = opened;
+  const held = heldBack(helpful);
+  await page.getByRole("button", { name: "Run all active" }).click();
+  await heading(page, "Run of 4 test cases").waitFor();
+  await held.arrived;
+  await page.getByText("4 to come").waitFor();
+  await page.getByText("Running", { exact: true }).first().waitFor();
+  await shoot(page, "launch-running");
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Cancel", exact: true }).click();
+  await page.getByText("4 cancelled").waitFor();
+  held.release();
+  await page.getByRole("button", { name: "Run again" }).waitFor();
+});
+
+test("what was well and is not any more is told apart, and can be run again alone", async () => {
+  const opened = await openRunnable(
+    single("Finds the parcel"),
+    single("Is polite", { assertions: [{ type: "response_regex", pattern: "." }] }),
+  );
+  const { page, path } = opened;
+  agent.script = helpful;
+  await page.getByRole("button", { name: "Run all active" }).click();
+  await page.getByText("2 passed").first().waitFor();
+  agent.script = says("No idea.");
+  await page.getByRole("button", { name: "Run again" }).click();
+  await page.getByText("1 passed, 1 failed").waitFor();
+  const row = page.getByRole("row").filter({ hasText: "Finds the parcel" });
+  await row.getByText("Broke").waitFor();
+  await page.getByRole("link", { name: "Broke, mended or flaky" }).click();
+  await page.getByRole("link", { name: "Is polite" }).waitFor({ state: "detached" });
+  agent.script = helpful;
+  await page.getByRole("button", { name: "Run those that failed" }).click();
+  await heading(page, "Run of 1 test case").waitFor();
+  await page.getByText("Mended", { exact: true }).waitFor();
+  await page.getByText("Flaky", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Finds the parcel" }).click();
+  await page.getByRole("heading", { level: 2, name: "Other runs of this test case" }).waitFor();
+  await page.goto(path.replace(/tests$/, "runs"));
+  await page.getByRole("link", { name: "2 test cases" }).first().waitFor();
+  await shoot(page, "runs");
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await assertReflows(page);
+});
+
+test("where it is not known how the agent is called, nothing is run, and the way to say it is shown", async () => {
+  const { page } = await openTests(browser, single("Finds the parcel"));
+  await page.getByRole("button", { name: "Run all active" }).click();
+  const dialog = page.getByRole("dialog", { name: "Nothing was run" });
+  await dialog.getByText("This agent has no connection of its type yet.").waitFor();
+  await assertAccessible(page);
+  await dialog.getByRole("link", { name: "Open the agent’s settings" }).click();
+  await page.waitForURL("**/settings");
+});

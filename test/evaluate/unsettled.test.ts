@@ -1,0 +1,103 @@
+// What a missing answer leaves: a run waits only for answers that count, and only an outage is worth judging again.
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { evaluate } from "../../src/evaluate/evaluate.ts";
+import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
+import { isOutage, isWaiting } from "../../src/evaluate/unsettled.ts";
+import { derive } from "../../src/model/derive.ts";
+import type { RoutingAnswer, SemanticAnswer, Unjudged } from "../../src/model/judge.ts";
+import { root, scored, span, testCase, traceOf } from "./makers.ts";
+
+const waiting: Unjudged = { state: "waiting", reason: "It answered 503.", nextTryAt: 1 };
+const unjudged = (state: Exclude<Unjudged["state"], "waiting">): Unjudged => ({ state, reason: "So it is." });
+
+const polite = { id: "polite", type: "semantic", criteria: "The reply is polite." };
+const relevant = { passiveBehavior: "run_when_relevant" };
+
+/** What tests come to where the judge answers so, by the reply. */
+function judged(
+  tests: Record<string, unknown>[],
+  answer: (reply: string) => SemanticAnswer,
+  routing: RoutingAnswer | null = null,
+) {
+  const trace = traceOf(
+    root({ "gen_ai.prompt": "hello" }),
+    ...["Good day", "Hello"].map(text => span({ attributes: { "gen_ai.response.text": text } })),
+  );
+  const derived = derive(trace);
+  const made = tests.map(testCase);
+  const answers = noAnswers();
+  for (const { key, question } of openQuestions(trace, derived, made, answers).semantic) {
+    answers.semantic.set(key, answer(question.response));
+  }
+  return evaluate({ trace, derived, tests: made, routing, answers });
+}
+
+suite("a run", () => {
+  test("waits for a check or a scenario of which the judge is asked later", () => {
+    assert.equal(isWaiting(judged([{ assertions: [polite] }], () => waiting)), true);
+    assert.equal(isWaiting(judged([relevant], () => scored(1), waiting)), true);
+    assert.equal(isWaiting(judged([{ assertions: [polite] }], () => scored(0))), false);
+    assert.equal(isWaiting(judged([relevant], () => scored(1), unjudged("unavailable"))), false);
+  });
+
+  test("does not wait for an answer on which nothing depends", () => {
+    const anyOfTwo = [{ assertions: [{ ...polite, target_node: "step" }] }];
+    const oneWaits = (other: number) => (reply: string) => (reply === "Hello" ? waiting : scored(other));
+    assert.equal(isWaiting(judged(anyOfTwo, oneWaits(1))), false);
+    assert.equal(isWaiting(judged(anyOfTwo, oneWaits(0))), true);
+  });
+
+  test("in which a check waits lets wait what depends on it, and says so instead of passing", () => {
+    const after = { id: "after", type: "response_regex", pattern: ".", depends_on: ["polite"] };
+    const plain = { id: "plain", type: "response_regex", pattern: "." };
+    const [result] = judged([{ assertions: [plain, polite, after] }], () => waiting).results;
+    assert.deepEqual(
+      result!.checks.map(({ outcome, skipped }) => skipped ?? outcome),
+      ["passed", "waiting", "waiting"],
+    );
+    assert.equal(result!.reason, "Waiting for the judge, 1 of 3 checked");
+  });
+
+  test("that has failed already says so, whatever it waits for", () => {
+    const plain = { id: "plain", type: "response_regex", pattern: "absent" };
+    const [result] = judged([{ assertions: [plain, polite] }], () => waiting).results;
+    assert.equal(result!.reason, "Failed, 1 of 2 checked, 1 failed, 1 skipped");
+  });
+});
+
+suite("an outage", () => {
+  for (const [state, is] of [
+    ["unavailable", true],
+    ["unusable", true],
+    ["not_configured", false],
+    ["budget", false],
+    ["not_sampled", false],
+  ] as const) {
+    test(`is ${is ? "" : "not "}a check or a scenario without an answer because of "${state}"`, () => {
+      const check = judged([{ assertions: [polite] }], () => unjudged(state));
+      assert.equal(isOutage(check, null), is);
+      const routing = unjudged(state);
+      assert.equal(
+        isOutage(
+          judged([relevant], () => scored(1), routing),
+          routing,
+        ),
+        is,
+      );
+    });
+  }
+
+  test("is a scenario that the judge left out, and not one it could not decide about", () => {
+    const routing: RoutingAnswer = { state: "ok", labels: new Map() };
+    assert.equal(
+      isOutage(
+        judged([relevant], () => scored(1), routing),
+        routing,
+      ),
+      true,
+    );
+    const undecided = judged([{ assertions: [polite] }], () => ({ state: "undecided", reason: "Unclear." }));
+    assert.equal(isOutage(undecided, null), false);
+  });
+});

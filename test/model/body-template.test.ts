@@ -1,0 +1,69 @@
+// Templates that are saved can be filled by any turn, and become the JSON that was meant.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { fillTemplate, templateFault } from "../../src/model/body-template.ts";
+
+const turn = {
+  input: "Hello",
+  history: [],
+  conversationId: "conversation-1",
+  requestId: "run-1",
+  traceparent: "",
+};
+
+const sound = [
+  '{"q": "{{input}}"}',
+  '{"q": "{{ input }}, please"}',
+  '"{{input}}"',
+  '{"messages": "{{messages}}"}',
+  '{"q": "{{input}}", "before": "{{history}}", "id": "{{conversation_id}}-{{request_id}}"}',
+  '["{{input}}", {"{{input}}": 1}]',
+];
+for (const template of sound) {
+  test(`${template} can be saved`, () => assert.equal(templateFault(template), undefined));
+}
+
+const faulty: [template: string, fault: RegExp][] = [
+  ["", /sends the input nowhere/],
+  ['{"q": "{{history}}"}', /sends the input nowhere/],
+  ["{{input}}", /not valid JSON/],
+  ['{"q": {{input}}}', /not valid JSON/],
+  ['{"q": "{{input}}",}', /not valid JSON/],
+  ['{"q": "{{inptu}}"}', /There is no \{\{inptu\}\}: use \{\{input\}\}/],
+  ['{"q": "{{input}}", "a": "{{}}"}', /There is no \{\{\}\}/],
+  ['{"q": "{{input}}", "a": "before: {{history}}"}', /value of its own, "\{\{history\}\}"/],
+  ['{"q": "{{input}}", "a": "{{ messages }}"}', /value of its own/],
+  ['{"q": "{{input}}", "{{history}}": 1}', /not valid JSON/],
+  ['{"q": "{{input}}", "a": "\\"{{history}}"}', /not valid JSON/],
+];
+for (const [template, fault] of faulty) {
+  test(`${template || "an empty template"} is refused`, () => assert.match(templateFault(template)!, fault));
+}
+
+test("any text fills a template as itself, and what it holds is no place", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.constant('"{{history}}" {{input}} {{request_id}} \\'),
+  );
+  fc.assert(
+    fc.property(text, text, (input, said) => {
+      const history = [{ role: "user" as const, content: said }];
+      const filled = fillTemplate('{"a": "<{{input}}>", "b": "{{history}}", "c": "{{messages}}"}', {
+        ...turn,
+        input,
+        history,
+      });
+      assert.deepEqual(JSON.parse(filled), {
+        a: `<${input}>`,
+        b: history,
+        c: [...history, { role: "user", content: input }],
+      });
+    }),
+  );
+});
+
+test("what is no place stays to the letter", () => {
+  const filled = fillTemplate('{"n": 12345678901234567890.10, "n": 1e400, "q": "{{input}}"}', turn);
+  assert.equal(filled, '{"n": 12345678901234567890.10, "n": 1e400, "q": "Hello"}');
+});

@@ -1,0 +1,139 @@
+// Runs as a judge and its outages leave them, put straight into the tables: no judge has to be asked for them.
+import { randomUUID } from "node:crypto";
+import type { Assertion } from "../../src/model/assertion.ts";
+import {
+  type Applicability,
+  type Check,
+  type Counts,
+  type Outcome,
+  type Result,
+  type Routing,
+  type RunCause,
+  type SemanticActual,
+  scoreOf,
+  type Verdict,
+} from "../../src/model/run.ts";
+import type { TestCaseDocument } from "../../src/model/test-case.ts";
+import type { Database } from "../../src/store/db.ts";
+import { completeRuns } from "../../src/store/runs.ts";
+import { keepPartly } from "../../src/store/runs-waiting.ts";
+
+export type JudgedRun = {
+  results?: Result[];
+  tests?: Applicability[];
+  routing?: Routing;
+  cause?: RunCause;
+  /** An outage kept something from being judged. */
+  outage?: boolean;
+  /** The run has begun and is to go on then. */
+  waiting?: { nextTryAt: Date; until: Date; reason: string };
+};
+
+/** The run's id. As its worker leaves it: completed, or waiting. */
+export async function storeJudgedRun(
+  db: Database,
+  { agentId, traceId }: { agentId: string; traceId: string },
+  { results = [], tests = [], routing = "not_needed", cause = "traffic", outage = false, waiting }: JudgedRun,
+): Promise<string> {
+  const lease = randomUUID();
+  const { rows } = await db.pool.query<{ id: string }>(
+    `insert into runs (id, trace_id, agent_id, kind, state, due_at, started_at, lease, lease_until, cause)
+    values (uuidv7(), $1, $2, 'passive', 'running', now(), now() - interval '4 s', $3, now() + interval '1 day', $4)
+    returning id`,
+    [traceId, agentId, lease, cause],
+  );
+  const { id } = rows[0]!;
+  if (waiting) {
+    const wait = { nextTryMs: msUntil(waiting.nextTryAt), reason: waiting.reason, tried: true };
+    const partly = { id, verdict: { results, tests }, plan: [], leftMs: msUntil(waiting.until), wait };
+    await keepPartly(db, lease, [partly]);
+    return id;
+  }
+  const counts = countsOf(results);
+  const verdict: Verdict = {
+    routing,
+    verdict: worstOf(results),
+    score: scoreOf(counts),
+    counts,
+    results,
+    tests,
+  };
+  const tokens = { input: null, output: null, reasoning: null, total: null };
+  await completeRuns(db, lease, [{ id, revision: 1, verdict, outage, durationMs: 2_400, tokens }]);
+  return id;
+}
+
+function msUntil(at: Date): number {
+  return at.getTime() - Date.now();
+}
+
+/** A test's result by its checks, as an evaluation would form it. */
+export function resultOf(
+  test: Partial<TestCaseDocument> & { id?: string; version?: number },
+  checks: Check[],
+  assertions: Assertion[] = [],
+): Result {
+  const { id = randomUUID(), version = 1, name = "Answers well", ...document } = test;
+  const counts = countsOf(checks);
+  const outcome = worstOf(checks) ?? "skipped";
+  const counted = counts.passed + counts.failed;
+  return {
+    testId: id,
+    name,
+    outcome,
+    score: scoreOf(counts),
+    reason: `${counts.passed} of ${counted} checks passed.`,
+    counts,
+    checks,
+    test: {
+      name,
+      status: "active",
+      passiveBehavior: "always_run",
+      scenario: "A customer asks about an order.",
+      threshold: 0.7,
+      turns: [{ input: "Where is my order?" }],
+      assertions,
+      ...document,
+    },
+    testVersion: version,
+  };
+}
+
+/** A semantic check that was judged. */
+export function semanticCheck(
+  id: string,
+  actual: Partial<SemanticActual> & Pick<SemanticActual, "criteria">,
+  more: Partial<Check> = {},
+): Check {
+  const score = actual.score ?? 1;
+  return {
+    id,
+    type: "semantic",
+    outcome: "passed",
+    reason: `The judge's score is ${score} of at least 0.7.`,
+    expected: { threshold: 0.7 },
+    actual: {
+      score,
+      votes: { passed: 1, of: 1, scores: [score] },
+      model: "judge-small",
+      promptVersion: "semantic-1",
+      cached: false,
+      spent: { ms: 1_240, inputTokens: 1_106, outputTokens: 92 },
+      ...actual,
+    },
+    evidence: [],
+    score,
+    ...more,
+  };
+}
+
+function countsOf(all: { outcome: Outcome }[]): Counts {
+  const counts: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
+  for (const { outcome } of all) counts[outcome]++;
+  return counts;
+}
+
+function worstOf(all: { outcome: Outcome }[]): Outcome | null {
+  const order: Outcome[] = ["failed", "missing_instrumentation", "passed", "skipped"];
+  return order.find(outcome => all.some(one => one.outcome === outcome)) ?? null;
+}

@@ -1,0 +1,69 @@
+// A worker on connections of its own over a test's database, with a judge that the test has made.
+import pino from "pino";
+import type { RunEvent } from "../../src/model/event.ts";
+import type { Judge, JudgeOf } from "../../src/model/judge.ts";
+import type { Clock } from "../../src/remote/clock.ts";
+import { Sandbox } from "../../src/remote/sandbox.ts";
+import { type Database, openDatabase } from "../../src/store/db.ts";
+import { EventPublisher } from "../../src/store/events.ts";
+import { RunWorker } from "../../src/worker.ts";
+
+export type WorkerOptions = {
+  judge: Judge | JudgeOf;
+  leaseMs?: number;
+  judgeDeadlineMs?: number;
+  clock?: Clock;
+};
+
+export type TestWorker = {
+  db: Database;
+  /** The verdicts of the runs that ended here, or their states. */
+  ended: string[];
+  /** What it told of runs. */
+  told: RunEvent[];
+  /** Gives back what it has in hand, unless it ends within `graceMs`. Safe to call again. */
+  stop(graceMs?: number): Promise<void>;
+};
+
+export function startRunWorker(
+  url: string,
+  { judge, leaseMs = 30_000, judgeDeadlineMs = 900_000, clock }: WorkerOptions,
+): TestWorker {
+  const db = openDatabase(url, 4);
+  const sandbox = new Sandbox({ budgetMs: 5_000 });
+  const ended: string[] = [];
+  const told: RunEvent[] = [];
+  const events = new EventPublisher(db);
+  const publish = events.publish.bind(events);
+  events.publish = event => {
+    if (event.type === "run") told.push(event);
+    publish(event);
+  };
+  const worker = new RunWorker({
+    db,
+    events,
+    sandbox,
+    judgeOf: typeof judge === "function" ? judge : () => judge,
+    leaseMs,
+    judgeDeadlineMs,
+    ...(clock && { clock }),
+    log: pino({ level: "silent" }),
+    onEnd: (state, verdict) => void ended.push(verdict ?? state),
+  });
+  let stopping: Promise<void> | undefined;
+  const stop = async (graceMs: number) => {
+    await worker.stop(graceMs);
+    await events.close();
+    await sandbox.close();
+    await db.close();
+  };
+  return {
+    db,
+    ended,
+    told,
+    stop(graceMs = 0) {
+      stopping ??= stop(graceMs);
+      return stopping;
+    },
+  };
+}

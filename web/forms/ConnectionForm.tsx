@@ -1,0 +1,150 @@
+// How an agent is called in manual runs: written, tried, saved, removed.
+import { useQueryClient } from "@tanstack/react-query";
+import { useRef, useState } from "react";
+import { flushSync } from "react-dom";
+import type { Agent } from "../../src/model/agent.ts";
+import { type Answer, ask, type Failure } from "../api.ts";
+import { type ConnectionAnswer, connectionQuery } from "../queries/connection.ts";
+import { Button } from "../ui/Button.tsx";
+import { Dialog } from "../ui/Dialog.tsx";
+import { FailureNotice } from "../ui/Notice.tsx";
+import { toast } from "../ui/Toast.tsx";
+import { ConnectionFields } from "./ConnectionFields.tsx";
+import { ConnectionTrial } from "./ConnectionTrial.tsx";
+import { type Draft, documentOf, draftOf } from "./connection-draft.ts";
+import type { Faults } from "./submit.ts";
+
+type ConnectionFormProps = { agent: Agent; stored: ConnectionAnswer };
+
+/** Begins anew with what is stored whenever that was saved or removed. */
+export function ConnectionForm({ agent, stored }: ConnectionFormProps) {
+  return <Form key={stored.updatedAt} agent={agent} stored={stored} />;
+}
+
+function Form({ agent, stored }: ConnectionFormProps) {
+  const queries = useQueryClient();
+  const [draft, setDraft] = useState<Draft>(() => draftOf(stored.type, stored.connection));
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  const [removing, setRemoving] = useState(false);
+  const { form, faults, check, show } = useFaults();
+  const path = `/api/agents/${agent.id}/connection`;
+  const document = () => documentOf(stored.type, draft);
+  const { queryKey } = connectionQuery(agent.id, stored.type);
+
+  async function save(): Promise<void> {
+    setFailure(undefined);
+    if (busy || !check()) return;
+    setBusy(true);
+    const answer: Answer<ConnectionAnswer> = await ask("PUT", path, { body: document() });
+    setBusy(false);
+    if (!answer.ok) {
+      if (!show(answer.failure)) setFailure(answer.failure);
+      return;
+    }
+    queries.setQueryData(queryKey, answer.value);
+    toast("The connection is saved.");
+  }
+
+  return (
+    <>
+      <form
+        ref={form}
+        className="stack"
+        noValidate
+        onSubmit={event => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <ConnectionFields
+          type={stored.type}
+          draft={draft}
+          onChange={change => setDraft(now => ({ ...now, ...change }))}
+          faults={faults}
+        />
+        <FailureNotice failure={failure} />
+        <div className="line line-end">
+          {stored.connection && <Button onClick={() => setRemoving(true)}>Remove connection…</Button>}
+          <Button type="submit" look="main" busy={busy}>
+            Save connection
+          </Button>
+        </div>
+      </form>
+      <ConnectionTrial agentId={agent.id} document={document} onSend={check} onRefused={show} />
+      {removing && (
+        <RemoveDialog
+          path={path}
+          onClose={() => setRemoving(false)}
+          onDone={() => {
+            queries.setQueryData(queryKey, { ...stored, connection: null, updatedAt: null });
+            toast("The connection is removed.");
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/** The faults of a form's fields by their whole paths; the first has the focus. */
+function useFaults() {
+  const form = useRef<HTMLFormElement>(null);
+  const [faults, setFaults] = useState<Faults>({});
+
+  function put(found: Faults): void {
+    flushSync(() => setFaults(found));
+    form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }
+
+  return {
+    form,
+    faults,
+    /** Whether the browser finds nothing wrong. */
+    check(): boolean {
+      const inputs = [...(form.current?.elements ?? [])].filter(one => one instanceof HTMLInputElement);
+      const invalid = inputs.filter(input => input.name && !input.validity.valid);
+      put(Object.fromEntries(invalid.map(input => [input.name, input.validationMessage])));
+      return invalid.length === 0;
+    },
+    /** Whether all of a refusal is about fields of this form. */
+    show({ issues = [] }: Failure): boolean {
+      const fields = form.current?.elements;
+      if (issues.length === 0 || !issues.every(issue => fields?.namedItem(issue.path))) return false;
+      put(Object.fromEntries(issues.map(issue => [issue.path, issue.message])));
+      return true;
+    },
+  };
+}
+
+type RemoveDialogProps = { path: string; onClose: () => void; onDone: () => void };
+
+function RemoveDialog({ path, onClose, onDone }: RemoveDialogProps) {
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  async function remove(): Promise<void> {
+    setBusy(true);
+    const answer: Answer<void> = await ask("DELETE", path);
+    setBusy(false);
+    if (!answer.ok) return setFailure(answer.failure);
+    onClose();
+    onDone();
+  }
+  return (
+    <Dialog
+      title="Remove connection"
+      about="Its secrets go with it, and the agent cannot be run until it has another."
+      alert
+      onClose={onClose}
+    >
+      <div className="stack">
+        <FailureNotice failure={failure} />
+        <div className="line line-end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="danger" busy={busy} onClick={() => void remove()}>
+            Remove connection
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

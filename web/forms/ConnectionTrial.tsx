@@ -1,0 +1,87 @@
+// One message to the agent, by the connection as it stands in the form, and what came of it.
+import { useState } from "react";
+import { type Answer, ask, type Failure } from "../api.ts";
+import { durationText } from "../format.ts";
+import type { AgentTrial } from "../queries/connection.ts";
+import { Button } from "../ui/Button.tsx";
+import { Field } from "../ui/Field.tsx";
+import { LongText } from "../ui/LongText.tsx";
+import { FailureNotice, Notice } from "../ui/Notice.tsx";
+
+type ConnectionTrialProps = {
+  agentId: string;
+  /** The connection as it would be saved. */
+  document: () => object;
+  /** Before it is sent; false: something is wrong in the form. */
+  onSend: () => boolean;
+  /** Whether the refusal is shown at fields of the form. */
+  onRefused: (failure: Failure) => boolean;
+};
+
+export function ConnectionTrial({ agentId, document, onSend, onRefused }: ConnectionTrialProps) {
+  const [input, setInput] = useState("Hello");
+  const [busy, setBusy] = useState(false);
+  const [trial, setTrial] = useState<AgentTrial>();
+  const [failure, setFailure] = useState<Failure>();
+
+  async function send(): Promise<void> {
+    if (busy || input === "" || !onSend()) return;
+    setBusy(true);
+    setTrial(undefined);
+    setFailure(undefined);
+    const answer: Answer<AgentTrial> = await ask("POST", `/api/agents/${agentId}/connection/test`, {
+      body: { input, connection: document() },
+    });
+    setBusy(false);
+    if (answer.ok) setTrial(answer.value);
+    else if (!onRefused(answer.failure)) setFailure(answer.failure);
+  }
+
+  return (
+    <form
+      className="stack connection-trial"
+      onSubmit={event => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <div className="connection-try">
+        <Field
+          label="Test message"
+          name="input"
+          value={input}
+          onChange={({ target }) => setInput(target.value)}
+          autoComplete="off"
+        />
+        <Button type="submit" busy={busy}>
+          Send a test message
+        </Button>
+      </div>
+      <div role="status" className="stack">
+        {busy && <p className="quiet">Waiting for the reply, for at most 60 s…</p>}
+        {trial && <Outcome trial={trial} />}
+      </div>
+      <FailureNotice failure={failure} />
+    </form>
+  );
+}
+
+function Outcome({ trial }: { trial: AgentTrial }) {
+  const { ok, status, ms, text, contentType, reason, requestId } = trial;
+  const facts = [status === null ? "No reply" : `Status ${status}`, durationText(ms), contentType];
+  return (
+    <>
+      <Notice tone={ok ? "good" : "bad"}>
+        <p>{ok ? (text === "" ? "It answered with an empty text." : "It answered.") : reason}</p>
+        <p className="quiet small break">
+          {facts.filter(Boolean).join(" · ")} · x-request-id <span className="mono">{requestId}</span>
+        </p>
+      </Notice>
+      {text && (
+        <div className="connection-reply">
+          <LongText text={text} label="the reply" />
+        </div>
+      )}
+    </>
+  );
+}

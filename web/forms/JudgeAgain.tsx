@@ -1,0 +1,52 @@
+// Has what the judge did not judge of traces be judged again, as runs of their own.
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ask, type Failure } from "../api.ts";
+import { outagesQuery } from "../queries/judging.ts";
+import { outlineQuery } from "../queries/traces.ts";
+import { Button } from "../ui/Button.tsx";
+import { FailureNotice } from "../ui/Notice.tsx";
+import { toast } from "../ui/Toast.tsx";
+
+/** How many runs were made, and how many traces are left for a further call. */
+type Scheduled = { scheduled: number; left: number };
+
+type JudgeAgainProps = {
+  agentId: string;
+  /** Absent: all the agent's traces of which an outage skipped something. */
+  traceId?: string;
+};
+
+export function JudgeAgain({ agentId, traceId }: JudgeAgainProps) {
+  const queries = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  const judge = async () => {
+    setBusy(true);
+    setFailure(undefined);
+    const body = traceId === undefined ? {} : { traceIds: [traceId] };
+    const answer = await ask<Scheduled>("POST", `/api/agents/${agentId}/judge-again`, { body });
+    setBusy(false);
+    if (!answer.ok) return setFailure(answer.failure);
+    toast(scheduledText(answer.value, traceId !== undefined));
+    await Promise.all([
+      queries.invalidateQueries({ queryKey: outagesQuery(agentId).queryKey }),
+      traceId !== undefined && queries.invalidateQueries({ queryKey: outlineQuery(traceId).queryKey }),
+    ]);
+  };
+  return (
+    <>
+      <Button small busy={busy} onClick={() => void judge()}>
+        Judge again
+      </Button>
+      <FailureNotice failure={failure} />
+    </>
+  );
+}
+
+function scheduledText({ scheduled, left }: Scheduled, isOne: boolean): string {
+  if (scheduled === 0) return "It is being judged already.";
+  if (isOne) return "The trace is judged again.";
+  const rest = left > 0 ? ` ${left.toLocaleString("en")} are left for another time.` : "";
+  return `${scheduled.toLocaleString("en")} ${scheduled === 1 ? "trace is" : "traces are"} judged again.${rest}`;
+}

@@ -1,0 +1,182 @@
+// How much of an agent is judged by a model and for how much a day, beside what today has taken.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ask } from "../api.ts";
+import { numberText } from "../format.ts";
+import { counted } from "../labels.ts";
+import { moneyText } from "../money.ts";
+import { type JudgeSettings, judgeSettingsQuery, projectJudgeQuery } from "../queries/project-judge.ts";
+import "../styles/judge.css";
+import { Button } from "../ui/Button.tsx";
+import { Field } from "../ui/Field.tsx";
+import { FailureNotice, Notice } from "../ui/Notice.tsx";
+import { Loaded } from "../ui/State.tsx";
+import { toast } from "../ui/Toast.tsx";
+import { type Faults, textOf, useSubmit } from "./submit.ts";
+
+type JudgeSettingsProps = { projectId: string; agentId: string };
+
+export function JudgeSettingsSection({ projectId, agentId }: JudgeSettingsProps) {
+  const settings = useQuery(judgeSettingsQuery(agentId));
+  return (
+    <section className="card stack" aria-labelledby="judging" id="judging-settings">
+      <h2 id="judging">Judging</h2>
+      <NoJudge projectId={projectId} />
+      <Loaded query={settings}>
+        {data => (
+          <>
+            <Today projectId={projectId} agentId={agentId} settings={data} />
+            <JudgeSettingsForm
+              key={`${agentId} ${data.sampling} ${data.budgetUsd} ${data.budgetTokens}`}
+              agentId={agentId}
+              settings={data}
+            />
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+function NoJudge({ projectId }: { projectId: string }) {
+  const { data: judge } = useQuery(projectJudgeQuery(projectId));
+  if (judge?.source !== null) return null;
+  return (
+    <p className="quiet">
+      This project has no judge, so nothing of this is in use yet.{" "}
+      <Link to="/projects/$projectId/settings/judge" params={{ projectId }}>
+        Add one
+      </Link>
+    </p>
+  );
+}
+
+type TodayProps = JudgeSettingsProps & { settings: JudgeSettings };
+
+function Today({ projectId, agentId, settings: { budgetUsd, budgetTokens, today } }: TodayProps) {
+  const tokens = today.inputTokens + today.outputTokens;
+  const spent = [
+    budgetUsd !== null && today.costUsd >= budgetUsd && moneyText(budgetUsd),
+    budgetTokens !== null && tokens >= budgetTokens && `${numberText(budgetTokens)} tokens`,
+  ].find(Boolean);
+  return (
+    <>
+      <dl className="facts">
+        <dt>Today (UTC)</dt>
+        <dd>
+          {moneyText(today.costUsd)}
+          {budgetUsd !== null && ` of ${moneyText(budgetUsd)}`}
+        </dd>
+        <dt>Tokens</dt>
+        <dd>
+          {numberText(tokens)}
+          {budgetTokens !== null && ` of ${numberText(budgetTokens)}`}
+          <span className="quiet">
+            {numberText(today.inputTokens)} in, {numberText(today.outputTokens)} out
+          </span>
+        </dd>
+        <dt>Calls</dt>
+        <dd>
+          {numberText(today.calls)}
+          {today.cached > 0 && (
+            <span className="quiet">{counted(today.cached, "question")} answered without one</span>
+          )}
+        </dd>
+      </dl>
+      <p className="small">
+        <Link to="/projects/$projectId/agents/$agentId/judging" params={{ projectId, agentId }}>
+          By day and by test
+        </Link>
+      </p>
+      {spent && (
+        <Notice tone="warn">
+          <p>
+            <strong>Today’s budget of {spent} is used up.</strong> Semantic checks are skipped and scenarios
+            are not compared until 00:00 UTC, unless you raise it.
+          </p>
+        </Notice>
+      )}
+      {today.unpricedTokens > 0 && (
+        <Notice tone="info">
+          <p>
+            {numberText(today.unpricedTokens)} of today’s tokens are of a model whose price is not known: they
+            are in no sum of money{budgetUsd !== null && budgetTokens === null && ", nor in the budget"}.{" "}
+            <Link to="/projects/$projectId/settings/prices" params={{ projectId }}>
+              Add its price
+            </Link>
+            {budgetUsd !== null && budgetTokens === null && ", or set a budget in tokens"}
+          </p>
+        </Notice>
+      )}
+    </>
+  );
+}
+
+function JudgeSettingsForm({ agentId, settings }: { agentId: string; settings: JudgeSettings }) {
+  const queries = useQueryClient();
+  const { form, busy, faults, failure } = useSubmit<JudgeSettings>({
+    check: (fields): Faults =>
+      textOf(fields, "sampling") === "" ? { sampling: "Enter a number from 0 to 100." } : {},
+    send: fields =>
+      ask("PUT", `/api/agents/${agentId}/judge-settings`, {
+        body: {
+          // Whole parts of a thousandth: 10 % of what is typed stays 0.1.
+          sampling: Math.round(Number(textOf(fields, "sampling")) * 1000) / 100_000,
+          budgetUsd: numberOf(textOf(fields, "budgetUsd")),
+          budgetTokens: numberOf(textOf(fields, "budgetTokens")),
+        },
+      }),
+    done: saved => {
+      queries.setQueryData(judgeSettingsQuery(agentId).queryKey, saved);
+      toast("The judging settings are saved.");
+    },
+  });
+  return (
+    <form {...form} className="stack">
+      <Field
+        label="Sampling, in percent"
+        name="sampling"
+        type="number"
+        required
+        min={0}
+        max={100}
+        step="any"
+        defaultValue={Math.round(settings.sampling * 100_000) / 1000}
+        hint="Of so many traces, semantic checks are judged; of the others they are skipped, and say so. Scenarios are always compared."
+        fault={faults["sampling"]}
+      />
+      <div className="judge-pair">
+        <Field
+          label="Daily budget in dollars (optional)"
+          name="budgetUsd"
+          type="number"
+          min={0}
+          step="any"
+          defaultValue={settings.budgetUsd ?? ""}
+          hint="A day of UTC. Calls without a known price do not count."
+          fault={faults["budgetUsd"]}
+        />
+        <Field
+          label="Daily budget in tokens (optional)"
+          name="budgetTokens"
+          type="number"
+          min={0}
+          step={1}
+          defaultValue={settings.budgetTokens ?? ""}
+          hint="In and out together. Whichever is used up first."
+          fault={faults["budgetTokens"]}
+        />
+      </div>
+      <FailureNotice failure={failure} />
+      <div className="line line-end">
+        <Button type="submit" look="main" busy={busy}>
+          Save judging
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function numberOf(text: string): number | null {
+  return text.trim() === "" ? null : Number(text);
+}

@@ -1,0 +1,61 @@
+// Running test cases: what every Run button does, and what is said where they cannot be run.
+import { useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { ask, type Failure } from "../api.ts";
+import { type Launch, launchesQuery } from "../queries/launches.ts";
+import { Dialog } from "../ui/Dialog.tsx";
+import { FailureNotice } from "../ui/Notice.tsx";
+
+type Params = { projectId: string; agentId: string };
+
+export type Launching = {
+  /** Runs these, or every Active test case, and goes to where they can be watched. */
+  launch: (testIds?: readonly string[]) => Promise<void>;
+  busy: boolean;
+  /** To be shown somewhere on the page: why nothing was run. */
+  refusal: ReactNode;
+};
+
+export function useLaunch({ projectId, agentId }: Params): Launching {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  const launch = async (testIds?: readonly string[]) => {
+    setBusy(true);
+    const body = { source: "dashboard", ...(testIds && { testIds }) };
+    const answer = await ask<Launch>("POST", `/api/agents/${agentId}/launches`, { body });
+    setBusy(false);
+    if (!answer.ok) return setFailure(answer.failure);
+    void queries.invalidateQueries({ queryKey: launchesQuery(agentId).queryKey });
+    await navigate({
+      to: "/projects/$projectId/agents/$agentId/runs/$launchId",
+      params: { projectId, agentId, launchId: answer.value.id },
+    });
+  };
+  const refusal = failure && (
+    <Dialog title="Nothing was run" onClose={() => setFailure(undefined)}>
+      <div className="stack">
+        <FailureNotice failure={failure} />
+        {failure.issues && failure.issues.length > 0 && (
+          <ul>
+            {failure.issues.map(({ path, message }) => (
+              <li key={path}>{message}</li>
+            ))}
+          </ul>
+        )}
+        {failure.hint?.includes("settings") && (
+          <Link
+            to="/projects/$projectId/agents/$agentId/settings"
+            params={{ projectId, agentId }}
+            className="button"
+          >
+            Open the agent’s settings
+          </Link>
+        )}
+      </div>
+    </Dialog>
+  );
+  return { launch, busy, refusal };
+}

@@ -1,0 +1,26 @@
+// How the dashboard writes what the judge costs, and the tokens that were used.
+import { numberText } from "./format.ts";
+
+const dollars = new Intl.NumberFormat("en", { style: "currency", currency: "USD" });
+const parts = new Intl.NumberFormat("en", {
+  style: "currency",
+  currency: "USD",
+  maximumSignificantDigits: 3,
+});
+
+/** "$12.30", "$0.00412"; less than a millionth is "< $0.000001". */
+export function moneyText(usd: number): string {
+  if (usd > 0 && usd < 0.000001) return "< $0.000001";
+  return (usd > 0 && usd < 0.1 ? parts : dollars).format(usd);
+}
+
+/** "4,120 tokens in, 310 out". */
+export function usedText({
+  inputTokens,
+  outputTokens,
+}: {
+  inputTokens: number;
+  outputTokens: number;
+}): string {
+  return `${numberText(inputTokens)} tokens in, ${numberText(outputTokens)} out`;
+}

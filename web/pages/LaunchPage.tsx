@@ -1,0 +1,164 @@
+// One launch: how far it is, each test case's run beside the one before it, and how to stop it or run it again.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { ask, type Failure } from "../api.ts";
+import { useLaunch } from "../forms/use-launch.tsx";
+import { counted, launchSources } from "../labels.ts";
+import { useLive } from "../live.ts";
+import { type LaunchDetail, type LaunchedRun, launchesQuery, launchQuery } from "../queries/launches.ts";
+import { useRefresh } from "../refreshing.ts";
+import { Button } from "../ui/Button.tsx";
+import { FailureNotice } from "../ui/Notice.tsx";
+import { Page } from "../ui/Page.tsx";
+import { EmptyState, Loaded } from "../ui/State.tsx";
+import { RelativeTime } from "../ui/Time.tsx";
+import { countsOfLaunch, LaunchStateBadge, Progress } from "./runs/Progress.tsx";
+import { RunTable } from "./runs/RunTable.tsx";
+import "../styles/runs.css";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/runs/$launchId");
+
+export function LaunchPage() {
+  const params = route.useParams();
+  const { agentId, launchId } = params;
+  const queries = useQueryClient();
+  const launch = useQuery(launchQuery(launchId));
+  const refresh = useRefresh(() => queries.invalidateQueries({ queryKey: launchQuery(launchId).queryKey }));
+  useLive({ agentId }, event => {
+    if (event.type === "refresh" || (event.type === "launch" && event.launchId === launchId)) refresh();
+  });
+  return (
+    <Page
+      title={launch.data ? `Run of ${counted(launch.data.testCount, "test case")}` : "Run"}
+      about={launch.data && <About launch={launch.data} />}
+      actions={launch.data && <Actions launch={launch.data} params={params} />}
+    >
+      <Loaded query={launch}>
+        {found => (
+          <div className="stack">
+            <section className="card stack-tight" aria-label="Progress">
+              <div className="line line-apart">
+                <LaunchStateBadge launch={found} />
+                <span role="status">{countsOfLaunch(found.counts)}</span>
+              </div>
+              <Progress launch={found} />
+            </section>
+            <Runs launch={found} params={params} />
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function About({ launch }: { launch: LaunchDetail }) {
+  return (
+    <>
+      Started <RelativeTime at={launch.createdAt} />
+      {launch.createdBy && (
+        <>
+          {" by "}
+          <bdi>{launch.createdBy.name}</bdi>
+        </>
+      )}{" "}
+      {launchSources[launch.source]}.{" "}
+      {launch.finishedAt !== null && (
+        <>
+          Ended <RelativeTime at={launch.finishedAt} />.
+        </>
+      )}
+    </>
+  );
+}
+
+type Params = { projectId: string; agentId: string; launchId: string };
+
+function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
+  const queries = useQueryClient();
+  const [cancelling, setCancelling] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  const again = useLaunch(params);
+  const isOpen = launch.state === "queued" || launch.state === "running";
+  const cancel = async () => {
+    setCancelling(true);
+    const answer = await ask<LaunchDetail>("POST", `/api/launches/${launch.id}/cancel`);
+    setCancelling(false);
+    setFailure(answer.ok ? undefined : answer.failure);
+    if (answer.ok) queries.setQueryData(launchQuery(launch.id).queryKey, answer.value);
+    void queries.invalidateQueries({ queryKey: launchesQuery(launch.agentId).queryKey });
+  };
+  const testIds = launch.runs.map(({ testId }) => testId);
+  const failedIds = launch.runs.filter(isFailing).map(({ testId }) => testId);
+  return (
+    <>
+      {again.refusal}
+      <FailureNotice failure={failure} />
+      {isOpen && (
+        <Button icon="cross" busy={cancelling} onClick={() => void cancel()}>
+          Cancel
+        </Button>
+      )}
+      {!isOpen && failedIds.length > 0 && failedIds.length < testIds.length && (
+        <Button busy={again.busy} onClick={() => void again.launch(failedIds)}>
+          Run those that failed
+        </Button>
+      )}
+      {!isOpen && testIds.length > 0 && (
+        <Button icon="play" busy={again.busy} onClick={() => void again.launch(testIds)}>
+          Run again
+        </Button>
+      )}
+    </>
+  );
+}
+
+const kinds = ["failing", "changed"] as const;
+const kindWords = { failing: "Not passed", changed: "Broke, mended or flaky" };
+
+function Runs({ launch, params }: { launch: LaunchDetail; params: Params }) {
+  const { only } = route.useSearch();
+  const kind = kinds.find(one => one === only);
+  const shown = launch.runs.filter(run =>
+    kind === undefined ? true : kind === "failing" ? isFailing(run) : isChanged(run),
+  );
+  return (
+    <>
+      <nav className="tabs" aria-label="Runs shown">
+        {[undefined, ...kinds].map(one => (
+          <Link
+            key={one ?? "all"}
+            to="/projects/$projectId/agents/$agentId/runs/$launchId"
+            params={params}
+            search={{ only: one }}
+            resetScroll={false}
+            className="tab"
+            aria-current={one === kind ? "page" : undefined}
+            activeOptions={{ exact: true, includeSearch: true }}
+          >
+            {one ? kindWords[one] : "All"}
+          </Link>
+        ))}
+      </nav>
+      {shown.length > 0 ? (
+        <RunTable runs={shown} params={params} />
+      ) : (
+        <EmptyState icon="check" title={kind === "changed" ? "Nothing has changed" : "None"}>
+          <p className="quiet">
+            {kind === "changed"
+              ? "Each came out as the run before it of the same test case did."
+              : "No run of this kind, so far."}
+          </p>
+        </EmptyState>
+      )}
+    </>
+  );
+}
+
+function isFailing({ state, verdict }: LaunchedRun): boolean {
+  return state === "error" || verdict === "failed" || verdict === "missing_instrumentation";
+}
+
+function isChanged({ change, flaky }: LaunchedRun): boolean {
+  return change === "broke" || change === "mended" || flaky;
+}

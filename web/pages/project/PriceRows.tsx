@@ -1,0 +1,107 @@
+// Prices as they are typed, a row each, with every fault at its field.
+import { useId } from "react";
+import type { OwnPrice } from "../../queries/project-judge.ts";
+import { Button } from "../../ui/Button.tsx";
+import { Fault } from "../../ui/Field.tsx";
+
+/** Texts as they stand in the fields; `row` tells rows apart. */
+export type DraftPrice = {
+  row: number;
+  model: string;
+  validFrom: string;
+  inputUsd: string;
+  outputUsd: string;
+};
+
+let rows = 0;
+
+export function draftOf({ model = "", validFrom = "", inputUsd, outputUsd }: Partial<OwnPrice>): DraftPrice {
+  rows += 1;
+  return { row: rows, model, validFrom, inputUsd: textOf(inputUsd), outputUsd: textOf(outputUsd) };
+}
+
+/** A number that was not typed is sent as null, which the API refuses at its field. */
+export function priceOf({ model, validFrom, inputUsd, outputUsd }: DraftPrice) {
+  return { model, validFrom, inputUsd: numberOf(inputUsd), outputUsd: numberOf(outputUsd) };
+}
+
+function textOf(number: number | undefined): string {
+  return number === undefined ? "" : String(number);
+}
+
+function numberOf(text: string): number | null {
+  return text.trim() === "" || Number.isNaN(Number(text)) ? null : Number(text);
+}
+
+const columns = [
+  { name: "model", label: "Model", type: "text" },
+  { name: "validFrom", label: "From (UTC)", type: "date" },
+  { name: "inputUsd", label: "In, $", type: "number" },
+  { name: "outputUsd", label: "Out, $", type: "number" },
+] as const;
+
+type PriceRowsProps = {
+  drafts: DraftPrice[];
+  /** By path, as in `prices[1].validFrom`. */
+  faults: ReadonlyMap<string, string>;
+  onChange: (drafts: DraftPrice[]) => void;
+};
+
+export function PriceRows({ drafts, faults, onChange }: PriceRowsProps) {
+  const id = useId();
+  return (
+    <div className="table-wrap judge-prices">
+      <table className="table">
+        <caption className="unseen">This project’s prices</caption>
+        <thead>
+          <tr>
+            {columns.map(({ name, label }) => (
+              <th key={name} scope="col">
+                {label}
+              </th>
+            ))}
+            <th scope="col">
+              <span className="unseen">Remove</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {drafts.map((draft, at) => (
+            <tr key={draft.row}>
+              {columns.map(({ name, label, type }) => {
+                const fault = faults.get(`prices[${at}].${name}`);
+                const faultId = `${id}-${draft.row}-${name}`;
+                return (
+                  <td key={name} data-label={label} data-cell={name}>
+                    <input
+                      className="input"
+                      type={type}
+                      {...(type === "number" && { min: 0, step: "any" })}
+                      aria-label={`${label}, price ${at + 1}`}
+                      aria-invalid={fault ? true : undefined}
+                      aria-describedby={fault ? faultId : undefined}
+                      value={draft[name]}
+                      onChange={({ target }) =>
+                        onChange(drafts.map(one => (one === draft ? { ...one, [name]: target.value } : one)))
+                      }
+                    />
+                    <Fault id={faultId} fault={fault} />
+                  </td>
+                );
+              })}
+              <td data-label="Remove">
+                <Button
+                  look="plain"
+                  small
+                  icon="trash"
+                  aria-label={`Remove price ${at + 1}`}
+                  onClick={() => onChange(drafts.filter(one => one !== draft))}
+                />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,30 @@
+// The frame of a project's settings: their tabs, each an address.
+import { getRouteApi, Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { Page } from "../../ui/Page.tsx";
+
+const route = getRouteApi("/member/projects/$projectId");
+
+const tabs = [
+  { to: "/projects/$projectId/settings", label: "General" },
+  { to: "/projects/$projectId/settings/judge", label: "Judge" },
+  { to: "/projects/$projectId/settings/prices", label: "Prices" },
+] as const;
+
+type ProjectFrameProps = { part?: "Judge" | "Prices"; children: ReactNode };
+
+export function ProjectFrame({ part, children }: ProjectFrameProps) {
+  const params = route.useParams();
+  return (
+    <Page title="Project" part={part}>
+      <nav className="tabs" aria-label="Project">
+        {tabs.map(({ to, label }) => (
+          <Link key={to} to={to} params={params} className="tab" activeOptions={{ exact: true }}>
+            {label}
+          </Link>
+        ))}
+      </nav>
+      <div className={part === "Prices" ? "prices stack" : "narrow stack"}>{children}</div>
+    </Page>
+  );
+}

@@ -1,0 +1,100 @@
+// The turns of a manual run: what was sent, what came back, under which identities, and the trace of each.
+import { Link } from "@tanstack/react-router";
+import type { RunTurn } from "../../../src/model/launch.ts";
+import { durationText } from "../../format.ts";
+import type { ManualRun } from "../../queries/launches.ts";
+import { Badge } from "../../ui/Badge.tsx";
+import { CopyText } from "../../ui/Copy.tsx";
+import { LongText } from "../../ui/LongText.tsx";
+import { Notice } from "../../ui/Notice.tsx";
+
+type Params = { projectId: string; agentId: string };
+
+/** Those that are still to come, too: they are known from the test. */
+export function TurnList({ run, params }: { run: ManualRun; params: Params }) {
+  const isOpen = run.state === "pending" || run.state === "running";
+  const left = run.turnCount - run.turns.length;
+  return (
+    <ol className="runs-turns">
+      {run.turns.map(turn => (
+        <li key={turn.turn} className="card stack-tight">
+          <TurnItem turn={turn} isOpen={isOpen} params={params} />
+        </li>
+      ))}
+      {left > 0 && (
+        <li className="quiet">
+          {isOpen
+            ? `${left === 1 ? "1 turn is" : `${left} turns are`} still to come.`
+            : `${left === 1 ? "1 turn was" : `${left} turns were`} not sent.`}
+        </li>
+      )}
+    </ol>
+  );
+}
+
+type TurnItemProps = { turn: RunTurn; isOpen: boolean; params: Params };
+
+function TurnItem({ turn, isOpen, params }: TurnItemProps) {
+  const { input, text, error, status, ms } = turn;
+  return (
+    <>
+      <h3 className="line line-apart">
+        <span>Turn {turn.turn}</span>
+        <span className="line quiet small">
+          {status !== null && <span>HTTP {status}</span>}
+          {ms !== null && <span>{durationText(ms)}</span>}
+        </span>
+      </h3>
+      <div>
+        <h4 className="runs-who">Sent</h4>
+        <LongText text={input} label={`What was sent in turn ${turn.turn}`} />
+      </div>
+      <div>
+        <h4 className="runs-who">Reply</h4>
+        {ms === null && isOpen && (
+          <Badge word={{ text: "Waiting for the reply", icon: "spin", tone: "info" }} />
+        )}
+        {ms === null && !isOpen && <p className="quiet">None was awaited to the end.</p>}
+        {text !== null && text !== "" && <LongText text={text} label={`The reply of turn ${turn.turn}`} />}
+        {text === "" && <p className="quiet">An empty text.</p>}
+        {ms !== null && text === null && !error && <p className="quiet">No text.</p>}
+        {error && (
+          <Notice tone="bad">
+            <p>{error.reason}</p>
+          </Notice>
+        )}
+      </div>
+      <TraceLine turn={turn} isOpen={isOpen} params={params} />
+      <dl className="runs-ids small quiet">
+        <dt>x-request-id</dt>
+        <dd>
+          <CopyText text={turn.requestId} label={`request id of turn ${turn.turn}`} />
+        </dd>
+        <dt>Trace id sent</dt>
+        <dd>
+          <CopyText text={turn.w3cTraceId} label={`trace id of turn ${turn.turn}`} />
+        </dd>
+      </dl>
+    </>
+  );
+}
+
+function TraceLine({ turn: { turn, arrived, traceId }, isOpen, params }: TurnItemProps) {
+  if (traceId === null) {
+    return isOpen ? <Badge word={{ text: "Waiting for its trace", icon: "spin", tone: "info" }} /> : null;
+  }
+  return (
+    <p className="line">
+      <Link
+        to="/projects/$projectId/agents/$agentId/traces/$traceId"
+        params={{ ...params, traceId }}
+        className="button button-small"
+      >
+        Open trace<span className="unseen"> of turn {turn}</span>
+      </Link>
+      <span className="quiet small">
+        {arrived ? "Sent by the agent." : "Made of what was seen: the agent sent none in time."}
+      </span>
+    </p>
+  );
+}

@@ -1,0 +1,155 @@
+// What a judge is asked of a reply: one criterion, or up to six, each answered by itself, and what their sum must be.
+import { useEffect, useId, useRef } from "react";
+import { Button } from "../../ui/Button.tsx";
+import { Fault } from "../../ui/Field.tsx";
+import { Icon } from "../../ui/Icon.tsx";
+import { toast } from "../../ui/Toast.tsx";
+import { criteriaMax, splitCriteria } from "./criteria-text.ts";
+import type { Doc } from "./document.ts";
+import { TextBlock } from "./fields.tsx";
+import { thresholdText } from "./threshold.ts";
+import { useFaultOf, useTold } from "./told.ts";
+
+type CriteriaProps = { path: string; value: unknown; onValue: (value: unknown) => void };
+
+export function Criteria({ path, value, onValue }: CriteriaProps) {
+  const id = useId();
+  const list: unknown[] = Array.isArray(value) ? value : [value];
+  const several = Array.isArray(value);
+  const { fault, warning } = useFaultOf(path, { isEmpty: list.some(one => one === "") });
+  const { group, goTo } = useFocus();
+  // One alone is written as the text it is.
+  const write = (next: unknown[]) => onValue(next.length === 1 ? next[0] : next);
+  const moved = (at: number, by: -1 | 1) => {
+    const to = at + by;
+    if (to < 0 || to >= list.length) return;
+    write(list.with(at, list[to]).with(to, list[at]));
+    goTo(to, by < 0 ? "up" : "down");
+  };
+  const split = (at: number, parts: string[]) => {
+    write(list.toSpliced(at, 1, ...parts));
+    goTo(at, "text");
+    toast(`Split into ${parts.length} criteria.`, { label: "Undo", run: () => onValue(value) });
+  };
+  return (
+    <fieldset className="criteria" ref={group} aria-describedby={`${id}-hint`}>
+      <legend>Criteria</legend>
+      <div id={`${id}-hint`} className="field-hint">
+        Each is a question that the reply answers with yes or no. Up to {criteriaMax}, each judged by itself.
+      </div>
+      <ol className="criteria-list">
+        {list.map((criterion, at) => {
+          const room = criteriaMax - list.length + 1;
+          const parts = typeof criterion === "string" && room > 1 ? splitCriteria(criterion, room) : [];
+          const name = `criterion ${at + 1}`;
+          return (
+            <li key={at} className="criteria-row" data-row={at}>
+              <TextBlock
+                label={list.length > 1 ? `Criterion ${at + 1}` : "Criterion"}
+                path={several ? `${path}[${at}]` : path}
+                rows={2}
+                value={criterion}
+                onValue={next => (several ? onValue(list.with(at, next)) : onValue(next))}
+              />
+              {list.length > 1 && (
+                <div className="line editor-tools">
+                  <Button
+                    look="plain"
+                    small
+                    icon="up"
+                    aria-label={`Move ${name} up`}
+                    data-part="up"
+                    busy={at === 0}
+                    onClick={() => moved(at, -1)}
+                  />
+                  <Button
+                    look="plain"
+                    small
+                    icon="chevron"
+                    aria-label={`Move ${name} down`}
+                    data-part="down"
+                    busy={at === list.length - 1}
+                    onClick={() => moved(at, 1)}
+                  />
+                  <Button
+                    look="plain"
+                    small
+                    icon="trash"
+                    aria-label={`Remove ${name}`}
+                    onClick={() => {
+                      write(list.toSpliced(at, 1));
+                      goTo(Math.min(at, list.length - 2), "text");
+                    }}
+                  />
+                </div>
+              )}
+              {parts.length > 1 && (
+                <div className="line">
+                  <Button small onClick={() => split(at, parts)}>
+                    Split into {parts.length} criteria
+                  </Button>
+                </div>
+              )}
+            </li>
+          );
+        })}
+      </ol>
+      {several && <Fault id={`${id}-fault`} fault={fault} />}
+      {several && !fault && warning && (
+        <div className="field-warning">
+          <Icon name="info" />
+          <span>{warning}</span>
+        </div>
+      )}
+      {list.length < criteriaMax && (
+        <div className="line">
+          <Button
+            small
+            icon="plus"
+            onClick={() => {
+              write([...list, ""]);
+              goTo(list.length, "text");
+            }}
+          >
+            Add a criterion
+          </Button>
+        </div>
+      )}
+    </fieldset>
+  );
+}
+
+type Part = "text" | "up" | "down";
+
+/** The focus goes where the row went, once it is drawn there. */
+function useFocus() {
+  const group = useRef<HTMLFieldSetElement>(null);
+  const wanted = useRef<{ row: number; part: Part }>(undefined);
+  useEffect(() => {
+    if (!wanted.current) return;
+    const { row, part } = wanted.current;
+    wanted.current = undefined;
+    const found = group.current?.querySelector(`[data-row="${row}"]`);
+    found?.querySelector<HTMLElement>(part === "text" ? "textarea" : `[data-part=${part}]`)?.focus();
+  });
+  const goTo = (row: number, part: Part) => {
+    wanted.current = { row, part };
+  };
+  return { group, goTo };
+}
+
+/** What the threshold that counts here asks of the verdicts. */
+export function ThresholdWords({ assertion }: { assertion: Doc }) {
+  const { threshold: ofTest } = useTold();
+  const isOwn = Object.hasOwn(assertion, "threshold");
+  const threshold = isOwn ? assertion["threshold"] : ofTest;
+  if (typeof threshold !== "number" || threshold < 0 || threshold > 1) return null;
+  const count = [assertion["criteria"]].flat().length;
+  if (count < 1) return null;
+  return (
+    <p className="field-hint criteria-words">
+      {isOwn ? "" : "The test’s strictness, "}
+      <strong>{threshold}</strong>: {thresholdText(threshold, count, assertion["negate"] === true)}
+    </p>
+  );
+}

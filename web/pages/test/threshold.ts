@@ -1,0 +1,41 @@
+// What a threshold means in verdicts: how many criteria may fall short, and what turns the outcome round.
+
+/** In hundredths: what one criterion takes from the sum of the scores, were all others fully met. */
+const losses = { mostly: 25, partly: 60, not_met: 100 };
+
+export type Leeway = Record<keyof typeof losses, number>;
+
+/** Of each lesser verdict, how many of `count` criteria may have it where all others are met. */
+export function leewayOf(threshold: number, count: number): Leeway {
+  const room = (1 - threshold) * count * 100;
+  // The noise of binary fractions must not cost the criterion that just fits.
+  const fitting = (loss: number) => Math.min(count, Math.floor(room / loss + 1e-7));
+  return { mostly: fitting(losses.mostly), partly: fitting(losses.partly), not_met: fitting(losses.not_met) };
+}
+
+/** In one or two sentences; `negate`: what reaches the threshold fails. */
+export function thresholdText(threshold: number, count: number, negate: boolean): string {
+  const [reaching, missing] = negate ? ["Fails", "passes"] : ["Passes", "fails"];
+  const { mostly, partly, not_met } = leewayOf(threshold, count);
+  if (not_met === count) return `${reaching} always, whatever the judge says.`;
+  if (count === 1) {
+    const enough = partly ? "met, mostly met or partly met" : mostly ? "met or mostly met" : "fully met";
+    const short = partly ? "Not met" : mostly ? "Only partly met" : "Only mostly met";
+    return `${reaching} when the criterion is ${enough}. ${short} ${missing}.`;
+  }
+  if (mostly === 0) return `${reaching} only when all ${count} are fully met.`;
+  const of = (number: number, short: string) =>
+    number === count ? `all ${count} are ${short}` : `${number} ${number === 1 ? "is" : "are"} ${short}`;
+  const ways = [
+    of(mostly, "only mostly met"),
+    ...(partly ? [of(partly, "only partly met")] : []),
+    ...(not_met ? [of(not_met, "not met")] : []),
+  ];
+  const others = partly < count || not_met > 0 ? ", and the others fully" : "";
+  const limit = not_met ? `More than ${not_met} not met` : partly ? "One not met" : "One only partly met";
+  return `${reaching} even when ${listed(ways)}${others}. ${limit} ${missing}.`;
+}
+
+function listed(ways: string[]): string {
+  return ways.length < 3 ? ways.join(" or ") : `${ways.slice(0, -1).join(", ")} or ${ways.at(-1)}`;
+}

@@ -1,0 +1,148 @@
+// Every call of the judge that a run made: when, how it ended, what it took, and on demand what was said.
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { JudgeCallState, JudgeMode } from "../../../../src/model/judge-call.ts";
+import { durationText, numberText } from "../../../format.ts";
+import { counted, type Word } from "../../../labels.ts";
+import { moneyText, usedText } from "../../../money.ts";
+import { judgeCallsQuery } from "../../../queries/judging.ts";
+import type { JudgeCall, JudgingSum, RunDetail } from "../../../shapes.ts";
+import "../../../styles/json.css";
+import { Badge } from "../../../ui/Badge.tsx";
+import { Button } from "../../../ui/Button.tsx";
+import { Copy } from "../../../ui/Copy.tsx";
+import { Dialog } from "../../../ui/Dialog.tsx";
+import { LongText } from "../../../ui/LongText.tsx";
+import { Loaded } from "../../../ui/State.tsx";
+import { Long } from "./Value.tsx";
+
+const kinds: Record<JudgeCall["kind"], string> = { route: "Routing", semantic: "Semantic checks" };
+
+const states: Record<JudgeCallState, Word> = {
+  ok: { text: "Answered", icon: "check", tone: "good" },
+  later: { text: "Not now", icon: "clock", tone: "info" },
+  refused: { text: "Refused", icon: "cross", tone: "bad" },
+  unusable: { text: "Unusable", icon: "warning", tone: "warn" },
+  budget: { text: "Quota used up", icon: "warning", tone: "warn" },
+  aborted: { text: "Broken off", icon: "skip" },
+};
+
+const modes: Record<JudgeMode, string> = {
+  json_schema: "JSON schema",
+  tool: "tool call",
+  json_object: "JSON object",
+  text: "plain text",
+};
+
+export function JudgeCalls({ run }: { run: RunDetail }) {
+  const [open, setOpen] = useState(false);
+  if (!run.judging) return null;
+  return (
+    <details className="judging" onToggle={event => setOpen(event.currentTarget.open)}>
+      <summary>
+        <span className="judging-title">Calls of the judge</span>{" "}
+        <span className="quiet small">{sumText(run.judging)}</span>
+      </summary>
+      {open && <Calls run={run} count={run.judging.calls} />}
+    </details>
+  );
+}
+
+function sumText(sum: JudgingSum): string {
+  const { calls, costUsd, unpricedTokens } = sum;
+  const money =
+    unpricedTokens === 0
+      ? moneyText(costUsd)
+      : costUsd > 0
+        ? `${moneyText(costUsd)} and ${numberText(unpricedTokens)} tokens of unknown price`
+        : "price unknown";
+  return `${counted(calls, "call")} · ${usedText(sum)} · ${money}`;
+}
+
+function Calls({ run, count }: { run: RunDetail; count: number }) {
+  const query = useQuery(judgeCallsQuery(run.id, count));
+  const [shown, setShown] = useState<JudgeCall>();
+  return (
+    <Loaded query={query}>
+      {calls => (
+        <>
+          {calls.length === 0 && <p className="quiet">What was said in these calls is no longer kept.</p>}
+          <ol className="calls" aria-label="Calls of the judge">
+            {calls.map((call, at) => (
+              <li key={call.id} className="call">
+                <Call call={call} tries={triesOf(calls, at)} onShow={() => setShown(call)} />
+              </li>
+            ))}
+          </ol>
+          {shown && <Said call={shown} onClose={() => setShown(undefined)} />}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** The how-manieth in a row this is that asks about the same, as far as the calls before were put off. */
+function triesOf(calls: JudgeCall[], at: number): number {
+  const { kind } = calls[at]!;
+  const before = calls.slice(0, at).filter(call => call.kind === kind);
+  return before.length - before.findLastIndex(({ state }) => state !== "later");
+}
+
+const time = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+
+function Call({ call, tries, onShow }: { call: JudgeCall; tries: number; onShow: () => void }) {
+  const { kind, state, reason, model, provider, promptVersion, mode, startedAt, ms, costUsd } = call;
+  const tokens = call.inputTokens + call.outputTokens;
+  return (
+    <>
+      <div className="line">
+        <Badge word={states[state]} />
+        <strong>{kinds[kind]}</strong>
+        {tries > 1 && <span className="quiet small">try {tries}</span>}
+        <span className="quiet small">
+          <time dateTime={startedAt}>{time.format(new Date(startedAt))}</time>, {durationText(ms)}
+        </span>
+        <Button small look="link" className="call-show" onClick={onShow}>
+          Prompt and answer
+        </Button>
+      </div>
+      {reason !== null && (
+        <p>
+          <Long text={reason} />
+        </p>
+      )}
+      <p className="quiet small">
+        <code>{model}</code> of {provider} · prompt {promptVersion} · by {modes[mode]}
+        {tokens > 0 && ` · ${usedText(call)}`}
+        {tokens > 0 && ` · ${costUsd === null ? "price unknown" : moneyText(costUsd)}`}
+      </p>
+    </>
+  );
+}
+
+function Said({ call, onClose }: { call: JudgeCall; onClose: () => void }) {
+  const { kind, instructions, material, answer } = call;
+  return (
+    <Dialog
+      title={`${kinds[kind]}: prompt and answer`}
+      about="As it was sent and as it came back. What came from the trace stands in the material alone, marked as data."
+      onClose={onClose}
+    >
+      <Part title="Instructions" text={instructions} />
+      <Part title="Material" text={material} />
+      <Part title="Answer" text={answer} />
+    </Dialog>
+  );
+}
+
+function Part({ title, text }: { title: string; text: string | null }) {
+  return (
+    <section className="call-part" aria-label={title}>
+      <div className="line line-apart">
+        <h3>{title}</h3>
+        {text !== null && text !== "" && <Copy text={text}>Copy</Copy>}
+      </div>
+      {text ? <LongText text={text} label={title} /> : <p className="quiet">Nothing came back.</p>}
+    </section>
+  );
+}

@@ -1,0 +1,49 @@
+// A passage that a judge quoted from the reply: named in the address, found again in the run and in what was said.
+import type { Turn } from "../../../src/model/conversation-view.ts";
+import type { Evidence, SemanticActual } from "../../../src/model/run.ts";
+import { findQuotation } from "../../quotation.ts";
+import type { RunDetail } from "../../shapes.ts";
+
+/** One criterion of a semantic check; `at` counts from 0. */
+export type QuotePlace = { testId: string; checkId: string; at: number };
+
+export type Quoted = {
+  /** As the address has it. */
+  name: string;
+  text: string;
+  /** Where the texts stood that were judged. */
+  places: Evidence[];
+};
+
+/** No part of the trace is in it, as addresses are kept in many places. */
+export function quoteName({ testId, checkId, at }: QuotePlace): string {
+  return `${testId}.${at + 1}.${checkId}`;
+}
+
+/** Undefined where the run has no such quotation. */
+export function quotedIn(run: RunDetail | undefined, name: string | undefined): Quoted | undefined {
+  const [, testId, number, checkId] = /^([^.]+)\.(\d+)\.(.*)$/s.exec(name ?? "") ?? [];
+  const result = run?.results.find(one => one.testId === testId);
+  const check = result?.checks.find(({ id, type }) => id === checkId && type === "semantic");
+  const actual = check?.actual as Partial<SemanticActual> | null | undefined;
+  const text = actual?.criteria?.[Number(number) - 1]?.evidence;
+  return name && check && text ? { name, text, places: check.evidence } : undefined;
+}
+
+/**
+ * The turn that holds the passage: best one at a place that was judged, and of several the last. Where only its
+ * beginning was read, it may be in the rest. Undefined where none holds it.
+ */
+export function turnQuoted(turns: Turn[], { text, places }: Quoted): number | undefined {
+  const isJudged = ({ spanId, attribute }: Turn) =>
+    places.some(place => place.spanId === spanId && place.attribute === attribute);
+  const ranks = turns.map((turn): number => {
+    if (turn.kind !== "message") return 0;
+    const texts = turn.pieces.filter(piece => piece.kind === "text");
+    const judged = isJudged(turn);
+    if (texts.some(piece => findQuotation(piece.text, text))) return judged ? 4 : 3;
+    return texts.some(piece => piece.text.length < piece.length) ? (judged ? 2 : 1) : 0;
+  });
+  const best = Math.max(0, ...ranks);
+  return best === 0 ? undefined : ranks.lastIndexOf(best);
+}
