@@ -188,6 +188,7 @@ async function judge(
     traceId: turns.at(-1)!.traceId,
     runId,
     deadlineAt: Date.now() + judgeDeadlineMs,
+    chosen: true as const,
   };
   const askable = { judge: patientJudge(judgeOf, context), sandbox };
   const answers = await answersFor(askable, { trace, derived }, [test], signal);

@@ -108,6 +108,8 @@ export type JudgeContext = {
   deadlineAt: number | null;
   /** How often the judge was asked in vain on this behalf before. */
   tries: number;
+  /** Somebody chose to have just this judged: no sample leaves it out. */
+  chosen?: true;
 };
 
 /** The judge as it answers on behalf of one run, or of one who tries something out. */
