@@ -108,7 +108,7 @@ function basisOf({ projectId, judge, line }: Reach): Basis {
   return { projectId, promptVersion: line.promptVersion, provider, url, model };
 }
 
-/** Whether the sample leaves the trace out. What somebody tries out or runs by hand is always judged. */
+/** Whether the sample leaves the trace out. What somebody tries out, or runs, is always judged. */
 function leftOut(
   { traceId, runId, chosen }: JudgeContext,
   { settings: { sampling } }: Reach,

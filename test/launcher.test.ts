@@ -10,9 +10,10 @@ import type { TestCase } from "../src/model/test-case.ts";
 import { Sandbox } from "../src/remote/sandbox.ts";
 import { EventPublisher } from "../src/store/events.ts";
 import { cancelLaunch, findLaunch, insertLaunch, listRunsOfLaunch } from "../src/store/launches.ts";
-import { beginTurn, claimManualRuns, listTurns, workerStopped } from "../src/store/manual-runs.ts";
+import { beginTurn, claimManualRuns, workerStopped } from "../src/store/manual-runs.ts";
 import { decodeDetail } from "../src/store/run-detail.ts";
 import { listRunsOfTrace } from "../src/store/run-reads.ts";
+import { listTurns } from "../src/store/run-turns.ts";
 import { TraceWriter } from "../src/store/trace-writer.ts";
 import { findTrace } from "../src/store/traces.ts";
 import {

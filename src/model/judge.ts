@@ -108,7 +108,7 @@ export type JudgeContext = {
   deadlineAt: number | null;
   /** How often the judge was asked in vain on this behalf before. */
   tries: number;
-  /** Somebody chose to have just this judged: no sample leaves it out. */
+  /** Somebody had this very test run: no sample leaves it out. */
   chosen?: true;
 };
 
