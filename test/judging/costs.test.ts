@@ -185,6 +185,7 @@ describe("an agent's sample", () => {
     const [answer] = await ask(context, "A.");
     assert.equal((answer as Unjudged).reason, "Not sampled: 25 % of this agent's conversations are judged.");
     assert.equal((await ask({ ...context, runId: null }, "A."))[0]?.state, "ok");
+    assert.equal((await ask({ ...context, chosen: true }, "A."))[0]?.state, "ok");
     const scenarios = [{ testId: "t", scenario: "A parcel." }];
     assert.equal((await judging.judgeOf(context).route({ userInput: "Hello", scenarios })).state, "ok");
   });
