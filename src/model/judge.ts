@@ -110,6 +110,8 @@ export type JudgeContext = {
   deadlineAt: number | null;
   /** How often the judge was asked in vain on this behalf before. */
   tries: number;
+  /** Somebody had this very test run: no sample leaves it out. */
+  chosen?: true;
 };
 
 /** The judge as it answers on behalf of one run, or of one who tries something out. */

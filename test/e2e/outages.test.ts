@@ -14,6 +14,7 @@ import {
   startTestBrowser,
   type TestBrowser,
 } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import { resultOf, storeJudgedRun } from "../support/judged-runs.ts";
 import { storeTrace } from "../support/stored-traces.ts";
 
@@ -100,7 +101,7 @@ test("the list tells how many traces an outage left unjudged, finds them, and sh
   await page.getByRole("list", { name: "Filters in force" }).getByText("Skipped by an outage").waitFor();
   await page.getByText("Judged well").waitFor({ state: "detached" });
   assert.equal(new URL(page.url()).searchParams.get("outage"), "true");
-  assert.equal(await page.getByRole("row").count(), 3);
+  await eventually(async () => assert.equal(await page.getByRole("row").count(), 3));
   await page.getByRole("button", { name: "Judge again" }).click();
   await page.getByRole("region", { name: "News" }).getByText("2 traces are judged again.").waitFor();
   await page.getByText("All of them are being judged again.").waitFor();

@@ -31,9 +31,7 @@ export function OutageBanner({ agentId, search }: { agentId: string; search: Tra
               unjudged.
             </strong>{" "}
             <span className="quiet" role="status">
-              {scheduled > 0
-                ? `${scheduled === traces ? "All" : numberText(scheduled)} of them ${scheduled === 1 ? "is" : "are"} being judged again.`
-                : null}
+              {scheduled > 0 && againText(scheduled, traces)}
             </span>
             {scheduled === 0 && oldest !== null && (
               <span className="quiet">
@@ -53,6 +51,12 @@ export function OutageBanner({ agentId, search }: { agentId: string; search: Tra
       </Notice>
     </div>
   );
+}
+
+function againText(scheduled: number, traces: number): string {
+  if (traces === 1) return "It is being judged again.";
+  if (scheduled === traces) return "All of them are being judged again.";
+  return `${numberText(scheduled)} of them ${scheduled === 1 ? "is" : "are"} being judged again.`;
 }
 
 /** The service counts no further. */
