@@ -52,7 +52,9 @@ function RunRow({ run, params }: { run: LaunchedRun; params: RunTableProps["para
         </span>
       </td>
       <td data-label="Reason" className="runs-reason">
-        <span className="break">{run.error ?? run.reason ?? <span className="quiet">Not yet</span>}</span>
+        <span className="break">
+          {run.error ?? run.reason ?? <span className="quiet">{run.waiting?.reason ?? "Not yet"}</span>}
+        </span>
         {run.notices.includes("no_trace_arrived") && (
           <span className="runs-under">The agent sent no trace of it.</span>
         )}
