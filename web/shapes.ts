@@ -87,6 +87,8 @@ export type Run = {
   /** The trace's revision that was judged; null until then. */
   revision: number | null;
   kind: RunKind;
+  /** Of a manual run: the launch that it is part of. */
+  launchId: string | null;
   state: RunState;
   dueAt: string;
   createdAt: string;

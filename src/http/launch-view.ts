@@ -1,7 +1,10 @@
 // The documented shapes of launches and manual runs, and how each is answered.
 import { z } from "zod";
+import { assertionTypes } from "../model/assertion.ts";
 import type { Launch, RunTurn } from "../model/launch.ts";
+import type { Result } from "../model/run.ts";
 import type { ComparedRun } from "../store/launches.ts";
+import { decodeDetail } from "../store/run-detail.ts";
 import { RunDetail, runFields } from "./trace-schemas.ts";
 import { runDetailView, runView } from "./trace-view.ts";
 import { Id } from "./validate.ts";
@@ -33,15 +36,20 @@ export const LaunchShape = z
   .meta({ id: "Launch" });
 
 const compared = {
-  launchId: Id,
   testId: Id,
   testName: z.string().describe("As it was when the run was made."),
+  testDeleted: z.boolean().describe("The test case is not there any more, so it cannot be run again."),
   turnCount: z.number(),
   turnsEnded: z.number(),
   change: z
     .enum(["broke", "mended", "same", "new"])
     .nullable()
     .describe("Against the run before it of the same test; null where there is nothing to compare."),
+  reason: z.string().nullable().describe("The result in a sentence."),
+  telling: z
+    .object({ type: z.enum(assertionTypes), reason: z.string() })
+    .nullable()
+    .describe("The first check that made it so; null where it passed."),
   flaky: z.boolean().describe("Its last ten runs of this version went back and forth."),
   notices: z.array(z.string()).describe("no_trace_arrived: of some turn the agent sent no trace."),
 };
@@ -50,7 +58,6 @@ const LaunchedRun = z
   .object({
     ...runFields,
     ...compared,
-    reason: z.string().nullable().describe("The result in a sentence."),
   })
   .meta({ id: "LaunchedRun" });
 
@@ -93,22 +100,28 @@ export function launchView(launch: Launch) {
 export function launchDetailView(launch: Launch, runs: ComparedRun[], turns: Map<string, RunTurn[]>) {
   return {
     ...launchView(launch),
-    runs: runs.map(run => ({
-      ...runView(run),
-      ...comparedView(run, turns.get(run.id) ?? []),
-      reason: runDetailView(run).results[0]?.reason ?? null,
-    })),
+    runs: runs.map(run => ({ ...runView(run), ...comparedView(run, turns.get(run.id) ?? []) })),
   };
 }
 
-function comparedView({ launchId, testId, test, change, flaky }: ComparedRun, turns: RunTurn[]) {
+function tellingOf({ outcome, checks }: Result) {
+  const check = outcome === "passed" ? undefined : checks.find(one => one.outcome === outcome);
+  return check ? { type: check.type, reason: check.reason } : null;
+}
+
+function comparedView(run: ComparedRun, turns: RunTurn[]) {
+  const { launchId, testId, test, testDeleted, change, flaky } = run;
+  const [result] = decodeDetail(run.detail).results;
   return {
     launchId,
     testId,
     testName: test.name,
+    testDeleted,
     turnCount: test.turns.length,
     turnsEnded: turns.filter(({ traceId }) => traceId !== null).length,
     change,
+    reason: result?.reason ?? null,
+    telling: result ? tellingOf(result) : null,
     flaky,
     notices: turns.some(({ arrived }) => arrived === false) ? ["no_trace_arrived"] : [],
   };

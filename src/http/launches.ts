@@ -163,7 +163,11 @@ function chosen(tests: TestCase[], testIds: string[] | undefined): TestCase[] {
     const message = whyNotRunnable(byId.get(id));
     return message === undefined ? [] : [{ path: `testIds[${at}]`, message }];
   });
-  if (issues.length > 0) throw new Refusal("VALIDATION_ERROR", { issues });
+  if (issues.length > 0) {
+    const message =
+      testIds.length === 1 ? "This test case cannot be run." : "Some of these test cases cannot be run.";
+    throw new Refusal("VALIDATION_ERROR", { message, issues });
+  }
   return [...new Set(testIds)].map(id => byId.get(id)!);
 }
 

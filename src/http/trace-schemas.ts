@@ -46,6 +46,7 @@ export const runFields = {
   agentId: Id,
   revision: z.number().nullable().describe("The trace's revision that was judged."),
   kind: z.enum(["passive", "manual"]),
+  launchId: Id.nullable().describe("Of a manual run: the launch that it is part of."),
   state: z.enum(["pending", "running", "completed", "error", "cancelled"]),
   dueAt: time,
   createdAt: time,

@@ -28,6 +28,7 @@ export function runView(run: RunRow) {
     agentId: run.agentId,
     revision: run.revision,
     kind: run.kind,
+    launchId: run.launchId,
     state: run.state,
     dueAt: time(run.dueAt),
     createdAt: time(run.createdAt),

@@ -69,11 +69,13 @@ export async function countOpenLaunches(db: Database, agentId: string): Promise<
   return rows[0]!.count;
 }
 
-export type ComparedRun = RunWithDetail & {
+export type ComparedRun = Omit<RunWithDetail, "launchId"> & {
   launchId: string;
   testId: string;
   /** As it was when the run was made. */
   test: TestCaseDocument;
+  /** It is not there any more. */
+  testDeleted: boolean;
   change: Change | null;
   flaky: boolean;
 };
@@ -105,15 +107,17 @@ const flakyRuns = 10;
 
 /** `runs r` with what they are compared with: the outcome before, and the latest of the same version. */
 async function compared(db: Database, where: string, values: unknown[]): Promise<ComparedRun[]> {
-  type Row = Omit<RunWithDetail, "judging"> & {
+  type Row = Omit<RunWithDetail, "judging" | "launchId"> & {
     launchId: string;
     testId: string;
     test: string;
+    testDeleted: boolean;
     before: Outcome | null;
     recent: Outcome[] | null;
   };
   const { rows } = await db.pool.query<Row>(
-    `select ${runColumns}, r.detail, r.launch_id as "launchId", r.test_id as "testId", r.test,
+    `select ${runColumns}, r.detail, r.test_id as "testId", r.test,
+      not exists (select from test_cases t where t.id = r.test_id) as "testDeleted",
       (select m.verdict from runs m
         where m.kind = 'manual' and m.test_id = r.test_id and m.id < r.id and m.state = 'completed'
           and m.verdict <> 'skipped'

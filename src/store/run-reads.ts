@@ -12,6 +12,8 @@ export type RunRow = {
   traceId: string | null;
   agentId: string;
   kind: RunKind;
+  /** Of a manual run. */
+  launchId: string | null;
   state: RunState;
   dueAt: Date;
   createdAt: Date;
@@ -44,7 +46,7 @@ export type RunWithDetail = RunRow & { detail: Buffer | null; judging: JudgingSu
 type Row = Omit<RunWithDetail, "judging">;
 
 /** For a query over `runs r`. */
-export const runColumns = `r.id, r.trace_id as "traceId", r.agent_id as "agentId", r.kind, r.state,
+export const runColumns = `r.id, r.trace_id as "traceId", r.agent_id as "agentId", r.kind, r.launch_id as "launchId", r.state,
   r.due_at as "dueAt", r.created_at as "createdAt", r.started_at as "startedAt", r.finished_at as "finishedAt",
   r.attempts, r.revision, r.routing, r.verdict, r.score, r.passed, r.failed, r.skipped, r.missing_instrumentation,
   r.test_ids, r.error, r.cause, r.outage_open as outage, r.next_try_at as "nextTryAt",

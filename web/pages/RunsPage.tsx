@@ -70,11 +70,14 @@ function LaunchTable({ launches, params }: LaunchTableProps) {
       <table className="table runs-table">
         <thead>
           <tr>
-            {["Started", "State", "Came to", "Progress"].map(heading => (
-              <th key={heading} scope="col">
-                {heading}
-              </th>
-            ))}
+            <th scope="col">Started</th>
+            <th scope="col" className="runs-outcome-column">
+              State
+            </th>
+            <th scope="col">Came to</th>
+            <th scope="col" className="runs-state-column">
+              Progress
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -102,7 +105,7 @@ function LaunchTable({ launches, params }: LaunchTableProps) {
                 <LaunchStateBadge launch={launch} />
               </td>
               <td data-label="Came to">{countsOfLaunch(launch.counts)}</td>
-              <td data-label="Progress" className="runs-progress-cell">
+              <td data-label="Progress">
                 <Progress launch={launch} />
               </td>
             </tr>

@@ -1,9 +1,11 @@
 // Launches of an agent's test cases, and the manual runs they are made of.
 import { queryOptions } from "@tanstack/react-query";
+import type { AssertionType } from "../../src/model/assertion.ts";
 import type { Change, LaunchCounts, LaunchSource, LaunchState, RunTurn } from "../../src/model/launch.ts";
 import { read } from "../api.ts";
 import type { Page, Run, RunDetail } from "../shapes.ts";
 import { pagesOf } from "./pages.ts";
+import { testQuery } from "./tests.ts";
 
 /** One press of Run; times are ISO 8601. */
 export type Launch = {
@@ -25,19 +27,25 @@ type Launched = {
   testId: string;
   /** As it was when the run was made. */
   testName: string;
+  testDeleted: boolean;
   turnCount: number;
   turnsEnded: number;
   change: Change | null;
+  /** The result in a sentence. */
+  reason: string | null;
+  /** The first check that made it so; null where it passed. */
+  telling: { type: AssertionType; reason: string } | null;
   flaky: boolean;
   notices: string[];
 };
 
-/** `traceId` null: none exists yet. `reason`: the result in a sentence. */
-export type LaunchedRun = Omit<Run, "traceId"> & Launched & { traceId: string | null; reason: string | null };
+/** `traceId` null: none exists yet. */
+export type LaunchedRun = Omit<Run, "traceId" | "launchId"> & Launched & { traceId: string | null };
 
 export type LaunchDetail = Launch & { runs: LaunchedRun[] };
 
-export type ManualRun = Omit<RunDetail, "traceId"> & Launched & { traceId: string | null; turns: RunTurn[] };
+export type ManualRun = Omit<RunDetail, "traceId" | "launchId"> &
+  Launched & { traceId: string | null; turns: RunTurn[] };
 
 export const launchesQuery = (agentId: string) =>
   pagesOf<Launch>(["agents", agentId, "launches"], `/api/agents/${agentId}/launches`, 50);
@@ -61,13 +69,18 @@ export const manualRunQuery = (id: string) =>
       data?.state === "pending" || data?.state === "running" ? openEveryMs : false,
   });
 
+const manualKey = (testId: string) => [...testQuery(testId).queryKey, "manual-runs"];
+const manualPath = (testId: string) => `/api/tests/${testId}/runs?kind=manual`;
 const earlierMax = 10;
 
 /** The latest manual runs of a test, newest first. */
 export const manualRunsQuery = (testId: string) =>
   queryOptions({
-    queryKey: ["tests", testId, "manual-runs"],
+    queryKey: [...manualKey(testId), "latest"],
     queryFn: async ({ signal }) =>
-      (await read<Page<ManualRun>>(`/api/tests/${testId}/runs?kind=manual&limit=${earlierMax}`, signal))
-        .items,
+      (await read<Page<ManualRun>>(`${manualPath(testId)}&limit=${earlierMax}`, signal)).items,
   });
+
+/** All manual runs of a test, newest first. */
+export const allManualRunsQuery = (testId: string) =>
+  pagesOf<ManualRun>([...manualKey(testId), "all"], manualPath(testId), 50);

@@ -1,7 +1,7 @@
 // The runs of a launch, a row each: what came of it, why, and against the run before.
 import { Link } from "@tanstack/react-router";
 import { durationText } from "../../format.ts";
-import { counted } from "../../labels.ts";
+import { checkTypes, counted } from "../../labels.ts";
 import type { LaunchedRun } from "../../queries/launches.ts";
 import { Compared, RunOutcome } from "./RunOutcome.tsx";
 
@@ -16,11 +16,17 @@ export function RunTable({ runs, params }: RunTableProps) {
       <table className="table runs-table">
         <thead>
           <tr>
-            {["Test case", "Outcome", "Reason", "Turns", "Took"].map(heading => (
-              <th key={heading} scope="col">
-                {heading}
-              </th>
-            ))}
+            <th scope="col">Test case</th>
+            <th scope="col" className="runs-outcome-column">
+              Outcome
+            </th>
+            <th scope="col">Reason</th>
+            <th scope="col" className="runs-figure-column">
+              Turns
+            </th>
+            <th scope="col" className="runs-figure-column">
+              Took
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -51,13 +57,17 @@ function RunRow({ run, params }: { run: LaunchedRun; params: RunTableProps["para
           <Compared run={run} />
         </span>
       </td>
-      <td data-label="Reason" className="runs-reason">
-        <span className="break">
-          {run.error ?? run.reason ?? <span className="quiet">{run.waiting?.reason ?? "Not yet"}</span>}
+      <td data-label="Reason">
+        <span className="runs-cell">
+          <span className="break">
+            <Reason run={run} />
+          </span>
+          {run.telling && <span className="runs-under">{run.reason}</span>}
+          {run.notices.includes("no_trace_arrived") && (
+            <span className="runs-under">The agent sent no trace of it.</span>
+          )}
+          {run.testDeleted && <span className="runs-under">The test case is deleted.</span>}
         </span>
-        {run.notices.includes("no_trace_arrived") && (
-          <span className="runs-under">The agent sent no trace of it.</span>
-        )}
       </td>
       <td data-label="Turns">
         {run.turnsEnded === run.turnCount
@@ -69,4 +79,12 @@ function RunRow({ run, params }: { run: LaunchedRun; params: RunTableProps["para
       </td>
     </tr>
   );
+}
+
+function Reason({ run: { state, error, telling, reason, waiting } }: { run: LaunchedRun }) {
+  if (error !== null) return error;
+  if (telling) return `${checkTypes[telling.type]}: ${telling.reason}`;
+  if (reason !== null) return reason;
+  if (state === "cancelled") return <span className="quiet">None: it was cancelled</span>;
+  return <span className="quiet">{waiting ? waiting.reason : "Not yet"}</span>;
 }

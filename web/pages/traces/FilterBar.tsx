@@ -54,6 +54,7 @@ export function FilterBar({ agentId, search, onChange, searchBox, children }: Fi
               search={{ ...search, kind }}
               className="segment"
               aria-current={search.kind === kind ? "page" : undefined}
+              activeOptions={{ exact: true, includeSearch: true, explicitUndefined: true }}
             >
               {text}
             </Link>

@@ -3,7 +3,6 @@ import { Link } from "@tanstack/react-router";
 import { durationText } from "../../format.ts";
 import { countsText, outcomes, routingUnavailable, runStates, type Word } from "../../labels.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
-import type { Run } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/now.ts";
@@ -55,8 +54,11 @@ const withoutVerdict = {
  * What the run came to, in its word and counts, or how far it is, or why there is none. Without a judge it is no news
  * that scenarios were not compared.
  */
-export function RunCell({ run, hasJudge }: { run: Run | null; hasJudge: boolean }) {
-  if (run === null) return <Stated word={runStates.none} more="no test was eligible" />;
+export function RunCell({ row: { run, kind }, hasJudge }: { row: TraceRow; hasJudge: boolean }) {
+  if (run === null) {
+    const why = kind === "test_run" ? "part of a manual run" : "no test was eligible";
+    return <Stated word={runStates.none} more={why} />;
+  }
   const { state, verdict, counts, routing } = run;
   if (state === "pending") {
     return (

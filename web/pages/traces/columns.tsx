@@ -50,7 +50,7 @@ const standing: readonly Column[] = [
     label: "Verdict",
     rem: 18,
     growsTo: "18.5rem",
-    cell: ({ run }, { hasJudge }) => <RunCell run={run} hasJudge={hasJudge} />,
+    cell: (row, { hasJudge }) => <RunCell row={row} hasJudge={hasJudge} />,
   },
   {
     id: "status",
