@@ -17,7 +17,9 @@ import { Compared, RunOutcome } from "./runs/RunOutcome.tsx";
 import { TurnList } from "./runs/TurnList.tsx";
 import { CheckItem } from "./trace/evaluation/CheckItem.tsx";
 import { type Shared, TraceContext } from "./trace/evaluation/context.ts";
+import { JudgeCalls } from "./trace/evaluation/JudgeCalls.tsx";
 import "../styles/evaluation.css";
+import "../styles/judging.css";
 import "../styles/runs.css";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/runs/$launchId/$runId");
@@ -81,7 +83,7 @@ function Whole({ run, params }: { run: ManualRun; params: Params }) {
       <div className="line" role="status">
         <RunOutcome run={run} />
         <Compared run={run} />
-        <span className="break">{run.error ?? result?.reason}</span>
+        <span className="break">{run.error ?? result?.reason ?? run.waiting?.reason}</span>
       </div>
       <EndedEarly run={run} />
       {run.notices.includes("no_trace_arrived") && <NoTrace params={params} />}
@@ -94,6 +96,7 @@ function Whole({ run, params }: { run: ManualRun; params: Params }) {
           <h2 id="result">Result</h2>
           <h3 className="unseen">Checks</h3>
           <Checks run={run} params={params} />
+          <JudgeCalls run={run} />
         </section>
       )}
       <Earlier run={run} params={params} />
@@ -131,37 +134,43 @@ function NoTrace({ params }: { params: Params }) {
   );
 }
 
-/** With the traces of all turns, so that each check leads to the span it looked at. */
+/** With the traces of all turns, so that each check leads to the span it looked at; one that was deleted leads nowhere. */
 function Checks({ run, params }: { run: ManualRun; params: Params }) {
   const traces = useQueries({
     queries: run.turns.map(({ traceId }) => ({ ...outlineQuery(traceId ?? ""), enabled: traceId !== null })),
   });
+  const outlines = traces.map(({ data }) => data);
   const failed = traces.find(({ error, data }) => error && data === undefined);
-  const outlines = traces.flatMap(({ data }) => data ?? []);
-  if (failed) return <Loaded query={failed}>{() => null}</Loaded>;
-  if (outlines.length === 0) return null;
-  return <CheckList run={run} outlines={outlines} params={params} />;
+  const last = outlines.findLast(outline => outline !== undefined);
+  if (last) return <CheckList run={run} outlines={outlines} last={last} params={params} />;
+  return failed ? <Loaded query={failed}>{() => null}</Loaded> : null;
 }
 
-type CheckListProps = { run: ManualRun; outlines: TraceOutline[]; params: Params };
+type CheckListProps = {
+  run: ManualRun;
+  /** By turn; undefined where it is not known. */
+  outlines: (TraceOutline | undefined)[];
+  last: TraceOutline;
+  params: Params;
+};
 
-function CheckList({ run, outlines, params: { projectId, agentId } }: CheckListProps) {
+function CheckList({ run, outlines, last, params: { projectId, agentId } }: CheckListProps) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const shared: Shared = useMemo(() => {
     const placeOf = (trace: TraceOutline) => ({
       trace,
       spanNames: new Map(trace.spans.map(({ spanId, name }) => [spanId, name])),
     });
-    const places = outlines.map(placeOf);
+    const places = outlines.map(outline => outline && placeOf(outline));
     return {
-      ...places.at(-1)!,
+      ...placeOf(last),
       ofTurn: turn => places[turn - 1],
       selected: undefined,
       onSelect: undefined,
       onShow: () => {},
       params: { projectId, agentId },
     };
-  }, [outlines, projectId, agentId]);
+  }, [outlines, last, projectId, agentId]);
   const result = run.results[0]!;
   const fold = (id: string, open: boolean) => {
     const others = [...folded].filter(one => one !== id);
