@@ -165,6 +165,16 @@ test("several turns are shown one by one, a check names its turn, and a turn tha
   await page.getByText("Turn 2 · ", { exact: false }).first().waitFor();
   await shoot(page, "conversation");
   await assertAccessible(page);
+
+  // Where a turn's trace is gone, its checks are still told, and lead nowhere.
+  const { id: runId } = (await opened.owner.client.get(`/api/tests/${opened.made[0]!.id}/runs?kind=manual`))
+    .body.items[0];
+  const { body: run } = await opened.owner.client.get(`/api/runs/${runId}`).expect(200);
+  await opened.owner.client.delete(`/api/traces/${run.turns[0].traceId}`).expect(204);
+  await page.reload();
+  const checks = page.getByRole("list", { name: "Checks" });
+  await checks.getByText("Names the city.").first().waitFor();
+  await checks.getByText("no longer in the trace").first().waitFor();
 });
 
 test("a launch is watched as it goes on, and cancelled", async () => {
