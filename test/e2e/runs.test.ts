@@ -221,6 +221,6 @@ test("where it is not known how the agent is called, nothing is run, and the way
   const dialog = page.getByRole("dialog", { name: "Nothing was run" });
   await dialog.getByText("This agent has no connection of its type yet.").waitFor();
   await assertAccessible(page);
-  await dialog.getByRole("link", { name: "Open the agent’s settings" }).click();
-  await page.waitForURL("**/settings");
+  await dialog.getByRole("link", { name: "Open the agent’s connection" }).click();
+  await page.waitForURL("**/settings#connection");
 });

@@ -1,7 +1,9 @@
 // One manual run: each turn as it was sent and answered, what its checks said, and how it came out before.
-import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type UseQueryResult, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
+import type { RunState } from "../../src/model/run.ts";
+import { failureOf } from "../api.ts";
 import { useLaunch } from "../forms/use-launch.tsx";
 import { useLive } from "../live.ts";
 import { type ManualRun, manualRunQuery, manualRunsQuery } from "../queries/launches.ts";
@@ -11,13 +13,15 @@ import type { TraceOutline } from "../shapes.ts";
 import { Button } from "../ui/Button.tsx";
 import { Notice } from "../ui/Notice.tsx";
 import { Page } from "../ui/Page.tsx";
-import { Loaded } from "../ui/State.tsx";
+import { EmptyState, Loaded, Skeleton } from "../ui/State.tsx";
 import { RelativeTime } from "../ui/Time.tsx";
+import { Title } from "../ui/Title.tsx";
 import { Compared, RunOutcome } from "./runs/RunOutcome.tsx";
 import { TurnList } from "./runs/TurnList.tsx";
 import { CheckItem } from "./trace/evaluation/CheckItem.tsx";
 import { type Shared, TraceContext } from "./trace/evaluation/context.ts";
 import "../styles/evaluation.css";
+import "../styles/json.css";
 import "../styles/runs.css";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/runs/$launchId/$runId");
@@ -35,6 +39,7 @@ export function RunPage() {
     if (event.type === "refresh" || (event.type === "launch" && event.runId === runId)) refresh();
   });
   const isOpen = run.data?.state === "pending" || run.data?.state === "running";
+  if (run.error && failureOf(run.error).code === "NOT_FOUND") return <GoneRun params={params} />;
   return (
     <Page
       title={run.data?.testName ?? "Run"}
@@ -50,7 +55,8 @@ export function RunPage() {
         )
       }
       actions={
-        run.data && (
+        run.data &&
+        !run.data.testDeleted && (
           <>
             <Link
               to="/projects/$projectId/agents/$agentId/tests/$testId"
@@ -74,26 +80,61 @@ export function RunPage() {
   );
 }
 
+/** Whoever comes by an address that was right once is told where such runs go. */
+function GoneRun({ params }: { params: Params }) {
+  return (
+    <>
+      <Title text="Not found" />
+      <EmptyState icon="search" title="This run is not here" whole>
+        <p className="quiet">
+          It belongs to another account, never was, or was deleted: a run goes with its trace.
+        </p>
+        <Link to="/projects/$projectId/agents/$agentId/runs" params={params} className="button">
+          See all runs
+        </Link>
+      </EmptyState>
+    </>
+  );
+}
+
 function Whole({ run, params }: { run: ManualRun; params: Params }) {
   const [result] = run.results;
+  const traces = useTurnTraces(run);
   return (
     <div className="stack">
       <div className="line" role="status">
         <RunOutcome run={run} />
         <Compared run={run} />
-        <span className="break">{run.error ?? result?.reason}</span>
+        <span className="break">{run.error ?? run.reason ?? standings[run.state]}</span>
       </div>
+      {run.testDeleted && (
+        <Notice tone="info">
+          The test case was deleted since, so it cannot be run again. What it asked for then is below.
+        </Notice>
+      )}
+      {run.error?.includes("settings") && (
+        <p>
+          <Link
+            to="/projects/$projectId/agents/$agentId/settings"
+            params={params}
+            hash="connection"
+            className="button"
+          >
+            Open the agent’s connection
+          </Link>
+        </p>
+      )}
       <EndedEarly run={run} />
       {run.notices.includes("no_trace_arrived") && <NoTrace params={params} />}
       <section className="stack-tight" aria-labelledby="turns">
         <h2 id="turns">Turns</h2>
-        <TurnList run={run} params={params} />
+        <TurnList run={run} gone={goneOf(run, traces)} params={params} />
       </section>
       {result && result.checks.length > 0 && (
         <section className="stack-tight" aria-labelledby="result">
           <h2 id="result">Result</h2>
           <h3 className="unseen">Checks</h3>
-          <Checks run={run} params={params} />
+          <Checks run={run} traces={traces} params={params} />
         </section>
       )}
       <Earlier run={run} params={params} />
@@ -131,37 +172,63 @@ function NoTrace({ params }: { params: Params }) {
   );
 }
 
-/** With the traces of all turns, so that each check leads to the span it looked at. */
-function Checks({ run, params }: { run: ManualRun; params: Params }) {
-  const traces = useQueries({
-    queries: run.turns.map(({ traceId }) => ({ ...outlineQuery(traceId ?? ""), enabled: traceId !== null })),
+/** Where there is no reason to give. */
+const standings: Partial<Record<RunState, string>> = {
+  pending: "It begins when those before it have ended.",
+  running: "Its turns are sent one after the other.",
+  cancelled: "Nothing was judged.",
+};
+
+type TurnTraces = UseQueryResult<TraceOutline>[];
+
+/** In the order of the turns, once there is something to be shown in them. */
+function useTurnTraces({ turns, results }: ManualRun): TurnTraces {
+  return useQueries({
+    queries: turns.map(({ traceId }) => ({
+      ...outlineQuery(traceId ?? ""),
+      enabled: traceId !== null && results.length > 0,
+    })),
   });
-  const failed = traces.find(({ error, data }) => error && data === undefined);
-  const outlines = traces.flatMap(({ data }) => data ?? []);
-  if (failed) return <Loaded query={failed}>{() => null}</Loaded>;
-  if (outlines.length === 0) return null;
-  return <CheckList run={run} outlines={outlines} params={params} />;
 }
 
-type CheckListProps = { run: ManualRun; outlines: TraceOutline[]; params: Params };
+const isGone = ({ error }: TurnTraces[number]) => error !== null && failureOf(error).code === "NOT_FOUND";
+
+/** The turns whose trace was deleted. */
+function goneOf({ turns }: ManualRun, traces: TurnTraces): number[] {
+  return turns.flatMap(({ turn }, at) => (traces[at] && isGone(traces[at]) ? turn : []));
+}
+
+type ChecksProps = { run: ManualRun; traces: TurnTraces; params: Params };
+
+/** With the traces of all turns, so that each check leads to the span it looked at. */
+function Checks({ run, traces, params }: ChecksProps) {
+  const failed = traces.find(trace => trace.error && trace.data === undefined && !isGone(trace));
+  if (failed) return <Loaded query={failed}>{() => null}</Loaded>;
+  if (traces.some(({ isLoading }) => isLoading)) return <Skeleton />;
+  return <CheckList run={run} outlines={traces.map(({ data }) => data)} params={params} />;
+}
+
+type CheckListProps = { run: ManualRun; outlines: (TraceOutline | undefined)[]; params: Params };
 
 function CheckList({ run, outlines, params: { projectId, agentId } }: CheckListProps) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
-  const shared: Shared = useMemo(() => {
-    const placeOf = (trace: TraceOutline) => ({
-      trace,
-      spanNames: new Map(trace.spans.map(({ spanId, name }) => [spanId, name])),
-    });
-    const places = outlines.map(placeOf);
-    return {
-      ...places.at(-1)!,
-      ofTurn: turn => places[turn - 1],
-      selected: undefined,
-      onSelect: undefined,
-      onShow: () => {},
-      params: { projectId, agentId },
-    };
+  const shared: Shared | undefined = useMemo(() => {
+    const places = outlines.map(
+      trace => trace && { trace, spanNames: new Map(trace.spans.map(({ spanId, name }) => [spanId, name])) },
+    );
+    const last = places.findLast(place => place !== undefined);
+    return (
+      last && {
+        ...last,
+        ofTurn: turn => places[turn - 1],
+        selected: undefined,
+        onSelect: undefined,
+        onShow: () => {},
+        params: { projectId, agentId },
+      }
+    );
   }, [outlines, projectId, agentId]);
+  if (!shared) return <p className="quiet">Its traces were deleted, and what was looked at with them.</p>;
   const result = run.results[0]!;
   const fold = (id: string, open: boolean) => {
     const others = [...folded].filter(one => one !== id);
@@ -204,7 +271,7 @@ function Earlier({ run, params }: { run: ManualRun; params: Params }) {
             >
               <RelativeTime at={other.createdAt} />
             </Link>
-            <span className="quiet break">{other.error ?? other.results[0]?.reason}</span>
+            <span className="quiet break">{other.error ?? other.reason}</span>
           </li>
         ))}
       </ul>

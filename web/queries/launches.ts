@@ -44,7 +44,8 @@ export type LaunchedRun = Omit<Run, "traceId" | "launchId"> & Launched & { trace
 
 export type LaunchDetail = Launch & { runs: LaunchedRun[] };
 
-export type ManualRun = Omit<RunDetail, "traceId" | "launchId"> & Launched & { traceId: string | null; turns: RunTurn[] };
+export type ManualRun = Omit<RunDetail, "traceId" | "launchId"> &
+  Launched & { traceId: string | null; turns: RunTurn[] };
 
 export const launchesQuery = (agentId: string) =>
   pagesOf<Launch>(["agents", agentId, "launches"], `/api/agents/${agentId}/launches`, 50);

@@ -3,7 +3,6 @@ import { Link } from "@tanstack/react-router";
 import { durationText } from "../../format.ts";
 import { countsText, outcomes, routingUnavailable, runStates, type Word } from "../../labels.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
-import type { Run } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/now.ts";
