@@ -6,6 +6,7 @@ import { openEmbedded } from "../src/store/embedded.ts";
 import { batchCost } from "./batches.ts";
 import type { DriverInput, DriverOutput } from "./driver.ts";
 import { evaluationRate } from "./evaluation.ts";
+import { judgedChecks, judgedTests, judgingTimes } from "./judging.ts";
 import { listTimes } from "./lists.ts";
 import { pageTimes } from "./pages.ts";
 import { type Child, cpuSeconds, cpuSecondsOfTree, peakMb, start } from "./processes.ts";
@@ -29,6 +30,7 @@ const children: Child[] = [];
 try {
   if (process.argv.includes("lists")) await lists();
   else if (process.argv.includes("pages")) await pages();
+  else if (process.argv.includes("judging")) await judging();
   else {
     if (!process.argv.includes("--eval")) await ingestion();
     if (!process.argv.includes("--eval")) await batches();
@@ -41,6 +43,30 @@ try {
   await rm(dataDir, { recursive: true, force: true });
 }
 process.exit(0);
+
+/** Every trace beside its own floor, so that a machine whose speed drifts drifts for both. */
+async function judging(): Promise<void> {
+  const judge = start("./judge.ts", []);
+  children.push(judge);
+  const { url: judgeUrl } = JSON.parse(await judge.nextLine()) as { url: string };
+  const { agentId } = await makeProject(embedded.url, { serviceName: "bench", tests: 0 });
+  const input = { agentId, judgeUrl, traces: 200, warmUp: 20 };
+  const { judged, bare, again, callsPerTrace } = await judgingTimes(embedded.url, input);
+  const overheads = judged.map((ms, trace) => ms - bare[trace]!);
+  const p95 = (times: number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)]!;
+  const times = (name: string, ms: number[]) => print(row([name, middle(ms).toFixed(1), p95(ms).toFixed(1)]));
+  print(
+    `Judging: ${judgedTests} scenarios and ${judgedChecks} checks a trace, ${callsPerTrace} calls, one trace at a time`,
+  );
+  print(row(["", "p50 ms", "p95 ms"]));
+  times("floor: the bare calls", bare);
+  times("judged anew", judged);
+  times("what we add", overheads);
+  times("judged again", again);
+  const ratios = judged.map((ms, trace) => ms / bare[trace]!);
+  print(`ratio to the floor, median: ${middle(ratios).toFixed(2)}`);
+  await judge.stop();
+}
 
 type Figures = DriverOutput & { service: number; postgres: number; driver: number };
 

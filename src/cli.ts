@@ -1,17 +1,21 @@
 // npm run svc: runs an agent's test cases from a shell or CI, over the API of a service.
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { parseArgs } from "node:util";
-import { CliError, type Client, openClient } from "./cli/client.ts";
+import { CliError, type Client, NotThere, openClient } from "./cli/client.ts";
 import { exitCodeOf, junitOf, type Report, type ReportedRun, runLines, summaryOf } from "./cli/report.ts";
+import type { RunTurn } from "./model/launch.ts";
 import type { Result } from "./model/run.ts";
 
 const usage = `npm run svc -- run --agent <id or name> [options]
 
   --tests <ids or names>  Those to run, separated by commas; disabled ones too. Default: every Active test.
+                          May be given again; a name with a comma stands alone.
   --url <address>         The service. Default: http://localhost:4000
   --token <token>         An access token, made in Settings. Default: the variable SVC_TOKEN
   --wait                  Wait for the results, and end with 1 unless everything passed or was skipped.
-  --json                  Write the launch, or with --wait all results, as JSON.
+  --json                  Write the launch, or with --wait all results, as JSON. Keep npm's own words out of it
+                          with npm run --silent.
   --junit <file>          Write the results as a JUnit file; waits for them.
 
 Ends with 0: all passed or skipped. 1: some did not. 2: wrong use, or the service could not be asked.`;
@@ -29,7 +33,7 @@ type Wanted = {
 type Launched = Omit<Report["launch"], "counts"> & {
   counts: Report["launch"]["counts"];
   finishedAt: string | null;
-  runs: Omit<ReportedRun, "checks">[];
+  runs: Omit<ReportedRun, "checks" | "turns">[];
 };
 
 const pollMs = 1_000;
@@ -37,7 +41,9 @@ const awayMaxMs = 60_000;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 try {
-  process.exitCode = await run(readArguments(process.argv.slice(2)));
+  const wanted = readArguments(process.argv.slice(2));
+  if (wanted === "help") process.stdout.write(`${usage}\n`);
+  else process.exitCode = await run(wanted);
 } catch (error) {
   const isExpected = error instanceof CliError;
   process.stderr.write(`${isExpected ? error.message : ((error as Error).stack ?? error)}\n`);
@@ -48,10 +54,13 @@ async function run(wanted: Wanted): Promise<number> {
   const client = openClient(wanted.url, wanted.token);
   const agent = await findAgent(client, wanted.agent);
   const testIds = await findTests(client, agent.id, wanted.tests);
+  // Before anything is sent to the agent; and what an earlier build left there is not taken for this one's.
+  if (wanted.junit) await write(wanted.junit, "");
   const launch = await client<Launched>("POST", `/api/agents/${agent.id}/launches`, {
     source: "cli",
     ...(testIds && { testIds }),
   });
+  if (typeof launch.id !== "string") throw new CliError(`${wanted.url} does not answer as an Onlooker does.`);
   // What is told on the way goes to standard error, so that a script may read standard output.
   const tell = (line: string) => process.stderr.write(`${line}\n`);
   if (!wanted.wait) {
@@ -64,11 +73,11 @@ async function run(wanted: Wanted): Promise<number> {
   const patient = openClient(wanted.url, wanted.token, awayMaxMs);
   const ended = await follow(patient, launch.id, tell);
   const report: Report = { agent, launch: ended, runs: await withChecks(patient, ended.runs) };
-  if (wanted.junit) await write(wanted.junit, junitOf(report));
   const lines = [...report.runs.flatMap(runLines), "", summaryOf(report)];
   process.stdout.write(
     wanted.json ? `${JSON.stringify({ ...ended, runs: report.runs })}\n` : `${lines.join("\n")}\n`,
   );
+  if (wanted.junit) await write(wanted.junit, junitOf(report));
   return exitCodeOf(report);
 }
 
@@ -101,8 +110,11 @@ function cancelWhenTold(client: Client, id: string, tell: (line: string) => void
 async function withChecks(client: Client, runs: Launched["runs"]): Promise<ReportedRun[]> {
   const reported: ReportedRun[] = [];
   for (const run of runs) {
-    const detail = await client<{ results: Result[] }>("GET", `/api/runs/${run.id}`);
-    reported.push({ ...run, checks: detail.results.flatMap(({ checks }) => checks) });
+    const { results, turns } = await client<{ results: Result[]; turns: RunTurn[] }>(
+      "GET",
+      `/api/runs/${run.id}`,
+    );
+    reported.push({ ...run, turns, checks: results.flatMap(({ checks }) => checks) });
   }
   return reported;
 }
@@ -110,7 +122,11 @@ async function withChecks(client: Client, runs: Launched["runs"]): Promise<Repor
 type Named = { id: string; name: string };
 
 async function findAgent(client: Client, wanted: string): Promise<Named> {
-  if (uuid.test(wanted)) return client<Named>("GET", `/api/agents/${wanted}`);
+  if (uuid.test(wanted)) {
+    return client<Named>("GET", `/api/agents/${wanted}`).catch(error => {
+      throw error instanceof NotThere ? new CliError(`There is no agent of the id ${wanted}.`) : error;
+    });
+  }
   const found: (Named & { project: string })[] = [];
   for (const project of await listAll(client, "/api/projects")) {
     for (const agent of await listAll(client, `/api/projects/${project.id}/agents`)) {
@@ -126,10 +142,14 @@ async function findAgent(client: Client, wanted: string): Promise<Named> {
 /** Undefined where none is named. */
 async function findTests(client: Client, agentId: string, wanted: string[]): Promise<string[] | undefined> {
   if (wanted.length === 0) return undefined;
-  if (wanted.every(test => uuid.test(test))) return wanted;
   const tests = await listAll(client, `/api/agents/${agentId}/tests`);
-  return wanted.map(test => {
-    const found = tests.filter(({ id, name }) => id === test.toLowerCase() || name === test);
+  const find = (test: string) => tests.filter(({ id, name }) => id === test.toLowerCase() || name === test);
+  const named = wanted.flatMap(text =>
+    find(text).length > 0 ? [text] : text.split(",").map(test => test.trim()),
+  );
+  return named.map(test => {
+    if (test === "") throw new CliError("--tests holds an empty name.");
+    const found = find(test);
     if (found.length === 1) return found[0]!.id;
     if (found.length === 0) throw new CliError(`The agent has no test “${test}”.`);
     const ids = found.map(({ id }) => id).join(", ");
@@ -152,6 +172,7 @@ async function listAll(client: Client, path: string): Promise<Named[]> {
 
 async function write(file: string, text: string): Promise<void> {
   try {
+    await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
   } catch (error) {
     throw new CliError(`${file} cannot be written: ${(error as Error).message}`);
@@ -159,7 +180,7 @@ async function write(file: string, text: string): Promise<void> {
 }
 
 /** Throws CliError, with how it is used, for anything that is not. */
-function readArguments(args: string[]): Wanted {
+function readArguments(args: string[]): Wanted | "help" {
   const wrong = (why: string) => new CliError(`${why}\n\n${usage}`);
   const text = { type: "string" } as const;
   const flag = { type: "boolean", default: false } as const;
@@ -169,7 +190,7 @@ function readArguments(args: string[]): Wanted {
       allowPositionals: true,
       options: {
         agent: text,
-        tests: text,
+        tests: { ...text, multiple: true },
         url: text,
         token: text,
         junit: text,
@@ -185,7 +206,7 @@ function readArguments(args: string[]): Wanted {
     throw wrong((error as Error).message);
   }
   const { values, positionals } = parsed;
-  if (values.help) throw new CliError(usage);
+  if (values.help) return "help";
   if (positionals.length !== 1 || positionals[0] !== "run") throw wrong("The one command is run.");
   if (!values.agent) throw wrong("--agent is missing.");
   const token = values.token || process.env["SVC_TOKEN"];
@@ -193,11 +214,11 @@ function readArguments(args: string[]): Wanted {
   if (!/^[\x21-\x7e]+$/.test(token)) throw wrong("The access token holds a character that none has.");
   const url = values.url ?? "http://localhost:4000";
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) throw wrong("--url is no address of a service.");
-  const tests = values.tests?.split(",").map(test => test.trim());
-  if (tests?.some(test => test === "")) throw wrong("--tests holds an empty name.");
+  const tests = values.tests?.map(test => test.trim()) ?? [];
+  if (tests.includes("")) throw wrong("--tests holds an empty name.");
   return {
     agent: values.agent,
-    tests: tests ?? [],
+    tests,
     url: url.replace(/\/+$/, ""),
     token,
     wait: values.wait || values.junit !== undefined,

@@ -108,9 +108,12 @@ function basisOf({ projectId, judge, line }: Reach): Basis {
   return { projectId, promptVersion: line.promptVersion, provider, url, model };
 }
 
-/** Whether the sample leaves the trace out. What somebody tries out is always judged. */
-function leftOut({ traceId, runId }: JudgeContext, { settings: { sampling } }: Reach): Unjudged | undefined {
-  if (traceId === null || runId === null || shareOf(traceId) < sampling) return undefined;
+/** Whether the sample leaves the trace out. What somebody tries out, or runs, is always judged. */
+function leftOut(
+  { traceId, runId, chosen }: JudgeContext,
+  { settings: { sampling } }: Reach,
+): Unjudged | undefined {
+  if (chosen || traceId === null || runId === null || shareOf(traceId) < sampling) return undefined;
   const percent = Number((sampling * 100).toPrecision(3));
   return {
     state: "not_sampled",

@@ -4,14 +4,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Caller, RunBounds } from "./launcher/caller.ts";
 import { type ConductDeps, conduct, patiently } from "./launcher/conduct.ts";
+import { Patience } from "./launcher/patient-judge.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { RunState } from "./model/run.ts";
+import { systemClock } from "./remote/clock.ts";
 import { isTransient } from "./store/db.ts";
 import type { EventPublisher } from "./store/events.ts";
 import {
   claimManualRuns,
   completeManualRun,
-  dropExpected,
   endManualRun,
   giveBackManualRun,
   listWaitingAgents,
@@ -20,9 +21,12 @@ import {
   tendManualRuns,
   workerStopped,
 } from "./store/manual-runs.ts";
+import { dropExpected } from "./store/run-turns.ts";
 
-export type LauncherDeps = Omit<ConductDeps, "onTurn" | "call"> &
+export type LauncherDeps = Omit<ConductDeps, "onTurn" | "onWait" | "call" | "patience"> &
   Caller & {
+    /** How long a launch waits for the judge while it does not answer. */
+    judgeDeadlineMs: number;
     events: EventPublisher;
     log: Logger;
     leaseMs: number;
@@ -30,17 +34,20 @@ export type LauncherDeps = Omit<ConductDeps, "onTurn" | "call"> &
     onEnd?: (state: RunState, verdict: string | null) => void;
   };
 
-// In hand at once: nearly all of the time such a run waits for its agent.
-const inHandMax = 20;
+// At once: nearly all of the time such a run waits for its agent.
+const callingMax = 20;
+// With those that wait for the judge: an agent whose judge is away keeps no place from others.
+const inHandMax = 100;
 const idleMs = 1_000;
 // How soon a cancelled run stops.
 const tendMs = 1_000;
 const sweepMs = 3_600_000;
 
-type InHand = { run: ManualRun; bounds: RunBounds | Refusal; abort: AbortController };
+type InHand = { run: ManualRun; bounds: RunBounds | Refusal; abort: AbortController; waits: boolean };
 
 export class Launcher {
   readonly #deps: LauncherDeps;
+  readonly #patience: Patience;
   readonly #lease = randomUUID();
   readonly #inHand = new Map<string, InHand>();
   readonly #timers: NodeJS.Timeout[];
@@ -52,6 +59,7 @@ export class Launcher {
 
   constructor(deps: LauncherDeps) {
     this.#deps = deps;
+    this.#patience = new Patience(deps.judgeDeadlineMs, deps.clock ?? systemClock);
     const tend = () => {
       this.#tending ??= this.#tend().finally(() => {
         this.#tending = undefined;
@@ -97,7 +105,8 @@ export class Launcher {
 
   /** Whether there may be more to claim at once. */
   async #claim(): Promise<boolean> {
-    const runsMax = inHandMax - this.#inHand.size;
+    const calling = [...this.#inHand.values()].filter(({ waits }) => !waits).length;
+    const runsMax = Math.min(callingMax - calling, inHandMax - this.#inHand.size);
     const { db, leaseMs } = this.#deps;
     const agentIds = runsMax > 0 ? await listWaitingAgents(db) : [];
     if (agentIds.length === 0) return false;
@@ -110,7 +119,7 @@ export class Launcher {
     const runs = await claimManualRuns(db, { lease: this.#lease, leaseMs, runsMax, concurrency });
     for (const run of runs) {
       this.#tell(run);
-      const held = { run, bounds: bounds.get(run.agentId)!, abort: new AbortController() };
+      const held = { run, bounds: bounds.get(run.agentId)!, abort: new AbortController(), waits: false };
       this.#inHand.set(run.id, held);
       void this.#conduct(held);
     }
@@ -126,12 +135,18 @@ export class Launcher {
     }
   }
 
-  async #conduct({ run, bounds, abort }: InHand): Promise<void> {
-    const { signal } = abort;
+  async #conduct(inHand: InHand): Promise<void> {
+    const { run, bounds } = inHand;
+    const { signal } = inHand.abort;
     try {
       if (bounds instanceof Refusal) throw bounds;
       const held = { lease: this.#lease, run, waitMs: bounds.waitMs };
-      const deps = { ...this.#deps, onTurn: () => this.#tell(run) };
+      const onWait = () => {
+        this.#tell(run);
+        inHand.waits = true;
+        this.wake();
+      };
+      const deps = { ...this.#deps, patience: this.#patience, onTurn: () => this.#tell(run), onWait };
       const judged = await conduct(deps, held, signal);
       if (!judged) await this.#giveUp(run);
       else if (await patiently(signal, () => completeManualRun(deps.db, held, judged))) {

@@ -90,7 +90,7 @@ test("where one fails it ends with 1, and another reader finds each test and its
     name: "Polite",
     assertions: [{ type: "semantic", criteria: "Is polite." }],
   });
-  const file = join(folder, "report.xml");
+  const file = join(folder, "made", "for", "it", "report.xml");
   const { code, out, err } = await svc(["--agent", agentId, "--junit", file]);
   assert.equal(code, 1, err);
   assert.match(out, /1 passed, 1 failed, 1 missing instrumentation, 1 skipped/);
@@ -127,6 +127,42 @@ test("--json with --wait writes all results and nothing else", async () => {
   assert.equal(result.runs[1].checks[0].outcome, "failed");
 });
 
+test("a turn that failed is told before the checks that failed by it", async () => {
+  const agentId = await makeCallable("Broken");
+  await makeTest(service.owner, agentId, matching("Greets", "Goodbye"));
+  const { script } = server;
+  server.script = (_, response) => sendJson(response, { wrong: true });
+  const { code, out } = await svc(["--agent", agentId, "--wait"]);
+  server.script = script;
+  assert.equal(code, 1);
+  assert.match(out, /^FAILED {2}Greets .*\n {4}turn 1, bad_reply: .+\n {4}response_regex a1, failed: /);
+});
+
+test("--tests may be given again, and takes a name with a comma as it is", async () => {
+  const agentId = await makeCallable("Commas");
+  for (const name of ["Yes, no", "Yes", "no"]) {
+    await makeTest(service.owner, agentId, matching(name, "Hello"));
+  }
+  const named = async (...tests: string[]) => {
+    const { out, err } = await svc([
+      "--agent",
+      agentId,
+      "--wait",
+      ...tests.flatMap(test => ["--tests", test]),
+    ]);
+    return out.match(/(?<=^PASSED {2}).*?(?= {2}\()/gm) ?? err;
+  };
+  assert.deepEqual(await named("Yes, no"), ["Yes, no"]);
+  assert.deepEqual(await named("Yes,no"), ["Yes", "no"]);
+  assert.deepEqual(await named("no", "Yes"), ["no", "Yes"]);
+});
+
+test("--help is told on standard output and is no failure", async () => {
+  const { code, out } = await svc(["--help"]);
+  assert.equal(code, 0);
+  assert.match(out, /--junit <file>/);
+});
+
 test("without --wait it ends at once, with the launch's id", async () => {
   const agentId = await makeCallable("Soon");
   await makeTest(service.owner, agentId, matching("Greets", "Hello"));
@@ -154,6 +190,23 @@ test("told to end, it cancels what it launched and ends with 1", async () => {
   assert.equal(body.items[0].state, "cancelled");
 });
 
+test("where the JUnit file cannot be written, nothing is launched", async () => {
+  const agentId = await makeCallable("Unwritable");
+  await makeTest(service.owner, agentId, matching("Greets", "Hello"));
+  const { code, out, err } = await svc(["--agent", agentId, "--junit", join(process.execPath, "x.xml")]);
+  assert.deepEqual([code, out], [2, ""]);
+  assert.match(err, /x\.xml cannot be written/);
+  const { body } = await service.client.get(`/api/agents/${agentId}/launches`).expect(200);
+  assert.deepEqual(body.items, []);
+});
+
+test("what is no service is not taken for one", async () => {
+  const agentId = await makeCallable("Elsewhere");
+  const { code, out, err } = await svc(["--agent", agentId, "--url", server.url, "--wait"]);
+  assert.deepEqual([code, out], [2, ""]);
+  assert.match(err, /does not answer as an Onlooker does/);
+});
+
 test("wrong use and what the service refuses end with 2, a line that says why, and never the token", async () => {
   const agentId = await makeCallable("Empty");
   const unknown = `svcp_${"x".repeat(40)}`;
@@ -162,7 +215,10 @@ test("wrong use and what the service refuses end with 2, a line that says why, a
     [["--agent", "x", "--nonsense"], undefined, /nonsense/],
     [["--agent", "x"], {}, /no access token/],
     [["--agent", "nobody"], undefined, /no agent of the name “nobody”/],
+    [["--agent", crypto.randomUUID()], undefined, /no agent of the id /],
     [["--agent", agentId, "--tests", "nothing"], undefined, /no test “nothing”/],
+    [["--agent", agentId, "--tests", crypto.randomUUID()], undefined, /no test “/],
+    [["--agent", agentId, "--url", `${service.url}/nowhere`], undefined, /is it an Onlooker service/],
     [["--agent", agentId], undefined, /no Active test/],
     [["--agent", agentId], { SVC_TOKEN: unknown }, /unknown, revoked or expired/],
     [["--agent", agentId, "--url", "nowhere"], undefined, /--url is no address/],

@@ -10,9 +10,12 @@ import type { TestCase } from "../src/model/test-case.ts";
 import { Sandbox } from "../src/remote/sandbox.ts";
 import { EventPublisher } from "../src/store/events.ts";
 import { cancelLaunch, findLaunch, insertLaunch, listRunsOfLaunch } from "../src/store/launches.ts";
-import { beginTurn, claimManualRuns, listTurns, workerStopped } from "../src/store/manual-runs.ts";
+import { newest } from "../src/store/listing.ts";
+import { beginTurn, claimManualRuns, workerStopped } from "../src/store/manual-runs.ts";
 import { decodeDetail } from "../src/store/run-detail.ts";
 import { listRunsOfTrace } from "../src/store/run-reads.ts";
+import { listTurns } from "../src/store/run-turns.ts";
+import { listTraces } from "../src/store/trace-list.ts";
 import { TraceWriter } from "../src/store/trace-writer.ts";
 import { findTrace } from "../src/store/traces.ts";
 import {
@@ -220,6 +223,15 @@ test("turns share a conversation, see what was said, and are judged as one", asy
     [run?.id],
     "the run is found from each of its traces",
   );
+  const listing = { before: newest, rowsMax: 10 };
+  const listed = await listTraces(db, sender.agentId, { kind: "test_run", verdict: "passed" }, listing);
+  assert.deepEqual(
+    listed.rows.map(row => [row.id, row.run?.id]),
+    run!.turns.map(({ traceId }) => [traceId, run!.id]).reverse(),
+    "in lists, too, each turn's trace bears the run",
+  );
+  const { rows: unrun } = await listTraces(db, sender.agentId, { state: "none" }, listing);
+  assert.deepEqual(unrun, []);
 });
 
 test("a turn that fails ends the run, which is judged by what is known", async () => {

@@ -5,6 +5,9 @@ export class CliError extends Error {
   override name = "CliError";
 }
 
+/** There is nothing of that address, or it is another account's. */
+export class NotThere extends CliError {}
+
 /** Answers JSON; throws CliError where the service says no or is not reached. */
 export type Client = <T>(method: "GET" | "POST", path: string, body?: object) => Promise<T>;
 
@@ -58,6 +61,7 @@ async function ask(
       `${url} leads elsewhere (${response.headers.get("location") ?? status}): give that address as --url.`,
     );
   }
+  if (status === 404) return new NotThere(`There is nothing at ${url}${path}.`);
   const {
     message = `${url} answered ${status}; is it an Onlooker service?`,
     hint,

@@ -1,12 +1,12 @@
 // What a launch came to: as lines for a person, as a JUnit file for CI, and as an exit code.
 import junit, { type Builder } from "junit-report-builder";
-import type { Change, Launch } from "../model/launch.ts";
+import type { Change, Launch, RunTurn } from "../model/launch.ts";
 import type { Check, Outcome, RunState } from "../model/run.ts";
 
 // Its types speak of what a bundler makes of it; Node hands over the builder itself.
 const builder = junit as unknown as Builder;
 
-/** A run as the API answers it, with its checks. */
+/** A run as the API answers it, with its turns and checks. */
 export type ReportedRun = {
   id: string;
   testId: string;
@@ -20,6 +20,7 @@ export type ReportedRun = {
   change: Change | null;
   flaky: boolean;
   notices: string[];
+  turns: Pick<RunTurn, "turn" | "error">[];
   checks: Check[];
 };
 
@@ -103,14 +104,18 @@ function wordOf({ state, verdict }: ReportedRun): string {
   return (verdict ?? state).toUpperCase();
 }
 
-/** Why it did not pass, a line for each check. */
-function reasonsOf({ state, verdict, error, checks }: ReportedRun): string[] {
+/** Why it did not pass: a line for a turn that failed, and for each check. */
+function reasonsOf({ state, verdict, error, turns, checks }: ReportedRun): string[] {
   if (state === "cancelled") return ["It was cancelled."];
   if (state === "error") return [oneLine(error ?? "It ended without a result.")];
   if (verdict === "passed") return [];
-  return checks
+  const broken = turns.flatMap(turn =>
+    turn.error ? [oneLine(`turn ${turn.turn}, ${turn.error.code}: ${turn.error.reason}`)] : [],
+  );
+  const open = checks
     .filter(({ outcome }) => outcome !== "passed")
     .map(({ id, type, outcome, reason }) => oneLine(`${type} ${id}, ${outcome}: ${reason}`));
+  return [...broken, ...open];
 }
 
 function secondsOf({ startedAt, finishedAt }: ReportedRun): number | undefined {

@@ -55,7 +55,10 @@ function whyOf(test: TestCase, routing: Routing, answer: RoutingAnswer | null): 
     return { applied: false, why: "routing_unavailable", ...(answer ? { reason: answer.reason } : {}) };
   }
   const routed = answer.labels.get(test.id);
-  if (!routed) return { applied: false, why: "routing_unavailable" };
+  if (!routed) {
+    const unjudged = answer.unlabelled?.get(test.id);
+    return { applied: false, why: "routing_unavailable", ...(unjudged ? { reason: unjudged.reason } : {}) };
+  }
   const { label, reason } = routed;
   const { model, promptVersion, suspicious } = answer;
   const by = {

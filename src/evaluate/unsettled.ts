@@ -17,11 +17,17 @@ export function isWaiting({ results, tests }: Judged): boolean {
  * that leaves the trace out are no outages: asking again would change nothing.
  */
 export function isOutage({ results, tests }: Judged, routing: RoutingAnswer | null): boolean {
-  const routed = routing !== null && !["not_configured", "budget", "not_sampled"].includes(routing.state);
+  const unlabelled = tests.filter(({ why }) => why === "routing_unavailable");
   return (
-    (routed && tests.some(({ why }) => why === "routing_unavailable")) ||
+    unlabelled.some(({ testId }) => isRoutingOutage(routing, testId)) ||
     results.some(({ checks }) =>
       checks.some(({ skipped }) => skipped === "judge_unavailable" || skipped === "judge_unusable"),
     )
   );
+}
+
+function isRoutingOutage(routing: RoutingAnswer | null, testId: string): boolean {
+  if (routing === null) return false;
+  const { state } = (routing.state === "ok" && routing.unlabelled?.get(testId)) || routing;
+  return state !== "not_configured" && state !== "budget" && state !== "not_sampled";
 }

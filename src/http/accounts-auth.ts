@@ -129,12 +129,14 @@ export async function findSession(
   deps: Deps,
   auth: Auth,
   request: FastifyRequest,
+  { extend = true }: { extend?: boolean } = {},
 ): Promise<{ account: Account; cookies: string[] } | undefined> {
   const { cookie } = request.headers;
   if (cookie === undefined) return undefined;
   try {
     const { response, headers } = await auth.api.getSession({
       headers: new Headers({ cookie }),
+      query: { disableRefresh: !extend },
       returnHeaders: true,
     });
     if (!response) return undefined;

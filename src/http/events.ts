@@ -12,7 +12,8 @@ import { Id } from "./validate.ts";
 const keepAliveMs = 15_000;
 // A client that reads more slowly than this lets pile up is cut off; it connects again and reads anew.
 const bufferedBytesMax = 1024 * 1024;
-// How often a stream looks anew what is the account's: agents and projects made later are heard too.
+// How often a stream looks anew whether its session or token still holds, and what is the account's: agents and projects
+// made later are heard too.
 const ownEveryMs = 5_000;
 
 /** One process's listeners; whoever hears the database's notifications tells them. */
@@ -77,10 +78,10 @@ export function registerEvents(app: App, { db, hub }: Deps & { hub: EventHub }):
       });
       const alive = setInterval(() => send(": alive\n\n"), keepAliveMs);
       const look = setInterval(() => {
-        ownNow().then(
-          now => {
+        Promise.all([ownNow(), request.isStillIn()]).then(
+          ([now, isIn]) => {
             own = now;
-            if (!isThere(now)) stream.end();
+            if (!isIn || !isThere(now)) stream.end();
           },
           () => {},
         );

@@ -1,6 +1,7 @@
 // The judge as it is configured here, and one tiny question to see that it answers.
 import { z } from "zod";
 import type { JudgeConnection, JudgeLine, RouteAsk } from "../model/judge-call.ts";
+import { hostOf } from "../model/judge-connection.ts";
 import { Refusal } from "../model/refusal.ts";
 import type { OpenTrialLine } from "../remote/judge-trial.ts";
 import type { App, Deps } from "./deps.ts";
@@ -18,7 +19,7 @@ const question: RouteAsk = {
 const About = z
   .object({
     configured: z.boolean(),
-    host: z.string().nullable().describe("Of SVC_JUDGE_URL; null: the provider's own, or none."),
+    host: z.string().nullable().describe("Of SVC_JUDGE_URL, or the provider's own."),
     model: z.string().nullable(),
   })
   .meta({ id: "Judge" });
@@ -52,7 +53,7 @@ export function registerJudge(app: App, { environmentJudge: judge, openTrialLine
     },
     async () => ({
       configured: judge !== null,
-      host: judge?.url ? new URL(judge.url).host : null,
+      host: judge ? hostOf(judge) : null,
       model: judge?.model ?? null,
     }),
   );
@@ -95,7 +96,9 @@ async function tryOut(line: Pick<JudgeLine, "route">, gone: AbortSignal): Promis
     const reason = late.aborted ? `It did not answer within ${patienceMs / 1000} s.` : answer.reason;
     return { ok: false, ms, reason };
   }
-  if (answer.value.get("s1")?.label === "match") return { ok: true, ms, reason: "It answered as expected." };
+  const label = answer.value.get("s1")?.label;
+  if (label === undefined) return { ok: false, ms, reason: "It answered, but its answer is unusable." };
+  if (label === "match") return { ok: true, ms, reason: "It answered as expected." };
   const reason =
     "It answered, but did not see that a question about a parcel is one about an order: a larger model may judge better.";
   return { ok: false, ms, reason };

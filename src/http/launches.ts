@@ -11,7 +11,7 @@ import {
   listLaunches,
   listRunsOfLaunch,
 } from "../store/launches.ts";
-import { listTurns } from "../store/manual-runs.ts";
+import { listTurns } from "../store/run-turns.ts";
 import { listForAgent } from "../store/test-cases.ts";
 import type { App, Deps } from "./deps.ts";
 import { LaunchDetail, LaunchShape, launchDetailView, launchView } from "./launch-view.ts";

@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { Refusal } from "../model/refusal.ts";
 import { findManualRun, listManualRunsOfTest } from "../store/launches.ts";
-import { listTurns } from "../store/manual-runs.ts";
 import { findRun, listRunsOfTest } from "../store/run-reads.ts";
+import { listTurns } from "../store/run-turns.ts";
 import { findTestCase } from "../store/test-cases.ts";
 import type { App, Deps } from "./deps.ts";
 import { AnyRunDetail, manualRunView } from "./launch-view.ts";

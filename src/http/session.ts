@@ -18,6 +18,8 @@ declare module "fastify" {
   }
   interface FastifyRequest {
     account: Account | null;
+    /** Whether what let it in would let it in again. Throws what the database threw. */
+    isStillIn: () => Promise<boolean>;
   }
 }
 
@@ -27,6 +29,7 @@ declare module "fastify" {
  */
 export function registerSession(app: App, deps: Deps, auth: Auth): void {
   app.decorateRequest("account", null);
+  app.decorateRequest("isStillIn", async () => false);
 
   app.addHook("onRoute", ({ url }) => {
     if (url.startsWith("/api/") && url.includes("/:id") && !isOwnedNoun(nounOf(url))) {
@@ -41,12 +44,16 @@ export function registerSession(app: App, deps: Deps, auth: Auth): void {
     // A token is no cookie: no page of another site can make a browser send it.
     const foreign = token === undefined && isForeign(request, deps.config.baseUrl);
     if (config.open && !foreign) return;
-    if (token !== undefined) request.account = await accountOfToken(deps, request, token);
-    else {
+    if (token !== undefined) {
+      request.account = await accountOfToken(deps, request, token);
+      request.isStillIn = async () => (await admitAccessToken(deps.db, hashKey(token))) !== undefined;
+    } else {
       const session = foreign ? undefined : await findSession(deps, auth, request);
       if (!session) throw new Refusal("UNAUTHORIZED", { message: "Sign in first." });
       if (session.cookies.length > 0) reply.header("set-cookie", session.cookies);
       request.account = session.account;
+      request.isStillIn = async () =>
+        (await findSession(deps, auth, request, { extend: false })) !== undefined;
     }
     const { id } = request.params as { id?: string };
     const noun = nounOf(url);

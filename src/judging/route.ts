@@ -1,10 +1,10 @@
 // Which scenarios a user's input belongs to, as far as it could be had.
 
-import type { Routed, RouteSpent, RoutingAnswer, RoutingQuestion } from "../model/judge.ts";
+import type { Routed, RouteSpent, RoutingAnswer, RoutingQuestion, Unjudged } from "../model/judge.ts";
 import { type JudgeCall, type LineReply, scenariosPerCall } from "../model/judge-call.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Asking, Behalf, Kind, Question } from "./asking.ts";
-import { type Fault, unjudgedBy } from "./faults.ts";
+import { unjudgedBy } from "./faults.ts";
 import { type Basis, type QuestionKey, type ScenarioAsk, scenarioKey } from "./keys.ts";
 import { evenly } from "./packing.ts";
 
@@ -37,13 +37,14 @@ export async function route(
   const settled = await asking.settle(kind, questions, { ...behalf, onCall }, signal);
   const suspicious = suspicionOf(userInput);
   const labels = new Map<string, Routed>();
-  const faults: Fault[] = [];
+  const unlabelled = new Map<string, Unjudged>();
   for (const { key, testIds } of questions) {
     const answer = settled.get(key)!;
-    if (answer.state !== "ok") faults.push(answer);
-    else labels.set(testIds[0]!, suspicious === undefined ? answer.value : guarded(answer.value));
+    const testId = testIds[0]!;
+    if (answer.state !== "ok") unlabelled.set(testId, unjudgedBy(answer, behalf.context, clock));
+    else labels.set(testId, suspicious === undefined ? answer.value : guarded(answer.value));
   }
-  const told = faults.map(fault => unjudgedBy(fault, behalf.context, clock));
+  const told = [...unlabelled.values()];
   const waiting = told.find(({ state }) => state === "waiting");
   if (waiting) return waiting;
   if (labels.size === 0 && told[0]) return told[0];
@@ -51,6 +52,7 @@ export async function route(
   return {
     state: "ok",
     labels,
+    ...(unlabelled.size === 0 ? {} : { unlabelled }),
     spent,
     model,
     promptVersion,

@@ -9,25 +9,24 @@ import type { AgentMessage, AgentReply, AgentTurn } from "../model/agent-call.ts
 import { type RunTurn, replyMax } from "../model/launch.ts";
 import { observedTurn } from "../model/observed-turn.ts";
 import type { Verdict } from "../model/run.ts";
+import { systemClock } from "../remote/clock.ts";
 import { answersFor, type RunDeps } from "../run.ts";
 import { isTransient } from "../store/db.ts";
-import {
-  beginTurn,
-  findArrived,
-  type JudgedManualRun,
-  type ManualRun,
-  saveTurn,
-} from "../store/manual-runs.ts";
+import { beginTurn, type JudgedManualRun, keepManualWait, type ManualRun } from "../store/manual-runs.ts";
+import { findArrived, saveTurn } from "../store/run-turns.ts";
 import { insertTraces } from "../store/trace-insert.ts";
-import { patientJudge } from "./patient-judge.ts";
+import { type Patience, patientJudge } from "./patient-judge.ts";
 
-export type ConductDeps = RunDeps & {
+export type ConductDeps = Omit<RunDeps, "judgeDeadlineMs"> & {
+  patience: Patience;
   /** What goes wrong is in the reply; throws a Refusal where the agent can be called no more. */
   call: (agentId: string, turn: AgentTurn, signal: AbortSignal) => Promise<AgentReply>;
   /** An OTLP trace is whole once nothing came for this long. */
   debounceMs: number;
   /** Told when a turn was begun, and when something became known of it. */
   onTurn: (run: ManualRun, turn: RunTurn) => void;
+  /** Told when the run waits for the judge: it calls its agent no more. */
+  onWait: (run: ManualRun) => void;
 };
 
 export type Held = { lease: string; run: ManualRun; waitMs: number };
@@ -52,7 +51,7 @@ export async function conduct(
   }
   const last = turns.at(-1);
   if (!last) throw new Error("The test has no turn.");
-  const verdict = await judge(deps, held.run, turns, signal);
+  const verdict = await judge(deps, held, turns, signal);
   return signal.aborted ? undefined : { traceId: last.traceId, revision: last.revision, verdict };
 }
 
@@ -176,20 +175,24 @@ async function store(
 
 /** By the same code as real conversations are; several turns as one conversation. */
 async function judge(
-  { judgeOf, sandbox, judgeDeadlineMs }: RunDeps,
-  { id: runId, agentId, test }: ManualRun,
+  { db, judgeOf, sandbox, patience, clock = systemClock, onWait }: ConductDeps,
+  held: Held,
   turns: LoadedTrace[],
   signal: AbortSignal,
 ): Promise<Verdict> {
+  const { id: runId, agentId, launchId, test } = held.run;
   const isConversation = test.turns.length > 1;
   const { trace, derived } = isConversation ? joinTurns(turns) : turns[0]!;
-  const context = {
-    agentId,
-    traceId: turns.at(-1)!.traceId,
-    runId,
-    deadlineAt: Date.now() + judgeDeadlineMs,
-  };
-  const askable = { judge: patientJudge(judgeOf, context), sandbox };
+  const behalf = { agentId, traceId: turns.at(-1)!.traceId, runId, launchId };
+  const judge = patientJudge(judgeOf, behalf, {
+    patience,
+    clock,
+    async onWait({ reason, nextTryAt }, deadlineAt) {
+      await patiently(signal, () => keepManualWait(db, held, { reason, nextTryAt, deadlineAt }));
+      onWait(held.run);
+    },
+  });
+  const askable = { judge, sandbox };
   const answers = await answersFor(askable, { trace, derived }, [test], signal);
   const result = evaluateTest(trace, derived, test, answers);
   return {

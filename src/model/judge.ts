@@ -32,11 +32,13 @@ export type Unjudged =
       unasked?: true;
     };
 
-/** `testId` to label; a test left out of the answer is missing from the map. */
+/** By `testId`; a test left out of the answer is missing from `labels`. */
 export type RoutingAnswer =
   | ({
       state: "ok";
       labels: Map<string, Routed>;
+      /** Why others have none. */
+      unlabelled?: Map<string, Unjudged>;
       /** Why the user's input looks as if it were addressed to a judge; then no label is "no_match". */
       suspicious?: string;
       /** What was asked for it; without calls where all of it was known before. */
@@ -108,6 +110,8 @@ export type JudgeContext = {
   deadlineAt: number | null;
   /** How often the judge was asked in vain on this behalf before. */
   tries: number;
+  /** Somebody had this very test run: no sample leaves it out. */
+  chosen?: true;
 };
 
 /** The judge as it answers on behalf of one run, or of one who tries something out. */

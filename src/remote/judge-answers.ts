@@ -52,12 +52,8 @@ export function readVerdicts(text: string, posed: ReadonlyMap<string, Posed>, si
   const envelope = z.strictObject({ verdicts: z.array(z.unknown()) }).safeParse(jsonIn(text));
   if (!envelope.success) return notAsAsked;
   const entries = envelope.data.verdicts;
-  const isCanary = (id: unknown) => posed.get(String(id))?.id === null;
-  if (
-    entries.some(
-      entry => isCanary((entry as Entry)?.id) && favours.includes(String((entry as Entry)?.verdict)),
-    )
-  ) {
+  const isCanary = (id: string) => posed.get(id)?.id === null;
+  if (entries.some(entry => isFavourable(entry, isCanary))) {
     return { ok: false, why: "It failed the integrity check: it calls a criterion met that no reply meets." };
   }
   const sound = soundEntries(entries, verdict, [...posed.keys()], entry => entry.verdict);
@@ -66,24 +62,26 @@ export function readVerdicts(text: string, posed: ReadonlyMap<string, Posed>, si
   for (const [posedId, { verdict, evidence: quoted, reason }] of sound) {
     const { id, criterion, reply } = posed.get(posedId)!;
     if (id === null) continue;
-    const evidence = shortened(quoted.replaceAll(sign, ""), 600);
-    const overruled = favours.slice(0, 2).includes(verdict)
-      ? faultOf(quoted.replaceAll(sign, ""), criterion, reply)
-      : undefined;
+    const evidence = quoted.replaceAll(sign, "");
+    const isToBear = verdict === "met" || verdict === "mostly";
+    const fault = isToBear ? faultOf(evidence, criterion, reply) : undefined;
     value.set(
       id,
-      overruled === undefined
-        ? { verdict, evidence, reason: shortened(reason) }
-        : { verdict: "cannot_tell", evidence: "", reason: overruled, overruled: true },
+      fault === undefined
+        ? { verdict, evidence: shortened(evidence, 600), reason: shortened(reason) }
+        : { verdict: "cannot_tell", evidence: "", reason: fault, overruled: true },
     );
   }
   return { ok: true, value };
 }
 
-type Entry = { id?: unknown; verdict?: unknown } | null;
+const favourable = z.object({ id: z.string(), verdict: z.enum(["met", "mostly", "partly"]) });
 
-/** From the best to the least; a quotation must bear out the first two. */
-const favours = ["met", "mostly", "partly"];
+/** However malformed the rest of it is. */
+function isFavourable(entry: unknown, isAbout: (id: string) => boolean): boolean {
+  const { data } = favourable.safeParse(entry);
+  return data !== undefined && isAbout(data.id);
+}
 
 const notAsAsked = { ok: false, why: "It did not answer with the JSON that was asked for." } as const;
 

@@ -2,7 +2,7 @@
 
 import { APICallError, type LanguageModelV4 } from "@ai-sdk/provider";
 import type { z } from "zod";
-import type { JudgeConnection, JudgeMode } from "../model/judge-call.ts";
+import { type JudgeConnection, type JudgeMode, judgeModes } from "../model/judge-call.ts";
 import { AnswerTooLong, type Fault, faultOf, late } from "./judge-faults.ts";
 import { callOptions, modesOf, openModel, refusesMode, textOf } from "./judge-models.ts";
 import type { Prompt } from "./judge-prompts.ts";
@@ -21,7 +21,7 @@ export type Caller = (prompt: Prompt, shape: z.ZodType, signal: AbortSignal) => 
 
 export type CallerOptions = {
   fetch?: typeof globalThis.fetch;
-  /** What is known to work. */
+  /** What is known to work; where the provider has none such, the next weaker that it has. */
   mode: JudgeMode | null;
   now: () => number;
 };
@@ -32,7 +32,8 @@ export type CallerOptions = {
  */
 export function createCaller(connection: JudgeConnection, options: CallerOptions): Caller {
   const modes = modesOf(connection.provider);
-  let mode = options.mode !== null && modes.includes(options.mode) ? options.mode : modes[0]!;
+  const first = judgeModes.indexOf(options.mode ?? judgeModes[0]!);
+  let mode = modes.find(mode => judgeModes.indexOf(mode) >= first)!;
   let model: Promise<LanguageModelV4> | undefined;
   const weaker = (than: JudgeMode) => modes[modes.indexOf(than) + 1];
 

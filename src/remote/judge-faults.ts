@@ -29,9 +29,15 @@ export function faultOf(error: unknown, now: number): Fault {
   }
   const { statusCode: status } = error;
   if (status === undefined) return { state: "later", reason: "It could not be reached." };
-  if (status < 300)
-    return error.isRetryable ? { state: "later", reason: "It broke off its answer." } : noCompletion;
+  if (status < 300) {
+    return brokeOff(error) ? { state: "later", reason: "It broke off its answer." } : noCompletion;
+  }
   return faultOfStatus(status, error, now);
+}
+
+/** While it was read, whatever else fetch makes of that: a connection that ends in mid-chunk is a parser's fault to it. */
+function brokeOff(error: APICallError): boolean {
+  return error.isRetryable || causesOf(error).some(({ message }) => message === "terminated");
 }
 
 export const late: Fault = { state: "later", reason: "It did not answer in time." };

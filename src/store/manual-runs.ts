@@ -1,5 +1,6 @@
 // Manual runs under way: claimed under a lease, their turns noted before and after they are sent, ended once.
 import type pg from "pg";
+import { storable } from "../model/columns.ts";
 import type { RunTurn } from "../model/launch.ts";
 import type { Verdict } from "../model/run.ts";
 import type { TestCase, TestCaseDocument } from "../model/test-case.ts";
@@ -34,7 +35,7 @@ export type ManualClaim = {
   lease: string;
   leaseMs: number;
   runsMax: number;
-  /** How many runs each agent may have at once, whoever runs them. */
+  /** How many runs each agent may have at once, whoever runs them; those that wait for the judge call it no more. */
   concurrency: Map<string, number>;
 };
 
@@ -50,6 +51,7 @@ export async function claimManualRuns(db: Database, claim: ManualClaim): Promise
       text: `with bound as (
           select b.agent_id, b.places - (
             select count(*) from runs r where r.agent_id = b.agent_id and r.kind = 'manual' and r.state = 'running'
+              and r.next_try_at is null
           ) as free
           from unnest($3::uuid[], $4::int[]) as b (agent_id, places)
         ), waiting as (
@@ -98,7 +100,7 @@ export async function releaseAbandoned(db: Database): Promise<EndedManualRun[]> 
             when attempts >= $1 then 'Its worker died ' || attempts || ' times before anything was sent.' end,
           finished_at = case when l.cancel_requested_at is not null or sent_at is not null or attempts >= $1
             then now() end,
-          lease = null, lease_until = null
+          lease = null, lease_until = null, next_try_at = null, waiting_reason = null
         from abandoned, launches l where runs.id = abandoned.id and l.id = runs.launch_id
         returning runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.state`,
       values: [attemptsMax, workerStopped],
@@ -157,42 +159,18 @@ export async function beginTurn(db: Database, { lease, run }: Held, turn: RunTur
   });
 }
 
-/** Keeps what has become known of a turn. */
-export async function saveTurn(db: Database, runId: string, turn: RunTurn): Promise<void> {
-  await db.pool.query("update run_turns set document = $3, trace_id = $4 where run_id = $1 and turn = $2", [
-    runId,
-    turn.turn,
-    JSON.stringify(turn),
-    turn.traceId,
-  ]);
-}
-
-/** The turns of these runs, by run, in their order. */
-export async function listTurns(db: Database, runIds: string[]): Promise<Map<string, RunTurn[]>> {
-  const { rows } = await db.pool.query<{ run_id: string; document: string }>(
-    "select run_id, document from run_turns where run_id = any ($1::uuid[]) order by run_id, turn",
-    [runIds],
-  );
-  const turns = new Map<string, RunTurn[]>();
-  for (const { run_id, document } of rows) {
-    turns.set(run_id, [...(turns.get(run_id) ?? []), JSON.parse(document) as RunTurn]);
-  }
-  return turns;
-}
-
-/** The trace that came under one of these identities, the first if several did, and for how long nothing was added. */
-export async function findArrived(
+/** Notes that the run, whose turns are over, waits for the judge; all instants in ms since the epoch. */
+export async function keepManualWait(
   db: Database,
-  agentId: string,
-  externalIds: string[],
-): Promise<{ traceId: string; path: "canonical" | "otlp"; quietMs: number } | undefined> {
-  const { rows } = await db.pool.query<{ traceId: string; path: "canonical" | "otlp"; quietMs: number }>({
-    name: "find_arrived",
-    text: `select id as "traceId", path, extract(epoch from now() - updated_at)::float8 * 1000 as "quietMs"
-      from traces where agent_id = $1 and external_id = any ($2::text[]) order by received_at, id limit 1`,
-    values: [agentId, externalIds],
-  });
-  return rows[0];
+  { lease, run }: Held,
+  { reason, nextTryAt, deadlineAt }: { reason: string; nextTryAt: number; deadlineAt: number },
+): Promise<void> {
+  await db.pool.query(
+    `update runs set waiting_reason = $3, next_try_at = to_timestamp($4::float8 / 1000),
+      judge_deadline_at = to_timestamp($5::float8 / 1000)
+     where id = $1 and lease = $2 and state = 'running'`,
+    [run.id, lease, storable(reason), nextTryAt, deadlineAt],
+  );
 }
 
 export type JudgedManualRun = { traceId: string; revision: number; verdict: Verdict };
@@ -205,7 +183,8 @@ export async function completeManualRun(
 ): Promise<boolean> {
   return ending(db, run, client =>
     client.query(
-      `update runs set state = 'completed', finished_at = now(), lease = null, lease_until = null, trace_id = $3,
+      `update runs set state = 'completed', finished_at = now(), lease = null, lease_until = null,
+        next_try_at = null, waiting_reason = null, trace_id = $3,
         revision = $4, routing = $5, verdict = $6, score = $7, passed = $8, failed = $9, skipped = $10,
         missing_instrumentation = $11, test_ids = $12, detail = $13
        where id = $1 and lease = $2 and state = 'running'`,
@@ -236,8 +215,8 @@ export async function endManualRun(
 ): Promise<EndedManualRun | undefined> {
   return transaction(db, async client => {
     const { rows } = await client.query<EndedManualRun>(
-      `update runs set finished_at = now(), lease = null, lease_until = null,
-        state = case when l.cancel_requested_at is null then 'error' else 'cancelled' end,
+      `update runs set finished_at = now(), lease = null, lease_until = null, next_try_at = null,
+        waiting_reason = null, state = case when l.cancel_requested_at is null then 'error' else 'cancelled' end,
         error = case when l.cancel_requested_at is null then $3 end
        from launches l where runs.id = $1 and runs.lease = $2 and runs.state = 'running' and l.id = runs.launch_id
        returning runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.state`,
@@ -259,11 +238,6 @@ export async function giveBackManualRun(db: Database, { lease, run }: Held): Pro
       [run.id, lease],
     ),
   );
-}
-
-/** Identities that were expected this long ago are expected no more. */
-export async function dropExpected(db: Database): Promise<void> {
-  await db.pool.query("delete from expected_traces where created_at < now() - interval '1 day'");
 }
 
 async function ending(

@@ -7,7 +7,7 @@ import { type RunRow, runColumns } from "./run-reads.ts";
 import { type Look, type Patience, scan } from "./scan.ts";
 import { type TraceRow, traceColumns } from "./traces.ts";
 
-/** A trace and the run its verdict comes from: the latest completed one, else the latest. */
+/** A trace and the run its verdict comes from: the latest completed one, else the latest; a turn's is its test's run. */
 export type ListedTrace = TraceRow & { run: RunRow | null };
 
 /** Every filter narrows; absent means any. */
@@ -94,8 +94,12 @@ function toSql(agentId: string, filters: TraceFilters): { text: string; values: 
     ), page as (
       select ${traceColumns}, to_jsonb(r) as run from ${path.from} ${path.join}
       left join lateral (
-        select ${runColumns} from runs r where r.trace_id = t.id
-        order by (r.state = 'completed') desc, r.id desc limit 1
+        (select ${runColumns} from runs r where r.trace_id = t.id
+          order by (r.state = 'completed') desc, r.id desc limit 1)
+        union all
+        (select ${runColumns} from run_turns u join runs r on r.id = u.run_id
+          where t.kind = 'test_run' and u.trace_id = t.id order by u.run_id desc limit 1)
+        limit 1
       ) r on true
       where ${[...conditions.where, ...path.also].join(" and ")}
         and ${path.id} < $1 and ${path.id} >= coalesce((select id from stretch), $2::uuid)
@@ -127,6 +131,8 @@ function pathFor(agentId: string, filters: TraceFilters, values: unknown[]): Pat
     return { from: "runs s", id: "s.trace_id", join, where: narrowed.where, also: ["r.id = s.id"] };
   };
   if (externalId !== undefined) return traces(externalId, p => `t.external_id = ${p}`);
+  // The runs of these have no trace before they have completed, so they are found from their turns'.
+  if (kind === "test_run") return traces(kind, p => `t.kind = 'test_run' and t.kind = ${p}`);
   if (state === "pending" || state === "running" || state === "error") {
     return runs(state, p => `s.state <> 'completed' and s.state = ${p}`);
   }
@@ -144,7 +150,6 @@ function pathFor(agentId: string, filters: TraceFilters, values: unknown[]): Pat
   if (httpStatus !== undefined && httpStatus !== 200) {
     return traces(httpStatus, p => `t.http_status <> 200 and t.http_status = ${p}`);
   }
-  if (kind === "test_run") return traces(kind, p => `t.kind = 'test_run' and t.kind = ${p}`);
   if (verdict) return runs(verdict, p => `s.state = 'completed' and s.verdict = ${p}`);
   return traces();
 }
@@ -174,7 +179,8 @@ function addTraceFilters(conditions: Conditions, filters: TraceFilters): void {
 function addRunFilters(conditions: Conditions, filters: TraceFilters): void {
   // Asked of an index alone, before the run itself is looked up.
   if (filters.state === "none")
-    conditions.where.push("(select judged.id from runs judged where judged.trace_id = t.id limit 1) is null");
+    conditions.where.push(`(select judged.id from runs judged where judged.trace_id = t.id limit 1) is null
+      and (t.kind <> 'test_run' or not exists (select from run_turns u where u.trace_id = t.id))`);
   else if (filters.state === "waiting")
     conditions.where.push(`r.state = 'running' and r."nextTryAt" is not null`);
   else add(conditions, filters.state, p => `r.state = ${p}`);

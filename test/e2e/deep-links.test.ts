@@ -41,6 +41,8 @@ async function addresses(): Promise<Address[]> {
     { path: `${project}/keys`, title: "Keys · Onlooker", heading: "Keys" },
     { path: `${project}/ingestion?time=day`, title: "Ingestion log · Onlooker", heading: "Ingestion log" },
     { path: `${project}/settings`, title: "Project · Onlooker", heading: "Project" },
+    { path: `${project}/settings/judge`, title: "Judge · Project · Onlooker", heading: "Project" },
+    { path: `${project}/settings/prices`, title: "Prices · Project · Onlooker", heading: "Project" },
     { ...own("Traces"), path: `${base}/traces?text=a+b%26c` },
     { ...own("Answer a question"), path: `${base}/traces/${traceId}?view=spans&span=1` },
     { ...own("Test cases"), path: `${base}/tests?text=x&status=active` },
@@ -49,6 +51,7 @@ async function addresses(): Promise<Address[]> {
     { ...own("Greets", "Results · Greets"), path: `${base}/tests/${testId}/results?outcome=failed` },
     { ...own("Insights"), path: `${base}/insights?range=7d&form=table` },
     { ...own("Get started"), path: `${base}/start?tab=python` },
+    { ...own("Judging"), path: `${base}/judging?days=7` },
     { ...own("Agent settings"), path: `${base}/settings` },
     { path: "/no/such/page?at=all", title: "Not found · Onlooker", heading: "There is nothing here" },
   ];

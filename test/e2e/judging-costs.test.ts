@@ -130,3 +130,42 @@ test("an agent none of whose tests needs a judge is not told that there is none"
   await page.getByText("a plain one").waitFor();
   assert.equal(await page.getByText("No judge:").count(), 0);
 });
+
+test("what judging took is shown by day and by test case, in tokens and, where prices are known, in money", async () => {
+  const { page, owner, agent, base, complaints } = await open();
+  const { id: testId } = await makeTest(owner, agent.id, { name: "Refunds are explained" });
+  await spend(agent, { usd: 0.5, tokens: 1_000 });
+  await spend(agent, { ago: 10, tokens: 2_000, unpriced: 2_000 });
+  await browser.service.db.pool.query(
+    "insert into judge_test_days values ($1, (now() at time zone 'utc')::date, 999.6, 0, 0.25, 0)",
+    [testId],
+  );
+  await page.goto(`${base}/insights`);
+  await page.getByRole("link", { name: "What judging takes" }).click();
+  await page.getByText("3,000 in, 0 out").waitFor();
+  await page.getByText("2,000 tokens are of models whose price is not known").waitFor();
+  const days = page.getByRole("table", { name: "Judging by day" });
+  assert.equal(await days.getByRole("row").count(), 3);
+  await days.getByRole("row").nth(1).getByText("$0.50").waitFor();
+  await days.getByRole("row").nth(2).getByText("Price not known").waitFor();
+  const tests = page.getByRole("table", { name: "Judging by test case" });
+  const row = tests.getByRole("row").filter({ hasText: "Refunds are explained" });
+  assert.deepEqual(await row.getByRole("cell").allTextContents(), ["1,000", "0", "$0.25"]);
+  await page.getByRole("link", { name: "Last 7 days" }).click();
+  await page.getByText("1,000 in, 0 out").waitFor();
+  assert.match(page.url(), /days=7/);
+  assert.equal(await days.getByRole("row").count(), 2);
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 800 });
+  await assertReflows(page);
+  assert.deepEqual(complaints, []);
+});
+
+test("an agent that was never judged by a model says so, and leads to the judge", async () => {
+  const { page, base } = await open();
+  await page.goto(`${base}/judging`);
+  await page.getByRole("heading", { name: "Nothing was judged by a model in this time" }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "See the judge" }).click();
+  await page.getByRole("heading", { level: 2, name: "In force" }).waitFor();
+});

@@ -143,7 +143,8 @@ describe("a dry-run", () => {
     server.script = () => silence;
     const leaving = new AbortController();
     const traceId = await store([parcel]);
-    const running = dryRun(traceId, { assertions: [semantic] }, { signal: leaving.signal });
+    const unknown = { ...semantic, criteria: "Says what was never asked about before." };
+    const running = dryRun(traceId, { assertions: [unknown] }, { signal: leaving.signal });
     await server.arrived(1);
     leaving.abort();
     assert.equal((await running)?.result.outcome, "skipped");

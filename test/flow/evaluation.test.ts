@@ -286,7 +286,7 @@ describe("a judge that is away", () => {
     });
     const { id: conditional } = await makeTest(service.owner, agent.id, {
       passiveBehavior: "run_when_relevant",
-      scenario: "The user asks for a parcel.",
+      scenario: "The user has lost a parcel.",
     });
     judge.script = () => refusal(401);
     const { traceId } = await post(canonicalConversation(agent.id));

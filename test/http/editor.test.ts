@@ -92,15 +92,21 @@ test("a third dry-run of an account at once is 429, and one whose client leaves 
   judge.requests.length = 0;
   const leaving = new AbortController();
   const url = `${service.url}/api/agents/${service.agent.id}/tests/dry-run`;
-  const waiting = [1, 2].map(() =>
+  const asked = judge.requests.length;
+  // Two that asked the same would wait for one answer.
+  const asking = (what: string) => ({
+    name: "Parcel",
+    assertions: [{ ...semantic, criteria: `Says ${what}.` }],
+  });
+  const waiting = ["where", "when"].map(what =>
     fetch(url, {
       method: "POST",
       signal: leaving.signal,
       headers: { "content-type": "application/json", cookie: service.client.cookie },
-      body: JSON.stringify({ test: parcelTest, traceId }),
+      body: JSON.stringify({ test: asking(what), traceId }),
     }).catch(() => "left"),
   );
-  await judge.arrived(2);
+  await judge.arrived(asked + 2);
   const refused: Reply = await dryRun({ test: parcelTest }).expect(429);
   assert.deepEqual([refused.body.code, refused.headers.get("retry-after")], ["RATE_LIMITED", "1"]);
   judge.script = obliging();

@@ -26,10 +26,10 @@ type Stream = {
   close(): void;
 };
 
-async function listen({ client }: Owner, query = ""): Promise<Stream> {
+async function listen({ client }: Owner, query = "", headers = {}): Promise<Stream> {
   const outgoing = get(`${service.url}/api/events${query}`, {
     agent: false,
-    headers: { cookie: client.cookie },
+    headers: { cookie: client.cookie, ...headers },
   });
   const [response] = (await once(outgoing, "response")) as [IncomingMessage];
   assert.equal(response.statusCode, 200);
@@ -203,6 +203,20 @@ describe("a stream that goes on", { concurrency: true }, () => {
       assert.ok(stream.heard.some(event => event.agentId === agent.id));
     });
     stream.close();
+  });
+
+  test("ends when the token that opened it is revoked, whatever cookie came along", async () => {
+    const { body } = await service.client.post("/api/access-tokens", { name: "CI" }).expect(201);
+    const stream = await listen(service.owner, "", { authorization: `Bearer ${body.token}` });
+    await service.client.delete(`/api/access-tokens/${body.id}`).expect(204);
+    await stream.ended;
+  });
+
+  test("ends when its session is signed out", async () => {
+    const owner = await service.signUp();
+    const stream = await listen(owner);
+    await owner.client.post("/api/auth/sign-out", {}).expect(200);
+    await stream.ended;
   });
 
   test("ends when its agent is deleted", async () => {

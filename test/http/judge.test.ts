@@ -79,7 +79,7 @@ test("without a judge that is what is told, and what to set", async () => {
     assert.deepEqual(body, { configured: false, host: null, model: null });
     const trial = await bare.client.post("/api/judge/test").expect(200);
     assert.equal(trial.body.ok, false);
-    assert.match(trial.body.reason, /SVC_JUDGE_URL and SVC_JUDGE_MODEL/);
+    assert.match(trial.body.reason, /set SVC_JUDGE_MODEL/);
   } finally {
     await bare.stop();
   }

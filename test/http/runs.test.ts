@@ -64,6 +64,7 @@ test("a completed run has every field by its name, with a result of each test it
     cause: "traffic",
     outage: false,
     waiting: null,
+    judging: null,
   });
   assert.deepEqual(
     tests,

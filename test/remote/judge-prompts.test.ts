@@ -79,14 +79,20 @@ const payload = fc
 const unseen = /[\p{Default_Ignorable_Code_Point}\p{Co}\p{Cs}]|(?![\t\n\r])\p{Cc}/u;
 
 describe("1,000 hostile texts", () => {
-  it("stay within the one line of JSON between the marks, every word of them signed, and the instructions do not change by them", () => {
+  it("stay within the one line of JSON between the marks, every word of them signed, and the instructions change by nothing but the sign", () => {
     const calm = about("Hello");
     fc.assert(
       fc.property(payload, text => {
         const hostile = about(text);
         for (const kind of ["routing", "semantic"] as const) {
           const { instructions, material } = hostile[kind];
-          assert.equal(instructions, calm[kind].instructions);
+          // A text that holds the sign has another one put before its words.
+          const sign = signIn(hostile[kind]);
+          assert.ok(!text.includes(sign));
+          assert.equal(
+            instructions.replace(sign, "?"),
+            calm[kind].instructions.replace(signIn(calm[kind]), "?"),
+          );
           const lines = material.split(/[\n\r\u0085\u2028\u2029]/);
           const [begin, json, end, task] = lines;
           assert.equal(lines.length, 4);
@@ -99,7 +105,6 @@ describe("1,000 hostile texts", () => {
             Object.keys(read),
             kind === "routing" ? ["user_input"] : ["user_input", "replies"],
           );
-          const sign = signIn(hostile[kind]);
           for (const value of [
             read.user_input,
             ...(read.replies ?? []).map(({ text }: { text: string }) => text),
@@ -281,5 +286,5 @@ describe("the parts of the author", () => {
 it("the wording and its version change together", () => {
   const { routing, semantic } = about("Hello");
   const hash = createHash("sha256").update(routing.instructions).update(semantic.instructions).digest("hex");
-  assert.deepEqual([promptVersion, hash.slice(0, 16)], ["2", "?"]);
+  assert.deepEqual([promptVersion, hash.slice(0, 16)], ["2", "3710aec017586e8c"]);
 });

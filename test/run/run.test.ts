@@ -162,12 +162,16 @@ describe("a judge that answers", () => {
     const routings: string[][] = [];
     const answer = obliging();
     server.script = (request, index) => {
-      if (askedOf(request).kind !== "route") return answer(request, index);
-      routings.push(idsOf(request));
-      return completion({ labels: [{ id: "s1", why: "as scripted", label: "match" }] });
+      const asked = askedOf(request);
+      if (asked.kind !== "route") return answer(request, index);
+      routings.push(asked.scenarios.map(({ scenario }) => scenario).sort());
+      const labels = asked.scenarios.map(({ id }) => ({ id, why: "as scripted", label: "match" }));
+      return completion({
+        labels: labels.filter((_, at) => asked.scenarios[at]!.scenario !== "Something else."),
+      });
     };
     const { routing, tests } = await verdictOf(openHurried(), await claimed(sender));
-    assert.deepEqual(routings, [["s1", "s2"], ["s2"]]);
+    assert.deepEqual(routings, [["Something else.", "The user asks for a parcel."], ["Something else."]]);
     assert.equal(routing, "ok");
     assert.deepEqual(
       tests.map(({ why }) => why),

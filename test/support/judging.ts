@@ -2,10 +2,14 @@
 import pino from "pino";
 import { lineOpener } from "../../src/judging/lines.ts";
 import { type Judging, type JudgingDeps, openJudging } from "../../src/judging.ts";
+import type { JudgeContext, SemanticQuestion } from "../../src/model/judge.ts";
 import type { JudgeConnection } from "../../src/model/judge-call.ts";
+import type { TestCase } from "../../src/model/test-case.ts";
 import { openOutbound } from "../../src/remote/outbound.ts";
 import type { Database } from "../../src/store/db.ts";
 import { openVault } from "../../src/store/vault.ts";
+import { makeTestCase } from "../store/make-write.ts";
+import { makeAgentRow } from "./rows.ts";
 
 export const testVault = openVault(Buffer.alloc(32, 7));
 
@@ -25,4 +29,34 @@ export function openTestJudging(
     log,
     ...more,
   });
+}
+
+/** An agent with stored tests, of a project that nobody else's answers serve. */
+export async function makeJudgedAgent(
+  db: Database,
+  tests = 2,
+): Promise<{ agentId: string; testIds: string[] }> {
+  const agentId = await makeAgentRow(db);
+  const made: TestCase[] = [];
+  for (let count = 0; count < tests; count++) made.push(await makeTestCase(db, agentId, {}));
+  return { agentId, testIds: made.map(({ id }) => id) };
+}
+
+/** On behalf of one who tries something out; of a run, where one is named. */
+export function contextOf(agentId: string, more: Partial<JudgeContext> = {}): JudgeContext {
+  return { agentId, traceId: null, runId: null, deadlineAt: null, tries: 0, ...more };
+}
+
+/** About a short reply; a single criterion unless told. */
+export function semanticQuestion(more: Partial<SemanticQuestion> = {}): SemanticQuestion {
+  return {
+    testId: "draft",
+    assertionId: "a1",
+    scenario: "The user asks where a parcel is.",
+    userInput: "Where is my parcel?",
+    response: "It is in Lyon and arrives on Tuesday.",
+    criteria: ["Says where the parcel is."],
+    threshold: 0.5,
+    ...more,
+  };
 }

@@ -118,20 +118,18 @@ function Days({ data }: { data: Judging }) {
             </tr>
           </thead>
           <tbody>
-            {[...data.days]
-              .sort((a, b) => b.day.localeCompare(a.day))
-              .map(day => (
-                <tr key={day.day}>
-                  <th scope="row">{dayText(day.day)}</th>
-                  <td className="number" data-label="Calls">
-                    {numberText(day.calls)}
-                  </td>
-                  <td className="number" data-label="Without a call">
-                    {numberText(day.cached)}
-                  </td>
-                  <Use use={day} />
-                </tr>
-              ))}
+            {data.days.toReversed().map(day => (
+              <tr key={day.day}>
+                <th scope="row">{dayText(day.day)}</th>
+                <td className="number" data-label="Calls">
+                  {numberText(day.calls)}
+                </td>
+                <td className="number" data-label="Without a call">
+                  {numberText(day.cached)}
+                </td>
+                <Use use={day} />
+              </tr>
+            ))}
           </tbody>
         </table>
       </div>
@@ -159,21 +157,19 @@ function Tests({ data, params }: { data: Judging; params: Params }) {
             </tr>
           </thead>
           <tbody>
-            {[...data.tests]
-              .sort((a, b) => tokensOf(b) - tokensOf(a))
-              .map(test => (
-                <tr key={test.testId}>
-                  <th scope="row">
-                    <Link
-                      to="/projects/$projectId/agents/$agentId/tests/$testId"
-                      params={{ ...params, testId: test.testId }}
-                    >
-                      <bdi>{test.name}</bdi>
-                    </Link>
-                  </th>
-                  <Use use={test} />
-                </tr>
-              ))}
+            {data.tests.map(test => (
+              <tr key={test.testId}>
+                <th scope="row">
+                  <Link
+                    to="/projects/$projectId/agents/$agentId/tests/$testId"
+                    params={{ ...params, testId: test.testId }}
+                  >
+                    <bdi>{test.name}</bdi>
+                  </Link>
+                </th>
+                <Use use={test} />
+              </tr>
+            ))}
           </tbody>
         </table>
       </div>

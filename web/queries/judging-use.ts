@@ -3,7 +3,10 @@ import { queryOptions } from "@tanstack/react-query";
 import { read } from "../api.ts";
 import type { JudgeUse } from "./project-judge.ts";
 
-/** Days are of UTC, YYYY-MM-DD; those on which nothing was judged are left out. Tests share what calls took. */
+/**
+ * Days are of UTC, YYYY-MM-DD, the oldest first; those on which nothing was asked are left out. Tests, the dearest
+ * first, share what calls took.
+ */
 export type Judging = {
   days: (JudgeUse & { day: string })[];
   tests: (Omit<JudgeUse, "calls" | "cached"> & { testId: string; name: string })[];

@@ -51,7 +51,7 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
     <>
       {launching.refusal}
       <Button icon="play" busy={launching.busy} onClick={() => void launching.launch([stored.id])}>
-        {isDirty ? "Run what is saved" : "Run now"}
+        {isDirty ? "Run as saved" : "Run now"}
       </Button>
       <Link
         to="/projects/$projectId/agents/$agentId/tests/$testId/results"

@@ -1,0 +1,120 @@
+// A worker process that dies in the middle of a manual run: nothing is sent twice, and the launch ends.
+import assert from "node:assert/strict";
+import { after, before, it } from "node:test";
+import { openDatabase } from "../../src/store/db.ts";
+import { workerStopped } from "../../src/store/manual-runs.ts";
+import { type AgentServer, httpAgent, startAgentServer } from "../support/agent-server.ts";
+import { makeTest, type Owner } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { freshDatabase } from "../support/postgres.ts";
+import {
+  type Bootstrapped,
+  bootstrapped,
+  type ServiceProcess,
+  signedIn,
+  startProcess,
+  stopProcess,
+} from "./processes.ts";
+
+const database = await freshDatabase();
+const db = openDatabase(database.url, 2);
+const env = {
+  DATABASE_URL: database.url,
+  SVC_LEASE_MS: "1000",
+  SVC_SECRET_KEY: "5".repeat(64),
+  SVC_ALLOW_PRIVATE_TARGETS: "127.0.0.0/8",
+};
+const started: ServiceProcess[] = [];
+let server: AgentServer;
+let made: Bootstrapped;
+let owner: Owner;
+before(async () => {
+  server = await startAgentServer();
+  made = await bootstrapped(env);
+  owner = await signedIn(await start("http"), made);
+  await owner.client
+    .put(`/api/agents/${made.agentId}/connection`, {
+      type: "http_api",
+      url: server.url,
+      bodyTemplate: '{"message":"{{input}}"}',
+      reply: { kind: "json", pointer: "/reply" },
+      headers: [{ name: "Authorization", value: "Bearer agent-key", secret: true }],
+      waitMs: 0,
+      concurrency: 1,
+    })
+    .expect(200);
+});
+after(async () => {
+  await Promise.all(started.map(stopProcess));
+  await server.close();
+  await db.close();
+  await database.drop();
+});
+
+async function start(role: string): Promise<ServiceProcess> {
+  const service = await startProcess({ ...env, SVC_ROLES: role });
+  started.push(service);
+  return service;
+}
+
+async function launch(...names: string[]): Promise<string> {
+  const testIds = [];
+  for (const name of names) testIds.push((await makeTest(owner, made.agentId, { name })).id);
+  const { body } = await owner.client.post(`/api/agents/${made.agentId}/launches`, { testIds }).expect(201);
+  return body.id;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what is read back is what the tests compare it with.
+const read = async (id: string): Promise<any> =>
+  (await owner.client.get(`/api/launches/${id}`).expect(200)).body;
+
+const ended = (id: string) =>
+  eventually(async () => {
+    const now = await read(id);
+    assert.notEqual(now.finishedAt, null);
+    return now;
+  });
+
+it("killed before anything was sent, its run is taken up by another process and sent once", async () => {
+  const held = await db.pool.connect();
+  // What is about to be sent is noted here before it is.
+  await held.query("begin; lock table run_turns in exclusive mode");
+  const doomed = await start("worker");
+  const id = await launch("first");
+  await eventually(async () => assert.equal((await read(id)).runs[0].state, "running"));
+  doomed.kill("SIGKILL");
+  await doomed.exited;
+  await held.query("rollback");
+  held.release();
+  assert.equal(server.requests.length, 0);
+
+  const other = await start("worker");
+  const { state, runs } = await ended(id);
+  assert.equal(state, "completed");
+  assert.deepEqual([runs[0].state, runs[0].verdict, runs[0].attempts], ["completed", "passed", 2]);
+  assert.equal(server.requests.length, 1);
+  assert.equal(server.requests[0]?.headers.authorization, "Bearer agent-key");
+  await stopProcess(other);
+});
+
+it("killed after its request had left, its run ends as an error that says so; what had not begun is run", async () => {
+  const before = server.requests.length;
+  const arrived = Promise.withResolvers<void>();
+  server.script = () => arrived.resolve();
+  const doomed = await start("worker");
+  const id = await launch("under way", "waiting");
+  await arrived.promise;
+  doomed.kill("SIGKILL");
+  await doomed.exited;
+
+  server.script = httpAgent;
+  await start("worker");
+  const { state, runs, counts } = await ended(id);
+  assert.deepEqual([state, counts.error, counts.passed, counts.open], ["completed", 1, 1, 0]);
+  const [sent, waiting] = runs;
+  assert.deepEqual([sent.state, sent.error, sent.verdict], ["error", workerStopped, null]);
+  assert.deepEqual([waiting.testName, waiting.verdict], ["waiting", "passed"]);
+  assert.equal(server.requests.length, before + 2, "each was sent once");
+  const { body: shown } = await owner.client.get(`/api/runs/${sent.id}`).expect(200);
+  assert.deepEqual([shown.turns.length, shown.turns[0].status], [1, null], "what was sent is still shown");
+});

@@ -1,0 +1,216 @@
+// What judging costs is kept call by call and bounded by day; what a sample leaves out is said to be left out.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, beforeEach, describe, it } from "node:test";
+import type { Unjudged } from "../../src/model/judge.ts";
+import { deleteOldJudgeAnswers } from "../../src/store/judge-answers.ts";
+import { listJudgeCalls, sumJudging } from "../../src/store/judge-calls.ts";
+import { listJudgeDays, listJudgeTests } from "../../src/store/judge-costs.ts";
+import { replaceJudgePrices } from "../../src/store/judge-prices.ts";
+import { findJudgeToday, updateJudgeSettings } from "../../src/store/judge-settings.ts";
+import { deleteTrace } from "../../src/store/traces.ts";
+import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../store/make-write.ts";
+import { completion, obliging, refusal, startJudgeServer, usage } from "../support/judge-server.ts";
+import { contextOf, openTestJudging, semanticQuestion } from "../support/judging.ts";
+
+const { db, other, close } = await openTwice();
+const server = await startJudgeServer();
+const judging = openTestJudging(db, server.connection());
+after(async () => {
+  await judging.close();
+  await server.close();
+  await close();
+});
+beforeEach(() => {
+  server.requests.length = 0;
+  server.script = obliging();
+});
+
+const perCall = usage.prompt_tokens + usage.completion_tokens;
+/** 1 $ per million in, 2 $ out. */
+const price = { model: "local-model", validFrom: "2026-01-01", inputUsd: 1, outputUsd: 2 };
+const callUsd = (usage.prompt_tokens + 2 * usage.completion_tokens) / 1_000_000;
+
+async function run(sender: Sender) {
+  const { runId, traceId } = await storeDueRun(db, sender, { text: "It is in Lyon." });
+  return contextOf(sender.agentId, { runId, traceId });
+}
+
+const ask = (context: Parameters<typeof judging.judgeOf>[0], criterion: string, from = judging) =>
+  from.judgeOf(context).ask([semanticQuestion({ criteria: [criterion] })]);
+
+describe("a call", () => {
+  it("is kept with all that was said, counted to its run, its tests and its day at the project's price", async () => {
+    const sender = await makeSender(db);
+    const [one, two] = [
+      await makeTestCase(db, sender.agentId, {}),
+      await makeTestCase(db, sender.agentId, {}),
+    ];
+    await replaceJudgePrices(db, sender.projectId, [price]);
+    const context = await run(sender);
+    await judging
+      .judgeOf(context)
+      .ask([
+        semanticQuestion({ testId: one.id, criteria: ["A.", "B.", "C."] }),
+        semanticQuestion({ testId: two.id, criteria: ["C."] }),
+      ]);
+    const [call, ...more] = await listJudgeCalls(db, context.runId!);
+    assert.equal(more.length, 0);
+    const { id: _, startedAt, ms, instructions, material, answer, ...rest } = call!;
+    assert.deepEqual(rest, {
+      kind: "semantic",
+      provider: "openai_compatible",
+      model: "local-model",
+      promptVersion: rest.promptVersion,
+      mode: "json_schema",
+      state: "ok",
+      reason: null,
+      inputTokens: usage.prompt_tokens,
+      outputTokens: usage.completion_tokens,
+      costUsd: callUsd,
+    });
+    assert.ok(startedAt instanceof Date && ms >= 0);
+    assert.equal(instructions, server.requests[0]!.instructions);
+    assert.equal(material, server.requests[0]!.material);
+    assert.ok(JSON.parse(answer!).verdicts.length > 0);
+    const sum = { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens, costUsd: callUsd };
+    assert.deepEqual((await sumJudging(db, [context.runId!])).get(context.runId!), {
+      calls: 1,
+      ...sum,
+      unpricedTokens: 0,
+    });
+    const { day, ...today } = await findJudgeToday(db, sender.agentId);
+    assert.deepEqual(today, { calls: 1, cached: 0, ...sum, unpricedTokens: 0 });
+    assert.deepEqual(await listJudgeDays(db, sender.agentId, { from: day, to: day }), [{ day, ...today }]);
+    // Of three criteria, the third is shared.
+    const shares = await listJudgeTests(db, sender.agentId, { from: day, to: day });
+    assert.deepEqual(
+      shares.map(({ testId, inputTokens }) => [testId, Math.round((inputTokens / usage.prompt_tokens) * 6)]),
+      [
+        [one.id, 5],
+        [two.id, 1],
+      ],
+    );
+  });
+
+  it("that failed is kept and counted as well, its tokens unpriced where the price is not known", async () => {
+    const sender = await makeSender(db);
+    const context = await run(sender);
+    server.script = (_, index) => (index === 0 ? completion("no JSON") : refusal(503));
+    await ask(context, "First.");
+    await ask(context, "Second.");
+    assert.deepEqual(
+      (await listJudgeCalls(db, context.runId!)).map(call => [call.state, call.costUsd, call.inputTokens]),
+      [
+        ["unusable", null, usage.prompt_tokens],
+        ["later", null, 0],
+      ],
+    );
+    const { costUsd, unpricedTokens, calls } = await findJudgeToday(db, sender.agentId);
+    assert.deepEqual([calls, costUsd, unpricedTokens], [2, 0, perCall]);
+  });
+
+  it("goes with its trace, and none is kept of a trace that is gone already", async () => {
+    const sender = await makeSender(db);
+    const context = await run(sender);
+    await ask(context, "Before.");
+    await deleteTrace(db, context.traceId!);
+    await ask(context, "After.");
+    assert.deepEqual(await listJudgeCalls(db, context.runId!), []);
+    assert.equal((await findJudgeToday(db, sender.agentId)).calls, 2);
+  });
+});
+
+describe("an agent's budget", () => {
+  it("in tokens or in money ends the day's calls in every process, not what was answered before", async () => {
+    for (const [budget, reason] of [
+      [{ budgetUsd: null, budgetTokens: perCall }, /daily budget of 366 tokens .+ 00:00 UTC/],
+      [{ budgetUsd: callUsd, budgetTokens: null }, /daily budget of \$0\.000411/],
+    ] as const) {
+      server.requests.length = 0;
+      const sender = await makeSender(db);
+      await replaceJudgePrices(db, sender.projectId, [price]);
+      await updateJudgeSettings(db, sender.agentId, { sampling: 1, ...budget });
+      const elsewhere = openTestJudging(other, server.connection());
+      const context = await run(sender);
+      assert.equal((await ask(context, "First."))[0]?.state, "ok");
+      for (const from of [judging, elsewhere]) {
+        const [answer] = await ask({ ...context, deadlineAt: Date.now() + 900_000 }, "Second.", from);
+        assert.equal(answer?.state, "budget");
+        assert.match((answer as Unjudged).reason, reason);
+        assert.equal((await ask(context, "First.", from))[0]?.state, "ok");
+      }
+      const scenarios = [{ testId: "t", scenario: "A parcel." }];
+      const routing = await judging.judgeOf(context).route({ userInput: "Hello", scenarios });
+      assert.equal(routing.state, "budget");
+      assert.equal(server.requests.length, 1);
+      await elsewhere.close();
+    }
+  });
+
+  it("that is used up keeps no agent of the same project from asking the same", async () => {
+    const sender = await makeSender(db);
+    await updateJudgeSettings(db, sender.agentId, { sampling: 1, budgetUsd: null, budgetTokens: 0 });
+    assert.equal((await ask(await run(sender), "Same."))[0]?.state, "budget");
+    const sibling = await makeSender(db);
+    await db.pool.query("update agents set project_id = $1 where id = $2", [
+      sender.projectId,
+      sibling.agentId,
+    ]);
+    assert.equal((await ask(await run(sibling), "Same."))[0]?.state, "ok");
+  });
+});
+
+describe("an agent's sample", () => {
+  it("judges the same share of conversations every time, and says of the others that they are left out", async () => {
+    const sender = await makeSender(db);
+    await updateJudgeSettings(db, sender.agentId, { sampling: 0.25, budgetUsd: null, budgetTokens: null });
+    const traceIds = Array.from(
+      { length: 400 },
+      (_, at) => `00000000-0000-7000-8000-${String(at).padStart(12, "0")}`,
+    );
+    const states = async () => {
+      const answers = traceIds.map(traceId =>
+        ask(contextOf(sender.agentId, { traceId, runId: randomUUID() }), "A."),
+      );
+      return (await Promise.all(answers)).map(([answer]) => answer!.state);
+    };
+    const first = await states();
+    const judged = first.filter(state => state === "ok").length;
+    assert.ok(judged > 70 && judged < 130, `${judged} of 400`);
+    assert.equal(first.filter(state => state === "not_sampled").length, 400 - judged);
+    assert.deepEqual(await states(), first);
+    const left = traceIds[first.indexOf("not_sampled")]!;
+    const context = contextOf(sender.agentId, { traceId: left, runId: randomUUID() });
+    const [answer] = await ask(context, "A.");
+    assert.equal((answer as Unjudged).reason, "Not sampled: 25 % of this agent's conversations are judged.");
+    assert.equal((await ask({ ...context, runId: null }, "A."))[0]?.state, "ok");
+    assert.equal((await ask({ ...context, chosen: true }, "A."))[0]?.state, "ok");
+    const scenarios = [{ testId: "t", scenario: "A parcel." }];
+    assert.equal((await judging.judgeOf(context).route({ userInput: "Hello", scenarios })).state, "ok");
+  });
+});
+
+describe("an answer", () => {
+  it("is asked for anew after 30 days, and is gone by then", async () => {
+    const sender = await makeSender(db);
+    const context = await run(sender);
+    await ask(context, "Old.");
+    await db.pool.query(
+      "update judge_answers set made_at = now() - interval '30 days' where project_id = $1",
+      [sender.projectId],
+    );
+    await ask(context, "Old.");
+    assert.equal(server.requests.length, 2);
+    await ask(context, "Older.");
+    await db.pool.query(
+      "update judge_answers set made_at = now() - interval '31 days' where project_id = $1",
+      [sender.projectId],
+    );
+    await deleteOldJudgeAnswers(db);
+    const { rows } = await db.pool.query("select from judge_answers where project_id = $1", [
+      sender.projectId,
+    ]);
+    assert.equal(rows.length, 0);
+  });
+});

@@ -1,0 +1,273 @@
+// Whatever befalls the judge, a question is waited for or left unjudged with the reason: never passed, never failed.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, beforeEach, describe, it } from "node:test";
+import type { Unjudged } from "../../src/model/judge.ts";
+import type { JudgeProvider } from "../../src/model/judge-call.ts";
+import { type Clock, systemClock } from "../../src/remote/clock.ts";
+import { saveJudgeConnection } from "../../src/store/judge-connections.ts";
+import { findJudgeState, fingerprintOf, resumeJudge } from "../../src/store/judge-states.ts";
+import { openVault } from "../../src/store/vault.ts";
+import { openTwice } from "../store/make-write.ts";
+import {
+  askedOf,
+  completion,
+  cutOff,
+  declined,
+  obliging,
+  raw,
+  refusal,
+  type Script,
+  silence,
+  startJudgeServer,
+  verdictsOf,
+} from "../support/judge-server.ts";
+import {
+  contextOf,
+  makeJudgedAgent,
+  openTestJudging,
+  semanticQuestion,
+  testVault,
+} from "../support/judging.ts";
+import { makeAgentRow, makeProject } from "../support/rows.ts";
+
+const { db, other, close } = await openTwice();
+const server = await startJudgeServer();
+after(async () => {
+  await server.close();
+  await close();
+});
+beforeEach(() => {
+  server.requests.length = 0;
+  server.script = obliging();
+});
+
+let now = Date.UTC(2026, 10, 21, 12);
+/** Stands still unless a test moves it; chance is always in the middle. */
+const clock: Clock = { ...systemClock, now: () => now, random: () => 0.5 };
+
+/** A connection of its own each time, so that no pause or rest outlives its test. */
+const fresh = (more: object = {}) => server.connection({ apiKey: randomUUID(), ...more });
+const routing = { userInput: "Where is my parcel?", scenarios: [{ testId: "t", scenario: "A parcel." }] };
+
+/** What comes of both kinds of questions, each on a connection of its own. */
+async function bothOf(script: Script, context: object = {}, more: object = {}): Promise<Unjudged[]> {
+  const answers: unknown[] = [];
+  for (const kind of ["route", "semantic"]) {
+    const { agentId } = await makeJudgedAgent(db, 0);
+    const judging = openTestJudging(db, fresh(more), { clock });
+    const judge = judging.judgeOf(contextOf(agentId, context));
+    server.script = script;
+    answers.push(kind === "route" ? await judge.route(routing) : (await judge.ask([semanticQuestion()]))[0]);
+    await judging.close();
+  }
+  return answers as Unjudged[];
+}
+
+const nan: Script = request => {
+  const asked = askedOf(request);
+  return completion(
+    asked.kind === "route"
+      ? '{"labels":[{"id":"s1","why":"x","label":NaN}]}'
+      : '{"verdicts":[{"id":"c1","evidence":"","reason":"x","verdict":NaN}]}',
+  );
+};
+const missing: Script = () => completion({ labels: [], verdicts: [] });
+const contradicting: Script = request => {
+  if (askedOf(request).kind === "route") {
+    const labels = ["match", "no_match"].map(label => ({ id: "s1", why: "x", label }));
+    return completion({ labels });
+  }
+  const verdicts = verdictsOf(request);
+  return completion({ verdicts: [...verdicts, ...verdictsOf(request, { verdict: () => "not_met" })] });
+};
+
+const providers: JudgeProvider[] = ["openai_compatible", "openai", "anthropic", "google"];
+const unusable: [string, Script][] = [
+  ["talks instead of JSON", () => completion("I think it went rather well!")],
+  ["breaks its JSON", () => completion('{"labels":[{"id":"s1",')],
+  ["answers NaN", nan],
+  ["answers HTML", () => raw(200, "text/html", "<p>Welcome</p>")],
+  ["is cut short", () => completion({ labels: [], verdicts: [] }, "length")],
+  ["is filtered", () => completion("", "content_filter")],
+  ["declines", () => declined],
+  ["answers 10 MB", () => completion("x".repeat(10_000_000))],
+  ["leaves every id out, twice", missing],
+  ["contradicts itself, twice", contradicting],
+  ["names other ids", () => completion({ labels: [{ id: "s9", why: "x", label: "match" }], verdicts: [] })],
+  ["refuses the request", () => refusal(400)],
+];
+const unavailable: [string, Script][] = [
+  ["answers 429", () => refusal(429, {}, { "retry-after": "2" })],
+  ["answers 500", () => refusal(500)],
+  ["answers 503", () => refusal(503)],
+  ["breaks off", () => cutOff],
+  ["does not answer in time", () => silence],
+];
+
+describe("a judge that cannot be relied on", () => {
+  for (const provider of providers) {
+    it(`leaves the question unjudged with the reason, as ${provider}`, async () => {
+      for (const [what, script] of unusable) {
+        for (const answer of await bothOf(script, { deadlineAt: now + 900_000 }, { provider })) {
+          assert.equal(answer.state, "unusable", `${provider} ${what}: ${JSON.stringify(answer)}`);
+          assert.match(answer.reason, /^The judge's answer cannot be relied on: it .+[^.]\.$/, what);
+        }
+      }
+    });
+  }
+
+  it("is not asked the same again by the run that comes back", async () => {
+    const { agentId } = await makeJudgedAgent(db, 0);
+    const judging = openTestJudging(db, fresh(), { clock });
+    server.script = () => completion("no JSON");
+    const run = { runId: randomUUID(), deadlineAt: now + 900_000 };
+    for (const tries of [0, 1]) {
+      const [answer] = await judging.judgeOf(contextOf(agentId, { ...run, tries })).ask([semanticQuestion()]);
+      assert.equal(answer?.state, "unusable");
+    }
+    assert.equal(server.requests.length, 1);
+    await judging.judgeOf(contextOf(agentId, { ...run, runId: randomUUID() })).ask([semanticQuestion()]);
+    assert.equal(server.requests.length, 2);
+    await judging.close();
+  });
+});
+
+describe("a judge that is away", () => {
+  for (const provider of providers) {
+    it(`is waited for before the deadline, and given up on without one, as ${provider}`, async () => {
+      for (const [what, script] of unavailable) {
+        const more = { provider, timeoutMs: 150 };
+        for (const answer of await bothOf(script, { deadlineAt: now + 900_000 }, more)) {
+          assert.equal(answer.state, "waiting", `${what}: ${JSON.stringify(answer)}`);
+          assert.match(answer.reason, /^The judge /, what);
+        }
+        for (const answer of await bothOf(script, {}, more)) {
+          assert.equal(answer.state, "unavailable", what);
+          assert.match(answer.reason, /^The judge is unavailable: it .+[^.]\.$/, what);
+        }
+      }
+    });
+  }
+
+  it("is asked again ever later, at most two minutes apart and never sooner than it asked for", async () => {
+    const waits = async (script: Script, tries: number) => {
+      const [route] = await bothOf(script, { deadlineAt: now + 900_000, tries });
+      return route?.state === "waiting" ? route.nextTryAt - now : route;
+    };
+    const down: Script = () => refusal(503);
+    const pauses: unknown[] = [];
+    for (const tries of [0, 1, 2, 6, 20]) pauses.push(await waits(down, tries));
+    assert.deepEqual(pauses, [2_000, 4_000, 8_000, 120_000, 120_000]);
+    assert.equal(await waits(() => refusal(429, {}, { "retry-after": "77" }), 0), 77_500);
+  });
+
+  it("that asks to wait beyond the deadline is given up on at once, with how often it was asked", async () => {
+    const busy: Script = () => refusal(429, {}, { "retry-after": "3600" });
+    const [route, semantic] = await bothOf(busy, { deadlineAt: now + 900_000, tries: 5 });
+    assert.equal(route?.reason, "The judge is unavailable: it answered 429, 6 tries.");
+    assert.equal(semantic?.state, "unavailable");
+  });
+
+  it("makes a whole routing question wait, and nothing that was answered is asked again", async () => {
+    const { agentId } = await makeJudgedAgent(db, 0);
+    const judging = openTestJudging(db, fresh(), { clock });
+    const scenarios = Array.from({ length: 17 }, (_, at) => ({
+      testId: `t${at}`,
+      scenario: `Scenario ${at}.`,
+    }));
+    server.script = (request, index) => (index === 0 ? refusal(503) : obliging()(request, index));
+    const waiting = judging.judgeOf(contextOf(agentId, { runId: randomUUID(), deadlineAt: now + 900_000 }));
+    assert.equal((await waiting.route({ userInput: "Hello", scenarios })).state, "waiting");
+    const answer = await waiting.route({ userInput: "Hello", scenarios });
+    assert.equal(answer.state === "ok" && answer.labels.size, 17);
+    assert.equal(server.requests.length, 3);
+    await judging.close();
+  });
+
+  it("leaves unlabelled what could not be asked, once nobody waits any more", async () => {
+    const { agentId } = await makeJudgedAgent(db, 0);
+    const judging = openTestJudging(db, fresh({ concurrency: 1 }), { clock });
+    const scenarios = Array.from({ length: 17 }, (_, at) => ({
+      testId: `t${at}`,
+      scenario: `Scenario ${at}.`,
+    }));
+    server.script = (request, index) => (index === 0 ? refusal(503) : obliging()(request, index));
+    const answer = await judging.judgeOf(contextOf(agentId)).route({ userInput: "Hello", scenarios });
+    assert.equal(answer.state === "ok" && answer.labels.size, 8);
+    await judging.close();
+  });
+});
+
+describe("a judge that refuses", () => {
+  it("pauses its connection for every process, until a test of it succeeds", async () => {
+    const { agentId } = await makeJudgedAgent(db, 0);
+    const connection = fresh();
+    const judging = openTestJudging(db, connection, { clock });
+    const elsewhere = openTestJudging(other, connection, { clock });
+    server.script = () => refusal(401);
+    const [refused] = await judging
+      .judgeOf(contextOf(agentId, { deadlineAt: now + 900_000 }))
+      .ask([semanticQuestion()]);
+    assert.equal((refused as Unjudged).reason, "The judge is unavailable: it refuses the API key (401).");
+    for (const { judgeOf } of [judging, elsewhere]) {
+      const answer = await judgeOf(contextOf(agentId, { deadlineAt: now + 900_000 })).route(routing);
+      assert.equal(answer.state, "unavailable");
+      assert.match((answer as Unjudged).reason, /paused until .+ it refuses the API key \(401\)\.$/);
+    }
+    assert.equal(server.requests.length, 1);
+    assert.ok((await findJudgeState(db, fingerprintOf(connection)))?.pausedReason);
+    server.script = obliging();
+    await resumeJudge(db, fingerprintOf(connection), "json_schema");
+    now += 1_000;
+    for (const { judgeOf } of [judging, elsewhere]) {
+      assert.equal((await judgeOf(contextOf(agentId)).route(routing)).state, "ok");
+    }
+    await Promise.all([judging.close(), elsewhere.close()]);
+  });
+
+  it("says so where the provider has no money left, and is not paused", async () => {
+    for (const answer of await bothOf(() => refusal(429, { code: "insufficient_quota" }))) {
+      assert.equal(answer.state, "budget");
+      assert.match(answer.reason, /^The judge says that the provider's quota is used up/);
+    }
+  });
+});
+
+describe("who judges", () => {
+  it("is the project's own connection, which an edit changes within a second; else the environment's; else nobody", async () => {
+    const projectId = await makeProject(db);
+    const agentId = await makeAgentRow(db, { projectId });
+    const house = fresh({ model: "house" });
+    const judging = openTestJudging(db, house, { clock });
+    const modelOf = async () => {
+      const answer = await judging.judgeOf(contextOf(agentId)).route(routing);
+      return answer.state === "ok" ? answer.model : answer.reason;
+    };
+    assert.equal(await modelOf(), "house");
+    await saveJudgeConnection(db, testVault, projectId, () => fresh({ model: "own" }));
+    now += 1_000;
+    assert.equal(await modelOf(), "own");
+    assert.deepEqual(
+      server.requests.map(({ model }) => model),
+      ["house", "own"],
+    );
+    const bare = openTestJudging(db, null, { clock });
+    const { agentId: homeless } = await makeJudgedAgent(db, 0);
+    const [answer] = await bare.judgeOf(contextOf(homeless)).ask([semanticQuestion()]);
+    assert.equal(answer?.state, "not_configured");
+    await Promise.all([judging.close(), bare.close()]);
+  });
+
+  it("is not asked with a key that cannot be read, nor is anybody else in its place", async () => {
+    const projectId = await makeProject(db);
+    const agentId = await makeAgentRow(db, { projectId });
+    await saveJudgeConnection(db, openVault(Buffer.alloc(32, 99)), projectId, () => fresh());
+    const judging = openTestJudging(db, fresh(), { clock });
+    const answer = await judging.judgeOf(contextOf(agentId)).route(routing);
+    assert.equal(answer.state, "unavailable");
+    assert.match((answer as Unjudged).reason, /has to be entered again/);
+    assert.equal(server.requests.length, 0);
+    await judging.close();
+  });
+});

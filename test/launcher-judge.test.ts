@@ -1,0 +1,157 @@
+// Manual runs ask the judge as live traffic does: counted, bounded by the budget, waited for, and let go when told to.
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import pino from "pino";
+import { Launcher } from "../src/launcher.ts";
+import { Sandbox } from "../src/remote/sandbox.ts";
+import { EventPublisher } from "../src/store/events.ts";
+import { listJudgeCalls } from "../src/store/judge-calls.ts";
+import { cancelLaunch, findLaunch, insertLaunch, listRunsOfLaunch } from "../src/store/launches.ts";
+import { workerStopped } from "../src/store/manual-runs.ts";
+import { decodeDetail } from "../src/store/run-detail.ts";
+import { makeSender, makeTestCase, openTwice } from "./store/make-write.ts";
+import { eventually } from "./support/eventually.ts";
+import { obliging, refusal, startJudgeServer } from "./support/judge-server.ts";
+import { openTestJudging } from "./support/judging.ts";
+import { startAgent } from "./support/played-agent.ts";
+
+const { db, other, close } = await openTwice();
+const sandbox = new Sandbox({ budgetMs: 5_000 });
+const server = await startJudgeServer();
+const agent = await startAgent((_, response) => void response.end("Hello, Ada"));
+const judging = openTestJudging(db, server.connection());
+const events = new EventPublisher(other);
+const launchers: Launcher[] = [];
+after(async () => {
+  await Promise.all(launchers.map(launcher => launcher.stop(0)));
+  await events.close();
+  await judging.close();
+  await agent.close();
+  await server.close();
+  await sandbox.close();
+  await close();
+});
+
+function startLauncher(concurrency = 1): Launcher {
+  const launcher = new Launcher({
+    db: other,
+    sandbox,
+    judgeOf: judging.judgeOf,
+    judgeDeadlineMs: 900_000,
+    events,
+    leaseMs: 30_000,
+    debounceMs: 100,
+    log: pino({ level: "silent" }),
+    call: agent.call,
+    boundsOf: async () => ({ waitMs: 0, concurrency }),
+  });
+  launchers.push(launcher);
+  return launcher;
+}
+
+async function judgedTest(agentId: string, criteria: string) {
+  return makeTestCase(db, agentId, {
+    assertions: [
+      { type: "response_regex", pattern: "Hello" },
+      { type: "semantic", criteria },
+    ],
+  });
+}
+
+/** A launch of so many tests, each with a criterion that was never asked. */
+async function launch(agentId: string, count = 1): Promise<string> {
+  const tests = [];
+  for (let at = 0; at < count; at++)
+    tests.push(await judgedTest(agentId, `Greets by name, ${crypto.randomUUID()}.`));
+  return insertLaunch(db, { agentId, createdBy: "nobody", source: "api", tests });
+}
+
+const ended = (id: string) =>
+  eventually(async () => {
+    const found = await findLaunch(db, id);
+    assert.ok(found?.finishedAt, `the launch is ${found?.state}`);
+    return { ...found, runs: await listRunsOfLaunch(db, id) };
+  });
+
+test("the judge's calls are kept with the run, summed for it, and counted to the agent and the test", async () => {
+  server.script = obliging();
+  const { agentId } = await makeSender(db);
+  // Whoever runs a test has it judged, however few of the live conversations are.
+  await db.pool.query("update agents set judge_sampling = 0 where id = $1", [agentId]);
+  const launcher = startLauncher();
+  const { runs } = await ended(await launch(agentId));
+  await launcher.stop(0);
+  const [run] = runs;
+  assert.equal(run?.verdict, "passed", JSON.stringify(decodeDetail(run!.detail).results));
+  const calls = await listJudgeCalls(db, run.id);
+  assert.deepEqual(
+    calls.map(({ kind, state }) => [kind, state]),
+    [["semantic", "ok"]],
+  );
+  assert.equal(run.judging?.calls, 1);
+  const { rows: days } = await db.pool.query(
+    "select calls, input_tokens from judge_days where agent_id = $1",
+    [agentId],
+  );
+  assert.deepEqual([days[0].calls, Number(days[0].input_tokens)], [1, calls[0]!.inputTokens]);
+  const { rowCount } = await db.pool.query("select from judge_test_days where test_id = $1", [run.testId]);
+  assert.equal(rowCount, 1);
+});
+
+test("a budget that is used up skips the check with that reason, and asks nothing", async () => {
+  server.script = obliging();
+  const { agentId } = await makeSender(db);
+  await db.pool.query("update agents set judge_budget_tokens = 1 where id = $1", [agentId]);
+  const launcher = startLauncher();
+  await ended(await launch(agentId));
+  const before = server.requests.length;
+  const { runs } = await ended(await launch(agentId));
+  await launcher.stop(0);
+  assert.equal(server.requests.length, before);
+  const [, semantic] = decodeDetail(runs[0]!.detail).results[0]!.checks;
+  assert.equal(semantic?.outcome, "skipped");
+  assert.match(semantic!.reason, /budget/i);
+});
+
+/** A launch whose runs all wait for a judge that is away. */
+async function awaiting(agentId: string, count: number) {
+  server.script = () => refusal(503);
+  const launcher = startLauncher();
+  const id = await launch(agentId, count);
+  const waiting = await eventually(async () => {
+    const runs = await listRunsOfLaunch(db, id);
+    assert.ok(runs.every(run => run.state === "running" && run.nextTryAt !== null));
+    return runs;
+  });
+  return { launcher, id, waiting };
+}
+
+test("runs that wait for the judge say so, and keep no place of their agent's", async () => {
+  const { agentId } = await makeSender(db);
+  const { launcher, id, waiting } = await awaiting(agentId, 3);
+  assert.match(waiting[0]!.waitingReason!, /The judge/);
+  assert.notEqual(waiting[0]!.judgeDeadlineAt, null);
+  assert.equal(agent.crowd, 1, "though they were called one by one");
+  server.script = obliging();
+  const { counts, runs } = await ended(id);
+  await launcher.stop(0);
+  assert.equal(counts.passed, 3);
+  assert.deepEqual([runs[0]!.nextTryAt, runs[0]!.waitingReason], [null, null]);
+});
+
+test("a launch that is cancelled while it waits for the judge ends at once", async () => {
+  const { agentId } = await makeSender(db);
+  const { launcher, id } = await awaiting(agentId, 2);
+  await cancelLaunch(db, id);
+  const { state, counts, runs } = await ended(id);
+  await launcher.stop(0);
+  assert.deepEqual([state, counts.cancelled, runs[0]!.nextTryAt], ["cancelled", 2, null]);
+});
+
+test("a launcher that stops while runs wait for the judge ends them as what they are, and soon", async () => {
+  const { agentId } = await makeSender(db);
+  const { launcher, id } = await awaiting(agentId, 1);
+  await launcher.stop(0);
+  const { state, runs } = await ended(id);
+  assert.deepEqual([state, runs[0]!.state, runs[0]!.error], ["completed", "error", workerStopped]);
+});

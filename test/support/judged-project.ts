@@ -1,0 +1,121 @@
+// A project of its own with a judge of its own, in the whole service: what one fault does never reaches another's test.
+import assert from "node:assert/strict";
+import { after } from "node:test";
+import type { JudgeProvider } from "../../src/model/judge-call.ts";
+import { makeAgent, makeKey, makeTest } from "./app.ts";
+import { canonicalBody, canonicalSpan } from "./bodies.ts";
+import { eventually } from "./eventually.ts";
+import { type JudgeServer, type Script, startJudgeServer } from "./judge-server.ts";
+import { jsonOf, send } from "./send.ts";
+import type { TestService } from "./service.ts";
+
+/** A model of each provider that takes every way of asking. */
+export const modelOf: Record<JudgeProvider, string> = {
+  openai: "gpt-5.4",
+  anthropic: "claude-sonnet-4-6",
+  google: "gemini-2.5-flash",
+  openai_compatible: "local-model",
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: what is read back is what a test compares it with.
+export type Read = any;
+
+export type JudgedProject = {
+  server: JudgeServer;
+  projectId: string;
+  agentId: string;
+  /** A test of the agent, by the fields of `makeTest`. */
+  test(fields?: object): Promise<string>;
+  /** Sends one conversation; the trace's id. */
+  converse(reply?: string, input?: string | null): Promise<string>;
+  /** Gives the project its judge, with the changes. */
+  connect(changes?: object): Promise<void>;
+  trace(traceId: string): Promise<Read>;
+  /** The trace once its newest run is completed, after so many in all. */
+  judged(traceId: string, runs?: number): Promise<Read>;
+  /** The trace once its newest run waits for the judge. */
+  waiting(traceId: string): Promise<Read>;
+  /** The calls of the trace's runs, the oldest run first. */
+  calls(traceId: string): Promise<Read[]>;
+  get(path: string): Promise<Read>;
+};
+
+export type JudgedProjectOptions = {
+  provider?: JudgeProvider;
+  script?: Script;
+  apiKey?: string;
+};
+
+/** What the conversation is about unless a test says otherwise. */
+export const userInput = "Where is my parcel?";
+export const said = "Your parcel is in Lyon and arrives on Tuesday.";
+
+/** Its judge's server ends with the test file. */
+export async function openJudgedProject(
+  service: TestService,
+  { provider = "openai_compatible", script, apiKey = "key-1" }: JudgedProjectOptions = {},
+): Promise<JudgedProject> {
+  const { client } = service;
+  const server = await startJudgeServer(script);
+  servers.push(server);
+  const { id: projectId } = (await client.post("/api/projects", { name: "Judged" }).expect(201)).body;
+  const owner = { ...service.owner, projectId };
+  const [agent, { key }] = await Promise.all([makeAgent(owner), makeKey(owner)]);
+  const get = async (path: string) => (await client.get(path).expect(200)).body;
+  const { url } = server.connection({ provider });
+
+  const project: JudgedProject = {
+    server,
+    projectId,
+    agentId: agent.id,
+    test: async fields => (await makeTest(owner, agent.id, fields)).id,
+    async converse(reply = said, input = userInput) {
+      const attributes = {
+        "gen_ai.response.text": reply,
+        ...(input === null ? {} : { "gen_ai.prompt": input }),
+      };
+      const body = canonicalBody(agent.id, { spans: [canonicalSpan({ attributes })] });
+      return jsonOf(await send({ url: service.url, key }, { body })).traceId as string;
+    },
+    async connect(changes = {}) {
+      const document = { provider, url, model: modelOf[provider], apiKey, ...changes };
+      await client.put(`/api/projects/${projectId}/judge`, document).expect(200);
+    },
+    trace: traceId => get(`/api/traces/${traceId}`),
+    judged: (traceId, runs = 1) =>
+      eventually(async () => {
+        const trace = await project.trace(traceId);
+        assert.deepEqual(
+          trace.runs.map((run: Read) => run.state),
+          Array(runs).fill("completed"),
+        );
+        return trace;
+      }),
+    waiting: traceId =>
+      eventually(async () => {
+        const trace = await project.trace(traceId);
+        assert.ok(trace.runs[0].waiting);
+        return trace;
+      }),
+    async calls(traceId) {
+      const { runs } = await project.trace(traceId);
+      const lists = await Promise.all(runs.map((run: Read) => get(`/api/runs/${run.id}/calls`)));
+      return lists.reverse().flatMap(list => list.items);
+    },
+    get,
+  };
+  await project.connect();
+  return project;
+}
+
+const servers: JudgeServer[] = [];
+after(() => Promise.all(servers.map(server => server.close())));
+
+/** Each check of a run's first result: its id, and why it was skipped, or what came of it. */
+export function checksOf(run: Read): [string, string][] {
+  return run.results[0].checks.map(({ id, skipped, outcome }: Read) => [id, skipped ?? outcome]);
+}
+
+/** A check that needs no judge, and one that does. */
+export const plain = { id: "plain", type: "response_regex", pattern: "Lyon" };
+export const semantic = { id: "judged", type: "semantic", criteria: "Says where the parcel is." };
