@@ -124,7 +124,7 @@ function LaunchTable({ launches, params }: LaunchTableProps) {
               State
             </th>
             <th scope="col">Came to</th>
-            <th scope="col" className="runs-state-column">
+            <th scope="col" className="runs-name-column">
               Progress
             </th>
           </tr>

@@ -87,7 +87,7 @@ export function TestResultsPage() {
               resetScroll={false}
               className="tab"
               aria-current={one === outcome && !isManual ? "page" : undefined}
-              activeOptions={{ exact: true, includeSearch: true, explicitUndefined: true }}
+              activeOptions={{ exact: true, includeSearch: true }}
             >
               {one ? outcomes[one].text : "All results"}
             </Link>

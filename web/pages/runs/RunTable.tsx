@@ -29,16 +29,15 @@ export function RunTable({ runs, params, by = "test" }: RunTableProps) {
         <table className="table runs-table" ref={table}>
           <thead>
             <tr>
-              <th scope="col">{by === "test" ? "Test case" : "Run"}</th>
+              <th scope="col" className="runs-name-column">
+                {by === "test" ? "Test case" : "Run"}
+              </th>
               <th scope="col" className="runs-outcome-column">
                 Outcome
               </th>
               <th scope="col">Reason</th>
               <th scope="col" className="runs-figure-column">
                 Turns
-              </th>
-              <th scope="col" className="runs-figure-column">
-                Took
               </th>
             </tr>
           </thead>
@@ -83,7 +82,6 @@ function RunRow({ run, params, by }: RunRowProps) {
           <span className="break">
             <Reason run={run} />
           </span>
-          {run.telling && <span className="runs-under">{run.reason}</span>}
           {run.notices.includes("no_trace_arrived") && (
             <span className="runs-under">The agent sent no trace of it.</span>
           )}
@@ -91,12 +89,14 @@ function RunRow({ run, params, by }: RunRowProps) {
         </span>
       </td>
       <td data-label="Turns">
-        {run.turnsEnded === run.turnCount
-          ? counted(run.turnCount, "turn")
-          : `${run.turnsEnded} of ${counted(run.turnCount, "turn")}`}
-      </td>
-      <td data-label="Took">
-        {startedAt && finishedAt ? durationText(Date.parse(finishedAt) - Date.parse(startedAt)) : "–"}
+        <span className="runs-cell">
+          {run.turnsEnded === run.turnCount
+            ? counted(run.turnCount, "turn")
+            : `${run.turnsEnded} of ${counted(run.turnCount, "turn")}`}
+          {startedAt && finishedAt && (
+            <span className="runs-under">{durationText(Date.parse(finishedAt) - Date.parse(startedAt))}</span>
+          )}
+        </span>
       </td>
     </tr>
   );
