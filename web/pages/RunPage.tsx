@@ -125,7 +125,7 @@ function Whole({ run, params }: { run: ManualRun; params: Params }) {
         </p>
       )}
       <EndedEarly run={run} />
-      {run.notices.includes("no_trace_arrived") && <NoTrace params={params} />}
+      {run.notices.includes("no_trace_arrived") && <NoTrace single={run.turnCount === 1} params={params} />}
       <section className="stack-tight" aria-labelledby="turns">
         <h2 id="turns">Turns</h2>
         <TurnList run={run} gone={goneOf(run, traces)} params={params} />
@@ -157,12 +157,13 @@ function EndedEarly({ run: { turns, turnCount } }: { run: ManualRun }) {
   );
 }
 
-function NoTrace({ params }: { params: Params }) {
+function NoTrace({ single, params }: { single: boolean; params: Params }) {
   return (
     <Notice tone="info">
       <p>
-        <b>The agent sent no trace</b> of at least one turn, so that turn is judged by its reply, status and
-        times alone; what asks for more is missing instrumentation. Let the agent go on under the{" "}
+        <b>The agent sent no trace</b>
+        {single ? ", so the run" : " of at least one turn, so that turn"} is judged by reply, status and times
+        alone; what asks for more is missing instrumentation. Let the agent go on under the{" "}
         <code>traceparent</code> of the request, or send its trace with the same <code>x-request-id</code>.{" "}
         <Link to="/projects/$projectId/agents/$agentId/start" params={params}>
           How to send traces

@@ -63,7 +63,7 @@ function TurnItem(props: TurnItemProps) {
         <h4 className="runs-who">Sent</h4>
         <LongText text={input} label={`What was sent in turn ${turn.turn}`} />
       </div>
-      <div>
+      <div className="stack-tight">
         <h4 className="runs-who">Reply</h4>
         {ms === null && isOpen && (
           <Badge word={{ text: "Waiting for the reply", icon: "spin", tone: "info" }} />
@@ -93,10 +93,15 @@ function TurnItem(props: TurnItemProps) {
   );
 }
 
-function TraceLine({ turn: { turn, arrived, traceId }, isOpen, isGone, params }: TurnItemProps) {
+function TraceLine({ turn: { turn, ms, arrived, traceId }, isOpen, isGone, params }: TurnItemProps) {
   if (isGone) return <p className="quiet small">Its trace was deleted.</p>;
   if (traceId === null) {
-    return isOpen ? <Badge word={{ text: "Waiting for its trace", icon: "spin", tone: "info" }} /> : null;
+    if (!isOpen || ms === null) return null;
+    return (
+      <p>
+        <Badge word={{ text: "Waiting for its trace", icon: "spin", tone: "info" }} />
+      </p>
+    );
   }
   return (
     <p className="line">
