@@ -102,7 +102,7 @@ test("all Active test cases are run at a press, and each run leads to its turns,
   await assertAccessible(page);
   await page.getByRole("button", { name: "Run all active" }).click();
   await heading(page, "Run of 3 test cases").waitFor();
-  await page.getByText("1 passed, 1 failed, 1 missing instrumentation").waitFor();
+  await page.getByText("1 passed, 1 failed, 1 missing instrumentation", { exact: true }).waitFor();
   assert.equal(await bar(page).getAttribute("aria-valuenow"), "3");
   await shoot(page, "launch");
   await assertAccessible(page);
@@ -169,6 +169,7 @@ test("several turns are shown one by one, a check names its turn, and a turn tha
     return sendJson(response, { reply: body.history.length === 0 ? "It is in Lyon." : "On Monday." });
   };
   await chooseAction(page, "A conversation", "Run now");
+  await heading(page, "Run of 1 test case").waitFor();
   await page.getByRole("link", { name: "A conversation" }).click();
   await page.getByRole("heading", { level: 3, name: /^Turn 3/ }).waitFor();
   await page.getByText("On Monday.").first().waitFor();
@@ -190,7 +191,7 @@ test("a launch is watched as it goes on, and cancelled", async () => {
   await shoot(page, "launch-running");
   await assertAccessible(page);
   await page.getByRole("button", { name: "Cancel", exact: true }).click();
-  await page.getByText("4 cancelled").waitFor();
+  await page.getByText("4 cancelled", { exact: true }).waitFor();
   held.release();
   await page.getByRole("button", { name: "Run again" }).waitFor();
 });
@@ -206,7 +207,7 @@ test("what was well and is not any more is told apart, and can be run again alon
   await page.getByText("2 passed").first().waitFor();
   agent.script = says("No idea.");
   await page.getByRole("button", { name: "Run again" }).click();
-  await page.getByText("1 passed, 1 failed").waitFor();
+  await page.getByText("1 passed, 1 failed", { exact: true }).waitFor();
   const row = page.getByRole("row").filter({ hasText: "Finds the parcel" });
   await row.getByText("Broke").waitFor();
   await page.getByRole("link", { name: "Broke, mended or flaky" }).click();
@@ -358,7 +359,7 @@ test("a connection that goes while tests are run ends those that wait for it, ea
   await held.arrived;
   await owner.client.delete(`/api/agents/${agentId}/connection`).expect(204);
   held.release();
-  await page.getByText("1 passed, 1 error").waitFor();
+  await page.getByText("1 passed, 1 error", { exact: true }).waitFor();
   await page.getByRole("link", { name: "Second" }).click();
   await page.getByText("This agent has no connection of its type yet.", { exact: false }).waitFor();
   await page.getByText("1 turn was not sent.").waitFor();
