@@ -142,6 +142,7 @@ const whole = {
         applied: z.boolean(),
         why: z.string(),
         reason: z.string().optional(),
+        suspicious: z.string().optional().describe("Why the user's input looks as if addressed to a judge."),
       }),
     )
     .describe("For every test of the agent, whether it ran and why not."),

@@ -8,6 +8,7 @@ import { type LoadedTrace, loadTraces } from "../load.ts";
 import type { AgentMessage, AgentReply, AgentTurn } from "../model/agent-call.ts";
 import { type RunTurn, replyMax } from "../model/launch.ts";
 import { observedTurn } from "../model/observed-turn.ts";
+import { Refusal } from "../model/refusal.ts";
 import type { Verdict } from "../model/run.ts";
 import { systemClock } from "../remote/clock.ts";
 import { answersFor, type RunDeps } from "../run.ts";
@@ -103,8 +104,8 @@ async function take(
   await patiently(signal, () => saveTurn(db, run.id, turn));
   deps.onTurn(run, turn);
   const loaded = (await patiently(signal, () => loadTraces(db, [stored.traceId]))).get(stored.traceId);
-  // Deleted in the meantime, and the run with it.
-  return loaded && { reply, loaded };
+  if (!loaded) throw new Refusal("NOT_FOUND", { message: "A turn's trace was deleted while it ran." });
+  return { reply, loaded };
 }
 
 function repliedOf({ status, ms, text, error, startedAt }: AgentReply): Partial<RunTurn> {

@@ -48,7 +48,7 @@ export async function claimManualRuns(db: Database, claim: ManualClaim): Promise
     await client.query("select pg_advisory_xact_lock($1)", [claimLock]);
     const { rows } = await client.query<RunRow>({
       name: "claim_manual",
-      text: `with bound as (
+      text: `with bound as materialized (
           select b.agent_id, b.places - (
             select count(*) from runs r where r.agent_id = b.agent_id and r.kind = 'manual' and r.state = 'running'
               and r.next_try_at is null

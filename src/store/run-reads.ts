@@ -63,7 +63,9 @@ export async function findRun(db: Database, id: string): Promise<RunWithDetail |
 export async function listRunsOfTrace(db: Database, traceId: string): Promise<RunWithDetail[]> {
   const { rows } = await db.pool.query<Row>(
     `select ${runColumns}, r.detail from runs r
-      where r.trace_id = $1 or r.id in (select run_id from run_turns where trace_id = $1) order by r.id desc`,
+      where r.id = any (array(
+        select id from runs where trace_id = $1 union select run_id from run_turns where trace_id = $1
+      )) order by r.id desc`,
     [traceId],
   );
   return withJudging(db, rows);

@@ -72,14 +72,14 @@ test("an assertion of a test of several turns is pointed at one of them, and kee
   await turn.selectOption("Turn 2");
   await assertAccessible(page);
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("is saved").first().waitFor();
+  await page.getByText("Saved", { exact: true }).waitFor();
   const { body } = await service.client.get(`/api/tests/${id}`).expect(200);
   assert.equal(body.assertions[0].turn, 2);
   await page.reload();
   assert.equal(await turn.inputValue(), "2");
   await turn.selectOption("The whole conversation");
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("is saved").first().waitFor();
+  await page.getByText("Saved", { exact: true }).waitFor();
   const { body: whole } = await service.client.get(`/api/tests/${id}`).expect(200);
   assert.equal("turn" in whole.assertions[0], false);
   assert.deepEqual(complaints, []);

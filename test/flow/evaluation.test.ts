@@ -276,50 +276,6 @@ describe("the cap of the debounce", () => {
 });
 
 describe("a judge that is away", () => {
-  it("leaves the Always-run tests judged, and the trace says that routing was unavailable", async () => {
-    const agent = await agentOf("outage");
-    await makeTest(service.owner, agent.id, {
-      assertions: [
-        { id: "plain", type: "response_regex", pattern: "Lyon" },
-        { id: "semantic", type: "semantic", criteria: "Is polite." },
-      ],
-    });
-    const { id: conditional } = await makeTest(service.owner, agent.id, {
-      passiveBehavior: "run_when_relevant",
-      scenario: "The user has lost a parcel.",
-    });
-    judge.script = () => refusal(401);
-    const { traceId } = await post(canonicalConversation(agent.id));
-    const trace = await judged(traceId);
-    const [run] = trace.runs;
-    assert.deepEqual([run.routing, run.verdict], ["unavailable", "passed"]);
-    assert.deepEqual(trace.notices, ["routing_unavailable"]);
-    assert.deepEqual(
-      run.results.map((result: Read) => result.checks.map((check: Read) => [check.id, check.outcome])),
-      [
-        [
-          ["plain", "passed"],
-          ["semantic", "skipped"],
-        ],
-      ],
-    );
-    const why = trace.tests.find((test: Read) => test.testId === conditional);
-    assert.deepEqual([why.applied, why.why], [false, "routing_unavailable"]);
-  });
-
-  it("for a moment costs time and nothing else: the run is judged once, whole, when it answers", async () => {
-    const agent = await agentOf("moment");
-    await makeNineChecks(agent.id);
-    const answer = obliging();
-    const began = judge.requests.length;
-    judge.script = (request, index) =>
-      judge.requests.length <= began + 1 ? refusal(503) : answer(request, index);
-    const { traceId } = await post(canonicalConversation(agent.id));
-    const trace = await judged(traceId);
-    assertAllNinePassed(trace);
-    assert.deepEqual([trace.runs[0].attempts, trace.runs[0].outage, trace.runs[0].waiting], [1, false, null]);
-  });
-
   it("for longer than it is waited for skips its checks, which are judged again when somebody asks for it", async () => {
     const agent = await agentOf("longer");
     await makeTest(service.owner, agent.id, {
@@ -365,5 +321,37 @@ describe("a judge that is away", () => {
       new Set(trace.tests.map((test: Read) => test.why)),
       new Set(["always_run", "no_user_input"]),
     );
+  });
+
+  it("leaves the Always-run tests judged, and the trace says that routing was unavailable", async () => {
+    const agent = await agentOf("outage");
+    await makeTest(service.owner, agent.id, {
+      assertions: [
+        { id: "plain", type: "response_regex", pattern: "Lyon" },
+        { id: "semantic", type: "semantic", criteria: "Is polite." },
+      ],
+    });
+    const { id: conditional } = await makeTest(service.owner, agent.id, {
+      passiveBehavior: "run_when_relevant",
+      scenario: "The user has lost a parcel.",
+    });
+    // The last to ask: the service's judge is paused by it.
+    judge.script = () => refusal(401);
+    const { traceId } = await post(canonicalConversation(agent.id));
+    const trace = await judged(traceId);
+    const [run] = trace.runs;
+    assert.deepEqual([run.routing, run.verdict], ["unavailable", "passed"]);
+    assert.deepEqual(trace.notices, ["routing_unavailable"]);
+    assert.deepEqual(
+      run.results.map((result: Read) => result.checks.map((check: Read) => [check.id, check.outcome])),
+      [
+        [
+          ["plain", "passed"],
+          ["semantic", "skipped"],
+        ],
+      ],
+    );
+    const why = trace.tests.find((test: Read) => test.testId === conditional);
+    assert.deepEqual([why.applied, why.why], [false, "routing_unavailable"]);
   });
 });

@@ -167,9 +167,9 @@ describe("the sums", sideBySide, () => {
       await project.test({ ...conditional("A parcel."), assertions: [semantic] });
       await project.test({ assertions: [{ ...semantic, criteria: numbered(6) }] });
       await project.test({ assertions: [{ ...semantic, criteria: ["One.", "Two.", "Three."] }] });
-      const traces = [await project.converse("It is in Lyon."), await project.converse("It is in Bern.")];
       const all: Read[] = [];
-      for (const traceId of traces) {
+      for (const reply of ["It is in Lyon.", "It is in Bern."]) {
+        const traceId = await project.converse(reply);
         const [run] = (await project.judged(traceId)).runs;
         const calls = await project.calls(traceId);
         all.push(...calls);

@@ -16,7 +16,7 @@ const judge = await startJudgeServer(() => away);
 const database = await freshDatabase();
 const env = {
   DATABASE_URL: database.url,
-  LOG_LEVEL: "debug",
+  SVC_LOG_LEVEL: "debug",
   SVC_LEASE_MS: "1000",
   SVC_JUDGE_URL: judge.url,
   SVC_JUDGE_MODEL: "local-model",

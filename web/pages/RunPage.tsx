@@ -20,8 +20,10 @@ import { Compared, RunOutcome } from "./runs/RunOutcome.tsx";
 import { TurnList } from "./runs/TurnList.tsx";
 import { CheckItem } from "./trace/evaluation/CheckItem.tsx";
 import { type Shared, TraceContext } from "./trace/evaluation/context.ts";
+import { JudgeCalls } from "./trace/evaluation/JudgeCalls.tsx";
 import "../styles/evaluation.css";
 import "../styles/json.css";
+import "../styles/judging.css";
 import "../styles/runs.css";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/runs/$launchId/$runId");
@@ -105,7 +107,9 @@ function Whole({ run, params }: { run: ManualRun; params: Params }) {
       <div className="line" role="status">
         <RunOutcome run={run} />
         <Compared run={run} />
-        <span className="break">{run.error ?? run.reason ?? standings[run.state]}</span>
+        <span className="break">
+          {run.error ?? run.reason ?? run.waiting?.reason ?? standings[run.state]}
+        </span>
       </div>
       {run.testDeleted && (
         <Notice tone="info">
@@ -135,6 +139,7 @@ function Whole({ run, params }: { run: ManualRun; params: Params }) {
           <h2 id="result">Result</h2>
           <h3 className="unseen">Checks</h3>
           <Checks run={run} traces={traces} params={params} />
+          <JudgeCalls run={run} />
         </section>
       )}
       <Earlier run={run} params={params} />

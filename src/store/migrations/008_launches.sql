@@ -46,6 +46,10 @@ alter table runs add constraint runs_of_a_kind
   not valid;
 create index runs_launch on runs (launch_id, id) where launch_id is not null;
 create index runs_manual_test on runs (test_id, id desc) where kind = 'manual';
+create index runs_manual_version on runs (test_id, test_digest, id desc) where kind = 'manual' and state = 'completed';
+-- Neither of those that wait to be claimed is looked for among the other, however many there are.
+drop index runs_due;
+create index runs_due on runs (due_at) where state = 'pending' and kind <> 'manual';
 create index runs_manual_open on runs (agent_id, id) where kind = 'manual' and state in ('pending', 'running');
 
 -- What was asked and answered, turn by turn; JSON text, because what agents say may hold what jsonb refuses.

@@ -102,9 +102,10 @@ function RunRow({ run, params, by }: RunRowProps) {
   );
 }
 
-function Reason({ run: { state, error, telling, reason } }: { run: LaunchedRun }) {
+function Reason({ run: { state, error, telling, reason, waiting } }: { run: LaunchedRun }) {
   if (error !== null) return error;
   if (telling) return `${checkTypes[telling.type]}: ${telling.reason}`;
   if (reason !== null) return reason;
-  return <span className="quiet">{state === "cancelled" ? "None: it was cancelled" : "Not yet"}</span>;
+  if (state === "cancelled") return <span className="quiet">None: it was cancelled</span>;
+  return <span className="quiet">{waiting ? waiting.reason : "Not yet"}</span>;
 }

@@ -34,7 +34,9 @@ const modes: Record<JudgeMode, string> = {
   text: "plain text",
 };
 
-export function JudgeCalls({ run }: { run: RunDetail }) {
+type JudgedRun = Pick<RunDetail, "id" | "judging">;
+
+export function JudgeCalls({ run }: { run: JudgedRun }) {
   const [open, setOpen] = useState(false);
   if (!run.judging) return null;
   return (
@@ -59,7 +61,7 @@ function sumText(sum: JudgingSum): string {
   return `${counted(calls, "call")} · ${usedText(sum)} · ${money}`;
 }
 
-function Calls({ run, count }: { run: RunDetail; count: number }) {
+function Calls({ run, count }: { run: JudgedRun; count: number }) {
   const query = useQuery(judgeCallsQuery(run.id, count));
   const [shown, setShown] = useState<JudgeCall>();
   return (
