@@ -223,7 +223,7 @@ const test = createRoute({
 const testResults = createRoute({
   path: "/tests/$testId/results",
   getParentRoute: () => agent,
-  validateSearch: textsOf("outcome", "from", "to"),
+  validateSearch: textsOf("kind", "outcome", "from", "to"),
   component: lazyRouteComponent(() => import("./pages/TestResultsPage.tsx"), "TestResultsPage"),
 });
 const runs = createRoute({

@@ -24,14 +24,16 @@ async function addresses(): Promise<Address[]> {
   const { body: traces } = await owner.client.get(`/api/agents/${agent.id}/traces`).expect(200);
   const traceId: string = traces.items[0].id;
   const { id: testId } = await makeTest(owner, agent.id, { name: "Greets" });
+  const { launchId, runId } = await launched(testId);
   const project = `/projects/${owner.projectId}`;
   const base = `${project}/agents/${agent.id}`;
   const own = (heading: string, title = heading) => ({
     title: `${title} · ${agent.name} · Onlooker`,
     heading,
   });
-  const settings = ["Profile", "Sessions", "Judge", "Retention", "Appearance", "Shortcuts"].map(tab => ({
-    path: `/settings/${tab.toLowerCase()}`,
+  const tabs = ["Profile", "Sessions", "Access tokens", "Judge", "Retention", "Appearance", "Shortcuts"];
+  const settings = tabs.map(tab => ({
+    path: `/settings/${tab.toLowerCase().split(" ").at(-1)}`,
     title: `${tab} · Settings · Onlooker`,
     heading: "Settings",
   }));
@@ -49,12 +51,30 @@ async function addresses(): Promise<Address[]> {
     { ...own("New test case"), path: `${base}/tests/new?view=json` },
     { ...own("Greets"), path: `${base}/tests/${testId}?view=json` },
     { ...own("Greets", "Results · Greets"), path: `${base}/tests/${testId}/results?outcome=failed` },
+    { ...own("Greets", "Results · Greets"), path: `${base}/tests/${testId}/results?kind=manual` },
+    { ...own("Runs"), path: `${base}/runs` },
+    { ...own("Run of 1 test case"), path: `${base}/runs/${launchId}?only=failing` },
+    { ...own("Greets", "Run · Greets"), path: `${base}/runs/${launchId}/${runId}` },
     { ...own("Insights"), path: `${base}/insights?range=7d&form=table` },
     { ...own("Get started"), path: `${base}/start?tab=python` },
     { ...own("Judging"), path: `${base}/judging?days=7` },
     { ...own("Agent settings"), path: `${base}/settings` },
     { path: "/no/such/page?at=all", title: "Not found · Onlooker", heading: "There is nothing here" },
   ];
+}
+
+/** Of one test, by an address where nobody listens: how it comes out is no matter here. */
+async function launched(testId: string): Promise<{ launchId: string; runId: string }> {
+  const { owner, agent } = browser.service;
+  const connection = {
+    url: "http://127.0.0.1:9/",
+    bodyTemplate: '{"message": "{{input}}"}',
+    reply: { kind: "text" },
+  };
+  await owner.client.put(`/api/agents/${agent.id}/connection`, connection).expect(200);
+  const made = await owner.client.post(`/api/agents/${agent.id}/launches`, { testIds: [testId] }).expect(201);
+  const { body: launch } = await owner.client.get(`/api/launches/${made.body.id}`).expect(200);
+  return { launchId: launch.id, runId: launch.runs[0].id };
 }
 
 async function fillIn(page: Page): Promise<void> {
@@ -138,5 +158,9 @@ test("no address of the router is left out here", async () => {
   const frames = 2;
   const outside = 5;
   const unknown = 1;
-  assert.equal((await addresses()).length - unknown + outside, pages - frames + 1, "a test's page has two");
+  assert.equal(
+    (await addresses()).length - unknown + outside,
+    pages - frames + 2,
+    "a test's page has two, and so have its results",
+  );
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import type { Agent } from "../../src/model/agent.ts";
+import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeAgent, makeKey, type Owner } from "../support/app.ts";
 import { canonicalBody, exportedSpan, exportOf } from "../support/bodies.ts";
 import {
@@ -138,7 +139,7 @@ let testId: string;
 let window: Window;
 const opened: string[] = [];
 before(async () => {
-  browser = await startTestBrowser();
+  browser = await startTestBrowser({ config: { allowPrivateTargets: ["127.0.0.1"] } });
   owner = await browser.service.signUp();
   agent = await makeAgent(owner, { name: short("agent"), otlpServiceName: short("service-own") });
   const { key: apiKey } = await makeKey(owner, { name: short("key-name") });
@@ -297,6 +298,44 @@ test("the editor of a test case, its completions and its dry-run", async () => {
   await page.goto(here(`/tests/new?${new URLSearchParams({ trace: traceId })}`));
   await page.getByRole("button", { name: "Save", exact: true }).waitFor();
   await assertHarmless(page);
+});
+
+test("manual runs of it: what the agent answers, and what is said of a launch, a run and its trace", async () => {
+  const { page } = window;
+  const server = await startAgentServer((_request, response) =>
+    sendJson(response, { reply: hostile("answer") }),
+  );
+  try {
+    const connection = {
+      url: `${server.url}/chat`,
+      bodyTemplate: '{"message": "{{input}}"}',
+      reply: { kind: "json", pointer: "/reply" },
+      waitMs: 0,
+    };
+    await owner.client.put(`/api/agents/${agent.id}/connection`, connection).expect(200);
+    const body = { testIds: [testId] };
+    const made = await owner.client.post(`/api/agents/${agent.id}/launches`, body).expect(201);
+    const launch = await eventually(async () => {
+      const { body } = await owner.client.get(`/api/launches/${made.body.id}`).expect(200);
+      assert.equal(body.state, "completed");
+      return body;
+    });
+    await page.goto(here("/runs"));
+    await page.getByRole("link", { name: "1 test case" }).waitFor();
+    await assertText(page, ["agent"]);
+    await page.goto(here(`/runs/${launch.id}`));
+    await assertText(page, ["test-name"]);
+    await page.goto(here(`/runs/${launch.id}/${launch.runs[0].id}`));
+    await page.getByRole("list", { name: "Checks" }).waitFor();
+    await assertText(page, ["test-name", "turn", "answer", "step-wanted", "tool-wanted", "criteria"]);
+    await page.goto(here(`/tests/${testId}/results?kind=manual`));
+    await page.getByRole("rowheader").getByRole("link").waitFor();
+    await assertText(page, ["test-name"]);
+    await page.goto(here(`/traces/${launch.runs[0].traceId}?view=conversation`));
+    await assertText(page, ["turn", "answer"]);
+  } finally {
+    await server.close();
+  }
 });
 
 test("insights, agents, settings, Get started, keys and the ingestion log", async () => {

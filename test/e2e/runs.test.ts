@@ -1,11 +1,19 @@
 // Running test cases in the dashboard: from a press of Run to each turn, its checks and its trace, against a real agent.
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { type AgentScript, type AgentServer, sendJson, startAgentServer } from "../support/agent-server.ts";
+import { makeTest } from "../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
-import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
+import {
+  assertAccessible,
+  assertReflows,
+  becomesTrue,
+  startTestBrowser,
+  type TestBrowser,
+} from "../support/browser.ts";
 import { send } from "../support/send.ts";
 import { chooseAction, openTests, type TestsPage } from "../support/tests-page.ts";
 
@@ -40,7 +48,10 @@ async function openRunnable(...tests: object[]): Promise<TestsPage> {
   return opened;
 }
 
-async function connect({ owner, agentId }: TestsPage, more: object): Promise<void> {
+async function connect(
+  { owner, agentId }: Pick<TestsPage, "owner" | "agentId">,
+  more: object,
+): Promise<void> {
   const connection = {
     url: `${agent.url}/chat`,
     bodyTemplate: '{"message": "{{input}}", "history": "{{history}}"}',
@@ -91,7 +102,7 @@ test("all Active test cases are run at a press, and each run leads to its turns,
   await assertAccessible(page);
   await page.getByRole("button", { name: "Run all active" }).click();
   await heading(page, "Run of 3 test cases").waitFor();
-  await page.getByText("1 passed, 1 failed, 1 missing instrumentation").waitFor();
+  await page.getByText("1 passed, 1 failed, 1 missing instrumentation", { exact: true }).waitFor();
   assert.equal(await bar(page).getAttribute("aria-valuenow"), "3");
   await shoot(page, "launch");
   await assertAccessible(page);
@@ -158,6 +169,7 @@ test("several turns are shown one by one, a check names its turn, and a turn tha
     return sendJson(response, { reply: body.history.length === 0 ? "It is in Lyon." : "On Monday." });
   };
   await chooseAction(page, "A conversation", "Run now");
+  await heading(page, "Run of 1 test case").waitFor();
   await page.getByRole("link", { name: "A conversation" }).click();
   await page.getByRole("heading", { level: 3, name: /^Turn 3/ }).waitFor();
   await page.getByText("On Monday.").first().waitFor();
@@ -189,7 +201,7 @@ test("a launch is watched as it goes on, and cancelled", async () => {
   await shoot(page, "launch-running");
   await assertAccessible(page);
   await page.getByRole("button", { name: "Cancel", exact: true }).click();
-  await page.getByText("4 cancelled").waitFor();
+  await page.getByText("4 cancelled", { exact: true }).waitFor();
   held.release();
   await page.getByRole("button", { name: "Run again" }).waitFor();
 });
@@ -205,7 +217,7 @@ test("what was well and is not any more is told apart, and can be run again alon
   await page.getByText("2 passed").first().waitFor();
   agent.script = says("No idea.");
   await page.getByRole("button", { name: "Run again" }).click();
-  await page.getByText("1 passed, 1 failed").waitFor();
+  await page.getByText("1 passed, 1 failed", { exact: true }).waitFor();
   const row = page.getByRole("row").filter({ hasText: "Finds the parcel" });
   await row.getByText("Broke").waitFor();
   await page.getByRole("link", { name: "Broke, mended or flaky" }).click();
@@ -231,6 +243,189 @@ test("where it is not known how the agent is called, nothing is run, and the way
   const dialog = page.getByRole("dialog", { name: "Nothing was run" });
   await dialog.getByText("This agent has no connection of its type yet.").waitFor();
   await assertAccessible(page);
-  await dialog.getByRole("link", { name: "Open the agent’s settings" }).click();
-  await page.waitForURL("**/settings");
+  await dialog.getByRole("link", { name: "Open the agent’s connection" }).click();
+  await page.waitForURL("**/settings#connection");
+});
+
+test("what is to be done before anything can be run is said where it would be run from", async () => {
+  const { page, path, owner, agentId } = await openTests(browser);
+  const runs = path.replace(/tests$/, "runs");
+  await page.goto(runs);
+  await page.getByRole("heading", { level: 2, name: "Nothing to run yet" }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Make a test case" }).click();
+  await page.waitForURL(`**${path}`);
+  await makeTest(owner, agentId, single("Finds the parcel", { status: "disabled" }));
+  await page.goto(path.replace(/tests$/, "traces?kind=test_run"));
+  await page.getByRole("heading", { level: 2, name: "No test run yet" }).waitFor();
+  assert.equal(
+    await page.getByRole("navigation", { name: "Kind of traces" }).locator("[aria-current]").count(),
+    1,
+  );
+  await page.getByRole("link", { name: "Go to the runs" }).click();
+  await page.getByRole("link", { name: "Set up the connection" }).click();
+  await page.waitForURL("**/settings#connection");
+  await page.getByRole("heading", { level: 2, name: "Connection" }).waitFor();
+  await page.goto(path.replace(/tests$/, "start"));
+  await page.getByRole("link", { name: "say how it is called" }).click();
+  await page.waitForURL("**/settings#connection");
+  await connect({ owner, agentId }, {});
+  await page.goto(runs);
+  await page.getByText("No test case is Active.").waitFor();
+  await page.getByRole("link", { name: "Choose test cases" }).waitFor();
+});
+
+test("a test run leads from its trace to its run, and from the test's results to each of its runs", async () => {
+  agent.script = helpful;
+  const opened = await openRunnable(single("Finds the parcel"), single("Is quiet", { status: "disabled" }));
+  const { page, path, made, owner, agentId } = opened;
+  await page.goto(`${path}/${made[0]!.id}/results`);
+  await page.getByRole("link", { name: "Manual runs" }).click();
+  await page.getByRole("heading", { level: 2, name: "Nobody has run it yet" }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Run now" }).click();
+  await page.getByText("1 passed").first().waitFor();
+  await page.goto(path.replace(/tests$/, "traces?kind=test_run"));
+  await page.getByRole("link", { name: /^Call of the agent/ }).click();
+  const evaluation = page.getByRole("region", { name: "Tests and checks" });
+  await evaluation.getByText("Manual run", { exact: false }).waitFor();
+  // Another test is none of this run's business.
+  assert.equal(await evaluation.getByText("did not run").count(), 0);
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Open its run" }).click();
+  await heading(page, "Finds the parcel").waitFor();
+  const run = new URL(page.url()).pathname;
+  await page.goto(`${path}/${made[0]!.id}/results?kind=manual`);
+  const runs = page.getByRole("rowheader").getByRole("link");
+  await runs.first().waitFor();
+  assert.equal(await runs.count(), 1);
+  assert.equal(await runs.getAttribute("href"), run);
+  const listed = await owner.client.get(`/api/agents/${agentId}/traces?kind=test_run`).expect(200);
+  assert.equal(listed.body.items[0].run.launchId, run.split("/").at(-2));
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await assertReflows(page);
+});
+
+test("what was deleted since is told, and the rest of a run and a launch stays", async () => {
+  agent.script = helpful;
+  const turns = [{ input: "Where is my parcel?" }, { input: "When will it be here?" }];
+  const opened = await openRunnable(
+    single("Finds the parcel"),
+    single("A conversation", {
+      turns,
+      assertions: [
+        { ...parcel, turn: 1 },
+        { ...parcel, turn: 2 },
+      ],
+    }),
+    single("Asleep", { status: "disabled" }),
+  );
+  const { page, path, owner, agentId, made } = opened;
+  const { client } = owner;
+  const testIds = made.map(({ id }) => id);
+  const { body: launch } = await client.post(`/api/agents/${agentId}/launches`, { testIds }).expect(201);
+  const address = path.replace(/tests$/, `runs/${launch.id}`);
+  await page.goto(address);
+  await page.getByText("3 passed").first().waitFor();
+  const { body: done } = await client.get(`/api/launches/${launch.id}`).expect(200);
+  const runOf = (name: string) => done.runs.find((run: { testName: string }) => run.testName === name);
+  const { body: conversation } = await client.get(`/api/runs/${runOf("A conversation").id}`).expect(200);
+  await client.delete(`/api/traces/${runOf("Finds the parcel").traceId}`).expect(204);
+  await client.delete(`/api/traces/${conversation.turns[0].traceId}`).expect(204);
+  await client.delete(`/api/tests/${testIds[2]}`).expect(204);
+
+  await page.goto(`${address}/${runOf("Finds the parcel").id}`);
+  await page.getByRole("heading", { level: 1, name: "This run is not here" }).waitFor();
+  await assertAccessible(page);
+  await page.goto(`${address}/${conversation.id}`);
+  await page.getByText("Its trace was deleted.").waitFor();
+  await page.getByRole("link", { name: "Open trace of turn 2" }).waitFor();
+  await page.getByText("no longer in the trace").waitFor();
+  await assertAccessible(page);
+  await page.goto(`${address}/${runOf("Asleep").id}`);
+  await page.getByText("The test case was deleted since", { exact: false }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Run again" }).count(), 0);
+  assert.equal(await page.getByRole("link", { name: "Edit test case" }).count(), 0);
+  await page.goto(address);
+  await page.getByText("1 run of it was deleted, with the trace.").waitFor();
+  await page.getByRole("row").filter({ hasText: "Asleep" }).getByText("The test case is deleted.").waitFor();
+  await page.getByRole("button", { name: "Run again" }).click();
+  await heading(page, "Run of 1 test case").waitFor();
+  for (const gone of [randomUUID(), `${randomUUID()}/${randomUUID()}`]) {
+    await page.goto(path.replace(/tests$/, `runs/${gone}`));
+    await page
+      .getByRole("heading", { level: 1, name: /There is nothing here|This run is not here/ })
+      .waitFor();
+  }
+});
+
+test("a connection that goes while tests are run ends those that wait for it, each saying why and where to mend it", async () => {
+  const opened = await openRunnable(single("First"), single("Second"));
+  const { page, owner, agentId } = opened;
+  await connect(opened, { waitMs: 0, concurrency: 1 });
+  const held = heldBack(helpful);
+  await page.getByRole("button", { name: "Run all active" }).click();
+  await held.arrived;
+  await owner.client.delete(`/api/agents/${agentId}/connection`).expect(204);
+  held.release();
+  await page.getByText("1 passed, 1 error", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Second" }).click();
+  await page.getByText("This agent has no connection of its type yet.", { exact: false }).waitFor();
+  await page.getByText("1 turn was not sent.").waitFor();
+  await page.getByRole("link", { name: "Open the agent’s connection" }).click();
+  await page.waitForURL("**/settings#connection");
+});
+
+test("by keyboard one goes through launches and runs, and whoever listens is told of quarters, not of every run", async () => {
+  agent.script = helpful;
+  const names = Array.from({ length: 8 }, (_, at) => `Test ${at + 1}`);
+  const opened = await openRunnable(...names.map(name => single(name)));
+  const { page, path, complaints } = opened;
+  await connect(opened, { waitMs: 0, concurrency: 1 });
+  const held = heldBack(helpful);
+  await page.getByRole("button", { name: "Run all active" }).click();
+  await heading(page, "Run of 8 test cases").waitFor();
+  await held.arrived;
+  await page.getByText("8 to come").waitFor();
+  const news = page.getByRole("region", { name: "Progress" }).getByRole("status");
+  assert.equal(await news.textContent(), "");
+  await page.evaluate(`(() => {
+    const [news] = [...document.querySelectorAll("main [role=status]")].filter(one => one.closest("[aria-label=Progress]"));
+    window.said = [];
+    new MutationObserver(() => said.push(news.textContent)).observe(news, { childList: true, characterData: true, subtree: true });
+  })()`);
+  held.release();
+  await page.getByText("8 passed").first().waitFor();
+  await becomesTrue(page, 'said.at(-1) === "Completed: 8 passed"');
+  const said = await page.evaluate<string[]>("[...new Set(said)]");
+  assert.ok(
+    said.slice(0, -1).every(text => /^(25|50|75) % ended$/.test(text)),
+    said.join(" | "),
+  );
+
+  const focused = "document.activeElement.textContent";
+  await page.keyboard.press("j");
+  await becomesTrue(page, `${focused} === "Test 1"`);
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("k");
+  await becomesTrue(page, `${focused} === "Test 2"`);
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").getByText("Next run").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.keyboard.press("Enter");
+  await heading(page, "Test 2").waitFor();
+  await page.goto(path);
+  await page.getByRole("heading", { level: 1, name: "Test cases" }).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("r");
+  await heading(page, "Runs").waitFor();
+  await page.getByRole("link", { name: "8 test cases" }).waitFor();
+  await page.keyboard.press("j");
+  await becomesTrue(page, `${focused} === "8 test cases"`);
+  await page.keyboard.press("Enter");
+  await heading(page, "Run of 8 test cases").waitFor();
+  assert.deepEqual(complaints, []);
 });

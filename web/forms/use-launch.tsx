@@ -49,9 +49,10 @@ export function useLaunch({ projectId, agentId }: Params): Launching {
           <Link
             to="/projects/$projectId/agents/$agentId/settings"
             params={{ projectId, agentId }}
+            hash="connection"
             className="button"
           >
-            Open the agent’s settings
+            Open the agent’s connection
           </Link>
         )}
       </div>

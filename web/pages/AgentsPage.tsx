@@ -77,6 +77,7 @@ export function AgentsPage() {
 const pages = [
   { to: "/projects/$projectId/agents/$agentId/traces", text: "Traces" },
   { to: "/projects/$projectId/agents/$agentId/tests", text: "Test cases" },
+  { to: "/projects/$projectId/agents/$agentId/runs", text: "Runs" },
   { to: "/projects/$projectId/agents/$agentId/insights", text: "Insights" },
 ] as const;
 

@@ -2,18 +2,19 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { ask, type Failure } from "../api.ts";
+import { ask, type Failure, failureOf } from "../api.ts";
 import { useLaunch } from "../forms/use-launch.tsx";
 import { counted, launchSources } from "../labels.ts";
 import { useLive } from "../live.ts";
 import { type LaunchDetail, type LaunchedRun, launchesQuery, launchQuery } from "../queries/launches.ts";
 import { useRefresh } from "../refreshing.ts";
+import { NotFound } from "../shell/NotFound.tsx";
 import { Button } from "../ui/Button.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";
 import { Page } from "../ui/Page.tsx";
 import { EmptyState, Loaded } from "../ui/State.tsx";
 import { RelativeTime } from "../ui/Time.tsx";
-import { countsOfLaunch, LaunchStateBadge, Progress } from "./runs/Progress.tsx";
+import { countsOfLaunch, LaunchStateBadge, Progress, ProgressNews } from "./runs/Progress.tsx";
 import { RunTable } from "./runs/RunTable.tsx";
 import "../styles/runs.css";
 
@@ -28,6 +29,7 @@ export function LaunchPage() {
   useLive({ agentId }, event => {
     if (event.type === "refresh" || (event.type === "launch" && event.launchId === launchId)) refresh();
   });
+  if (launch.error && failureOf(launch.error).code === "NOT_FOUND") return <NotFound />;
   return (
     <Page
       title={launch.data ? `Run of ${counted(launch.data.testCount, "test case")}` : "Run"}
@@ -40,9 +42,11 @@ export function LaunchPage() {
             <section className="card stack-tight" aria-label="Progress">
               <div className="line line-apart">
                 <LaunchStateBadge launch={found} />
-                <span role="status">{countsOfLaunch(found.counts)}</span>
+                <span>{countsOfLaunch(found.counts)}</span>
               </div>
               <Progress launch={found} />
+              <ProgressNews launch={found} />
+              <Gone launch={found} />
             </section>
             <Runs launch={found} params={params} />
           </div>
@@ -72,6 +76,17 @@ function About({ launch }: { launch: LaunchDetail }) {
   );
 }
 
+/** A run goes with the trace that it was judged by. */
+function Gone({ launch: { runs, testCount } }: { launch: LaunchDetail }) {
+  const gone = testCount - runs.length;
+  if (gone <= 0) return null;
+  return (
+    <p className="quiet small">
+      {counted(gone, "run")} of it {gone === 1 ? "was" : "were"} deleted, with the trace.
+    </p>
+  );
+}
+
 type Params = { projectId: string; agentId: string; launchId: string };
 
 function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
@@ -88,8 +103,9 @@ function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
     if (answer.ok) queries.setQueryData(launchQuery(launch.id).queryKey, answer.value);
     void queries.invalidateQueries({ queryKey: launchesQuery(launch.agentId).queryKey });
   };
-  const testIds = launch.runs.map(({ testId }) => testId);
-  const failedIds = launch.runs.filter(isFailing).map(({ testId }) => testId);
+  const runnable = launch.runs.filter(({ testDeleted }) => !testDeleted);
+  const testIds = runnable.map(({ testId }) => testId);
+  const failedIds = runnable.filter(isFailing).map(({ testId }) => testId);
   return (
     <>
       {again.refusal}
@@ -115,6 +131,17 @@ function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
 
 const kinds = ["failing", "changed"] as const;
 const kindWords = { failing: "Not passed", changed: "Broke, mended or flaky" };
+const noneWords = {
+  all: { title: "Its runs are gone", about: "They were deleted along with their traces." },
+  failing: {
+    title: "None has failed",
+    about: "Failed runs, errors and missing instrumentation appear here.",
+  },
+  changed: {
+    title: "Nothing has changed",
+    about: "No run came out otherwise than the one before it of the same test case.",
+  },
+};
 
 function Runs({ launch, params }: { launch: LaunchDetail; params: Params }) {
   const { only } = route.useSearch();
@@ -124,7 +151,7 @@ function Runs({ launch, params }: { launch: LaunchDetail; params: Params }) {
   );
   return (
     <>
-      <nav className="tabs" aria-label="Runs shown">
+      <nav className="tabs runs-tabs" aria-label="Runs shown">
         {[undefined, ...kinds].map(one => (
           <Link
             key={one ?? "all"}
@@ -143,12 +170,8 @@ function Runs({ launch, params }: { launch: LaunchDetail; params: Params }) {
       {shown.length > 0 ? (
         <RunTable runs={shown} params={params} />
       ) : (
-        <EmptyState icon="check" title={kind === "changed" ? "Nothing has changed" : "None"}>
-          <p className="quiet">
-            {kind === "changed"
-              ? "Each came out as the run before it of the same test case did."
-              : "No run of this kind, so far."}
-          </p>
+        <EmptyState icon="check" title={noneWords[kind ?? "all"].title}>
+          <p className="quiet">{noneWords[kind ?? "all"].about}</p>
         </EmptyState>
       )}
     </>

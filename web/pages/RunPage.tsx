@@ -1,7 +1,9 @@
 // One manual run: each turn as it was sent and answered, what its checks said, and how it came out before.
-import { useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type UseQueryResult, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
+import type { RunState } from "../../src/model/run.ts";
+import { failureOf } from "../api.ts";
 import { useLaunch } from "../forms/use-launch.tsx";
 import { useLive } from "../live.ts";
 import { type ManualRun, manualRunQuery, manualRunsQuery } from "../queries/launches.ts";
@@ -11,14 +13,16 @@ import type { TraceOutline } from "../shapes.ts";
 import { Button } from "../ui/Button.tsx";
 import { Notice } from "../ui/Notice.tsx";
 import { Page } from "../ui/Page.tsx";
-import { Loaded } from "../ui/State.tsx";
+import { EmptyState, Loaded, Skeleton } from "../ui/State.tsx";
 import { RelativeTime } from "../ui/Time.tsx";
+import { Title } from "../ui/Title.tsx";
 import { Compared, RunOutcome } from "./runs/RunOutcome.tsx";
 import { TurnList } from "./runs/TurnList.tsx";
 import { CheckItem } from "./trace/evaluation/CheckItem.tsx";
 import { type Shared, TraceContext } from "./trace/evaluation/context.ts";
 import { JudgeCalls } from "./trace/evaluation/JudgeCalls.tsx";
 import "../styles/evaluation.css";
+import "../styles/json.css";
 import "../styles/judging.css";
 import "../styles/runs.css";
 
@@ -37,6 +41,7 @@ export function RunPage() {
     if (event.type === "refresh" || (event.type === "launch" && event.runId === runId)) refresh();
   });
   const isOpen = run.data?.state === "pending" || run.data?.state === "running";
+  if (run.error && failureOf(run.error).code === "NOT_FOUND") return <GoneRun params={params} />;
   return (
     <Page
       title={run.data?.testName ?? "Run"}
@@ -52,7 +57,8 @@ export function RunPage() {
         )
       }
       actions={
-        run.data && (
+        run.data &&
+        !run.data.testDeleted && (
           <>
             <Link
               to="/projects/$projectId/agents/$agentId/tests/$testId"
@@ -76,26 +82,63 @@ export function RunPage() {
   );
 }
 
+/** Whoever comes by an address that was right once is told where such runs go. */
+function GoneRun({ params }: { params: Params }) {
+  return (
+    <>
+      <Title text="Not found" />
+      <EmptyState icon="search" title="This run is not here" whole>
+        <p className="quiet">
+          It belongs to another account, never was, or was deleted: a run goes with its trace.
+        </p>
+        <Link to="/projects/$projectId/agents/$agentId/runs" params={params} className="button">
+          See all runs
+        </Link>
+      </EmptyState>
+    </>
+  );
+}
+
 function Whole({ run, params }: { run: ManualRun; params: Params }) {
   const [result] = run.results;
+  const traces = useTurnTraces(run);
   return (
     <div className="stack">
       <div className="line" role="status">
         <RunOutcome run={run} />
         <Compared run={run} />
-        <span className="break">{run.error ?? result?.reason ?? run.waiting?.reason}</span>
+        <span className="break">
+          {run.error ?? run.reason ?? run.waiting?.reason ?? standings[run.state]}
+        </span>
       </div>
+      {run.testDeleted && (
+        <Notice tone="info">
+          The test case was deleted since, so it cannot be run again. What it asked for then is below.
+        </Notice>
+      )}
+      {run.error?.includes("settings") && (
+        <p>
+          <Link
+            to="/projects/$projectId/agents/$agentId/settings"
+            params={params}
+            hash="connection"
+            className="button"
+          >
+            Open the agent’s connection
+          </Link>
+        </p>
+      )}
       <EndedEarly run={run} />
-      {run.notices.includes("no_trace_arrived") && <NoTrace params={params} />}
+      {run.notices.includes("no_trace_arrived") && <NoTrace single={run.turnCount === 1} params={params} />}
       <section className="stack-tight" aria-labelledby="turns">
         <h2 id="turns">Turns</h2>
-        <TurnList run={run} params={params} />
+        <TurnList run={run} gone={goneOf(run, traces)} params={params} />
       </section>
       {result && result.checks.length > 0 && (
         <section className="stack-tight" aria-labelledby="result">
           <h2 id="result">Result</h2>
           <h3 className="unseen">Checks</h3>
-          <Checks run={run} params={params} />
+          <Checks run={run} traces={traces} params={params} />
           <JudgeCalls run={run} />
         </section>
       )}
@@ -119,12 +162,13 @@ function EndedEarly({ run: { turns, turnCount } }: { run: ManualRun }) {
   );
 }
 
-function NoTrace({ params }: { params: Params }) {
+function NoTrace({ single, params }: { single: boolean; params: Params }) {
   return (
     <Notice tone="info">
       <p>
-        <b>The agent sent no trace</b> of at least one turn, so that turn is judged by its reply, status and
-        times alone; what asks for more is missing instrumentation. Let the agent go on under the{" "}
+        <b>The agent sent no trace</b>
+        {single ? ", so the run" : " of at least one turn, so that turn"} is judged by reply, status and times
+        alone; what asks for more is missing instrumentation. Let the agent go on under the{" "}
         <code>traceparent</code> of the request, or send its trace with the same <code>x-request-id</code>.{" "}
         <Link to="/projects/$projectId/agents/$agentId/start" params={params}>
           How to send traces
@@ -134,43 +178,63 @@ function NoTrace({ params }: { params: Params }) {
   );
 }
 
-/** With the traces of all turns, so that each check leads to the span it looked at; one that was deleted leads nowhere. */
-function Checks({ run, params }: { run: ManualRun; params: Params }) {
-  const traces = useQueries({
-    queries: run.turns.map(({ traceId }) => ({ ...outlineQuery(traceId ?? ""), enabled: traceId !== null })),
-  });
-  const outlines = traces.map(({ data }) => data);
-  const failed = traces.find(({ error, data }) => error && data === undefined);
-  const last = outlines.findLast(outline => outline !== undefined);
-  if (last) return <CheckList run={run} outlines={outlines} last={last} params={params} />;
-  return failed ? <Loaded query={failed}>{() => null}</Loaded> : null;
-}
-
-type CheckListProps = {
-  run: ManualRun;
-  /** By turn; undefined where it is not known. */
-  outlines: (TraceOutline | undefined)[];
-  last: TraceOutline;
-  params: Params;
+/** Where there is no reason to give. */
+const standings: Partial<Record<RunState, string>> = {
+  pending: "It begins when those before it have ended.",
+  running: "Its turns are sent one after the other.",
+  cancelled: "Nothing was judged.",
 };
 
-function CheckList({ run, outlines, last, params: { projectId, agentId } }: CheckListProps) {
+type TurnTraces = UseQueryResult<TraceOutline>[];
+
+/** In the order of the turns, once there is something to be shown in them. */
+function useTurnTraces({ turns, results }: ManualRun): TurnTraces {
+  return useQueries({
+    queries: turns.map(({ traceId }) => ({
+      ...outlineQuery(traceId ?? ""),
+      enabled: traceId !== null && results.length > 0,
+    })),
+  });
+}
+
+const isGone = ({ error }: TurnTraces[number]) => error !== null && failureOf(error).code === "NOT_FOUND";
+
+/** The turns whose trace was deleted. */
+function goneOf({ turns }: ManualRun, traces: TurnTraces): number[] {
+  return turns.flatMap(({ turn }, at) => (traces[at] && isGone(traces[at]) ? turn : []));
+}
+
+type ChecksProps = { run: ManualRun; traces: TurnTraces; params: Params };
+
+/** With the traces of all turns, so that each check leads to the span it looked at. */
+function Checks({ run, traces, params }: ChecksProps) {
+  const failed = traces.find(trace => trace.error && trace.data === undefined && !isGone(trace));
+  if (failed) return <Loaded query={failed}>{() => null}</Loaded>;
+  if (traces.some(({ isLoading }) => isLoading)) return <Skeleton />;
+  return <CheckList run={run} outlines={traces.map(({ data }) => data)} params={params} />;
+}
+
+type CheckListProps = { run: ManualRun; outlines: (TraceOutline | undefined)[]; params: Params };
+
+function CheckList({ run, outlines, params: { projectId, agentId } }: CheckListProps) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
-  const shared: Shared = useMemo(() => {
-    const placeOf = (trace: TraceOutline) => ({
-      trace,
-      spanNames: new Map(trace.spans.map(({ spanId, name }) => [spanId, name])),
-    });
-    const places = outlines.map(outline => outline && placeOf(outline));
-    return {
-      ...placeOf(last),
-      ofTurn: turn => places[turn - 1],
-      selected: undefined,
-      onSelect: undefined,
-      onShow: () => {},
-      params: { projectId, agentId },
-    };
-  }, [outlines, last, projectId, agentId]);
+  const shared: Shared | undefined = useMemo(() => {
+    const places = outlines.map(
+      trace => trace && { trace, spanNames: new Map(trace.spans.map(({ spanId, name }) => [spanId, name])) },
+    );
+    const last = places.findLast(place => place !== undefined);
+    return (
+      last && {
+        ...last,
+        ofTurn: turn => places[turn - 1],
+        selected: undefined,
+        onSelect: undefined,
+        onShow: () => {},
+        params: { projectId, agentId },
+      }
+    );
+  }, [outlines, projectId, agentId]);
+  if (!shared) return <p className="quiet">Its traces were deleted, and what was looked at with them.</p>;
   const result = run.results[0]!;
   const fold = (id: string, open: boolean) => {
     const others = [...folded].filter(one => one !== id);
@@ -213,7 +277,7 @@ function Earlier({ run, params }: { run: ManualRun; params: Params }) {
             >
               <RelativeTime at={other.createdAt} />
             </Link>
-            <span className="quiet break">{other.error ?? other.results[0]?.reason}</span>
+            <span className="quiet break">{other.error ?? other.reason}</span>
           </li>
         ))}
       </ul>

@@ -1,6 +1,6 @@
 // Get started: from an agent to its first trace, with what was refused on the way explained.
 import { useInfiniteQuery, useQuery, useSuspenseQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { KeyForm } from "../forms/KeyForm.tsx";
 import { ServiceNameForm } from "../forms/ServiceNameForm.tsx";
@@ -84,11 +84,14 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
             />
           </section>
         </div>
-        <section className="card stack start-live" aria-labelledby="start-see">
-          <h2 id="start-see">4. See it here</h2>
-          <Live agent={agent} happenings={happenings} onNewKey={() => setMaking(true)} />
-          <NoJudgeYet projectId={projectId} />
-        </section>
+        <div className="stack start-live">
+          <section className="card stack" aria-labelledby="start-see">
+            <h2 id="start-see">4. See it here</h2>
+            <Live agent={agent} happenings={happenings} onNewKey={() => setMaking(true)} />
+            <NoJudgeYet projectId={projectId} />
+          </section>
+          <RunOnPurpose params={{ projectId, agentId }} />
+        </div>
       </div>
       {making && (
         <Dialog title="New key" onClose={() => setMaking(false)}>
@@ -102,6 +105,26 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
         </Dialog>
       )}
     </Page>
+  );
+}
+
+function RunOnPurpose({ params }: { params: { projectId: string; agentId: string } }) {
+  return (
+    <section className="card stack-tight" aria-labelledby="start-run">
+      <h2 id="start-run">Or do not wait for traffic</h2>
+      <p>
+        Test cases can also be run on purpose: their turns are sent to the agent, and its replies judged. For
+        that,{" "}
+        <Link to="/projects/$projectId/agents/$agentId/settings" params={params} hash="connection">
+          say how it is called
+        </Link>
+        , then{" "}
+        <Link to="/projects/$projectId/agents/$agentId/runs" params={params}>
+          run them
+        </Link>
+        .
+      </p>
+    </section>
   );
 }
 

@@ -20,6 +20,7 @@ import { isJudged, judgedText, OutcomeLegend, OutcomeStrip } from "../ui/Outcome
 import { Page } from "../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../ui/State.tsx";
 import { spanText } from "./insights/figures.ts";
+import { ManualResults } from "./tests/ManualResults.tsx";
 import { ResultTable } from "./tests/ResultTable.tsx";
 import "../styles/tests.css";
 
@@ -31,6 +32,7 @@ export function TestResultsPage() {
   const params = route.useParams();
   const { agentId, testId } = params;
   const search = route.useSearch();
+  const isManual = search.kind === "manual";
   const outcome = outcomeOf(search.outcome);
   const within = withinOf(search);
   const queries = useQueryClient();
@@ -43,14 +45,19 @@ export function TestResultsPage() {
   const { data: pages } = useInfiniteQuery({ ...testRunsQuery(testId, outcome, within), select: pagesRead });
   const refresh = useRefresh(() => queries.invalidateQueries({ queryKey: testQuery(testId).queryKey }));
   useLive({ agentId }, event => {
-    const isOver = event.type === "run" && event.state === "completed";
+    const isOver = event.type === "launch" || (event.type === "run" && event.state === "completed");
     if (isOver || event.type === "refresh" || (event.type === "trace" && event.change === "deleted"))
       refresh();
   });
   const { isFetching, hasNextPage, fetchNextPage, isFetchNextPageError } = runs;
   const isEmpty = runs.data?.length === 0;
   const looksOn =
-    isEmpty && hasNextPage && !isFetchNextPageError && pages !== undefined && pages < emptyPagesMax;
+    !isManual &&
+    isEmpty &&
+    hasNextPage &&
+    !isFetchNextPageError &&
+    pages !== undefined &&
+    pages < emptyPagesMax;
   useEffect(() => {
     if (looksOn && !isFetching) void fetchNextPage();
   }, [looksOn, isFetching, fetchNextPage]);
@@ -79,25 +86,44 @@ export function TestResultsPage() {
               search={{ ...within, outcome: one }}
               resetScroll={false}
               className="tab"
-              aria-current={one === outcome ? "page" : undefined}
+              aria-current={one === outcome && !isManual ? "page" : undefined}
               activeOptions={{ exact: true, includeSearch: true }}
             >
               {one ? outcomes[one].text : "All results"}
             </Link>
           ))}
+          <Link
+            to="/projects/$projectId/agents/$agentId/tests/$testId/results"
+            params={params}
+            search={{ kind: "manual" }}
+            resetScroll={false}
+            className="tab"
+            aria-current={isManual ? "page" : undefined}
+            activeOptions={{ exact: true, includeSearch: true }}
+          >
+            Manual runs
+          </Link>
         </nav>
-        {within && <WithinLine within={within} outcome={outcome} params={params} />}
-        <Loaded query={runs}>
-          {items =>
-            items.length > 0 ? (
-              <ResultTable runs={items} test={test} params={params} />
-            ) : (
-              !looksOn && <NoResult test={test} outcome={outcome} isThrough={!hasNextPage} params={params} />
-            )
-          }
-        </Loaded>
-        {!looksOn && <MorePages query={runs} />}
-        {looksOn && <p role="status">Looking through earlier runs…</p>}
+        {isManual ? (
+          <ManualResults params={params} />
+        ) : (
+          <>
+            {within && <WithinLine within={within} outcome={outcome} params={params} />}
+            <Loaded query={runs}>
+              {items =>
+                items.length > 0 ? (
+                  <ResultTable runs={items} test={test} params={params} />
+                ) : (
+                  !looksOn && (
+                    <NoResult test={test} outcome={outcome} isThrough={!hasNextPage} params={params} />
+                  )
+                )
+              }
+            </Loaded>
+            {!looksOn && <MorePages query={runs} />}
+            {looksOn && <p role="status">Looking through earlier runs…</p>}
+          </>
+        )}
       </div>
     </Page>
   );

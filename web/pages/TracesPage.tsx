@@ -136,7 +136,7 @@ function Traces({ projectId, agentId, list, live, search, onClear }: TracesProps
       </EmptyState>
     );
   }
-  if (search.kind) return <EmptyKind kind={search.kind} />;
+  if (search.kind) return <EmptyKind kind={search.kind} params={{ projectId, agentId }} />;
   return (
     <EmptyState icon="log" title="No trace yet">
       <p className="quiet">
@@ -156,17 +156,39 @@ function Traces({ projectId, agentId, list, live, search, onClear }: TracesProps
   );
 }
 
-function EmptyKind({ kind }: { kind: string }) {
+type EmptyKindProps = { kind: string; params: { projectId: string; agentId: string } };
+
+function EmptyKind({ kind, params }: EmptyKindProps) {
+  const all = (
+    <Link to="." search={{}} className="button">
+      Show all traces
+    </Link>
+  );
+  if (kind !== "test_run") {
+    return (
+      <EmptyState icon="log" title="No live traffic yet">
+        <p className="quiet">Traces that your agent sends of real conversations appear here.</p>
+        {all}
+      </EmptyState>
+    );
+  }
   return (
-    <EmptyState icon="log" title={kind === "test_run" ? "No test run yet" : "No live traffic yet"}>
+    <EmptyState icon="play" title="No test run yet">
       <p className="quiet">
-        {kind === "test_run"
-          ? "Traces of runs that somebody started appear here."
-          : "Traces that your agent sends appear here."}
+        Run test cases on purpose: their turns are sent to the agent, and the trace of each appears here,
+        apart from live traffic.
       </p>
-      <Link to="." search={{}} className="button">
-        Show all traces
-      </Link>
+      <div className="line">
+        <Link
+          to="/projects/$projectId/agents/$agentId/runs"
+          params={params}
+          className="button"
+          data-look="main"
+        >
+          Go to the runs
+        </Link>
+        {all}
+      </div>
     </EmptyState>
   );
 }

@@ -62,3 +62,17 @@ export function Progress({ launch }: { launch: Launch }) {
     </div>
   );
 }
+
+const quarters = 4;
+
+/** For whoever listens: said once a quarter of the launch has ended, and at its end, rather than with every run. */
+export function ProgressNews({ launch: { state, counts, testCount } }: { launch: Launch }) {
+  const isOpen = state === "queued" || state === "running";
+  const quarter = Math.floor(((testCount - counts.open) / testCount) * quarters);
+  const part = quarter > 0 ? `${(quarter * 100) / quarters} % ended` : "";
+  return (
+    <span role="status" className="unseen">
+      {isOpen ? part : `${launchStates[state].text}: ${countsOfLaunch(counts)}`}
+    </span>
+  );
+}

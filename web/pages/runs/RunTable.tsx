@@ -1,54 +1,74 @@
-// The runs of a launch, a row each: what came of it, why, and against the run before.
+// Manual runs, a row each: what came of it, why, and against the run before.
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { durationText } from "../../format.ts";
 import { checkTypes, counted } from "../../labels.ts";
 import type { LaunchedRun } from "../../queries/launches.ts";
+import { useRowKeys } from "../../shell/row-keys.ts";
+import { Button } from "../../ui/Button.tsx";
+import { RelativeTime } from "../../ui/Time.tsx";
 import { Compared, RunOutcome } from "./RunOutcome.tsx";
+
+/** More are shown only when asked for. */
+const shownMax = 200;
 
 type RunTableProps = {
   runs: readonly LaunchedRun[];
-  params: { projectId: string; agentId: string; launchId: string };
+  params: { projectId: string; agentId: string };
+  /** What tells one from the other: its test case, or where all are of one, when it was made. */
+  by?: "test" | "time";
 };
 
-export function RunTable({ runs, params }: RunTableProps) {
+export function RunTable({ runs, params, by = "test" }: RunTableProps) {
+  const table = useRowKeys("run");
+  const [all, setAll] = useState(false);
+  const shown = all ? runs : runs.slice(0, shownMax);
   return (
-    <div className="table-wrap">
-      <table className="table runs-table">
-        <thead>
-          <tr>
-            <th scope="col">Test case</th>
-            <th scope="col" className="runs-outcome-column">
-              Outcome
-            </th>
-            <th scope="col">Reason</th>
-            <th scope="col" className="runs-figure-column">
-              Turns
-            </th>
-            <th scope="col" className="runs-figure-column">
-              Took
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map(run => (
-            <RunRow key={run.id} run={run} params={params} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <>
+      <div className="table-wrap">
+        <table className="table runs-table" ref={table}>
+          <thead>
+            <tr>
+              <th scope="col" className="runs-name-column">
+                {by === "test" ? "Test case" : "Run"}
+              </th>
+              <th scope="col" className="runs-outcome-column">
+                Outcome
+              </th>
+              <th scope="col">Reason</th>
+              <th scope="col" className="runs-figure-column">
+                Turns
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map(run => (
+              <RunRow key={run.id} run={run} params={params} by={by} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {shown.length < runs.length && (
+        <div className="more">
+          <Button onClick={() => setAll(true)}>Show all {runs.length}</Button>
+        </div>
+      )}
+    </>
   );
 }
 
-function RunRow({ run, params }: { run: LaunchedRun; params: RunTableProps["params"] }) {
+type RunRowProps = { run: LaunchedRun; params: RunTableProps["params"]; by: "test" | "time" };
+
+function RunRow({ run, params, by }: RunRowProps) {
   const { startedAt, finishedAt } = run;
   return (
     <tr>
       <th scope="row">
         <Link
           to="/projects/$projectId/agents/$agentId/runs/$launchId/$runId"
-          params={{ ...params, runId: run.id }}
+          params={{ ...params, launchId: run.launchId, runId: run.id }}
         >
-          <bdi>{run.testName}</bdi>
+          {by === "test" ? <bdi>{run.testName}</bdi> : <RelativeTime at={run.createdAt} />}
         </Link>
       </th>
       <td data-label="Outcome">
@@ -62,7 +82,6 @@ function RunRow({ run, params }: { run: LaunchedRun; params: RunTableProps["para
           <span className="break">
             <Reason run={run} />
           </span>
-          {run.telling && <span className="runs-under">{run.reason}</span>}
           {run.notices.includes("no_trace_arrived") && (
             <span className="runs-under">The agent sent no trace of it.</span>
           )}
@@ -70,12 +89,14 @@ function RunRow({ run, params }: { run: LaunchedRun; params: RunTableProps["para
         </span>
       </td>
       <td data-label="Turns">
-        {run.turnsEnded === run.turnCount
-          ? counted(run.turnCount, "turn")
-          : `${run.turnsEnded} of ${counted(run.turnCount, "turn")}`}
-      </td>
-      <td data-label="Took">
-        {startedAt && finishedAt ? durationText(Date.parse(finishedAt) - Date.parse(startedAt)) : "–"}
+        <span className="runs-cell">
+          {run.turnsEnded === run.turnCount
+            ? counted(run.turnCount, "turn")
+            : `${run.turnsEnded} of ${counted(run.turnCount, "turn")}`}
+          {startedAt && finishedAt && (
+            <span className="runs-under">{durationText(Date.parse(finishedAt) - Date.parse(startedAt))}</span>
+          )}
+        </span>
       </td>
     </tr>
   );

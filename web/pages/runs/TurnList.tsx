@@ -10,15 +10,22 @@ import { Notice } from "../../ui/Notice.tsx";
 
 type Params = { projectId: string; agentId: string };
 
+type TurnListProps = {
+  run: ManualRun;
+  /** The turns whose trace was deleted. */
+  gone: readonly number[];
+  params: Params;
+};
+
 /** Those that are still to come, too: they are known from the test. */
-export function TurnList({ run, params }: { run: ManualRun; params: Params }) {
+export function TurnList({ run, gone, params }: TurnListProps) {
   const isOpen = run.state === "pending" || run.state === "running";
   const left = run.turnCount - run.turns.length;
   return (
     <ol className="runs-turns">
       {run.turns.map(turn => (
         <li key={turn.turn} className="card stack-tight">
-          <TurnItem turn={turn} isOpen={isOpen} params={params} />
+          <TurnItem turn={turn} isOpen={isOpen} isGone={gone.includes(turn.turn)} params={params} />
         </li>
       ))}
       {left > 0 && (
@@ -32,9 +39,16 @@ export function TurnList({ run, params }: { run: ManualRun; params: Params }) {
   );
 }
 
-type TurnItemProps = { turn: RunTurn; isOpen: boolean; params: Params };
+type TurnItemProps = {
+  turn: RunTurn;
+  isOpen: boolean;
+  /** Its trace was deleted. */
+  isGone: boolean;
+  params: Params;
+};
 
-function TurnItem({ turn, isOpen, params }: TurnItemProps) {
+function TurnItem(props: TurnItemProps) {
+  const { turn, isOpen } = props;
   const { input, text, error, status, ms } = turn;
   return (
     <>
@@ -49,12 +63,12 @@ function TurnItem({ turn, isOpen, params }: TurnItemProps) {
         <h4 className="runs-who">Sent</h4>
         <LongText text={input} label={`What was sent in turn ${turn.turn}`} />
       </div>
-      <div>
+      <div className="stack-tight">
         <h4 className="runs-who">Reply</h4>
         {ms === null && isOpen && (
           <Badge word={{ text: "Waiting for the reply", icon: "spin", tone: "info" }} />
         )}
-        {ms === null && !isOpen && <p className="quiet">None was awaited to the end.</p>}
+        {ms === null && !isOpen && <p className="quiet">It was not waited for to the end.</p>}
         {text !== null && text !== "" && <LongText text={text} label={`The reply of turn ${turn.turn}`} />}
         {text === "" && <p className="quiet">An empty text.</p>}
         {ms !== null && text === null && !error && <p className="quiet">No text.</p>}
@@ -64,7 +78,7 @@ function TurnItem({ turn, isOpen, params }: TurnItemProps) {
           </Notice>
         )}
       </div>
-      <TraceLine turn={turn} isOpen={isOpen} params={params} />
+      <TraceLine {...props} />
       <dl className="runs-ids small quiet">
         <dt>x-request-id</dt>
         <dd>
@@ -79,9 +93,15 @@ function TurnItem({ turn, isOpen, params }: TurnItemProps) {
   );
 }
 
-function TraceLine({ turn: { turn, arrived, traceId }, isOpen, params }: TurnItemProps) {
+function TraceLine({ turn: { turn, ms, arrived, traceId }, isOpen, isGone, params }: TurnItemProps) {
+  if (isGone) return <p className="quiet small">Its trace was deleted.</p>;
   if (traceId === null) {
-    return isOpen ? <Badge word={{ text: "Waiting for its trace", icon: "spin", tone: "info" }} /> : null;
+    if (!isOpen || ms === null) return null;
+    return (
+      <p>
+        <Badge word={{ text: "Waiting for its trace", icon: "spin", tone: "info" }} />
+      </p>
+    );
   }
   return (
     <p className="line">

@@ -20,6 +20,7 @@ import { BackToTraces } from "./BackToTraces.tsx";
 import { timesText, tokensText } from "./words.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
+const testRun = { text: "Test run", icon: "play" } as const;
 const failedSpan = { text: "Failed span", icon: "warning", tone: "bad" } as const;
 
 export function TraceHeader({ trace }: { trace: TraceOutline }) {
@@ -27,6 +28,7 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
   const [deleting, setDeleting] = useState(false);
   const tight = useMedia("(max-width: 1279px)");
   const { run } = trace;
+  const launched = trace.runs.find(({ launchId }) => launchId !== null);
   return (
     <header className="trace-top">
       <div className="trace-title">
@@ -44,8 +46,18 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
           )}
           {run?.counts && <span className="small">{countsText(run.counts) || "no test had a say"}</span>}
           {trace.failed && <Badge word={failedSpan} />}
+          {trace.kind === "test_run" && <Badge word={testRun} />}
         </span>
         <span className="line trace-actions">
+          {launched?.launchId && (
+            <Link
+              to="/projects/$projectId/agents/$agentId/runs/$launchId/$runId"
+              params={{ ...params, launchId: launched.launchId, runId: launched.id }}
+              className="button button-small"
+            >
+              Open its run
+            </Link>
+          )}
           <Link
             to="/projects/$projectId/agents/$agentId/tests/$testId"
             params={{ ...params, testId: "new" }}

@@ -54,7 +54,7 @@ export function FilterBar({ agentId, search, onChange, searchBox, children }: Fi
               search={{ ...search, kind }}
               className="segment"
               aria-current={search.kind === kind ? "page" : undefined}
-              activeOptions={{ exact: true, includeSearch: true, explicitUndefined: true }}
+              activeOptions={{ exact: true, includeSearch: true }}
             >
               {text}
             </Link>

@@ -1,4 +1,5 @@
 // Missing instrumentation: which attribute, where it was looked for, and the lines of code that add it.
+import { Link } from "@tanstack/react-router";
 import type { Assertion } from "../../../../src/model/assertion.ts";
 import type { Check } from "../../../../src/model/run.ts";
 import { Snippet } from "../Snippet.tsx";
@@ -7,8 +8,19 @@ import { missingAttributes, snippetOf, whereLooked } from "./instrumentation.ts"
 import { Facts } from "./Value.tsx";
 
 export function Missing({ check, assertion }: { check: Check; assertion: Assertion }) {
-  const { trace } = useTrace();
+  const { trace, params } = useTrace();
   const attributes = missingAttributes(check);
+  // Nothing is to be added to what the service itself has made.
+  if (trace.notices.includes("no_trace_arrived")) {
+    return (
+      <p>
+        Only a trace that the agent itself sends can tell.{" "}
+        <Link to="/projects/$projectId/agents/$agentId/start" params={params}>
+          How to send traces
+        </Link>
+      </p>
+    );
+  }
   return (
     <>
       <Facts

@@ -17,6 +17,8 @@ const shownMax = 20;
 
 export function NotRun({ run, nowOf }: { run: RunDetail | undefined; nowOf: NowOf }) {
   const { trace } = useTrace();
+  // Nobody expects other tests of a run of one.
+  if (trace.kind === "test_run") return null;
   const tests = testsWithoutResult(run, trace.tests);
   const isToCome = ({ why }: NotRunTest) => why === "pending" || why === "routing_waiting";
   const toCome = tests.filter(isToCome);

@@ -1,5 +1,5 @@
 // What a run came to: outcome, counts, the score with what it is of, when it was judged, and how it was routed.
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import type { Counts } from "../../../../src/model/run.ts";
 import { durationText } from "../../../format.ts";
 import { outcomes, runStates } from "../../../labels.ts";
@@ -15,7 +15,7 @@ import { Flag } from "./Flag.tsx";
 import { number, routings, worstFirst } from "./words.ts";
 
 export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }) {
-  const { trace } = useTrace();
+  const { trace, params } = useTrace();
   const { verdict, counts } = run;
   const checks = sumOf(run.results.map(result => result.counts));
   return (
@@ -57,8 +57,19 @@ export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }
       )}
       <p className="quiet small">
         <RunFacts run={run} />
+        {run.launchId !== null && (
+          <>
+            {" · "}
+            <Link
+              to="/projects/$projectId/agents/$agentId/runs/$launchId/$runId"
+              params={{ ...params, launchId: run.launchId, runId: run.id }}
+            >
+              Open the run
+            </Link>
+          </>
+        )}
       </p>
-      {run.routing && <RoutingWord run={run} />}
+      {run.routing && run.kind === "passive" && <RoutingWord run={run} />}
       <SuspiciousInput run={run} />
       {run.revision !== null && run.revision !== trace.revision && (
         <Notice tone="info">
@@ -155,7 +166,7 @@ function RunFacts({ run: { state, startedAt, finishedAt, revision, kind, cause }
       {kind === "manual" ? "Manual run" : cause === "again" ? "Run again on request" : "Passive run"}
       {finishedAt && (
         <>
-          {state === "error" ? " · ended " : " · judged "}
+          {state === "error" || state === "cancelled" ? " · ended " : " · judged "}
           <RelativeTime at={finishedAt} />
         </>
       )}

@@ -16,6 +16,7 @@ import { freshIdentity } from "./words.ts";
 /** A run that has not come to its end, or to a bad one. */
 export function RunOpen({ run }: { run: RunDetail }) {
   const { trace } = useTrace();
+  if (run.kind === "manual") return <ManualOpen run={run} />;
   switch (run.state) {
     case "pending":
       return (
@@ -56,6 +57,24 @@ export function RunOpen({ run }: { run: RunDetail }) {
         </Notice>
       );
   }
+}
+
+/** Of a run that somebody started; its own page tells more. */
+function ManualOpen({ run }: { run: RunDetail }) {
+  if (run.state === "error") {
+    return (
+      <Notice tone="bad">
+        <Long text={run.error ?? "The run came to no end."} />
+      </Notice>
+    );
+  }
+  return (
+    <p>
+      {run.state === "cancelled"
+        ? "The run was cancelled, so nothing was judged."
+        : "The run has not ended: it is judged once all of its turns are there."}
+    </p>
+  );
 }
 
 /** Its next try is told by the header. */
@@ -103,6 +122,16 @@ function Countdown({ dueAt }: { dueAt: string }) {
 export function NotEvaluated() {
   const { trace, params } = useTrace();
   const { tests } = trace;
+  if (trace.kind === "test_run") {
+    return (
+      <div className="stack-tight">
+        <div>
+          <Badge word={runStates.none} />
+        </div>
+        <p>It came for a manual run that is not there any more, or that was judged by another trace.</p>
+      </div>
+    );
+  }
   const able = tests.filter(({ why }) => why === "not_evaluated");
   const count = (wanted: string) => tests.filter(({ why }) => why === wanted).length;
   const kinds = [

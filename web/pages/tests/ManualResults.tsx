@@ -1,0 +1,36 @@
+// The manual runs of one test case, newest first, whatever became of them.
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useLaunch } from "../../forms/use-launch.tsx";
+import { allManualRunsQuery } from "../../queries/launches.ts";
+import { Button } from "../../ui/Button.tsx";
+import { EmptyState, Loaded, MorePages } from "../../ui/State.tsx";
+import { RunTable } from "../runs/RunTable.tsx";
+import "../../styles/runs.css";
+
+type ManualResultsProps = { params: { projectId: string; agentId: string; testId: string } };
+
+export function ManualResults({ params }: ManualResultsProps) {
+  const { testId } = params;
+  const runs = useInfiniteQuery(allManualRunsQuery(testId));
+  const { launch, busy, refusal } = useLaunch(params);
+  return (
+    <>
+      {refusal}
+      <Loaded query={runs}>
+        {items =>
+          items.length > 0 ? (
+            <RunTable runs={items} params={params} by="time" />
+          ) : (
+            <EmptyState icon="play" title="Nobody has run it yet">
+              <p className="quiet">A run sends its turns to the agent now and judges the replies.</p>
+              <Button look="main" icon="play" busy={busy} onClick={() => void launch([testId])}>
+                Run now
+              </Button>
+            </EmptyState>
+          )
+        }
+      </Loaded>
+      <MorePages query={runs} />
+    </>
+  );
+}
