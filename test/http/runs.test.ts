@@ -54,6 +54,7 @@ test("a completed run has every field by its name, with a result of each test it
     agentId: agent.id,
     revision: 1,
     kind: "passive",
+    launchId: null,
     state: "completed",
     attempts: 1,
     routing: "not_needed",
