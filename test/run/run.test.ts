@@ -164,7 +164,7 @@ describe("a judge that answers", () => {
     server.script = (request, index) => {
       const asked = askedOf(request);
       if (asked.kind !== "route") return answer(request, index);
-      routings.push(asked.scenarios.map(({ scenario }) => scenario).toSorted());
+      routings.push(asked.scenarios.map(({ scenario }) => scenario).toSorted((a, b) => a.localeCompare(b)));
       const labels = asked.scenarios.map(({ id }) => ({ id, why: "as scripted", label: "match" }));
       return completion({
         labels: labels.filter((_, at) => asked.scenarios[at]!.scenario !== "Something else."),
