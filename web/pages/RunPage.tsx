@@ -1,7 +1,6 @@
 // One manual run: each turn as it was sent and answered, what its checks said, and how it came out before.
 import { type UseQueryResult, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
 import type { RunState } from "../../src/model/run.ts";
 import { failureOf } from "../api.ts";
 import { useLaunch } from "../forms/use-launch.tsx";
@@ -18,10 +17,8 @@ import { RelativeTime } from "../ui/Time.tsx";
 import { Title } from "../ui/Title.tsx";
 import { Compared, RunOutcome } from "./runs/RunOutcome.tsx";
 import { TurnList } from "./runs/TurnList.tsx";
-import { CheckItem } from "./trace/evaluation/CheckItem.tsx";
-import { type Shared, TraceContext } from "./trace/evaluation/context.ts";
+import { CheckList } from "./trace/evaluation/CheckList.tsx";
 import { JudgeCalls } from "./trace/evaluation/JudgeCalls.tsx";
-import "../styles/evaluation.css";
 import "../styles/json.css";
 import "../styles/judging.css";
 import "../styles/runs.css";
@@ -211,52 +208,9 @@ function Checks({ run, traces, params }: ChecksProps) {
   const failed = traces.find(trace => trace.error && trace.data === undefined && !isGone(trace));
   if (failed) return <Loaded query={failed}>{() => null}</Loaded>;
   if (traces.some(({ isLoading }) => isLoading)) return <Skeleton />;
-  return <CheckList run={run} outlines={traces.map(({ data }) => data)} params={params} />;
-}
-
-type CheckListProps = { run: ManualRun; outlines: (TraceOutline | undefined)[]; params: Params };
-
-function CheckList({ run, outlines, params: { projectId, agentId } }: CheckListProps) {
-  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
-  const shared: Shared | undefined = useMemo(() => {
-    const places = outlines.map(
-      trace => trace && { trace, spanNames: new Map(trace.spans.map(({ spanId, name }) => [spanId, name])) },
-    );
-    const last = places.findLast(place => place !== undefined);
-    return (
-      last && {
-        ...last,
-        ofTurn: turn => places[turn - 1],
-        selected: undefined,
-        onSelect: undefined,
-        onShow: () => {},
-        params: { projectId, agentId },
-      }
-    );
-  }, [outlines, projectId, agentId]);
-  if (!shared) return <p className="quiet">Its traces were deleted, and what was looked at with them.</p>;
-  const result = run.results[0]!;
-  const fold = (id: string, open: boolean) => {
-    const others = [...folded].filter(one => one !== id);
-    setFolded(new Set(open ? others : [...others, id]));
-  };
-  return (
-    <TraceContext value={shared}>
-      <div className="evaluation">
-        <ul className="checks" aria-label="Checks">
-          {result.checks.map(check => (
-            <CheckItem
-              key={check.id}
-              check={check}
-              result={result}
-              open={!folded.has(check.id)}
-              onFold={open => fold(check.id, open)}
-            />
-          ))}
-        </ul>
-      </div>
-    </TraceContext>
-  );
+  if (traces.every(({ data }) => data === undefined))
+    return <p className="quiet">Its traces were deleted, and what was looked at with them.</p>;
+  return <CheckList result={run.results[0]!} traces={traces.map(({ data }) => data)} params={params} />;
 }
 
 /** The latest runs of the same test case, this one among them. */

@@ -1,17 +1,15 @@
 // What a dry-run came to: the outcome, whether the test would apply, and each check as an evaluation shows it.
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { outcomes, whys } from "../../labels.ts";
 import type { DryRun } from "../../queries/editor.ts";
 import { outlineQuery } from "../../queries/traces.ts";
-import "../../styles/evaluation.css";
 import "../../styles/judging.css";
 import type { TraceOutline } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { Loaded } from "../../ui/State.tsx";
-import { CheckItem } from "../trace/evaluation/CheckItem.tsx";
-import { type Shared, TraceContext } from "../trace/evaluation/context.ts";
+import { CheckList } from "../trace/evaluation/CheckList.tsx";
 import { InputFlag } from "../trace/evaluation/InputFlag.tsx";
 
 type Place = { projectId: string; agentId: string };
@@ -40,41 +38,7 @@ export function DryRunResult({ run, place }: { run: DryRun; place: Place }) {
   );
 }
 
-/** In the order of the test; unfolded, for that is what it was tried for. */
 function Checks({ run, trace, place }: { run: DryRun; trace: TraceOutline; place: Place }) {
-  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
-  const { projectId, agentId } = place;
-  const shared: Shared = useMemo(
-    () => ({
-      trace,
-      spanNames: new Map(trace.spans.map(({ spanId, name }) => [spanId, name])),
-      selected: undefined,
-      onSelect: undefined,
-      onShow: () => {},
-      params: { projectId, agentId },
-    }),
-    [trace, projectId, agentId],
-  );
-  const result = { ...run.result, testId: "tried" };
-  const fold = (id: string, open: boolean) => {
-    const others = [...folded].filter(one => one !== id);
-    setFolded(new Set(open ? others : [...others, id]));
-  };
-  return (
-    <TraceContext value={shared}>
-      <div className="evaluation">
-        <ul className="checks" aria-label="Checks">
-          {result.checks.map(check => (
-            <CheckItem
-              key={check.id}
-              check={check}
-              result={result}
-              open={!folded.has(check.id)}
-              onFold={open => fold(check.id, open)}
-            />
-          ))}
-        </ul>
-      </div>
-    </TraceContext>
-  );
+  const traces = useMemo(() => [trace], [trace]);
+  return <CheckList result={{ ...run.result, testId: "tried" }} traces={traces} params={place} />;
 }

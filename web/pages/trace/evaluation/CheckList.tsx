@@ -1,0 +1,52 @@
+// The checks of one result away from the trace's own page: in the order of the test, unfolded, leading to the trace.
+import { useMemo, useState } from "react";
+import type { Result } from "../../../../src/model/run.ts";
+import type { TraceOutline } from "../../../shapes.ts";
+import { CheckItem } from "./CheckItem.tsx";
+import { type Shared, TraceContext } from "./context.ts";
+import "../../../styles/evaluation.css";
+
+type CheckListProps = {
+  result: Result;
+  /** Of each turn; undefined where it was deleted. At least one is there. */
+  traces: readonly (TraceOutline | undefined)[];
+  params: { projectId: string; agentId: string };
+};
+
+export function CheckList({ result, traces, params: { projectId, agentId } }: CheckListProps) {
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const shared = useMemo((): Shared => {
+    const places = traces.map(
+      trace => trace && { trace, spanNames: new Map(trace.spans.map(({ spanId, name }) => [spanId, name])) },
+    );
+    return {
+      ...places.findLast(place => place !== undefined)!,
+      ofTurn: turn => places[turn - 1],
+      selected: undefined,
+      onSelect: undefined,
+      onShow: () => {},
+      params: { projectId, agentId },
+    };
+  }, [traces, projectId, agentId]);
+  const fold = (id: string, open: boolean) => {
+    const others = [...folded].filter(one => one !== id);
+    setFolded(new Set(open ? others : [...others, id]));
+  };
+  return (
+    <TraceContext value={shared}>
+      <div className="evaluation">
+        <ul className="checks" aria-label="Checks">
+          {result.checks.map(check => (
+            <CheckItem
+              key={check.id}
+              check={check}
+              result={result}
+              open={!folded.has(check.id)}
+              onFold={open => fold(check.id, open)}
+            />
+          ))}
+        </ul>
+      </div>
+    </TraceContext>
+  );
+}
