@@ -5,8 +5,8 @@ import type { Locator, Page } from "playwright-core";
 import type { Assertion } from "../../src/model/assertion.ts";
 import type { JudgeCall } from "../../src/model/judge-call.ts";
 import type { Check, SemanticActual } from "../../src/model/run.ts";
+import { parseTestCase, type TestCase } from "../../src/model/test-case.ts";
 import { keepJudgeCall } from "../../src/store/judge-calls.ts";
-import { makeTest } from "../support/app.ts";
 import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
 import { conversation, said } from "../support/conversation.ts";
 import { eventually } from "../support/eventually.ts";
@@ -328,8 +328,18 @@ test("what waits for the judge says when it is asked again; checks that need non
 });
 
 test("what an outage left unjudged on a trace is judged again by a run of its own, which says so", async () => {
-  const { page, region, agent } = await openJudged({
+  const asItWas: TestCase = {
+    ...parseTestCase({
+      name: "As it was",
+      passiveBehavior: "always_run",
+      turns: [{ input: "Hello" }],
+      assertions: [{ type: "http_status", expected_status: 200 }],
+    }),
+    ...{ id: crypto.randomUUID(), agentId: crypto.randomUUID(), version: 3 },
+  };
+  const { page, region } = await openJudged({
     outage: true,
+    plan: [asItWas],
     results: [
       resultOf(
         {},
@@ -341,12 +351,7 @@ test("what an outage left unjudged on a trace is judged again by a run of its ow
   await shows(page, "An outage of the judge left part of it unjudged.");
   await assertAccessible(page);
   const again = page.getByRole("button", { name: "Judge again" });
-  await again.click();
-  // Without a test a further run would only take the verdict away.
-  await shows(page.getByRole("alert"), /nothing can be judged again/);
-  await makeTest(browser.service.owner, agent.id, {
-    assertions: [{ type: "http_status", expected_status: 200 }],
-  });
+  // The test is gone by now: the trace is judged by what it was when the outage came.
   await again.click();
   await shows(page.getByRole("region", { name: "News" }), "The trace is judged again.");
   await shows(region, /^Run again on request/, "1 of 1 tests that counted passed (100 %).");

@@ -13,7 +13,7 @@ import {
   scoreOf,
   type Verdict,
 } from "../../src/model/run.ts";
-import type { TestCaseDocument } from "../../src/model/test-case.ts";
+import type { TestCase, TestCaseDocument } from "../../src/model/test-case.ts";
 import type { Database } from "../../src/store/db.ts";
 import { completeRuns } from "../../src/store/runs.ts";
 import { keepPartly } from "../../src/store/runs-waiting.ts";
@@ -25,6 +25,8 @@ export type JudgedRun = {
   cause?: RunCause;
   /** An outage kept something from being judged. */
   outage?: boolean;
+  /** The tests by which it was judged, and would be again. */
+  plan?: TestCase[];
   /** The run has begun and is to go on then. */
   waiting?: { nextTryAt: Date; until: Date; reason: string };
 };
@@ -33,7 +35,15 @@ export type JudgedRun = {
 export async function storeJudgedRun(
   db: Database,
   { agentId, traceId }: { agentId: string; traceId: string },
-  { results = [], tests = [], routing = "not_needed", cause = "traffic", outage = false, waiting }: JudgedRun,
+  {
+    results = [],
+    tests = [],
+    routing = "not_needed",
+    cause = "traffic",
+    outage = false,
+    plan,
+    waiting,
+  }: JudgedRun,
 ): Promise<string> {
   const lease = randomUUID();
   const { rows } = await db.pool.query<{ id: string }>(
@@ -59,7 +69,10 @@ export async function storeJudgedRun(
     tests,
   };
   const tokens = { input: null, output: null, reasoning: null, total: null };
-  await completeRuns(db, lease, [{ id, revision: 1, verdict, outage, durationMs: 2_400, tokens }]);
+  const planned = plan ? { plan } : {};
+  await completeRuns(db, lease, [
+    { id, revision: 1, verdict, outage, durationMs: 2_400, tokens, ...planned },
+  ]);
   return id;
 }
 
