@@ -46,9 +46,13 @@ export function openConnections({ clock, openLine, ...deps }: ConnectionDeps): C
       const judging = findAgentJudging(deps.db, { ...deps, agentId });
       const fresh = { judging, until: clock.now() + keptMs };
       put(found, agentId, fresh, agentsMax);
-      judging.catch(() => {
+      const forget = () => {
         if (found.get(agentId) === fresh) found.delete(agentId);
-      });
+      };
+      // A pause ends when somebody edits or tests the connection: who does so is not to be told of it any longer.
+      judging.then(known => {
+        if (known?.judge?.state?.pausedReason) forget();
+      }, forget);
       return judging;
     },
     lineTo({ connection, fingerprint, own, state }, projectId) {
