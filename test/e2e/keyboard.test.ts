@@ -127,6 +127,7 @@ test("by keyboard alone one signs in, finds out why a trace failed, and makes, t
   await press(page, "Enter");
   await arrives(page, "Test cases");
   await page.getByRole("link", { name: "Ends well" }).waitFor();
+  await page.getByRole("link", { name: "Status as it was" }).waitFor();
   await press(page, "j", "j", "x");
   await becomesTrue(page, "document.activeElement.textContent === 'Ends well'");
   await tabTo(page, /^Actions for Ends well$/);

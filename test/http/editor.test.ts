@@ -165,11 +165,15 @@ test("a scenario is tried on the agent's latest inputs, and asks nothing where a
   const stored = await store(id);
   const post = (body: object, agentId = id) =>
     service.client.post(`/api/agents/${agentId}/tests/try-scenario`, body);
-  judge.script = obliging({ label: scenario => (scenario === "Asks for a parcel." ? "match" : "no_match") });
+  judge.script = obliging({
+    label: scenario => (scenario === "Is looking for a parcel." ? "match" : "no_match"),
+  });
   judge.requests.length = 0;
-  const { body: guess } = await post({ scenario: "Asks for a parcel.", estimate: true }).expect(200);
+  const { body: guess } = await post({ scenario: "Is looking for a parcel.", estimate: true }).expect(200);
   assert.deepEqual([guess.inputs, guess.items, guess.left, judge.requests.length], [1, [], 1, 0]);
-  const { body } = await post({ scenario: "Asks for a parcel.", estimate: false, count: 3 }).expect(200);
+  const { body } = await post({ scenario: "Is looking for a parcel.", estimate: false, count: 3 }).expect(
+    200,
+  );
   assert.deepEqual(
     body.items.map(({ traceId, input, label }: Record<string, unknown>) => [traceId, input, label]),
     [[stored, "Where is my parcel?", "match"]],

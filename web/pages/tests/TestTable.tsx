@@ -173,8 +173,10 @@ function useRowKeys(
     const from = present();
     const index = from === undefined ? 0 : Math.min(Math.max(from + step, 0), rows.length - 1);
     show(index);
-    // A row that was out of sight comes with the next frame.
-    requestAnimationFrame(() => nameAt(table.current, index)?.focus());
+    const name = nameAt(table.current, index);
+    // At once, for whoever types faster than frames are drawn; a row that was out of sight comes with the next one.
+    if (name) name.focus();
+    else requestAnimationFrame(() => nameAt(table.current, index)?.focus());
   };
   useShortcut("j", "Next test case", () => go(1));
   useShortcut("k", "Previous test case", () => go(-1));
