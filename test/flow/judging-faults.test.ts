@@ -132,7 +132,8 @@ for (const provider of providers) {
       const calls: Read[] = await project.calls(traceId);
       const kinds = calls.map(({ kind }) => kind);
       assert.equal(kinds.filter(kind => kind === "route").length, tries);
-      assert.ok(kinds.includes("semantic"));
+      const replies = kinds.length - tries;
+      assert.ok(replies >= 1 && replies <= tries, `${replies} calls about replies in ${tries} tries`);
       await assertCalls(project, traceId, Array(calls.length).fill("later"), false);
     });
   });
