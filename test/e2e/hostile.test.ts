@@ -188,10 +188,13 @@ async function assertHarmless(page: Page): Promise<void> {
   const wide = page.viewportSize()!;
   assert.deepEqual(await page.evaluate(madeOfText), []);
   await page.setViewportSize({ width: 320, height: 700 });
-  await page.locator("main").waitFor();
-  assert.deepEqual(await page.evaluate(madeOfText), []);
-  await assertReflows(page);
-  await page.setViewportSize(wide);
+  try {
+    await page.locator("main").waitFor();
+    assert.deepEqual(await page.evaluate(madeOfText), []);
+    await assertReflows(page);
+  } finally {
+    await page.setViewportSize(wide); // the next test finds the window as it was
+  }
   assert.deepEqual(opened, []);
   assert.deepEqual(window.complaints, []);
 }

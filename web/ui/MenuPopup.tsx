@@ -32,6 +32,8 @@ export default function MenuPopup({ trigger, entries, onClose }: MenuPopupProps)
         <Base.Positioner
           anchor={trigger}
           className="menu-layer"
+          // Where a narrowed window leaves it, until its place is found anew, it must not widen the page.
+          positionMethod="fixed"
           sideOffset={4}
           align="start"
           collisionPadding={8}
