@@ -143,6 +143,14 @@ test("a name that leads to a private address the second time is refused the seco
   await refused(outbound.fetch(url), /link-local/);
 });
 
+test("a name that leads to a private address only after a redirect to itself is refused there", async () => {
+  const turning = await listen((_request, response) => response.writeHead(307, { location: "/again" }).end());
+  const resolve = names({ "rebind.example.com": [["127.0.0.1"], ["127.0.0.2"]] });
+  const outbound = open({ allow: ["127.0.0.1"], resolve });
+  await refused(outbound.fetch(`http://rebind.example.com:${turning.port}/`), /loopback/);
+  assert.equal(turning.requests.length, 1);
+});
+
 test("a call looks its host up once and dials the address that was checked", async () => {
   let lookups = 0;
   const resolve = async () => {
@@ -273,6 +281,12 @@ for (const [status, method, becomes] of rewrites) {
   });
 }
 
+test("a redirect that says not where to is a reply", async () => {
+  const lost = await listen((_request, response) => response.writeHead(302).end("nowhere"));
+  const response = await here.fetch(lost.url);
+  assert.deepEqual([response.status, await response.text()], [302, "nowhere"]);
+});
+
 test("redirects without end are given up after five", async () => {
   const circle = await listen((_request, response) => response.writeHead(302, { location: "/" }).end());
   await refused(here.fetch(circle.url), /redirects more than 5 times/);
@@ -335,6 +349,17 @@ test("a reply that does not begin in time is given up", async () => {
   const silent = await listen(() => pass());
   await assert.rejects(outbound.fetch(silent.url), { name: "TimeoutError" });
   assert.deepEqual(asked, [60_000]);
+});
+
+test("redirects share the time of one call", async () => {
+  const { outbound, asked, pass } = timed();
+  const slow = await listen((request, response) => {
+    if (request.url === "/") response.writeHead(307, { location: "/next" }).end();
+    else pass();
+  });
+  await assert.rejects(outbound.fetch(slow.url), { name: "TimeoutError" });
+  assert.deepEqual(asked, [60_000]);
+  assert.equal(slow.requests.length, 2);
 });
 
 test("a body that drips is given up when the time of the whole call is over", async () => {
