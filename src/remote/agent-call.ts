@@ -2,7 +2,7 @@
 import type { AgentCallError, AgentReply, AgentTurn } from "../model/agent-call.ts";
 import type { AgentConnection } from "../model/agent-connection.ts";
 import { fillTemplate } from "../model/body-template.ts";
-import { findText, readText, type TextPlace } from "./agent-reply.ts";
+import { decoded, findText, readText, type TextPlace } from "./agent-reply.ts";
 import { type Outbound, OutboundRefused, OutboundTooLarge, outboundLimits } from "./outbound.ts";
 
 type Call = { url: string; method: string; body: string; place: TextPlace };
@@ -36,7 +36,7 @@ export async function callAgent(
       if (found.text === null) reply.error = { code: "bad_reply", reason: `The reply ${found.why}.` };
     } else {
       reply.error = { code: "http_status", reason: `${host} answered with status ${response.status}.` };
-      const content = await response.text();
+      const content = await decoded(response);
       // What a server says of its fault has seldom the shape of a reply.
       reply.text = findText(content, place).text ?? (content || null);
     }
@@ -86,7 +86,6 @@ function flowCallOf(
   turn: AgentTurn,
 ): Call {
   const base = `${baseUrl.replace(/\/+$/, "")}/api/v1`;
-  const id = encodeURIComponent(flowId);
   const place = { kind: "product", product } as const;
   if (product === "flowise") {
     const history = turn.history.map(({ role, content }) => ({
@@ -98,7 +97,7 @@ function flowCallOf(
       overrideConfig: { sessionId: turn.conversationId },
       ...(sendHistory && { history }),
     };
-    return { url: `${base}/prediction/${id}`, method: "POST", body: JSON.stringify(body), place };
+    return { url: `${base}/prediction/${flowId}`, method: "POST", body: JSON.stringify(body), place };
   }
   const body = {
     input_value: turn.input,
@@ -106,7 +105,7 @@ function flowCallOf(
     output_type: "chat",
     session_id: turn.conversationId,
   };
-  return { url: `${base}/run/${id}?stream=false`, method: "POST", body: JSON.stringify(body), place };
+  return { url: `${base}/run/${flowId}?stream=false`, method: "POST", body: JSON.stringify(body), place };
 }
 
 function errorOf(error: unknown, host: string, signal: AbortSignal | undefined): AgentCallError {
