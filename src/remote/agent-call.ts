@@ -1,7 +1,7 @@
 // One turn put to an agent over HTTP; whatever happens, what comes back is a reply of model/agent-call.ts.
 import type { AgentCallError, AgentReply, AgentTurn } from "../model/agent-call.ts";
 import type { AgentConnection } from "../model/agent-connection.ts";
-import { fillTemplate } from "../model/body-template.ts";
+import { BodyTooLarge, bodyCharsMax, fillTemplate } from "../model/body-template.ts";
 import { decoded, findText, readText, type TextPlace } from "./agent-reply.ts";
 import { type Outbound, OutboundRefused, OutboundTooLarge, outboundLimits } from "./outbound.ts";
 
@@ -26,6 +26,7 @@ export async function callAgent(
   const host = hostOf(connection);
   try {
     const { url, method, body, place } = callOf(connection, turn);
+    if (body.length > bodyCharsMax) throw new BodyTooLarge();
     const headers = headersOf(connection, turn);
     const response = await outbound.fetch(url, { method, headers, body, signal: signal ?? null });
     reply.status = response.status;
@@ -111,6 +112,10 @@ function flowCallOf(
 function errorOf(error: unknown, host: string, signal: AbortSignal | undefined): AgentCallError {
   if (signal?.aborted) return { code: "cancelled", reason: "The call was withdrawn." };
   if (error instanceof OutboundRefused) return { code: "refused_target", reason: error.message };
+  if (error instanceof BodyTooLarge) {
+    const reason = `The request would be longer than ${bodyCharsMax} characters; what was said before is part of it.`;
+    return { code: "too_large", reason };
+  }
   if (error instanceof OutboundTooLarge) {
     return { code: "too_large", reason: `The reply is larger than ${outboundLimits.replyBytesMax} bytes.` };
   }

@@ -380,6 +380,15 @@ suite("what goes wrong", () => {
     }
   });
 
+  test("a request that the conversation made too long is not sent", async () => {
+    const bodyTemplate = `["{{input}}"${', "{{history}}"'.repeat(20)}]`;
+    const history = [{ role: "assistant" as const, content: "x".repeat(1_000_000) }];
+    agent.requests.length = 0;
+    const reply = await callAgent(outbound, http({ bodyTemplate }), { ...turn, history });
+    assert.deepEqual([reply.error?.code, agent.requests.length], ["too_large", 0]);
+    assert.match(reply.error!.reason, /^The request would be longer than 10000000 characters/);
+  });
+
   test("an endless stream of events is too large", async () => {
     const { reply } = await call((_request, response) => {
       const event = `data: {"reply": "${"x".repeat(10_000)}"}\n\n`;
