@@ -44,7 +44,26 @@ export async function callAgent(
   } catch (error) {
     reply.error = errorOf(error, host, signal);
   }
-  return { ...reply, ms: Math.round(performance.now() - started) };
+  const { text, contentType } = reply;
+  return {
+    ...reply,
+    text: text && withoutSecrets(text, connection),
+    contentType: contentType && withoutSecrets(contentType, connection),
+    ms: Math.round(performance.now() - started),
+  };
+}
+
+// A shorter one may be a word of any reply.
+const secretCharsMin = 8;
+
+/** What comes back is shown, stored and judged: a server that repeats what it was sent must not open its secrets. */
+function withoutSecrets(text: string, { headers }: AgentConnection): string {
+  const secrets = headers.flatMap(({ value, secret }) =>
+    secret ? [value.trim(), value.trim().replace(/^(?:basic|bearer|token|api-?key)\s+/i, "")] : [],
+  );
+  return secrets
+    .filter(({ length }) => length >= secretCharsMin)
+    .reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
 }
 
 function hostOf(connection: AgentConnection): string {

@@ -380,6 +380,25 @@ suite("what goes wrong", () => {
     }
   });
 
+  test("a secret that the server repeats is not passed on, neither in its text nor in its type", async () => {
+    const headers = [
+      { name: "Authorization", value: "Bearer hidden-text" },
+      { name: "X-Api-Key", value: "hidden-too" },
+      { name: "X-Tenant", value: "acme-corporation" },
+      { name: "X-Short", value: "ok", secret: true },
+    ];
+    const { reply } = await call(
+      ({ headers: sent }, response) => {
+        const { authorization, "x-api-key": key, "x-tenant": tenant } = sent;
+        response.writeHead(500, { "content-type": `text/plain; of=${key}` });
+        response.end(`${authorization}, hidden-text, ${key}, ${tenant}, ok`);
+      },
+      http({ headers, reply: { kind: "text" } }),
+    );
+    assert.equal(reply.text, "[secret], [secret], [secret], acme-corporation, ok");
+    assert.equal(reply.contentType, "text/plain; of=[secret]");
+  });
+
   test("a request that the conversation made too long is not sent", async () => {
     const bodyTemplate = `["{{input}}"${', "{{history}}"'.repeat(20)}]`;
     const history = [{ role: "assistant" as const, content: "x".repeat(1_000_000) }];
