@@ -91,20 +91,32 @@ const spellings = [
   "127.0.0.1",
   "127.0.0.1.",
   "127.1",
+  "127.1.",
+  "127。0。0。1",
+  "127.0.\t0.1",
   "2130706433",
   "0x7f000001",
+  "0X7F.1",
   "0x7f.0x0.0x0.0x1",
   "0177.0.0.1",
   "017700000001",
+  "00000177.1",
   "①②⑦.⓪.⓪.①",
   "%31%32%37.0.0.1",
   "[::ffff:127.0.0.1]",
   "[::ffff:7f00:1]",
+  "[0:0:0:0:0:ffff:127.0.0.1]",
+  "[::ffff:0:7f00:1]",
+  "[::7f00:1]",
   "[64:ff9b::7f00:1]",
   "[2002:7f00:1::]",
+  "[64:ff9b:1::7f00:1]",
   "[::1]",
+  "[::]",
   "0",
   "localhost",
+  "LOCALHOST",
+  "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ",
 ];
 
 for (const host of spellings) {
@@ -191,6 +203,18 @@ for (const url of [
   "ws://127.0.0.1/",
 ]) {
   test(`${url} is refused: http and https alone are called`, () => refused(here.fetch(url), /http/));
+}
+
+for (const host of [
+  "[fe80::1%25lo]",
+  "127.0.0.1%00",
+  "256.1.1.1",
+  "4294967297",
+  "127.0.0.1:99999",
+  "[v1.fe]",
+]) {
+  test(`http://${host}/ is refused: it is no address`, () =>
+    refused(here.fetch(`http://${host}/`), /^This is not an address that can be called\.$/));
 }
 
 test("a password in an address is refused and not repeated", async () => {
