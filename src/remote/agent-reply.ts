@@ -11,7 +11,7 @@ export type Found = { text: string } | { text: null; why: string };
 /** Reads a reply to its end, or to the `[DONE]` of a stream of events. Rejects as reading the body does. */
 export async function readText(response: Response, place: TextPlace): Promise<Found> {
   const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
-  if (isStream && response.body) return inEvents(await eventsOf(response.body), place);
+  if (isStream && response.body) return inEvents(response.body, place);
   return findText(await decoded(response), place);
 }
 
@@ -117,56 +117,60 @@ function nested(pointers: string[]): string[] {
   return ["/json", "/body", "/data"].flatMap(above => pointers.map(pointer => above + pointer));
 }
 
+const chunkTypes = ["begin", "item", "end", "error", "keepalive"];
+
 /** What is no JSON as a whole: a stream of items, a line each, as chat triggers send it; else a plain text. */
 function inLines(body: string): Found {
-  const lines = body.split("\n").filter(line => line.trim() !== "");
-  const items = lines.map(parsed);
-  if (!items.some(item => ["begin", "item", "end", "error"].includes(String(at(item, "/type"))))) {
-    return { text: body };
+  const parts: string[] = [];
+  for (const line of body.split("\n")) {
+    if (line.trim() === "") continue;
+    const item = parsed(line);
+    const type = at(item, "/type");
+    // One line that is no item is enough: text of a million lines is not tried a million times.
+    if (item === undefined || (parts.length === 0 && !chunkTypes.includes(String(type))))
+      return { text: body };
+    if (type === "error") return { text: null, why: "ends in an error" };
+    parts.push(type === "item" ? (textOf(at(item, "/content")) ?? "") : "");
   }
-  if (items.some(item => at(item, "/type") === "error")) return { text: null, why: "ends in an error" };
-  const parts = items.filter(item => at(item, "/type") === "item").map(item => textOf(at(item, "/content")));
   return { text: parts.join("") };
 }
 
-type Events = { data: string[]; failed: boolean };
-
-/** Nothing is read after `[DONE]`: some servers then leave the connection open. */
-async function eventsOf(body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<Events> {
-  const events: Events = { data: [], failed: false };
-  let done = false;
+/**
+ * The texts of a stream's events, joined; events without one, such as those that begin and end it, count for nothing.
+ * Nothing is read after `[DONE]`: some servers then leave the connection open. Each event is looked at as it comes,
+ * so that a thread with other work has its turns between them.
+ */
+async function inEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>, place: TextPlace): Promise<Found> {
+  const parts: string[] = [];
+  let [done, broken] = [false, false];
   const parser = createParser({
     onEvent({ event, data }) {
       done ||= data.trim() === "[DONE]";
       if (done) return;
-      events.data.push(data);
-      events.failed ||= event === "error";
+      const { text, isError } = inEvent(data, place);
+      broken ||= isError || event === "error";
+      if (text !== null) parts.push(text);
     },
   });
   for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
     parser.feed(chunk);
-    if (done) return events;
+    if (done) break;
   }
   // The end of a stream ends its last event, too.
   parser.feed("\n\n");
-  return events;
-}
-
-/** The texts of the events, joined; events without one, such as those that begin and end a stream, count for nothing. */
-function inEvents({ data, failed }: Events, place: TextPlace): Found {
-  // Servers of completions tell an error in the data alone. Half a reply is none.
-  if (failed || (place.kind !== "text" && data.some(text => Boolean(at(parsed(text), "/error"))))) {
-    return { text: null, why: "is a stream with an error in it" };
-  }
-  const parts = data.flatMap(text => {
-    if (place.kind === "text") return [text];
-    const value = parsed(text);
-    if (value === undefined) return place.kind === "auto" ? [text] : [];
-    return inValue(value, place).text ?? [];
-  });
+  // Half a reply is none.
+  if (broken) return { text: null, why: "is a stream with an error in it" };
   if (parts.length > 0) return { text: parts.join("") };
   const where = place.kind === "json" ? ` at ${place.pointer || "its top"}` : "";
   return { text: null, why: `is a stream in which no event has a text${where}` };
+}
+
+/** `isError`: its data says so, as servers of completions do. */
+function inEvent(data: string, place: TextPlace): { text: string | null; isError: boolean } {
+  if (place.kind === "text") return { text: data, isError: false };
+  const value = parsed(data);
+  if (value === undefined) return { text: place.kind === "auto" ? data : null, isError: false };
+  return { text: inValue(value, place).text, isError: Boolean(at(value, "/error")) };
 }
 
 function firstText(value: unknown, pointers: string[]): string | undefined {

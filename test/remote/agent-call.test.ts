@@ -269,6 +269,7 @@ suite("n8n", () => {
     ['["Hello"]', "Hello"],
     ['"Hello"', "Hello"],
     ["Hello\nyou", "Hello\nyou"],
+    ['{"type":"begin"}\nHello', '{"type":"begin"}\nHello'],
     ["", null],
     ["[]", null],
     ['{"status": "done"}', null],
@@ -325,6 +326,15 @@ suite("flow builders", () => {
       output_type: "chat",
       session_id: "conversation-1",
     });
+  });
+
+  test("a flow that is not there is a status with what the server says", async () => {
+    const key = ["Authorization", "Bearer flowise-key"] as const;
+    const asked = await call(flowise, flow("flowise", ...key, { flowId: "flow-2" }));
+    assert.deepEqual([asked.reply.status, asked.reply.error?.code], [404, "http_status"]);
+    assert.match(asked.reply.text!, /Chatflow flow-2 not found/);
+    const run = await call(langflow, flow("langflow", "x-api-key", "langflow-key", { flowId: "flow-2" }));
+    assert.match(run.reply.text!, /Flow identifier flow-2 not found/);
   });
 
   test("a wrong key is a status with what the server says", async () => {
