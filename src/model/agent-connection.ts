@@ -124,7 +124,12 @@ const schemas = {
       text => !/\/api\/v1\b/.test(text) && !/[?#]/.test(text),
       "The address of the server alone: its path /api/v1/… and the flow's id are added.",
     ),
-    flowId: z.string().trim().min(1, "Must not be empty.").max(200),
+    flowId: z
+      .string()
+      .trim()
+      .min(1, "Must not be empty.")
+      .max(200)
+      .regex(/^[\w-]*$/, "The id of a flow, or its endpoint's name: letters, digits, - and _."),
     sendHistory: z.boolean().default(false),
     ...common,
   }),
@@ -150,7 +155,7 @@ const ownHeaders = new Set([
 ]);
 
 /** Such a header is a secret, whether it was said to be one or not. */
-const secretNames = /^(?:cookie|(?:proxy-)?authorization)$|api-?key|token|secret|password/i;
+const secretNames = /^cookie$|authorization|key|token|secret|password/i;
 
 /**
  * Reads a connection as a client wrote it for an agent of this type. A secret without a value is taken from the one

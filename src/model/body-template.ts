@@ -6,7 +6,15 @@ const textPlaces = ["input", "conversation_id", "request_id"];
 /** In place of a whole text: a list of `{ role, content }`. */
 const listPlaces = ["history", "messages"];
 
-const placePattern = /"\{\{(history|messages)\}\}"|\{\{\s*([^{}]*?)\s*\}\}/g;
+const placePattern = /"\{\{\s*(history|messages)\s*\}\}"|\{\{\s*([^{}]*?)\s*\}\}/g;
+
+/** Of a filled body, in characters: a template may repeat its places, and a history grows. */
+export const bodyCharsMax = 10_000_000;
+
+/** Filled, the body would be longer than `bodyCharsMax`. */
+export class BodyTooLarge extends Error {
+  override name = "BodyTooLarge";
+}
 
 /** What is wrong with a template, in a sentence, or undefined. */
 export function templateFault(template: string): string | undefined {
@@ -17,7 +25,7 @@ export function templateFault(template: string): string | undefined {
     }
     return `There is no {{${name}}}: use ${[...textPlaces, ...listPlaces].map(place => `{{${place}}}`).join(", ")}.`;
   }
-  if (!/\{\{\s*input\s*\}\}|"\{\{messages\}\}"/.test(template)) {
+  if (!/\{\{\s*input\s*\}\}|"\{\{\s*messages\s*\}\}"/.test(template)) {
     return "It sends the input nowhere: put {{input}} where it belongs.";
   }
   try {
@@ -28,17 +36,33 @@ export function templateFault(template: string): string | undefined {
   return undefined;
 }
 
-const trial: AgentTurn = { input: '"', history: [], conversationId: "c", requestId: "r", traceparent: "" };
+// A quote in each: only within a text does its escape leave the body valid.
+const trial: AgentTurn = { input: '"', history: [], conversationId: '"', requestId: '"', traceparent: "" };
 
-/** The body of a turn. All places are filled at once: what an input holds is never taken for a place. */
+/**
+ * The body of a turn. All places are filled at once: what an input holds is never taken for a place. Throws
+ * BodyTooLarge.
+ */
 export function fillTemplate(template: string, turn: AgentTurn): string {
-  const messages = [...turn.history, { role: "user", content: turn.input }];
+  const texts = new Map<string, string>();
+  let chars = template.length;
   return template.replace(placePattern, (place: string, list?: string, name?: string) => {
-    if (list !== undefined) return JSON.stringify(list === "history" ? turn.history : messages);
-    if (name === "input") return within(turn.input);
-    if (name === "conversation_id") return within(turn.conversationId);
-    return name === "request_id" ? within(turn.requestId) : place;
+    const what = list ?? name!;
+    const text = texts.get(what) ?? textOf(what, turn) ?? place;
+    texts.set(what, text);
+    chars += text.length;
+    if (chars > bodyCharsMax) throw new BodyTooLarge();
+    return text;
   });
+}
+
+function textOf(place: string, turn: AgentTurn): string | undefined {
+  const { input, history, conversationId, requestId } = turn;
+  if (place === "input") return within(input);
+  if (place === "conversation_id") return within(conversationId);
+  if (place === "request_id") return within(requestId);
+  if (place === "history") return JSON.stringify(history);
+  return place === "messages" ? JSON.stringify([...history, { role: "user", content: input }]) : undefined;
 }
 
 function within(text: string): string {

@@ -1,8 +1,8 @@
 // One turn put to an agent over HTTP; whatever happens, what comes back is a reply of model/agent-call.ts.
 import type { AgentCallError, AgentReply, AgentTurn } from "../model/agent-call.ts";
 import type { AgentConnection } from "../model/agent-connection.ts";
-import { fillTemplate } from "../model/body-template.ts";
-import { findText, readText, type TextPlace } from "./agent-reply.ts";
+import { BodyTooLarge, bodyCharsMax, fillTemplate } from "../model/body-template.ts";
+import { decoded, findText, readText, type TextPlace } from "./agent-reply.ts";
 import { type Outbound, OutboundRefused, OutboundTooLarge, outboundLimits } from "./outbound.ts";
 
 type Call = { url: string; method: string; body: string; place: TextPlace };
@@ -26,6 +26,7 @@ export async function callAgent(
   const host = hostOf(connection);
   try {
     const { url, method, body, place } = callOf(connection, turn);
+    if (body.length > bodyCharsMax) throw new BodyTooLarge();
     const headers = headersOf(connection, turn);
     const response = await outbound.fetch(url, { method, headers, body, signal: signal ?? null });
     reply.status = response.status;
@@ -36,14 +37,33 @@ export async function callAgent(
       if (found.text === null) reply.error = { code: "bad_reply", reason: `The reply ${found.why}.` };
     } else {
       reply.error = { code: "http_status", reason: `${host} answered with status ${response.status}.` };
-      const content = await response.text();
+      const content = await decoded(response);
       // What a server says of its fault has seldom the shape of a reply.
       reply.text = findText(content, place).text ?? (content || null);
     }
   } catch (error) {
     reply.error = errorOf(error, host, signal);
   }
-  return { ...reply, ms: Math.round(performance.now() - started) };
+  const { text, contentType } = reply;
+  return {
+    ...reply,
+    text: text && withoutSecrets(text, connection),
+    contentType: contentType && withoutSecrets(contentType, connection),
+    ms: Math.round(performance.now() - started),
+  };
+}
+
+// A shorter one may be a word of any reply.
+const secretCharsMin = 8;
+
+/** What comes back is shown, stored and judged: a server that repeats what it was sent must not open its secrets. */
+function withoutSecrets(text: string, { headers }: AgentConnection): string {
+  const secrets = headers.flatMap(({ value, secret }) =>
+    secret ? [value.trim(), value.trim().replace(/^(?:basic|bearer|token|api-?key)\s+/i, "")] : [],
+  );
+  return secrets
+    .filter(({ length }) => length >= secretCharsMin)
+    .reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
 }
 
 function hostOf(connection: AgentConnection): string {
@@ -86,7 +106,6 @@ function flowCallOf(
   turn: AgentTurn,
 ): Call {
   const base = `${baseUrl.replace(/\/+$/, "")}/api/v1`;
-  const id = encodeURIComponent(flowId);
   const place = { kind: "product", product } as const;
   if (product === "flowise") {
     const history = turn.history.map(({ role, content }) => ({
@@ -98,7 +117,7 @@ function flowCallOf(
       overrideConfig: { sessionId: turn.conversationId },
       ...(sendHistory && { history }),
     };
-    return { url: `${base}/prediction/${id}`, method: "POST", body: JSON.stringify(body), place };
+    return { url: `${base}/prediction/${flowId}`, method: "POST", body: JSON.stringify(body), place };
   }
   const body = {
     input_value: turn.input,
@@ -106,12 +125,16 @@ function flowCallOf(
     output_type: "chat",
     session_id: turn.conversationId,
   };
-  return { url: `${base}/run/${id}?stream=false`, method: "POST", body: JSON.stringify(body), place };
+  return { url: `${base}/run/${flowId}?stream=false`, method: "POST", body: JSON.stringify(body), place };
 }
 
 function errorOf(error: unknown, host: string, signal: AbortSignal | undefined): AgentCallError {
   if (signal?.aborted) return { code: "cancelled", reason: "The call was withdrawn." };
   if (error instanceof OutboundRefused) return { code: "refused_target", reason: error.message };
+  if (error instanceof BodyTooLarge) {
+    const reason = `The request would be longer than ${bodyCharsMax} characters; what was said before is part of it.`;
+    return { code: "too_large", reason };
+  }
   if (error instanceof OutboundTooLarge) {
     return { code: "too_large", reason: `The reply is larger than ${outboundLimits.replyBytesMax} bytes.` };
   }

@@ -114,7 +114,8 @@ function guardedConnector(guard: Guard, resolve: Resolve): buildConnector.connec
 
 function refusedTarget(host: string, why: string): OutboundRefused {
   const name = plainName(host);
-  const place = isIP(name) ? `${name} is a ${why} address` : `${name} leads to a ${why} address`;
+  const kind = `${why.startsWith("un") ? "an" : "a"} ${why} address`;
+  const place = isIP(name) ? `${name} is ${kind}` : `${name} leads to ${kind}`;
   return new OutboundRefused(
     `${place}, which this service does not call. Whoever runs the service can allow it: SVC_ALLOW_PRIVATE_TARGETS=${name}.`,
   );

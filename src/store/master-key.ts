@@ -38,7 +38,8 @@ async function readKey(path: string): Promise<Buffer | undefined> {
     throw error;
   });
   if (text === undefined) return undefined;
-  if (/^[0-9a-f]{64}\n$/.test(text)) return Buffer.from(text.trim(), "hex");
+  const key = text.trim();
+  if (/^[0-9a-f]{64}$/i.test(key)) return Buffer.from(key, "hex");
   throw new MasterKeyError(
     `${path} does not hold a key. Restore it from your backup; or remove it, and enter the stored secrets again.`,
   );

@@ -92,6 +92,12 @@ const faulty: [name: string, input: unknown, issue: RegExp, type?: AgentType][] 
     "flow_builder",
   ],
   ["no flow", { ...flow, flowId: " " }, /^flowId: Must not be empty/, "flow_builder"],
+  ...["../../admin?x=1", "..", ".", "%2e%2e", "a/b", "\ud800"].map((flowId): (typeof faulty)[number] => [
+    `the flow ${JSON.stringify(flowId)}, which would lead to another path,`,
+    { ...flow, flowId },
+    /^flowId: The id of a flow/,
+    "flow_builder",
+  ]),
   ["no kind", { url: "https://n8n.test" }, /^kind: /, "workflow"],
 ];
 for (const [name, input, issue, type] of faulty) {
@@ -107,7 +113,16 @@ test("a refusal repeats neither an address nor a header's value", () => {
   assert.doesNotMatch(issuesOf(input).join(), /hidden/);
 });
 
-for (const name of ["Authorization", "cookie", "X-API-Key", "apikey", "X-Auth-Token", "client-secret"]) {
+for (const name of [
+  "Authorization",
+  "X-Authorization",
+  "cookie",
+  "X-API-Key",
+  "apikey",
+  "Ocp-Apim-Subscription-Key",
+  "X-Auth-Token",
+  "client-secret",
+]) {
   test(`${name} is a secret without being told so`, () => {
     const { headers } = parseConnection({ ...http, headers: [{ name, value: "1" }] }, "http_api", undefined);
     assert.equal(headers[0]!.secret, true);

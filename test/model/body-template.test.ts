@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { fillTemplate, templateFault } from "../../src/model/body-template.ts";
+import { BodyTooLarge, bodyCharsMax, fillTemplate, templateFault } from "../../src/model/body-template.ts";
 
 const turn = {
   input: "Hello",
@@ -17,6 +17,7 @@ const sound = [
   '{"q": "{{ input }}, please"}',
   '"{{input}}"',
   '{"messages": "{{messages}}"}',
+  '{"messages": "{{ messages }}"}',
   '{"q": "{{input}}", "before": "{{history}}", "id": "{{conversation_id}}-{{request_id}}"}',
   '["{{input}}", {"{{input}}": 1}]',
 ];
@@ -33,9 +34,11 @@ const faulty: [template: string, fault: RegExp][] = [
   ['{"q": "{{inptu}}"}', /There is no \{\{inptu\}\}: use \{\{input\}\}/],
   ['{"q": "{{input}}", "a": "{{}}"}', /There is no \{\{\}\}/],
   ['{"q": "{{input}}", "a": "before: {{history}}"}', /value of its own, "\{\{history\}\}"/],
-  ['{"q": "{{input}}", "a": "{{ messages }}"}', /value of its own/],
+  ['{"q": "{{input}}", "a": "all: {{ messages }}"}', /value of its own/],
   ['{"q": "{{input}}", "{{history}}": 1}', /not valid JSON/],
   ['{"q": "{{input}}", "a": "\\"{{history}}"}', /not valid JSON/],
+  ['{"q": "{{input}}", "a": t{{request_id}}ue}', /not valid JSON/],
+  ['{"q": "{{input}}", "a": "\\u000{{conversation_id}}"}', /not valid JSON/],
 ];
 for (const [template, fault] of faulty) {
   test(`${template || "an empty template"} is refused`, () => assert.match(templateFault(template)!, fault));
@@ -66,4 +69,14 @@ test("any text fills a template as itself, and what it holds is no place", () =>
 test("what is no place stays to the letter", () => {
   const filled = fillTemplate('{"n": 12345678901234567890.10, "n": 1e400, "q": "{{input}}"}', turn);
   assert.equal(filled, '{"n": 12345678901234567890.10, "n": 1e400, "q": "Hello"}');
+});
+
+test("a body that places would make endless is not begun", () => {
+  const template = `["{{input}}"${', "{{history}}"'.repeat(7_000)}]`;
+  assert.equal(templateFault(template), undefined);
+  const history = [{ role: "assistant" as const, content: "x".repeat(1_000_000) }];
+  assert.throws(() => fillTemplate(template, { ...turn, history }), BodyTooLarge);
+  const input = "x".repeat(bodyCharsMax - 4);
+  assert.equal(fillTemplate('"{{input}}"', { ...turn, input: input.slice(9) }).length, bodyCharsMax - 11);
+  assert.throws(() => fillTemplate('"{{input}}"', { ...turn, input }), BodyTooLarge);
 });

@@ -139,6 +139,58 @@ suite("an HTTP agent", () => {
     assert.deepEqual([reply.text, reply.error], ["Hello", null]);
   });
 
+  test("a stream may end its lines in any way, comment, repeat its fields, and come byte by byte", async () => {
+    const stream =
+      "\ufeff: hello\r\n\r\nid: 1\r\nretry: 5\r\nevent: token\r\ndata:Héllo\r\ndata\r\ndata: you\r\n\r\n" +
+      "data: , \r\r:\n\nother: field\ndata: and all\n\n";
+    const { reply } = await call(
+      async (_request, response) => {
+        response.writeHead(200, { "content-type": "Text/Event-Stream;charset=UTF-8" });
+        for (const byte of Buffer.from(stream)) {
+          await new Promise(resolve => response.write(Buffer.of(byte), resolve));
+        }
+        response.end();
+      },
+      http({ reply: { kind: "text" } }),
+    );
+    assert.deepEqual([reply.text, reply.error], ["Héllo\n\nyou, and all", null]);
+  });
+
+  for (const [name, event] of [
+    ["an event of that name", 'event: error\ndata: {"message": "out of order"}\n\n'],
+    ["its data", 'data: {"error": {"message": "out of order"}}\n\n'],
+  ]) {
+    test(`a stream that tells an error by ${name} is no reply, whatever came before`, async () => {
+      const { reply } = await call(
+        (_request, response) =>
+          response
+            .writeHead(200, { "content-type": "text/event-stream" })
+            .end(`data: {"reply": "Hel", "error": null}\n\n${event}data: [DONE]\n\n`),
+        http(),
+      );
+      assert.deepEqual(
+        [reply.text, reply.error],
+        [null, { code: "bad_reply", reason: "The reply is a stream with an error in it." }],
+      );
+    });
+  }
+
+  const charsets: [contentType: string, body: Buffer][] = [
+    ["text/plain; charset=ISO-8859-1", Buffer.from("Größe", "latin1")],
+    ['text/plain; format=flowed; charset="utf-16le"', Buffer.from("Größe", "utf16le")],
+    ["text/plain; charset=unheard-of", Buffer.from("Größe")],
+    ["text/plain", Buffer.from("\ufeffGröße")],
+  ];
+  for (const [contentType, body] of charsets) {
+    test(`a reply in ${contentType} is read as it was written`, async () => {
+      const { reply } = await call(
+        (_request, response) => response.writeHead(200, { "content-type": contentType }).end(body),
+        http({ reply: { kind: "text" } }),
+      );
+      assert.equal(reply.text, "Größe");
+    });
+  }
+
   test("a stream without a text at that place is unreadable", async () => {
     const { reply } = await call(
       (_request, response) =>
@@ -197,7 +249,10 @@ suite("n8n", () => {
   test("a webhook that responds at once is said to", async () => {
     const to = connection("workflow", { kind: "webhook", url: `${agent.url}/webhook/abc` });
     const { error } = (await call(n8nStarted, to)).reply;
-    assert.deepEqual([error?.code, /respond at its end/.test(error!.reason)], ["bad_reply", true]);
+    assert.deepEqual(
+      [error?.code, /respond when the last node finishes/.test(error!.reason)],
+      ["bad_reply", true],
+    );
   });
 
   test("a webhook that is not registered is a status", async () => {
@@ -214,10 +269,17 @@ suite("n8n", () => {
     ['["Hello"]', "Hello"],
     ['"Hello"', "Hello"],
     ["Hello\nyou", "Hello\nyou"],
+    ['{"type":"begin"}\nHello', '{"type":"begin"}\nHello'],
     ["", null],
     ["[]", null],
     ['{"status": "done"}', null],
     ['{"type":"begin"}\n{"type":"error","content":"x"}', null],
+    ['{"type":"error","content":"x","metadata":{"nodeId":"1"}}', null],
+    ['{"type":"keepalive"}\n{"type":"begin"}\n{"type":"item","content":"Hello"}\n{"type":"end"}\n', "Hello"],
+    ['{"executionStarted":true,"executionId":"12"}', null],
+    ['{"message":"Workflow executed successfully but no data was returned"}', null],
+    ['{"message":"Workflow executed successfully but the last node did not return any data"}', null],
+    ["\n<!DOCTYPE html><html><body>Sign in</body></html>", null],
   ];
   for (const [body, text] of replies) {
     test(`a webhook's ${JSON.stringify(body)} is read as ${JSON.stringify(text)}`, async () => {
@@ -266,16 +328,33 @@ suite("flow builders", () => {
     });
   });
 
+  test("a flow that is not there is a status with what the server says", async () => {
+    const key = ["Authorization", "Bearer flowise-key"] as const;
+    const asked = await call(flowise, flow("flowise", ...key, { flowId: "flow-2" }));
+    assert.deepEqual([asked.reply.status, asked.reply.error?.code], [404, "http_status"]);
+    assert.match(asked.reply.text!, /Chatflow flow-2 not found/);
+    const run = await call(langflow, flow("langflow", "x-api-key", "langflow-key", { flowId: "flow-2" }));
+    assert.match(run.reply.text!, /Flow identifier flow-2 not found/);
+  });
+
   test("a wrong key is a status with what the server says", async () => {
     const { reply } = await call(langflow, flow("langflow", "x-api-key", "wrong"));
     assert.deepEqual([reply.status, reply.error?.code], [403, "http_status"]);
     assert.match(reply.text!, /Invalid or missing API key/);
   });
 
-  test("an id cannot lead to another path", async () => {
-    const to = flow("flowise", "Authorization", "Bearer flowise-key", { flowId: "../../admin?x=1" });
-    const { request } = await call(flowise, to);
-    assert.equal(request.path, "/api/v1/prediction/..%2F..%2Fadmin%3Fx%3D1");
+  test("Langflow's text is that of the output that was reached", async () => {
+    const { reply } = await call(
+      (_request, response) => {
+        const reached = { results: { message: { text: "Hello" } }, component_id: "ChatOutput-2" };
+        sendJson(response, {
+          session_id: "1",
+          outputs: [{ inputs: {}, outputs: [null, { results: {} }, reached] }],
+        });
+      },
+      flow("langflow", "x-api-key", "langflow-key"),
+    );
+    assert.deepEqual([reply.text, reply.error], ["Hello", null]);
   });
 });
 
@@ -294,6 +373,61 @@ suite("what goes wrong", () => {
       [reply.status, reply.text, reply.error],
       [200, null, { code: "bad_reply", reason: "The reply is not JSON." }],
     );
+  });
+
+  test("an empty reply and a web page are said to be, with a status of 200 or 204", async () => {
+    for (const [status, body, why] of [
+      [200, "", "is empty"],
+      [200, " \n", "is empty"],
+      [204, "", "is empty"],
+      [200, "<html><body>Sign in</body></html>", "is a web page"],
+    ] as const) {
+      const { reply } = await call((_request, response) => response.writeHead(status).end(body), http());
+      assert.deepEqual(
+        [reply.status, reply.text, reply.error],
+        [status, null, { code: "bad_reply", reason: `The reply ${why}.` }],
+      );
+    }
+  });
+
+  test("a secret that the server repeats is not passed on, neither in its text nor in its type", async () => {
+    const headers = [
+      { name: "Authorization", value: "Bearer hidden-text" },
+      { name: "X-Api-Key", value: "hidden-too" },
+      { name: "X-Tenant", value: "acme-corporation" },
+      { name: "X-Short", value: "ok", secret: true },
+    ];
+    const { reply } = await call(
+      ({ headers: sent }, response) => {
+        const { authorization, "x-api-key": key, "x-tenant": tenant } = sent;
+        response.writeHead(500, { "content-type": `text/plain; of=${key}` });
+        response.end(`${authorization}, hidden-text, ${key}, ${tenant}, ok`);
+      },
+      http({ headers, reply: { kind: "text" } }),
+    );
+    assert.equal(reply.text, "[secret], [secret], [secret], acme-corporation, ok");
+    assert.equal(reply.contentType, "text/plain; of=[secret]");
+  });
+
+  test("a request that the conversation made too long is not sent", async () => {
+    const bodyTemplate = `["{{input}}"${', "{{history}}"'.repeat(20)}]`;
+    const history = [{ role: "assistant" as const, content: "x".repeat(1_000_000) }];
+    agent.requests.length = 0;
+    const reply = await callAgent(outbound, http({ bodyTemplate }), { ...turn, history });
+    assert.deepEqual([reply.error?.code, agent.requests.length], ["too_large", 0]);
+    assert.match(reply.error!.reason, /^The request would be longer than 10000000 characters/);
+  });
+
+  test("an endless stream of events is too large", async () => {
+    const { reply } = await call((_request, response) => {
+      const event = `data: {"reply": "${"x".repeat(10_000)}"}\n\n`;
+      const more = () => {
+        while (response.write(event));
+      };
+      response.writeHead(200, { "content-type": "text/event-stream" }).on("drain", more);
+      more();
+    }, http());
+    assert.deepEqual([reply.status, reply.text, reply.error?.code], [200, null, "too_large"]);
   });
 
   test("an endless body is too large, its status known", async () => {

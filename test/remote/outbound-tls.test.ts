@@ -1,6 +1,7 @@
 // Over TLS the checked address is dialled, and the certificate must be for the name that was asked for.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { createServer as createPlainServer } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { after, test } from "node:test";
@@ -12,8 +13,11 @@ const pem = readFileSync(new URL("../fixtures/tls/agent.example.com.pem", import
 setDefaultCACertificates([...getCACertificates("default"), pem.slice(0, pem.indexOf("-----BEGIN PRIVATE"))]);
 
 const names: unknown[] = [];
+/** Where to, once there is one. */
+let location: string | undefined;
 const server = createServer({ key: pem, cert: pem }, (request, response) => {
   names.push((request.socket as { servername?: unknown }).servername, request.headers.host);
+  if (location !== undefined) response.writeHead(307, { location });
   response.end("hello");
 });
 await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve));
@@ -43,3 +47,16 @@ for (const host of ["other.example.com", "127.0.0.1"]) {
     });
   });
 }
+
+test("from https to http of the same host a redirect takes no credential along", async () => {
+  const plain = createPlainServer((request, response) => response.end(JSON.stringify(request.headers)));
+  await new Promise<void>(resolve => plain.listen(0, "127.0.0.1", resolve));
+  location = `http://agent.example.com:${(plain.address() as AddressInfo).port}/`;
+  const headers = { authorization: "hidden", "x-key": "hidden", "x-request-id": "run-1" };
+  const response = await outbound.fetch(`https://agent.example.com:${port}/`, { headers });
+  const sent = await response.text();
+  assert.match(sent, /"x-request-id":"run-1"/);
+  assert.doesNotMatch(sent, /hidden/);
+  plain.closeAllConnections();
+  plain.close();
+});

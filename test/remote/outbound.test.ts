@@ -91,20 +91,32 @@ const spellings = [
   "127.0.0.1",
   "127.0.0.1.",
   "127.1",
+  "127.1.",
+  "127。0。0。1",
+  "127.0.\t0.1",
   "2130706433",
   "0x7f000001",
+  "0X7F.1",
   "0x7f.0x0.0x0.0x1",
   "0177.0.0.1",
   "017700000001",
+  "00000177.1",
   "①②⑦.⓪.⓪.①",
   "%31%32%37.0.0.1",
   "[::ffff:127.0.0.1]",
   "[::ffff:7f00:1]",
+  "[0:0:0:0:0:ffff:127.0.0.1]",
+  "[::ffff:0:7f00:1]",
+  "[::7f00:1]",
   "[64:ff9b::7f00:1]",
   "[2002:7f00:1::]",
+  "[64:ff9b:1::7f00:1]",
   "[::1]",
+  "[::]",
   "0",
   "localhost",
+  "LOCALHOST",
+  "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ",
 ];
 
 for (const host of spellings) {
@@ -141,6 +153,14 @@ test("a name that leads to a private address the second time is refused the seco
   assert.equal(await (await outbound.fetch(url)).text(), "hello");
   await refused(outbound.fetch(url), /loopback/);
   await refused(outbound.fetch(url), /link-local/);
+});
+
+test("a name that leads to a private address only after a redirect to itself is refused there", async () => {
+  const turning = await listen((_request, response) => response.writeHead(307, { location: "/again" }).end());
+  const resolve = names({ "rebind.example.com": [["127.0.0.1"], ["127.0.0.2"]] });
+  const outbound = open({ allow: ["127.0.0.1"], resolve });
+  await refused(outbound.fetch(`http://rebind.example.com:${turning.port}/`), /loopback/);
+  assert.equal(turning.requests.length, 1);
 });
 
 test("a call looks its host up once and dials the address that was checked", async () => {
@@ -183,6 +203,18 @@ for (const url of [
   "ws://127.0.0.1/",
 ]) {
   test(`${url} is refused: http and https alone are called`, () => refused(here.fetch(url), /http/));
+}
+
+for (const host of [
+  "[fe80::1%25lo]",
+  "127.0.0.1%00",
+  "256.1.1.1",
+  "4294967297",
+  "127.0.0.1:99999",
+  "[v1.fe]",
+]) {
+  test(`http://${host}/ is refused: it is no address`, () =>
+    refused(here.fetch(`http://${host}/`), /^This is not an address that can be called\.$/));
 }
 
 test("a password in an address is refused and not repeated", async () => {
@@ -273,6 +305,12 @@ for (const [status, method, becomes] of rewrites) {
   });
 }
 
+test("a redirect that says not where to is a reply", async () => {
+  const lost = await listen((_request, response) => response.writeHead(302).end("nowhere"));
+  const response = await here.fetch(lost.url);
+  assert.deepEqual([response.status, await response.text()], [302, "nowhere"]);
+});
+
 test("redirects without end are given up after five", async () => {
   const circle = await listen((_request, response) => response.writeHead(302, { location: "/" }).end());
   await refused(here.fetch(circle.url), /redirects more than 5 times/);
@@ -335,6 +373,17 @@ test("a reply that does not begin in time is given up", async () => {
   const silent = await listen(() => pass());
   await assert.rejects(outbound.fetch(silent.url), { name: "TimeoutError" });
   assert.deepEqual(asked, [60_000]);
+});
+
+test("redirects share the time of one call", async () => {
+  const { outbound, asked, pass } = timed();
+  const slow = await listen((request, response) => {
+    if (request.url === "/") response.writeHead(307, { location: "/next" }).end();
+    else pass();
+  });
+  await assert.rejects(outbound.fetch(slow.url), { name: "TimeoutError" });
+  assert.deepEqual(asked, [60_000]);
+  assert.equal(slow.requests.length, 2);
 });
 
 test("a body that drips is given up when the time of the whole call is over", async () => {

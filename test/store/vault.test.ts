@@ -66,6 +66,12 @@ test("of many that start at once all get the same key, from a file only its owne
   assert.deepEqual(await masterKeyOf({ secretKey: undefined, dataDir }), keys[0]);
 });
 
+test("a key that was put back by hand is the same key, its last line ended or not", async () => {
+  const dataDir = mkdtempSync(join(home, "back-"));
+  writeFileSync(join(dataDir, "secret.key"), "0A".repeat(32));
+  assert.deepEqual(await masterKeyOf({ secretKey: undefined, dataDir }), Buffer.alloc(32, 0x0a));
+});
+
 test("a file that holds no key stops the start and stays as it is", async () => {
   const path = join(home, "secret.key");
   writeFileSync(path, "not a key");

@@ -110,10 +110,10 @@ export const n8nStarted: AgentScript = (_request, response) =>
 /** Flowise's prediction endpoint for the flow `flow-1`, guarded by a key. */
 export const flowise: AgentScript = ({ path, headers, body }, response) => {
   if (headers.authorization !== "Bearer flowise-key") {
-    return sendJson(response, { error: "Unauthorized Access" }, 401);
+    return sendJson(response, { statusCode: 401, success: false, message: "Unauthorized", stack: {} }, 401);
   }
   if (path !== "/api/v1/prediction/flow-1") {
-    const message = `Error: predictionsServices.buildChatflow - Chatflow ${path} not found!`;
+    const message = `Chatflow ${path.split("/").at(-1)} not found`;
     return sendJson(response, { statusCode: 404, success: false, message, stack: {} }, 404);
   }
   const { sessionId } = body.overrideConfig;
@@ -132,7 +132,10 @@ export const langflow: AgentScript = ({ path, headers, body }, response) => {
   if (headers["x-api-key"] !== "langflow-key") {
     return sendJson(response, { detail: "Invalid or missing API key" }, 403);
   }
-  if (path !== "/api/v1/run/flow-1?stream=false") return sendJson(response, { detail: "Not Found" }, 404);
+  if (path !== "/api/v1/run/flow-1?stream=false") {
+    const detail = `Flow identifier ${path.slice(12).split("?", 1)[0]} not found`;
+    return sendJson(response, { detail }, 404);
+  }
   const message = `You said: ${body.input_value}`;
   const source = { id: "ChatOutput-1", display_name: "Chat Output", source: "ChatOutput-1" };
   const output = {
