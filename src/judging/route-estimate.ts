@@ -9,7 +9,7 @@ import { findJudgeAnswers } from "../store/judge-answers.ts";
 import type { Behalf } from "./asking.ts";
 import { budgetFault } from "./budget.ts";
 import { unjudgedBy } from "./faults.ts";
-import { type Basis, scenarioKey } from "./keys.ts";
+import { type Basis, keysOver } from "./keys.ts";
 import { evenly } from "./packing.ts";
 
 /** A rule of thumb of the providers for English. */
@@ -26,9 +26,8 @@ export async function estimateRoute(
   basis: Basis,
   { context, reach: { settings, prices } }: Behalf,
 ): Promise<RouteEstimate> {
-  const open = new Map(
-    scenarios.map(({ scenario }) => [scenarioKey(basis, { scenario, userInput }), scenario]),
-  );
+  const keys = keysOver(basis);
+  const open = new Map(scenarios.map(({ scenario }) => [keys.ofScenario({ scenario, userInput }), scenario]));
   try {
     for (const key of (await findJudgeAnswers(db, [...open.keys()])).keys()) open.delete(key);
     const fault = open.size === 0 ? undefined : await budgetFault(db, context.agentId, settings);

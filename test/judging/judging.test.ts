@@ -11,6 +11,8 @@ import {
   fooled,
   idsOf,
   obliging,
+  refusal,
+  type Script,
   startJudgeServer,
   usage,
   verdictsOf,
@@ -240,6 +242,44 @@ describe("semantic checks", () => {
       index === 0 ? obliging({ verdict: () => "mostly" })(request, index) : completion("no JSON");
     const [answer] = await judging.judgeOf(contextOf(agentId)).ask([semanticQuestion({ threshold: 0.7 })]);
     assert.deepEqual([sound(answer).score, sound(answer).votes.length], [0.75, 1]);
+  });
+
+  it("is not decided by a tie: neither where a vote cannot be had nor where it cannot tell", async () => {
+    const { agentId } = await makeJudgedAgent(db);
+    const judge = judging.judgeOf(contextOf(agentId));
+    const votes = (third: () => ReturnType<typeof completion>): Script => {
+      const said = ["mostly", "partly"];
+      return request => {
+        const verdict = said.shift();
+        return verdict === undefined
+          ? third()
+          : completion({ verdicts: verdictsOf(request, { verdict: () => verdict }) });
+      };
+    };
+    const ask = async (criterion: string, third: Parameters<typeof votes>[0]) => {
+      server.script = votes(third);
+      return (await judge.ask([semanticQuestion({ threshold: 0.7, criteria: [criterion] })]))[0]!;
+    };
+    assert.equal((await ask("Criterion a.", () => completion("no JSON"))).state, "unusable");
+    assert.equal((await ask("Criterion b.", () => refusal(503))).state, "unavailable");
+    const torn = await ask("Criterion c.", () => {
+      const verdicts = verdictsOf(server.requests.at(-1)!, { verdict: () => "cannot_tell" });
+      return completion({ verdicts });
+    });
+    assert.equal(torn.state, "undecided");
+    assert.match((torn as { reason: string }).reason, /as many of its votes reach the threshold as do not/);
+  });
+
+  it("waits for a vote that is lost to an outage, and asks for nothing but that one", async () => {
+    const { agentId } = await makeJudgedAgent(db);
+    const behalf = { runId: randomUUID(), deadlineAt: Date.now() + 900_000 };
+    server.script = (request, index) =>
+      index === 2 ? refusal(503) : obliging({ verdict: () => "mostly" })(request, index);
+    const question = semanticQuestion({ threshold: 0.7 });
+    const [waiting] = await judging.judgeOf(contextOf(agentId, behalf)).ask([question]);
+    assert.equal(waiting?.state, "waiting");
+    const [answer] = await judging.judgeOf(contextOf(agentId, { ...behalf, tries: 1 })).ask([question]);
+    assert.deepEqual([sound(answer).votes.length, server.requests.length], [3, 4]);
   });
 
   it("is undecided where the judge cannot tell, which stands; and is never asked about a reply without a word", async () => {
