@@ -47,8 +47,8 @@ export async function route(
   }
   const told = [...unlabelled.values()];
   const waiting = told.find(({ state }) => state === "waiting");
-  if (waiting) return waiting;
-  if (labels.size === 0 && told[0]) return told[0];
+  const unjudged = waiting ?? (labels.size === 0 ? told[0] : undefined);
+  if (unjudged) return { ...unjudged, spent };
   const { model, promptVersion } = basis;
   return {
     state: "ok",

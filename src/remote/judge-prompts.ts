@@ -17,6 +17,14 @@ export const promptBounds = {
   reference: 8_000,
 };
 
+/** About how many tokens it comes to: four bytes each, so that a sign and a letter of another script weigh more. */
+export function tokensOf({ instructions, material }: Prompt): number {
+  return Math.ceil((Buffer.byteLength(instructions) + Buffer.byteLength(material)) / 4);
+}
+
+/** About what one label or verdict takes, reasons and quotations included. */
+export const answerTokens = { route: 40, semantic: 100 };
+
 /** Asks which scenarios the user's input belongs to. `marker`: 24 hex digits, unguessable and new for every call. */
 export function routingPrompt({ userInput, scenarios }: RouteAsk, marker: string): Prompt {
   const sign = signFor(marker, [userInput]);
