@@ -80,10 +80,12 @@ function posedBy(keys: Keys, question: SemanticQuestion, check: number, vote: nu
 const kind: Kind<PosedAsk, Verdict> = {
   /** A question is never put twice in one call, so votes go apart; so do inputs, though a trace has but one. */
   pack(questions) {
-    const apart = Map.groupBy(questions, ({ ask: { vote, userInput } }) => JSON.stringify([vote, userInput]));
-    return [...apart.values()].flatMap(part =>
-      together([...Map.groupBy(part, ({ ask }) => ask.check).values()], criteriaPerCall),
-    );
+    const by = (name: "vote" | "userInput" | "check") => (part: Question<PosedAsk>[]) => [
+      ...Map.groupBy(part, ({ ask }) => ask[name]).values(),
+    ];
+    return by("vote")(questions)
+      .flatMap(by("userInput"))
+      .flatMap(part => together(by("check")(part), criteriaPerCall));
   },
   async put(line, questions, signal) {
     const shuffled = questions.toSorted((a, b) => (a.key < b.key ? -1 : 1));
