@@ -124,9 +124,9 @@ function answerOf(
 ): SemanticAnswer {
   const fault = gravest(faultsOf(first!, settled));
   if (fault) return unjudged(fault);
-  const lost = gravest(further.flatMap(vote => faultsOf(vote, settled)));
-  const missed = lost && unjudged(lost);
-  if (missed?.state === "waiting") return missed;
+  const lost = further.flatMap(vote => faultsOf(vote, settled)).map(unjudged);
+  const waiting = lost.find(({ state }) => state === "waiting");
+  if (waiting) return waiting;
   const cast = [first!, ...further.filter(vote => verdictsOf(vote, settled))];
   const votes = cast.map(vote => voteOf(verdictsOf(vote, settled)!));
   const deciding = votes[0]!.score === null ? undefined : decidingVote(votes);
@@ -134,7 +134,7 @@ function answerOf(
     const reasons = [...new Set(votes[0]!.verdicts.map(({ reason }) => reason))].join(" ");
     return { state: "undecided", reason: `The judge could not decide: ${reasons}` };
   }
-  if (isTie(votes, threshold)) return missed ?? tied;
+  if (isTie(votes, threshold)) return lost[0] ?? tied;
   const spent = [first!, further.flat()].flatMap(round => spentOn(round, settled) ?? []);
   return {
     state: "ok",
