@@ -273,14 +273,22 @@ describe("semantic checks", () => {
 
   it("waits for a vote that is lost to an outage, and asks for nothing but that one", async () => {
     const { agentId } = await makeJudgedAgent(db);
-    const behalf = { runId: randomUUID(), deadlineAt: Date.now() + 900_000 };
-    server.script = (request, index) =>
-      index === 2 ? refusal(503) : obliging({ verdict: () => "mostly" })(request, index);
-    const question = semanticQuestion({ threshold: 0.7 });
-    const [waiting] = await judging.judgeOf(contextOf(agentId, behalf)).ask([question]);
-    assert.equal(waiting?.state, "waiting");
-    const [answer] = await judging.judgeOf(contextOf(agentId, { ...behalf, tries: 1 })).ask([question]);
-    assert.deepEqual([sound(answer).votes.length, server.requests.length], [3, 4]);
+    for (const [second, votes] of [
+      [undefined, 3],
+      [completion("no JSON"), 2],
+    ] as const) {
+      server.requests.length = 0;
+      const behalf = { runId: randomUUID(), deadlineAt: Date.now() + 900_000 };
+      server.script = (request, index) => {
+        if (index === 1 && second) return second;
+        return index === 2 ? refusal(503) : obliging({ verdict: () => "mostly" })(request, index);
+      };
+      const question = semanticQuestion({ threshold: 0.7, criteria: [`Has ${votes} votes.`] });
+      const [waiting] = await judging.judgeOf(contextOf(agentId, behalf)).ask([question]);
+      assert.equal(waiting?.state, "waiting");
+      const [answer] = await judging.judgeOf(contextOf(agentId, { ...behalf, tries: 1 })).ask([question]);
+      assert.deepEqual([sound(answer).votes.length, server.requests.length], [votes, 4]);
+    }
   });
 
   it("is undecided where the judge cannot tell, which stands; and is never asked about a reply without a word", async () => {
