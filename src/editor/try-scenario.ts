@@ -108,7 +108,7 @@ async function asked(questions: Question[], clock: TrialDeps["clock"], asker: Ab
       const answer = await judge.route(question, signal);
       if (answer.state === "ok" || answer.state === "unusable") items[at] = itemOf(recent, answer);
       else if (!signal.aborted) unavailable = why(answer);
-      if (answer.state === "ok" && answer.spent) spent.push(answer.spent);
+      if (answer.spent) spent.push(answer.spent);
     }
   };
   await Promise.all(Array.from({ length: atOnce }, askOneAfterAnother));

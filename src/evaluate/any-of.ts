@@ -29,7 +29,7 @@ export function anyOf<C, T>(candidates: C[], attempt: (candidate: C) => Try<T>):
     const tried = attempt(candidate);
     if (tried.kind === "holds") return { kind: "holds", value: tried.value };
     if (tried.kind === "fails") values.push(tried.value);
-    if (tried.kind === "skipped") skipped = tried;
+    if (tried.kind === "skipped" && (!skipped || hopeOf(tried) >= hopeOf(skipped))) skipped = tried;
     if (tried.kind === "open") {
       open.semantic.push(...(tried.asked.semantic ?? []));
       open.sandbox.push(...(tried.asked.sandbox ?? []));
@@ -37,6 +37,12 @@ export function anyOf<C, T>(candidates: C[], attempt: (candidate: C) => Try<T>):
   }
   if (open.semantic.length + open.sandbox.length > 0) return { kind: "open", ...open };
   return skipped ?? { kind: "fails", values };
+}
+
+/** Of several reasons the one to tell is that which may still pass: what waits, then what an outage kept away. */
+function hopeOf({ skipped }: { skipped: NonNullable<Check["skipped"]> }): number {
+  if (skipped === "waiting") return 2;
+  return skipped === "judge_unavailable" || skipped === "judge_unusable" ? 1 : 0;
 }
 
 /** The values with each key once, the latest of them. */

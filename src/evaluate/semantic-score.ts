@@ -32,6 +32,12 @@ export function decidingVote(votes: Vote[]): (Vote & { score: number }) | undefi
   return decided.toSorted((a, b) => a.score - b.score)[Math.floor((decided.length - 1) / 2)];
 }
 
+/** Whether as many of the votes that decided reach the threshold as do not: one that is missing would tip them. */
+export function isTie(votes: Vote[], threshold: number): boolean {
+  const scores = votes.flatMap(({ score }) => (score === null ? [] : [score]));
+  return scores.filter(score => score >= threshold).length * 2 === scores.length;
+}
+
 function decided(verdicts: VerdictWord[]): number[] {
   return verdicts.flatMap(verdict => (verdict === "cannot_tell" ? [] : [scores[verdict]]));
 }

@@ -7,23 +7,22 @@ import { visible } from "../model/visible.ts";
  */
 export function suspicionOf(text: string): string | undefined {
   if (hidesWriting(text)) return "It hides writing in characters that nobody sees.";
-  const shown = visible(looked(text))
+  const shown = looked(visible(text).replace(/\s{2,}|[^\S ]/g, " "))
     .normalize("NFKC")
     .toLowerCase()
-    .replaceAll("’", "'")
-    .replace(/\s+/g, " ");
+    .replaceAll("’", "'");
   return signs.find(({ patterns }) => patterns.some(pattern => pattern.test(shown)))?.reason;
 }
 
-// The beginning and the end, as the judge is shown them, and more.
+// Of what is seen, the beginning and the end, as the judge is shown them, and more.
 function looked(text: string): string {
   const [start, end] = [40_000, 20_000];
   return text.length <= start + end ? text : `${text.slice(0, start)}\n${text.slice(-end)}`;
 }
 
-/** Tag characters spell ASCII unseen; flags of regions are the one honest use of them. */
+/** Tag characters spell ASCII unseen; flags of regions, by at most six of them, are the one honest use. */
 function hidesWriting(text: string): boolean {
-  return /[\u{E0020}-\u{E007E}]{4}/u.test(text.replace(/\u{1F3F4}[\u{E0020}-\u{E007F}]+/gu, ""));
+  return /[\u{E0020}-\u{E007E}]{4}/u.test(text.replace(/\u{1F3F4}[\u{E0020}-\u{E007E}]{1,6}\u{E007F}/gu, ""));
 }
 
 // Gaps are bounded, so that no text takes long. "Ignore my last message" and "how do I rate my order" are everyday

@@ -60,7 +60,7 @@ export type AskingDeps = {
 export function openAsking({ db, ledger, connections, clock, onCall }: AskingDeps): Asking {
   /** What is being asked now, by anybody in this process. */
   const underWay = new Map<QuestionKey, Promise<Settled<unknown>>>();
-  const spoiled = openSpoiled(clock);
+  const passing = openPassing(clock);
 
   async function settle<A, V>(kind: Kind<A, V>, asked: Question<A>[], behalf: Behalf, signal?: AbortSignal) {
     const settled = new Map<QuestionKey, Settled<V>>();
@@ -131,10 +131,10 @@ export function openAsking({ db, ledger, connections, clock, onCall }: AskingDep
     if (tries === 0) ledger.countCached(agentId, known.size);
     for (const { key } of questions) {
       const answer = known.get(key);
-      const fault = spoiled.of(behalf.context, key);
+      const earlier = passing.of(behalf.context, key) as Settled<V> | undefined;
       if (answer !== undefined)
         settled.set(key, { state: "ok", value: JSON.parse(answer) as V, spent: null });
-      else if (fault) settled.set(key, fault);
+      else if (earlier) settled.set(key, earlier.state === "ok" ? { ...earlier, spent: null } : earlier);
     }
     // What an answer leaves out is asked for once more, all of it together.
     let open = questions.filter(({ key }) => !settled.has(key));
@@ -145,7 +145,9 @@ export function openAsking({ db, ledger, connections, clock, onCall }: AskingDep
       }
       open = open.filter(({ key }) => settled.get(key) === unsaid);
     }
-    spoiled.remember(behalf.context, settled);
+    const isPassing = (answer: Settled<V>) =>
+      answer.state === "ok" ? !kind.isLasting(answer.value) : answer.state === "unusable";
+    passing.remember(behalf.context, new Map([...settled].filter(([, answer]) => isPassing(answer))));
     return settled;
   }
 
@@ -248,21 +250,17 @@ async function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined
   }
 }
 
-/** Answers that could not be relied on, so that a run which comes back does not ask the same again. */
-function openSpoiled(clock: Pick<Clock, "now">) {
-  const byRun = new Map<string, { until: number; faults: Map<QuestionKey, Fault> }>();
+/** Answers that stand for their run alone, so that one which comes back does not ask the same again. */
+function openPassing(clock: Pick<Clock, "now">) {
+  const byRun = new Map<string, { until: number; answers: Map<QuestionKey, Settled<unknown>> }>();
   return {
     of: ({ runId }: JudgeContext, key: QuestionKey) =>
-      runId === null ? undefined : byRun.get(runId)?.faults.get(key),
+      runId === null ? undefined : byRun.get(runId)?.answers.get(key),
     remember({ runId, deadlineAt }: JudgeContext, settled: Map<QuestionKey, Settled<unknown>>): void {
-      if (runId === null || deadlineAt === null) return;
+      if (runId === null || deadlineAt === null || settled.size === 0) return;
       for (const [id, { until }] of byRun) if (until < clock.now()) byRun.delete(id);
-      for (const [key, answer] of settled) {
-        if (answer.state !== "unusable") continue;
-        const known = byRun.get(runId) ?? { until: deadlineAt, faults: new Map<QuestionKey, Fault>() };
-        known.faults.set(key, answer);
-        byRun.set(runId, known);
-      }
+      const known = byRun.get(runId)?.answers ?? [];
+      byRun.set(runId, { until: deadlineAt, answers: new Map([...known, ...settled]) });
     },
   };
 }

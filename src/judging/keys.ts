@@ -12,14 +12,35 @@ export type Basis = {
 /** 64 hex digits. */
 export type QuestionKey = string;
 
-export function scenarioKey(basis: Basis, { scenario, userInput }: ScenarioAsk): QuestionKey {
-  return hash("route", basis, [scenario, normal(userInput)]);
+export type Keys = {
+  ofScenario(ask: ScenarioAsk): QuestionKey;
+  ofCriterion(ask: CriterionAsk): QuestionKey;
+};
+
+/** For the questions of one asker: the texts of a trace are looked through once, however many ask about them. */
+export function keysOver(basis: Basis): Keys {
+  const same = perText(text => hash([normal(text)]));
+  const { projectId, promptVersion, provider, url, model } = basis;
+  const shared = [projectId, promptVersion, provider, url, model];
+  return {
+    ofScenario: ({ scenario, userInput }) => hash(["route", ...shared, scenario, same(userInput)]),
+    ofCriterion({ criterion, scenario, reference, userInput, reply, vote }) {
+      const input = userInput === null ? null : same(userInput);
+      return hash(["semantic", ...shared, criterion, scenario, reference ?? null, input, same(reply), vote]);
+    },
+  };
 }
 
-export function criterionKey(basis: Basis, ask: CriterionAsk): QuestionKey {
-  const { criterion, scenario, reference, userInput, reply, vote } = ask;
-  const input = userInput === null ? null : normal(userInput);
-  return hash("semantic", basis, [criterion, scenario, reference ?? null, input, normal(reply), vote]);
+/** The same function, remembering what it said of each text. */
+export function perText<V>(of: (text: string) => V): (text: string) => V {
+  const said = new Map<string, V>();
+  return text => {
+    const known = said.get(text);
+    if (known !== undefined || said.has(text)) return known as V;
+    const value = of(text);
+    said.set(text, value);
+    return value;
+  };
 }
 
 export type ScenarioAsk = { scenario: string; userInput: string };
@@ -34,14 +55,15 @@ export type CriterionAsk = {
   vote: number;
 };
 
-function hash(kind: string, basis: Basis, parts: (string | number | null)[]): QuestionKey {
-  const { projectId, promptVersion, provider, url, model } = basis;
-  return createHash("sha256")
-    .update(JSON.stringify([kind, projectId, promptVersion, provider, url, model, ...parts]))
-    .digest("hex");
+function hash(parts: (string | number | null)[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 
 /** What differs in nothing but spaces and in what nobody sees is the same text. */
 function normal(text: string): string {
-  return visible(text).normalize("NFC").replace(/\s+/g, " ").trim();
+  // Single spaces, which a long text has the most of, are left as they are.
+  return visible(text)
+    .normalize("NFC")
+    .replace(/\s{2,}|[^\S ]/g, " ")
+    .trim();
 }

@@ -1,21 +1,17 @@
-// What a routing question would take, guessed by the length of what would be sent; nothing is asked.
+// What a routing question would take, guessed by the size of what would be sent; nothing is asked.
 import type { RouteEstimate, RoutingQuestion } from "../model/judge.ts";
 import { scenariosPerCall } from "../model/judge-call.ts";
 import { costOf, priceOf } from "../model/prices.ts";
 import type { Clock } from "../remote/clock.ts";
-import { routingPrompt } from "../remote/judge-prompts.ts";
+import { answerTokens, routingPrompt, tokensOf } from "../remote/judge-prompts.ts";
 import { type Database, isTransient } from "../store/db.ts";
 import { findJudgeAnswers } from "../store/judge-answers.ts";
 import type { Behalf } from "./asking.ts";
 import { budgetFault } from "./budget.ts";
 import { unjudgedBy } from "./faults.ts";
-import { type Basis, scenarioKey } from "./keys.ts";
+import { type Basis, keysOver } from "./keys.ts";
 import { evenly } from "./packing.ts";
 
-/** A rule of thumb of the providers for English. */
-const charactersPerToken = 4;
-/** A label with its short reason. */
-const outputTokensPerScenario = 30;
 /** As long as a real one. */
 const marker = "0".repeat(24);
 
@@ -26,9 +22,8 @@ export async function estimateRoute(
   basis: Basis,
   { context, reach: { settings, prices } }: Behalf,
 ): Promise<RouteEstimate> {
-  const open = new Map(
-    scenarios.map(({ scenario }) => [scenarioKey(basis, { scenario, userInput }), scenario]),
-  );
+  const keys = keysOver(basis);
+  const open = new Map(scenarios.map(({ scenario }) => [keys.ofScenario({ scenario, userInput }), scenario]));
   try {
     for (const key of (await findJudgeAnswers(db, [...open.keys()])).keys()) open.delete(key);
     const fault = open.size === 0 ? undefined : await budgetFault(db, context.agentId, settings);
@@ -38,13 +33,11 @@ export async function estimateRoute(
     return { state: "unavailable", reason: "The service's database is away." };
   }
   const calls = evenly([...open.values()], scenariosPerCall);
-  const characters = calls.map(pack => {
+  const inputTokens = calls.reduce((sum, pack) => {
     const asked = pack.map((scenario, at) => ({ id: `s${at + 1}`, scenario }));
-    const { instructions, material } = routingPrompt({ userInput, scenarios: asked }, marker);
-    return instructions.length + material.length;
-  });
-  const inputTokens = Math.ceil(characters.reduce((sum, length) => sum + length, 0) / charactersPerToken);
-  const outputTokens = open.size * outputTokensPerScenario;
+    return sum + tokensOf(routingPrompt({ userInput, scenarios: asked }, marker));
+  }, 0);
+  const outputTokens = open.size * answerTokens.route;
   const price = priceOf(prices, basis, new Date(clock.now()).toISOString().slice(0, 10));
   const { model, promptVersion } = basis;
   return {

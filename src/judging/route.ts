@@ -5,7 +5,7 @@ import { type JudgeCall, type LineReply, scenariosPerCall } from "../model/judge
 import type { Clock } from "../remote/clock.ts";
 import type { Asking, Behalf, Kind, Question } from "./asking.ts";
 import { unjudgedBy } from "./faults.ts";
-import { type Basis, type QuestionKey, type ScenarioAsk, scenarioKey } from "./keys.ts";
+import { type Basis, keysOver, type QuestionKey, type ScenarioAsk } from "./keys.ts";
 import { evenly } from "./packing.ts";
 
 export type RouteDeps = {
@@ -23,9 +23,10 @@ export async function route(
   behalf: Behalf,
   signal?: AbortSignal,
 ): Promise<RoutingAnswer> {
+  const keys = keysOver(basis);
   const questions = scenarios.map(({ testId, scenario }): Question<ScenarioAsk> => {
     const ask = { scenario, userInput };
-    return { key: scenarioKey(basis, ask), ask, testIds: [testId] };
+    return { key: keys.ofScenario(ask), ask, testIds: [testId] };
   });
   const spent: RouteSpent = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 };
   const onCall = (call: JudgeCall, costUsd: number | null) => {
@@ -46,8 +47,8 @@ export async function route(
   }
   const told = [...unlabelled.values()];
   const waiting = told.find(({ state }) => state === "waiting");
-  if (waiting) return waiting;
-  if (labels.size === 0 && told[0]) return told[0];
+  const unjudged = waiting ?? (labels.size === 0 ? told[0] : undefined);
+  if (unjudged) return { ...unjudged, spent };
   const { model, promptVersion } = basis;
   return {
     state: "ok",

@@ -1,12 +1,12 @@
 // Whether replies meet criteria: verdicts from few calls, more votes where it is close, a score for each check.
-import { decidingVote, isNearThreshold, scoreOfVerdicts } from "../evaluate/semantic-score.ts";
-import type { SemanticAnswer, SemanticQuestion, Spent, VerdictWord, Vote } from "../model/judge.ts";
+import { decidingVote, isNearThreshold, isTie, scoreOfVerdicts } from "../evaluate/semantic-score.ts";
+import type { SemanticAnswer, SemanticQuestion, Spent, Unjudged, VerdictWord, Vote } from "../model/judge.ts";
 import { criteriaPerCall } from "../model/judge-call.ts";
 import { hasWord } from "../model/visible.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Asking, Behalf, Kind, Question, Settled } from "./asking.ts";
 import { type Fault, gravest, unjudgedBy } from "./faults.ts";
-import { type Basis, type CriterionAsk, criterionKey, type QuestionKey } from "./keys.ts";
+import { type Basis, type CriterionAsk, type Keys, keysOver, perText, type QuestionKey } from "./keys.ts";
 import { together } from "./packing.ts";
 import { byKey } from "./route.ts";
 
@@ -31,37 +31,27 @@ export async function ask(
   behalf: Behalf,
   signal?: AbortSignal,
 ): Promise<SemanticAnswer[]> {
-  const worded = questions.flatMap((question, check) =>
-    hasWord(question.response) ? [{ question, check }] : [],
-  );
-  const posedOf = (question: SemanticQuestion, check: number, vote: number) =>
-    posed(basis, question, check, vote);
-  const first = worded.flatMap(({ question, check }) => posedOf(question, check, 1));
-  const settled = await asking.settle(kind, first, behalf, signal);
-  const close = worded.filter(({ question, check }) => {
-    const verdicts = verdictsOf(posedOf(question, check, 1), settled);
-    return (
-      verdicts &&
-      isNearThreshold(
-        verdicts.map(({ verdict }) => verdict),
-        question.threshold,
-      )
-    );
+  const keys = keysOver(basis);
+  const suspicious = perText(suspicionOf);
+  const posed = (check: number, vote: number) => posedBy(keys, questions[check]!, check, vote);
+  const worded = questions.flatMap(({ response }, check) => (hasWord(response) ? [check] : []));
+  const first = new Map(worded.map(check => [check, posed(check, 1)]));
+  const settled = await asking.settle(kind, [...first.values()].flat(), behalf, signal);
+  const close = worded.filter(check => {
+    const verdicts = verdictsOf(first.get(check)!, settled)?.map(({ verdict }) => verdict);
+    return verdicts && isNearThreshold(verdicts, questions[check]!.threshold);
   });
-  const further = close.flatMap(({ question, check }) =>
-    [2, 3].flatMap(vote => posedOf(question, check, vote)),
-  );
-  for (const [key, answer] of await asking.settle(kind, further, behalf, signal)) settled.set(key, answer);
+  const further = new Map(close.map(check => [check, [posed(check, 2), posed(check, 3)]]));
+  const added = await asking.settle(kind, [...further.values()].flat(2), behalf, signal);
+  for (const [key, answer] of added) settled.set(key, answer);
 
-  return questions.map((question, check): SemanticAnswer => {
-    if (!hasWord(question.response)) return wordless;
-    const votes = [1, 2, 3].map(vote => posedOf(question, check, vote));
-    const answer = answerOf(votes, settled, basis);
-    if (answer.state !== "ok") {
-      return answer.state === "undecided" ? answer : unjudgedBy(answer, behalf.context, clock);
-    }
-    const suspicious = suspicionOf(question.response);
-    return suspicious === undefined ? answer : { ...answer, suspicious };
+  return questions.map(({ response, threshold }, check): SemanticAnswer => {
+    const votes = first.get(check);
+    if (!votes) return wordless;
+    const unjudged = (fault: Fault) => unjudgedBy(fault, behalf.context, clock);
+    const answer = answerOf([votes, ...(further.get(check) ?? [])], settled, { threshold, basis, unjudged });
+    const why = suspicious(response);
+    return answer.state !== "ok" || why === undefined ? answer : { ...answer, suspicious: why };
   });
 }
 
@@ -71,24 +61,31 @@ const wordless = {
   reason: "The reply has no word in it, so it was not put to the judge.",
 } as const;
 
-function posed(basis: Basis, question: SemanticQuestion, check: number, vote: number): Question<PosedAsk>[] {
+const tied = {
+  state: "undecided",
+  reason: "The judge could not decide: as many of its votes reach the threshold as do not.",
+} as const;
+
+function posedBy(keys: Keys, question: SemanticQuestion, check: number, vote: number): Question<PosedAsk>[] {
   const { testId, scenario, reference, userInput, response: reply } = question;
   return question.criteria.map(criterion => {
     const ask = {
       ...{ criterion, scenario, userInput, reply, vote, check },
       ...(reference === undefined ? {} : { reference }),
     };
-    return { key: criterionKey(basis, ask), ask, testIds: [testId] };
+    return { key: keys.ofCriterion(ask), ask, testIds: [testId] };
   });
 }
 
 const kind: Kind<PosedAsk, Verdict> = {
   /** A question is never put twice in one call, so votes go apart; so do inputs, though a trace has but one. */
   pack(questions) {
-    const apart = Map.groupBy(questions, ({ ask: { vote, userInput } }) => JSON.stringify([vote, userInput]));
-    return [...apart.values()].flatMap(part =>
-      together([...Map.groupBy(part, ({ ask }) => ask.check).values()], criteriaPerCall),
-    );
+    const by = (name: "vote" | "userInput" | "check") => (part: Question<PosedAsk>[]) => [
+      ...Map.groupBy(part, ({ ask }) => ask[name]).values(),
+    ];
+    return by("vote")(questions)
+      .flatMap(by("userInput"))
+      .flatMap(part => together(by("check")(part), criteriaPerCall));
   },
   async put(line, questions, signal) {
     const shuffled = questions.toSorted((a, b) => (a.key < b.key ? -1 : 1));
@@ -114,25 +111,30 @@ function verdictsOf(questions: Question<PosedAsk>[], settled: AllSettled): Verdi
   return verdicts.length === questions.length ? verdicts : undefined;
 }
 
-/** From the first vote, and from the further ones as far as they were asked for and could be had. */
+type Means = { threshold: number; basis: Basis; unjudged: (fault: Fault) => Unjudged };
+
+/**
+ * From the first vote, and from the further ones as far as they were asked for and could be had. What keeps one of these
+ * from being had never turns the outcome: it is waited for, or else the others decide where they agree.
+ */
 function answerOf(
   [first, ...further]: Question<PosedAsk>[][],
   settled: AllSettled,
-  { model, promptVersion }: Basis,
-): (SemanticAnswer & { state: "ok" | "undecided" }) | Fault {
-  const faults = first!.flatMap(({ key }) => {
-    const answer = settled.get(key)!;
-    return answer.state === "ok" ? [] : [answer];
-  });
-  const fault = gravest(faults);
-  if (fault) return fault;
+  { threshold, basis: { model, promptVersion }, unjudged }: Means,
+): SemanticAnswer {
+  const fault = gravest(faultsOf(first!, settled));
+  if (fault) return unjudged(fault);
+  const lost = further.flatMap(vote => faultsOf(vote, settled)).map(unjudged);
+  const waiting = lost.find(({ state }) => state === "waiting");
+  if (waiting) return waiting;
   const cast = [first!, ...further.filter(vote => verdictsOf(vote, settled))];
   const votes = cast.map(vote => voteOf(verdictsOf(vote, settled)!));
-  const deciding = decidingVote(votes);
+  const deciding = votes[0]!.score === null ? undefined : decidingVote(votes);
   if (!deciding) {
     const reasons = [...new Set(votes[0]!.verdicts.map(({ reason }) => reason))].join(" ");
     return { state: "undecided", reason: `The judge could not decide: ${reasons}` };
   }
+  if (isTie(votes, threshold)) return lost[0] ?? tied;
   const spent = [first!, further.flat()].flatMap(round => spentOn(round, settled) ?? []);
   return {
     state: "ok",
@@ -143,6 +145,13 @@ function answerOf(
     cached: spent.length === 0,
     ...(spent.length === 0 ? {} : { spent: sum(spent) }),
   };
+}
+
+function faultsOf(vote: Question<PosedAsk>[], settled: AllSettled): Fault[] {
+  return vote.flatMap(({ key }) => {
+    const answer = settled.get(key)!;
+    return answer.state === "ok" ? [] : [answer];
+  });
 }
 
 function voteOf(verdicts: Verdict[]): Vote {

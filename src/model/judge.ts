@@ -44,7 +44,7 @@ export type RoutingAnswer =
       /** What was asked for it; without calls where all of it was known before. */
       spent?: RouteSpent;
     } & Partial<JudgedBy>)
-  | Unjudged;
+  | (Unjudged & { spent?: RouteSpent });
 
 /** `costUsd` is null where the price of a call is not known. */
 export type RouteSpent = { calls: number; inputTokens: number; outputTokens: number; costUsd: number | null };

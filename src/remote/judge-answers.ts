@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { RouteLabels, Verdicts } from "../model/judge-call.ts";
 import { hasWord, visible } from "../model/visible.ts";
 import { isAboutAbsence } from "./judge-absence.ts";
-import type { Posed } from "./judge-prompts.ts";
+import { gap, type Posed } from "./judge-prompts.ts";
 
 /** What was read, or in a sentence that begins with "It" why nothing could be. */
 export type Read<T> = { ok: true; value: T } | { ok: false; why: string };
@@ -128,18 +128,40 @@ function jsonIn(text: string): unknown {
   }
 }
 
-// Words only, in order: judges change quotation marks, spacing and markup when they copy, and elide with dots.
+/** Whether its passages, which dots may part, stand in the reply in this order, each from one end of a word to another. */
 function quotes(reply: string, evidence: string): boolean {
-  const shown = words(reply);
-  return evidence.split(/\.{3}|…/).every(fragment => shown.includes(words(fragment)));
+  const shown = reply.split(gap).map(words).join(gap);
+  let from = 0;
+  return evidence.split(/\.{3}|…/).every(part => {
+    const passage = words(part);
+    const at = placeOf(passage, shown, from);
+    from = at + passage.length;
+    return at !== -1;
+  });
 }
 
+// By its words alone: judges change quotation marks, spacing and markup when they copy.
 function words(text: string): string {
   return visible(text)
     .normalize("NFKC")
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, " ")
     .trim();
+}
+
+/** -1 where it is not: "possible" does not stand in "impossible", nor 5 in 15. */
+function placeOf(passage: string, text: string, from: number): number {
+  for (let at = text.indexOf(passage, from); at !== -1; at = text.indexOf(passage, at + 1)) {
+    if (isApart(text, at) && isApart(text, at + passage.length)) return at;
+  }
+  return -1;
+}
+
+/** Whether no word goes on there, as far as the script parts its words. */
+function isApart(text: string, at: number): boolean {
+  return !/^[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}\p{M}]{2}$/u.test(
+    text.slice(at - 1, at + 1),
+  );
 }
 
 function shortened(text: string, max = 300): string {

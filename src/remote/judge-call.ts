@@ -66,9 +66,14 @@ function answered({ content, finishReason, usage }: Awaited<ReturnType<LanguageM
     state: "answered" as const,
     text: textOf(content),
     spoiled: spoiling[finishReason.unified],
-    inputTokens: usage.inputTokens.total ?? 0,
-    outputTokens: usage.outputTokens.total ?? 0,
+    inputTokens: tokens(usage.inputTokens.total),
+    outputTokens: tokens(usage.outputTokens.total),
   };
+}
+
+// What a server says that no call can take must not keep the call from being counted.
+function tokens(said: number | undefined): number {
+  return Math.min(Math.max(Math.round(said ?? 0), 0), 100_000_000);
 }
 
 const spoiling: Record<string, string | undefined> = {

@@ -6,7 +6,14 @@ import { type Clock, systemClock } from "./clock.ts";
 import { answerSchemas, type Read, readLabels, readVerdicts } from "./judge-answers.ts";
 import { createBounds } from "./judge-bounds.ts";
 import { type Came, createCaller } from "./judge-call.ts";
-import { type Prompt, promptVersion, routingPrompt, semanticPrompt } from "./judge-prompts.ts";
+import {
+  answerTokens,
+  type Prompt,
+  promptVersion,
+  routingPrompt,
+  semanticPrompt,
+  tokensOf,
+} from "./judge-prompts.ts";
 
 export type LineOptions = {
   log: Pick<Logger, "info" | "warn">;
@@ -112,13 +119,6 @@ function outcomeOf<T>(
   if (came.spoiled !== undefined) return { state: "unusable", reason: came.spoiled };
   const found = read(came.text);
   return found.ok ? { state: "ok", value: found.value } : { state: "unusable", reason: found.why };
-}
-
-/** About what one label or verdict takes, reasons and quotations included. */
-const answerTokens = { route: 40, semantic: 100 };
-
-function tokensOf({ instructions, material }: Prompt): number {
-  return Math.ceil((Buffer.byteLength(instructions) + Buffer.byteLength(material)) / 4);
 }
 
 function newMarker(): string {

@@ -3,7 +3,7 @@ import type { RouteAsk, SemanticAsk } from "../model/judge-call.ts";
 import { visible } from "../model/visible.ts";
 
 /** Raised whenever anything here, or the reading of answers, changes what a model may answer or what becomes of it. */
-export const promptVersion = "2";
+export const promptVersion = "3";
 
 /** One call: `material` is the only part that holds text from a trace. */
 export type Prompt = { instructions: string; material: string };
@@ -17,6 +17,14 @@ export const promptBounds = {
   reference: 8_000,
 };
 
+/** About how many tokens it comes to: four bytes each, so that a sign and a letter of another script weigh more. */
+export function tokensOf({ instructions, material }: Prompt): number {
+  return Math.ceil((Buffer.byteLength(instructions) + Buffer.byteLength(material)) / 4);
+}
+
+/** About what one label or verdict takes, reasons and quotations included. */
+export const answerTokens = { route: 40, semantic: 100 };
+
 /** Asks which scenarios the user's input belongs to. `marker`: 24 hex digits, unguessable and new for every call. */
 export function routingPrompt({ userInput, scenarios }: RouteAsk, marker: string): Prompt {
   const sign = signFor(marker, [userInput]);
@@ -28,11 +36,14 @@ export function routingPrompt({ userInput, scenarios }: RouteAsk, marker: string
     ),
     material: enclosed(
       marker,
-      { user_input: marked(userInput, promptBounds.userInput, sign) },
+      { user_input: marked(bounded(userInput, promptBounds.userInput), sign) },
       `Label each of the ${scenarios.length} scenarios of your instructions once. Answer with the JSON object only.`,
     ),
   };
 }
+
+/** Stands in a reply where its middle was left out; no text that is shown has it. */
+export const gap = "\0";
 
 /** A criterion as the model knows it. `id` is the asker's; null for the one whose answer is known. */
 export type Posed = { id: string | null; criterion: string; reply: string };
@@ -53,9 +64,8 @@ export function semanticPrompt(
   marker: string,
 ): SemanticPrompt {
   const sign = signFor(marker, [userInput ?? "", ...replies.map(({ text }) => text)]);
-  const shown = new Map(
-    replies.map(({ id, text }) => [id, asShown(text, promptBounds.reply).replaceAll(sign, "")]),
-  );
+  const cut = replies.map(({ id, text }) => ({ id, text: bounded(text, promptBounds.reply) }));
+  const shown = new Map(cut.map(({ id, text }) => [id, quotable(text).replaceAll(sign, "")]));
   const { canary, at } = canaryAmong(criteria, [...shown.values()], marker);
   const all = criteria.toSpliced(at, 0, canary);
   const situations = situationsOf(criteria);
@@ -77,8 +87,8 @@ export function semanticPrompt(
     material: enclosed(
       marker,
       {
-        user_input: userInput === null ? null : marked(userInput, promptBounds.userInput, sign),
-        replies: replies.map(({ id, text }) => ({ id, text: marked(text, promptBounds.reply, sign) })),
+        user_input: userInput === null ? null : marked(bounded(userInput, promptBounds.userInput), sign),
+        replies: cut.map(({ id, text }) => ({ id, text: marked(text, sign) })),
       },
       `Give one verdict for each of the ${listed.length} criteria of your instructions. Answer with the JSON object only.`,
     ),
@@ -186,24 +196,25 @@ function signFor(marker: string, texts: string[]): string {
 
 type Bounded = string | { start: string; end: string; characters_left_out: number };
 
-// Says by its shape that something is missing: a note inside the text could be forged by the text. Cut before
-// it is cleaned, so that a text of 30 MB costs no more than one of the bound.
+// Says by its shape that something is missing: a note inside the text could be forged by the text. Cleaned before it is
+// cut, and of long blanks too, so that nobody fills the beginning and the end with what is not seen.
 function bounded(text: string, max: number): Bounded {
-  if (text.length <= max) return visible(text);
-  const start = visible(text.slice(0, Math.ceil((max * 2) / 3)));
-  const end = visible(text.slice(text.length - Math.floor(max / 3)));
-  return { start, end, characters_left_out: text.length - max };
+  const whole = visible(text);
+  if (whole.length <= max) return whole;
+  const dense = whole.replace(/(\s{16})\s+/g, "$1");
+  if (dense.length <= max) return dense;
+  const start = dense.slice(0, Math.ceil((max * 2) / 3)).toWellFormed();
+  const end = dense.slice(dense.length - Math.floor(max / 3)).toWellFormed();
+  return { start, end, characters_left_out: dense.length - max };
 }
 
-function asShown(text: string, max: number): string {
-  const shown = bounded(text, max);
-  return typeof shown === "string" ? shown : `${shown.start}\n${shown.end}`;
-}
-
-function marked(text: string, max: number, sign: string): Bounded {
-  const shown = bounded(text, max);
+function marked(shown: Bounded, sign: string): Bounded {
   if (typeof shown === "string") return signed(shown, sign);
   return { ...shown, start: signed(shown.start, sign), end: signed(shown.end, sign) };
+}
+
+function quotable(shown: Bounded): string {
+  return typeof shown === "string" ? shown : `${shown.start}${gap}${shown.end}`;
 }
 
 // Before every word, and within long runs too: not every script parts its words.

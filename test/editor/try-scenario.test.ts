@@ -203,8 +203,9 @@ describe("a scenario that is tried", () => {
         ? labelled("match")
         : input === "silent"
           ? { state: "ok", labels: new Map() }
-          : { state: "unusable", reason: "It was no JSON." };
+          : { state: "unusable", reason: "It was no JSON.", spent };
     const tried = await tryIt();
+    assert.deepEqual([tried.calls, tried.costUsd], [2, 0.5]);
     assert.deepEqual(
       tried.items.map(({ label, reason }) => [label, reason]),
       [

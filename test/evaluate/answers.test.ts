@@ -125,6 +125,16 @@ suite("semantic checks", () => {
       semantic: response => (response === "b" ? outage("unavailable") : scored(0.1)),
     });
     assert.equal(mixed.result.checks[0]?.skipped, "judge_unavailable");
+    const unheard: Record<string, SemanticAnswer> = {
+      a: outage("undecided"),
+      b: { state: "waiting", reason: "The judge is waiting.", nextTryAt: 1 },
+      c: outage("unavailable"),
+    };
+    const skippedOf = (states: Record<string, SemanticAnswer>) =>
+      judged(fields, spans, { semantic: response => states[response]! }).result.checks[0]?.skipped;
+    assert.equal(skippedOf(unheard), "waiting");
+    assert.equal(skippedOf({ ...unheard, b: unheard["a"]! }), "judge_unavailable");
+    assert.equal(skippedOf({ a: unheard["c"]!, b: unheard["a"]!, c: unheard["a"]! }), "judge_unavailable");
     const none = judged(fields, spans, { semantic: response => scored(response === "c" ? 0.6 : 0.1) });
     assert.deepEqual([none.result.checks[0]?.outcome, none.result.checks[0]?.score], ["failed", 0.6]);
   });

@@ -10,7 +10,15 @@ import { replaceJudgePrices } from "../../src/store/judge-prices.ts";
 import { findJudgeToday, updateJudgeSettings } from "../../src/store/judge-settings.ts";
 import { deleteTrace } from "../../src/store/traces.ts";
 import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../store/make-write.ts";
-import { completion, obliging, refusal, startJudgeServer, usage } from "../support/judge-server.ts";
+import {
+  completion,
+  json,
+  obliging,
+  refusal,
+  startJudgeServer,
+  usage,
+  verdictsOf,
+} from "../support/judge-server.ts";
 import { contextOf, openTestJudging, semanticQuestion } from "../support/judging.ts";
 
 const { db, other, close } = await openTwice();
@@ -108,6 +116,28 @@ describe("a call", () => {
     );
     const { costUsd, unpricedTokens, calls } = await findJudgeToday(db, sender.agentId);
     assert.deepEqual([calls, costUsd, unpricedTokens], [2, 0, perCall]);
+  });
+
+  it("is kept and counted, whatever a server says that it took", async () => {
+    for (const [said, kept] of [
+      [1e15, 100_000_000],
+      [-5, 0],
+      [3.7, 4],
+    ] as const) {
+      const sender = await makeSender(db);
+      server.script = request => {
+        const message = { role: "assistant", content: JSON.stringify({ verdicts: verdictsOf(request) }) };
+        const usage = { prompt_tokens: said, completion_tokens: said };
+        return json(200, { choices: [{ index: 0, message, finish_reason: "stop" }], usage });
+      };
+      const context = await run(sender);
+      for (const _ of [1, 2]) assert.equal((await ask(context, "First."))[0]?.state, "ok");
+      assert.deepEqual(
+        (await listJudgeCalls(db, context.runId!)).map(call => [call.inputTokens, call.outputTokens]),
+        [[kept, kept]],
+      );
+      assert.equal((await findJudgeToday(db, sender.agentId)).inputTokens, kept);
+    }
   });
 
   it("goes with its trace, and none is kept of a trace that is gone already", async () => {

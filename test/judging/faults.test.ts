@@ -120,15 +120,23 @@ describe("a judge that cannot be relied on", () => {
   it("is not asked the same again by the run that comes back", async () => {
     const { agentId } = await makeJudgedAgent(db, 0);
     const judging = openTestJudging(db, fresh(), { clock });
-    server.script = () => completion("no JSON");
-    const run = { runId: randomUUID(), deadlineAt: now + 900_000 };
-    for (const tries of [0, 1]) {
-      const [answer] = await judging.judgeOf(contextOf(agentId, { ...run, tries })).ask([semanticQuestion()]);
-      assert.equal(answer?.state, "unusable");
+    const misquoted = obliging({ evidence: () => "It is in Paris." });
+    for (const [script, state] of [
+      [() => completion("no JSON"), "unusable"],
+      [misquoted, "undecided"],
+    ] as const) {
+      server.requests.length = 0;
+      server.script = script;
+      const question = semanticQuestion({ criteria: [`Is ${state}.`] });
+      const run = { runId: randomUUID(), deadlineAt: now + 900_000 };
+      for (const tries of [0, 1]) {
+        const [answer] = await judging.judgeOf(contextOf(agentId, { ...run, tries })).ask([question]);
+        assert.equal(answer?.state, state);
+      }
+      assert.equal(server.requests.length, 1);
+      await judging.judgeOf(contextOf(agentId, { ...run, runId: randomUUID() })).ask([question]);
+      assert.equal(server.requests.length, 2);
     }
-    assert.equal(server.requests.length, 1);
-    await judging.judgeOf(contextOf(agentId, { ...run, runId: randomUUID() })).ask([semanticQuestion()]);
-    assert.equal(server.requests.length, 2);
     await judging.close();
   });
 });

@@ -84,9 +84,9 @@ async function estimate(count: number, judge = judgeOf()) {
 
 test("nothing is asked for it, and each sixteen scenarios are a call", async () => {
   const one = await estimate(1);
-  assert.deepEqual([one.calls, one.outputTokens, one.costUsd, one.model], [1, 30, null, "local"]);
+  assert.deepEqual([one.calls, one.outputTokens, one.costUsd, one.model], [1, 40, null, "local"]);
   const many = await estimate(33);
-  assert.deepEqual([many.calls, many.outputTokens], [3, 990]);
+  assert.deepEqual([many.calls, many.outputTokens], [3, 1_320]);
   assert.ok(one.inputTokens > 100 && many.inputTokens > one.inputTokens * 2);
   assert.equal(asked.length, 0);
 });
@@ -96,7 +96,7 @@ test("what was answered before costs nothing, whatever white space the input bea
   const routed = (await judge.route(question(2))) as RoutingAnswer & { state: "ok" };
   assert.deepEqual(routed.spent, { calls: 1, inputTokens: 1_000, outputTokens: 100, costUsd: null });
   const again = await judge.estimateRoute!({ ...question(3), userInput: " Where is\nmy parcel? " });
-  assert.deepEqual(again.state === "ok" && [again.calls, again.outputTokens], [1, 30]);
+  assert.deepEqual(again.state === "ok" && [again.calls, again.outputTokens], [1, 40]);
   const known = await estimate(2);
   assert.deepEqual([known.calls, known.inputTokens, known.outputTokens], [0, 0, 0]);
   const cached = (await judge.route(question(2))) as RoutingAnswer & { state: "ok" };

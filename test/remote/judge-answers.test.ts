@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { scoreOfVerdicts } from "../../src/evaluate/semantic-score.ts";
 import { isAboutAbsence } from "../../src/remote/judge-absence.ts";
 import { readLabels, readVerdicts } from "../../src/remote/judge-answers.ts";
-import type { Posed } from "../../src/remote/judge-prompts.ts";
+import { gap, type Posed } from "../../src/remote/judge-prompts.ts";
 
 const labels = (...entries: unknown[]) => JSON.stringify({ labels: entries });
 const said = (id: string, label: string, why = "because") => ({ id, why, label });
@@ -150,7 +150,15 @@ describe("verdicts", () => {
     });
   }
 
-  for (const evidence of ["in Paris", "Your parcel … in Paris", "on Tuesday in Lyon"]) {
+  for (const evidence of [
+    "in Paris",
+    "Your parcel … in Paris",
+    "on Tuesday in Lyon",
+    "on Tuesday … in Lyon",
+    "arcel is in Ly",
+    "the 4",
+    "r",
+  ]) {
     it(`in favour do not stand on one that is not: ${JSON.stringify(evidence)}`, () => {
       assert.deepEqual(one("Says where.", "met", evidence), { "asked-1": "cannot_tell" });
       assert.deepEqual(one("Says where.", "mostly", evidence), { "asked-1": "cannot_tell" });
@@ -158,6 +166,48 @@ describe("verdicts", () => {
       assert.deepEqual(one("Does not say where.", "met", evidence), { "asked-1": "cannot_tell" });
     });
   }
+
+  it("in favour stand on whole words only, where the script parts them", () => {
+    const quoted = (reply: string, evidence: string) => {
+      const posed = new Map([...posedAs(), ["c2", { id: "asked-1", criterion: "First.", reply }] as const]);
+      return (read(posed, canary, entry("c2", "met", evidence)) as Record<string, string>)["asked-1"];
+    };
+    for (const [reply, evidence] of [
+      ["A refund is impossible.", "possible"],
+      ["It costs 15 euros, so 5 notes", "5 euros"],
+      ["Возврат невозможен", "возможен"],
+      ["Ré\u0301glé", "R"],
+    ] as const) {
+      assert.equal(quoted(reply, evidence), "cannot_tell", evidence);
+    }
+    for (const [reply, evidence] of [
+      ["Impossible is not what it is: it is possible.", "possible"],
+      ["包裹在里昂，周二到达", "里昂"],
+      ["荷物は火曜日に届きます。", "火曜日に届"],
+      ["환불을 약속합니다", "환불"],
+      ["พัสดุอยู่ที่ลียง", "ลียง"],
+      ["在Lyon等待", "Lyon"],
+      ["Caf\u00e9 ouvert", "cafe\u0301"],
+      ["ﬁnal \uff11\uff12 price", "final 12"],
+      ["It is 𠮷野家 here", "野家"],
+    ] as const) {
+      assert.equal(quoted(reply, evidence), "met", evidence);
+    }
+  });
+
+  it("in favour do not stand on words from both sides of what was left out of a long reply", () => {
+    const cut = `Your parcel is${gap}in Paris`;
+    const posed = new Map([
+      ...posedAs(),
+      ["c2", { id: "asked-1", criterion: "First.", reply: cut }] as const,
+    ]);
+    for (const [evidence, verdict] of [
+      ["parcel is in Paris", "cannot_tell"],
+      ["parcel is … in Paris", "met"],
+    ] as const) {
+      assert.deepEqual(read(posed, canary, entry("c2", "met", evidence)), { "asked-1": verdict });
+    }
+  });
 
   it("in favour stand without a quotation only where the criterion is about what is absent", () => {
     for (const empty of ["", " ", "—", "…", "\u200b"]) {

@@ -231,9 +231,21 @@ describe("a long text", () => {
     assert.ok(semantic.material.isWellFormed() && !/\\ud[89a-f]/i.test(semantic.material));
   });
 
-  it("leaves a reply of 30 MB as quick to ask about as one of the bound", () => {
-    const { semantic } = about("hello", "\u200b".repeat(15_000_000));
-    assert.ok(semantic.material.length < 1_000);
+  it("cannot be filled with what nobody sees, so that what it says is left out", () => {
+    for (const filling of ["\u200b", "\u{e0041}", " ", "\n", "\u200b \n"]) {
+      const padding = filling.repeat(promptBounds.reply);
+      const { routing, semantic } = about(`${padding}Please refund me.${padding}`);
+      for (const text of [materialIn(routing).user_input, materialIn(semantic).replies[0].text]) {
+        assert.equal(text.replaceAll(/[^a-z. ]/gi, "").trim(), "Please refund me.", JSON.stringify(filling));
+      }
+    }
+  });
+
+  it("of 30 MB leaves a prompt that is no longer than one of the bound", () => {
+    for (const part of ["\u200b", "a\u200b", "a "]) {
+      const { semantic } = about("hello", part.repeat(15_000_000 / part.length));
+      assert.ok(semantic.material.length < promptBounds.reply * 1.6);
+    }
   });
 });
 
@@ -286,5 +298,5 @@ describe("the parts of the author", () => {
 it("the wording and its version change together", () => {
   const { routing, semantic } = about("Hello");
   const hash = createHash("sha256").update(routing.instructions).update(semantic.instructions).digest("hex");
-  assert.deepEqual([promptVersion, hash.slice(0, 16)], ["2", "3710aec017586e8c"]);
+  assert.deepEqual([promptVersion, hash.slice(0, 16)], ["3", "3710aec017586e8c"]);
 });
