@@ -1,4 +1,4 @@
-// What an agent's judging may cost in a day, looked at before every call: whoever spends writes to the same day.
+// What an agent's judging may cost in a day, looked at before every call goes out: whoever spends writes to the same day.
 import type { Database } from "../store/db.ts";
 import { findJudgeToday, type JudgeSettings } from "../store/judge-settings.ts";
 import type { Fault } from "./faults.ts";

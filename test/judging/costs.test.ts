@@ -178,6 +178,29 @@ describe("an agent's budget", () => {
     }
   });
 
+  it("is looked at again by those that waited for a place: only calls under way go beyond it", async () => {
+    const sender = await makeSender(db);
+    await updateJudgeSettings(db, sender.agentId, { sampling: 1, budgetUsd: null, budgetTokens: 1 });
+    const concurrency = 2;
+    const processes = [db, other].map(db => openTestJudging(db, server.connection({ concurrency })));
+    const { promise: told, resolve: tell } = Promise.withResolvers<void>();
+    server.script = async (request, index) => {
+      await told;
+      return obliging()(request, index);
+    };
+    const context = contextOf(sender.agentId);
+    const asked = Array.from({ length: 40 }, (_, at) => ask(context, `Fact ${at}.`, processes[at % 2]));
+    await server.arrived(2 * concurrency);
+    tell();
+    const answers = (await Promise.all(asked)).map(([answer]) => answer!.state);
+    // A place is free as soon as a call has ended, which is a moment before what it took is written.
+    assert.ok(server.requests.length <= 4 * concurrency, `${server.requests.length} calls`);
+    assert.equal(answers.filter(state => state === "ok").length, server.requests.length);
+    assert.equal(answers.filter(state => state === "budget").length, 40 - server.requests.length);
+    assert.equal((await findJudgeToday(db, sender.agentId)).calls, server.requests.length);
+    for (const process of processes) await process.close();
+  });
+
   it("that is used up keeps no agent of the same project from asking the same", async () => {
     const sender = await makeSender(db);
     await updateJudgeSettings(db, sender.agentId, { sampling: 1, budgetUsd: null, budgetTokens: 0 });
