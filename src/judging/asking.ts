@@ -1,5 +1,5 @@
 // Has questions answered: from what was answered before, along with whoever asks the same just now, the rest in as few calls as can be.
-
+import { randomUUIDv7 } from "node:crypto";
 import type { JudgeContext, Spent } from "../model/judge.ts";
 import type { JudgeCall, JudgeLine, LineReply, MayGo } from "../model/judge-call.ts";
 import { costOf, priceOf } from "../model/prices.ts";
@@ -202,7 +202,8 @@ export function openAsking({ db, ledger, connections, clock, onCall }: AskingDep
     for (const [key, value] of values) if (kind.isLasting(value)) answers.set(key, JSON.stringify(value));
     const costUsd = price ? costOf(price, call) : null;
     tell?.(call, costUsd);
-    await ledger.keep({ agentId, projectId, traceId, runId, call, costUsd, shares, answers });
+    const id = randomUUIDv7();
+    await ledger.keep({ id, agentId, projectId, traceId, runId, call, costUsd, shares, answers });
   }
 
   return { settle };

@@ -3,12 +3,14 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
 import type { Unjudged } from "../../src/model/judge.ts";
+import { openDatabase } from "../../src/store/db.ts";
 import { deleteOldJudgeAnswers } from "../../src/store/judge-answers.ts";
 import { listJudgeCalls, sumJudging } from "../../src/store/judge-calls.ts";
 import { listJudgeDays, listJudgeTests } from "../../src/store/judge-costs.ts";
 import { replaceJudgePrices } from "../../src/store/judge-prices.ts";
 import { findJudgeToday, updateJudgeSettings } from "../../src/store/judge-settings.ts";
 import { deleteTrace } from "../../src/store/traces.ts";
+import { startCuttingProxy } from "../store/cutting-proxy.ts";
 import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../store/make-write.ts";
 import {
   completion,
@@ -21,7 +23,7 @@ import {
 } from "../support/judge-server.ts";
 import { contextOf, openTestJudging, semanticQuestion } from "../support/judging.ts";
 
-const { db, other, close } = await openTwice();
+const { url, db, other, close } = await openTwice();
 const server = await startJudgeServer();
 const judging = openTestJudging(db, server.connection());
 after(async () => {
@@ -138,6 +140,26 @@ describe("a call", () => {
       );
       assert.equal((await findJudgeToday(db, sender.agentId)).inputTokens, kept);
     }
+  });
+
+  it("is counted once where the database's word that it is kept is lost", async () => {
+    const sender = await makeSender(db);
+    const context = await run(sender);
+    const proxy = await startCuttingProxy(url);
+    const proxied = openDatabase(proxy.url);
+    const judging = openTestJudging(proxied, server.connection());
+    try {
+      proxy.loseAnswerTo("keep-judge-call");
+      assert.equal((await ask(context, "Lost.", judging))[0]?.state, "ok");
+      await judging.close();
+      assert.equal(proxy.lost, 1);
+    } finally {
+      await proxied.close();
+      await proxy.close();
+    }
+    assert.equal((await listJudgeCalls(db, context.runId!)).length, 1);
+    const { calls, inputTokens } = await findJudgeToday(db, sender.agentId);
+    assert.deepEqual([calls, inputTokens], [1, usage.prompt_tokens]);
   });
 
   it("goes with its trace, and none is kept of a trace that is gone already", async () => {
