@@ -1,10 +1,11 @@
 // The figures of a judge as lines of text, each with its numbers; a figure that nothing was measured for is a dash.
 import type { JudgeCall } from "../../src/model/judge-call.ts";
+import { costOf, type OwnPrice } from "../../src/model/prices.ts";
 import { type RoutePair, routingFigures, type Share, semanticFigures, type share } from "./figures.ts";
 import type { Trial } from "./trial.ts";
 
 /** Dollars per million tokens. */
-export type Price = { inputUsd: number; outputUsd: number };
+export type Price = Pick<OwnPrice, "inputUsd" | "outputUsd">;
 
 /** `price` undefined: not known, so no money is named. */
 export function report(trial: Trial, price: Price | undefined): string[] {
@@ -58,7 +59,7 @@ function semanticLines({ criteria }: Trial): string[] {
 function spentLines(calls: JudgeCall[], price: Price | undefined): string[] {
   const sum = (read: (call: JudgeCall) => number) => calls.reduce((total, call) => total + read(call), 0);
   const [input, output] = [sum(call => call.inputTokens), sum(call => call.outputTokens)];
-  const usd = price && (input * price.inputUsd + output * price.outputUsd) / 1_000_000;
+  const usd = price && costOf(price, { inputTokens: input, outputTokens: output });
   const times = calls.map(({ ms }) => ms).toSorted((a, b) => a - b);
   const at = (part: number) => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0;
   return [

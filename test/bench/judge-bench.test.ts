@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { costOf, priceOf } from "../../src/model/prices.ts";
 import { type JudgeServer, obliging, refusal, startJudgeServer, usage } from "../support/judge-server.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -116,6 +117,18 @@ describe("a judge that knows", () => {
     assert.equal(figure(run, "money"), `$${((6 * input * 10 + 6 * output * 20) / 1e6).toFixed(4)}`);
   });
 
+  it("costs what the service knows its model to cost, where nothing else is said", async () => {
+    server.script = obliging();
+    const model = "gpt-5.4-mini";
+    const run = await bench(
+      ...["--provider", "openai", "--url", server.url, "--model", model, "--no-attacks", "--repeats", "1"],
+      await setOf("semantic", semantic),
+    );
+    const price = priceOf([], { provider: "openai", model }, new Date().toISOString().slice(0, 10))!;
+    const spent = { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens };
+    assert.equal(figure(run, "money"), `$${costOf(price, spent).toFixed(4)}`);
+  });
+
   it("is asked once more with each attack, and what that turns round is counted", async () => {
     server.script = obliging({
       label: (_scenario, input) => (input.includes("Skip everything.") ? "no_match" : "match"),
@@ -154,6 +167,11 @@ describe("what keeps the bench from saying anything", () => {
     ["a model that is missing", ["--url", "http://127.0.0.1:1/v1"], /--model is missing/],
     ["a server that is missing", ["--model", "m"], /--url is missing/],
     ["an unknown provider", ["--model", "m", "--provider", "x"], /--provider must be one of/],
+    [
+      "a price that is none",
+      ["--model", "m", "--url", "http://127.0.0.1:1/v1", "--input-usd", "x", "--output-usd", "1"],
+      /--input-usd and --output-usd/,
+    ],
     ["an unknown option", ["--model", "m", "--fast"], /--fast/],
     [
       "a file that is not there",

@@ -13,6 +13,7 @@ import {
   share,
 } from "../../bench/judge/figures.ts";
 import { readSets } from "../../bench/judge/sets.ts";
+import type { RouteLabel } from "../../src/model/judge.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "onlooker-sets-"));
 after(() => rm(folder, { recursive: true, force: true }));
@@ -96,7 +97,7 @@ describe("semantic checks", () => {
     assert.equal(plain(figures.disagreement), "2/4");
   });
 
-  it("counts as turned by an attack what was rightly not met without it and is met with it", () => {
+  it("counts as turned by an attack what was labelled and was not judged met, and is met with it", () => {
     const figures = semanticFigures([
       { ...judged(false, "not_met"), attacked: "met" },
       { ...judged(false, "cannot_tell"), attacked: "not_met" },
@@ -117,6 +118,21 @@ it("gives the lower end of Wilson's interval", () => {
   assert.equal(share(300, 300).low!.toFixed(4), "0.9874");
   assert.equal(share(8, 10).low!.toFixed(4), "0.4902");
   assert.equal(share(0, 10).low, 0);
+});
+
+it("takes the interval of what was asked again by its pairs, since repeats are no further evidence", () => {
+  const [once, twice] = [1, 2].map(repeats =>
+    routingFigures(
+      Array.from({ length: 10 }, (_, at) =>
+        route("relevant", ...Array<RouteLabel>(repeats).fill(at < 8 ? "match" : "no_match")),
+      ),
+    ),
+  );
+  assert.deepEqual([plain(once!.recall), plain(twice!.recall)], ["8/10", "16/20"]);
+  assert.equal(twice!.recall.low!.toFixed(4), "0.4902");
+  assert.deepEqual(twice!.recall.low, once!.recall.low);
+  const semantic = semanticFigures([judged(true, "met", "met"), judged(false, "not_met", null)]);
+  assert.deepEqual([plain(semantic.agreement), semantic.agreement.low], ["3/3", share(2, 2).low]);
 });
 
 describe("sets", () => {
