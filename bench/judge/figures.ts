@@ -19,8 +19,14 @@ export type CriterionPair = {
   attacked?: VerdictWord | null;
 };
 
-/** `low` is the lower end of the 95 % interval (Wilson), by pairs: asking again is no further evidence. */
-export type Share = { count: number; of: number; share: number | null; low: number | null };
+/** `low` and `high` are the ends of the 95 % interval (Wilson), by pairs: asking again is no further evidence. */
+export type Share = {
+  count: number;
+  of: number;
+  share: number | null;
+  low: number | null;
+  high: number | null;
+};
 
 export type RoutingFigures = {
   /** Relevant pairs that are not skipped: 1 - false skips. */
@@ -115,8 +121,8 @@ export function isMet(verdict: VerdictWord): boolean | null {
 /** `pairs`: how many things were counted, where some were counted more than once. All null where `of` is 0. */
 export function share(count: number, of: number, pairs = of): Share {
   return of === 0
-    ? { count, of, share: null, low: null }
-    : { count, of, share: count / of, low: wilsonLow(count / of, pairs) };
+    ? { count, of, share: null, low: null, high: null }
+    : { count, of, share: count / of, ...wilson(count / of, pairs) };
 }
 
 /** Of all answers, those about one pair together. */
@@ -126,11 +132,12 @@ function shareOf<T>(answers: T[][], test: (answer: T) => boolean): Share {
 }
 
 // https://en.wikipedia.org/wiki/Binomial_proportion_confidence_interval#Wilson_score_interval
-function wilsonLow(p: number, of: number): number {
+function wilson(p: number, of: number): { low: number; high: number } {
   const z = 1.959964;
   const middle = p + z ** 2 / (2 * of);
   const spread = z * Math.sqrt((p * (1 - p)) / of + z ** 2 / (4 * of ** 2));
-  return Math.max(0, (middle - spread) / (1 + z ** 2 / of));
+  const end = (at: number) => Math.min(1, Math.max(0, at / (1 + z ** 2 / of)));
+  return { low: end(middle - spread), high: end(middle + spread) };
 }
 
 function answered<T>(answers: (T | null)[]): T[] {

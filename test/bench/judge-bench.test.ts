@@ -102,7 +102,8 @@ describe("a judge that knows", () => {
     assert.deepEqual([run.code, run.err], [0, ""]);
     assert.match(run.out, /^openai_compatible local-model, prompts \S+, \d{4}-\d\d-\d\d\n/);
     // Two inputs with two repeats: of the relevant pairs one is found and one is left out, each time.
-    assert.match(figure(run, "recall of relevant")!, /^50\.0 % \(2 of 4;/);
+    assert.match(figure(run, "recall of relevant")!, /^50\.0 % \(2 of 4; at least 9\.5 % /);
+    assert.match(figure(run, "differs between repeats")!, /^0\.0 % \(0 of 6; at most 39\.0 % /);
     assert.match(figure(run, "recall, money")!, /^0\.0 % \(0 of 2;/);
     assert.match(figure(run, "skipped of near misses")!, /^100\.0 % \(4 of 4;/);
     assert.match(figure(run, "skipped of the far")!, /^100\.0 % \(4 of 4;/);

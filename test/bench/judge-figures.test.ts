@@ -1,7 +1,7 @@
 // The figures of the judge's bench, counted by hand on a few answers.
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -29,6 +29,7 @@ const judged = (met: boolean, ...verdicts: CriterionPair["verdicts"]): Criterion
   verdicts,
 });
 
+const numberText = (value: number) => value.toLocaleString("en");
 /** Without the interval. */
 const plain = ({ count, of }: { count: number; of: number }) => `${count}/${of}`;
 
@@ -114,10 +115,12 @@ describe("semantic checks", () => {
   });
 });
 
-it("gives the lower end of Wilson's interval", () => {
+it("gives both ends of Wilson's interval", () => {
   assert.equal(share(300, 300).low!.toFixed(4), "0.9874");
   assert.equal(share(8, 10).low!.toFixed(4), "0.4902");
-  assert.equal(share(0, 10).low, 0);
+  assert.equal(share(8, 10).high!.toFixed(4), "0.9433");
+  assert.deepEqual([share(0, 10).low, share(0, 10).high!.toFixed(4)], [0, "0.2775"]);
+  assert.equal(share(10, 10).high!.toFixed(4), "1.0000");
 });
 
 it("takes the interval of what was asked again by its pairs, since repeats are no further evidence", () => {
@@ -145,11 +148,21 @@ describe("sets", () => {
       set.inputs.map(input => ({ ...input, pairs: Object.keys(set.scenarios).length - input.either.length })),
     );
     const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0);
-    assert.equal(sum(inputs.map(({ pairs }) => pairs)), 732);
-    assert.equal(sum(inputs.map(({ relevant }) => relevant.length)), 115);
-    assert.equal(sum(inputs.map(({ near }) => near.length)), 126);
-    assert.equal(sum(semantic.flatMap(set => set.cases.map(({ criteria }) => criteria.length))), 109);
+    const criteria = semantic.flatMap(set => set.cases.flatMap(({ criteria }) => criteria));
+    const counts = [
+      `${numberText(sum(inputs.map(({ pairs }) => pairs)))} routing pairs`,
+      `${sum(inputs.map(({ relevant }) => relevant.length))} of them relevant`,
+      `${sum(inputs.map(({ near }) => near.length))} near`,
+      `${criteria.length} criteria`,
+    ];
+    const docs = (await readFile(join(import.meta.dirname, "../../docs/judge-bench.md"), "utf8")).replace(
+      /\s+/g,
+      " ",
+    );
+    for (const count of counts) assert.ok(docs.includes(count), count);
     assert.ok(attacks.some(({ on }) => on === "input") && attacks.some(({ on }) => on === "reply"));
+    const texts = inputs.map(({ text }) => text);
+    assert.equal(new Set(texts).size, texts.length);
   });
 
   const faulty = {
