@@ -13,7 +13,7 @@ export async function budgetFault(
   const { costUsd, inputTokens, outputTokens } = await findJudgeToday(db, agentId);
   const spent =
     budgetUsd !== null && costUsd >= budgetUsd
-      ? `$${budgetUsd}`
+      ? budgetUsd.toLocaleString("en", { style: "currency", currency: "USD", maximumFractionDigits: 9 })
       : budgetTokens !== null && inputTokens + outputTokens >= budgetTokens
         ? `${budgetTokens.toLocaleString("en")} tokens`
         : undefined;

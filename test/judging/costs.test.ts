@@ -200,6 +200,22 @@ describe("an agent's budget", () => {
     }
   });
 
+  it("in money is reached by a sum that falls short of it for its binary fractions alone", async () => {
+    const sender = await makeSender(db);
+    await updateJudgeSettings(db, sender.agentId, { sampling: 1, budgetUsd: 1, budgetTokens: null });
+    const sum = Array<number>(10)
+      .fill(0.1)
+      .reduce((a, b) => a + b);
+    assert.ok(sum < 1);
+    await db.pool.query(
+      "insert into judge_days values ($1, (now() at time zone 'utc')::date, 10, 0, 10, 0, $2, 0)",
+      [sender.agentId, sum],
+    );
+    const [answer] = await ask(await run(sender), "More.");
+    assert.equal(answer?.state, "budget");
+    assert.match((answer as Unjudged).reason, /daily budget of \$1\.00 for judging/);
+  });
+
   it("is looked at again by those that waited for a place: only calls under way go beyond it", async () => {
     const sender = await makeSender(db);
     await updateJudgeSettings(db, sender.agentId, { sampling: 1, budgetUsd: null, budgetTokens: 1 });
