@@ -63,10 +63,11 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
           cost_usd = known.cost_usd + excluded.cost_usd,
           unpriced_tokens = known.unpriced_tokens + excluded.unpriced_tokens
       ), answers as (
-        insert into judge_answers (key, project_id, answer)
-          select answer.key, p.id, answer.text
+        insert into judge_answers (key, project_id, answer, trace_id)
+          select answer.key, p.id, answer.text, $3
           from unnest($19::bytea[], $20::text[]) as answer (key, text) join projects p on p.id = $2
-        on conflict (key) do update set answer = excluded.answer, made_at = now()
+          where $3::uuid is null or exists (select from trace)
+        on conflict (key) do update set answer = excluded.answer, made_at = now(), trace_id = excluded.trace_id
       )
       insert into judge_calls (id, agent_id, trace_id, run_id, started_at, kind, provider, model, prompt_version,
           mode, state, reason, ms, input_tokens, output_tokens, cost_usd, detail)

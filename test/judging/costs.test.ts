@@ -162,6 +162,27 @@ describe("a call", () => {
     assert.deepEqual([calls, inputTokens], [1, usage.prompt_tokens]);
   });
 
+  it("goes with its trace, and so do the answers that quote it: whoever asks the same pays anew", async () => {
+    const sender = await makeSender(db);
+    const [first, second] = [await run(sender), await run(sender)];
+    await ask(first, "Quoted.");
+    await ask(second, "Quoted.");
+    assert.equal(server.requests.length, 1);
+    const kept = async () => {
+      const { rows } = await db.pool.query("select from judge_answers where project_id = $1", [
+        sender.projectId,
+      ]);
+      return rows.length;
+    };
+    assert.equal(await kept(), 1);
+    await deleteTrace(db, first.traceId!);
+    assert.equal(await kept(), 0);
+    await ask(first, "Quoted.");
+    assert.deepEqual([server.requests.length, await kept()], [2, 0]);
+    await ask(second, "Quoted.");
+    assert.deepEqual([server.requests.length, await kept()], [3, 1]);
+  });
+
   it("goes with its trace, and none is kept of a trace that is gone already", async () => {
     const sender = await makeSender(db);
     const context = await run(sender);
