@@ -3,12 +3,14 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
 import type { Unjudged } from "../../src/model/judge.ts";
+import { deleteAgent } from "../../src/store/agents.ts";
 import { openDatabase } from "../../src/store/db.ts";
 import { deleteOldJudgeAnswers } from "../../src/store/judge-answers.ts";
 import { listJudgeCalls, sumJudging } from "../../src/store/judge-calls.ts";
 import { listJudgeDays, listJudgeTests } from "../../src/store/judge-costs.ts";
 import { replaceJudgePrices } from "../../src/store/judge-prices.ts";
 import { findJudgeToday, updateJudgeSettings } from "../../src/store/judge-settings.ts";
+import { deleteProject } from "../../src/store/projects.ts";
 import { deleteTrace } from "../../src/store/traces.ts";
 import { startCuttingProxy } from "../store/cutting-proxy.ts";
 import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../store/make-write.ts";
@@ -194,7 +196,44 @@ describe("a call", () => {
   });
 });
 
+it("all that judging left behind goes with the agent, and what the project said and heard with the project", async () => {
+  const sender = await makeSender(db);
+  const test = await makeTestCase(db, sender.agentId, {});
+  await replaceJudgePrices(db, sender.projectId, [price]);
+  await judging.judgeOf(await run(sender)).ask([semanticQuestion({ testId: test.id })]);
+  // Tried out on something that is no trace.
+  await ask(contextOf(sender.agentId), "Tried.");
+  const left = async () => {
+    const { rows } = await db.pool.query(
+      `select (select count(*) from judge_calls where agent_id = $1) as calls,
+        (select count(*) from judge_days where agent_id = $1) as days,
+        (select count(*) from judge_test_days where test_id = $2) as tests,
+        (select count(*) from judge_answers where project_id = $3) as answers,
+        (select count(*) from judge_prices where project_id = $3) as prices`,
+      [sender.agentId, test.id, sender.projectId],
+    );
+    return rows[0];
+  };
+  assert.deepEqual(await left(), { calls: 2, days: 1, tests: 1, answers: 2, prices: 1 });
+  await deleteAgent(db, sender.agentId);
+  assert.deepEqual(await left(), { calls: 0, days: 0, tests: 0, answers: 1, prices: 1 });
+  await deleteProject(db, sender.projectId);
+  assert.deepEqual(await left(), { calls: 0, days: 0, tests: 0, answers: 0, prices: 0 });
+});
+
 describe("an agent's budget", () => {
+  it("is that of a day of UTC: what the day before took does not count", async () => {
+    const sender = await makeSender(db);
+    await updateJudgeSettings(db, sender.agentId, { sampling: 1, budgetUsd: 1, budgetTokens: 100 });
+    await db.pool.query(
+      "insert into judge_days values ($1, (now() at time zone 'utc')::date - 1, 9, 0, 9000, 900, 9, 0)",
+      [sender.agentId],
+    );
+    const context = await run(sender);
+    assert.equal((await ask(context, "Today."))[0]?.state, "ok");
+    assert.equal((await ask(context, "Later today."))[0]?.state, "budget");
+  });
+
   it("in tokens or in money ends the day's calls in every process, not what was answered before", async () => {
     for (const [budget, reason] of [
       [{ budgetUsd: null, budgetTokens: perCall }, /daily budget of 366 tokens .+ 00:00 UTC/],
