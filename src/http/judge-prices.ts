@@ -5,6 +5,7 @@ import { builtInPrices, type OwnPrice } from "../model/prices.ts";
 import { type Issue, Refusal } from "../model/refusal.ts";
 import { listJudgePrices, replaceJudgePrices } from "../store/judge-prices.ts";
 import type { App, Deps } from "./deps.ts";
+import { Day } from "./validate.ts";
 
 const pricesMax = 200;
 
@@ -17,9 +18,7 @@ const Price = z.strictObject({
     .min(1, "Must not be empty.")
     .max(200)
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, "Not a name of a model."),
-  validFrom: z.iso
-    .date("Must be a day, as in 2026-01-31.")
-    .describe("Until a later price of the same model."),
+  validFrom: Day.describe("Until a later price of the same model."),
   inputUsd: usd,
   outputUsd: usd,
 });

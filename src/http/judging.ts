@@ -5,7 +5,7 @@ import { Refusal } from "../model/refusal.ts";
 import { listJudgeCalls } from "../store/judge-calls.ts";
 import { listJudgeDays, listJudgeTests } from "../store/judge-costs.ts";
 import type { App, Deps } from "./deps.ts";
-import { Id } from "./validate.ts";
+import { Day, Id } from "./validate.ts";
 
 const Call = z
   .object({
@@ -33,8 +33,8 @@ const spanDaysUsual = 30;
 const dayMs = 86_400_000;
 
 const Query = z.object({
-  from: z.iso.date().optional().describe("The first day of UTC. Default: 30 days in all."),
-  to: z.iso.date().optional().describe("The last one. Default: today."),
+  from: Day.optional().describe("The first day of UTC. Default: 30 days in all."),
+  to: Day.optional().describe("The last one. Default: today."),
 });
 
 const took = {

@@ -1,7 +1,7 @@
 // Has questions answered: from what was answered before, along with whoever asks the same just now, the rest in as few calls as can be.
-
+import { randomUUIDv7 } from "node:crypto";
 import type { JudgeContext, Spent } from "../model/judge.ts";
-import type { JudgeCall, JudgeLine, LineReply } from "../model/judge-call.ts";
+import type { JudgeCall, JudgeLine, LineReply, MayGo } from "../model/judge-call.ts";
 import { costOf, priceOf } from "../model/prices.ts";
 import type { Clock } from "../remote/clock.ts";
 import { type Database, isTransient } from "../store/db.ts";
@@ -27,6 +27,7 @@ export type Kind<A, V> = {
     line: JudgeLine,
     questions: Question<A>[],
     signal?: AbortSignal,
+    mayGo?: MayGo,
   ): Promise<LineReply<Map<QuestionKey, V>>>;
   /** Whether the answer may stand for the same question later. */
   isLasting(value: V): boolean;
@@ -153,17 +154,24 @@ export function openAsking({ db, ledger, connections, clock, onCall }: AskingDep
 
   /** One call, if one may be made now. Of what it leaves out, `unsaid` is said. */
   async function put<A, V>(kind: Kind<A, V>, pack: Question<A>[], behalf: Behalf, signal?: AbortSignal) {
+    const { context, reach } = behalf;
+    const left = (why: Fault) => new Map(pack.map(({ key }): [QuestionKey, Settled<V>] => [key, why]));
+    const overBudget = () => budgetFault(db, context.agentId, reach.settings);
+    const fault = crowded(behalf) ?? (await overBudget());
+    if (fault) return left(fault);
+    // Looked at again once it is this call's turn: those before it in the line have spent their part by then.
+    let late = undefined as Fault | undefined;
+    const mayGo = async () => {
+      late = await overBudget();
+      return late === undefined;
+    };
+    const reply = await kind.put(reach.line, pack, signal, mayGo);
+    if (late) return left(late);
     const settled = new Map<QuestionKey, Settled<V>>();
-    const fault = crowded(behalf) ?? (await budgetFault(db, behalf.context.agentId, behalf.reach.settings));
-    if (fault) {
-      for (const { key } of pack) settled.set(key, fault);
-      return settled;
-    }
-    const reply = await kind.put(behalf.reach.line, pack, signal);
     const values = reply.state === "ok" ? reply.value : new Map<QuestionKey, V>();
     if (reply.call) await keep(kind, pack, values, reply.call, behalf);
     if (reply.state === "refused" && reply.call) {
-      await pauseJudge(db, behalf.reach.judge.fingerprint, reply.reason);
+      await pauseJudge(db, reach.judge.fingerprint, reply.reason);
       connections.forget();
     }
     for (const { key, testIds } of pack) {
@@ -194,7 +202,8 @@ export function openAsking({ db, ledger, connections, clock, onCall }: AskingDep
     for (const [key, value] of values) if (kind.isLasting(value)) answers.set(key, JSON.stringify(value));
     const costUsd = price ? costOf(price, call) : null;
     tell?.(call, costUsd);
-    await ledger.keep({ agentId, projectId, traceId, runId, call, costUsd, shares, answers });
+    const id = randomUUIDv7();
+    await ledger.keep({ id, agentId, projectId, traceId, runId, call, costUsd, shares, answers });
   }
 
   return { settle };

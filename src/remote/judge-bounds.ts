@@ -1,6 +1,6 @@
 // How hard a judge is asked by this process: so many calls at a time, so many tokens a minute, and not at all for a while after a row of failures.
 import type { Logger } from "pino";
-import type { JudgeCallState, JudgeConnection } from "../model/judge-call.ts";
+import type { JudgeCallState, JudgeConnection, MayGo } from "../model/judge-call.ts";
 import type { Clock } from "./clock.ts";
 
 export const judgePatience = {
@@ -26,7 +26,7 @@ export type Turn = {
 export type Bounds = {
   readonly queued: number;
   /** A turn for a call of about so many tokens; first come, first served. */
-  enter(tokens: number, asker: AbortSignal | undefined): Promise<Turn | Denied>;
+  enter(tokens: number, asker: AbortSignal | undefined, mayGo?: MayGo): Promise<Turn | Denied>;
 };
 
 export function createBounds(
@@ -44,14 +44,21 @@ export function createBounds(
     get queued() {
       return slots.queued;
     },
-    async enter(estimate, asker) {
+    async enter(estimate, asker, mayGo) {
       const resting = breaker.rest();
       if (resting) return resting;
       const before = refusals;
       if (!(await slots.take(asker))) return withdrawn;
-      // Those that waited while another was refused would be refused as well.
-      const denied: Denied | undefined =
-        refusals > before ? { state: "refused", reason: refusal } : await makeRoom(estimate, asker);
+      let denied: Denied | undefined;
+      try {
+        // Those that waited while another was refused would be refused as well.
+        if (refusals > before) denied = { state: "refused", reason: refusal };
+        else if (mayGo && !(await mayGo())) denied = withdrawn;
+        else denied = await makeRoom(estimate, asker);
+      } catch (error) {
+        slots.release();
+        throw error;
+      }
       const turn = denied ?? breaker.begin();
       if ("state" in turn) {
         if (!denied) allowance?.take(-estimate);

@@ -39,13 +39,16 @@ export async function updateJudgeSettings(
   return rows[0];
 }
 
-/** What judging has taken on the day that it is by the database's clock. */
+/**
+ * What judging has taken on the day that it is by the database's clock. Money to the billionth: a sum of binary fractions
+ * may fall short of a budget that it has reached.
+ */
 export async function findJudgeToday(db: Database, agentId: string): Promise<JudgeDay> {
   const { rows } = await db.pool.query<JudgeDay>({
     name: "judge-today",
     text: `select today.day::text, coalesce(calls, 0) as calls, coalesce(cached, 0) as cached,
         coalesce(input_tokens, 0) as "inputTokens", coalesce(output_tokens, 0) as "outputTokens",
-        coalesce(cost_usd, 0) as "costUsd", coalesce(unpriced_tokens, 0) as "unpricedTokens"
+        round(coalesce(cost_usd, 0)::numeric, 9)::float8 as "costUsd", coalesce(unpriced_tokens, 0) as "unpricedTokens"
       from (select (now() at time zone 'utc')::date as day) as today
       left join judge_days d on d.agent_id = $1 and d.day = today.day`,
     values: [agentId],
