@@ -6,7 +6,6 @@ import { makeAgent, makeTest, type Owner } from "../support/app.ts";
 import {
   assertAccessible,
   assertReflows,
-  signIn,
   startTestBrowser,
   type TestBrowser,
   type Window,
@@ -33,8 +32,7 @@ type Opened = Window & {
 async function open(): Promise<Opened> {
   const owner = await browser.service.signUp();
   const agent = await makeAgent(owner, { name: "Watched" });
-  const window = await browser.open();
-  await signIn(window.page, owner);
+  const window = await browser.openAs(owner);
   const base = `/projects/${owner.projectId}/agents/${agent.id}`;
   return { ...window, owner, agentId: agent.id, base, now: Math.floor(Date.now() / hourMs) * hourMs };
 }

@@ -7,7 +7,6 @@ import {
   assertAccessible,
   assertReflows,
   becomesTrue,
-  signIn,
   startTestBrowser,
   type TestBrowser,
   type Window,
@@ -34,8 +33,7 @@ type Opened = Window & {
 async function open(): Promise<Opened> {
   const owner = await browser.service.signUp();
   const agent = await makeAgent(owner, { name: "Watched" });
-  const window = await browser.open();
-  await signIn(window.page, owner);
+  const window = await browser.openAs(owner);
   const base = `/projects/${owner.projectId}/agents/${agent.id}`;
   return { ...window, owner, agentId: agent.id, base, now: Math.floor(Date.now() / hourMs) * hourMs };
 }
