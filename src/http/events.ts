@@ -50,8 +50,12 @@ export function registerEvents(app: App, { db, hub }: Deps & { hub: EventHub }):
           ),
           projectId: Id.optional().describe("Only of this project; else of every project of the account."),
         }),
-        produces: ["text/event-stream"],
-        response: { 200: z.unknown().meta({ type: "string", description: "Ends with what let it in." }) },
+        response: {
+          200: {
+            description: "Ends with what let it in.",
+            content: { "text/event-stream": { schema: z.unknown().meta({ type: "string" }) } },
+          },
+        },
       },
     },
     async (request, reply) => {

@@ -74,6 +74,14 @@ test("addresses that access tokens open say so, and no others", () => {
   }
 });
 
+test("the stream of events is described as one, and its refusals as JSON", () => {
+  type Answer = { content: Record<string, object> };
+  const { responses } = described.paths["/api/events"]!["get"]!;
+  const typesOf = (status: string) => Object.keys((responses[status] as Answer).content);
+  assert.deepEqual(typesOf("200"), ["text/event-stream"]);
+  assert.deepEqual(typesOf("default"), ["application/json"]);
+});
+
 test("bodies that may be left out say so", () => {
   const isRequired = (path: string) => described.paths[path]?.["post"]?.requestBody?.required;
   assert.equal(isRequired("/api/agents/{id}/launches"), false);
