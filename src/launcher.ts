@@ -2,13 +2,13 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
+import { Claiming, logFault } from "./claiming.ts";
 import type { Caller, RunBounds } from "./launcher/caller.ts";
 import { type ConductDeps, conduct, patiently } from "./launcher/conduct.ts";
 import { Patience } from "./launcher/patient-judge.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { RunState } from "./model/run.ts";
 import { systemClock } from "./remote/clock.ts";
-import { isTransient } from "./store/db.ts";
 import type { EventPublisher } from "./store/events.ts";
 import {
   claimManualRuns,
@@ -51,11 +51,8 @@ export class Launcher {
   readonly #lease = randomUUID();
   readonly #inHand = new Map<string, InHand>();
   readonly #timers: NodeJS.Timeout[];
-  #woken = false;
-  #endPause: () => void = () => {};
-  #stopping = false;
+  readonly #claiming: Claiming;
   #tending: Promise<void> | undefined;
-  readonly #loop: Promise<void>;
 
   constructor(deps: LauncherDeps) {
     this.#deps = deps;
@@ -67,20 +64,20 @@ export class Launcher {
     };
     const sweep = () => void dropExpected(deps.db).catch(() => {});
     this.#timers = [setInterval(tend, Math.min(tendMs, deps.leaseMs / 3)), setInterval(sweep, sweepMs)];
-    this.#loop = this.#run();
+    this.#claiming = new Claiming({
+      claim: () => this.#claim(),
+      onFault: error => logFault(deps.log, error, "manual runs cannot be claimed"),
+    });
   }
 
   /** Something may wait to be run. */
   wake(): void {
-    this.#woken = true;
-    this.#endPause();
+    this.#claiming.wake();
   }
 
   /** Takes no further run, lets those in hand finish within `graceMs`, gives back what has sent nothing, ends the rest. */
   async stop(graceMs: number): Promise<void> {
-    this.#stopping = true;
-    this.wake();
-    await this.#loop;
+    await this.#claiming.stop();
     const timer = setTimeout(() => {
       for (const { abort } of this.#inHand.values()) abort.abort();
     }, graceMs);
@@ -90,26 +87,14 @@ export class Launcher {
     await this.#tending;
   }
 
-  async #run(): Promise<void> {
-    while (!this.#stopping) {
-      this.#woken = false;
-      try {
-        for (const ended of await releaseAbandoned(this.#deps.db)) this.#tellEnd(ended, ended.state);
-        if (!(await this.#claim())) await this.#pause(idleMs);
-      } catch (error) {
-        this.#logFault(error, "manual runs cannot be claimed");
-        await this.#pause(idleMs);
-      }
-    }
-  }
-
-  /** Whether there may be more to claim at once. */
-  async #claim(): Promise<boolean> {
+  /** Resolves to the ms after which to look again. */
+  async #claim(): Promise<number> {
+    const { db, leaseMs } = this.#deps;
+    for (const ended of await releaseAbandoned(db)) this.#tellEnd(ended, ended.state);
     const calling = [...this.#inHand.values()].filter(({ waits }) => !waits).length;
     const runsMax = Math.min(callingMax - calling, inHandMax - this.#inHand.size);
-    const { db, leaseMs } = this.#deps;
     const agentIds = runsMax > 0 ? await listWaitingAgents(db) : [];
-    if (agentIds.length === 0) return false;
+    if (agentIds.length === 0) return idleMs;
     const bounds = new Map<string, RunBounds | Refusal>();
     for (const id of agentIds) bounds.set(id, await this.#boundsOf(id));
     // One that cannot be called is claimed too, to be told so.
@@ -123,7 +108,7 @@ export class Launcher {
       this.#inHand.set(run.id, held);
       void this.#conduct(held);
     }
-    return runs.length > 0;
+    return runs.length > 0 ? 0 : idleMs;
   }
 
   async #boundsOf(agentId: string): Promise<RunBounds | Refusal> {
@@ -137,6 +122,7 @@ export class Launcher {
 
   async #conduct(inHand: InHand): Promise<void> {
     const { run, bounds } = inHand;
+    const { log } = this.#deps;
     const { signal } = inHand.abort;
     try {
       if (bounds instanceof Refusal) throw bounds;
@@ -163,13 +149,14 @@ export class Launcher {
         this.#tellEnd(run, "completed", verdict.verdict);
       }
     } catch (error) {
-      if (!(error instanceof Refusal)) this.#logFault(error, "a manual run could not be finished", run);
+      if (!(error instanceof Refusal))
+        logFault(log, error, "a manual run could not be finished", { runId: run.id });
       const said =
         error instanceof Refusal
           ? [error.message, error.hint].filter(Boolean).join(" ")
           : "A fault of the service kept this run from being finished; its log says more.";
       await this.#end(run, said).catch(failure =>
-        this.#logFault(failure, "a manual run cannot be ended", run),
+        logFault(log, failure, "a manual run cannot be ended", { runId: run.id }),
       );
     } finally {
       this.#inHand.delete(run.id);
@@ -192,13 +179,13 @@ export class Launcher {
   async #tend(): Promise<void> {
     const runIds = [...this.#inHand.keys()];
     if (runIds.length === 0) return;
-    const { db, leaseMs } = this.#deps;
+    const { db, log, leaseMs } = this.#deps;
     try {
       for (const id of await tendManualRuns(db, { lease: this.#lease, leaseMs, runIds })) {
         this.#inHand.get(id)?.abort.abort();
       }
     } catch (error) {
-      this.#logFault(error, "leases of manual runs cannot be extended");
+      logFault(log, error, "leases of manual runs cannot be extended");
     }
   }
 
@@ -213,22 +200,5 @@ export class Launcher {
   ): void {
     this.#tell(run);
     this.#deps.onEnd?.(state, verdict);
-  }
-
-  #pause(ms: number): Promise<void> {
-    if (this.#woken) return Promise.resolve();
-    return new Promise(resolve => {
-      const timer = setTimeout(resolve, ms);
-      this.#endPause = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
-  #logFault(error: unknown, what: string, run?: ManualRun): void {
-    const { log } = this.#deps;
-    if (isTransient(error)) log.warn({ err: (error as Error).message }, `${what}: no database`);
-    else log.error({ err: error, ...(run && { runId: run.id }) }, what);
   }
 }

@@ -5,7 +5,7 @@ import { pathText } from "./path.ts";
 import { type Issue, Refusal } from "./refusal.ts";
 
 /** Where a provider's own service answers; of compatible servers there is no such place. */
-export const providerHosts: Record<Exclude<JudgeProvider, "openai_compatible">, string> = {
+const providerHosts: Record<Exclude<JudgeProvider, "openai_compatible">, string> = {
   openai: "api.openai.com",
   anthropic: "api.anthropic.com",
   google: "generativelanguage.googleapis.com",

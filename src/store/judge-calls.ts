@@ -1,6 +1,7 @@
 // Every call of a judge: what was said, what it took, and to whom that is counted, in one statement.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import type { JudgeCall, JudgeCallState, JudgeMode, JudgeProvider } from "../model/judge-call.ts";
+import type { JudgeCall } from "../model/judge-call.ts";
+import type { JudgeUse } from "../model/prices.ts";
 import type { Database } from "./db.ts";
 import { isUuid } from "./ownership.ts";
 
@@ -115,21 +116,8 @@ export async function countCached(db: Database, agentId: string, questions: numb
 
 type Said = Pick<JudgeCall, "instructions" | "material" | "answer">;
 
-export type KeptCall = {
-  id: string;
-  kind: JudgeCall["kind"];
-  startedAt: Date;
-  ms: number;
-  provider: JudgeProvider;
-  model: string;
-  promptVersion: string;
-  mode: JudgeMode;
-  state: JudgeCallState;
-  reason: string | null;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: number | null;
-} & Said;
+/** `costUsd` null: its price is not known. */
+export type KeptCall = Omit<JudgeCall, "startedAt"> & { id: string; startedAt: Date; costUsd: number | null };
 
 /** A run that was put away again and again makes a few dozen. */
 const shownMax = 500;
@@ -149,14 +137,7 @@ export async function listJudgeCalls(db: Database, runId: string): Promise<KeptC
   }));
 }
 
-/** What calls came to; `costUsd` leaves out `unpricedTokens`, those whose price is not known. */
-export type JudgingSum = {
-  calls: number;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: number;
-  unpricedTokens: number;
-};
+export type JudgingSum = JudgeUse & { calls: number };
 
 /** Of each run that made calls. */
 export async function sumJudging(db: Database, runIds: string[]): Promise<Map<string, JudgingSum>> {

@@ -1,19 +1,12 @@
 // How much of an agent's traffic is judged by a model, what that may cost in a day, and what today has cost.
+import type { JudgeUse } from "../model/prices.ts";
 import type { Database } from "./db.ts";
 
 /** `sampling` in 0..1; a budget of null is none. */
 export type JudgeSettings = { sampling: number; budgetUsd: number | null; budgetTokens: number | null };
 
-/** Of one day of UTC, YYYY-MM-DD. `unpricedTokens` are those that `costUsd` leaves out. */
-export type JudgeDay = {
-  day: string;
-  calls: number;
-  cached: number;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: number;
-  unpricedTokens: number;
-};
+/** Of one day of UTC, YYYY-MM-DD; `cached` are questions that needed no call. */
+export type JudgeDay = JudgeUse & { day: string; calls: number; cached: number };
 
 const columns = `judge_sampling as sampling, judge_budget_usd as "budgetUsd", judge_budget_tokens as "budgetTokens"`;
 

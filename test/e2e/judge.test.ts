@@ -7,7 +7,6 @@ import {
   assertAccessible,
   assertReflows,
   becomesTrue,
-  signIn,
   startTestBrowser,
   type TestBrowser,
 } from "../support/browser.ts";
@@ -32,8 +31,7 @@ type Place = { page: Page; owner: Owner; complaints: string[] };
 
 async function openJudge(): Promise<Place> {
   const owner = await browser.service.signUp();
-  const { page, complaints } = await browser.open();
-  await signIn(page, owner);
+  const { page, complaints } = await browser.openAs(owner);
   await page.goto(`/projects/${owner.projectId}/settings/judge`);
   await page.getByRole("heading", { level: 2, name: "In force" }).waitFor();
   return { page, owner, complaints };
@@ -223,8 +221,7 @@ test("the environment's judge is shown as inherited, tried, and replaced by one 
   });
   try {
     const owner = await inherited.service.signUp();
-    const { page } = await inherited.open();
-    await signIn(page, owner);
+    const { page } = await inherited.openAs(owner);
     await page.goto(`/projects/${owner.projectId}/settings/judge`);
     await inForce(page).getByText("From the service’s environment").waitFor();
     await inForce(page).getByText("house-judge").waitFor();

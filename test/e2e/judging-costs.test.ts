@@ -4,13 +4,7 @@ import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import type { Agent } from "../../src/model/agent.ts";
 import { makeAgent, makeTest, type Owner } from "../support/app.ts";
-import {
-  assertAccessible,
-  assertReflows,
-  signIn,
-  startTestBrowser,
-  type TestBrowser,
-} from "../support/browser.ts";
+import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
 import { storeTrace } from "../support/stored-traces.ts";
 
 let browser: TestBrowser;
@@ -24,8 +18,7 @@ type Place = { page: Page; owner: Owner; agent: Agent; base: string; complaints:
 async function open(): Promise<Place> {
   const owner = await browser.service.signUp();
   const agent = await makeAgent(owner);
-  const { page, complaints } = await browser.open();
-  await signIn(page, owner);
+  const { page, complaints } = await browser.openAs(owner);
   return { page, owner, agent, complaints, base: `/projects/${owner.projectId}/agents/${agent.id}` };
 }
 

@@ -11,9 +11,13 @@ export type TestBrowser = {
   /** Where the browser goes: the origin that links in mails bear too. */
   origin: string;
   /** A window of its own, without a session. */
-  open(options?: Parameters<Browser["newContext"]>[0]): Promise<Window>;
+  open(options?: WindowOptions): Promise<Window>;
+  /** The same with the account's session, on its agents. */
+  openAs(account: { email: string; password: string }, options?: WindowOptions): Promise<Window>;
   close(): Promise<void>;
 };
+
+type WindowOptions = Parameters<Browser["newContext"]>[0];
 
 export type Window = {
   page: Page;
@@ -32,14 +36,20 @@ export async function startTestBrowser(options: TestServiceOptions = {}): Promis
   const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
   const browser = await chromium.launch({ executablePath, args });
   const origin = `http://localhost:${new URL(service.url).port}`;
+  async function open(options?: WindowOptions): Promise<Window> {
+    const context = await browser.newContext({ baseURL: origin, reducedMotion: "reduce", ...options });
+    context.setDefaultTimeout(15_000);
+    const page = await context.newPage();
+    return { page, context, complaints: listenForComplaints(page) };
+  }
   return {
     service,
     origin,
-    async open(options) {
-      const context = await browser.newContext({ baseURL: origin, reducedMotion: "reduce", ...options });
-      context.setDefaultTimeout(15_000);
-      const page = await context.newPage();
-      return { page, context, complaints: listenForComplaints(page) };
+    open,
+    async openAs(account, options) {
+      const window = await open(options);
+      await signIn(window.page, account);
+      return window;
     },
     async close() {
       await browser.close();

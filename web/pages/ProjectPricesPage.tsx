@@ -2,13 +2,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
+import type { OwnPrice } from "../../src/model/prices.ts";
 import { ask, type Failure } from "../api.ts";
-import {
-  type JudgePrices,
-  judgePricesQuery,
-  type OwnPrice,
-  projectJudgeQuery,
-} from "../queries/project-judge.ts";
+import { type JudgePrices, judgePricesQuery, projectJudgeQuery } from "../queries/project-judge.ts";
 import "../styles/judge.css";
 import { Button } from "../ui/Button.tsx";
 import { FailureNotice, Notice } from "../ui/Notice.tsx";
