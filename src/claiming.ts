@@ -4,7 +4,7 @@ import { isTransient } from "./store/db.ts";
 
 const faultPauseMs = 1_000;
 
-export type ClaimingDeps = {
+type ClaimingDeps = {
   /** Claims what there is room for; resolves to the ms after which to look again. */
   claim: () => Promise<number>;
   /** Told what kept it from claiming. */

@@ -104,6 +104,14 @@ export const runFields = {
     .describe("Of a running run that waits for the judge; its results are those that are known."),
 };
 
+/** What calls of the judge came to. */
+export const judgeUse = {
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  costUsd: z.number(),
+  unpricedTokens: z.number().describe("Those whose price is not known; `costUsd` leaves them out."),
+};
+
 const Run = z.object(runFields).meta({ id: "Run" });
 
 /** Whether a test ran, and why or why not. */
@@ -124,13 +132,7 @@ export const RunDetail = z
       .array(Applicability)
       .describe("Of each test as it was then: whether it ran, and why or why not."),
     judging: z
-      .object({
-        calls: z.number().int(),
-        inputTokens: z.number(),
-        outputTokens: z.number(),
-        costUsd: z.number(),
-        unpricedTokens: z.number().describe("Those whose price is not known; `costUsd` leaves them out."),
-      })
+      .object({ calls: z.number().int(), ...judgeUse })
       .nullable()
       .describe("What the run's calls of the judge came to; null where there was none."),
   })

@@ -6,7 +6,7 @@ export const trialsPerMinute = 20;
 /** Runs `work` where the account may have it. Throws RATE_LIMITED. */
 export type Trials = <T>(accountId: string, work: () => Promise<T>) => Promise<T>;
 
-export type TrialBounds = {
+type TrialBounds = {
   /** Says what is under way already. */
   busy: string;
   atOnceMax?: number;
