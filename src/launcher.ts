@@ -90,7 +90,9 @@ export class Launcher {
   /** Resolves to the ms after which to look again. */
   async #claim(): Promise<number> {
     const { db, leaseMs } = this.#deps;
-    for (const ended of await releaseAbandoned(db)) this.#tellEnd(ended, ended.state);
+    for (const ended of await releaseAbandoned(db, [...this.#inHand.keys()])) {
+      this.#tellEnd(ended, ended.state);
+    }
     const calling = [...this.#inHand.values()].filter(({ waits }) => !waits).length;
     const runsMax = Math.min(callingMax - calling, inHandMax - this.#inHand.size);
     const agentIds = runsMax > 0 ? await listWaitingAgents(db) : [];

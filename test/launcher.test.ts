@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import pino from "pino";
 import { Launcher, type LauncherDeps } from "../src/launcher.ts";
+import { loadTraces } from "../src/load.ts";
 import type { Judge, SemanticAnswer } from "../src/model/judge.ts";
 import { Refusal } from "../src/model/refusal.ts";
 import type { TestCase } from "../src/model/test-case.ts";
@@ -39,7 +40,7 @@ after(async () => {
 });
 const writer = new TraceWriter(db, limits);
 const unasked = () => assert.fail("nothing is asked of the judge");
-const judge: Judge = { route: unasked, ask: async () => unasked() as SemanticAnswer[] };
+const unaskedJudge: Judge = { route: unasked, ask: async () => unasked() as SemanticAnswer[] };
 
 async function agentOf(answer: Parameters<typeof startAgent>[0]) {
   const agent = await startAgent(answer);
@@ -55,7 +56,14 @@ function startLauncher(
     concurrency = 2,
     debounceMs = 100,
     callable = true,
-  }: { waitMs?: number; concurrency?: number; debounceMs?: number; callable?: boolean } = {},
+    judge = unaskedJudge,
+  }: {
+    waitMs?: number;
+    concurrency?: number;
+    debounceMs?: number;
+    callable?: boolean;
+    judge?: Judge;
+  } = {},
 ) {
   const events = new EventPublisher(other);
   const launcher = new Launcher({
@@ -188,6 +196,23 @@ test("a trace that comes when the wait is over takes the made one's place and st
   const late = await writer.write(canonicalWrite(sender, { externalId: requestId, text: "late" }));
   assert.deepEqual([late.traceId, late.state, late.evaluation], [traceId, "replaced", "none"]);
   assert.equal((await findTrace(db, traceId!))?.kind, "test_run");
+});
+
+test("the same by OTLP, under the identity that the made one bears, leaves nothing of the made one", async () => {
+  const sender = await makeSender(db);
+  const agent = await agentOf((_, response) => void response.end("ok"));
+  const { stop } = startLauncher(agent);
+  const { runs } = await ended(await launch(sender.agentId, await makeTestCase(db, sender.agentId)));
+  await stop();
+  const { requestId, traceId } = runs[0]!.turns[0]!;
+  const late = await writer.write(otlpWrite(sender, { externalId: requestId, text: "late" }));
+  assert.deepEqual([late.traceId, late.evaluation], [traceId, "none"]);
+  const loaded = (await loadTraces(db, [traceId!])).get(traceId!)!;
+  assert.deepEqual(
+    loaded.trace.spans.map(span => span.name),
+    ["a"],
+  );
+  assert.equal(loaded.derived.notices.includes("no_trace_arrived"), false);
 });
 
 test("turns share a conversation, see what was said, and are judged as one", async () => {
@@ -333,6 +358,89 @@ test("a run whose worker died before it had sent anything is taken up again", as
   const { runs } = await ended(launchId);
   await stop();
   assert.deepEqual([runs[0]?.verdict, runs[0]?.attempts, agent.asked.length], ["passed", 2, 1]);
+});
+
+test("a launcher whose leases ran out while the database was away goes on with what nobody took over", async () => {
+  const sender = await makeSender(db);
+  const begun = Promise.withResolvers<() => void>();
+  const agent = await agentOf((_, response) => begun.resolve(() => response.end("ok")));
+  const { launcher, stop } = startLauncher(agent);
+  const launchId = await launch(sender.agentId, await makeTestCase(db, sender.agentId));
+  const answer = await begun.promise;
+  await db.pool.query("update runs set lease_until = now() - interval '1 minute' where launch_id = $1", [
+    launchId,
+  ]);
+  launcher.wake();
+  await eventually(async () => {
+    const { rowCount } = await db.pool.query(
+      "select from runs where launch_id = $1 and lease_until < now()",
+      [launchId],
+    );
+    assert.equal(rowCount, 0);
+  });
+  answer();
+  const { runs } = await ended(launchId);
+  await stop();
+  assert.deepEqual([runs[0]?.state, runs[0]?.verdict, runs[0]?.error], ["completed", "passed", null]);
+});
+
+test("a launch is cancelled while its runs are claimed, and neither stops the other", async () => {
+  const sender = await makeSender(db);
+  const launchId = await launch(sender.agentId, await makeTestCase(db, sender.agentId));
+  const waiting = async (count: number) =>
+    eventually(async () => {
+      const { rows } = await db.pool.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      assert.equal(rows.length, count);
+    });
+  const held = await db.pool.connect();
+  await held.query("begin");
+  await held.query("select from launches where id = $1 for update", [launchId]);
+  const cancelling = cancelLaunch(db, launchId);
+  await waiting(1);
+  const bounds = { lease: randomUUID(), leaseMs: 30_000, runsMax: 1 };
+  const claiming = claimManualRuns(other, { ...bounds, concurrency: new Map([[sender.agentId, 1]]) });
+  await waiting(2);
+  await held.query("rollback");
+  held.release();
+  assert.deepEqual([(await cancelling).length, await claiming], [1, []]);
+  assert.equal((await findLaunch(db, launchId))?.state, "cancelled");
+});
+
+test("agents take turns: many runs of one do not keep another's waiting", async () => {
+  const [busy, other] = [await makeSender(db), await makeSender(db)];
+  const tests = await Promise.all([1, 2, 3, 4].map(() => makeTestCase(db, busy.agentId)));
+  const launches = [await launch(busy.agentId, ...tests)];
+  launches.push(await launch(other.agentId, await makeTestCase(db, other.agentId)));
+  const concurrency = new Map([busy, other].map(({ agentId }) => [agentId, 20]));
+  const claim = async () =>
+    (await claimManualRuns(db, { lease: randomUUID(), leaseMs: 30_000, runsMax: 2, concurrency })).map(
+      ({ agentId }) => agentId,
+    );
+  assert.deepEqual(await claim(), [busy.agentId, other.agentId]);
+  assert.deepEqual(await claim(), [busy.agentId, busy.agentId]);
+  for (const id of launches) await cancelLaunch(db, id);
+});
+
+test("a trace that is deleted before its run is judged ends the run with that reason", async () => {
+  const sender = await makeSender(db);
+  const agent = await agentOf((_, response) => void response.end("ok"));
+  const { stop } = startLauncher(agent, {
+    judge: {
+      ...unaskedJudge,
+      async ask(questions) {
+        await db.pool.query("delete from traces where agent_id = $1", [sender.agentId]);
+        return questions.map(() => ({ state: "undecided", reason: "Nobody knows." }));
+      },
+    },
+  });
+  const test = await makeTestCase(db, sender.agentId, {
+    assertions: [{ type: "semantic", criteria: "Is polite." }],
+  });
+  const { runs } = await ended(await launch(sender.agentId, test));
+  await stop();
+  assert.deepEqual([runs[0]?.state, runs[0]?.error], ["error", "A turn's trace was deleted while it ran."]);
 });
 
 test("a launcher that stops ends what it has sent, and leaves the rest to others", async () => {

@@ -8,12 +8,17 @@ import { type LoadedTrace, loadTraces } from "../load.ts";
 import type { AgentMessage, AgentReply, AgentTurn } from "../model/agent-call.ts";
 import { type RunTurn, replyMax } from "../model/launch.ts";
 import { observedTurn } from "../model/observed-turn.ts";
-import { Refusal } from "../model/refusal.ts";
 import type { Verdict } from "../model/run.ts";
 import { systemClock } from "../remote/clock.ts";
 import { answersFor, type RunDeps } from "../run.ts";
 import { isTransient } from "../store/db.ts";
-import { beginTurn, type JudgedManualRun, keepManualWait, type ManualRun } from "../store/manual-runs.ts";
+import {
+  beginTurn,
+  type JudgedManualRun,
+  keepManualWait,
+  type ManualRun,
+  traceDeleted,
+} from "../store/manual-runs.ts";
 import { findArrived, saveTurn } from "../store/run-turns.ts";
 import { insertTraces } from "../store/trace-insert.ts";
 import { type Patience, patientJudge } from "./patient-judge.ts";
@@ -104,7 +109,7 @@ async function take(
   await patiently(signal, () => saveTurn(db, run.id, turn));
   deps.onTurn(run, turn);
   const loaded = (await patiently(signal, () => loadTraces(db, [stored.traceId]))).get(stored.traceId);
-  if (!loaded) throw new Refusal("NOT_FOUND", { message: "A turn's trace was deleted while it ran." });
+  if (!loaded) throw traceDeleted();
   return { reply, loaded };
 }
 

@@ -145,6 +145,7 @@ async function compared(db: Database, where: string, values: unknown[]): Promise
  */
 export async function cancelLaunch(db: Database, id: string): Promise<string[]> {
   return transaction(db, async client => {
+    await takeTurn(client);
     const { rowCount } = await client.query(
       `update launches set cancel_requested_at = coalesce(cancel_requested_at, now())
        where id = $1 and state in ('queued', 'running')`,
@@ -159,6 +160,17 @@ export async function cancelLaunch(db: Database, id: string): Promise<string[]> 
     await settleLaunches(client, [id]);
     return rows.map(row => row.id);
   });
+}
+
+// Any fixed number.
+const turnLock = 4_826_170_392;
+
+/**
+ * To be called first in a transaction that takes runs which have not begun. One does so after the other, so that no two
+ * fill an agent's last place, and none waits in a ring with another.
+ */
+export async function takeTurn(client: pg.PoolClient): Promise<void> {
+  await client.query("select pg_advisory_xact_lock($1)", [turnLock]);
 }
 
 /**
