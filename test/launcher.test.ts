@@ -146,6 +146,7 @@ test("without a trace of the agent's, one is made of what was seen, and what ask
   );
   const [turn] = run!.turns;
   assert.deepEqual([turn?.arrived, turn?.text, turn?.status], [false, "Hello, Ada", 200]);
+  assert.deepEqual([run?.turnsEnded, run?.unseen], [1, true]);
   const trace = await findTrace(db, turn!.traceId!);
   assert.deepEqual(
     [trace?.kind, trace?.externalId, trace?.userInput, trace?.responseText, trace?.httpStatus],
@@ -165,7 +166,7 @@ for (const [path, identity, make] of [
     const agent = await agentOf(async (asked, response) => {
       const { make: write, externalId } = make(asked);
       await writer.write(write(sender, { externalId, text: "from the trace" }));
-      response.end("from the reply");
+      response.end('{"arrived":false}');
     });
     const { stop } = startLauncher(agent, { waitMs: 60_000 });
     const test = await makeTestCase(db, sender.agentId, {
@@ -175,7 +176,7 @@ for (const [path, identity, make] of [
     await stop();
     const [run] = runs;
     assert.equal(run?.verdict, "passed");
-    assert.equal(run?.turns[0]?.arrived, true);
+    assert.deepEqual([run?.turns[0]?.arrived, run?.turnsEnded, run?.unseen], [true, 1, false]);
     assert.equal((await findTrace(db, run!.traceId!))?.kind, "test_run");
     const ofTrace = await listRunsOfTrace(db, run!.traceId!);
     assert.deepEqual(
