@@ -55,12 +55,14 @@ function startLauncher(
     waitMs = 0,
     concurrency = 2,
     debounceMs = 100,
+    traceBytesMax = limits.traceBytesMax,
     callable = true,
     judge = unaskedJudge,
   }: {
     waitMs?: number;
     concurrency?: number;
     debounceMs?: number;
+    traceBytesMax?: number;
     callable?: boolean;
     judge?: Judge;
   } = {},
@@ -74,6 +76,7 @@ function startLauncher(
     events,
     leaseMs: 30_000,
     debounceMs,
+    traceBytesMax,
     log: pino({ level: "silent" }),
     call: agent.call,
     async boundsOf() {
@@ -286,6 +289,42 @@ test("a turn that fails ends the run, which is judged by what is known", async (
   );
   assert.equal(run?.turns[1]?.error?.code, "http_status");
   assert.equal((await findTrace(db, run!.traceId!))?.failed, true);
+});
+
+const talkative = (count: number) => ({
+  passiveBehavior: "manual_only",
+  turns: Array.from({ length: count }, () => ({ input: "Go on" })),
+  assertions: [{ type: "response_regex", pattern: "a", turn: 1 }],
+});
+
+test("a conversation that has grown too long ends, and no trace repeats all of it", async () => {
+  const sender = await makeSender(db);
+  const agent = await agentOf((_, response) => void response.end("a".repeat(1_000_000)));
+  const { stop } = startLauncher(agent);
+  const { runs } = await ended(
+    await launch(sender.agentId, await makeTestCase(db, sender.agentId, talkative(6))),
+  );
+  await stop();
+  const [run] = runs;
+  assert.deepEqual(
+    [run?.verdict, run?.turns.map(turn => turn.error?.code)],
+    ["passed", [undefined, undefined, undefined, "too_large"]],
+  );
+  const { rows } = await db.pool.query("select max(batch_bytes) as bytes from traces where agent_id = $1", [
+    sender.agentId,
+  ]);
+  assert.ok(rows[0].bytes < 1_200_000, `a trace of ${rows[0].bytes} bytes`);
+});
+
+test("a conversation whose traces are larger than one may be ends as an error that says so", async () => {
+  const sender = await makeSender(db);
+  const agent = await agentOf((_, response) => void response.end("a".repeat(1_000)));
+  const { stop } = startLauncher(agent, { traceBytesMax: 3_000 });
+  const { runs } = await ended(
+    await launch(sender.agentId, await makeTestCase(db, sender.agentId, talkative(3))),
+  );
+  await stop();
+  assert.match(runs[0]!.error!, /^The traces of its turns are together larger than a trace may be\. /);
 });
 
 test("no more runs of an agent are under way than it bears, whoever runs them", async () => {
