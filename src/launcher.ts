@@ -124,7 +124,6 @@ export class Launcher {
 
   async #conduct(inHand: InHand): Promise<void> {
     const { run, bounds } = inHand;
-    const { log } = this.#deps;
     const { signal } = inHand.abort;
     try {
       if (bounds instanceof Refusal) throw bounds;
@@ -151,15 +150,7 @@ export class Launcher {
         this.#tellEnd(run, "completed", verdict.verdict);
       }
     } catch (error) {
-      if (!(error instanceof Refusal))
-        logFault(log, error, "a manual run could not be finished", { runId: run.id });
-      const said =
-        error instanceof Refusal
-          ? [error.message, error.hint].filter(Boolean).join(" ")
-          : "A fault of the service kept this run from being finished; its log says more.";
-      await this.#end(run, said).catch(failure =>
-        logFault(log, failure, "a manual run cannot be ended", { runId: run.id }),
-      );
+      await this.#fail(run, error);
     } finally {
       this.#inHand.delete(run.id);
       this.wake();
@@ -172,9 +163,23 @@ export class Launcher {
     else await this.#end(run, workerStopped);
   }
 
-  async #end(run: ManualRun, error: string): Promise<void> {
+  /** What keeps a run from being finished that is not there any more, such as a deleted agent's, is no fault. */
+  async #fail(run: ManualRun, error: unknown): Promise<void> {
+    const isFault = !(error instanceof Refusal);
+    const said = isFault
+      ? "A fault of the service kept this run from being finished; its log says more."
+      : [error.message, error.hint].filter(Boolean).join(" ");
+    const ended = await this.#end(run, said).catch(failure => failure as Error);
+    const { log } = this.#deps;
+    if (isFault && ended) logFault(log, error, "a manual run could not be finished", { runId: run.id });
+    if (ended instanceof Error) logFault(log, ended, "a manual run cannot be ended", { runId: run.id });
+  }
+
+  /** Whether it was this worker's still. */
+  async #end(run: ManualRun, error: string): Promise<boolean> {
     const ended = await endManualRun(this.#deps.db, { lease: this.#lease, run }, error);
     if (ended) this.#tellEnd(run, ended.state);
+    return ended !== undefined;
   }
 
   /** Prolongs the leases, and has those stop that were cancelled or are no longer this worker's. */
