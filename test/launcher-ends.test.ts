@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import pino from "pino";
+import { openDatabase } from "../src/store/db.ts";
 import { cancelLaunch, findLaunch, listRunsOfLaunch } from "../src/store/launches.ts";
 import { beginTurn, claimManualRuns, workerStopped } from "../src/store/manual-runs.ts";
 import { listTurns } from "../src/store/run-turns.ts";
+import { startCuttingProxy } from "./store/cutting-proxy.ts";
 import { makeSender, makeTestCase } from "./store/make-write.ts";
 import { eventually } from "./support/eventually.ts";
 import { openLaunching, unaskedJudge } from "./support/launching.ts";
@@ -161,6 +163,36 @@ test("a launcher whose leases ran out while the database was away goes on with w
   await stop();
   assert.deepEqual([runs[0]?.state, runs[0]?.verdict, runs[0]?.error], ["completed", "passed", null]);
 });
+
+for (const statement of [
+  "insert into run_turns",
+  "update run_turns",
+  "insert_traces",
+  "update runs set state = 'completed'",
+]) {
+  test(`a database that goes away at “${statement}” is waited for, and nothing is sent or stored twice`, async t => {
+    const proxy = await startCuttingProxy(launching.url);
+    const over = openDatabase(proxy.url);
+    t.after(async () => {
+      await over.close();
+      await proxy.close();
+    });
+    const sender = await makeSender(db);
+    const agent = await agentOf((_, response) => void response.end("ok"));
+    const { stop } = startLauncher(agent, { over });
+    const test = await makeTestCase(db, sender.agentId);
+    proxy.loseAnswerTo(statement);
+    const { runs } = await ended(await launch(sender.agentId, test));
+    await stop();
+    const [run] = runs;
+    assert.deepEqual(
+      [proxy.lost, agent.asked.length, run?.verdict, run?.error, run?.turns.map(({ arrived }) => arrived)],
+      [1, 1, "passed", null, [false]],
+    );
+    const { rows } = await db.pool.query("select id from traces where agent_id = $1", [sender.agentId]);
+    assert.deepEqual(rows, [{ id: run?.traceId }]);
+  });
+}
 
 test("a launch is cancelled while its runs are claimed, and neither stops the other", async () => {
   const sender = await makeSender(db);

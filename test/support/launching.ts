@@ -6,6 +6,7 @@ import type { Judge, SemanticAnswer } from "../../src/model/judge.ts";
 import { Refusal } from "../../src/model/refusal.ts";
 import type { TestCase } from "../../src/model/test-case.ts";
 import { Sandbox } from "../../src/remote/sandbox.ts";
+import type { Database } from "../../src/store/db.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { findLaunch, insertLaunch, listRunsOfLaunch } from "../../src/store/launches.ts";
 import { decodeDetail } from "../../src/store/run-detail.ts";
@@ -19,7 +20,7 @@ export const unaskedJudge: Judge = { route: unasked, ask: async () => unasked() 
 
 /** `close` ends whatever was started. */
 export async function openLaunching() {
-  const { db, other, close } = await openTwice();
+  const { url, db, other, close } = await openTwice();
   const sandbox = new Sandbox({ budgetMs: 5_000 });
   const closing: (() => Promise<unknown>)[] = [];
 
@@ -40,6 +41,7 @@ export async function openLaunching() {
       callable = true,
       judge = unaskedJudge,
       log = pino({ level: "silent" }),
+      over = other,
     }: {
       waitMs?: number;
       concurrency?: number;
@@ -48,11 +50,12 @@ export async function openLaunching() {
       callable?: boolean;
       judge?: Judge;
       log?: LauncherDeps["log"];
+      over?: Database;
     } = {},
   ) {
-    const events = new EventPublisher(other);
+    const events = new EventPublisher(over);
     const launcher = new Launcher({
-      db: other,
+      db: over,
       sandbox,
       judgeOf: () => judge,
       judgeDeadlineMs: 0,
@@ -100,6 +103,7 @@ export async function openLaunching() {
   }
 
   return {
+    url,
     db,
     other,
     agentOf,
