@@ -27,7 +27,16 @@ export type EndedManualRun = Pick<ManualRun, "id" | "agentId" | "launchId"> & {
 export async function listWaitingAgents(db: Database): Promise<string[]> {
   const { rows } = await db.pool.query<{ agent_id: string }>({
     name: "waiting_agents",
-    text: "select distinct agent_id from runs where kind = 'manual' and state = 'pending'",
+    // From one agent to the next, however many runs of each wait.
+    text: `with recursive waiting as (
+        (select agent_id from runs where kind = 'manual' and state = 'pending' order by agent_id limit 1)
+        union all
+        select (
+          select r.agent_id from runs r
+          where r.kind = 'manual' and r.state = 'pending' and r.agent_id > waiting.agent_id order by r.agent_id limit 1
+        ) from waiting where agent_id is not null
+      )
+      select agent_id from waiting where agent_id is not null`,
   });
   return rows.map(row => row.agent_id);
 }
@@ -39,6 +48,9 @@ export type ManualClaim = {
   /** How many runs each agent may have at once, whoever runs them; those that wait for the judge call it no more. */
   concurrency: Map<string, number>;
 };
+
+// Those that wait are said to be open without a lease, so that only the index in their order fits: by another, all that
+// wait for the agent were read and sorted to find the first.
 
 /**
  * Pending runs within the bounds of their agents: first those of the agent that has the fewest under way, of each the
@@ -56,11 +68,15 @@ export async function claimManualRuns(db: Database, claim: ManualClaim): Promise
           ) as taken
           from unnest($3::uuid[], $4::int[]) as b (agent_id, places)
         ), waiting as (
-          select r.id, bound.taken + row_number() over (partition by r.agent_id order by r.id) as place, bound.places
-          from runs r join bound on bound.agent_id = r.agent_id
-          where r.kind = 'manual' and r.state = 'pending'
+          select next.id, bound.taken + row_number() over (partition by bound.agent_id order by next.id) as place
+          from bound cross join lateral (
+            select r.id from runs r
+            where r.agent_id = bound.agent_id and r.kind = 'manual' and r.state in ('pending', 'running')
+              and r.lease is null
+            order by r.id limit greatest(bound.places - bound.taken, 0)
+          ) next
         ), chosen as (
-          select id from waiting where place <= places order by place, id limit $5
+          select id from waiting order by place, id limit $5
         ), locked as (
           select r.id from runs r join chosen on chosen.id = r.id where r.state = 'pending' for update of r
         )
