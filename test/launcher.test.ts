@@ -2,12 +2,15 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { loadTraces } from "../src/load.ts";
+import { listRunsOfLaunch } from "../src/store/launches.ts";
 import { newest } from "../src/store/listing.ts";
 import { listRunsOfTrace } from "../src/store/run-reads.ts";
+import { listTurns } from "../src/store/run-turns.ts";
 import { listTraces } from "../src/store/trace-list.ts";
 import { TraceWriter } from "../src/store/trace-writer.ts";
 import { findTrace } from "../src/store/traces.ts";
 import { canonicalWrite, limits, makeSender, makeTestCase, otlpWrite } from "./store/make-write.ts";
+import { eventually } from "./support/eventually.ts";
 import { openLaunching } from "./support/launching.ts";
 import type { Asked } from "./support/played-agent.ts";
 
@@ -59,6 +62,8 @@ test("without a trace of the agent's, one is made of what was seen, and what ask
 
 for (const [path, identity, make] of [
   ["canonical", "x-request-id", (asked: Asked) => ({ make: canonicalWrite, externalId: asked.requestId })],
+  ["canonical", "traceparent", (asked: Asked) => ({ make: canonicalWrite, externalId: asked.w3cTraceId })],
+  ["OTLP", "x-request-id", (asked: Asked) => ({ make: otlpWrite, externalId: asked.requestId })],
   ["OTLP", "traceparent", (asked: Asked) => ({ make: otlpWrite, externalId: asked.w3cTraceId })],
 ] as const) {
   test(`a trace that the agent sends by the ${path} path under ${identity} is the turn's`, async () => {
@@ -86,6 +91,43 @@ for (const [path, identity, make] of [
     );
   });
 }
+
+test("a trace that comes in parts is waited for until nothing more came for the debounce, and no longer", async () => {
+  const sender = await makeSender(db);
+  const agent = await agentOf(async ({ w3cTraceId }, response) => {
+    await writer.write(otlpWrite(sender, { externalId: w3cTraceId, spans: ["a"] }));
+    response.end("ok");
+  });
+  const { stop } = startLauncher(agent, { waitMs: 3_600_000, debounceMs: 60_000 });
+  const test = await makeTestCase(db, sender.agentId, {
+    assertions: [{ type: "node_call", expected_name: "b", max: 1 }],
+  });
+  const launchId = await launch(sender.agentId, test);
+  await eventually(async () => {
+    const [run] = await listRunsOfLaunch(db, launchId);
+    assert.equal((await listTurns(db, [run!.id])).get(run!.id)?.[0]?.text, "ok");
+  });
+  const [{ w3cTraceId }] = agent.asked as [Asked];
+  await writer.write(otlpWrite(sender, { externalId: w3cTraceId, spans: ["b"] }));
+  await db.pool.query("update traces set updated_at = now() - interval '1 minute' where agent_id = $1", [
+    sender.agentId,
+  ]);
+  const { runs } = await ended(launchId);
+  await stop();
+  assert.deepEqual([runs[0]?.verdict, runs[0]?.revision], ["passed", 2]);
+});
+
+test("when the wait is over, what has come of a trace until then is the turn's", async () => {
+  const sender = await makeSender(db);
+  const agent = await agentOf(async ({ w3cTraceId }, response) => {
+    await writer.write(otlpWrite(sender, { externalId: w3cTraceId }));
+    response.end("ok");
+  });
+  const { stop } = startLauncher(agent, { waitMs: 0, debounceMs: 3_600_000 });
+  const { runs } = await ended(await launch(sender.agentId, await makeTestCase(db, sender.agentId)));
+  await stop();
+  assert.deepEqual([runs[0]?.state, runs[0]?.turns[0]?.arrived], ["completed", true]);
+});
 
 test("a trace that comes when the wait is over takes the made one's place and stays a test run's", async () => {
   const sender = await makeSender(db);
