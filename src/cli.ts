@@ -48,6 +48,9 @@ const pollMs = 1_000;
 const awayMaxMs = 60_000;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+// Where nobody reads on ("| head"), the file and the exit code still count.
+process.stdout.on("error", () => {});
+
 try {
   const wanted = readArguments(process.argv.slice(2));
   if (wanted === "help") process.stdout.write(`${usage}\n`);

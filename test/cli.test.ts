@@ -12,6 +12,7 @@ import { after, before, test } from "node:test";
 import { XMLParser } from "fast-xml-parser";
 import { type AgentServer, sendJson, startAgentServer } from "./support/agent-server.ts";
 import { makeTest } from "./support/app.ts";
+import { eventually } from "./support/eventually.ts";
 import { obliging, refusal, startJudgeServer } from "./support/judge-server.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
@@ -171,8 +172,11 @@ test("without --wait it ends at once, with the launch's id", async () => {
   await makeTest(service.owner, agentId, matching("Greets", "Hello"));
   const { code, out } = await svc(["--agent", "Soon", "--json"]);
   assert.equal(code, 0);
-  const { body } = await service.client.get(`/api/launches/${JSON.parse(out).id}`).expect(200);
-  assert.equal(body.source, "cli");
+  // To its end, so that its call is not taken for the next test's.
+  await eventually(async () => {
+    const { body } = await service.client.get(`/api/launches/${JSON.parse(out).id}`).expect(200);
+    assert.deepEqual([body.source, body.state], ["cli", "completed"]);
+  });
 });
 
 test("told to end, it cancels what it launched and ends with 1", async () => {
@@ -254,6 +258,17 @@ test("while the judge is away it says what it waits for, and ends when the judge
   await service.client.delete(`/api/projects/${service.projectId}/judge`).expect(204);
   assert.equal(code, 0, err);
   assert.match(err, /^0 of 1 done; 1 waits for the judge: The judge .+$/m);
+});
+
+test("where nobody reads on, the JUnit file and the exit code are what they would be", async () => {
+  const agentId = await makeCallable("Unread");
+  await makeTest(service.owner, agentId, matching("Greets", "Hello"));
+  const file = join(folder, "unread.xml");
+  const child = start(["run", "--url", service.url, "--agent", agentId, "--junit", file]);
+  child.stdout!.destroy();
+  const [err, [code]] = await Promise.all([text(child.stderr!), once(child, "exit")]);
+  assert.equal(code, 0, err);
+  assert.match(await readFile(file, "utf8"), /<testcase .*name="Greets"/);
 });
 
 test("where the JUnit file cannot be written, nothing is launched", async () => {
