@@ -164,6 +164,29 @@ test("a launcher whose leases ran out while the database was away goes on with w
   assert.deepEqual([runs[0]?.state, runs[0]?.verdict, runs[0]?.error], ["completed", "passed", null]);
 });
 
+test("after an outage of the database those that others have in hand get the time of a lease to be heard of", async t => {
+  const proxy = await startCuttingProxy(launching.url);
+  const over = openDatabase(proxy.url);
+  t.after(async () => {
+    await over.close();
+    await proxy.close();
+  });
+  const sender = await makeSender(db);
+  const held = await abandoned(sender.agentId, { sent: true });
+  const agent = await agentOf((_, response) => void response.end("ok"));
+  proxy.loseAnswerTo("recursive waiting");
+  let now = Date.now();
+  const { stop } = startLauncher(agent, { over, now: () => now });
+  assert.equal((await ended(held)).runs[0]?.error, workerStopped, "what ran out before is ended");
+  await eventually(async () => assert.equal(proxy.lost, 1));
+  const other = await abandoned(sender.agentId, { sent: true });
+  const { state } = await ended(await launch(sender.agentId, await makeTestCase(db, sender.agentId)));
+  assert.deepEqual([state, (await findLaunch(db, other))?.state], ["completed", "running"]);
+  now += 30_000;
+  assert.equal((await ended(other)).runs[0]?.error, workerStopped);
+  await stop();
+});
+
 for (const statement of [
   "insert into run_turns",
   "update run_turns",

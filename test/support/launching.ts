@@ -5,6 +5,7 @@ import { Launcher, type LauncherDeps } from "../../src/launcher.ts";
 import type { Judge, SemanticAnswer } from "../../src/model/judge.ts";
 import { Refusal } from "../../src/model/refusal.ts";
 import type { TestCase } from "../../src/model/test-case.ts";
+import { systemClock } from "../../src/remote/clock.ts";
 import { Sandbox } from "../../src/remote/sandbox.ts";
 import type { Database } from "../../src/store/db.ts";
 import { EventPublisher } from "../../src/store/events.ts";
@@ -42,6 +43,7 @@ export async function openLaunching() {
       judge = unaskedJudge,
       log = pino({ level: "silent" }),
       over = other,
+      now = Date.now,
     }: {
       waitMs?: number;
       concurrency?: number;
@@ -51,6 +53,7 @@ export async function openLaunching() {
       judge?: Judge;
       log?: LauncherDeps["log"];
       over?: Database;
+      now?: () => number;
     } = {},
   ) {
     const events = new EventPublisher(over);
@@ -64,6 +67,7 @@ export async function openLaunching() {
       debounceMs,
       traceBytesMax,
       log,
+      clock: { ...systemClock, now },
       call: agent.call,
       async boundsOf() {
         if (callable) return { waitMs, concurrency };
