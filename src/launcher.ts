@@ -8,7 +8,7 @@ import { type ConductDeps, conduct, patiently } from "./launcher/conduct.ts";
 import { Patience } from "./launcher/patient-judge.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { RunState } from "./model/run.ts";
-import { systemClock } from "./remote/clock.ts";
+import { type Clock, systemClock } from "./remote/clock.ts";
 import type { EventPublisher } from "./store/events.ts";
 import {
   claimManualRuns,
@@ -47,16 +47,20 @@ type InHand = { run: ManualRun; bounds: RunBounds | Refusal; abort: AbortControl
 
 export class Launcher {
   readonly #deps: LauncherDeps;
+  readonly #clock: Clock;
   readonly #patience: Patience;
   readonly #lease = randomUUID();
   readonly #inHand = new Map<string, InHand>();
   readonly #timers: NodeJS.Timeout[];
   readonly #claiming: Claiming;
+  /** Before this a lease that ran out says nothing: while the database was away nobody could prolong one. */
+  #leasesCountAt = 0;
   #tending: Promise<void> | undefined;
 
   constructor(deps: LauncherDeps) {
     this.#deps = deps;
-    this.#patience = new Patience(deps.judgeDeadlineMs, deps.clock ?? systemClock);
+    this.#clock = deps.clock ?? systemClock;
+    this.#patience = new Patience(deps.judgeDeadlineMs, this.#clock);
     const tend = () => {
       this.#tending ??= this.#tend().finally(() => {
         this.#tending = undefined;
@@ -66,7 +70,10 @@ export class Launcher {
     this.#timers = [setInterval(tend, Math.min(tendMs, deps.leaseMs / 3)), setInterval(sweep, sweepMs)];
     this.#claiming = new Claiming({
       claim: () => this.#claim(),
-      onFault: error => logFault(deps.log, error, "manual runs cannot be claimed"),
+      onFault: error => {
+        this.#leasesCountAt = this.#clock.now() + deps.leaseMs;
+        logFault(deps.log, error, "manual runs cannot be claimed");
+      },
     });
   }
 
@@ -87,10 +94,17 @@ export class Launcher {
     await this.#tending;
   }
 
+  async #release(): Promise<void> {
+    if (this.#clock.now() < this.#leasesCountAt) return;
+    for (const ended of await releaseAbandoned(this.#deps.db, [...this.#inHand.keys()])) {
+      this.#tellEnd(ended, ended.state);
+    }
+  }
+
   /** Resolves to the ms after which to look again. */
   async #claim(): Promise<number> {
     const { db, leaseMs } = this.#deps;
-    for (const ended of await releaseAbandoned(db)) this.#tellEnd(ended, ended.state);
+    await this.#release();
     const calling = [...this.#inHand.values()].filter(({ waits }) => !waits).length;
     const runsMax = Math.min(callingMax - calling, inHandMax - this.#inHand.size);
     const agentIds = runsMax > 0 ? await listWaitingAgents(db) : [];
@@ -122,7 +136,6 @@ export class Launcher {
 
   async #conduct(inHand: InHand): Promise<void> {
     const { run, bounds } = inHand;
-    const { log } = this.#deps;
     const { signal } = inHand.abort;
     try {
       if (bounds instanceof Refusal) throw bounds;
@@ -149,15 +162,7 @@ export class Launcher {
         this.#tellEnd(run, "completed", verdict.verdict);
       }
     } catch (error) {
-      if (!(error instanceof Refusal))
-        logFault(log, error, "a manual run could not be finished", { runId: run.id });
-      const said =
-        error instanceof Refusal
-          ? [error.message, error.hint].filter(Boolean).join(" ")
-          : "A fault of the service kept this run from being finished; its log says more.";
-      await this.#end(run, said).catch(failure =>
-        logFault(log, failure, "a manual run cannot be ended", { runId: run.id }),
-      );
+      await this.#fail(run, error);
     } finally {
       this.#inHand.delete(run.id);
       this.wake();
@@ -170,9 +175,23 @@ export class Launcher {
     else await this.#end(run, workerStopped);
   }
 
-  async #end(run: ManualRun, error: string): Promise<void> {
+  /** What keeps a run from being finished that is not there any more, such as a deleted agent's, is no fault. */
+  async #fail(run: ManualRun, error: unknown): Promise<void> {
+    const isFault = !(error instanceof Refusal);
+    const said = isFault
+      ? "A fault of the service kept this run from being finished; its log says more."
+      : [error.message, error.hint].filter(Boolean).join(" ");
+    const ended = await this.#end(run, said).catch(failure => failure as Error);
+    const { log } = this.#deps;
+    if (isFault && ended) logFault(log, error, "a manual run could not be finished", { runId: run.id });
+    if (ended instanceof Error) logFault(log, ended, "a manual run cannot be ended", { runId: run.id });
+  }
+
+  /** Whether it was this worker's still. */
+  async #end(run: ManualRun, error: string): Promise<boolean> {
     const ended = await endManualRun(this.#deps.db, { lease: this.#lease, run }, error);
     if (ended) this.#tellEnd(run, ended.state);
+    return ended !== undefined;
   }
 
   /** Prolongs the leases, and has those stop that were cancelled or are no longer this worker's. */

@@ -9,7 +9,7 @@ import { listJudgeCalls } from "../src/store/judge-calls.ts";
 import { cancelLaunch, findLaunch, insertLaunch, listRunsOfLaunch } from "../src/store/launches.ts";
 import { workerStopped } from "../src/store/manual-runs.ts";
 import { decodeDetail } from "../src/store/run-detail.ts";
-import { makeSender, makeTestCase, openTwice } from "./store/make-write.ts";
+import { limits, makeSender, makeTestCase, openTwice } from "./store/make-write.ts";
 import { eventually } from "./support/eventually.ts";
 import { obliging, refusal, startJudgeServer } from "./support/judge-server.ts";
 import { openTestJudging } from "./support/judging.ts";
@@ -41,6 +41,7 @@ function startLauncher(concurrency = 1): Launcher {
     events,
     leaseMs: 30_000,
     debounceMs: 100,
+    traceBytesMax: limits.traceBytesMax,
     log: pino({ level: "silent" }),
     call: agent.call,
     boundsOf: async () => ({ waitMs: 0, concurrency }),
