@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { ask, type Failure, failureOf } from "../api.ts";
+import { numberText } from "../format.ts";
 import { useLaunch } from "../forms/use-launch.tsx";
 import { counted, launchSources } from "../labels.ts";
 import { useLive } from "../live.ts";
@@ -129,8 +130,9 @@ function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
   );
 }
 
-const kinds = ["failing", "changed"] as const;
-const kindWords = { failing: "Not passed", changed: "Broke, mended or flaky" };
+const kinds = ["all", "failing", "changed"] as const;
+const kindWords = { all: "All", failing: "Not passed", changed: "Broke, mended or flaky" };
+const isOfKind = { all: () => true, failing: isFailing, changed: isChanged };
 const noneWords = {
   all: { title: "Its runs are gone", about: "They were deleted along with their traces." },
   failing: {
@@ -145,33 +147,32 @@ const noneWords = {
 
 function Runs({ launch, params }: { launch: LaunchDetail; params: Params }) {
   const { only } = route.useSearch();
-  const kind = kinds.find(one => one === only);
-  const shown = launch.runs.filter(run =>
-    kind === undefined ? true : kind === "failing" ? isFailing(run) : isChanged(run),
-  );
+  const kind = kinds.find(one => one === only) ?? "all";
+  const runsOf = (one: (typeof kinds)[number]) => launch.runs.filter(isOfKind[one]);
+  const shown = runsOf(kind);
   return (
     <>
       <nav className="tabs runs-tabs" aria-label="Runs shown">
-        {[undefined, ...kinds].map(one => (
+        {kinds.map(one => (
           <Link
-            key={one ?? "all"}
+            key={one}
             to="/projects/$projectId/agents/$agentId/runs/$launchId"
             params={params}
-            search={{ only: one }}
+            search={{ only: one === "all" ? undefined : one }}
             resetScroll={false}
             className="tab"
             aria-current={one === kind ? "page" : undefined}
             activeOptions={{ exact: true, includeSearch: true }}
           >
-            {one ? kindWords[one] : "All"}
+            {kindWords[one]} <span className="quiet">{numberText(runsOf(one).length)}</span>
           </Link>
         ))}
       </nav>
       {shown.length > 0 ? (
         <RunTable runs={shown} params={params} />
       ) : (
-        <EmptyState icon="check" title={noneWords[kind ?? "all"].title}>
-          <p className="quiet">{noneWords[kind ?? "all"].about}</p>
+        <EmptyState icon="check" title={noneWords[kind].title}>
+          <p className="quiet">{noneWords[kind].about}</p>
         </EmptyState>
       )}
     </>

@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import type { OwnPrice } from "../../src/model/prices.ts";
 import { ask, type Failure } from "../api.ts";
+import { moneyText } from "../money.ts";
 import { type JudgePrices, judgePricesQuery, projectJudgeQuery } from "../queries/project-judge.ts";
 import "../styles/judge.css";
 import { Button } from "../ui/Button.tsx";
@@ -126,8 +127,12 @@ function BuiltIn({ prices }: { prices: JudgePrices["builtIn"] }) {
                   <th scope="col">Model</th>
                   <th scope="col">Provider</th>
                   <th scope="col">From</th>
-                  <th scope="col">In</th>
-                  <th scope="col">Out</th>
+                  <th scope="col" className="number">
+                    In
+                  </th>
+                  <th scope="col" className="number">
+                    Out
+                  </th>
                 </tr>
               </thead>
               <tbody>
@@ -138,8 +143,12 @@ function BuiltIn({ prices }: { prices: JudgePrices["builtIn"] }) {
                     </th>
                     <td data-label="Provider">{providers[provider].label}</td>
                     <td data-label="From">{validFrom}</td>
-                    <td data-label="In">${inputUsd}</td>
-                    <td data-label="Out">${outputUsd}</td>
+                    <td data-label="In" className="number">
+                      {moneyText(inputUsd)}
+                    </td>
+                    <td data-label="Out" className="number">
+                      {moneyText(outputUsd)}
+                    </td>
                   </tr>
                 ))}
               </tbody>

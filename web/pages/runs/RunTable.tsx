@@ -71,13 +71,13 @@ function RunRow({ run, params, by }: RunRowProps) {
           {by === "test" ? <bdi>{run.testName}</bdi> : <RelativeTime at={run.createdAt} />}
         </Link>
       </th>
-      <td data-label="Outcome">
+      <td>
         <span className="runs-cell">
           <RunOutcome run={run} />
           <Compared run={run} />
         </span>
       </td>
-      <td data-label="Reason">
+      <td>
         <span className="runs-cell">
           <span className="break">
             <Reason run={run} />
@@ -88,7 +88,7 @@ function RunRow({ run, params, by }: RunRowProps) {
           {run.testDeleted && <span className="runs-under">The test case is deleted.</span>}
         </span>
       </td>
-      <td data-label="Turns">
+      <td>
         <span className="runs-cell">
           {run.turnsEnded === run.turnCount
             ? counted(run.turnCount, "turn")

@@ -32,7 +32,7 @@ export function Criteria({ path, value, onValue }: CriteriaProps) {
     toast(`Split into ${parts.length} criteria.`, { label: "Undo", run: () => onValue(value) });
   };
   return (
-    <fieldset className="criteria" ref={group} aria-describedby={`${id}-hint`}>
+    <fieldset className="criteria-fields" ref={group} aria-describedby={`${id}-hint`}>
       <legend>Criteria</legend>
       <div id={`${id}-hint`} className="field-hint">
         Each is a question that the reply answers with yes or no. Up to {criteriaMax}, each judged by itself.
