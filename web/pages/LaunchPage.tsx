@@ -1,7 +1,7 @@
 // One launch: how far it is, each test case's run beside the one before it, and how to stop it or run it again.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { ask, type Failure, failureOf } from "../api.ts";
 import { numberText } from "../format.ts";
 import { useLaunch } from "../forms/use-launch.tsx";
@@ -26,6 +26,7 @@ export function LaunchPage() {
   const { agentId, launchId } = params;
   const queries = useQueryClient();
   const launch = useQuery(launchQuery(launchId));
+  const progress = useRef<HTMLElement>(null);
   const refresh = useRefresh(() => queries.invalidateQueries({ queryKey: launchQuery(launchId).queryKey }));
   useLive({ agentId }, event => {
     if (event.type === "refresh" || (event.type === "launch" && event.launchId === launchId)) refresh();
@@ -35,21 +36,23 @@ export function LaunchPage() {
     <Page
       title={launch.data ? `Run of ${counted(launch.data.testCount, "test case")}` : "Run"}
       about={launch.data && <About launch={launch.data} />}
-      actions={launch.data && <Actions launch={launch.data} params={params} />}
+      actions={launch.data && !isOpen(launch.data) && <Actions launch={launch.data} params={params} />}
     >
       <Loaded query={launch}>
         {found => (
           <div className="stack">
-            <section className="card stack-tight" aria-label="Progress">
-              <div className="line line-apart">
+            <section className="card stack-tight" aria-label="Progress" ref={progress} tabIndex={-1}>
+              <div className="line runs-standing">
                 <LaunchStateBadge launch={found} />
                 <span>{countsOfLaunch(found.counts)}</span>
+                {isOpen(found) && <Cancel launch={found} heir={progress} />}
               </div>
               <Progress launch={found} />
               <ProgressNews launch={found} />
               <Gone launch={found} />
             </section>
             <Runs launch={found} params={params} />
+            <Traceless launch={found} params={params} />
           </div>
         )}
       </Loaded>
@@ -77,6 +80,21 @@ function About({ launch }: { launch: LaunchDetail }) {
   );
 }
 
+/** Under the runs, where nothing moves while their number grows. */
+function Traceless({ launch: { runs }, params }: { launch: LaunchDetail; params: Params }) {
+  const count = runs.filter(({ notices }) => notices.includes("no_trace_arrived")).length;
+  if (count === 0) return null;
+  return (
+    <p className="quiet small">
+      The agent sent no trace for {counted(count, "run")} of {numberText(runs.length)}: judged by reply,
+      status and times alone.{" "}
+      <Link to="/projects/$projectId/agents/$agentId/start" params={params}>
+        How to send traces
+      </Link>
+    </p>
+  );
+}
+
 /** A run goes with the trace that it was judged by. */
 function Gone({ launch: { runs, testCount } }: { launch: LaunchDetail }) {
   const gone = testCount - runs.length;
@@ -90,38 +108,59 @@ function Gone({ launch: { runs, testCount } }: { launch: LaunchDetail }) {
 
 type Params = { projectId: string; agentId: string; launchId: string };
 
-function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
+function isOpen({ state }: LaunchDetail): boolean {
+  return state === "queued" || state === "running";
+}
+
+type CancelProps = {
+  launch: LaunchDetail;
+  /** Has the focus after the button, which goes when the launch has ended, by this or by itself. */
+  heir: RefObject<HTMLElement | null>;
+};
+
+function Cancel({ launch, heir }: CancelProps) {
   const queries = useQueryClient();
-  const [cancelling, setCancelling] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
-  const again = useLaunch(params);
-  const isOpen = launch.state === "queued" || launch.state === "running";
+  useLayoutEffect(() => {
+    const { current } = button;
+    return () => {
+      if (current === document.activeElement) heir.current?.focus();
+    };
+  }, [heir]);
   const cancel = async () => {
-    setCancelling(true);
+    setBusy(true);
     const answer = await ask<LaunchDetail>("POST", `/api/launches/${launch.id}/cancel`);
-    setCancelling(false);
+    setBusy(false);
     setFailure(answer.ok ? undefined : answer.failure);
     if (answer.ok) queries.setQueryData(launchQuery(launch.id).queryKey, answer.value);
     void queries.invalidateQueries({ queryKey: launchesQuery(launch.agentId).queryKey });
   };
+  return (
+    <>
+      <Button small icon="cross" ref={button} busy={busy} onClick={() => void cancel()}>
+        Cancel
+      </Button>
+      <FailureNotice failure={failure} />
+    </>
+  );
+}
+
+function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
+  const again = useLaunch(params);
   const runnable = launch.runs.filter(({ testDeleted }) => !testDeleted);
   const testIds = runnable.map(({ testId }) => testId);
   const failedIds = runnable.filter(isFailing).map(({ testId }) => testId);
   return (
     <>
       {again.refusal}
-      <FailureNotice failure={failure} />
-      {isOpen && (
-        <Button icon="cross" busy={cancelling} onClick={() => void cancel()}>
-          Cancel
-        </Button>
-      )}
-      {!isOpen && failedIds.length > 0 && failedIds.length < testIds.length && (
+      {failedIds.length > 0 && failedIds.length < testIds.length && (
         <Button busy={again.busy} onClick={() => void again.launch(failedIds)}>
           Run those that failed
         </Button>
       )}
-      {!isOpen && testIds.length > 0 && (
+      {testIds.length > 0 && (
         <Button icon="play" busy={again.busy} onClick={() => void again.launch(testIds)}>
           Run again
         </Button>

@@ -72,7 +72,7 @@ function RunRow({ run, params, by }: RunRowProps) {
         </Link>
       </th>
       <td>
-        <span className="runs-cell">
+        <span className="runs-cell-line">
           <RunOutcome run={run} />
           <Compared run={run} />
         </span>
@@ -82,19 +82,18 @@ function RunRow({ run, params, by }: RunRowProps) {
           <span className="break">
             <Reason run={run} />
           </span>
-          {run.notices.includes("no_trace_arrived") && (
-            <span className="runs-under">The agent sent no trace of it.</span>
-          )}
           {run.testDeleted && <span className="runs-under">The test case is deleted.</span>}
         </span>
       </td>
       <td>
-        <span className="runs-cell">
+        <span className="runs-cell-line">
           {run.turnsEnded === run.turnCount
             ? counted(run.turnCount, "turn")
             : `${run.turnsEnded} of ${counted(run.turnCount, "turn")}`}
           {startedAt && finishedAt && (
-            <span className="runs-under">{durationText(Date.parse(finishedAt) - Date.parse(startedAt))}</span>
+            <span className="quiet small">
+              {durationText(Date.parse(finishedAt) - Date.parse(startedAt))}
+            </span>
           )}
         </span>
       </td>
