@@ -1,7 +1,7 @@
 // One launch: how far it is, each test case's run beside the one before it, and how to stop it or run it again.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { type RefObject, useLayoutEffect, useRef, useState } from "react";
+import { useState } from "react";
 import { ask, type Failure, failureOf } from "../api.ts";
 import { numberText } from "../format.ts";
 import { useLaunch } from "../forms/use-launch.tsx";
@@ -26,7 +26,6 @@ export function LaunchPage() {
   const { agentId, launchId } = params;
   const queries = useQueryClient();
   const launch = useQuery(launchQuery(launchId));
-  const progress = useRef<HTMLElement>(null);
   const refresh = useRefresh(() => queries.invalidateQueries({ queryKey: launchQuery(launchId).queryKey }));
   useLive({ agentId }, event => {
     if (event.type === "refresh" || (event.type === "launch" && event.launchId === launchId)) refresh();
@@ -41,11 +40,11 @@ export function LaunchPage() {
       <Loaded query={launch}>
         {found => (
           <div className="stack">
-            <section className="card stack-tight" aria-label="Progress" ref={progress} tabIndex={-1}>
+            <section className="card stack-tight" aria-label="Progress" tabIndex={-1}>
               <div className="line runs-standing">
                 <LaunchStateBadge launch={found} />
                 <span>{countsOfLaunch(found.counts)}</span>
-                {isOpen(found) && <Cancel launch={found} heir={progress} />}
+                {isOpen(found) && <Cancel launch={found} />}
               </div>
               <Progress launch={found} />
               <ProgressNews launch={found} />
@@ -112,23 +111,11 @@ function isOpen({ state }: LaunchDetail): boolean {
   return state === "queued" || state === "running";
 }
 
-type CancelProps = {
-  launch: LaunchDetail;
-  /** Has the focus after the button, which goes when the launch has ended, by this or by itself. */
-  heir: RefObject<HTMLElement | null>;
-};
-
-function Cancel({ launch, heir }: CancelProps) {
+/** Goes when the launch has ended, by this or by itself. */
+function Cancel({ launch }: { launch: LaunchDetail }) {
   const queries = useQueryClient();
-  const button = useRef<HTMLButtonElement>(null);
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
-  useLayoutEffect(() => {
-    const { current } = button;
-    return () => {
-      if (current === document.activeElement) heir.current?.focus();
-    };
-  }, [heir]);
   const cancel = async () => {
     setBusy(true);
     const answer = await ask<LaunchDetail>("POST", `/api/launches/${launch.id}/cancel`);
@@ -139,7 +126,7 @@ function Cancel({ launch, heir }: CancelProps) {
   };
   return (
     <>
-      <Button small icon="cross" ref={button} busy={busy} onClick={() => void cancel()}>
+      <Button small icon="cross" busy={busy} onClick={() => void cancel()}>
         Cancel
       </Button>
       <FailureNotice failure={failure} />
