@@ -36,7 +36,11 @@ export function Dialog({ title, about, onClose, dismissible = true, drawer, aler
         <Base.Popup
           ref={popup}
           initialFocus={() => popup.current?.querySelector<HTMLElement>("input, textarea") ?? true}
-          finalFocus={() => (opener?.isConnected ? opener : document.getElementById("main"))}
+          finalFocus={() => {
+            // Gone with what was done, and not with a dialog that this one follows.
+            const isGone = opener?.isConnected === false && opener.closest("[role$=dialog]") === null;
+            return isGone ? document.getElementById("main") : true;
+          }}
           className={drawer ? "dialog drawer" : "dialog"}
           role={alert ? "alertdialog" : "dialog"}
         >

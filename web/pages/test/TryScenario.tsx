@@ -23,7 +23,7 @@ export function TryScenario({ scenario, control }: TryScenarioProps) {
   const isBusy = trial.step === "estimating" || trial.step === "asking";
   const isOutdated = trial.step !== "none" && trial.scenario !== text;
   return (
-    <section className="card stack" aria-labelledby={tryScenarioId}>
+    <section className="card stack" aria-labelledby={tryScenarioId} tabIndex={-1}>
       <div className="stack-tight">
         <h2 id={tryScenarioId} tabIndex={-1}>
           Scenario on recent inputs
