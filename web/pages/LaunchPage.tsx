@@ -85,8 +85,8 @@ function Traceless({ launch: { runs }, params }: { launch: LaunchDetail; params:
   if (count === 0) return null;
   return (
     <p className="quiet small">
-      The agent sent no trace for {counted(count, "run")} of {numberText(runs.length)}: judged by reply,
-      status and times alone.{" "}
+      The agent sent no trace for {numberText(count)} of {counted(runs.length, "run")}, so{" "}
+      {count === 1 ? "that one is" : "those are"} judged by reply, status and times alone.{" "}
       <Link to="/projects/$projectId/agents/$agentId/start" params={params}>
         How to send traces
       </Link>
