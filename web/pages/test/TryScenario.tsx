@@ -128,7 +128,7 @@ function Summary({ trial, onGo }: { trial: ScenarioTrial; onGo: () => void }) {
 }
 
 function Unavailable({ unavailable }: { unavailable: NonNullable<ScenarioTrial["unavailable"]> }) {
-  return <Notice tone="warn">The judge answers nothing at present: {unavailable.reason}</Notice>;
+  return <Notice tone="warn">The judge cannot be asked at present. {unavailable.reason}</Notice>;
 }
 
 /** What was not looked at, and why. */
