@@ -20,7 +20,7 @@ test("an access token is made, shown once, works, and is revoked", async () => {
   const form = page.getByRole("dialog", { name: "New access token" });
   await form.getByLabel("Name").fill("GitHub Actions");
   await form.getByLabel("Expires").selectOption("Never");
-  await form.getByText("A token with an end is safer.").waitFor();
+  await form.getByText("One with an end is safer.").waitFor();
   await assertAccessible(page);
   await form.getByRole("button", { name: "Make token" }).click();
   const made = page.getByRole("dialog", { name: "Your access token “GitHub Actions”" });

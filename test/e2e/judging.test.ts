@@ -405,7 +405,7 @@ test("every call of the judge is told with its try, tokens and cost, and shows p
   await region.getByText("Calls of the judge").first().click();
   const calls = region.getByRole("list", { name: "Calls of the judge" }).getByRole("listitem");
   await shows(calls.nth(0), "Not now", "Semantic checks", "It answered 429.");
-  await shows(calls.nth(1), "Answered", "try 2", /1\.24 s/, "judge-small", /by JSON schema/, /\$0\.00412/);
+  await shows(calls.nth(1), "Answered", "try 2", /1\.24 s/, "judge-small", /JSON schema/, /\$0\.00412/);
   await assertAccessible(page);
   await calls.nth(1).getByRole("button", { name: "Prompt and answer" }).click();
   const dialog = page.getByRole("dialog");

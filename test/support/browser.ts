@@ -1,7 +1,7 @@
 // A real browser on the dashboard of a real service, and what every page of it must hold to.
 import assert from "node:assert/strict";
 import { AxeBuilder } from "@axe-core/playwright";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 import { findBrowser } from "./chromium.ts";
 import { eventually } from "./eventually.ts";
 import { startTestService, type TestService, type TestServiceOptions } from "./service.ts";
@@ -99,6 +99,11 @@ export async function assertAccessible(page: Page): Promise<void> {
 export async function assertReflows(page: Page): Promise<void> {
   const widths = await page.evaluate<number[]>("[document.documentElement.scrollWidth, innerWidth]");
   assert.ok(widths[0]! <= widths[1]!, `${page.url()} is ${widths[0]} wide in a window of ${widths[1]}`);
+}
+
+/** Waits until it has the focus. */
+export async function becomesFocused(element: Locator): Promise<void> {
+  await element.and(element.page().locator(":focus")).waitFor();
 }
 
 /** Waits until the expression holds in the page. Asked from outside: the page's policy lets nothing be evaluated. */

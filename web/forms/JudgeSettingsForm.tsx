@@ -26,11 +26,7 @@ export function JudgeSettingsSection({ projectId, agentId }: JudgeSettingsProps)
         {data => (
           <>
             <Today projectId={projectId} agentId={agentId} settings={data} />
-            <JudgeSettingsForm
-              key={`${agentId} ${data.sampling} ${data.budgetUsd} ${data.budgetTokens}`}
-              agentId={agentId}
-              settings={data}
-            />
+            <JudgeSettingsForm key={agentId} agentId={agentId} settings={data} />
           </>
         )}
       </Loaded>
