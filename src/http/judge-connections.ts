@@ -91,7 +91,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
         response: { 200: View },
       },
     },
-    async ({ params }) => viewOf(deps, await findJudgeConnection(db, vault, params.id)),
+    async ({ params }) => viewOf(deps, params.id, await findJudgeConnection(db, vault, params.id)),
   );
 
   app.put(
@@ -108,7 +108,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
       const saved = await saveJudgeConnection(db, vault, params.id, stored =>
         parseJudgeConnection(body, stored),
       );
-      return viewOf(deps, found(saved));
+      return viewOf(deps, params.id, found(saved));
     },
   );
 
@@ -146,18 +146,21 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
           hint: "Open the link in the verification mail first.",
         });
       }
-      const stored = await findJudgeConnection(db, vault, request.params.id);
+      const { id: projectId } = request.params;
+      const stored = await findJudgeConnection(db, vault, projectId);
       const draft = request.body?.connection;
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
       return trials(account.id, async () => {
         if (draft !== undefined) {
           const connection = { ...parseJudgeConnection(draft, stored), timeoutMs: judgeTimeoutMs };
-          return tryOut(deps, connection, true, gone.signal);
+          return tryOut(deps, connection, projectId, gone.signal);
         }
         if (stored?.keyUnreadable) return failed(unreadableKey);
         const connection = stored?.connection ?? environmentJudge;
-        return connection ? tryOut(deps, connection, stored !== undefined, gone.signal) : failed(noJudge);
+        return connection
+          ? tryOut(deps, connection, stored ? projectId : null, gone.signal)
+          : failed(noJudge);
       });
     },
   );
@@ -168,10 +171,13 @@ const noJudge = "No judge is configured: there is nothing to test.";
 
 async function viewOf(
   { db, environmentJudge }: Deps & JudgeConnectionDeps,
+  projectId: string,
   stored: StoredJudge | undefined,
 ): Promise<z.output<typeof View>> {
   const connection = stored?.connection ?? environmentJudge;
-  const state = connection ? await findJudgeState(db, fingerprintOf(connection)) : undefined;
+  const state = connection
+    ? await findJudgeState(db, fingerprintOf(connection, stored ? projectId : null))
+    : undefined;
   return {
     source: stored ? "project" : environmentJudge ? "environment" : null,
     provider: connection?.provider ?? null,
@@ -193,17 +199,20 @@ async function viewOf(
   };
 }
 
-/** What is learned is kept by the connection's fingerprint: it holds once that very connection is saved, too. */
+/**
+ * `projectId`: whose connection it is; null: the environment's. What is learned is kept by its fingerprint: it holds
+ * once that very connection is saved, too.
+ */
 async function tryOut(
   { db, openTrialLine }: Deps & JudgeConnectionDeps,
   connection: JudgeConnection,
-  typed: boolean,
+  projectId: string | null,
   gone: AbortSignal,
 ): Promise<z.output<typeof Trial>> {
   const late = AbortSignal.timeout(patienceMs);
-  const lineOf = await openTrialLine(connection, { typed });
+  const lineOf = await openTrialLine(connection, { typed: projectId !== null });
   const probe = await probeJudge(lineOf, modesOf(connection.provider), AbortSignal.any([late, gone]));
-  const fingerprint = fingerprintOf(connection);
+  const fingerprint = fingerprintOf(connection, projectId);
   if (probe.mode !== null) await resumeJudge(db, fingerprint, probe.mode);
   else if (probe.state === "refused") await pauseJudge(db, fingerprint, probe.reason);
   const { state, ...trial } = probe;

@@ -2,9 +2,12 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
+import pino from "pino";
+import { lineOpener } from "../../src/judging/lines.ts";
 import type { Unjudged } from "../../src/model/judge.ts";
 import type { JudgeProvider } from "../../src/model/judge-call.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
+import { openOutbound } from "../../src/remote/outbound.ts";
 import { saveJudgeConnection } from "../../src/store/judge-connections.ts";
 import { findJudgeState, fingerprintOf, resumeJudge } from "../../src/store/judge-states.ts";
 import { openVault } from "../../src/store/vault.ts";
@@ -224,14 +227,36 @@ describe("a judge that refuses", () => {
       assert.match((answer as Unjudged).reason, /paused until .+ it refuses the API key \(401\)\.$/);
     }
     assert.equal(server.requests.length, 1);
-    assert.ok((await findJudgeState(db, fingerprintOf(connection)))?.pausedReason);
+    assert.ok((await findJudgeState(db, fingerprintOf(connection, null)))?.pausedReason);
     server.script = obliging();
-    await resumeJudge(db, fingerprintOf(connection), "json_schema");
+    await resumeJudge(db, fingerprintOf(connection, null), "json_schema");
     now += 1_000;
     for (const { judgeOf } of [judging, elsewhere]) {
       assert.equal((await judgeOf(contextOf(agentId)).route(routing)).state, "ok");
     }
     await Promise.all([judging.close(), elsewhere.close()]);
+  });
+
+  it("is paused for the project that may not call it, and for nobody else who has it called", async t => {
+    const house = fresh({ apiKey: null, model: randomUUID() });
+    const projectId = await makeProject(db);
+    const ownAgent = await makeAgentRow(db, { projectId });
+    const { agentId } = await makeJudgedAgent(db, 0);
+    await saveJudgeConnection(db, testVault, projectId, () => house);
+    const outbound = openOutbound({ allow: [] });
+    t.after(() => outbound.close());
+    const log = pino({ level: "silent" });
+    const judging = openTestJudging(db, house, {
+      clock,
+      openLine: lineOpener({ outbound, log, concurrencyOf: concurrency => concurrency }),
+    });
+    for (const tries of [0, 1]) {
+      const refused = await judging.judgeOf(contextOf(ownAgent, { tries })).route(routing);
+      assert.match((refused as Unjudged).reason, /127\.0\.0\.1 is a loopback address/);
+    }
+    assert.equal((await judging.judgeOf(contextOf(agentId)).route(routing)).state, "ok");
+    assert.equal(server.requests.length, 1);
+    await judging.close();
   });
 
   it("says so where the provider has no money left, and is not paused", async () => {
