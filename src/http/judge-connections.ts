@@ -14,6 +14,7 @@ import {
   saveJudgeConnection,
 } from "../store/judge-connections.ts";
 import { findJudgeState, fingerprintOf, pauseJudge, resumeJudge } from "../store/judge-states.ts";
+import { hastenWaiting } from "../store/runs-waiting.ts";
 import { unreadableSecret, type Vault } from "../store/vault.ts";
 import type { App, Deps } from "./deps.ts";
 import { found } from "./page.ts";
@@ -31,6 +32,9 @@ export type JudgeConnectionDeps = {
 
 /** Nobody watches a button for longer; a model on someone's own machine may have to be loaded first. */
 const patienceMs = 60_000;
+
+/** By then no process goes by what it knew of the connection before. */
+const hastenedMs = 2_000;
 
 const { $schema: _, ...description } = z.toJSONSchema(judgeConnectionSchema, { io: "input" });
 const Typed = z.unknown().meta(description);
@@ -105,10 +109,13 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
       },
     },
     async ({ params, body }) => {
-      const saved = await saveJudgeConnection(db, vault, params.id, stored =>
-        parseJudgeConnection(body, stored),
+      const { id: projectId } = params;
+      const former = await findJudgeConnection(db, vault, projectId);
+      const saved = found(
+        await saveJudgeConnection(db, vault, projectId, stored => parseJudgeConnection(body, stored)),
       );
-      return viewOf(deps, params.id, found(saved));
+      if (!isSame(former?.connection, saved.connection)) await hastenWaiting(db, projectId, hastenedMs);
+      return viewOf(deps, projectId, saved);
     },
   );
 
@@ -122,7 +129,9 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
       },
     },
     async (request, reply) => {
-      await deleteJudgeConnection(db, request.params.id);
+      const { id: projectId } = request.params;
+      await deleteJudgeConnection(db, projectId);
+      await hastenWaiting(db, projectId, hastenedMs);
       return reply.code(204).send();
     },
   );
@@ -152,15 +161,17 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
       return trials(account.id, async () => {
-        if (draft !== undefined) {
-          const connection = { ...parseJudgeConnection(draft, stored), timeoutMs: judgeTimeoutMs };
-          return tryOut(deps, connection, projectId, gone.signal);
-        }
-        if (stored?.keyUnreadable) return failed(unreadableKey);
-        const connection = stored?.connection ?? environmentJudge;
-        return connection
-          ? tryOut(deps, connection, stored ? projectId : null, gone.signal)
-          : failed(noJudge);
+        if (draft === undefined && stored?.keyUnreadable) return failed(unreadableKey);
+        const connection =
+          draft === undefined
+            ? (stored?.connection ?? environmentJudge)
+            : { ...parseJudgeConnection(draft, stored), timeoutMs: judgeTimeoutMs };
+        if (!connection) return failed(noJudge);
+        const owner = draft !== undefined || stored ? projectId : null;
+        const trial = await tryOut(deps, connection, owner, gone.signal);
+        const judges = draft === undefined || isSame(stored?.connection, connection);
+        if (trial.mode !== null && judges) await hastenWaiting(db, projectId, hastenedMs);
+        return trial;
       });
     },
   );
@@ -168,6 +179,11 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
 
 const unreadableKey = `Its key ${unreadableSecret}.`;
 const noJudge = "No judge is configured: there is nothing to test.";
+
+/** Nothing that decides how it answers differs. */
+function isSame(one: JudgeConnection | undefined, other: JudgeConnection): boolean {
+  return one !== undefined && fingerprintOf(one, null).equals(fingerprintOf(other, null));
+}
 
 async function viewOf(
   { db, environmentJudge }: Deps & JudgeConnectionDeps,

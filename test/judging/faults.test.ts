@@ -8,7 +8,7 @@ import type { Unjudged } from "../../src/model/judge.ts";
 import type { JudgeProvider } from "../../src/model/judge-call.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
 import { openOutbound } from "../../src/remote/outbound.ts";
-import { saveJudgeConnection } from "../../src/store/judge-connections.ts";
+import { deleteJudgeConnection, saveJudgeConnection } from "../../src/store/judge-connections.ts";
 import { findJudgeState, fingerprintOf, resumeJudge } from "../../src/store/judge-states.ts";
 import { openVault } from "../../src/store/vault.ts";
 import { openTwice } from "../store/make-write.ts";
@@ -290,6 +290,29 @@ describe("who judges", () => {
     const [answer] = await bare.judgeOf(contextOf(homeless)).ask([semanticQuestion()]);
     assert.equal(answer?.state, "not_configured");
     await Promise.all([judging.close(), bare.close()]);
+  });
+
+  it("is asked soon by whoever waits for one that was edited or taken away while it was asked", async () => {
+    for (const edit of ["edited", "removed"]) {
+      const projectId = await makeProject(db);
+      const agentId = await makeAgentRow(db, { projectId });
+      await saveJudgeConnection(db, testVault, projectId, () => fresh());
+      const judging = openTestJudging(db, null, { clock });
+      server.script = async () => {
+        if (edit === "edited") await saveJudgeConnection(db, testVault, projectId, () => fresh());
+        else await deleteJudgeConnection(db, projectId);
+        now += 1_000;
+        return refusal(503, {}, { "retry-after": "600" });
+      };
+      for (const kind of ["route", "semantic"]) {
+        const judge = judging.judgeOf(contextOf(agentId, { deadlineAt: now + 900_000, tries: 5 }));
+        const answer =
+          kind === "route" ? await judge.route(routing) : (await judge.ask([semanticQuestion()]))[0]!;
+        if (kind === "semantic" && edit === "removed") assert.equal(answer.state, "not_configured");
+        else assert.equal(answer.state === "waiting" && answer.nextTryAt, now + 1_000, `${edit} ${kind}`);
+      }
+      await judging.close();
+    }
   });
 
   it("is not asked with a key that cannot be read, nor is anybody else in its place", async () => {
