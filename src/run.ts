@@ -181,7 +181,7 @@ function whenAsked(judge: Judge, told: (known: Judge) => Promise<void>): Judge {
 }
 
 /** Until the last of those that wait is worth asking again: none is asked too soon. */
-function waitFor(answers: (RoutingAnswer | SemanticAnswer | null)[], now: number): Wait | undefined {
+export function waitFor(answers: (RoutingAnswer | SemanticAnswer | null)[], now: number): Wait | undefined {
   const waiting = answers.filter(answer => answer?.state === "waiting");
   if (waiting.length === 0) return undefined;
   const { nextTryAt, reason } = waiting.reduce((a, b) => (b.nextTryAt > a.nextTryAt ? b : a));

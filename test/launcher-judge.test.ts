@@ -7,11 +7,12 @@ import { Sandbox } from "../src/remote/sandbox.ts";
 import { EventPublisher } from "../src/store/events.ts";
 import { listJudgeCalls } from "../src/store/judge-calls.ts";
 import { cancelLaunch, findLaunch, insertLaunch, listRunsOfLaunch } from "../src/store/launches.ts";
-import { workerStopped } from "../src/store/manual-runs.ts";
 import { decodeDetail } from "../src/store/run-detail.ts";
+import { listTurns } from "../src/store/run-turns.ts";
+import { deleteTrace } from "../src/store/traces.ts";
 import { makeSender, makeTestCase, openTwice } from "./store/make-write.ts";
 import { eventually } from "./support/eventually.ts";
-import { obliging, refusal, startJudgeServer } from "./support/judge-server.ts";
+import { obliging, refusal, silence, startJudgeServer } from "./support/judge-server.ts";
 import { openTestJudging } from "./support/judging.ts";
 import { startAgent } from "./support/played-agent.ts";
 
@@ -148,10 +149,123 @@ test("a launch that is cancelled while it waits for the judge ends at once", asy
   assert.deepEqual([state, counts.cancelled, runs[0]!.nextTryAt], ["cancelled", 2, null]);
 });
 
-test("a launcher that stops while runs wait for the judge ends them as what they are, and soon", async () => {
+test("runs that wait for the judge outlive their launcher: another one judges them, and sends nothing again", async () => {
+  const { agentId } = await makeSender(db);
+  const { launcher, id, waiting } = await awaiting(agentId, 2);
+  await launcher.stop(0);
+  const between = await listRunsOfLaunch(db, id);
+  assert.deepEqual(
+    between.map(({ state, error, nextTryAt }) => [state, error, nextTryAt !== null]),
+    [
+      ["running", null, true],
+      ["running", null, true],
+    ],
+  );
+  const sent = agent.asked.length;
+  server.script = obliging();
+  await db.pool.query("update runs set next_try_at = now() where launch_id = $1", [id]);
+  const second = startLauncher();
+  const { state, runs } = await ended(id);
+  await second.stop(0);
+  assert.deepEqual(
+    [state, runs.map(({ verdict, attempts }) => [verdict, attempts])],
+    [
+      "completed",
+      [
+        ["passed", 1],
+        ["passed", 1],
+      ],
+    ],
+  );
+  assert.equal(agent.asked.length, sent);
+  // The deadline is the one that was given when the judge was first asked.
+  assert.deepEqual(
+    runs.map(run => run.judgeDeadlineAt),
+    waiting.map(run => run.judgeDeadlineAt),
+  );
+});
+
+test("a run that is asking the judge is given back by a launcher that stops, and taken from one that died", async () => {
+  const { agentId } = await makeSender(db);
+  for (const end of ["stops", "dies"]) {
+    server.script = () => silence;
+    const asked = server.requests.length;
+    const launcher = startLauncher();
+    const id = await launch(agentId);
+    await server.arrived(asked + 1);
+    if (end === "dies") {
+      await db.pool.query("update runs set lease_until = now() - interval '1 s' where launch_id = $1", [id]);
+    } else await launcher.stop(0);
+    server.script = obliging();
+    const second = startLauncher();
+    const { runs } = await ended(id);
+    await Promise.all([launcher.stop(0), second.stop(0)]);
+    assert.deepEqual(
+      [
+        runs[0]!.verdict,
+        runs[0]!.attempts,
+        agent.asked.filter(({ conversationId }) => conversationId === `run-${runs[0]!.id}`).length,
+      ],
+      ["passed", end === "dies" ? 2 : 1, 1],
+    );
+  }
+});
+
+test("a run that kills whoever judges it ends as an error that says so", async () => {
   const { agentId } = await makeSender(db);
   const { launcher, id } = await awaiting(agentId, 1);
   await launcher.stop(0);
+  const gone =
+    "update runs set attempts = 3, lease = gen_random_uuid(), lease_until = now() - interval '1 s'";
+  await db.pool.query(`${gone}, next_try_at = null where launch_id = $1`, [id]);
+  const second = startLauncher();
   const { state, runs } = await ended(id);
-  assert.deepEqual([state, runs[0]!.state, runs[0]!.error], ["completed", "error", workerStopped]);
+  await second.stop(0);
+  assert.deepEqual(
+    [state, runs[0]!.state, runs[0]!.error],
+    ["completed", "error", "Its worker died 3 times while judging it."],
+  );
+});
+
+test("a launch that is cancelled while nobody holds its runs ends at once, and so does one cancelled meanwhile", async () => {
+  const { agentId } = await makeSender(db);
+  for (const meanwhile of [false, true]) {
+    const { launcher, id } = await awaiting(agentId, 2);
+    await launcher.stop(0);
+    if (!meanwhile) assert.equal((await cancelLaunch(db, id)).length, 2);
+    else await db.pool.query("update launches set cancel_requested_at = now() where id = $1", [id]);
+    const second = startLauncher();
+    const { state, counts, runs } = await ended(id);
+    await second.stop(0);
+    assert.deepEqual([state, counts.cancelled, runs[0]!.nextTryAt], ["cancelled", 2, null]);
+  }
+});
+
+test("a run whose turn's trace is deleted while it waits ends as an error that says so", async () => {
+  const { agentId } = await makeSender(db);
+  const { launcher, id, waiting } = await awaiting(agentId, 1);
+  await launcher.stop(0);
+  const [turn] = (await listTurns(db, [waiting[0]!.id])).get(waiting[0]!.id)!;
+  await deleteTrace(db, turn!.traceId!);
+  await db.pool.query("update runs set next_try_at = now() where launch_id = $1", [id]);
+  const second = startLauncher();
+  const { runs } = await ended(id);
+  await second.stop(0);
+  assert.deepEqual([runs[0]!.state, runs[0]!.error], ["error", "A turn's trace was deleted while it ran."]);
+});
+
+test("a judge that stays away is given up on at the deadline, with how often it was asked", async () => {
+  const { agentId } = await makeSender(db);
+  const { launcher, id } = await awaiting(agentId, 1);
+  await db.pool.query("update runs set judge_deadline_at = now(), next_try_at = now() where launch_id = $1", [
+    id,
+  ]);
+  const { runs } = await ended(id);
+  await launcher.stop(0);
+  const [plain, judged] = decodeDetail(runs[0]!.detail).results[0]!.checks;
+  assert.deepEqual(
+    [runs[0]!.verdict, plain!.outcome, judged!.skipped],
+    ["passed", "passed", "judge_unavailable"],
+  );
+  assert.match(judged!.reason, /^The judge is unavailable: it answered 503.*, 2 tries\.$/);
 });
