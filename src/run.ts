@@ -109,7 +109,8 @@ async function judgeRun(
   const { agentId, traceId, id: runId, judgeTries: tries, judgeLeftMs } = run;
   const plan = (run.detail && decodeDetail(run.detail).plan) ?? tests;
   const deadlineAt = clock.now() + (judgeLeftMs ?? judgeDeadlineMs);
-  const judge = punctual(judgeOf({ agentId, traceId, runId, deadlineAt, tries }), deadlineAt);
+  const waitedMs = Math.max(0, judgeDeadlineMs - (judgeLeftMs ?? judgeDeadlineMs));
+  const judge = punctual(judgeOf({ agentId, traceId, runId, deadlineAt, tries, waitedMs }), deadlineAt);
   const answers = noAnswers();
   const partOf = (verdict: Verdict) => ({ run, verdict, plan, leftMs: deadlineAt - clock.now() });
 

@@ -7,6 +7,7 @@ import { lineOpener } from "../../src/judging/lines.ts";
 import type { Unjudged } from "../../src/model/judge.ts";
 import type { JudgeProvider } from "../../src/model/judge-call.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
+import { judgePatience } from "../../src/remote/judge-bounds.ts";
 import { openOutbound } from "../../src/remote/outbound.ts";
 import { deleteJudgeConnection, saveJudgeConnection } from "../../src/store/judge-connections.ts";
 import { findJudgeState, fingerprintOf, resumeJudge } from "../../src/store/judge-states.ts";
@@ -171,6 +172,67 @@ describe("a judge that is away", () => {
     for (const tries of [0, 1, 2, 6, 20]) pauses.push(await waits(down, tries));
     assert.deepEqual(pauses, [2_000, 4_000, 8_000, 120_000, 120_000]);
     assert.equal(await waits(() => refusal(429, {}, { "retry-after": "77" }), 0), 77_500);
+  });
+
+  it("is asked a last time shortly before the deadline, unless it asked to be left alone beyond it", async () => {
+    const next = async (script: Script, leftMs: number, tries = 6) => {
+      const [route] = await bothOf(script, { deadlineAt: now + leftMs, tries });
+      return route?.state === "waiting" ? route.nextTryAt - now : route?.reason;
+    };
+    const down: Script = () => refusal(503);
+    assert.equal(await next(down, 100_000), 99_000);
+    assert.equal(await next(down, 2_000), 1_000);
+    assert.equal(await next(down, 1_999), "The judge is unavailable: it answered 503, 7 tries.");
+    const busy: Script = () => refusal(429, {}, { "retry-after": "101" });
+    assert.equal(await next(busy, 100_000), "The judge is unavailable: it answered 429, 7 tries.");
+  });
+
+  it("and is left alone after a row of failures counts as tried by those alone who asked it", async () => {
+    const { agentId } = await makeJudgedAgent(db, 0);
+    const judging = openTestJudging(db, fresh(), { clock });
+    server.script = () => refusal(503);
+    const ask = (more: object) =>
+      judging.judgeOf(contextOf(agentId, { deadlineAt: now + 900_000, ...more })).route(routing);
+    for (let failed = 0; failed < judgePatience.failuresBeforeRest; failed++) await ask({});
+    const denied = await ask({ tries: 1 });
+    assert.equal(server.requests.length, judgePatience.failuresBeforeRest);
+    assert.ok(denied.state === "waiting" && denied.unasked);
+    assert.match(denied.reason, /^The judge answered 503, and is left alone for a while\.$/);
+    assert.ok(denied.nextTryAt - now > judgePatience.restMs / 2, "not before the rest is over");
+    const given = await ask({ tries: 1, deadlineAt: now + 5_000 });
+    assert.equal(
+      (given as Unjudged).reason,
+      "The judge is unavailable: it answered 503, and is left alone for a while.",
+    );
+    await judging.close();
+  });
+
+  it("whose line is full puts off for ever longer, up to a bound, and counts no try", async () => {
+    const { agentId } = await makeJudgedAgent(db, 0);
+    const judging = openTestJudging(db, fresh({ concurrency: 1 }), { clock });
+    server.script = () => silence;
+    const asker = new AbortController();
+    const ask = (more: object) =>
+      judging.judgeOf(contextOf(agentId, { runId: randomUUID(), deadlineAt: now + 900_000, ...more }));
+    const full = Promise.withResolvers<void>();
+    const crowd = Array.from({ length: 30 }, async (_, at) => {
+      await ask({}).route({ ...routing, userInput: `Parcel ${at}?` }, asker.signal);
+      full.resolve();
+    });
+    await full.promise;
+    for (const [waitedMs, pauseMs] of [
+      [0, 1_000],
+      [20_000, 5_000],
+      [600_000, 15_000],
+    ] as const) {
+      const userInput = `And after ${waitedMs}?`;
+      const answer = await ask({ waitedMs }).route({ ...routing, userInput }, asker.signal);
+      assert.ok(answer.state === "waiting" && answer.unasked);
+      assert.equal(answer.nextTryAt - now, pauseMs);
+    }
+    asker.abort();
+    await Promise.all(crowd);
+    await judging.close();
   });
 
   it("that asks to wait beyond the deadline is given up on at once, with how often it was asked", async () => {
