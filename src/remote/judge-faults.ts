@@ -69,7 +69,7 @@ function faultOfStatus(status: number, error: APICallError, now: number): Fault 
     };
   }
   return status < 400
-    ? { state: "unusable", reason: `It answered with a redirect (${status}), which is not followed.` }
+    ? { state: "refused", reason: `It redirects elsewhere, which is not followed (${status}).` }
     : { state: "unusable", reason: `It refused the request with ${status}.` };
 }
 
