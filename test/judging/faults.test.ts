@@ -8,6 +8,7 @@ import type { Unjudged } from "../../src/model/judge.ts";
 import type { JudgeProvider } from "../../src/model/judge-call.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
 import { judgePatience } from "../../src/remote/judge-bounds.ts";
+import { createSlots } from "../../src/remote/judge-slots.ts";
 import { openOutbound } from "../../src/remote/outbound.ts";
 import { deleteJudgeConnection, saveJudgeConnection } from "../../src/store/judge-connections.ts";
 import { findJudgeState, fingerprintOf, resumeJudge } from "../../src/store/judge-states.ts";
@@ -310,7 +311,7 @@ describe("a judge that refuses", () => {
     const log = pino({ level: "silent" });
     const judging = openTestJudging(db, house, {
       clock,
-      openLine: lineOpener({ outbound, log, concurrencyOf: concurrency => concurrency }),
+      openLine: lineOpener({ outbound, log, slotsOf: (_, concurrency) => createSlots(concurrency) }),
     });
     for (const tries of [0, 1]) {
       const refused = await judging.judgeOf(contextOf(ownAgent, { tries })).route(routing);
