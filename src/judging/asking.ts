@@ -27,6 +27,7 @@ export type Kind<A, V> = {
     line: JudgeLine,
     questions: Question<A>[],
     signal?: AbortSignal,
+    startBy?: number,
   ): Promise<LineReply<Map<QuestionKey, V>>>;
   /** Whether the answer may stand for the same question later. */
   isLasting(value: V): boolean;
@@ -159,7 +160,10 @@ export function openAsking({ db, ledger, connections, clock, onCall }: AskingDep
       for (const { key } of pack) settled.set(key, fault);
       return settled;
     }
-    const reply = await kind.put(behalf.reach.line, pack, signal);
+    // One whose deadline has passed before it asks, as after a long stop, is asked about all the same, once.
+    const { deadlineAt } = behalf.context;
+    const startBy = deadlineAt !== null && clock.now() < deadlineAt ? deadlineAt : undefined;
+    const reply = await kind.put(behalf.reach.line, pack, signal, startBy);
     const values = reply.state === "ok" ? reply.value : new Map<QuestionKey, V>();
     if (reply.call) await keep(kind, pack, values, reply.call, behalf);
     if (reply.state === "refused" && reply.call) {

@@ -97,8 +97,9 @@ export type JudgeLine = {
   readonly provider: JudgeProvider;
   readonly model: string;
   readonly promptVersion: string;
-  route(ask: RouteAsk, signal?: AbortSignal): Promise<LineReply<RouteLabels>>;
-  judge(ask: SemanticAsk, signal?: AbortSignal): Promise<LineReply<Verdicts>>;
+  /** `startBy`, in ms since the epoch: a call for which there is no place before is not made. */
+  route(ask: RouteAsk, signal?: AbortSignal, startBy?: number): Promise<LineReply<RouteLabels>>;
+  judge(ask: SemanticAsk, signal?: AbortSignal, startBy?: number): Promise<LineReply<Verdicts>>;
   /** How many calls wait for a place. */
   readonly queued: number;
 };

@@ -26,8 +26,8 @@ export type Turn = {
 
 export type Bounds = {
   readonly queued: number;
-  /** A turn for a call of about so many tokens; first come, first served. */
-  enter(tokens: number, asker: AbortSignal | undefined): Promise<Turn | Denied>;
+  /** A turn for a call of about so many tokens, not later than `startBy`; first come, first served. */
+  enter(tokens: number, asker: AbortSignal | undefined, startBy?: number): Promise<Turn | Denied>;
 };
 
 export function createBounds(
@@ -45,7 +45,7 @@ export function createBounds(
     get queued() {
       return slots.queued;
     },
-    async enter(estimate, asker) {
+    async enter(estimate, asker, startBy = Number.POSITIVE_INFINITY) {
       const resting = breaker.rest();
       if (resting) return resting;
       const before = refusals;
@@ -53,7 +53,11 @@ export function createBounds(
       if (!leave) return withdrawn;
       // Those that waited while another was refused would be refused as well.
       const denied: Denied | undefined =
-        refusals > before ? { state: "refused", reason: refusal } : await makeRoom(estimate, asker);
+        refusals > before
+          ? { state: "refused", reason: refusal }
+          : clock.now() >= startBy
+            ? tooLate
+            : await makeRoom(estimate, asker);
       const turn = denied ?? breaker.begin();
       if ("state" in turn) {
         if (!denied) allowance?.take(-estimate);
@@ -90,6 +94,11 @@ export function createBounds(
   }
 }
 
+const tooLate: Denied = {
+  state: "later",
+  reason: "It was busy with other conversations until the deadline.",
+  retryAfterMs: 0,
+};
 const withdrawn = { state: "aborted", reason: "It was not asked: the question was withdrawn." } as const;
 
 async function slept(clock: Clock, ms: number, asker: AbortSignal | undefined): Promise<boolean> {

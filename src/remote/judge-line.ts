@@ -54,8 +54,9 @@ export function openLine(connection: JudgeConnection, options: LineOptions): Jud
   async function put<T>(
     { kind, prompt, items, read }: Putting<T>,
     asker?: AbortSignal,
+    startBy?: number,
   ): Promise<LineReply<T>> {
-    const turn = await bounds.enter(tokensOf(prompt) + items * answerTokens[kind], asker);
+    const turn = await bounds.enter(tokensOf(prompt) + items * answerTokens[kind], asker, startBy);
     if (turn.state !== "go") return { ...turn, call: null };
     const startedAt = clock.now();
     const signals = [clock.timeout(timeoutMs), ...(asker ? [asker] : [])];
@@ -82,15 +83,16 @@ export function openLine(connection: JudgeConnection, options: LineOptions): Jud
     get queued() {
       return bounds.queued;
     },
-    route(ask, asker) {
+    route(ask, asker, startBy) {
       const prompt = routingPrompt(ask, marker());
       const ids = ask.scenarios.map(({ id }) => id);
-      return put({ kind: "route", prompt, items: ids.length, read: text => readLabels(text, ids) }, asker);
+      const read = (text: string) => readLabels(text, ids);
+      return put({ kind: "route", prompt, items: ids.length, read }, asker, startBy);
     },
-    judge(ask, asker) {
+    judge(ask, asker, startBy) {
       const { posed, sign, ...prompt } = semanticPrompt(ask, marker());
       const read = (text: string) => readVerdicts(text, posed, sign);
-      return put({ kind: "semantic", prompt, items: posed.size, read }, asker);
+      return put({ kind: "semantic", prompt, items: posed.size, read }, asker, startBy);
     },
   };
 }

@@ -3,17 +3,20 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
 import pino from "pino";
+import type { LineOpener } from "../../src/judging/connections.ts";
 import { lineOpener } from "../../src/judging/lines.ts";
 import type { Unjudged } from "../../src/model/judge.ts";
-import type { JudgeProvider } from "../../src/model/judge-call.ts";
+import type { JudgeLine, JudgeProvider } from "../../src/model/judge-call.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
 import { judgePatience } from "../../src/remote/judge-bounds.ts";
+import { openLine } from "../../src/remote/judge-line.ts";
 import { createSlots } from "../../src/remote/judge-slots.ts";
 import { openOutbound } from "../../src/remote/outbound.ts";
 import { deleteJudgeConnection, saveJudgeConnection } from "../../src/store/judge-connections.ts";
 import { findJudgeState, fingerprintOf, resumeJudge } from "../../src/store/judge-states.ts";
 import { openVault } from "../../src/store/vault.ts";
 import { openTwice } from "../store/make-write.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   askedOf,
   completion,
@@ -54,6 +57,13 @@ const clock: Clock = { ...systemClock, now: () => now, random: () => 0.5 };
 /** A connection of its own each time, so that no pause or rest outlives its test. */
 const fresh = (more: object = {}) => server.connection({ apiKey: randomUUID(), ...more });
 const routing = { userInput: "Where is my parcel?", scenarios: [{ testId: "t", scenario: "A parcel." }] };
+
+/** By the time that stands still. */
+let standingLine: JudgeLine | undefined;
+const openStandingLine: LineOpener = (connection, { mode, onMode }) => {
+  standingLine = openLine(connection, { log: pino({ level: "silent" }), mode, onMode, clock });
+  return standingLine;
+};
 
 /** What comes of both kinds of questions, each on a connection of its own. */
 async function bothOf(script: Script, context: object = {}, more: object = {}): Promise<Unjudged[]> {
@@ -205,6 +215,32 @@ describe("a judge that is away", () => {
       (given as Unjudged).reason,
       "The judge is unavailable: it answered 503, and is left alone for a while.",
     );
+    await judging.close();
+  });
+
+  it("is not asked any more by one whose deadline passes in its queue, but by one who comes after it", async () => {
+    const { agentId } = await makeJudgedAgent(db, 0);
+    const gate = Promise.withResolvers<void>();
+    server.script = async (request, index) => {
+      await gate.promise;
+      return obliging()(request, index);
+    };
+    const judging = openTestJudging(db, fresh({ concurrency: 1 }), { clock, openLine: openStandingLine });
+    const ask = (userInput: string, deadlineAt: number) =>
+      judging.judgeOf(contextOf(agentId, { deadlineAt })).route({ ...routing, userInput });
+    const first = ask("One?", now + 900_000);
+    await server.arrived(1);
+    const late = ask("Two?", now + 60_000);
+    await eventually(() => assert.equal(standingLine?.queued, 1));
+    now += 60_000;
+    gate.resolve();
+    assert.equal(
+      ((await late) as Unjudged).reason,
+      "The judge is unavailable: it was busy with other conversations until the deadline.",
+    );
+    assert.equal((await first).state, "ok");
+    assert.equal((await ask("Three?", now - 3_600_000)).state, "ok");
+    assert.equal(server.requests.length, 2);
     await judging.close();
   });
 
