@@ -225,7 +225,8 @@ async function judge(
   const isConversation = test.turns.length > 1;
   const { trace, derived } = isConversation ? joinTurns(turns) : turns[0]!;
   const { traceId } = turns.at(-1)!;
-  const judge = judgeOf({ agentId, traceId, runId, deadlineAt, tries, chosen: true });
+  const waitedMs = judgeLeftMs === null ? 0 : patience.waitedMs(judgeLeftMs);
+  const judge = judgeOf({ agentId, traceId, runId, deadlineAt, tries, waitedMs, chosen: true });
   const askable = { judge: punctual(judge, deadlineAt), sandbox };
   const answers = await answersFor(askable, { trace, derived }, [test], signal);
   const given = [...answers.semantic.values()];

@@ -20,6 +20,11 @@ export class Patience {
     return (this.#since.get(launchId) ?? this.#clock.now()) + this.#deadlineMs;
   }
 
+  /** For how long one has waited that waits for so long at most from now on. */
+  waitedMs(leftMs: number): number {
+    return Math.max(0, this.#deadlineMs - leftMs);
+  }
+
   note(launchId: string, answers: SemanticAnswer[]): void {
     const now = this.#clock.now();
     if (answers.some(answer => answer.state === "ok" && !answer.cached)) this.#since.delete(launchId);

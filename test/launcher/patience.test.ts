@@ -32,6 +32,12 @@ test("an outage is waited out once: the runs of a launch share its deadline, unt
   assert.equal(patience.deadlineAt("one"), clock.now() + deadlineMs);
 });
 
+test("what is left of the deadline tells for how long a run has waited", () => {
+  const patience = new Patience(deadlineMs, standingClock().clock);
+  assert.deepEqual([patience.waitedMs(deadlineMs), patience.waitedMs(10_000)], [0, 50_000]);
+  assert.equal(patience.waitedMs(2 * deadlineMs), 0, "the deadline was a longer one");
+});
+
 test("a judge that was not asked at all, others being first, is not away", () => {
   const { clock, pass } = standingClock();
   const patience = new Patience(deadlineMs, clock);
