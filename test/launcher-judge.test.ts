@@ -194,7 +194,8 @@ test("a run that is asking the judge is given back by a launcher that stops, and
     const id = await launch(agentId);
     await server.arrived(asked + 1);
     if (end === "dies") {
-      await db.pool.query("update runs set lease_until = now() - interval '1 s' where launch_id = $1", [id]);
+      const gone = "lease = gen_random_uuid(), lease_until = now() - interval '1 s'";
+      await db.pool.query(`update runs set ${gone} where launch_id = $1`, [id]);
     } else await launcher.stop(0);
     server.script = obliging();
     const second = startLauncher();
