@@ -1,5 +1,6 @@
 // Manual runs ask the judge as live traffic does: counted, bounded by the budget, waited for, and let go when told to.
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import pino from "pino";
 import { Launcher } from "../src/launcher.ts";
@@ -7,6 +8,7 @@ import { Sandbox } from "../src/remote/sandbox.ts";
 import { EventPublisher } from "../src/store/events.ts";
 import { listJudgeCalls } from "../src/store/judge-calls.ts";
 import { cancelLaunch, findLaunch, insertLaunch, listRunsOfLaunch } from "../src/store/launches.ts";
+import { claimManualRuns, endManualRun, putAwayManualRun } from "../src/store/manual-runs.ts";
 import { decodeDetail } from "../src/store/run-detail.ts";
 import { listTurns } from "../src/store/run-turns.ts";
 import { deleteTrace } from "../src/store/traces.ts";
@@ -228,18 +230,36 @@ test("a run that kills whoever judges it ends as an error that says so", async (
   );
 });
 
-test("a launch that is cancelled while nobody holds its runs ends at once, and so does one cancelled meanwhile", async () => {
+test("a launch that is cancelled while nobody holds its runs ends at once", async () => {
   const { agentId } = await makeSender(db);
-  for (const meanwhile of [false, true]) {
-    const { launcher, id } = await awaiting(agentId, 2);
-    await launcher.stop(0);
-    if (!meanwhile) assert.equal((await cancelLaunch(db, id)).length, 2);
-    else await db.pool.query("update launches set cancel_requested_at = now() where id = $1", [id]);
-    const second = startLauncher();
-    const { state, counts, runs } = await ended(id);
-    await second.stop(0);
-    assert.deepEqual([state, counts.cancelled, runs[0]!.nextTryAt], ["cancelled", 2, null]);
-  }
+  const { launcher, id } = await awaiting(agentId, 2);
+  await launcher.stop(0);
+  assert.equal((await cancelLaunch(db, id)).length, 2);
+  const { state, counts, runs } = await ended(id);
+  assert.deepEqual([state, counts.cancelled, runs[0]!.nextTryAt], ["cancelled", 2, null]);
+});
+
+test("a run whose launch is being cancelled is not put away", async () => {
+  const { agentId } = await makeSender(db);
+  const id = await launch(agentId);
+  const lease = randomUUID();
+  const concurrency = new Map([[agentId, 1]]);
+  const [run] = await claimManualRuns(db, { lease, leaseMs: 30_000, runsMax: 1, concurrency });
+  const client = await db.pool.connect();
+  await client.query("begin");
+  await client.query("update launches set cancel_requested_at = now() where id = $1", [id]);
+  const put = putAwayManualRun(other, { lease, run: run! }, { nextTryMs: 0, reason: "Away.", tried: true });
+  await eventually(async () => {
+    const { rowCount } = await db.pool.query(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    assert.equal(rowCount, 1, "it waits");
+  });
+  await client.query("commit");
+  client.release();
+  assert.equal(await put, false);
+  await endManualRun(db, { lease, run: run! }, "");
+  assert.equal((await ended(id)).state, "cancelled");
 });
 
 test("a run whose turn's trace is deleted while it waits ends as an error that says so", async () => {

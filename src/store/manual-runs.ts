@@ -120,7 +120,7 @@ export async function releaseAbandoned(db: Database): Promise<EndedManualRun[]> 
               when r.judge_deadline_at is not null then 'running' else 'pending' end as state
           from runs r join launches l on l.id = r.launch_id
           where r.kind = 'manual' and r.state = 'running'
-            and (r.lease_until < now() or r.lease is null and l.cancel_requested_at is not null)
+            and r.lease_until < now()
           order by r.id limit 50 for update of r skip locked
         )
         update runs set state = abandoned.state,
@@ -202,7 +202,8 @@ export type ManualWait = { nextTryMs: number; reason: string; tried: boolean };
 
 /**
  * Puts away a run that waits for the judge: nobody holds it until its next try, and it begins then as for the first
- * time. False where it is no longer this lease's, or was cancelled.
+ * time. False where it is no longer this lease's, or was cancelled: who cancels meanwhile finds it put away, or is
+ * waited for.
  */
 export async function putAwayManualRun(
   db: Database,
@@ -210,11 +211,13 @@ export async function putAwayManualRun(
   { nextTryMs, reason, tried }: ManualWait,
 ): Promise<boolean> {
   const { rowCount } = await db.pool.query(
-    `update runs set waiting_reason = $3, next_try_at = now() + $4::float8 * interval '1 ms',
-      judge_tries = judge_tries + $5::bool::int, lease = null, lease_until = null, attempts = 0
-     from launches l where runs.id = $1 and runs.lease = $2 and runs.state = 'running' and l.id = runs.launch_id
-       and l.cancel_requested_at is null`,
-    [run.id, lease, storable(reason), nextTryMs, tried],
+    `with launch as materialized (
+       select from launches where id = $6 and cancel_requested_at is null for share
+     )
+     update runs set waiting_reason = $3, next_try_at = now() + $4::float8 * interval '1 ms',
+       judge_tries = judge_tries + $5::bool::int, lease = null, lease_until = null, attempts = 0
+     from launch where runs.id = $1 and runs.lease = $2 and runs.state = 'running'`,
+    [run.id, lease, storable(reason), nextTryMs, tried, run.launchId],
   );
   return rowCount === 1;
 }
