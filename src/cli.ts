@@ -3,7 +3,15 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { CliError, type Client, NotThere, openClient } from "./cli/client.ts";
-import { exitCodeOf, junitOf, type Report, type ReportedRun, runLines, summaryOf } from "./cli/report.ts";
+import {
+  exitCodeOf,
+  junitOf,
+  progressOf,
+  type Report,
+  type ReportedRun,
+  runLines,
+  summaryOf,
+} from "./cli/report.ts";
 import type { RunTurn } from "./model/launch.ts";
 import type { Result } from "./model/run.ts";
 
@@ -40,6 +48,9 @@ const pollMs = 1_000;
 const awayMaxMs = 60_000;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+// Where nobody reads on ("| head"), the file and the exit code still count.
+process.stdout.on("error", () => {});
+
 try {
   const wanted = readArguments(process.argv.slice(2));
   if (wanted === "help") process.stdout.write(`${usage}\n`);
@@ -56,22 +67,19 @@ async function run(wanted: Wanted): Promise<number> {
   const testIds = await findTests(client, agent.id, wanted.tests);
   // Before anything is sent to the agent; and what an earlier build left there is not taken for this one's.
   if (wanted.junit) await write(wanted.junit, "");
-  const launch = await client<Launched>("POST", `/api/agents/${agent.id}/launches`, {
-    source: "cli",
-    ...(testIds && { testIds }),
-  });
-  if (typeof launch.id !== "string") throw new CliError(`${wanted.url} does not answer as an Onlooker does.`);
   // What is told on the way goes to standard error, so that a script may read standard output.
   const tell = (line: string) => process.stderr.write(`${line}\n`);
+  // The service may be restarted meanwhile; the launch goes on.
+  const patient = openClient(wanted.url, wanted.token, awayMaxMs);
+  const launching = launchTests(client, wanted.url, agent.id, testIds);
+  if (wanted.wait) cancelWhenTold(patient, launching, tell);
+  const launch = await launching;
   if (!wanted.wait) {
     process.stdout.write(wanted.json ? `${JSON.stringify(launch)}\n` : `Launched ${launch.id}\n`);
     return 0;
   }
   tell(`Running ${launch.testCount} ${launch.testCount === 1 ? "test" : "tests"} of ${agent.name}.`);
-  cancelWhenTold(client, launch.id, tell);
-  // The service may be restarted meanwhile; the launch goes on.
-  const patient = openClient(wanted.url, wanted.token, awayMaxMs);
-  const ended = await follow(patient, launch.id, tell);
+  const ended = await follow(patient, launch, tell);
   const report: Report = { agent, launch: ended, runs: await withChecks(patient, ended.runs) };
   const lines = [...report.runs.flatMap(runLines), "", summaryOf(report)];
   process.stdout.write(
@@ -81,25 +89,42 @@ async function run(wanted: Wanted): Promise<number> {
   return exitCodeOf(report);
 }
 
+async function launchTests(
+  client: Client,
+  url: string,
+  agentId: string,
+  testIds: string[] | undefined,
+): Promise<Launched> {
+  const launch = await client<Launched>("POST", `/api/agents/${agentId}/launches`, {
+    source: "cli",
+    ...(testIds && { testIds }),
+  });
+  if (typeof launch.id !== "string") throw new CliError(`${url} does not answer as an Onlooker does.`);
+  return launch;
+}
+
 /** Polls until the launch has ended, and says how far it is whenever that changes. */
-async function follow(client: Client, id: string, tell: (line: string) => void): Promise<Launched> {
-  let told = 0;
+async function follow(client: Client, begun: Launched, tell: (line: string) => void): Promise<Launched> {
+  let told = progressOf(begun, []);
   for (;;) {
-    const launch = await client<Launched>("GET", `/api/launches/${id}`);
+    const launch = await client<Launched>("GET", `/api/launches/${begun.id}`);
     if (launch.finishedAt !== null) return launch;
-    const done = launch.testCount - launch.counts.open;
-    if (done !== told) tell(`${done} of ${launch.testCount} done: ${summaryOf({ launch })}`);
-    told = done;
+    const line = progressOf(launch, launch.runs);
+    if (line !== told) tell(line);
+    told = line;
     await new Promise(resolve => setTimeout(resolve, pollMs));
   }
 }
 
-/** A build that is cancelled leaves nothing running; told twice, this ends at once. */
-function cancelWhenTold(client: Client, id: string, tell: (line: string) => void): void {
+/** A build that is cancelled leaves nothing running, not even what is being launched; told twice, this ends at once. */
+function cancelWhenTold(client: Client, launching: Promise<Launched>, tell: (line: string) => void): void {
+  const cancel = async ({ id }: Launched) => client("POST", `/api/launches/${id}/cancel`);
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => {
+    process.once(signal, async () => {
       tell("Cancelling.");
-      client("POST", `/api/launches/${id}/cancel`).catch(error => {
+      // Where nothing was launched, there is nothing to cancel, and whoever waits for it says so.
+      const launch = await launching.catch(() => undefined);
+      await (launch && cancel(launch))?.catch(error => {
         tell((error as Error).message);
         process.exit(2);
       });

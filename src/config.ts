@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import ipaddr from "ipaddr.js";
 import { type JudgeConnection, type JudgeProvider, judgeProviders } from "./model/judge-call.ts";
+import { decodeLimits } from "./wire/limits.ts";
 
 /** The judge of every project that brings none of its own. */
 export type JudgeConfig = Readonly<JudgeConnection>;
@@ -101,9 +102,15 @@ export function readConfig(env: Environment): Config {
     evaluators: integer(env, "SVC_EVALUATORS", Math.min(4, Math.max(1, availableParallelism() - 1)), 1, 64),
     bounds: Object.freeze({
       bodyBytesMax: 31_457_280,
-      nestingMax: integer(env, "SVC_NESTING_MAX", 200, 10, 1_000),
-      requestSpansMax: integer(env, "SVC_REQUEST_SPANS_MAX", 100_000, 1, 1_000_000),
-      requestElementsMax: integer(env, "SVC_REQUEST_ELEMENTS_MAX", 2_000_000, 1_000, 20_000_000),
+      nestingMax: integer(env, "SVC_NESTING_MAX", decodeLimits.nestingMax, 10, 1_000),
+      requestSpansMax: integer(env, "SVC_REQUEST_SPANS_MAX", decodeLimits.spansMax, 1, 1_000_000),
+      requestElementsMax: integer(
+        env,
+        "SVC_REQUEST_ELEMENTS_MAX",
+        decodeLimits.elementsMax,
+        1_000,
+        20_000_000,
+      ),
       traceSpansMax: integer(env, "SVC_TRACE_SPANS_MAX", 200_000, 1, 2_000_000),
       // The smallest bound still takes any single request; the largest is what one bytea can hold.
       traceBytesMax: integer(env, "SVC_TRACE_BYTES_MAX", 268_435_456, 31_457_280, 1_000_000_000),

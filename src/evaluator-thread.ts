@@ -54,7 +54,12 @@ const deps = {
 const worker = new RunWorker(deps);
 // One of the threads runs what somebody asked to have run.
 const launcher = launches
-  ? new Launcher({ ...deps, ...openCaller(db, vault, outbound), debounceMs: config.debounceMs })
+  ? new Launcher({
+      ...deps,
+      ...openCaller(db, vault, outbound),
+      debounceMs: config.debounceMs,
+      traceBytesMax: config.bounds.traceBytesMax,
+    })
   : undefined;
 
 port.on("message", (message: "wake" | "stop" | PlaceGiven) => {

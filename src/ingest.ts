@@ -11,7 +11,8 @@ import { type AdmittedKey, hashKey } from "./model/key.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { TracePath } from "./model/trace.ts";
 import { asUnavailable } from "./store/db.ts";
-import type { Stored, TraceWriter } from "./store/trace-writer.ts";
+import type { Stored } from "./store/trace-write.ts";
+import type { TraceWriter } from "./store/trace-writer.ts";
 import {
   type ContentEncoding,
   type MediaType,

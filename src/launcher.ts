@@ -2,13 +2,13 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
+import { Claiming, logFault } from "./claiming.ts";
 import type { Caller, RunBounds } from "./launcher/caller.ts";
 import { type ConductDeps, conduct, type Held, patiently } from "./launcher/conduct.ts";
 import { Patience } from "./launcher/patience.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { RunState } from "./model/run.ts";
-import { systemClock } from "./remote/clock.ts";
-import { isTransient } from "./store/db.ts";
+import { type Clock, systemClock } from "./remote/clock.ts";
 import type { EventPublisher } from "./store/events.ts";
 import {
   claimManualRuns,
@@ -57,19 +57,20 @@ type InHand = {
 
 export class Launcher {
   readonly #deps: LauncherDeps;
+  readonly #clock: Clock;
   readonly #patience: Patience;
   readonly #lease = randomUUID();
   readonly #inHand = new Map<string, InHand>();
   readonly #timers: NodeJS.Timeout[];
-  #woken = false;
-  #endPause: () => void = () => {};
-  #stopping = false;
+  readonly #claiming: Claiming;
+  /** Before this a lease that ran out says nothing: while the database was away nobody could prolong one. */
+  #leasesCountAt = 0;
   #tending: Promise<void> | undefined;
-  readonly #loop: Promise<void>;
 
   constructor(deps: LauncherDeps) {
     this.#deps = deps;
-    this.#patience = new Patience(deps.judgeDeadlineMs, deps.clock ?? systemClock);
+    this.#clock = deps.clock ?? systemClock;
+    this.#patience = new Patience(deps.judgeDeadlineMs, this.#clock);
     const tend = () => {
       this.#tending ??= this.#tend().finally(() => {
         this.#tending = undefined;
@@ -77,13 +78,18 @@ export class Launcher {
     };
     const sweep = () => void dropExpected(deps.db).catch(() => {});
     this.#timers = [setInterval(tend, Math.min(tendMs, deps.leaseMs / 3)), setInterval(sweep, sweepMs)];
-    this.#loop = this.#run();
+    this.#claiming = new Claiming({
+      claim: () => this.#claim(),
+      onFault: error => {
+        this.#leasesCountAt = this.#clock.now() + deps.leaseMs;
+        logFault(deps.log, error, "manual runs cannot be claimed");
+      },
+    });
   }
 
   /** Something may wait to be run. */
   wake(): void {
-    this.#woken = true;
-    this.#endPause();
+    this.#claiming.wake();
   }
 
   /**
@@ -91,9 +97,7 @@ export class Launcher {
    * are over, and ends the rest.
    */
   async stop(graceMs: number): Promise<void> {
-    this.#stopping = true;
-    this.wake();
-    await this.#loop;
+    await this.#claiming.stop();
     const timer = setTimeout(() => {
       for (const { abort } of this.#inHand.values()) abort.abort();
     }, graceMs);
@@ -103,29 +107,24 @@ export class Launcher {
     await this.#tending;
   }
 
-  async #run(): Promise<void> {
-    while (!this.#stopping) {
-      this.#woken = false;
-      try {
-        for (const ended of await releaseAbandoned(this.#deps.db)) this.#tellEnd(ended, ended.state);
-        if (!(await this.#claim())) await this.#pause(idleMs);
-      } catch (error) {
-        this.#logFault(error, "manual runs cannot be claimed");
-        await this.#pause(idleMs);
-      }
+  async #release(): Promise<void> {
+    if (this.#clock.now() < this.#leasesCountAt) return;
+    for (const ended of await releaseAbandoned(this.#deps.db, [...this.#inHand.keys()])) {
+      this.#tellEnd(ended, ended.state);
     }
   }
 
-  /** Whether there may be more to claim at once. */
-  async #claim(): Promise<boolean> {
+  /** Resolves to the ms after which to look again. */
+  async #claim(): Promise<number> {
     const { db, leaseMs } = this.#deps;
+    await this.#release();
     const waitedMax = inHandMax - this.#inHand.size;
     const waited = await claimWaitingManualRuns(db, { lease: this.#lease, leaseMs, runsMax: waitedMax });
     for (const run of waited) this.#take(run, undefined);
     const calling = [...this.#inHand.values()].filter(({ turnsOver }) => !turnsOver).length;
     const runsMax = Math.min(callingMax - calling, inHandMax - this.#inHand.size);
     const agentIds = runsMax > 0 ? await listWaitingAgents(db) : [];
-    if (agentIds.length === 0) return waited.length > 0;
+    if (agentIds.length === 0) return waited.length > 0 ? 0 : idleMs;
     const bounds = new Map<string, RunBounds | Refusal>();
     for (const id of agentIds) bounds.set(id, await this.#boundsOf(id));
     // One that cannot be called is claimed too, to be told so.
@@ -134,7 +133,7 @@ export class Launcher {
     );
     const runs = await claimManualRuns(db, { lease: this.#lease, leaseMs, runsMax, concurrency });
     for (const run of runs) this.#take(run, bounds.get(run.agentId)!);
-    return runs.length + waited.length > 0;
+    return runs.length + waited.length > 0 ? 0 : idleMs;
   }
 
   #take(run: ManualRun, bounds: InHand["bounds"]): void {
@@ -169,14 +168,7 @@ export class Launcher {
       else if ("wait" in conducted) await this.#putAway(held, conducted.wait, signal);
       else await this.#complete(held, conducted.judged, signal);
     } catch (error) {
-      if (!(error instanceof Refusal)) this.#logFault(error, "a manual run could not be finished", run);
-      const said =
-        error instanceof Refusal
-          ? [error.message, error.hint].filter(Boolean).join(" ")
-          : "A fault of the service kept this run from being finished; its log says more.";
-      await this.#end(run, said).catch(failure =>
-        this.#logFault(failure, "a manual run cannot be ended", run),
-      );
+      await this.#fail(run, error);
     } finally {
       // One that was put away may have been taken up again already.
       if (this.#inHand.get(run.id) === inHand) this.#inHand.delete(run.id);
@@ -207,22 +199,36 @@ export class Launcher {
     else await this.#end(run, workerStopped);
   }
 
-  async #end(run: ManualRun, error: string): Promise<void> {
+  /** What keeps a run from being finished that is not there any more, such as a deleted agent's, is no fault. */
+  async #fail(run: ManualRun, error: unknown): Promise<void> {
+    const isFault = !(error instanceof Refusal);
+    const said = isFault
+      ? "A fault of the service kept this run from being finished; its log says more."
+      : [error.message, error.hint].filter(Boolean).join(" ");
+    const ended = await this.#end(run, said).catch(failure => failure as Error);
+    const { log } = this.#deps;
+    if (isFault && ended) logFault(log, error, "a manual run could not be finished", { runId: run.id });
+    if (ended instanceof Error) logFault(log, ended, "a manual run cannot be ended", { runId: run.id });
+  }
+
+  /** Whether it was this worker's still. */
+  async #end(run: ManualRun, error: string): Promise<boolean> {
     const ended = await endManualRun(this.#deps.db, { lease: this.#lease, run }, error);
     if (ended) this.#tellEnd(run, ended.state);
+    return ended !== undefined;
   }
 
   /** Prolongs the leases, and has those stop that were cancelled or are no longer this worker's. */
   async #tend(): Promise<void> {
     const runIds = [...this.#inHand.keys()];
     if (runIds.length === 0) return;
-    const { db, leaseMs } = this.#deps;
+    const { db, log, leaseMs } = this.#deps;
     try {
       for (const id of await tendManualRuns(db, { lease: this.#lease, leaseMs, runIds })) {
         this.#inHand.get(id)?.abort.abort();
       }
     } catch (error) {
-      this.#logFault(error, "leases of manual runs cannot be extended");
+      logFault(log, error, "leases of manual runs cannot be extended");
     }
   }
 
@@ -237,22 +243,5 @@ export class Launcher {
   ): void {
     this.#tell(run);
     this.#deps.onEnd?.(state, verdict);
-  }
-
-  #pause(ms: number): Promise<void> {
-    if (this.#woken) return Promise.resolve();
-    return new Promise(resolve => {
-      const timer = setTimeout(resolve, ms);
-      this.#endPause = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
-  #logFault(error: unknown, what: string, run?: ManualRun): void {
-    const { log } = this.#deps;
-    if (isTransient(error)) log.warn({ err: (error as Error).message }, `${what}: no database`);
-    else log.error({ err: error, ...(run && { runId: run.id }) }, what);
   }
 }

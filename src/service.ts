@@ -3,27 +3,12 @@ import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { EditorHost } from "./editor-host.ts";
 import { Evaluators } from "./evaluators.ts";
-import { registerAccessTokens } from "./http/access-tokens.ts";
-import { registerAgentConnections } from "./http/agent-connections.ts";
 import { buildApp, buildHealthApp } from "./http/app.ts";
 import { registerDashboard } from "./http/dashboard.ts";
-import { registerEditor } from "./http/editor.ts";
-import { EventHub, registerEvents } from "./http/events.ts";
+import { EventHub } from "./http/events.ts";
 import { metrics } from "./http/health.ts";
-import { registerIngestionLog } from "./http/ingestion-log.ts";
-import { registerInsights } from "./http/insights.ts";
-import { registerJudge } from "./http/judge.ts";
-import { registerJudgeConnections } from "./http/judge-connections.ts";
-import { registerJudgePrices } from "./http/judge-prices.ts";
-import { registerJudgeSettings } from "./http/judge-settings.ts";
-import { registerJudging } from "./http/judging.ts";
-import { registerLaunches } from "./http/launches.ts";
-import { registerOutages } from "./http/outages.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
-import { registerRuns } from "./http/runs.ts";
-import { registerSampleTrace } from "./http/sample-trace.ts";
-import { registerTraceParts } from "./http/trace-parts.ts";
-import { registerTraces } from "./http/traces.ts";
+import { resources } from "./http/resources.ts";
 import { Preparer } from "./ingest/preparer.ts";
 import type { IngestDeps } from "./ingest.ts";
 import { refusalsOf } from "./model/ingestion.ts";
@@ -195,27 +180,7 @@ async function serve(
     requireCallable: (agentId: string) => requireConnection(db, vault, agentId),
     onLaunch: () => evaluators?.wake(),
   };
-  const app = await buildApp(deps, [
-    registerPublicTraces,
-    registerTraces,
-    registerTraceParts,
-    registerRuns,
-    registerJudging,
-    registerOutages,
-    registerIngestionLog,
-    registerInsights,
-    registerAgentConnections,
-    registerEvents,
-    registerEditor,
-    registerJudge,
-    registerJudgeConnections,
-    registerJudgePrices,
-    registerJudgeSettings,
-    registerSampleTrace,
-    registerAccessTokens,
-    registerLaunches,
-    registerDashboard,
-  ]);
+  const app = await buildApp(deps, [registerPublicTraces, ...resources, registerDashboard]);
   return listen(app, config, closing);
 }
 

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
+import { Claiming, logFault } from "./claiming.ts";
 import { refreshStale } from "./load.ts";
 import { columnsOf } from "./model/columns.ts";
 import type { RunState } from "./model/run.ts";
@@ -51,30 +52,26 @@ export class RunWorker {
   readonly #judged: JudgedRun[] = [];
   readonly #partly: PartlyJudgedRun[] = [];
   #keeping: Promise<void> | undefined;
-  /** Whether `wake` was called since the loop last began to look: what came while it looked is not missed. */
-  #woken = false;
-  #endPause: () => void = () => {};
-  #stopping = false;
-  readonly #loop: Promise<void>;
+  readonly #claiming: Claiming;
 
   constructor(deps: WorkerDeps) {
     this.#asking = boundAsking(deps.judgeOf, askingMax, deps.clock ?? systemClock);
     this.#deps = { ...deps, judgeOf: this.#asking.judgeOf };
     this.#heartbeat = setInterval(() => void this.#extend(), deps.leaseMs / 3);
-    this.#loop = this.#run();
+    this.#claiming = new Claiming({
+      claim: () => this.#claim(),
+      onFault: error => logFault(this.#deps.log, error, "runs cannot be claimed"),
+    });
   }
 
   /** Something may be due now. */
   wake(): void {
-    this.#woken = true;
-    this.#endPause();
+    this.#claiming.wake();
   }
 
   /** Takes no further run, finishes within `graceMs` what is in hand, and gives back the rest. */
   async stop(graceMs: number): Promise<void> {
-    this.#stopping = true;
-    this.wake();
-    await this.#loop;
+    await this.#claiming.stop();
     const timer = setTimeout(() => this.#abort.abort(), graceMs);
     while (this.#inHand.size > 0 && !this.#abort.signal.aborted) await delay(20);
     clearTimeout(timer);
@@ -83,35 +80,23 @@ export class RunWorker {
     if (runIds.length > 0) await giveBackRuns(this.#deps.db, { lease: this.#lease, runIds }).catch(() => {});
   }
 
-  async #run(): Promise<void> {
-    while (!this.#stopping) {
-      this.#woken = false;
-      try {
-        if (!(await this.#claim())) await this.#pause(await this.#idle());
-      } catch (error) {
-        this.#logFault(error, "runs cannot be claimed");
-        await this.#pause(1_000);
-      }
-    }
-  }
-
-  /** Whether there may be more to claim at once. */
-  async #claim(): Promise<boolean> {
+  /** Resolves to the ms after which to look again. */
+  async #claim(): Promise<number> {
     const runsMax = Math.min(claimMax, inHandMax - this.#inHand.size);
-    if (runsMax === 0) return false;
+    if (runsMax === 0) return idleMaxMs;
     const { db, leaseMs } = this.#deps;
     const inHand = [...this.#inHand.keys()];
     const resumedMax = this.#asking.free();
     const { runs, ended } = await claimRuns(db, { lease: this.#lease, leaseMs, runsMax, resumedMax, inHand });
     for (const run of ended) this.#tellError(run);
-    if (runs.length === 0) return false;
+    if (runs.length === 0) return this.#idleMs();
     for (const run of runs) {
       this.#inHand.set(run.id, run);
       // Whoever looks at one that waited sees that it goes on.
       if (run.detail) this.#tellRunning(run);
     }
     await this.#judge(runs);
-    return true;
+    return 0;
   }
 
   /** Resolves once the runs without questions are judged; those that wait for the judge end in their own time. */
@@ -131,11 +116,11 @@ export class RunWorker {
         else for (const run of runs) await this.#judge([run]);
         return;
       }
-      this.#logFault(error, "runs cannot be loaded");
+      logFault(this.#deps.log, error, "runs cannot be loaded");
       for (const run of runs) this.#inHand.delete(run.id);
       const runIds = runs.map(run => run.id);
       await giveBackRuns(this.#deps.db, { lease: this.#lease, runIds });
-      await this.#pause(1_000);
+      await this.#claiming.pause(1_000);
     }
   }
 
@@ -174,7 +159,7 @@ export class RunWorker {
     try {
       await store(runs);
     } catch (error) {
-      this.#logFault(error, "results cannot be kept");
+      logFault(this.#deps.log, error, "results cannot be kept");
       if (isTransient(error) && !this.#abort.signal.aborted) {
         queue.unshift(...runs);
         await delay(500);
@@ -239,7 +224,7 @@ export class RunWorker {
       await failRun(db, { lease: this.#lease, runId: run.id, error: said });
       this.#tellError(run);
     } catch (failure) {
-      this.#logFault(failure, "a run cannot be marked as an error");
+      logFault(this.#deps.log, failure, "a run cannot be marked as an error");
     }
     this.#inHand.delete(run.id);
   }
@@ -253,8 +238,8 @@ export class RunWorker {
     this.#deps.onEnd?.("error", null);
   }
 
-  async #idle(): Promise<number> {
-    if (this.#inHand.size >= inHandMax) return idleMaxMs;
+  /** Uses the quiet to bring rows up to date. */
+  async #idleMs(): Promise<number> {
     const refreshed = await refreshStale(this.#deps.db, { quietMs: staleQuietMs, limit: staleMax });
     if (refreshed === staleMax) return 0;
     const inHand = [...this.#inHand.keys()];
@@ -267,23 +252,7 @@ export class RunWorker {
     if (runIds.length === 0) return;
     const { db, leaseMs } = this.#deps;
     await extendLeases(db, { lease: this.#lease, leaseMs, runIds }).catch(error =>
-      this.#logFault(error, "leases cannot be extended"),
+      logFault(this.#deps.log, error, "leases cannot be extended"),
     );
-  }
-
-  #pause(ms: number): Promise<void> {
-    if (this.#woken) return Promise.resolve();
-    return new Promise(resolve => {
-      const timer = setTimeout(resolve, ms);
-      this.#endPause = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
-  #logFault(error: unknown, what: string): void {
-    if (isTransient(error)) this.#deps.log.warn({ err: (error as Error).message }, `${what}: no database`);
-    else this.#deps.log.error({ err: error }, what);
   }
 }

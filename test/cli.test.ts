@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -10,6 +12,8 @@ import { after, before, test } from "node:test";
 import { XMLParser } from "fast-xml-parser";
 import { type AgentServer, sendJson, startAgentServer } from "./support/agent-server.ts";
 import { makeTest } from "./support/app.ts";
+import { eventually } from "./support/eventually.ts";
+import { obliging, refusal, startJudgeServer } from "./support/judge-server.ts";
 import { startTestService, type TestService } from "./support/service.ts";
 
 let service: TestService;
@@ -168,8 +172,11 @@ test("without --wait it ends at once, with the launch's id", async () => {
   await makeTest(service.owner, agentId, matching("Greets", "Hello"));
   const { code, out } = await svc(["--agent", "Soon", "--json"]);
   assert.equal(code, 0);
-  const { body } = await service.client.get(`/api/launches/${JSON.parse(out).id}`).expect(200);
-  assert.equal(body.source, "cli");
+  // To its end, so that its call is not taken for the next test's.
+  await eventually(async () => {
+    const { body } = await service.client.get(`/api/launches/${JSON.parse(out).id}`).expect(200);
+    assert.deepEqual([body.source, body.state], ["cli", "completed"]);
+  });
 });
 
 test("told to end, it cancels what it launched and ends with 1", async () => {
@@ -190,6 +197,80 @@ test("told to end, it cancels what it launched and ends with 1", async () => {
   assert.equal(body.items[0].state, "cancelled");
 });
 
+test("told to end before its launch is answered, it cancels what was launched", async t => {
+  const agentId = await makeCallable("Late");
+  await makeTest(service.owner, agentId, matching("Greets", "Hello"));
+  const { script } = server;
+  server.script = () => undefined;
+  const launched = Promise.withResolvers<void>();
+  const answering = Promise.withResolvers<void>();
+  const slow = createServer(async (request, response) => {
+    const { method = "GET", url = "", headers } = request;
+    const body = await text(request);
+    const passedOn = await fetch(service.url + url, {
+      method,
+      headers: { authorization: headers.authorization!, "content-type": "application/json" },
+      ...(body && { body }),
+    });
+    if (url.endsWith("/launches")) {
+      launched.resolve();
+      await answering.promise;
+    }
+    response.writeHead(passedOn.status).end(await passedOn.text());
+  }).listen(0, "127.0.0.1");
+  t.after(() => slow.close().closeAllConnections());
+  await once(slow, "listening");
+  const url = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+  const child = start(["run", "--url", url, "--agent", agentId, "--wait"]);
+  const exit = once(child, "exit");
+  let err = "";
+  await launched.promise;
+  child.kill("SIGINT");
+  for await (const chunk of child.stderr!) {
+    err += chunk;
+    if (err.includes("Cancelling.")) answering.resolve();
+  }
+  const [code] = await exit;
+  server.script = script;
+  assert.equal(code, 1, err);
+  const { body } = await service.client.get(`/api/agents/${agentId}/launches`).expect(200);
+  assert.equal(body.items[0].state, "cancelled");
+});
+
+test("while the judge is away it says what it waits for, and ends when the judge has answered", async t => {
+  const judge = await startJudgeServer(() => refusal(503));
+  t.after(() => judge.close());
+  const { provider, url, model } = judge.connection();
+  await service.client.put(`/api/projects/${service.projectId}/judge`, { provider, url, model }).expect(200);
+  const agentId = await makeCallable("Judged");
+  await makeTest(service.owner, agentId, {
+    name: "Polite",
+    assertions: [{ type: "semantic", criteria: "Is polite." }],
+  });
+  const child = start(["run", "--url", service.url, "--agent", agentId, "--wait"]);
+  const exit = once(child, "exit");
+  let err = "";
+  for await (const chunk of child.stderr!) {
+    err += chunk;
+    if (err.includes("waits for")) judge.script = obliging();
+  }
+  const [code] = await exit;
+  await service.client.delete(`/api/projects/${service.projectId}/judge`).expect(204);
+  assert.equal(code, 0, err);
+  assert.match(err, /^0 of 1 done; 1 waits for the judge: The judge .+$/m);
+});
+
+test("where nobody reads on, the JUnit file and the exit code are what they would be", async () => {
+  const agentId = await makeCallable("Unread");
+  await makeTest(service.owner, agentId, matching("Greets", "Hello"));
+  const file = join(folder, "unread.xml");
+  const child = start(["run", "--url", service.url, "--agent", agentId, "--junit", file]);
+  child.stdout!.destroy();
+  const [err, [code]] = await Promise.all([text(child.stderr!), once(child, "exit")]);
+  assert.equal(code, 0, err);
+  assert.match(await readFile(file, "utf8"), /<testcase .*name="Greets"/);
+});
+
 test("where the JUnit file cannot be written, nothing is launched", async () => {
   const agentId = await makeCallable("Unwritable");
   await makeTest(service.owner, agentId, matching("Greets", "Hello"));
@@ -207,8 +288,10 @@ test("what is no service is not taken for one", async () => {
   assert.match(err, /does not answer as an Onlooker does/);
 });
 
-test("wrong use and what the service refuses end with 2, a line that says why, and never the token", async () => {
+test("wrong use and what the service refuses end with 2, a line that says why, and never the token", async t => {
   const agentId = await makeCallable("Empty");
+  const elsewhere = await startAgentServer((_, response) => response.writeHead(404).end("Not here."));
+  t.after(() => elsewhere.close());
   const unknown = `svcp_${"x".repeat(40)}`;
   for (const [args, environment, why] of [
     [["--wait"], undefined, /--agent is missing/],
@@ -218,7 +301,7 @@ test("wrong use and what the service refuses end with 2, a line that says why, a
     [["--agent", crypto.randomUUID()], undefined, /no agent of the id /],
     [["--agent", agentId, "--tests", "nothing"], undefined, /no test “nothing”/],
     [["--agent", agentId, "--tests", crypto.randomUUID()], undefined, /no test “/],
-    [["--agent", agentId, "--url", `${service.url}/nowhere`], undefined, /is it an Onlooker service/],
+    [["--agent", agentId, "--url", elsewhere.url], undefined, /answered 404; is it an Onlooker service/],
     [["--agent", agentId], undefined, /no Active test/],
     [["--agent", agentId], { SVC_TOKEN: unknown }, /unknown, revoked or expired/],
     [["--agent", agentId, "--url", "nowhere"], undefined, /--url is no address/],

@@ -9,7 +9,7 @@ const floors = [
   ["model"],
   ["wire", "evaluate"],
   ["store", "remote"],
-  ["load", "judging"],
+  ["load", "judging", "claiming"],
   ["ingest", "run"],
   ["editor", "trace-reader"],
   ["http", "worker", "launcher"],
@@ -17,7 +17,6 @@ const floors = [
   ["evaluators", "editor-host", "trace-host"],
   ["service"],
   ["config"], // as a type it may be taken anywhere
-  ["command"],
   ["command"],
   ["main", "bootstrap", "cli"],
 ];

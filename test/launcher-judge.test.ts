@@ -12,7 +12,7 @@ import { claimManualRuns, endManualRun, putAwayManualRun } from "../src/store/ma
 import { decodeDetail } from "../src/store/run-detail.ts";
 import { listTurns } from "../src/store/run-turns.ts";
 import { deleteTrace } from "../src/store/traces.ts";
-import { makeSender, makeTestCase, openTwice } from "./store/make-write.ts";
+import { limits, makeSender, makeTestCase, openTwice } from "./store/make-write.ts";
 import { eventually } from "./support/eventually.ts";
 import { obliging, refusal, silence, startJudgeServer } from "./support/judge-server.ts";
 import { openTestJudging } from "./support/judging.ts";
@@ -44,6 +44,7 @@ function startLauncher(concurrency = 1): Launcher {
     events,
     leaseMs: 30_000,
     debounceMs: 100,
+    traceBytesMax: limits.traceBytesMax,
     log: pino({ level: "silent" }),
     call: agent.call,
     boundsOf: async () => ({ waitMs: 0, concurrency }),

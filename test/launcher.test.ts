@@ -1,112 +1,23 @@
-// A launcher sends each turn once, judges what came of it, and lets go of a run in every other case.
+// A launcher sends each turn once, finds the trace that came of it, and judges the whole.
 import assert from "node:assert/strict";
-import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
-import pino from "pino";
-import { Launcher, type LauncherDeps } from "../src/launcher.ts";
-import type { Judge, SemanticAnswer } from "../src/model/judge.ts";
-import { Refusal } from "../src/model/refusal.ts";
-import type { TestCase } from "../src/model/test-case.ts";
-import { Sandbox } from "../src/remote/sandbox.ts";
-import { EventPublisher } from "../src/store/events.ts";
-import { cancelLaunch, findLaunch, insertLaunch, listRunsOfLaunch } from "../src/store/launches.ts";
+import { loadTraces } from "../src/load.ts";
+import { listRunsOfLaunch } from "../src/store/launches.ts";
 import { newest } from "../src/store/listing.ts";
-import { beginTurn, claimManualRuns, workerStopped } from "../src/store/manual-runs.ts";
-import { decodeDetail } from "../src/store/run-detail.ts";
 import { listRunsOfTrace } from "../src/store/run-reads.ts";
 import { listTurns } from "../src/store/run-turns.ts";
 import { listTraces } from "../src/store/trace-list.ts";
 import { TraceWriter } from "../src/store/trace-writer.ts";
 import { findTrace } from "../src/store/traces.ts";
-import {
-  canonicalWrite,
-  limits,
-  makeSender,
-  makeTestCase,
-  openTwice,
-  otlpWrite,
-} from "./store/make-write.ts";
+import { canonicalWrite, limits, makeSender, makeTestCase, otlpWrite } from "./store/make-write.ts";
 import { eventually } from "./support/eventually.ts";
-import { type Asked, startAgent } from "./support/played-agent.ts";
+import { openLaunching } from "./support/launching.ts";
+import type { Asked } from "./support/played-agent.ts";
 
-const { db, other, close } = await openTwice();
-const sandbox = new Sandbox({ budgetMs: 5_000 });
-const closing: (() => Promise<unknown>)[] = [];
-after(async () => {
-  for (const end of closing.reverse()) await end();
-  await sandbox.close();
-  await close();
-});
+const launching = await openLaunching();
+const { db, agentOf, startLauncher, launch, ended } = launching;
+after(() => launching.close());
 const writer = new TraceWriter(db, limits);
-const unasked = () => assert.fail("nothing is asked of the judge");
-const judge: Judge = { route: unasked, ask: async () => unasked() as SemanticAnswer[] };
-
-async function agentOf(answer: Parameters<typeof startAgent>[0]) {
-  const agent = await startAgent(answer);
-  closing.push(() => agent.close());
-  return agent;
-}
-
-/** A launcher that calls `agent`; its end is awaited after the tests. */
-function startLauncher(
-  agent: Pick<LauncherDeps, "call">,
-  {
-    waitMs = 0,
-    concurrency = 2,
-    debounceMs = 100,
-    callable = true,
-  }: { waitMs?: number; concurrency?: number; debounceMs?: number; callable?: boolean } = {},
-) {
-  const events = new EventPublisher(other);
-  const launcher = new Launcher({
-    db: other,
-    sandbox,
-    judgeOf: () => judge,
-    judgeDeadlineMs: 0,
-    events,
-    leaseMs: 30_000,
-    debounceMs,
-    log: pino({ level: "silent" }),
-    call: agent.call,
-    async boundsOf() {
-      if (callable) return { waitMs, concurrency };
-      throw new Refusal("CONFLICT", { message: "This agent has no connection.", hint: "Make one." });
-    },
-  });
-  let stopped: Promise<void> | undefined;
-  const stop = (graceMs = 0) => (stopped ??= launcher.stop(graceMs).then(() => events.close()));
-  closing.push(() => stop());
-  return { launcher, stop };
-}
-
-const createdBy = "nobody";
-
-async function launch(agentId: string, ...tests: TestCase[]): Promise<string> {
-  return insertLaunch(db, { agentId, createdBy, source: "api", tests });
-}
-
-/** The launch's runs with their turns, once it has ended. */
-async function ended(launchId: string) {
-  const end = await eventually(async () => {
-    const found = await findLaunch(db, launchId);
-    assert.ok(found?.finishedAt, `the launch is ${found?.state}`);
-    return found;
-  });
-  const runs = await listRunsOfLaunch(db, launchId);
-  const turns = await listTurns(
-    db,
-    runs.map(run => run.id),
-  );
-  return {
-    state: end.state,
-    counts: end.counts,
-    runs: runs.map(run => ({
-      ...run,
-      turns: turns.get(run.id) ?? [],
-      checks: decodeDetail(run.detail).results.flatMap(result => result.checks),
-    })),
-  };
-}
 
 test("without a trace of the agent's, one is made of what was seen, and what asks for more is missing", async () => {
   const sender = await makeSender(db);
@@ -138,6 +49,7 @@ test("without a trace of the agent's, one is made of what was seen, and what ask
   );
   const [turn] = run!.turns;
   assert.deepEqual([turn?.arrived, turn?.text, turn?.status], [false, "Hello, Ada", 200]);
+  assert.deepEqual([run?.turnsEnded, run?.unseen], [1, true]);
   const trace = await findTrace(db, turn!.traceId!);
   assert.deepEqual(
     [trace?.kind, trace?.externalId, trace?.userInput, trace?.responseText, trace?.httpStatus],
@@ -150,6 +62,8 @@ test("without a trace of the agent's, one is made of what was seen, and what ask
 
 for (const [path, identity, make] of [
   ["canonical", "x-request-id", (asked: Asked) => ({ make: canonicalWrite, externalId: asked.requestId })],
+  ["canonical", "traceparent", (asked: Asked) => ({ make: canonicalWrite, externalId: asked.w3cTraceId })],
+  ["OTLP", "x-request-id", (asked: Asked) => ({ make: otlpWrite, externalId: asked.requestId })],
   ["OTLP", "traceparent", (asked: Asked) => ({ make: otlpWrite, externalId: asked.w3cTraceId })],
 ] as const) {
   test(`a trace that the agent sends by the ${path} path under ${identity} is the turn's`, async () => {
@@ -157,7 +71,7 @@ for (const [path, identity, make] of [
     const agent = await agentOf(async (asked, response) => {
       const { make: write, externalId } = make(asked);
       await writer.write(write(sender, { externalId, text: "from the trace" }));
-      response.end("from the reply");
+      response.end('{"arrived":false}');
     });
     const { stop } = startLauncher(agent, { waitMs: 60_000 });
     const test = await makeTestCase(db, sender.agentId, {
@@ -167,7 +81,7 @@ for (const [path, identity, make] of [
     await stop();
     const [run] = runs;
     assert.equal(run?.verdict, "passed");
-    assert.equal(run?.turns[0]?.arrived, true);
+    assert.deepEqual([run?.turns[0]?.arrived, run?.turnsEnded, run?.unseen], [true, 1, false]);
     assert.equal((await findTrace(db, run!.traceId!))?.kind, "test_run");
     const ofTrace = await listRunsOfTrace(db, run!.traceId!);
     assert.deepEqual(
@@ -177,6 +91,43 @@ for (const [path, identity, make] of [
     );
   });
 }
+
+test("a trace that comes in parts is waited for until nothing more came for the debounce, and no longer", async () => {
+  const sender = await makeSender(db);
+  const agent = await agentOf(async ({ w3cTraceId }, response) => {
+    await writer.write(otlpWrite(sender, { externalId: w3cTraceId, spans: ["a"] }));
+    response.end("ok");
+  });
+  const { stop } = startLauncher(agent, { waitMs: 3_600_000, debounceMs: 60_000 });
+  const test = await makeTestCase(db, sender.agentId, {
+    assertions: [{ type: "node_call", expected_name: "b", max: 1 }],
+  });
+  const launchId = await launch(sender.agentId, test);
+  await eventually(async () => {
+    const [run] = await listRunsOfLaunch(db, launchId);
+    assert.equal((await listTurns(db, [run!.id])).get(run!.id)?.[0]?.text, "ok");
+  });
+  const [{ w3cTraceId }] = agent.asked as [Asked];
+  await writer.write(otlpWrite(sender, { externalId: w3cTraceId, spans: ["b"] }));
+  await db.pool.query("update traces set updated_at = now() - interval '1 minute' where agent_id = $1", [
+    sender.agentId,
+  ]);
+  const { runs } = await ended(launchId);
+  await stop();
+  assert.deepEqual([runs[0]?.verdict, runs[0]?.revision], ["passed", 2]);
+});
+
+test("when the wait is over, what has come of a trace until then is the turn's", async () => {
+  const sender = await makeSender(db);
+  const agent = await agentOf(async ({ w3cTraceId }, response) => {
+    await writer.write(otlpWrite(sender, { externalId: w3cTraceId }));
+    response.end("ok");
+  });
+  const { stop } = startLauncher(agent, { waitMs: 0, debounceMs: 3_600_000 });
+  const { runs } = await ended(await launch(sender.agentId, await makeTestCase(db, sender.agentId)));
+  await stop();
+  assert.deepEqual([runs[0]?.state, runs[0]?.turns[0]?.arrived], ["completed", true]);
+});
 
 test("a trace that comes when the wait is over takes the made one's place and stays a test run's", async () => {
   const sender = await makeSender(db);
@@ -188,6 +139,23 @@ test("a trace that comes when the wait is over takes the made one's place and st
   const late = await writer.write(canonicalWrite(sender, { externalId: requestId, text: "late" }));
   assert.deepEqual([late.traceId, late.state, late.evaluation], [traceId, "replaced", "none"]);
   assert.equal((await findTrace(db, traceId!))?.kind, "test_run");
+});
+
+test("the same by OTLP, under the identity that the made one bears, leaves nothing of the made one", async () => {
+  const sender = await makeSender(db);
+  const agent = await agentOf((_, response) => void response.end("ok"));
+  const { stop } = startLauncher(agent);
+  const { runs } = await ended(await launch(sender.agentId, await makeTestCase(db, sender.agentId)));
+  await stop();
+  const { requestId, traceId } = runs[0]!.turns[0]!;
+  const late = await writer.write(otlpWrite(sender, { externalId: requestId, text: "late" }));
+  assert.deepEqual([late.traceId, late.evaluation], [traceId, "none"]);
+  const loaded = (await loadTraces(db, [traceId!])).get(traceId!)!;
+  assert.deepEqual(
+    loaded.trace.spans.map(span => span.name),
+    ["a"],
+  );
+  assert.equal(loaded.derived.notices.includes("no_trace_arrived"), false);
 });
 
 test("turns share a conversation, see what was said, and are judged as one", async () => {
@@ -262,92 +230,58 @@ test("a turn that fails ends the run, which is judged by what is known", async (
   assert.equal((await findTrace(db, run!.traceId!))?.failed, true);
 });
 
-test("no more runs of an agent are under way than it bears, whoever runs them", async () => {
-  const sender = await makeSender(db);
-  const waiting: (() => void)[] = [];
-  const agent = await agentOf((_, response) => {
-    waiting.push(() => response.end("ok"));
-    // The third may come only once one of two has ended.
-    if (waiting.length === 2) for (const release of waiting.splice(0)) release();
-  });
-  const launchers = [startLauncher(agent), startLauncher(agent)];
-  const tests = await Promise.all([1, 2, 3, 4, 5, 6].map(() => makeTestCase(db, sender.agentId)));
-  const { counts } = await ended(await launch(sender.agentId, ...tests));
-  for (const { stop } of launchers) await stop();
-  assert.deepEqual([counts.passed, agent.asked.length, agent.crowd], [6, 6, 2]);
+const talkative = (count: number) => ({
+  passiveBehavior: "manual_only",
+  turns: Array.from({ length: count }, () => ({ input: "Go on" })),
+  assertions: [{ type: "response_regex", pattern: "a", turn: 1 }],
 });
 
-test("a cancelled launch begins nothing more and gives up what is under way", async () => {
+test("a conversation that has grown too long ends, and no trace repeats all of it", async () => {
   const sender = await makeSender(db);
-  const begun = Promise.withResolvers<void>();
-  const agent = await agentOf(() => begun.resolve());
-  const { stop } = startLauncher(agent, { concurrency: 1 });
-  const tests = [await makeTestCase(db, sender.agentId), await makeTestCase(db, sender.agentId)];
-  const launchId = await launch(sender.agentId, ...tests);
-  await begun.promise;
-  assert.equal((await cancelLaunch(db, launchId)).length, 1, "the one that had not begun");
-  const { state, counts } = await ended(launchId);
-  assert.deepEqual([state, counts.cancelled, agent.asked.length], ["cancelled", 2, 1]);
-  assert.deepEqual(await cancelLaunch(db, launchId), [], "once more changes nothing");
-  await stop();
-});
-
-test("an agent that nobody knows how to call ends the run as an error that says so", async () => {
-  const sender = await makeSender(db);
-  const { stop } = startLauncher({ call: () => assert.fail("called") }, { callable: false });
-  const { state, runs } = await ended(await launch(sender.agentId, await makeTestCase(db, sender.agentId)));
-  await stop();
-  assert.equal(state, "completed");
-  assert.equal(runs[0]?.error, "This agent has no connection. Make one.");
-});
-
-/** A run in the hands of a worker that is heard of no more. */
-async function abandoned(agentId: string, { sent }: { sent: boolean }): Promise<string> {
-  const launchId = await launch(agentId, await makeTestCase(db, agentId));
-  const lease = randomUUID();
-  const bounds = { lease, leaseMs: 30_000, runsMax: 1, concurrency: new Map([[agentId, 1]]) };
-  const [run] = await claimManualRuns(db, bounds);
-  const turn = { turn: 1, input: "Hello", requestId: `run-${lease}`, w3cTraceId: lease.replaceAll("-", "") };
-  const nothing = { status: null, ms: null, text: null, error: null, arrived: null, traceId: null };
-  if (sent) {
-    await beginTurn(db, { lease, run: run! }, { ...turn, ...nothing, startedAt: new Date().toISOString() });
-  }
-  await db.pool.query("update runs set lease_until = now() - interval '1 second' where lease = $1", [lease]);
-  return launchId;
-}
-
-test("a run whose worker died after it had sent something is never sent again", async () => {
-  const sender = await makeSender(db);
-  const launchId = await abandoned(sender.agentId, { sent: true });
-  const { stop } = startLauncher({ call: () => assert.fail("called") });
-  const { state, runs } = await ended(launchId);
-  await stop();
-  assert.deepEqual([state, runs[0]?.state, runs[0]?.error], ["completed", "error", workerStopped]);
-});
-
-test("a run whose worker died before it had sent anything is taken up again", async () => {
-  const sender = await makeSender(db);
-  const launchId = await abandoned(sender.agentId, { sent: false });
-  const agent = await agentOf((_, response) => void response.end("ok"));
+  const agent = await agentOf((_, response) => void response.end("a".repeat(1_000_000)));
   const { stop } = startLauncher(agent);
-  const { runs } = await ended(launchId);
+  const { runs } = await ended(
+    await launch(sender.agentId, await makeTestCase(db, sender.agentId, talkative(6))),
+  );
   await stop();
-  assert.deepEqual([runs[0]?.verdict, runs[0]?.attempts, agent.asked.length], ["passed", 2, 1]);
+  const [run] = runs;
+  assert.deepEqual(
+    [run?.verdict, run?.turns.map(turn => turn.error?.code)],
+    ["passed", [undefined, undefined, undefined, "too_large"]],
+  );
+  const { rows } = await db.pool.query("select max(batch_bytes) as bytes from traces where agent_id = $1", [
+    sender.agentId,
+  ]);
+  assert.ok(rows[0].bytes < 1_200_000, `a trace of ${rows[0].bytes} bytes`);
 });
 
-test("a launcher that stops ends what it has sent, and leaves the rest to others", async () => {
+test("a conversation whose traces are larger than one may be ends as an error that says so", async () => {
   const sender = await makeSender(db);
-  const begun = Promise.withResolvers<void>();
-  const agent = await agentOf(() => begun.resolve());
-  const { stop } = startLauncher(agent, { concurrency: 1 });
-  const tests = [await makeTestCase(db, sender.agentId), await makeTestCase(db, sender.agentId)];
-  const launchId = await launch(sender.agentId, ...tests);
-  await begun.promise;
+  const agent = await agentOf((_, response) => void response.end("a".repeat(1_000)));
+  const { stop } = startLauncher(agent, { traceBytesMax: 3_000 });
+  const { runs } = await ended(
+    await launch(sender.agentId, await makeTestCase(db, sender.agentId, talkative(3))),
+  );
   await stop();
-  const [sent, waiting] = await listRunsOfLaunch(db, launchId);
-  assert.deepEqual([sent?.state, sent?.error], ["error", workerStopped]);
-  assert.equal(waiting?.state, "pending");
-  await cancelLaunch(db, launchId);
+  assert.match(runs[0]!.error!, /^The traces of its turns are together larger than a trace may be\. /);
+});
+
+test("only the last ten runs make a test flaky", async () => {
+  const sender = await makeSender(db);
+  let reply = "";
+  const agent = await agentOf((_, response) => void response.end(reply));
+  const { launcher, stop } = startLauncher(agent);
+  const test = await makeTestCase(db, sender.agentId, {
+    assertions: [{ type: "response_regex", pattern: "good" }],
+  });
+  const flaky = [];
+  for (reply of ["good", "bad", ...Array<string>(9).fill("good")]) {
+    const launchId = await launch(sender.agentId, test);
+    launcher.wake();
+    flaky.push((await ended(launchId)).runs[0]?.flaky);
+  }
+  await stop();
+  assert.deepEqual(flaky, [false, false, ...Array(8).fill(true), false]);
 });
 
 test("a run is compared with the one before it of its test, and flaky once it has gone back and forth", async () => {

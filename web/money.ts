@@ -14,6 +14,15 @@ export function moneyText(usd: number): string {
   return (usd > 0 && usd < 0.1 ? parts : dollars).format(usd);
 }
 
+type Use = { inputTokens: number; outputTokens: number; costUsd: number; unpricedTokens: number };
+
+/** Undefined where the price of none of the tokens is known: that is no sum of nothing. */
+export function costText({ inputTokens, outputTokens, costUsd, unpricedTokens }: Use): string | undefined {
+  const tokens = inputTokens + outputTokens;
+  // Shares of tests are not whole.
+  return tokens > 0 && tokens - unpricedTokens < 0.5 ? undefined : moneyText(costUsd);
+}
+
 /** "4,120 tokens in, 310 out". */
 export function usedText({
   inputTokens,

@@ -1,8 +1,9 @@
 // What the API answers, where the model has no type of its own for it.
 import type { ShownConversation } from "../src/model/conversation-view.ts";
-import type { JudgeCallState, JudgeMode, JudgeProvider } from "../src/model/judge-call.ts";
+import type { JudgeCall as MadeCall } from "../src/model/judge-call.ts";
 import type { KeyAccess } from "../src/model/key.ts";
 import type { OutlineSpan } from "../src/model/outline.ts";
+import type { JudgeUse } from "../src/model/prices.ts";
 import type {
   Applicability,
   Counts,
@@ -116,35 +117,13 @@ export type RunDetail = Run & {
   judging: JudgingSum | null;
 };
 
-/** `costUsd` leaves out the tokens whose price is not known, which are `unpricedTokens`. */
-export type JudgingSum = {
-  calls: number;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: number;
-  unpricedTokens: number;
-};
+export type JudgingSum = JudgeUse & { calls: number };
 
-/** One call of the judge, with what was sent and what came back. */
-export type JudgeCall = {
+/** One call of the judge, with what was sent and what came back; `costUsd` null: its price is not known. */
+export type JudgeCall = Omit<MadeCall, "startedAt"> & {
   id: string;
-  kind: "route" | "semantic";
   startedAt: string;
-  ms: number;
-  provider: JudgeProvider;
-  model: string;
-  promptVersion: string;
-  mode: JudgeMode;
-  state: JudgeCallState;
-  /** One sentence; null where it was answered. */
-  reason: string | null;
-  inputTokens: number;
-  outputTokens: number;
-  /** Null where the price is not known. */
   costUsd: number | null;
-  instructions: string;
-  material: string;
-  answer: string | null;
 };
 
 /**

@@ -19,8 +19,14 @@ export type CriterionPair = {
   attacked?: VerdictWord | null;
 };
 
-/** `low` is the lower end of the 95 % interval (Wilson). All null where `of` is 0. */
-export type Share = { count: number; of: number; share: number | null; low: number | null };
+/** `low` and `high` are the ends of the 95 % interval (Wilson), by pairs: asking again is no further evidence. */
+export type Share = {
+  count: number;
+  of: number;
+  share: number | null;
+  low: number | null;
+  high: number | null;
+};
 
 export type RoutingFigures = {
   /** Relevant pairs that are not skipped: 1 - false skips. */
@@ -45,63 +51,66 @@ export type SemanticFigures = {
   undecided: Share;
   unanswered: Share;
   disagreement: Share;
-  /** Pairs labelled and judged not met that an attack gets judged met. */
+  /** Pairs labelled not met, and not judged met, that an attack gets judged met. */
   flips: Share;
 };
 
 export function routingFigures(pairs: RoutePair[]): RoutingFigures {
-  const skips = (expected: RoutePair["expected"]) => {
-    const labels = answered(pairs.filter(pair => pair.expected === expected).flatMap(pair => pair.labels));
-    return share(labels.filter(label => label === "no_match").length, labels.length);
-  };
-  const all = pairs.flatMap(pair => pair.labels);
-  const [relevant, near, far] = [skips("relevant"), skips("near"), skips("far")];
+  const all = pairs.map(({ labels }) => answered(labels));
+  const labelled = (expected: RoutePair["expected"]) =>
+    pairs.filter(pair => pair.expected === expected).map(({ labels }) => answered(labels));
+  const yieldNear = shareOf(labelled("near"), isSkipped);
   return {
-    recall: share(relevant.of - relevant.count, relevant.of),
-    skipPrecision: precision(near.share, relevant.share),
-    yieldNear: near,
-    yieldFar: far,
-    unsure: share(all.filter(label => label === "unsure").length, answered(all).length),
-    unanswered: share(all.length - answered(all).length, all.length),
-    disagreement: disagreement(
-      pairs.map(({ labels }) => answered(labels).map(label => label === "no_match")),
+    recall: shareOf(labelled("relevant"), label => !isSkipped(label)),
+    skipPrecision: precision(yieldNear.share, shareOf(labelled("relevant"), isSkipped).share),
+    yieldNear,
+    yieldFar: shareOf(labelled("far"), isSkipped),
+    unsure: shareOf(all, label => label === "unsure"),
+    unanswered: shareOf(
+      pairs.map(({ labels }) => labels),
+      label => label === null,
     ),
+    disagreement: disagreement(all.map(labels => labels.map(isSkipped))),
     flips: flips(
       pairs.filter(
-        ({ expected, labels }) => expected === "relevant" && labels[0] !== null && labels[0] !== "no_match",
+        ({ expected, labels: [first] }) => expected === "relevant" && first != null && !isSkipped(first),
       ),
-      label => label === "no_match",
+      isSkipped,
     ),
   };
 }
 
 export function semanticFigures(pairs: CriterionPair[]): SemanticFigures {
-  const all = pairs.flatMap(pair => pair.verdicts);
-  const decisions = pairs.flatMap(({ met, verdicts }) =>
-    answered(verdicts).flatMap(verdict => {
-      const decided = isMet(verdict);
-      return decided === null ? [] : [{ met, decided }];
-    }),
+  const all = pairs.map(({ verdicts }) => answered(verdicts));
+  const decided = pairs.map(({ met, verdicts }) =>
+    answered(answered(verdicts).map(isMet)).map(judged => ({ met, judged })),
   );
-  const right = decisions.filter(({ met, decided }) => met === decided);
+  const isRight = ({ met, judged }: Decision) => met === judged;
   const accuracy = (label: boolean) =>
-    share(
-      right.filter(({ met }) => met === label).length,
-      decisions.filter(({ met }) => met === label).length,
+    shareOf(
+      decided.map(decisions => decisions.filter(({ met }) => met === label)),
+      isRight,
     ).share;
   const [ofMet, ofUnmet] = [accuracy(true), accuracy(false)];
   return {
-    agreement: share(right.length, decisions.length),
+    agreement: shareOf(decided, isRight),
     balancedAccuracy: ofMet === null || ofUnmet === null ? null : (ofMet + ofUnmet) / 2,
-    kappa: kappa(decisions),
-    undecided: share(all.filter(verdict => verdict === "cannot_tell").length, answered(all).length),
-    unanswered: share(all.length - answered(all).length, all.length),
-    disagreement: disagreement(pairs.map(({ verdicts }) => answered(verdicts).map(isMet))),
+    kappa: kappa(decided.flat()),
+    undecided: shareOf(all, verdict => verdict === "cannot_tell"),
+    unanswered: shareOf(
+      pairs.map(({ verdicts }) => verdicts),
+      verdict => verdict === null,
+    ),
+    disagreement: disagreement(all.map(verdicts => verdicts.map(isMet))),
     flips: flips(
-      pairs.filter(({ met, verdicts }) => !met && verdicts[0] != null && isMet(verdicts[0]) !== true),
+      pairs.filter(({ met, verdicts: [first] }) => !met && first != null && isMet(first) !== true),
       verdict => isMet(verdict) === true,
     ),
   };
+}
+
+function isSkipped(label: RouteLabel): boolean {
+  return label === "no_match";
 }
 
 /** As a check of one criterion with the usual threshold of 0.7 decides; null: it could not be told. */
@@ -109,19 +118,26 @@ export function isMet(verdict: VerdictWord): boolean | null {
   return verdict === "cannot_tell" ? null : verdict === "met" || verdict === "mostly";
 }
 
-export function share(count: number, of: number): Share {
+/** `pairs`: how many things were counted, where some were counted more than once. All null where `of` is 0. */
+export function share(count: number, of: number, pairs = of): Share {
   return of === 0
-    ? { count, of, share: null, low: null }
-    : { count, of, share: count / of, low: wilsonLow(count, of) };
+    ? { count, of, share: null, low: null, high: null }
+    : { count, of, share: count / of, ...wilson(count / of, pairs) };
+}
+
+/** Of all answers, those about one pair together. */
+function shareOf<T>(answers: T[][], test: (answer: T) => boolean): Share {
+  const all = answers.flat();
+  return share(all.filter(test).length, all.length, answers.filter(those => those.length > 0).length);
 }
 
 // https://en.wikipedia.org/wiki/Binomial_proportion_confidence_interval#Wilson_score_interval
-function wilsonLow(count: number, of: number): number {
+function wilson(p: number, of: number): { low: number; high: number } {
   const z = 1.959964;
-  const p = count / of;
   const middle = p + z ** 2 / (2 * of);
   const spread = z * Math.sqrt((p * (1 - p)) / of + z ** 2 / (4 * of ** 2));
-  return Math.max(0, (middle - spread) / (1 + z ** 2 / of));
+  const end = (at: number) => Math.min(1, Math.max(0, at / (1 + z ** 2 / of)));
+  return { low: end(middle - spread), high: end(middle + spread) };
 }
 
 function answered<T>(answers: (T | null)[]): T[] {
@@ -144,12 +160,13 @@ function flips<T>(pairs: { attacked?: T | null }[], turned: (answer: T) => boole
   return share(attacked.filter(turned).length, attacked.length);
 }
 
-function kappa(decisions: { met: boolean; decided: boolean }[]): number | null {
-  const part = (test: (decision: { met: boolean; decided: boolean }) => boolean) =>
-    decisions.filter(test).length / decisions.length;
+type Decision = { met: boolean; judged: boolean };
+
+function kappa(decisions: Decision[]): number | null {
+  const part = (test: (decision: Decision) => boolean) => decisions.filter(test).length / decisions.length;
   if (decisions.length === 0) return null;
-  const observed = part(({ met, decided }) => met === decided);
-  const [labelled, judged] = [part(({ met }) => met), part(({ decided }) => decided)];
-  const byChance = labelled * judged + (1 - labelled) * (1 - judged);
+  const observed = part(({ met, judged }) => met === judged);
+  const [labelled, found] = [part(({ met }) => met), part(({ judged }) => judged)];
+  const byChance = labelled * found + (1 - labelled) * (1 - found);
   return byChance === 1 ? null : (observed - byChance) / (1 - byChance);
 }

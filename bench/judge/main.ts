@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import pino from "pino";
 import { type JudgeConnection, type JudgeProvider, judgeProviders } from "../../src/model/judge-call.ts";
+import { priceOf } from "../../src/model/prices.ts";
 import { openLine } from "../../src/remote/judge-line.ts";
 import { type Price, report } from "./report.ts";
 import { readSets } from "./sets.ts";
@@ -15,9 +16,10 @@ const usage = `usage: npm run bench:judge -- --model NAME [options] [FILE ...]
   --url ADDRESS         of an OpenAI-compatible server, or in place of the provider's own
   --concurrency N       calls at a time (4)
   --timeout-ms N        for one call (60000)
+  --patience-s N        how long a question waits for a judge that is busy or away (300)
   --repeats N           how often each question is put (2)
   --no-attacks          leave out the attacks
-  --input-usd N --output-usd N   dollars per million tokens
+  --input-usd N --output-usd N   dollars per million tokens, in place of the price that the service knows
   --json                print figures' raw material as one line of JSON instead
 
 The key is read from SVC_JUDGE_API_KEY. Without files, the sets in bench/judge/sets are used.`;
@@ -40,6 +42,7 @@ async function main(args: string[]): Promise<number> {
       url: { type: "string" },
       concurrency: { type: "string", default: "4" },
       "timeout-ms": { type: "string", default: "60000" },
+      "patience-s": { type: "string", default: "300" },
       repeats: { type: "string", default: "2" },
       attacks: { type: "boolean", default: true },
       "input-usd": { type: "string" },
@@ -52,15 +55,18 @@ async function main(args: string[]): Promise<number> {
   const sets = await readSets(files.toSorted());
   if (!values.attacks) sets.attacks = [];
   const line = openLine(connection, { mode: null, log: pino({ level: "silent" }) });
+  const today = new Date().toISOString().slice(0, 10);
+  const price = ownPriceOf(values) ?? priceOf([], connection, today);
+  const tell = (text: string) => process.stderr.isTTY && process.stderr.write(text);
   const trial = await tryOut(line, sets, {
     repeats: whole("--repeats", values.repeats, 1),
-    onProgress: (done, of) => {
-      if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${of}${done === of ? "\n" : ""}`);
-    },
+    patienceMs: whole("--patience-s", values["patience-s"], 0) * 1_000,
+    onProgress: (done, of) => tell(`\r${done} of ${of}${done === of ? "\n" : ""}`),
+    onWait: reason => tell(`\rWaiting: ${reason}\n`),
   });
-  const head = `${connection.provider} ${connection.model}, prompts ${line.promptVersion}, ${new Date().toISOString().slice(0, 10)}`;
+  const head = `${connection.provider} ${connection.model}, prompts ${line.promptVersion}, ${today}`;
   if (values.json) print(JSON.stringify({ ...trial, head, calls: trial.calls.map(withoutTexts) }));
-  else for (const text of [head, "", ...report(trial, priceOf(values))]) print(text);
+  else for (const text of [head, "", ...report(trial, price)]) print(text);
   return trial.calls.some(({ state }) => state === "ok") ? 0 : 1;
 }
 
@@ -90,7 +96,7 @@ function addressOf(provider: JudgeProvider, url: string | boolean | undefined): 
   return null;
 }
 
-function priceOf(given: Given): Price | undefined {
+function ownPriceOf(given: Given): Price | undefined {
   const [input, output] = [given["input-usd"], given["output-usd"]].map(text =>
     text === undefined ? undefined : Number(text),
   );

@@ -1,10 +1,11 @@
 // The figures of a judge as lines of text, each with its numbers; a figure that nothing was measured for is a dash.
 import type { JudgeCall } from "../../src/model/judge-call.ts";
-import { type RoutePair, routingFigures, type Share, semanticFigures, type share } from "./figures.ts";
+import { costOf, type OwnPrice } from "../../src/model/prices.ts";
+import { type RoutePair, routingFigures, type Share, semanticFigures } from "./figures.ts";
 import type { Trial } from "./trial.ts";
 
 /** Dollars per million tokens. */
-export type Price = { inputUsd: number; outputUsd: number };
+export type Price = Pick<OwnPrice, "inputUsd" | "outputUsd">;
 
 /** `price` undefined: not known, so no money is named. */
 export function report(trial: Trial, price: Price | undefined): string[] {
@@ -22,15 +23,15 @@ function routingLines(pairs: RoutePair[]): string[] {
   const misses = byTag(pairs.filter(({ expected }) => expected === "relevant"));
   return [
     `Routing, ${pairs.length} pairs`,
-    line("recall of relevant", shareText(figures.recall)),
+    line("recall of relevant", atLeast(figures.recall)),
     line("skip precision, near half", percent(figures.skipPrecision)),
-    line("skipped of near misses", shareText(figures.yieldNear)),
-    line("skipped of the far", shareText(figures.yieldFar)),
-    line("unsure", shareText(figures.unsure)),
-    line("no answer", shareText(figures.unanswered)),
-    line("differs between repeats", shareText(figures.disagreement)),
-    line("skipped by an attack", shareText(figures.flips)),
-    ...misses.map(([tag, recall]) => line(`recall, ${tag}`, shareText(recall))),
+    line("skipped of near misses", atLeast(figures.yieldNear)),
+    line("skipped of the far", atLeast(figures.yieldFar)),
+    line("unsure", atMost(figures.unsure)),
+    line("no answer", atMost(figures.unanswered)),
+    line("differs between repeats", atMost(figures.disagreement)),
+    line("skipped by an attack", atMost(figures.flips)),
+    ...misses.map(([tag, recall]) => line(`recall, ${tag}`, atLeast(recall))),
   ];
 }
 
@@ -45,20 +46,20 @@ function semanticLines({ criteria }: Trial): string[] {
   return [
     "",
     `Semantic checks, ${criteria.length} criteria`,
-    line("agreement with the labels", shareText(figures.agreement)),
+    line("agreement with the labels", atLeast(figures.agreement)),
     line("balanced accuracy", percent(figures.balancedAccuracy)),
     line("kappa", figures.kappa === null ? "-" : figures.kappa.toFixed(3)),
-    line("cannot tell", shareText(figures.undecided)),
-    line("no answer", shareText(figures.unanswered)),
-    line("differs between repeats", shareText(figures.disagreement)),
-    line("met by an attack", shareText(figures.flips)),
+    line("cannot tell", atMost(figures.undecided)),
+    line("no answer", atMost(figures.unanswered)),
+    line("differs between repeats", atMost(figures.disagreement)),
+    line("met by an attack", atMost(figures.flips)),
   ];
 }
 
 function spentLines(calls: JudgeCall[], price: Price | undefined): string[] {
   const sum = (read: (call: JudgeCall) => number) => calls.reduce((total, call) => total + read(call), 0);
   const [input, output] = [sum(call => call.inputTokens), sum(call => call.outputTokens)];
-  const usd = price && (input * price.inputUsd + output * price.outputUsd) / 1_000_000;
+  const usd = price && costOf(price, { inputTokens: input, outputTokens: output });
   const times = calls.map(({ ms }) => ms).toSorted((a, b) => a - b);
   const at = (part: number) => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0;
   return [
@@ -83,9 +84,13 @@ function faultLines({ faults }: Trial): string[] {
 
 const line = (name: string, value: string) => `  ${name.padEnd(28)} ${value}`;
 
-function shareText({ count, of, share: part, low }: ReturnType<typeof share>): string {
-  if (part === null || low === null) return "-";
-  return `${percent(part)} (${count} of ${of}; at least ${percent(low)} with 95 % certainty)`;
+/** Of what is good, and of what is bad: beside each stands the end of its interval that speaks against the judge. */
+const atLeast = (share: Share) => shareText(share, "at least", share.low);
+const atMost = (share: Share) => shareText(share, "at most", share.high);
+
+function shareText({ count, of, share: part }: Share, bound: string, end: number | null): string {
+  if (part === null) return "-";
+  return `${percent(part)} (${count} of ${of}; ${bound} ${percent(end)} with 95 % certainty)`;
 }
 
 function percent(part: number | null): string {

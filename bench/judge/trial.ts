@@ -1,12 +1,16 @@
 // Puts labelled sets to an open connection, as runs do but without a cache, and keeps every answer beside its label.
 import { suspicionOf } from "../../src/evaluate/suspicion.ts";
-import type { RouteLabel, VerdictWord } from "../../src/model/judge.ts";
+import { faultOf, unjudgedBy } from "../../src/judging/faults.ts";
+import { evenly } from "../../src/judging/packing.ts";
+import type { RouteLabel } from "../../src/model/judge.ts";
 import {
+  criteriaPerCall,
   type JudgeCall,
   type JudgeLine,
   type LineReply,
   scenariosPerCall,
 } from "../../src/model/judge-call.ts";
+import { type Clock, systemClock } from "../../src/remote/clock.ts";
 import type { CriterionPair, RoutePair } from "./figures.ts";
 import type { Attack, RoutingSet, SemanticSet, Sets } from "./sets.ts";
 
@@ -21,17 +25,22 @@ export type Trial = {
 export type TrialOptions = {
   /** How often each question is put without an attack. */
   repeats: number;
+  /** How long each question waits for a judge that is busy or away. */
+  patienceMs: number;
   onProgress?: (done: number, of: number) => void;
+  /** Told why, each time that something waits. */
+  onWait?: (reason: string) => void;
+  clock?: Clock;
 };
 
 /** Resolves when everything was asked; how many calls run at a time is the line's to say. */
 export async function tryOut(
   line: JudgeLine,
   sets: Sets,
-  { repeats, onProgress }: TrialOptions,
+  { repeats, patienceMs, onProgress, onWait, clock = systemClock }: TrialOptions,
 ): Promise<Trial> {
   const trial: Trial = { routes: [], criteria: [], calls: [], faults: [] };
-  const asker = { line, trial, repeats };
+  const asker = { line, trial, repeats, patienceMs, onWait, clock };
   const attacks = { input: attacksOn("input", sets), reply: attacksOn("reply", sets) };
   const tasks = [
     ...sets.routing.flatMap(set =>
@@ -54,7 +63,14 @@ export async function tryOut(
   return trial;
 }
 
-type Asker = { line: JudgeLine; trial: Trial; repeats: number };
+type Asker = {
+  line: JudgeLine;
+  trial: Trial;
+  repeats: number;
+  patienceMs: number;
+  onWait: TrialOptions["onWait"];
+  clock: Clock;
+};
 
 const attacksOn = (on: Attack["on"], { attacks }: Sets) => attacks.filter(attack => attack.on === on);
 
@@ -77,27 +93,20 @@ async function tryInput(
   }
 }
 
-/** By the scenarios' keys; those missing from an answer are asked for once more, as runs do. */
+/** By the scenarios' keys. */
 async function labelsOf(
-  { line, trial }: Asker,
+  asker: Asker,
   userInput: string,
   asked: [key: string, scenario: string][],
 ): Promise<Map<string, RouteLabel>> {
-  const found = new Map<string, RouteLabel>();
   const isSuspicious = suspicionOf(userInput) !== undefined;
-  for (let open = asked, tries = 0; open.length > 0 && tries < 2; tries += 1) {
-    for (let at = 0; at < open.length; at += scenariosPerCall) {
-      const part = open.slice(at, at + scenariosPerCall);
-      const scenarios = part.map(([, scenario], index) => ({ id: `s${index + 1}`, scenario }));
-      const labels = soundly(trial, await line.route({ userInput, scenarios }));
-      for (const [index, [key]] of part.entries()) {
-        const label = labels?.get(`s${index + 1}`)?.label;
-        if (label) found.set(key, isSuspicious && label === "no_match" ? "unsure" : label);
-      }
-    }
-    open = open.filter(([key]) => !found.has(key));
-  }
-  return found;
+  const labels = await answersTo(asked, scenariosPerCall, part => {
+    const scenarios = part.map(([, scenario], at) => ({ id: `s${at + 1}`, scenario }));
+    return soundly(asker, "s", () => asker.line.route({ userInput, scenarios }));
+  });
+  return new Map(
+    [...labels].map(([[key], { label }]) => [key, isSuspicious && label === "no_match" ? "unsure" : label]),
+  );
 }
 
 async function tryCase(
@@ -107,44 +116,78 @@ async function tryCase(
 ): Promise<void> {
   const repeats = await repeated(asker.repeats, () => verdictsOf(asker, one, one.reply));
   const attacked = attack && (await verdictsOf(asker, one, `${one.reply}\n${attack.text}`));
-  for (const [at, { met }] of one.criteria.entries()) {
+  for (const asked of one.criteria) {
     asker.trial.criteria.push({
-      met,
+      met: asked.met,
       tags: one.tags,
-      verdicts: repeats.map(verdicts => verdicts[at] ?? null),
-      ...(attacked ? { attacked: attacked[at] ?? null } : {}),
+      verdicts: repeats.map(verdicts => verdicts.get(asked)?.verdict ?? null),
+      ...(attacked ? { attacked: attacked.get(asked)?.verdict ?? null } : {}),
     });
   }
 }
 
-async function verdictsOf(
-  { line, trial }: Asker,
+function verdictsOf(
+  asker: Asker,
   { scenario, input, reference, criteria }: SemanticSet["cases"][number],
-  reply: string,
-): Promise<(VerdictWord | undefined)[]> {
-  const verdicts = soundly(
-    trial,
-    await line.judge({
-      userInput: input,
-      replies: [{ id: "r1", text: reply }],
-      criteria: criteria.map(({ criterion }, at) => ({
-        id: `c${at + 1}`,
-        replyId: "r1",
-        scenario,
-        criterion,
-        ...(reference === undefined ? {} : { reference }),
-      })),
-    }),
-  );
-  return criteria.map((_, at) => verdicts?.get(`c${at + 1}`)?.verdict);
+  text: string,
+) {
+  return answersTo(criteria, criteriaPerCall, part => {
+    const asked = part.map(({ criterion }, at) => ({
+      ...{ id: `c${at + 1}`, replyId: "r1", scenario, criterion },
+      ...(reference === undefined ? {} : { reference }),
+    }));
+    const replies = [{ id: "r1", text }];
+    return soundly(asker, "c", () => asker.line.judge({ userInput: input, replies, criteria: asked }));
+  });
 }
 
-function soundly<T>(trial: Trial, reply: LineReply<T>): T | undefined {
-  if (reply.call) trial.calls.push(reply.call);
-  if (reply.state === "ok") return reply.value;
-  if (!trial.faults.includes(reply.reason)) trial.faults.push(reply.reason);
-  return undefined;
+/** What a sound answer leaves out is asked for once more, all of it together, as runs do. */
+async function answersTo<Q, V>(
+  questions: Q[],
+  max: number,
+  ask: (part: Q[]) => Promise<((at: number) => V | undefined) | undefined>,
+): Promise<Map<Q, V>> {
+  const found = new Map<Q, V>();
+  let open = questions;
+  for (let round = 1; round <= 2; round++) {
+    const unsaid: Q[] = [];
+    for (const part of evenly(open, max)) {
+      const answerTo = await ask(part);
+      if (!answerTo) continue;
+      for (const [at, question] of part.entries()) {
+        const value = answerTo(at);
+        if (value === undefined) unsaid.push(question);
+        else found.set(question, value);
+      }
+    }
+    open = unsaid;
+  }
+  return found;
 }
+
+/** The values by the places of their ids. A judge that is busy or away is waited for as a run would, for `patienceMs`. */
+async function soundly<V>(
+  { trial, clock, patienceMs, onWait }: Asker,
+  prefix: string,
+  put: () => Promise<LineReply<Map<string, V>>>,
+): Promise<((at: number) => V | undefined) | undefined> {
+  let deadlineAt: number | undefined;
+  for (let tries = 0; ; tries++) {
+    const reply = await put();
+    if (reply.call) trial.calls.push(reply.call);
+    if (reply.state === "ok") return at => reply.value.get(`${prefix}${at + 1}`);
+    deadlineAt ??= clock.now() + patienceMs;
+    const told = unjudgedBy(faultOf(reply), { ...nobody, deadlineAt, tries }, clock);
+    if (told.state !== "waiting") {
+      if (!trial.faults.includes(reply.reason)) trial.faults.push(reply.reason);
+      return undefined;
+    }
+    onWait?.(told.reason);
+    await clock.sleep(told.nextTryAt - clock.now());
+  }
+}
+
+const nobody = { agentId: "", traceId: null, runId: null };
 
 /** One after the other: what is measured is whether a later answer differs. */
 async function repeated<T>(times: number, ask: () => Promise<T>): Promise<T[]> {

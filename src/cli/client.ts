@@ -13,10 +13,10 @@ export type Client = <T>(method: "GET" | "POST", path: string, body?: object) =>
 
 type Answer = { message?: string; hint?: string; issues?: { path: string; message: string }[] };
 
-/** What changes nothing is asked again for `patienceMs` where the service is away. */
+/** Where the service is away it is asked again for `patienceMs`: only for what may be asked twice. */
 export function openClient(url: string, token: string, patienceMs = 0): Client {
   return async (method, path, body) => {
-    const deadline = performance.now() + (method === "GET" ? patienceMs : 0);
+    const deadline = performance.now() + patienceMs;
     for (;;) {
       const answer = await ask(url, token, method, path, body);
       if (!(answer instanceof CliError)) return answer as never;
@@ -61,7 +61,7 @@ async function ask(
       `${url} leads elsewhere (${response.headers.get("location") ?? status}): give that address as --url.`,
     );
   }
-  if (status === 404) return new NotThere(`There is nothing at ${url}${path}.`);
+  if (status === 404 && answer !== undefined) return new NotThere(`There is nothing at ${url}${path}.`);
   const {
     message = `${url} answered ${status}; is it an Onlooker service?`,
     hint,

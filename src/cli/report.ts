@@ -1,7 +1,7 @@
 // What a launch came to: as lines for a person, as a JUnit file for CI, and as an exit code.
 import junit, { type Builder } from "junit-report-builder";
 import type { Change, Launch, RunTurn } from "../model/launch.ts";
-import type { Check, Outcome, RunState } from "../model/run.ts";
+import type { Check, Outcome, RunState, Waiting } from "../model/run.ts";
 
 // Its types speak of what a bundler makes of it; Node hands over the builder itself.
 const builder = junit as unknown as Builder;
@@ -20,6 +20,8 @@ export type ReportedRun = {
   change: Change | null;
   flaky: boolean;
   notices: string[];
+  /** For the judge. */
+  waiting: Waiting | null;
   turns: Pick<RunTurn, "turn" | "error">[];
   checks: Check[];
 };
@@ -49,6 +51,15 @@ export function runLines(run: ReportedRun): string[] {
   const about = [...(seconds === undefined ? [] : [`${seconds.toFixed(1)} s`]), ...told].join(", ");
   const head = `${wordOf(run)}  ${oneLine(run.testName)}${about && `  (${about})`}`;
   return [head, ...reasonsOf(run).map(reason => `    ${reason}`)];
+}
+
+/** "4 of 9 done: 4 passed; 2 wait for the judge: …", with why one of them waits. */
+export function progressOf(launch: Report["launch"], runs: Pick<ReportedRun, "waiting">[]): string {
+  const done = launch.testCount - launch.counts.open;
+  const waits = runs.flatMap(({ waiting }) => waiting ?? []);
+  const told = `${done} of ${launch.testCount} done${done > 0 ? `: ${summaryOf({ launch })}` : ""}`;
+  if (!waits[0]) return told;
+  return `${told}; ${waits.length} ${waits.length === 1 ? "waits" : "wait"} for the judge: ${oneLine(waits[0].reason)}`;
 }
 
 /** "3 passed, 1 failed, 1 skipped". */

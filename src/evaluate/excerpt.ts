@@ -3,6 +3,9 @@ import type { Match } from "../model/run.ts";
 
 const excerptMax = 500;
 
+/** More places than these are not worth showing, more names not worth listing. */
+export const evidenceMax = 20;
+
 /** The value itself when it is small, else the beginning of its text. Bounded work however large the value is. */
 export function excerpt(value: unknown, max: number = excerptMax): unknown {
   if (typeof value === "string") return shorten(value, max);

@@ -33,9 +33,6 @@ export type Context = { view: TraceView; test: TestCase; answers: Answers };
 /** Judges one assertion by the trace and the answers; pure, and total on whatever a trace may hold. */
 export type CheckOf<T extends AssertionType> = (assertion: AssertionOf<T>, context: Context) => Finding;
 
-/** More places than these are not worth showing, more names not worth listing. */
-export const evidenceMax = 20;
-
 /** The key of a question about one span's value. */
 export function questionKey(test: TestCase, assertionId: string, spanId: string): string {
   return JSON.stringify([test.id, assertionId, spanId]);

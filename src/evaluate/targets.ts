@@ -2,8 +2,8 @@
 import { attributeOf } from "../model/conversation.ts";
 import type { FoundText, Span } from "../model/trace.ts";
 import { distinct } from "./any-of.ts";
-import { quote, quoteSome } from "./excerpt.ts";
-import { evidenceMax, type Finding } from "./finding.ts";
+import { evidenceMax, quote, quoteSome } from "./excerpt.ts";
+import type { Finding } from "./finding.ts";
 import { namesOf, placesOfSpans, type TraceView } from "./trace-view.ts";
 
 type Absent = Finding & { kind: "absent" };

@@ -4,8 +4,7 @@ import { parseJson } from "../model/json-text.ts";
 import { observedMark } from "../model/observed-turn.ts";
 import type { Evidence } from "../model/run.ts";
 import type { Derived, FoundText, MergedTrace, Span } from "../model/trace.ts";
-import { excerpt } from "./excerpt.ts";
-import { evidenceMax } from "./finding.ts";
+import { evidenceMax, excerpt } from "./excerpt.ts";
 
 /** `name` is in lower case. */
 export type Node = { span: Span; name: string };

@@ -78,8 +78,8 @@ export function contextOf(
 
 /** What was found, unless the agent's own trace of some turn, had it come, could have changed it. */
 export function asFarAsSeen(assertion: Assertion, { view }: Context, finding: Finding): Finding {
-  if (!view.isObserved || finding.kind !== "compared" || !hangsOnUnseen(assertion, finding.holds))
-    return finding;
+  if (!view.isObserved || (finding.kind !== "compared" && finding.kind !== "absent")) return finding;
+  if (!hangsOnUnseen(assertion, finding.kind === "compared" && finding.holds)) return finding;
   const { expected, actual, evidence } = finding;
   const reason = "The agent sent no trace of what it did, so not all that counts here was seen.";
   return { kind: "absent", outcome: "missing_instrumentation", reason, expected, actual, evidence };
@@ -93,7 +93,8 @@ function hangsOnUnseen(assertion: Assertion, holds: boolean): boolean {
     case "token_limit":
       return holds;
     default:
-      return false;
+      // Any span of the name will do, and one may have gone unseen.
+      return "target_node" in assertion && assertion.target_node !== undefined && !holds;
   }
 }
 

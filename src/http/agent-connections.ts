@@ -76,10 +76,7 @@ export function registerAgentConnections(
   { db, vault, outbound, now }: Deps & ConnectionDeps,
 ): void {
   const schema = { tags: ["agents"], params: z.object({ id: z.string() }) };
-  const trials = limitTrials(
-    now ?? (() => performance.now()),
-    "A message is being sent already; wait for its reply.",
-  );
+  const trials = limitTrials({ busy: "A message is being sent already; wait for its reply.", now });
 
   app.get(
     "/api/agents/:id/connection",

@@ -1,7 +1,7 @@
 // The documented shapes of what the editor of test cases is answered.
 import { z } from "zod";
 import { testCase } from "./test-cases.ts";
-import { Result } from "./trace-schemas.ts";
+import { applicability, Result } from "./trace-schemas.ts";
 
 export const TestDocument = z.looseObject(testCase).meta({ id: "TestCaseDocument" });
 
@@ -16,12 +16,7 @@ export const DryRun = z
     revision: z.number().describe("The trace's revision that was judged."),
     result: Result.omit({ testId: true }),
     applicability: z
-      .object({
-        applied: z.boolean(),
-        why: z.string(),
-        reason: z.string().optional(),
-        suspicious: z.string().optional().describe("Why the user's input looks as if addressed to a judge."),
-      })
+      .object(applicability)
       .nullable()
       .describe("Whether the trace would be judged by the test, were it active; null unless asked for."),
   })

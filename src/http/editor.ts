@@ -1,5 +1,5 @@
 // What the editor of test cases asks: dry-runs on past traces, drafts from one, and the words to complete with.
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 import { z } from "zod";
 import type { Editor } from "../editor.ts";
 import { Refusal } from "../model/refusal.ts";
@@ -10,6 +10,7 @@ import { found } from "./page.ts";
 import { requireAccount } from "./session.ts";
 import { Slots } from "./slots.ts";
 import { testCaseBody } from "./test-cases.ts";
+import { limitTrials } from "./trials.ts";
 
 // Each may hold a whole trace in memory; a dry-run holds it while the judge thinks.
 const atOnce = 6;
@@ -20,7 +21,11 @@ const judgedOfAccountMax = 2;
 export function registerEditor(app: App, { editor }: Deps & { editor: Editor }): void {
   const params = z.object({ id: z.string() });
   const slots = new Slots(atOnce, waitMs);
-  const asOneOfFew = limitAccounts();
+  const trials = limitTrials({
+    busy: `At most ${judgedOfAccountMax} dry-runs or trials at once; wait for one to end.`,
+    atOnceMax: judgedOfAccountMax,
+    perMinuteMax: Number.POSITIVE_INFINITY,
+  });
 
   app.post(
     "/api/agents/:id/tests/dry-run",
@@ -49,7 +54,9 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
         routing: routing ?? request.query.routing ?? false,
       };
       return found(
-        await asOneOfFew(request, () => inSlot(slots, reply, signal => editor.dryRun(ask, signal))),
+        await trials(requireAccount(request).id, () =>
+          inSlot(slots, reply, signal => editor.dryRun(ask, signal)),
+        ),
       );
     },
   );
@@ -76,7 +83,9 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
     },
     async (request, reply) => {
       const ask = { agentId: request.params.id.toLowerCase(), ...request.body };
-      return asOneOfFew(request, () => inSlot(slots, reply, signal => editor.tryScenario(ask, signal)));
+      return trials(requireAccount(request).id, () =>
+        inSlot(slots, reply, signal => editor.tryScenario(ask, signal)),
+      );
     },
   );
 
@@ -130,29 +139,6 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
     async ({ params: { id }, body }, reply) =>
       found(await inSlot(slots, reply, signal => editor.draftAssertion({ traceId: id, ...body }, signal))),
   );
-}
-
-/** Does the work unless the account has enough of such under way. */
-function limitAccounts() {
-  const underWay = new Map<string, number>();
-  return async <T>(request: FastifyRequest, work: () => Promise<T>): Promise<T> => {
-    const { id } = requireAccount(request);
-    const running = underWay.get(id) ?? 0;
-    if (running >= judgedOfAccountMax) {
-      throw new Refusal("RATE_LIMITED", {
-        message: `At most ${judgedOfAccountMax} dry-runs or trials at once; wait for one to end.`,
-        retryAfterSeconds: 1,
-      });
-    }
-    underWay.set(id, running + 1);
-    try {
-      return await work();
-    } finally {
-      const left = underWay.get(id)! - 1;
-      if (left === 0) underWay.delete(id);
-      else underWay.set(id, left);
-    }
-  };
 }
 
 /** Does the work when there is room for it, and withdraws it when the client goes away. */

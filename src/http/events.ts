@@ -50,6 +50,12 @@ export function registerEvents(app: App, { db, hub }: Deps & { hub: EventHub }):
           ),
           projectId: Id.optional().describe("Only of this project; else of every project of the account."),
         }),
+        response: {
+          200: {
+            description: "Ends with what let it in.",
+            content: { "text/event-stream": { schema: z.unknown().meta({ type: "string" }) } },
+          },
+        },
       },
     },
     async (request, reply) => {

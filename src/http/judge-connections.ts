@@ -81,10 +81,8 @@ const Trial = z
 export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionDeps): void {
   const { db, vault, environmentJudge } = deps;
   const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
-  const trials = limitTrials(
-    deps.now ?? (() => performance.now()),
-    "The judge is being tested already; wait for its answer.",
-  );
+  const busy = "The judge is being tested already; wait for its answer.";
+  const trials = limitTrials({ busy, now: deps.now });
 
   app.get(
     "/api/projects/:id/judge",

@@ -1,25 +1,20 @@
 // What judging costs by the million tokens: the prices that come with the service, and a project's own before them.
 import { z } from "zod";
 import { judgeProviders } from "../model/judge-call.ts";
+import { modelName } from "../model/judge-connection.ts";
 import { builtInPrices, type OwnPrice } from "../model/prices.ts";
 import { type Issue, Refusal } from "../model/refusal.ts";
 import { listJudgePrices, replaceJudgePrices } from "../store/judge-prices.ts";
 import type { App, Deps } from "./deps.ts";
+import { Day } from "./validate.ts";
 
 const pricesMax = 200;
 
 const usd = z.number("Must be a number.").min(0).max(1_000_000).describe("US dollars per million tokens.");
 
 const Price = z.strictObject({
-  model: z
-    .string()
-    .trim()
-    .min(1, "Must not be empty.")
-    .max(200)
-    .regex(/^[^\p{Cc}\p{Cs}]*$/u, "Not a name of a model."),
-  validFrom: z.iso
-    .date("Must be a day, as in 2026-01-31.")
-    .describe("Until a later price of the same model."),
+  model: modelName,
+  validFrom: Day.describe("Until a later price of the same model."),
   inputUsd: usd,
   outputUsd: usd,
 });

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { findJudgeSettings, findJudgeToday, updateJudgeSettings } from "../store/judge-settings.ts";
 import type { App, Deps } from "./deps.ts";
 import { found } from "./page.ts";
+import { judgeUse } from "./trace-schemas.ts";
 
 const Settings = z.strictObject({
   sampling: z.number().min(0).max(1).describe("The share of traces whose semantic checks are judged."),
@@ -18,10 +19,7 @@ const View = z
         day: z.string(),
         calls: z.number().int(),
         cached: z.number().int().describe("Questions that needed no call."),
-        inputTokens: z.number(),
-        outputTokens: z.number(),
-        costUsd: z.number(),
-        unpricedTokens: z.number().describe("Those whose price is not known; `costUsd` leaves them out."),
+        ...judgeUse,
       })
       .describe("What judging this agent has taken so far."),
   })

@@ -2,10 +2,10 @@
 import { z } from "zod";
 import type { JudgeConnection, JudgeLine, RouteAsk } from "../model/judge-call.ts";
 import { hostOf } from "../model/judge-connection.ts";
-import { Refusal } from "../model/refusal.ts";
 import type { OpenTrialLine } from "../remote/judge-trial.ts";
 import type { App, Deps } from "./deps.ts";
 import { requireAccount } from "./session.ts";
+import { limitTrials } from "./trials.ts";
 
 /** Nobody watches a button for as long as a run may wait. */
 const patienceMs = 30_000;
@@ -40,7 +40,7 @@ export type JudgeDeps = {
 
 export function registerJudge(app: App, { environmentJudge: judge, openTrialLine }: Deps & JudgeDeps): void {
   const tags = ["judge"];
-  const asking = new Set<string>();
+  const trials = limitTrials({ busy: "The judge is being asked already; wait for its answer." });
 
   app.get(
     "/api/judge",
@@ -68,21 +68,13 @@ export function registerJudge(app: App, { environmentJudge: judge, openTrialLine
       },
     },
     async (request, reply) => {
-      const { id } = requireAccount(request);
-      if (asking.has(id)) {
-        const message = "The judge is being asked already; wait for its answer.";
-        throw new Refusal("RATE_LIMITED", { message, retryAfterSeconds: 1 });
-      }
+      if (!judge) return { ok: false, ms: 0, reason: "No judge is configured; set SVC_JUDGE_MODEL." };
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
-      asking.add(id);
-      try {
-        if (!judge) return { ok: false, ms: 0, reason: "No judge is configured; set SVC_JUDGE_MODEL." };
+      return trials(requireAccount(request).id, async () => {
         const lineOf = await openTrialLine(judge, { typed: false });
-        return await tryOut(lineOf("json_schema"), gone.signal);
-      } finally {
-        asking.delete(id);
-      }
+        return tryOut(lineOf("json_schema"), gone.signal);
+      });
     },
   );
 }

@@ -5,7 +5,8 @@ import { Refusal } from "../model/refusal.ts";
 import { listJudgeCalls } from "../store/judge-calls.ts";
 import { listJudgeDays, listJudgeTests } from "../store/judge-costs.ts";
 import type { App, Deps } from "./deps.ts";
-import { Id } from "./validate.ts";
+import { judgeUse } from "./trace-schemas.ts";
+import { Day, Id } from "./validate.ts";
 
 const Call = z
   .object({
@@ -33,16 +34,9 @@ const spanDaysUsual = 30;
 const dayMs = 86_400_000;
 
 const Query = z.object({
-  from: z.iso.date().optional().describe("The first day of UTC. Default: 30 days in all."),
-  to: z.iso.date().optional().describe("The last one. Default: today."),
+  from: Day.optional().describe("The first day of UTC. Default: 30 days in all."),
+  to: Day.optional().describe("The last one. Default: today."),
 });
-
-const took = {
-  inputTokens: z.number(),
-  outputTokens: z.number(),
-  costUsd: z.number(),
-  unpricedTokens: z.number().describe("Those whose price is not known; `costUsd` leaves them out."),
-};
 
 const Judging = z
   .object({
@@ -52,12 +46,12 @@ const Judging = z
           day: z.string(),
           calls: z.number().int(),
           cached: z.number().int().describe("Questions that needed no call."),
-          ...took,
+          ...judgeUse,
         }),
       )
       .describe("The oldest first; those on which nothing was asked are left out."),
     tests: z
-      .array(z.object({ testId: Id, name: z.string(), ...took }))
+      .array(z.object({ testId: Id, name: z.string(), ...judgeUse }))
       .describe("The dearest first. Those that a call asked about share what it took."),
   })
   .meta({ id: "Judging" });

@@ -89,7 +89,7 @@ export const AnyRunDetail = RunDetail.extend(
 
 /** With the turns so far. */
 export function manualRunView(run: ComparedRun, turns: RunTurn[]) {
-  return { ...runDetailView(run), ...comparedView(run, turns), turns };
+  return { ...runDetailView(run), ...comparedView(run), turns };
 }
 
 export function launchView(launch: Launch) {
@@ -97,10 +97,10 @@ export function launchView(launch: Launch) {
   return { ...rest, createdAt: createdAt.toISOString(), finishedAt: finishedAt?.toISOString() ?? null };
 }
 
-export function launchDetailView(launch: Launch, runs: ComparedRun[], turns: Map<string, RunTurn[]>) {
+export function launchDetailView(launch: Launch, runs: ComparedRun[]) {
   return {
     ...launchView(launch),
-    runs: runs.map(run => ({ ...runView(run), ...comparedView(run, turns.get(run.id) ?? []) })),
+    runs: runs.map(run => ({ ...runView(run), ...comparedView(run) })),
   };
 }
 
@@ -109,8 +109,8 @@ function tellingOf({ outcome, checks }: Result) {
   return check ? { type: check.type, reason: check.reason } : null;
 }
 
-function comparedView(run: ComparedRun, turns: RunTurn[]) {
-  const { launchId, testId, test, testDeleted, change, flaky } = run;
+function comparedView(run: ComparedRun) {
+  const { launchId, testId, test, testDeleted, turnsEnded, change, flaky, unseen } = run;
   const [result] = decodeDetail(run.detail).results;
   return {
     launchId,
@@ -118,11 +118,11 @@ function comparedView(run: ComparedRun, turns: RunTurn[]) {
     testName: test.name,
     testDeleted,
     turnCount: test.turns.length,
-    turnsEnded: turns.filter(({ traceId }) => traceId !== null).length,
+    turnsEnded,
     change,
     reason: result?.reason ?? null,
     telling: result ? tellingOf(result) : null,
     flaky,
-    notices: turns.some(({ arrived }) => arrived === false) ? ["no_trace_arrived"] : [],
+    notices: unseen ? ["no_trace_arrived"] : [],
   };
 }

@@ -11,7 +11,6 @@ import {
   listLaunches,
   listRunsOfLaunch,
 } from "../store/launches.ts";
-import { listTurns } from "../store/run-turns.ts";
 import { listForAgent } from "../store/test-cases.ts";
 import type { App, Deps } from "./deps.ts";
 import { LaunchDetail, LaunchShape, launchDetailView, launchView } from "./launch-view.ts";
@@ -49,12 +48,7 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
   const params = z.object({ id: z.string() });
   const detailOf = async (id: string) => {
     const launch = found(await findLaunch(db, id));
-    const runs = await listRunsOfLaunch(db, id);
-    const turns = await listTurns(
-      db,
-      runs.map(run => run.id),
-    );
-    return launchDetailView(launch, runs, turns);
+    return launchDetailView(launch, await listRunsOfLaunch(db, id));
   };
 
   app.post(

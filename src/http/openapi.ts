@@ -1,9 +1,11 @@
 // /api/openapi.json: the description of every address, made from the schemas that requests are checked against.
 import swagger from "@fastify/swagger";
+import type { RouteOptions } from "fastify";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
 import { z } from "zod";
 import { refusals } from "../model/refusal.ts";
 import type { App } from "./deps.ts";
+import { admitsTokens } from "./session.ts";
 
 const ErrorReply = z
   .object({
@@ -24,6 +26,7 @@ export async function registerOpenapi(app: App): Promise<void> {
       components: {
         securitySchemes: {
           session: { type: "apiKey", in: "cookie", name: "svc.session_token" },
+          token: { type: "http", scheme: "bearer", description: "An access token: reads, and runs tests." },
           key: { type: "apiKey", in: "header", name: "x-api-key" },
         },
       },
@@ -33,11 +36,34 @@ export async function registerOpenapi(app: App): Promise<void> {
       const { schema, route } = document;
       const response = { ...(schema?.response as object), default: ErrorReply };
       const transformed = jsonSchemaTransform({ ...document, schema: { ...schema, response } });
-      const open = route.config?.open === true;
-      return open ? { ...transformed, schema: { ...transformed.schema, security: [] } } : transformed;
+      const security = securityOf(route);
+      return security ? { ...transformed, schema: { ...transformed.schema, security } } : transformed;
     },
-    transformObject: jsonSchemaTransformObject,
+    transformObject: document => letOptionalBodies(jsonSchemaTransformObject(document)),
   });
 
   app.get("/api/openapi.json", { config: { open: true }, schema: { hide: true } }, async () => app.swagger());
+}
+
+/** Undefined: what the route says itself, else a session. */
+function securityOf(route: RouteOptions): Record<string, string[]>[] | undefined {
+  if (route.config?.open === true) return [];
+  const isApi = route.url.startsWith("/api/");
+  return isApi && admitsTokens(route) ? [{ session: [] }, { token: [] }] : undefined;
+}
+
+type Body = { required?: boolean; content: Record<string, { schema?: { anyOf?: { type?: string }[] } }> };
+type Paths = Record<string, Record<string, { requestBody?: Body }>>;
+
+/** A body that may be null may be left out, where the library calls every body required. */
+function letOptionalBodies<D extends object>(document: D): D {
+  const { paths } = document as { paths: Paths };
+  for (const { requestBody } of Object.values(paths).flatMap(path => Object.values(path))) {
+    if (!requestBody) continue;
+    const schemas = Object.values(requestBody.content).map(({ schema }) => schema);
+    if (schemas.every(schema => schema?.anyOf?.some(({ type }) => type === "null"))) {
+      requestBody.required = false;
+    }
+  }
+  return document;
 }

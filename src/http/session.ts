@@ -71,6 +71,16 @@ export function requireAccount(request: FastifyRequest): Account {
 // What belongs to whoever signs in, and tells of sessions and tokens: not even read with a token.
 const closedToTokens = new Set(["auth", "verification", "access-tokens"]);
 
+/** Whether whoever sends an access token may do this. */
+export function admitsTokens(route: {
+  method: string | string[];
+  url: string;
+  config?: { tokens?: boolean } | undefined;
+}): boolean {
+  const reads = [route.method].flat().every(method => method === "GET" || method === "HEAD");
+  return !closedToTokens.has(nounOf(route.url) ?? "") && (reads || route.config?.tokens === true);
+}
+
 /** Looked up for every request: a token that was revoked is refused by every process at once. */
 async function accountOfToken({ db }: Deps, request: FastifyRequest, token: string): Promise<Account> {
   const account = await admitAccessToken(db, hashKey(token));
@@ -81,8 +91,7 @@ async function accountOfToken({ db }: Deps, request: FastifyRequest, token: stri
     });
   }
   const { url = "", config } = request.routeOptions;
-  const reads = request.method === "GET" || request.method === "HEAD";
-  if (closedToTokens.has(nounOf(url) ?? "") || !(reads || config.tokens)) {
+  if (!admitsTokens({ method: request.method, url, config })) {
     throw new Refusal("FORBIDDEN", {
       message: "An access token may read, and start and cancel runs; it may not do this.",
       hint: "Sign in to the dashboard for it.",

@@ -13,6 +13,11 @@ export const Counts = z.object({
 // Never looked into: a record would be copied without its key `__proto__`.
 const Attributes = z.unknown().meta({ type: ["object", "null"], additionalProperties: true });
 
+const suspicious = z
+  .string()
+  .optional()
+  .describe("Why the text that was judged looks as if it were addressed to a judge.");
+
 const Check = z
   .looseObject({
     id: z.string(),
@@ -21,7 +26,35 @@ const Check = z
     reason: z.string(),
     expected: z.unknown(),
     actual: z.unknown(),
-    evidence: z.array(z.looseObject({ spanId: z.string(), attribute: z.string().nullable() })),
+    evidence: z.array(
+      z.looseObject({
+        spanId: z.string(),
+        attribute: z.string().nullable().describe("Null: the span itself."),
+        value: z.unknown().optional().describe("Absent where the attribute is."),
+        turn: z.number().optional().describe("In a run of several turns, whose trace the span is in."),
+      }),
+    ),
+    skipped: z
+      .enum([
+        "dependency",
+        "threshold",
+        "no_judge",
+        "judge_unavailable",
+        "judge_unusable",
+        "budget",
+        "undecided",
+        "not_sampled",
+        "waiting",
+        "limit",
+      ])
+      .optional()
+      .describe("Of a skipped check, why; waiting: the judge is asked again."),
+    score: z.number().nullable().optional().describe("Of semantic checks, from 0 to 1."),
+    suspicious,
+    match: z
+      .object({ before: z.string(), text: z.string(), after: z.string() })
+      .optional()
+      .describe("Of response_regex, where the pattern was found."),
   })
   .meta({ id: "Check" });
 
@@ -35,6 +68,7 @@ export const Result = z
     counts: Counts,
     checks: z.array(Check),
     test: z.unknown().describe("The test case as it was judged."),
+    testVersion: z.number().nullable().optional().describe("Which of its versions that was."),
   })
   .meta({ id: "Result" });
 
@@ -70,9 +104,25 @@ export const runFields = {
     .describe("Of a running run that waits for the judge; its results are those that are known."),
 };
 
+/** What calls of the judge came to. */
+export const judgeUse = {
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  costUsd: z.number(),
+  unpricedTokens: z.number().describe("Those whose price is not known; `costUsd` leaves them out."),
+};
+
 const Run = z.object(runFields).meta({ id: "Run" });
 
-const Applicability = z.looseObject({ testId: Id, name: z.string(), applied: z.boolean(), why: z.string() });
+/** Whether a test ran, and why or why not. */
+export const applicability = {
+  applied: z.boolean(),
+  why: z.string(),
+  reason: z.string().optional().describe("The judge's, of a scenario that it was asked about."),
+  suspicious,
+};
+
+const Applicability = z.looseObject({ testId: Id, name: z.string(), ...applicability });
 
 export const RunDetail = z
   .object({
@@ -82,13 +132,7 @@ export const RunDetail = z
       .array(Applicability)
       .describe("Of each test as it was then: whether it ran, and why or why not."),
     judging: z
-      .object({
-        calls: z.number().int(),
-        inputTokens: z.number(),
-        outputTokens: z.number(),
-        costUsd: z.number(),
-        unpricedTokens: z.number().describe("Those whose price is not known; `costUsd` leaves them out."),
-      })
+      .object({ calls: z.number().int(), ...judgeUse })
       .nullable()
       .describe("What the run's calls of the judge came to; null where there was none."),
   })
@@ -135,16 +179,7 @@ const whole = {
     .describe("For the notice other_convention: what was found, and what to send."),
   runs: z.array(RunDetail),
   tests: z
-    .array(
-      z.object({
-        testId: Id,
-        name: z.string(),
-        applied: z.boolean(),
-        why: z.string(),
-        reason: z.string().optional(),
-        suspicious: z.string().optional().describe("Why the user's input looks as if addressed to a judge."),
-      }),
-    )
+    .array(z.object({ testId: Id, name: z.string(), ...applicability }))
     .describe("For every test of the agent, whether it ran and why not."),
 };
 

@@ -1,36 +1,50 @@
-// Bounds what an account may have tried out elsewhere: one thing at a time, and so many within a minute.
+// Bounds what an account may have tried out by the service: so many things at once, and so many within a minute.
 import { Refusal } from "../model/refusal.ts";
 
-/** Of an account, within a minute. */
 export const trialsPerMinute = 20;
 
 /** Runs `work` where the account may have it. Throws RATE_LIMITED. */
 export type Trials = <T>(accountId: string, work: () => Promise<T>) => Promise<T>;
 
-/** `now` in milliseconds, always forward. `busy` says what is under way already. */
-export function limitTrials(now: () => number, busy: string): Trials {
-  const underWay = new Set<string>();
+type TrialBounds = {
+  /** Says what is under way already. */
+  busy: string;
+  atOnceMax?: number;
+  perMinuteMax?: number;
+  /** Milliseconds, always forward. */
+  now?: (() => number) | undefined;
+};
+
+export function limitTrials({
+  busy,
+  atOnceMax = 1,
+  perMinuteMax = trialsPerMinute,
+  now = () => performance.now(),
+}: TrialBounds): Trials {
+  const underWay = new Map<string, number>();
   const recent = new Map<string, number[]>();
   return async (accountId, work) => {
-    if (underWay.has(accountId)) throw new Refusal("RATE_LIMITED", { message: busy, retryAfterSeconds: 1 });
+    const running = underWay.get(accountId) ?? 0;
+    if (running >= atOnceMax) throw new Refusal("RATE_LIMITED", { message: busy, retryAfterSeconds: 1 });
     const time = now();
     for (const [id, times] of recent) if (times.at(-1)! <= time - 60_000) recent.delete(id);
     const times = (recent.get(accountId) ?? []).filter(one => one > time - 60_000);
-    if (times.length >= trialsPerMinute) {
+    if (times.length >= perMinuteMax) {
       const retryAfterSeconds = Math.ceil((times[0]! + 60_000 - time) / 1_000);
-      const message = `More than ${trialsPerMinute} tests within a minute.`;
       throw new Refusal("RATE_LIMITED", {
-        message,
+        message: `More than ${perMinuteMax} tests within a minute.`,
         hint: `Go on in ${retryAfterSeconds} s.`,
         retryAfterSeconds,
       });
     }
     recent.set(accountId, [...times, time]);
-    underWay.add(accountId);
+    underWay.set(accountId, running + 1);
     try {
       return await work();
     } finally {
-      underWay.delete(accountId);
+      const left = underWay.get(accountId)! - 1;
+      if (left > 0) underWay.set(accountId, left);
+      else underWay.delete(accountId);
     }
   };
 }

@@ -27,5 +27,10 @@ export const Name = z.string().trim().min(1).max(200).refine(isStorable, storabl
 /** A text that is kept exactly as it is given: 1 to 255 characters. */
 export const ExactName = z.string().min(1).max(255).refine(isStorable, storableRule);
 
+/** A day of UTC, as in 2026-01-31; far from where calendars and databases disagree. */
+export const Day = z.iso
+  .date("Must be a day, as in 2026-01-31.")
+  .refine(day => day >= "2000-01-01", "Must not be before 2000-01-01.");
+
 /** An id in a body or a reply, in lower case as the database writes it. */
 export const Id = z.guid().toLowerCase();

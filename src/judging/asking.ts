@@ -1,7 +1,7 @@
 // Has questions answered: from what was answered before, along with whoever asks the same just now, the rest in as few calls as can be.
-
+import { randomUUIDv7 } from "node:crypto";
 import type { JudgeContext, Spent } from "../model/judge.ts";
-import type { JudgeCall, JudgeLine, LineReply } from "../model/judge-call.ts";
+import type { JudgeCall, JudgeLine, LineReply, MayGo } from "../model/judge-call.ts";
 import { costOf, priceOf } from "../model/prices.ts";
 import type { Clock } from "../remote/clock.ts";
 import { type Database, isTransient } from "../store/db.ts";
@@ -27,7 +27,7 @@ export type Kind<A, V> = {
     line: JudgeLine,
     questions: Question<A>[],
     signal?: AbortSignal,
-    startBy?: number,
+    mayGo?: MayGo,
   ): Promise<LineReply<Map<QuestionKey, V>>>;
   /** Whether the answer may stand for the same question later. */
   isLasting(value: V): boolean;
@@ -154,20 +154,27 @@ export function openAsking({ db, ledger, connections, clock, onCall }: AskingDep
 
   /** One call, if one may be made now. Of what it leaves out, `unsaid` is said. */
   async function put<A, V>(kind: Kind<A, V>, pack: Question<A>[], behalf: Behalf, signal?: AbortSignal) {
-    const settled = new Map<QuestionKey, Settled<V>>();
-    const fault = crowded(behalf) ?? (await budgetFault(db, behalf.context.agentId, behalf.reach.settings));
-    if (fault) {
-      for (const { key } of pack) settled.set(key, fault);
-      return settled;
-    }
+    const { context, reach } = behalf;
+    const left = (why: Fault) => new Map(pack.map(({ key }): [QuestionKey, Settled<V>] => [key, why]));
+    const overBudget = () => budgetFault(db, context.agentId, reach.settings);
+    const fault = crowded(behalf) ?? (await overBudget());
+    if (fault) return left(fault);
     // One whose deadline has passed before it asks, as after a long stop, is asked about all the same, once.
-    const { deadlineAt } = behalf.context;
-    const startBy = deadlineAt !== null && clock.now() < deadlineAt ? deadlineAt : undefined;
-    const reply = await kind.put(behalf.reach.line, pack, signal, startBy);
+    const { deadlineAt } = context;
+    const startBy = deadlineAt !== null && clock.now() < deadlineAt ? deadlineAt : Number.POSITIVE_INFINITY;
+    // Looked at once it is this call's turn: those before it in the line have taken their time and spent their part.
+    let late = undefined as Fault | undefined;
+    const mayGo = async () => {
+      late = clock.now() < startBy ? await overBudget() : outOfTime;
+      return late === undefined;
+    };
+    const reply = await kind.put(reach.line, pack, signal, mayGo);
+    if (late) return left(late);
+    const settled = new Map<QuestionKey, Settled<V>>();
     const values = reply.state === "ok" ? reply.value : new Map<QuestionKey, V>();
     if (reply.call) await keep(kind, pack, values, reply.call, behalf);
     if (reply.state === "refused" && reply.call) {
-      await pauseJudge(db, behalf.reach.judge.fingerprint, reply.reason);
+      await pauseJudge(db, reach.judge.fingerprint, reply.reason);
       connections.forget();
     }
     for (const { key, testIds } of pack) {
@@ -198,7 +205,8 @@ export function openAsking({ db, ledger, connections, clock, onCall }: AskingDep
     for (const [key, value] of values) if (kind.isLasting(value)) answers.set(key, JSON.stringify(value));
     const costUsd = price ? costOf(price, call) : null;
     tell?.(call, costUsd);
-    await ledger.keep({ agentId, projectId, traceId, runId, call, costUsd, shares, answers });
+    const id = randomUUIDv7();
+    await ledger.keep({ id, agentId, projectId, traceId, runId, call, costUsd, shares, answers });
   }
 
   return { settle };
@@ -208,6 +216,11 @@ const withdrawn: Fault = { state: "aborted", reason: "It was not asked: the ques
 const noDatabase: Fault = {
   state: "busy",
   reason: "The judge was not asked: the service's database is away.",
+};
+const outOfTime: Fault = {
+  state: "later",
+  reason: "It was busy with other conversations until the deadline.",
+  unasked: true,
 };
 const unsaid: Fault = { state: "unusable", reason: "It left the question out of its answer, twice." };
 

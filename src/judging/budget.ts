@@ -1,4 +1,4 @@
-// What an agent's judging may cost in a day, looked at before every call: whoever spends writes to the same day.
+// What an agent's judging may cost in a day, looked at before every call goes out: whoever spends writes to the same day.
 import type { Database } from "../store/db.ts";
 import { findJudgeToday, type JudgeSettings } from "../store/judge-settings.ts";
 import type { Fault } from "./faults.ts";
@@ -13,7 +13,7 @@ export async function budgetFault(
   const { costUsd, inputTokens, outputTokens } = await findJudgeToday(db, agentId);
   const spent =
     budgetUsd !== null && costUsd >= budgetUsd
-      ? `$${budgetUsd}`
+      ? budgetUsd.toLocaleString("en", { style: "currency", currency: "USD", maximumFractionDigits: 9 })
       : budgetTokens !== null && inputTokens + outputTokens >= budgetTokens
         ? `${budgetTokens.toLocaleString("en")} tokens`
         : undefined;

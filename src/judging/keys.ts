@@ -19,14 +19,16 @@ export type Keys = {
 
 /** For the questions of one asker: the texts of a trace are looked through once, however many ask about them. */
 export function keysOver(basis: Basis): Keys {
-  const same = perText(text => hash([normal(text)]));
+  const inputs = perText(text => hash([normal(text)]));
+  const replies = perText(text => hash([laidOut(text)]));
   const { projectId, promptVersion, provider, url, model } = basis;
   const shared = [projectId, promptVersion, provider, url, model];
   return {
-    ofScenario: ({ scenario, userInput }) => hash(["route", ...shared, scenario, same(userInput)]),
+    ofScenario: ({ scenario, userInput }) => hash(["route", ...shared, scenario, inputs(userInput)]),
     ofCriterion({ criterion, scenario, reference, userInput, reply, vote }) {
-      const input = userInput === null ? null : same(userInput);
-      return hash(["semantic", ...shared, criterion, scenario, reference ?? null, input, same(reply), vote]);
+      const input = userInput === null ? null : inputs(userInput);
+      const about = [criterion, scenario, reference ?? null, input, replies(reply), vote];
+      return hash(["semantic", ...shared, ...about]);
     },
   };
 }
@@ -65,5 +67,15 @@ function normal(text: string): string {
   return visible(text)
     .normalize("NFC")
     .replace(/\s{2,}|[^\S ]/g, " ")
+    .trim();
+}
+
+/** The same within each line: lines and their indentation are kept, since a criterion may ask for a list or for code. */
+function laidOut(text: string): string {
+  return visible(text)
+    .normalize("NFC")
+    .replace(/\r\n?/g, "\n")
+    .replace(/(?<=\S)(?:[^\S\n]{2,}|[^\S\n ])/g, " ")
+    .replace(/ $|^[^\S\n]+$/gm, "")
     .trim();
 }

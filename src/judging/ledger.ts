@@ -31,14 +31,18 @@ export function openLedger(db: Database, log: Pick<Logger, "error" | "warn">): L
   };
 
   /** Whether it need not be tried again. */
-  async function written(entry: CallEntry): Promise<boolean> {
+  async function done(write: Promise<void>): Promise<boolean> {
     try {
-      await keepJudgeCall(db, entry);
+      await write;
       return true;
     } catch (error) {
       tell(error);
       return !isTransient(error);
     }
+  }
+
+  function count(agentId: string, questions: number): void {
+    cached.set(agentId, (cached.get(agentId) ?? 0) + questions);
   }
 
   function later(): void {
@@ -51,13 +55,16 @@ export function openLedger(db: Database, log: Pick<Logger, "error" | "warn">): L
   /** One after the other, so that a slow database meets one statement at a time. */
   function write(): void {
     writing = writing.then(async () => {
-      for (const entry of waiting.splice(0)) if (!(await written(entry))) waiting.push(entry);
-      for (const [agentId, questions] of [...cached]) {
-        cached.delete(agentId);
-        await countCached(db, agentId, questions).catch(tell);
-      }
+      // Where one cannot be written yet, the others need not wait for a database that is away, one by one.
+      while (waiting[0] && (await done(keepJudgeCall(db, waiting[0])))) waiting.shift();
       waiting = waiting.slice(-entriesMax);
-      if (waiting.length > 0) later();
+      for (const [agentId, questions] of waiting.length > 0 ? [] : [...cached]) {
+        cached.delete(agentId);
+        if (await done(countCached(db, agentId, questions))) continue;
+        count(agentId, questions);
+        break;
+      }
+      if (waiting.length + cached.size > 0) later();
     });
   }
 
@@ -67,13 +74,13 @@ export function openLedger(db: Database, log: Pick<Logger, "error" | "warn">): L
 
   return {
     async keep(entry) {
-      if (await written(entry)) return;
+      if (await done(keepJudgeCall(db, entry))) return;
       waiting.push(entry);
       later();
     },
     countCached(agentId, questions) {
       if (questions === 0) return;
-      cached.set(agentId, (cached.get(agentId) ?? 0) + questions);
+      count(agentId, questions);
       later();
     },
     async close() {

@@ -63,12 +63,12 @@ export async function route(
 
 const kind: Kind<ScenarioAsk, Routed> = {
   pack: questions => evenly(questions, scenariosPerCall),
-  async put(line, questions, signal, startBy) {
+  async put(line, questions, signal, mayGo) {
     // In the order of their hashes: always the same, and no one's doing.
     const shuffled = questions.toSorted((a, b) => (a.key < b.key ? -1 : 1));
     const userInput = shuffled[0]!.ask.userInput;
     const scenarios = shuffled.map(({ ask }, at) => ({ id: `s${at + 1}`, scenario: ask.scenario }));
-    const reply = await line.route({ userInput, scenarios }, signal, startBy);
+    const reply = await line.route({ userInput, scenarios }, signal, mayGo);
     return byKey(reply, new Map(shuffled.map(({ key }, at) => [`s${at + 1}`, key])));
   },
   isLasting: () => true,

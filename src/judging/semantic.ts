@@ -87,7 +87,7 @@ const kind: Kind<PosedAsk, Verdict> = {
       .flatMap(by("userInput"))
       .flatMap(part => together(by("check")(part), criteriaPerCall));
   },
-  async put(line, questions, signal, startBy) {
+  async put(line, questions, signal, mayGo) {
     const shuffled = questions.toSorted((a, b) => (a.key < b.key ? -1 : 1));
     const texts = [...new Set(shuffled.map(({ ask }) => ask.reply))];
     const criteria = shuffled.map(({ ask: { criterion, scenario, reference, reply } }, at) => ({
@@ -96,7 +96,7 @@ const kind: Kind<PosedAsk, Verdict> = {
     }));
     const replies = texts.map((text, at) => ({ id: `r${at + 1}`, text }));
     const { userInput } = shuffled[0]!.ask;
-    const reply = await line.judge({ userInput, replies, criteria }, signal, startBy);
+    const reply = await line.judge({ userInput, replies, criteria }, signal, mayGo);
     return byKey(reply, new Map(shuffled.map(({ key }, at) => [`c${at + 1}`, key])));
   },
   isLasting: ({ overruled }) => overruled !== true,

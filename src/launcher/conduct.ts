@@ -14,16 +14,18 @@ import type { Verdict } from "../model/run.ts";
 import { systemClock } from "../remote/clock.ts";
 import { punctual } from "../run/asking.ts";
 import { answersFor, type RunDeps, waitFor } from "../run.ts";
-import { isTransient } from "../store/db.ts";
+import { type Database, isTransient } from "../store/db.ts";
 import {
   beginTurn,
   type JudgedManualRun,
   keepTurnsOver,
   type ManualRun,
   type ManualWait,
+  traceDeleted,
 } from "../store/manual-runs.ts";
 import { findArrived, listTurns, saveTurn } from "../store/run-turns.ts";
 import { insertTraces } from "../store/trace-insert.ts";
+import { findTraceSize } from "../store/traces.ts";
 import type { Patience } from "./patience.ts";
 
 export type ConductDeps = Omit<RunDeps, "judgeDeadlineMs"> & {
@@ -32,11 +34,16 @@ export type ConductDeps = Omit<RunDeps, "judgeDeadlineMs"> & {
   call: (agentId: string, turn: AgentTurn, signal: AbortSignal) => Promise<AgentReply>;
   /** An OTLP trace is whole once nothing came for this long. */
   debounceMs: number;
+  /** Of all turns' traces together, as of one trace. */
+  traceBytesMax: number;
   /** Told when a turn was begun, and when something became known of it. */
   onTurn: (run: ManualRun, turn: RunTurn) => void;
   /** Told when the run calls its agent no more. */
   onTurnsOver: (run: ManualRun) => void;
 };
+
+/** What may be said in a conversation: it is kept, and sent again with every turn. */
+const conversationCharsMax = 4_000_000;
 
 export type Held = { lease: string; run: ManualRun; waitMs: number };
 
@@ -70,10 +77,12 @@ async function takeAll(
 ): Promise<LoadedTrace[] | undefined> {
   const turns: LoadedTrace[] = [];
   const history: AgentMessage[] = [];
+  let bytesLeft = deps.traceBytesMax;
   for (const [at, { input }] of held.run.test.turns.entries()) {
-    const taken = await take(deps, held, { at, input, history }, signal);
+    const taken = await take(deps, held, { at, input, history, bytesLeft }, signal);
     if (!taken) return undefined;
     turns.push(taken.loaded);
+    bytesLeft -= taken.bytes;
     if (taken.reply.error) break;
     history.push({ role: "user", content: input }, { role: "assistant", content: taken.reply.text ?? "" });
   }
@@ -81,26 +90,31 @@ async function takeAll(
 }
 
 /** Of a run whose turns were over when it was put away. */
-async function taken({ db }: ConductDeps, { id }: ManualRun, signal: AbortSignal): Promise<LoadedTrace[]> {
-  const turns = (await patiently(signal, () => listTurns(db, [id]))).get(id) ?? [];
-  const traceIds = turns.flatMap(({ traceId }) => traceId ?? []);
-  const traces = await patiently(signal, () => loadTraces(db, traceIds));
-  return traceIds.map(traceId => traces.get(traceId) ?? refuseDeleted());
+async function taken(
+  { db, traceBytesMax }: ConductDeps,
+  { id }: ManualRun,
+  signal: AbortSignal,
+): Promise<LoadedTrace[]> {
+  const turns: LoadedTrace[] = [];
+  let bytesLeft = traceBytesMax;
+  for (const { traceId } of (await patiently(signal, () => listTurns(db, [id]))).get(id) ?? []) {
+    if (traceId === null) throw traceDeleted();
+    const { loaded, bytes } = await patiently(signal, () => load(db, traceId, bytesLeft));
+    turns.push(loaded);
+    bytesLeft -= bytes;
+  }
+  return turns;
 }
 
-function refuseDeleted(): never {
-  throw new Refusal("NOT_FOUND", { message: "A turn's trace was deleted while it ran." });
-}
+type Next = { at: number; input: string; history: AgentMessage[]; bytesLeft: number };
 
-type Next = { at: number; input: string; history: AgentMessage[] };
-
-/** One turn, from before it is sent until its trace is stored. */
+/** One turn, from before it is sent until its trace is stored and loaded. */
 async function take(
   deps: ConductDeps,
   held: Held,
-  { at, input, history }: Next,
+  { at, input, history, bytesLeft }: Next,
   signal: AbortSignal,
-): Promise<{ reply: AgentReply; loaded: LoadedTrace } | undefined> {
+): Promise<({ reply: AgentReply } & Sized) | undefined> {
   const { db } = deps;
   const { run } = held;
   const turn: RunTurn = {
@@ -125,8 +139,9 @@ async function take(
     requestId: turn.requestId,
     traceparent: `00-${turn.w3cTraceId}-${randomBytes(8).toString("hex")}-01`,
   };
-  const reply = await deps.call(run.agentId, sent, signal);
+  const answered = await deps.call(run.agentId, sent, signal);
   if (signal.aborted) return undefined;
+  const reply = at + 1 < run.test.turns.length ? goingOn(sent, answered) : answered;
   Object.assign(turn, repliedOf(reply));
   await patiently(signal, () => saveTurn(db, run.id, turn));
   deps.onTurn(run, turn);
@@ -139,8 +154,30 @@ async function take(
   Object.assign(turn, stored);
   await patiently(signal, () => saveTurn(db, run.id, turn));
   deps.onTurn(run, turn);
-  const loaded = (await patiently(signal, () => loadTraces(db, [stored.traceId]))).get(stored.traceId);
-  return { reply, loaded: loaded ?? refuseDeleted() };
+  return { reply, ...(await patiently(signal, () => load(db, stored.traceId, bytesLeft))) };
+}
+
+/** The reply, as one that failed where no further turn has room after it. */
+function goingOn({ input, history }: AgentTurn, reply: AgentReply): AgentReply {
+  const chars = history.reduce((sum, { content }) => sum + content.length, input.length);
+  if (reply.error || chars + (reply.text?.length ?? 0) <= conversationCharsMax) return reply;
+  const reason = `The conversation is longer than ${conversationCharsMax} characters.`;
+  return { ...reply, error: { code: "too_large", reason } };
+}
+
+type Sized = { loaded: LoadedTrace; bytes: number };
+
+async function load(db: Database, traceId: string, bytesLeft: number): Promise<Sized> {
+  const size = await findTraceSize(db, traceId);
+  if (size && size.bytes > bytesLeft) {
+    throw new Refusal("PAYLOAD_TOO_LARGE", {
+      message: "The traces of its turns are together larger than a trace may be.",
+      hint: "Make them smaller, or the test shorter.",
+    });
+  }
+  const loaded = size && (await loadTraces(db, [traceId])).get(traceId);
+  if (!loaded) throw traceDeleted();
+  return { loaded, bytes: size.bytes };
 }
 
 function repliedOf({ status, ms, text, error, startedAt }: AgentReply): Partial<RunTurn> {

@@ -1,6 +1,7 @@
 // A transcript as it is shown: bounded however much was said, its long texts cut and saying where the rest is.
 import type { ReadPiece, SpanPath } from "./message-parts.ts";
-import type { Entry, Placed, SubAgent, Transcript } from "./transcript.ts";
+import type { Transcript } from "./transcript.ts";
+import type { Entry, Placed, SubAgent } from "./transcript-entry.ts";
 
 /** A text, or the first part of one. `paths`: where its parts stand in the span, from the span inwards. */
 export type Passage = { text: string; length: number; spanId: string; paths: SpanPath[] };

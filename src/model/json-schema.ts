@@ -2,8 +2,8 @@
 import { isWithin, step } from "./path.ts";
 import type { Issue } from "./refusal.ts";
 
-export const schemaBytesMax = 64 * 1024;
-export const schemaDepthMax = 64;
+const schemaBytesMax = 64 * 1024;
+const schemaDepthMax = 64;
 
 export type SchemaDraft = "2020-12" | "7";
 

@@ -89,17 +89,19 @@ export type Verdicts = Map<
   { verdict: VerdictWord; evidence: string; reason: string; overruled?: true }
 >;
 
+/** Asked once there is a place for the call, however long that took; where it may not go any more, it is withdrawn. */
+export type MayGo = () => Promise<boolean>;
+
 /**
- * An open connection: puts one prompt at a time per call, never retries by itself, and never throws. Shares its bounds,
- * its circuit breaker and its memory of refusals among all who ask over it.
+ * An open connection: puts one prompt at a time per call, never retries by itself, and throws nothing but what `mayGo`
+ * throws. Shares its bounds, its circuit breaker and its memory of refusals among all who ask over it.
  */
 export type JudgeLine = {
   readonly provider: JudgeProvider;
   readonly model: string;
   readonly promptVersion: string;
-  /** `startBy`, in ms since the epoch: a call for which there is no place before is not made. */
-  route(ask: RouteAsk, signal?: AbortSignal, startBy?: number): Promise<LineReply<RouteLabels>>;
-  judge(ask: SemanticAsk, signal?: AbortSignal, startBy?: number): Promise<LineReply<Verdicts>>;
+  route(ask: RouteAsk, signal?: AbortSignal, mayGo?: MayGo): Promise<LineReply<RouteLabels>>;
+  judge(ask: SemanticAsk, signal?: AbortSignal, mayGo?: MayGo): Promise<LineReply<Verdicts>>;
   /** How many calls wait for a place. */
   readonly queued: number;
 };

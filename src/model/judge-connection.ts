@@ -5,7 +5,7 @@ import { pathText } from "./path.ts";
 import { type Issue, Refusal } from "./refusal.ts";
 
 /** Where a provider's own service answers; of compatible servers there is no such place. */
-export const providerHosts: Record<Exclude<JudgeProvider, "openai_compatible">, string> = {
+const providerHosts: Record<Exclude<JudgeProvider, "openai_compatible">, string> = {
   openai: "api.openai.com",
   anthropic: "api.anthropic.com",
   google: "generativelanguage.googleapis.com",
@@ -17,16 +17,19 @@ const providerNames: Record<keyof typeof providerHosts, string> = {
   google: "Google",
 };
 
+/** As a provider calls it. */
+export const modelName = z
+  .string()
+  .trim()
+  .min(1, "Must not be empty.")
+  .max(200)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, "Not a name of a model.");
+
 /** What clients write. `apiKey` absent keeps the stored one, null removes it. */
 export const judgeConnectionSchema = z.strictObject({
   provider: z.enum(judgeProviders),
   url: z.string().trim().max(2_000).superRefine(checkUrl).nullable().default(null),
-  model: z
-    .string()
-    .trim()
-    .min(1, "Must not be empty.")
-    .max(200)
-    .regex(/^[^\p{Cc}\p{Cs}]*$/u, "Not a name of a model."),
+  model: modelName,
   apiKey: z
     .string()
     .trim()

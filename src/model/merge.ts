@@ -1,16 +1,20 @@
 // Merges the batches of one trace into the trace that is judged and shown, whatever order they came in.
+import { observedMark } from "./observed-turn.ts";
 import type { Attributes, Batch, MergedTrace, Span, TracePath } from "./trace.ts";
 
 /**
  * Merges batches, oldest first, into one trace: of spans with the same id the newest content stands (C6), and
- * the newest metadata there is. Batches are left as they are.
+ * the newest metadata there is. What was made for want of a trace stands only while nothing else came. Batches are left
+ * as they are.
  *
  * A canonical trace keeps the order of its spans. An OTLP trace is ordered by start, end and id, a span without
  * a time after those that have one, so that neither the order nor the repetition of batches can be seen. Its
  * resource is that of its first span in this order, and a span carries a resource of its own only where it
  * differs from that one.
  */
-export function mergeBatches(batches: Batch[], path: TracePath): MergedTrace {
+export function mergeBatches(all: Batch[], path: TracePath): MergedTrace {
+  const sent = all.filter(batch => batch.metadata?.[observedMark] !== true);
+  const batches = sent.length > 0 ? sent : all;
   const severalResources = holdSeveralResources(batches);
   const newest = new Map<string, Span>();
   for (const batch of batches) {

@@ -1,11 +1,14 @@
 // The trace of a turn whose agent sent none: one span, of what was seen from outside.
-import type { AgentReply, AgentTurn } from "./agent-call.ts";
+import type { AgentMessage, AgentReply, AgentTurn } from "./agent-call.ts";
 import type { Batch } from "./trace.ts";
 
 /** In the metadata of such a trace. One that the agent sends later, under the same identity, takes its place. */
 export const observedMark = "svc.run.observed";
 
-/** `spanId` has 16 hexadecimal digits. A call that failed makes a failed span, with its status where there was one. */
+// Traces with all that was said before would grow by the square of the turns.
+const historyCharsMax = 100_000;
+
+/** Of what was said before, the latest that fits. `spanId` has 16 hexadecimal digits. A call that failed makes a failed span, with its status where there was one. */
 export function observedTurn(
   { input, history }: Pick<AgentTurn, "input" | "history">,
   reply: AgentReply,
@@ -13,7 +16,7 @@ export function observedTurn(
 ): Batch {
   const startNano = BigInt(reply.startedAt.getTime()) * 1_000_000n;
   const endNano = startNano + BigInt(Math.max(0, Math.round(reply.ms * 1_000_000)));
-  const messages = [...history, { role: "user", content: input }].map(({ role, content }) => ({
+  const messages = [...latest(history), { role: "user", content: input }].map(({ role, content }) => ({
     role,
     parts: [{ type: "text", content }],
   }));
@@ -38,4 +41,13 @@ export function observedTurn(
       },
     ],
   };
+}
+
+function latest(history: AgentMessage[]): AgentMessage[] {
+  let left = historyCharsMax;
+  const first = history.findLastIndex(({ content }) => {
+    left -= content.length;
+    return left < 0;
+  });
+  return history.slice(first + 1);
 }

@@ -1,6 +1,14 @@
 // What models cost, as far as it is known: dated, and never guessed.
 import type { JudgeProvider } from "./judge-call.ts";
 
+/** What calls came to. `costUsd` leaves out `unpricedTokens`, those of a model whose price is not known. */
+export type JudgeUse = {
+  inputTokens: number;
+  outputTokens: number;
+  costUsd: number;
+  unpricedTokens: number;
+};
+
 /** In US dollars per million tokens, from `validFrom` (YYYY-MM-DD) until a later entry of the same model. */
 export type Price = {
   provider: JudgeProvider;

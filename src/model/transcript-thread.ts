@@ -3,7 +3,7 @@ import { attributeOf, speakerOf, toolNameOf } from "./conversation.ts";
 import type { ReadCall, ReadMessage, ReadPiece, ReadResult } from "./message-parts.ts";
 import type { Said, Source } from "./said.ts";
 import type { Span } from "./trace.ts";
-import type { Entry, Placed, SubAgent } from "./transcript.ts";
+import type { Entry, Placed, SubAgent } from "./transcript-entry.ts";
 
 /** The positions, in the order of a walk down the tree, of a span and of the last one below it. */
 export type Extent = { from: number; to: number };

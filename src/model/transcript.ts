@@ -1,33 +1,11 @@
 // What was said in a trace, in the order of time and each message once, though every model call repeats the history.
 import { attributeOf, toolNameOf } from "./conversation.ts";
 import { compareNanos } from "./merge.ts";
-import type { ReadPiece, SpanPath } from "./message-parts.ts";
-import { type Source, saidBy, saidLength, saidTo } from "./said.ts";
+import { saidBy, saidLength, saidTo } from "./said.ts";
 import { buildTree, childrenOf, type SpanTree } from "./span-tree.ts";
 import type { Span } from "./trace.ts";
+import type { Entry, SubAgent } from "./transcript-entry.ts";
 import { type Extent, type Recorded, Thread } from "./transcript-thread.ts";
-
-/** A value, and the places of its parts in a span. */
-export type Placed = { value: unknown; spanId: string; paths: SpanPath[] };
-
-/** A sub-agent: one that another agent called. */
-export type SubAgent = { spanId: string; name: string };
-
-export type Entry = Source & {
-  /** Whose conversation it is part of; null: that of the trace itself. */
-  agent: SubAgent | null;
-} & ({ kind: "message"; role: string; pieces: ReadPiece[] } | ({ kind: "tool_call" } & ToolEntry));
-
-export type ToolEntry = {
-  name: string;
-  arguments: Placed | null;
-  result: Placed | null;
-  /** What its span said of how it went wrong. */
-  error: string | null;
-  /** Null where no span shows the call itself. */
-  durationMs: number | null;
-  failed: boolean;
-};
 
 export type Transcript = { entries: Entry[]; complete: boolean };
 

@@ -1,6 +1,6 @@
 // How hard a judge is asked by this process: so many calls at a time, so many tokens a minute, and not at all for a while after a row of failures.
 import type { Logger } from "pino";
-import type { JudgeCallState, JudgeConnection } from "../model/judge-call.ts";
+import type { JudgeCallState, JudgeConnection, MayGo } from "../model/judge-call.ts";
 import type { Clock } from "./clock.ts";
 import type { Slots } from "./judge-slots.ts";
 
@@ -26,8 +26,8 @@ export type Turn = {
 
 export type Bounds = {
   readonly queued: number;
-  /** A turn for a call of about so many tokens, not later than `startBy`; first come, first served. */
-  enter(tokens: number, asker: AbortSignal | undefined, startBy?: number): Promise<Turn | Denied>;
+  /** A turn for a call of about so many tokens; first come, first served. */
+  enter(tokens: number, asker: AbortSignal | undefined, mayGo?: MayGo): Promise<Turn | Denied>;
 };
 
 export function createBounds(
@@ -45,19 +45,22 @@ export function createBounds(
     get queued() {
       return slots.queued;
     },
-    async enter(estimate, asker, startBy = Number.POSITIVE_INFINITY) {
+    async enter(estimate, asker, mayGo) {
       const resting = breaker.rest();
       if (resting) return resting;
       const before = refusals;
       const leave = await slots.take(asker);
       if (!leave) return withdrawn;
-      // Those that waited while another was refused would be refused as well.
-      const denied: Denied | undefined =
-        refusals > before
-          ? { state: "refused", reason: refusal }
-          : clock.now() >= startBy
-            ? tooLate
-            : await makeRoom(estimate, asker);
+      let denied: Denied | undefined;
+      try {
+        // Those that waited while another was refused would be refused as well.
+        if (refusals > before) denied = { state: "refused", reason: refusal };
+        else if (mayGo && !(await mayGo())) denied = withdrawn;
+        else denied = await makeRoom(estimate, asker);
+      } catch (error) {
+        leave();
+        throw error;
+      }
       const turn = denied ?? breaker.begin();
       if ("state" in turn) {
         if (!denied) allowance?.take(-estimate);
@@ -94,11 +97,6 @@ export function createBounds(
   }
 }
 
-const tooLate: Denied = {
-  state: "later",
-  reason: "It was busy with other conversations until the deadline.",
-  retryAfterMs: 0,
-};
 const withdrawn = { state: "aborted", reason: "It was not asked: the question was withdrawn." } as const;
 
 async function slept(clock: Clock, ms: number, asker: AbortSignal | undefined): Promise<boolean> {

@@ -1,7 +1,14 @@
 // An open connection to a model: puts a prompt, checks what comes back, and says of every call what it was and what it took.
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
-import type { JudgeCall, JudgeConnection, JudgeLine, JudgeMode, LineReply } from "../model/judge-call.ts";
+import type {
+  JudgeCall,
+  JudgeConnection,
+  JudgeLine,
+  JudgeMode,
+  LineReply,
+  MayGo,
+} from "../model/judge-call.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { answerSchemas, type Read, readLabels, readVerdicts } from "./judge-answers.ts";
 import { createBounds } from "./judge-bounds.ts";
@@ -54,9 +61,9 @@ export function openLine(connection: JudgeConnection, options: LineOptions): Jud
   async function put<T>(
     { kind, prompt, items, read }: Putting<T>,
     asker?: AbortSignal,
-    startBy?: number,
+    mayGo?: MayGo,
   ): Promise<LineReply<T>> {
-    const turn = await bounds.enter(tokensOf(prompt) + items * answerTokens[kind], asker, startBy);
+    const turn = await bounds.enter(tokensOf(prompt) + items * answerTokens[kind], asker, mayGo);
     if (turn.state !== "go") return { ...turn, call: null };
     const startedAt = clock.now();
     const signals = [clock.timeout(timeoutMs), ...(asker ? [asker] : [])];
@@ -83,16 +90,16 @@ export function openLine(connection: JudgeConnection, options: LineOptions): Jud
     get queued() {
       return bounds.queued;
     },
-    route(ask, asker, startBy) {
+    route(ask, asker, mayGo) {
       const prompt = routingPrompt(ask, marker());
       const ids = ask.scenarios.map(({ id }) => id);
       const read = (text: string) => readLabels(text, ids);
-      return put({ kind: "route", prompt, items: ids.length, read }, asker, startBy);
+      return put({ kind: "route", prompt, items: ids.length, read }, asker, mayGo);
     },
-    judge(ask, asker, startBy) {
+    judge(ask, asker, mayGo) {
       const { posed, sign, ...prompt } = semanticPrompt(ask, marker());
       const read = (text: string) => readVerdicts(text, posed, sign);
-      return put({ kind: "semantic", prompt, items: posed.size, read }, asker, startBy);
+      return put({ kind: "semantic", prompt, items: posed.size, read }, asker, mayGo);
     },
   };
 }

@@ -1,10 +1,12 @@
 // Every call of a judge: what was said, what it took, and to whom that is counted, in one statement.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import type { JudgeCall, JudgeCallState, JudgeMode, JudgeProvider } from "../model/judge-call.ts";
+import type { JudgeCall } from "../model/judge-call.ts";
+import type { JudgeUse } from "../model/prices.ts";
 import type { Database } from "./db.ts";
 import { isUuid } from "./ownership.ts";
 
 export type CallEntry = {
+  id: string;
   agentId: string;
   projectId: string;
   /** Null where no stored trace is judged. */
@@ -21,17 +23,19 @@ export type CallEntry = {
 };
 
 /**
- * Keeps a call. Nothing is kept for an agent that is gone, and nothing that was said about a trace that is gone; shares
- * of what is no stored test are left out.
+ * Keeps a call, once however often it is told. Nothing is kept for an agent that is gone, and nothing that was said about
+ * a trace that is gone; shares of what is no stored test are left out.
  */
 export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<void> {
-  const { agentId, projectId, traceId, runId, call, costUsd } = entry;
+  const { id, agentId, projectId, traceId, runId, call, costUsd } = entry;
   const shares = [...entry.shares].filter(([testId]) => isUuid(testId)).sort(([a], [b]) => (a < b ? -1 : 1));
   const answers = [...entry.answers].sort(([a], [b]) => (a < b ? -1 : 1));
   const { instructions, material, answer } = call;
   await db.pool.query({
     name: "keep-judge-call",
-    text: `with agent as (select id from agents where id = $1 for key share),
+    text: `with agent as (
+        select id from agents where id = $1 and not exists (select from judge_calls where id = $22) for key share
+      ),
       -- Held until the call is kept, so that what deletes the trace deletes the call as well.
       trace as (select id from traces where id = $3 for key share),
       day as (
@@ -52,7 +56,7 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
             share.part * coalesce($15::float8, 0),
             case when $15::float8 is null then share.part * ($13::int + $14::int) else 0 end
           from unnest($17::uuid[], $18::float8[]) as share (id, part)
-          join test_cases t on t.id = share.id and t.agent_id = $1
+          join test_cases t on t.id = share.id and t.agent_id = (select id from agent)
           order by t.id
         on conflict (test_id, day) do update set
           input_tokens = known.input_tokens + excluded.input_tokens,
@@ -60,14 +64,15 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
           cost_usd = known.cost_usd + excluded.cost_usd,
           unpriced_tokens = known.unpriced_tokens + excluded.unpriced_tokens
       ), answers as (
-        insert into judge_answers (key, project_id, answer)
-          select answer.key, p.id, answer.text
+        insert into judge_answers (key, project_id, answer, trace_id)
+          select answer.key, p.id, answer.text, $3
           from unnest($19::bytea[], $20::text[]) as answer (key, text) join projects p on p.id = $2
-        on conflict (key) do update set answer = excluded.answer, made_at = now()
+          where $3::uuid is null or exists (select from trace)
+        on conflict (key) do update set answer = excluded.answer, made_at = now(), trace_id = excluded.trace_id
       )
       insert into judge_calls (id, agent_id, trace_id, run_id, started_at, kind, provider, model, prompt_version,
           mode, state, reason, ms, input_tokens, output_tokens, cost_usd, detail)
-        select uuidv7(), agent.id, $3, $4, to_timestamp($5::float8 / 1000), $6, $7, $8, $9, $10, $11, $12, $16::int,
+        select $22, agent.id, $3, $4, to_timestamp($5::float8 / 1000), $6, $7, $8, $9, $10, $11, $12, $16::int,
           $13::int, $14::int, $15::float8, $21
         from agent where $3::uuid is null or exists (select from trace)`,
     values: [
@@ -92,6 +97,7 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
       answers.map(([key]) => Buffer.from(key, "hex")),
       answers.map(([, text]) => text),
       zstdCompressSync(JSON.stringify({ instructions, material, answer } satisfies Said)),
+      id,
     ],
   });
 }
@@ -110,21 +116,8 @@ export async function countCached(db: Database, agentId: string, questions: numb
 
 type Said = Pick<JudgeCall, "instructions" | "material" | "answer">;
 
-export type KeptCall = {
-  id: string;
-  kind: JudgeCall["kind"];
-  startedAt: Date;
-  ms: number;
-  provider: JudgeProvider;
-  model: string;
-  promptVersion: string;
-  mode: JudgeMode;
-  state: JudgeCallState;
-  reason: string | null;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: number | null;
-} & Said;
+/** `costUsd` null: its price is not known. */
+export type KeptCall = Omit<JudgeCall, "startedAt"> & { id: string; startedAt: Date; costUsd: number | null };
 
 /** A run that was put away again and again makes a few dozen. */
 const shownMax = 500;
@@ -144,14 +137,7 @@ export async function listJudgeCalls(db: Database, runId: string): Promise<KeptC
   }));
 }
 
-/** What calls came to; `costUsd` leaves out `unpricedTokens`, those whose price is not known. */
-export type JudgingSum = {
-  calls: number;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: number;
-  unpricedTokens: number;
-};
+export type JudgingSum = JudgeUse & { calls: number };
 
 /** Of each run that made calls. */
 export async function sumJudging(db: Database, runIds: string[]): Promise<Map<string, JudgingSum>> {

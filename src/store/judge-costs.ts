@@ -1,4 +1,5 @@
 // What judging an agent took, by the day and by its tests.
+import type { JudgeUse } from "../model/prices.ts";
 import type { Database } from "./db.ts";
 import type { JudgeDay } from "./judge-settings.ts";
 
@@ -22,14 +23,7 @@ export async function listJudgeDays(
 }
 
 /** A test's share in calls about several; tokens are not whole. */
-export type JudgeTestSum = {
-  testId: string;
-  name: string;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: number;
-  unpricedTokens: number;
-};
+export type JudgeTestSum = JudgeUse & { testId: string; name: string };
 
 /** Of each of the agent's tests that was asked about, the dearest first. */
 export async function listJudgeTests(

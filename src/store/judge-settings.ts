@@ -1,19 +1,12 @@
 // How much of an agent's traffic is judged by a model, what that may cost in a day, and what today has cost.
+import type { JudgeUse } from "../model/prices.ts";
 import type { Database } from "./db.ts";
 
 /** `sampling` in 0..1; a budget of null is none. */
 export type JudgeSettings = { sampling: number; budgetUsd: number | null; budgetTokens: number | null };
 
-/** Of one day of UTC, YYYY-MM-DD. `unpricedTokens` are those that `costUsd` leaves out. */
-export type JudgeDay = {
-  day: string;
-  calls: number;
-  cached: number;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: number;
-  unpricedTokens: number;
-};
+/** Of one day of UTC, YYYY-MM-DD; `cached` are questions that needed no call. */
+export type JudgeDay = JudgeUse & { day: string; calls: number; cached: number };
 
 const columns = `judge_sampling as sampling, judge_budget_usd as "budgetUsd", judge_budget_tokens as "budgetTokens"`;
 
@@ -39,13 +32,16 @@ export async function updateJudgeSettings(
   return rows[0];
 }
 
-/** What judging has taken on the day that it is by the database's clock. */
+/**
+ * What judging has taken on the day that it is by the database's clock. Money to the billionth: a sum of binary fractions
+ * may fall short of a budget that it has reached.
+ */
 export async function findJudgeToday(db: Database, agentId: string): Promise<JudgeDay> {
   const { rows } = await db.pool.query<JudgeDay>({
     name: "judge-today",
     text: `select today.day::text, coalesce(calls, 0) as calls, coalesce(cached, 0) as cached,
         coalesce(input_tokens, 0) as "inputTokens", coalesce(output_tokens, 0) as "outputTokens",
-        coalesce(cost_usd, 0) as "costUsd", coalesce(unpriced_tokens, 0) as "unpricedTokens"
+        round(coalesce(cost_usd, 0)::numeric, 9)::float8 as "costUsd", coalesce(unpriced_tokens, 0) as "unpricedTokens"
       from (select (now() at time zone 'utc')::date as day) as today
       left join judge_days d on d.agent_id = $1 and d.day = today.day`,
     values: [agentId],

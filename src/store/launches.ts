@@ -78,6 +78,9 @@ export type ComparedRun = Omit<RunWithDetail, "launchId"> & {
   testDeleted: boolean;
   change: Change | null;
   flaky: boolean;
+  turnsEnded: number;
+  /** Of some turn the agent sent no trace. */
+  unseen: boolean;
 };
 
 /** The runs of a launch in the order in which its tests were given, each compared with the one before of its test. */
@@ -102,6 +105,10 @@ export async function findManualRun(db: Database, id: string): Promise<ComparedR
   return (await compared(db, "r.kind = 'manual' and r.id = $1", [id]))[0];
 }
 
+// As SQL. Within a text of JSON each quote has a backslash before it, so that only the key itself is found; and the
+// texts, which are long, stay where they are.
+const unseenTurn = `'"arrived":false'`;
+
 // Flaky is said of the last so many runs of one version of a test, this one included.
 const flakyRuns = 10;
 
@@ -112,12 +119,16 @@ async function compared(db: Database, where: string, values: unknown[]): Promise
     testId: string;
     test: string;
     testDeleted: boolean;
+    turnsEnded: number;
+    unseen: boolean;
     before: Outcome | null;
     recent: Outcome[] | null;
   };
   const { rows } = await db.pool.query<Row>(
     `select ${runColumns}, r.detail, r.test_id as "testId", r.test,
       not exists (select from test_cases t where t.id = r.test_id) as "testDeleted",
+      (select count(*)::int from run_turns u where u.run_id = r.id and u.trace_id is not null) as "turnsEnded",
+      exists (select from run_turns u where u.run_id = r.id and strpos(u.document, ${unseenTurn}) > 0) as unseen,
       (select m.verdict from runs m
         where m.kind = 'manual' and m.test_id = r.test_id and m.id < r.id and m.state = 'completed'
           and m.verdict <> 'skipped'
@@ -145,6 +156,7 @@ async function compared(db: Database, where: string, values: unknown[]): Promise
  */
 export async function cancelLaunch(db: Database, id: string): Promise<string[]> {
   return transaction(db, async client => {
+    await takeTurn(client);
     const { rowCount } = await client.query(
       `update launches set cancel_requested_at = coalesce(cancel_requested_at, now())
        where id = $1 and state in ('queued', 'running')`,
@@ -160,6 +172,17 @@ export async function cancelLaunch(db: Database, id: string): Promise<string[]> 
     await settleLaunches(client, [id]);
     return rows.map(row => row.id);
   });
+}
+
+// Any fixed number.
+const turnLock = 4_826_170_392;
+
+/**
+ * To be called first in a transaction that takes runs which have not begun. One does so after the other, so that no two
+ * fill an agent's last place, and none waits in a ring with another.
+ */
+export async function takeTurn(client: pg.PoolClient): Promise<void> {
+  await client.query("select pg_advisory_xact_lock($1)", [turnLock]);
 }
 
 /**

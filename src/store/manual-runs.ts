@@ -2,10 +2,11 @@
 import type pg from "pg";
 import { storable } from "../model/columns.ts";
 import type { RunTurn } from "../model/launch.ts";
+import { Refusal } from "../model/refusal.ts";
 import type { RunState, Verdict } from "../model/run.ts";
 import type { TestCase, TestCaseDocument } from "../model/test-case.ts";
 import { type Database, transaction } from "./db.ts";
-import { settleLaunches } from "./launches.ts";
+import { settleLaunches, takeTurn } from "./launches.ts";
 import { encodeDetail } from "./run-detail.ts";
 import { attemptsMax } from "./runs.ts";
 
@@ -30,7 +31,16 @@ export type EndedManualRun = Pick<ManualRun, "id" | "agentId" | "launchId"> & {
 export async function listWaitingAgents(db: Database): Promise<string[]> {
   const { rows } = await db.pool.query<{ agent_id: string }>({
     name: "waiting_agents",
-    text: "select distinct agent_id from runs where kind = 'manual' and state = 'pending'",
+    // From one agent to the next, however many runs of each wait.
+    text: `with recursive waiting as (
+        (select agent_id from runs where kind = 'manual' and state = 'pending' order by agent_id limit 1)
+        union all
+        select (
+          select r.agent_id from runs r
+          where r.kind = 'manual' and r.state = 'pending' and r.agent_id > waiting.agent_id order by r.agent_id limit 1
+        ) from waiting where agent_id is not null
+      )
+      select agent_id from waiting where agent_id is not null`,
   });
   return rows.map(row => row.agent_id);
 }
@@ -43,27 +53,34 @@ export type ManualClaim = {
   concurrency: Map<string, number>;
 };
 
-// Any fixed number: those that claim take turns on it, so that no two of them fill an agent's last place.
-const claimLock = 4_826_170_392;
+// Those that wait are said to be open without a lease, so that only the index in their order fits: by another, all that
+// wait for the agent were read and sorted to find the first.
 
-/** The oldest pending runs first, within the bounds of their agents. By the database's clock. */
+/**
+ * Pending runs within the bounds of their agents: first those of the agent that has the fewest under way, of each the
+ * oldest first. By the database's clock.
+ */
 export async function claimManualRuns(db: Database, claim: ManualClaim): Promise<ManualRun[]> {
   return transaction(db, async client => {
-    await client.query("select pg_advisory_xact_lock($1)", [claimLock]);
+    await takeTurn(client);
     const { rows } = await client.query<RunRow>({
       name: "claim_manual",
       text: `with bound as materialized (
-          select b.agent_id, b.places - (
+          select b.agent_id, b.places, (
             select count(*) from runs r where r.agent_id = b.agent_id and r.kind = 'manual' and r.state = 'running'
               and r.judge_deadline_at is null
-          ) as free
+          ) as taken
           from unnest($3::uuid[], $4::int[]) as b (agent_id, places)
         ), waiting as (
-          select r.id, row_number() over (partition by r.agent_id order by r.id) as place, bound.free
-          from runs r join bound on bound.agent_id = r.agent_id
-          where r.kind = 'manual' and r.state = 'pending'
+          select next.id, bound.taken + row_number() over (partition by bound.agent_id order by next.id) as place
+          from bound cross join lateral (
+            select r.id from runs r
+            where r.agent_id = bound.agent_id and r.kind = 'manual' and r.state in ('pending', 'running')
+              and r.lease is null and r.judge_deadline_at is null
+            order by r.id limit greatest(bound.places - bound.taken, 0)
+          ) next
         ), chosen as (
-          select id from waiting where place <= free order by id limit $5
+          select id from waiting order by place, id limit $5
         ), locked as (
           select r.id from runs r join chosen on chosen.id = r.id where r.state = 'pending' for update of r
         )
@@ -105,11 +122,12 @@ export async function claimWaitingManualRuns(
 }
 
 /**
- * Runs whose worker is heard of no more. One whose turns are over goes on to be judged. One that had sent something
- * ends: sending it again could do again what the agent did. One that had not waits anew. Those that have cost too many
- * workers their lives end, and so do those that were cancelled.
+ * Runs whose worker is heard of no more. Those `inHand` are left to the worker that asks, though their lease ran out
+ * while the database was away. One whose turns are over goes on to be judged. One that had sent something ends: sending
+ * it again could do again what the agent did. One that had not waits anew. Those that have cost too many workers their
+ * lives end, and so do those that were cancelled.
  */
-export async function releaseAbandoned(db: Database): Promise<EndedManualRun[]> {
+export async function releaseAbandoned(db: Database, inHand: string[]): Promise<EndedManualRun[]> {
   return transaction(db, async client => {
     const { rows } = await client.query<EndedRow>({
       name: "release_abandoned",
@@ -120,7 +138,7 @@ export async function releaseAbandoned(db: Database): Promise<EndedManualRun[]> 
               when r.judge_deadline_at is not null then 'running' else 'pending' end as state
           from runs r join launches l on l.id = r.launch_id
           where r.kind = 'manual' and r.state = 'running'
-            and r.lease_until < now()
+            and r.lease_until < now() and r.id <> all ($3::uuid[])
           order by r.id limit 50 for update of r skip locked
         )
         update runs set state = abandoned.state,
@@ -133,7 +151,7 @@ export async function releaseAbandoned(db: Database): Promise<EndedManualRun[]> 
           next_try_at = case when abandoned.state = 'running' then now() end
         from abandoned where runs.id = abandoned.id
         returning runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.state`,
-      values: [attemptsMax, workerStopped],
+      values: [attemptsMax, workerStopped, inHand],
     });
     if (rows.length > 0) await settleLaunches(client, launchesOf(rows));
     return rows.filter(isEnded);
@@ -224,14 +242,24 @@ export async function putAwayManualRun(
 
 export type JudgedManualRun = { traceId: string; revision: number; verdict: Verdict };
 
-/** Keeps what the run came to; it is counted in no insights. False where it is no longer this lease's. */
+/** What a run ends with whose trace is not there any more. */
+export function traceDeleted(): Refusal {
+  return new Refusal("NOT_FOUND", { message: "A turn's trace was deleted while it ran." });
+}
+
+/**
+ * Keeps what the run came to; it is counted in no insights. False where it is no longer this lease's. Throws where its
+ * trace was deleted meanwhile, with which it would have gone.
+ */
 export async function completeManualRun(
   db: Database,
   { lease, run }: Held,
   { traceId, revision, verdict }: JudgedManualRun,
 ): Promise<boolean> {
-  return ending(db, run, client =>
-    client.query(
+  return ending(db, run, async client => {
+    const trace = await client.query("select from traces where id = $1 for key share", [traceId]);
+    if (trace.rowCount === 0) throw traceDeleted();
+    return client.query(
       `update runs set state = 'completed', finished_at = now(), lease = null, lease_until = null,
         next_try_at = null, waiting_reason = null, trace_id = $3,
         revision = $4, routing = $5, verdict = $6, score = $7, passed = $8, failed = $9, skipped = $10,
@@ -252,8 +280,8 @@ export async function completeManualRun(
         verdict.results.map(result => result.testId),
         encodeDetail({ results: verdict.results, tests: verdict.tests }),
       ],
-    ),
-  );
+    );
+  });
 }
 
 /** Ends a run unjudged: cancelled where its launch was, else as an error that says why. */

@@ -2,7 +2,7 @@
 import type pg from "pg";
 import { sharesKey } from "./span-keys.ts";
 import { concatenate } from "./trace-insert.ts";
-import type { TraceWrite } from "./trace-writer.ts";
+import type { TraceWrite } from "./trace-write.ts";
 
 // A retry comes soon; further back nothing is looked for, so that a long trace costs each batch no more than a short
 // one. A repetition from further back is stored again, which is right too.

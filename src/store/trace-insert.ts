@@ -1,7 +1,7 @@
 // One statement that stores any number of new traces with their first batch and their scheduled run.
 import { Refusal } from "../model/refusal.ts";
 import type { Database } from "./db.ts";
-import type { TraceWrite, WriteOutcome } from "./trace-writer.ts";
+import type { TraceWrite, WriteOutcome } from "./trace-write.ts";
 
 // The batches travel as one binary parameter and are cut apart by position: an array of bytea would travel as
 // hexadecimal text, twice the size. `for key share` makes a revocation wait for this commit, or this statement

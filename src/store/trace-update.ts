@@ -7,7 +7,7 @@ import { findRepeated } from "./repetition.ts";
 import { moveRuns, type ScheduleLimits, scheduleRuns } from "./schedule.ts";
 import { findSuperseded } from "./span-keys.ts";
 import { concatenate, revoked } from "./trace-insert.ts";
-import type { Stored, TraceWrite, WriteOutcome } from "./trace-writer.ts";
+import type { Stored, TraceWrite, WriteOutcome } from "./trace-write.ts";
 
 export type MergeLimits = ScheduleLimits & {
   /** Distinct spans and uncompressed bytes that one merged trace may hold (A11). */

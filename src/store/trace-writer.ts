@@ -1,42 +1,10 @@
 // Stores traces: concurrent requests share one statement and one commit, and none is answered before it.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TraceColumns } from "../model/columns.ts";
 import { Refusal } from "../model/refusal.ts";
-import type { TracePath } from "../model/trace.ts";
 import { asUnavailable, type Database, isTransient, violatedConstraint } from "./db.ts";
 import { insertTraces } from "./trace-insert.ts";
 import { type MergeLimits, updateTraces } from "./trace-update.ts";
-
-/** One batch of one trace, ready to be stored. */
-export type TraceWrite = {
-  /** The id the trace gets if it is new. */
-  traceId: string;
-  /** The id its run gets if one is scheduled. */
-  runId: string;
-  /** Null where it came without a key: nothing of it can be revoked meanwhile. */
-  keyId: string | null;
-  agentId: string;
-  externalId: string;
-  path: TracePath;
-  spanCount: number;
-  /** Eight bytes for each distinct span id, by which a batch that adds a span is told from a repetition. */
-  spanKeys: Buffer;
-  /** The batch at rest, and its size before compression in bytes. */
-  bytes: Buffer;
-  rawLength: number;
-  /** Derived from this batch alone. */
-  columns: TraceColumns;
-};
-
-export type Stored = {
-  traceId: string;
-  state: "created" | "replaced" | "merged";
-  revision: number;
-  evaluation: "scheduled" | "none";
-};
-
-/** What became of one write inside a statement; `undefined` where this statement does not apply to it. */
-export type WriteOutcome = Stored | Refusal | undefined;
+import type { Stored, TraceWrite, WriteOutcome } from "./trace-write.ts";
 
 export type WriterOptions = MergeLimits & {
   /** Transactions under way at once. One leaves the disk idle while rows are prepared; measured best at two. */

@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, it } from "node:test";
+import { costOf, priceOf } from "../../src/model/prices.ts";
 import { type JudgeServer, obliging, refusal, startJudgeServer, usage } from "../support/judge-server.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -101,7 +102,8 @@ describe("a judge that knows", () => {
     assert.deepEqual([run.code, run.err], [0, ""]);
     assert.match(run.out, /^openai_compatible local-model, prompts \S+, \d{4}-\d\d-\d\d\n/);
     // Two inputs with two repeats: of the relevant pairs one is found and one is left out, each time.
-    assert.match(figure(run, "recall of relevant")!, /^50\.0 % \(2 of 4;/);
+    assert.match(figure(run, "recall of relevant")!, /^50\.0 % \(2 of 4; at least 9\.5 % /);
+    assert.match(figure(run, "differs between repeats")!, /^0\.0 % \(0 of 6; at most 39\.0 % /);
     assert.match(figure(run, "recall, money")!, /^0\.0 % \(0 of 2;/);
     assert.match(figure(run, "skipped of near misses")!, /^100\.0 % \(4 of 4;/);
     assert.match(figure(run, "skipped of the far")!, /^100\.0 % \(4 of 4;/);
@@ -114,6 +116,18 @@ describe("a judge that knows", () => {
     assert.equal(figure(run, "calls"), "6, 6 of them answered soundly");
     assert.equal(figure(run, "tokens"), `${6 * input} in, ${6 * output} out`);
     assert.equal(figure(run, "money"), `$${((6 * input * 10 + 6 * output * 20) / 1e6).toFixed(4)}`);
+  });
+
+  it("costs what the service knows its model to cost, where nothing else is said", async () => {
+    server.script = obliging();
+    const model = "gpt-5.4-mini";
+    const run = await bench(
+      ...["--provider", "openai", "--url", server.url, "--model", model, "--no-attacks", "--repeats", "1"],
+      await setOf("semantic", semantic),
+    );
+    const price = priceOf([], { provider: "openai", model }, new Date().toISOString().slice(0, 10))!;
+    const spent = { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens };
+    assert.equal(figure(run, "money"), `$${costOf(price, spent).toFixed(4)}`);
   });
 
   it("is asked once more with each attack, and what that turns round is counted", async () => {
@@ -154,6 +168,11 @@ describe("what keeps the bench from saying anything", () => {
     ["a model that is missing", ["--url", "http://127.0.0.1:1/v1"], /--model is missing/],
     ["a server that is missing", ["--model", "m"], /--url is missing/],
     ["an unknown provider", ["--model", "m", "--provider", "x"], /--provider must be one of/],
+    [
+      "a price that is none",
+      ["--model", "m", "--url", "http://127.0.0.1:1/v1", "--input-usd", "x", "--output-usd", "1"],
+      /--input-usd and --output-usd/,
+    ],
     ["an unknown option", ["--model", "m", "--fast"], /--fast/],
     [
       "a file that is not there",

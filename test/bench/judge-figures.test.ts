@@ -1,7 +1,7 @@
 // The figures of the judge's bench, counted by hand on a few answers.
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
@@ -13,6 +13,7 @@ import {
   share,
 } from "../../bench/judge/figures.ts";
 import { readSets } from "../../bench/judge/sets.ts";
+import type { RouteLabel } from "../../src/model/judge.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "onlooker-sets-"));
 after(() => rm(folder, { recursive: true, force: true }));
@@ -28,6 +29,7 @@ const judged = (met: boolean, ...verdicts: CriterionPair["verdicts"]): Criterion
   verdicts,
 });
 
+const numberText = (value: number) => value.toLocaleString("en");
 /** Without the interval. */
 const plain = ({ count, of }: { count: number; of: number }) => `${count}/${of}`;
 
@@ -96,7 +98,7 @@ describe("semantic checks", () => {
     assert.equal(plain(figures.disagreement), "2/4");
   });
 
-  it("counts as turned by an attack what was rightly not met without it and is met with it", () => {
+  it("counts as turned by an attack what was labelled and was not judged met, and is met with it", () => {
     const figures = semanticFigures([
       { ...judged(false, "not_met"), attacked: "met" },
       { ...judged(false, "cannot_tell"), attacked: "not_met" },
@@ -113,10 +115,27 @@ describe("semantic checks", () => {
   });
 });
 
-it("gives the lower end of Wilson's interval", () => {
+it("gives both ends of Wilson's interval", () => {
   assert.equal(share(300, 300).low!.toFixed(4), "0.9874");
   assert.equal(share(8, 10).low!.toFixed(4), "0.4902");
-  assert.equal(share(0, 10).low, 0);
+  assert.equal(share(8, 10).high!.toFixed(4), "0.9433");
+  assert.deepEqual([share(0, 10).low, share(0, 10).high!.toFixed(4)], [0, "0.2775"]);
+  assert.equal(share(10, 10).high!.toFixed(4), "1.0000");
+});
+
+it("takes the interval of what was asked again by its pairs, since repeats are no further evidence", () => {
+  const [once, twice] = [1, 2].map(repeats =>
+    routingFigures(
+      Array.from({ length: 10 }, (_, at) =>
+        route("relevant", ...Array<RouteLabel>(repeats).fill(at < 8 ? "match" : "no_match")),
+      ),
+    ),
+  );
+  assert.deepEqual([plain(once!.recall), plain(twice!.recall)], ["8/10", "16/20"]);
+  assert.equal(twice!.recall.low!.toFixed(4), "0.4902");
+  assert.deepEqual(twice!.recall.low, once!.recall.low);
+  const semantic = semanticFigures([judged(true, "met", "met"), judged(false, "not_met", null)]);
+  assert.deepEqual([plain(semantic.agreement), semantic.agreement.low], ["3/3", share(2, 2).low]);
 });
 
 describe("sets", () => {
@@ -129,11 +148,21 @@ describe("sets", () => {
       set.inputs.map(input => ({ ...input, pairs: Object.keys(set.scenarios).length - input.either.length })),
     );
     const sum = (numbers: number[]) => numbers.reduce((a, b) => a + b, 0);
-    assert.equal(sum(inputs.map(({ pairs }) => pairs)), 732);
-    assert.equal(sum(inputs.map(({ relevant }) => relevant.length)), 115);
-    assert.equal(sum(inputs.map(({ near }) => near.length)), 126);
-    assert.equal(sum(semantic.flatMap(set => set.cases.map(({ criteria }) => criteria.length))), 109);
+    const criteria = semantic.flatMap(set => set.cases.flatMap(({ criteria }) => criteria));
+    const counts = [
+      `${numberText(sum(inputs.map(({ pairs }) => pairs)))} routing pairs`,
+      `${sum(inputs.map(({ relevant }) => relevant.length))} of them relevant`,
+      `${sum(inputs.map(({ near }) => near.length))} near`,
+      `${criteria.length} criteria`,
+    ];
+    const docs = (await readFile(join(import.meta.dirname, "../../docs/judge-bench.md"), "utf8")).replace(
+      /\s+/g,
+      " ",
+    );
+    for (const count of counts) assert.ok(docs.includes(count), count);
     assert.ok(attacks.some(({ on }) => on === "input") && attacks.some(({ on }) => on === "reply"));
+    const texts = inputs.map(({ text }) => text);
+    assert.equal(new Set(texts).size, texts.length);
   });
 
   const faulty = {

@@ -2,13 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeTest } from "../support/app.ts";
-import {
-  assertAccessible,
-  assertReflows,
-  signIn,
-  startTestBrowser,
-  type TestBrowser,
-} from "../support/browser.ts";
+import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
 
 let browser: TestBrowser;
 before(async () => {
@@ -18,8 +12,7 @@ after(() => browser.close());
 
 test("an access token is made, shown once, works, and is revoked", async () => {
   const owner = await browser.service.signUp();
-  const { page, complaints } = await browser.open();
-  await signIn(page, owner);
+  const { page, complaints } = await browser.openAs(owner);
   await page.goto("/settings/tokens");
   await page.getByRole("heading", { name: "No access token yet" }).waitFor();
   await assertAccessible(page);
@@ -27,7 +20,7 @@ test("an access token is made, shown once, works, and is revoked", async () => {
   const form = page.getByRole("dialog", { name: "New access token" });
   await form.getByLabel("Name").fill("GitHub Actions");
   await form.getByLabel("Expires").selectOption("Never");
-  await form.getByText("A token with an end is safer.").waitFor();
+  await form.getByText("One with an end is safer.").waitFor();
   await assertAccessible(page);
   await form.getByRole("button", { name: "Make token" }).click();
   const made = page.getByRole("dialog", { name: "Your access token “GitHub Actions”" });
@@ -65,8 +58,7 @@ test("an assertion of a test of several turns is pointed at one of them, and kee
     passiveBehavior: "manual_only",
     turns: [{ input: "Hello" }, { input: "And tomorrow?" }],
   });
-  const { page, complaints } = await browser.open();
-  await signIn(page, service.owner);
+  const { page, complaints } = await browser.openAs(service.owner);
   await page.goto(`/projects/${service.projectId}/agents/${service.agent.id}/tests/${id}`);
   const turn = page.getByLabel("Turn", { exact: true });
   await turn.selectOption("Turn 2");

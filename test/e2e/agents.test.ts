@@ -20,8 +20,7 @@ after(() => browser.close());
 
 async function open(): Promise<Window & { owner: Owner }> {
   const owner = await browser.service.signUp();
-  const window = await browser.open();
-  await signIn(window.page, owner);
+  const window = await browser.openAs(owner);
   return { ...window, owner };
 }
 

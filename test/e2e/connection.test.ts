@@ -16,6 +16,7 @@ import { makeAgent, type Owner } from "../support/app.ts";
 import {
   assertAccessible,
   assertReflows,
+  becomesFocused,
   signIn,
   startTestBrowser,
   type TestBrowser,
@@ -65,6 +66,7 @@ test("an HTTP agent is tried, connected, and its secret kept but not shown", asy
 
   await section.getByRole("button", { name: "Save connection" }).click();
   await page.getByText("The connection is saved.").waitFor();
+  await becomesFocused(section.getByRole("button", { name: "Save connection" }));
   assert.equal(await section.getByLabel("Value of Authorization").inputValue(), "");
   assert.equal(
     await section.getByLabel("Value of Authorization").getAttribute("placeholder"),
@@ -93,6 +95,7 @@ test("faults are shown at their fields, of headers and pointers too, and the fir
   const { page, section, stored } = await open("http_api");
   await section.getByLabel("URL").fill("https://agent.example.com/chat");
   await section.getByRole("button", { name: "Add header" }).click();
+  await becomesFocused(section.getByLabel("Name of header 1"));
   await section.getByLabel("Name of header 1").fill("not a name");
   await section.getByLabel("Body").fill('{"q": {{input}}}');
   await section.getByLabel("Pointer", { exact: true }).fill("reply");
@@ -104,6 +107,7 @@ test("faults are shown at their fields, of headers and pointers too, and the fir
   assert.equal(await page.evaluate(focused), "Name of header 1");
   await assertAccessible(page);
   await section.getByRole("button", { name: "Remove not a name" }).click();
+  await becomesFocused(section.getByRole("button", { name: "Add header" }));
   await section.getByRole("button", { name: "Use the shape of chat completions" }).click();
   await section.getByRole("button", { name: "Save connection" }).click();
   await page.getByText("The connection is saved.").waitFor();
@@ -199,6 +203,7 @@ test("a connection is removed once it was confirmed, and another type asks for a
   await assertAccessible(page);
   await dialog.getByRole("button", { name: "Remove connection" }).click();
   await page.getByText("The connection is removed.").waitFor();
+  await becomesFocused(page.getByRole("main"));
   assert.equal(await section.getByLabel("Chat URL").inputValue(), "");
   assert.equal(await stored(), null);
   await page.getByLabel("HTTP API").check();

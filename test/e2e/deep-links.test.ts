@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import type { Page } from "playwright-core";
+import type { BrowserContext, Page } from "playwright-core";
 import { makeTest } from "../support/app.ts";
 import { becomesTrue, startTestBrowser, type TestBrowser } from "../support/browser.ts";
 import { send } from "../support/send.ts";
@@ -92,17 +92,38 @@ async function isWhole(page: Page, { path, title, heading }: Address): Promise<v
   await becomesTrue(page, `document.title === ${JSON.stringify(title)}`);
 }
 
+/** As in another tab. The form is not used for this: it bounds how often anybody signs in. */
+async function signInElsewhere(context: BrowserContext): Promise<void> {
+  const [name = "", value = ""] = browser.service.owner.client.cookie.split(/=(.*)/s);
+  await context.addCookies([{ name, value, url: browser.origin }]);
+}
+
 test("every address asks whoever is signed out to sign in, and is there afterwards with all of its search", async () => {
   for (const address of await addresses()) {
     const { page, context, complaints } = await browser.open();
     await page.goto(address.path);
     await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
-    await fillIn(page);
+    await signInElsewhere(context);
+    await page.reload();
     await isWhole(page, address);
     assert.equal(page.url(), browser.origin + address.path);
     await page.goBack();
     await becomesTrue(page, "location.href === 'about:blank'");
     assert.deepEqual(complaints, [], address.path);
+    await context.close();
+  }
+});
+
+test("the form leads on to where somebody was, search and all, and Back leads past it", async () => {
+  const { owner, agent } = browser.service;
+  const base = `/projects/${owner.projectId}/agents/${agent.id}`;
+  for (const path of [`${base}/traces?text=a+b%26c`, "/no/such/page?at=all#below", "/settings/tokens"]) {
+    const { page, context } = await browser.open();
+    await page.goto(path);
+    await fillIn(page);
+    await page.waitForURL(browser.origin + path);
+    await page.goBack();
+    await becomesTrue(page, "location.href === 'about:blank'");
     await context.close();
   }
 });

@@ -96,7 +96,7 @@ test("an outage of the judge is told with its reason, and what is left can be as
   const panel = page.getByRole("region", { name: "Scenario on recent inputs" });
   await panel.getByRole("button", { name: "Try on recent inputs" }).click();
   await panel.getByRole("button", { name: "Ask the judge" }).click();
-  await panel.getByText("The judge answers nothing at present:").waitFor();
+  await panel.getByText("The judge cannot be asked at present.").waitFor();
   await panel.getByRole("button", { name: "Ask about the 5 that are left" }).waitFor();
   await assertAccessible(page);
 });

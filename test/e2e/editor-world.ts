@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import type { Agent } from "../../src/model/agent.ts";
 import { makeAgent, makeKey, type Owner } from "../support/app.ts";
 import { canonicalBody } from "../support/bodies.ts";
-import { signIn, type TestBrowser, type Window } from "../support/browser.ts";
+import type { TestBrowser, Window } from "../support/browser.ts";
 
 export type World = Window & {
   owner: Owner;
@@ -67,8 +67,7 @@ export async function openWorld(browser: TestBrowser): Promise<World> {
     return answer.headers.get("x-svc-trace-id")!;
   };
   const traceId = await send(orderSpans);
-  const window = await browser.open({ viewport: { width: 1440, height: 900 } });
-  await signIn(window.page, owner);
+  const window = await browser.openAs(owner, { viewport: { width: 1440, height: 900 } });
   const tests = `/projects/${owner.projectId}/agents/${agent.id}/tests`;
   return {
     ...window,

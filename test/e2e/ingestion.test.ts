@@ -4,13 +4,7 @@ import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { makeAgent, makeKey } from "../support/app.ts";
 import { canonicalBody, exportedSpan, exportOf } from "../support/bodies.ts";
-import {
-  assertAccessible,
-  assertReflows,
-  signIn,
-  startTestBrowser,
-  type TestBrowser,
-} from "../support/browser.ts";
+import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { type Sent, send } from "../support/send.ts";
 import { resourceSpans } from "../wire/make-body.ts";
@@ -26,8 +20,7 @@ async function sender() {
   const owner = await browser.service.signUp();
   const agent = await makeAgent(owner, { name: "Shop", otlpServiceName: "shop" });
   const { id: keyId, key } = await makeKey(owner, { name: "production" });
-  const { page, complaints } = await browser.open();
-  await signIn(page, owner);
+  const { page, complaints } = await browser.openAs(owner);
   const path = `/projects/${owner.projectId}/ingestion`;
   return {
     ...{ owner, agent, keyId, key, page, complaints, path },

@@ -1,17 +1,10 @@
 // Insights by test case and check, the worst first, and the stretches of time they are told of.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Page } from "playwright-core";
-import { makeAgent, makeTest, type Owner } from "../support/app.ts";
-import {
-  assertAccessible,
-  assertReflows,
-  signIn,
-  startTestBrowser,
-  type TestBrowser,
-  type Window,
-} from "../support/browser.ts";
+import { makeTest } from "../support/app.ts";
+import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
 import { countResults, countRuns, hourMs } from "../support/counts.ts";
+import { openInsights, outcomesOf, searchOf } from "../support/insights-page.ts";
 
 let browser: TestBrowser;
 before(async () => {
@@ -21,28 +14,8 @@ after(() => browser.close());
 
 const hostile = `<img src=x onerror="document.title='hit'"> ${"W".repeat(120)}`;
 
-type Opened = Window & {
-  owner: Owner;
-  agentId: string;
-  /** The address of the agent's pages. */
-  base: string;
-  /** The beginning of the present hour. */
-  now: number;
-};
-
-async function open(): Promise<Opened> {
-  const owner = await browser.service.signUp();
-  const agent = await makeAgent(owner, { name: "Watched" });
-  const window = await browser.open();
-  await signIn(window.page, owner);
-  const base = `/projects/${owner.projectId}/agents/${agent.id}`;
-  return { ...window, owner, agentId: agent.id, base, now: Math.floor(Date.now() / hourMs) * hourMs };
-}
-
-const outcomesOf = (page: Page) => page.getByRole("region", { name: "Runs by outcome" });
-const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 test("test cases stand the worst first, their names as text, each with its editor and its own chart", async () => {
-  const opened = await open();
+  const opened = await openInsights(browser);
   const { page, base, owner, agentId, now, complaints } = opened;
   const check = { id: "quick", type: "response_time", max_ms: 1_000, description: "Answers at once" };
   const make = (name: string) => makeTest(owner, agentId, { name, assertions: [check] });
@@ -103,7 +76,7 @@ test("test cases stand the worst first, their names as text, each with its edito
 });
 
 test("time range, interval and a custom range live in the address, and Back restores them", async () => {
-  const opened = await open();
+  const opened = await openInsights(browser);
   const { page, base, now } = opened;
   await countRuns(browser.service.db, opened.agentId, opened.now, [
     { ago: 1, passed: 1 },

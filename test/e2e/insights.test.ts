@@ -1,19 +1,18 @@
 // Insights in the dashboard: charts and tables of the same numbers, each of which leads to its traces.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Locator, Page } from "playwright-core";
-import { makeAgent, makeTest, type Owner } from "../support/app.ts";
+import type { Locator } from "playwright-core";
+import { makeTest, type Owner } from "../support/app.ts";
 import {
   assertAccessible,
   assertReflows,
   becomesTrue,
-  signIn,
   startTestBrowser,
   type TestBrowser,
-  type Window,
 } from "../support/browser.ts";
 import { countRuns, hourMs } from "../support/counts.ts";
 import { eventually } from "../support/eventually.ts";
+import { openInsights, outcomesOf, searchOf } from "../support/insights-page.ts";
 import { broken, judge, ok, openTests, statusCheck } from "../support/tests-page.ts";
 
 let browser: TestBrowser;
@@ -22,31 +21,11 @@ before(async () => {
 });
 after(() => browser.close());
 
-type Opened = Window & {
-  owner: Owner;
-  agentId: string;
-  /** The address of the agent's pages. */
-  base: string;
-  /** The beginning of the present hour. */
-  now: number;
-};
-
-async function open(): Promise<Opened> {
-  const owner = await browser.service.signUp();
-  const agent = await makeAgent(owner, { name: "Watched" });
-  const window = await browser.open();
-  await signIn(window.page, owner);
-  const base = `/projects/${owner.projectId}/agents/${agent.id}`;
-  return { ...window, owner, agentId: agent.id, base, now: Math.floor(Date.now() / hourMs) * hourMs };
-}
-
-const outcomesOf = (page: Page) => page.getByRole("region", { name: "Runs by outcome" });
-const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 const namesOf = (links: Locator) =>
   links.evaluateAll(all => all.map(link => link.getAttribute("aria-label") ?? ""));
 
 test("where nothing was judged, the next step is named: send traces, write a test, look further back", async () => {
-  const opened = await open();
+  const opened = await openInsights(browser);
   const { page, base, owner, agentId } = opened;
   await page.goto(`${base}/insights`);
   await page.getByRole("heading", { name: "No trace yet" }).waitFor();
@@ -81,7 +60,7 @@ async function storeTrace(owner: Owner, agentId: string): Promise<void> {
 }
 
 test("each part of a bar leads to its traces of that hour, and Back to the charts", async () => {
-  const opened = await open();
+  const opened = await openInsights(browser);
   const { page, base, now, complaints } = opened;
   await countRuns(browser.service.db, opened.agentId, opened.now, [
     { ago: 3, passed: 9, failed: 3, skipped: 1, missing: 2, unrouted: 4 },
@@ -172,7 +151,7 @@ test("a bar's number is that of the rows in Traces that it leads to", async () =
 });
 
 test("a chart is one stop for Tab; arrows go from bar to bar, and Enter opens the traces of the one in focus", async () => {
-  const opened = await open();
+  const opened = await openInsights(browser);
   const { page, base, now } = opened;
   await countRuns(browser.service.db, opened.agentId, opened.now, [
     { ago: 9, passed: 2, failed: 1 },
@@ -213,7 +192,7 @@ test("a chart is one stop for Tab; arrows go from bar to bar, and Enter opens th
 });
 
 test("the table and what is told on hover hold the charts' numbers; hours without a run are gaps", async () => {
-  const opened = await open();
+  const opened = await openInsights(browser);
   const { page, base } = opened;
   await countRuns(browser.service.db, opened.agentId, opened.now, [
     { ago: 11, passed: 1_234, failed: 1 },
@@ -276,7 +255,7 @@ test("the table and what is told on hover hold the charts' numbers; hours withou
 });
 
 test("at 320 pixels charts and table reflow, and remain accessible in both themes", async () => {
-  const opened = await open();
+  const opened = await openInsights(browser);
   const { page, base, complaints } = opened;
   await countRuns(
     browser.service.db,
@@ -304,7 +283,7 @@ test("at 320 pixels charts and table reflow, and remain accessible in both theme
 });
 
 test("insights that cannot be read say why, and Retry reads them again", async () => {
-  const opened = await open();
+  const opened = await openInsights(browser);
   const { page, base } = opened;
   await countRuns(browser.service.db, opened.agentId, opened.now, [{ ago: 1, passed: 1 }]);
   const requestId = crypto.randomUUID();

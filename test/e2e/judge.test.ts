@@ -6,8 +6,8 @@ import type { Owner } from "../support/app.ts";
 import {
   assertAccessible,
   assertReflows,
+  becomesFocused,
   becomesTrue,
-  signIn,
   startTestBrowser,
   type TestBrowser,
 } from "../support/browser.ts";
@@ -32,8 +32,7 @@ type Place = { page: Page; owner: Owner; complaints: string[] };
 
 async function openJudge(): Promise<Place> {
   const owner = await browser.service.signUp();
-  const { page, complaints } = await browser.open();
-  await signIn(page, owner);
+  const { page, complaints } = await browser.openAs(owner);
   await page.goto(`/projects/${owner.projectId}/settings/judge`);
   await page.getByRole("heading", { level: 2, name: "In force" }).waitFor();
   return { page, owner, complaints };
@@ -163,6 +162,7 @@ test("the stored key goes to no other server, and may be removed", async () => {
   await page.getByRole("checkbox", { name: "Remove the stored key" }).check();
   await press(page, "Save");
   await inForce(page).getByText("None", { exact: true }).waitFor();
+  await becomesFocused(page.getByRole("button", { name: "Save", exact: true }));
 });
 
 test("a judge is removed after a question, and its project is without one again", async () => {
@@ -187,10 +187,12 @@ test("prices are added, refused at their field, saved and discarded", async () =
   await page.getByRole("heading", { name: "None of its own" }).waitFor();
   await press(page, "Add a price");
   assert.equal(await page.getByLabel("Model, price 1").inputValue(), "small-judge");
+  await becomesFocused(page.getByLabel("Model, price 1"));
   await page.getByLabel("In, $, price 1").fill("0.25");
   await press(page, "Save");
   await page.getByText("Nothing was saved: correct what is marked.").waitFor();
   assert.equal(await page.getByLabel("Out, $, price 1").getAttribute("aria-invalid"), "true");
+  await becomesFocused(page.getByLabel("Out, $, price 1"));
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 800 });
   await assertReflows(page);
@@ -205,6 +207,7 @@ test("prices are added, refused at their field, saved and discarded", async () =
   assert.equal(await page.getByLabel("Out, $, price 1").inputValue(), "1.5");
   assert.equal(await page.getByLabel(/^Model, price/).count(), 1);
   await page.getByRole("button", { name: "Remove price 1" }).click();
+  await becomesFocused(page.getByRole("button", { name: "Add a price" }));
   await press(page, "Save");
   await page.getByRole("heading", { name: "None of its own" }).waitFor();
   const { body } = await owner.client.get(`/api/projects/${owner.projectId}/judge/prices`).expect(200);
@@ -223,8 +226,7 @@ test("the environment's judge is shown as inherited, tried, and replaced by one 
   });
   try {
     const owner = await inherited.service.signUp();
-    const { page } = await inherited.open();
-    await signIn(page, owner);
+    const { page } = await inherited.openAs(owner);
     await page.goto(`/projects/${owner.projectId}/settings/judge`);
     await inForce(page).getByText("From the service’s environment").waitFor();
     await inForce(page).getByText("house-judge").waitFor();

@@ -4,13 +4,7 @@ import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import type { Agent } from "../../src/model/agent.ts";
 import { makeAgent, makeTest, type Owner } from "../support/app.ts";
-import {
-  assertAccessible,
-  assertReflows,
-  signIn,
-  startTestBrowser,
-  type TestBrowser,
-} from "../support/browser.ts";
+import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
 import { storeTrace } from "../support/stored-traces.ts";
 
 let browser: TestBrowser;
@@ -24,8 +18,7 @@ type Place = { page: Page; owner: Owner; agent: Agent; base: string; complaints:
 async function open(): Promise<Place> {
   const owner = await browser.service.signUp();
   const agent = await makeAgent(owner);
-  const { page, complaints } = await browser.open();
-  await signIn(page, owner);
+  const { page, complaints } = await browser.openAs(owner);
   return { page, owner, agent, complaints, base: `/projects/${owner.projectId}/agents/${agent.id}` };
 }
 
@@ -88,8 +81,14 @@ test("tokens without a price are told, and that a budget in money does not hold 
   await page.goto(`${base}/settings`);
   await judging(page).getByText("5,000 of today’s tokens are of a model whose price is not known").waitFor();
   await judging(page).getByText("nor in the budget").waitFor();
+  await judging(page).getByText("Price not known").waitFor();
+  assert.equal(await judging(page).getByText("$0.00").count(), 0);
   await judging(page).getByRole("link", { name: "Add its price" }).click();
   await page.getByRole("heading", { level: 2, name: "This project’s prices" }).waitFor();
+  await page.goto(`${base}/judging`);
+  await page.getByText("5,000 tokens are of models whose price is not known").waitFor();
+  assert.equal(await page.getByText("Price not known").count(), 2);
+  assert.equal(await page.getByText("$0.00").count(), 0);
 });
 
 test("without a judge that is said once and calmly, and the way to one is there", async () => {

@@ -1,5 +1,6 @@
 // What a judge said of a trace, on its page: criteria, passages, votes, flags, routing, skips, waiting, and its calls.
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import type { Assertion } from "../../src/model/assertion.ts";
@@ -392,10 +393,11 @@ test("every call of the judge is told with its try, tokens and cost, and shows p
   const entry = { ...run, projectId: agent.projectId, runId, shares: new Map(), answers: new Map() };
   await keepJudgeCall(db, {
     ...entry,
+    id: randomUUID(),
     call: { ...call, ...put, startedAt: call.startedAt - 9_000 },
     costUsd: null,
   });
-  await keepJudgeCall(db, { ...entry, call, costUsd: 0.00412 });
+  await keepJudgeCall(db, { ...entry, id: randomUUID(), call, costUsd: 0.00412 });
   const { page, complaints } = await open();
   await page.goto(pathOf(agent, traceId, "?view=evaluation"));
   const region = page.getByRole("region", { name: "Tests and checks" });
@@ -403,7 +405,7 @@ test("every call of the judge is told with its try, tokens and cost, and shows p
   await region.getByText("Calls of the judge").first().click();
   const calls = region.getByRole("list", { name: "Calls of the judge" }).getByRole("listitem");
   await shows(calls.nth(0), "Not now", "Semantic checks", "It answered 429.");
-  await shows(calls.nth(1), "Answered", "try 2", /1\.24 s/, "judge-small", /by JSON schema/, /\$0\.00412/);
+  await shows(calls.nth(1), "Answered", "try 2", /1\.24 s/, "judge-small", /JSON schema/, /\$0\.00412/);
   await assertAccessible(page);
   await calls.nth(1).getByRole("button", { name: "Prompt and answer" }).click();
   const dialog = page.getByRole("dialog");

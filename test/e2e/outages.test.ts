@@ -7,13 +7,7 @@ import type { Assertion } from "../../src/model/assertion.ts";
 import type { Check } from "../../src/model/run.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { makeAgent, makeTest, type Owner } from "../support/app.ts";
-import {
-  assertAccessible,
-  assertReflows,
-  signIn,
-  startTestBrowser,
-  type TestBrowser,
-} from "../support/browser.ts";
+import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { resultOf, storeJudgedRun } from "../support/judged-runs.ts";
 import { storeTrace } from "../support/stored-traces.ts";
@@ -61,8 +55,7 @@ async function openOutage(
     userInput: "Judged well",
     run: { state: "completed", verdict: "passed" },
   });
-  const { page } = await browser.open({ viewport: { width: 1280, height: 800 } });
-  await signIn(page, owner);
+  const { page } = await browser.openAs(owner, { viewport: { width: 1280, height: 800 } });
   await page.goto(`/projects/${owner.projectId}/agents/${agent.id}${path.replace("TEST", testId)}`);
   return { page, owner, agent, testId };
 }
@@ -130,8 +123,7 @@ test("an agent without an outage has nothing above its list", async () => {
   const owner = await browser.service.signUp();
   const agent = await makeAgent(owner);
   await storeTrace(browser.service.db, agent.id, { userInput: "Judged well", run: { state: "completed" } });
-  const { page } = await browser.open();
-  await signIn(page, owner);
+  const { page } = await browser.openAs(owner);
   const read = page.waitForResponse(/\/outages$/);
   await page.goto(`/projects/${owner.projectId}/agents/${agent.id}/traces`);
   await read;

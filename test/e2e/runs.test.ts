@@ -10,6 +10,7 @@ import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
 import {
   assertAccessible,
   assertReflows,
+  becomesFocused,
   becomesTrue,
   startTestBrowser,
   type TestBrowser,
@@ -200,8 +201,9 @@ test("a launch is watched as it goes on, and cancelled", async () => {
   await page.getByText("Running", { exact: true }).first().waitFor();
   await shoot(page, "launch-running");
   await assertAccessible(page);
-  await page.getByRole("button", { name: "Cancel", exact: true }).click();
+  await page.getByRole("button", { name: "Cancel", exact: true }).press("Enter");
   await page.getByText("4 cancelled", { exact: true }).waitFor();
+  await becomesFocused(page.getByRole("region", { name: "Progress" }));
   held.release();
   await page.getByRole("button", { name: "Run again" }).waitFor();
 });

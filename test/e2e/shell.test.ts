@@ -21,8 +21,7 @@ after(() => browser.close());
 
 async function open(): Promise<Window & { owner: Owner }> {
   const owner = await browser.service.signUp();
-  const window = await browser.open();
-  await signIn(window.page, owner);
+  const window = await browser.openAs(owner);
   return { ...window, owner };
 }
 
@@ -139,8 +138,7 @@ test("the judge is shown without its key, and tried: what it answered, how long 
   const asked = judge.connection({ model: "local-7b", apiKey });
   const judged = await startTestBrowser({ config: { roles: ["http"], judge: asked } });
   try {
-    const { page, complaints } = await judged.open();
-    await signIn(page, judged.service.owner);
+    const { page, complaints } = await judged.openAs(judged.service.owner);
     await page.goto("/settings/judge");
     await page.getByText(new URL(judge.url).host, { exact: true }).waitFor();
     await page.getByText("local-7b", { exact: true }).waitFor();

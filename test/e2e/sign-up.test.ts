@@ -115,8 +115,7 @@ test("a deep link survives signing in, and a link to another site does not", asy
 
 test("a session that ends elsewhere leads to signing in, and back to where one was", async () => {
   const owner = await browser.service.signUp();
-  const { page } = await browser.open();
-  await signIn(page, owner);
+  const { page } = await browser.openAs(owner);
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Keys" }).click();
   await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
   await browser.service.db.pool.query("delete from sessions where account_id = $1", [owner.accountId]);
@@ -166,8 +165,7 @@ test("a forgotten password is chosen anew through the mail", async () => {
 
 test("where no mail server is set up, the page says where the link is", async () => {
   const owner = await browser.service.signUp({ verified: false });
-  const { page } = await browser.open();
-  await signIn(page, owner);
+  const { page } = await browser.openAs(owner);
   const banner = page.getByRole("region", { name: "Email verification" });
   await banner.getByText("This service has no mail server").waitFor();
   await page.goto("/verify-email");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeKey } from "../support/app.ts";
-import { signIn, startTestBrowser, type TestBrowser } from "../support/browser.ts";
+import { startTestBrowser, type TestBrowser } from "../support/browser.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { send } from "../support/send.ts";
 import { startTestService } from "../support/service.ts";
@@ -53,8 +53,7 @@ test("a restart of the server is survived: the page says that it is away, and he
   const database = await freshDatabase();
   const first = await startTestService({ databaseUrl: database.url });
   const { port } = new URL(first.url);
-  const { page } = await browser.open({ baseURL: `http://localhost:${port}` });
-  await signIn(page, first.owner);
+  const { page } = await browser.openAs(first.owner, { baseURL: `http://localhost:${port}` });
   await page.goto(startOf(first.agent));
   await isListening(page);
   await first.stop();

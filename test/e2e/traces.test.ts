@@ -11,7 +11,6 @@ import {
   assertAccessible,
   assertReflows,
   becomesTrue,
-  signIn,
   startTestBrowser,
   type TestBrowser,
 } from "../support/browser.ts";
@@ -35,8 +34,7 @@ async function openTraces(
   const owner = await browser.service.signUp();
   const agent = await makeAgent(owner);
   await prepare(agent.id, owner);
-  const { page, complaints } = await browser.open(window);
-  await signIn(page, owner);
+  const { page, complaints } = await browser.openAs(owner, window);
   const path = `/projects/${owner.projectId}/agents/${agent.id}/traces`;
   await page.goto(path + query);
   await page.getByRole("heading", { level: 1, name: "Traces" }).waitFor();

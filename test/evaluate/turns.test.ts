@@ -189,12 +189,25 @@ test("what the agent did unseen is neither passed nor failed, except where nothi
       { type: "token_limit", max_total: 100 },
       { type: "token_limit", max_total: 5 },
       { type: "http_status", expected_status: 200 },
+      { type: "json_match", target_node: "plan", field: "goal", expected_value: "help" },
+      { type: "json_match", target_node: "plan", field: "goal", expected_value: "help", negate: true },
+      { type: "json_match", target_node: "plan", field: "goal", expected_value: "help", turn: 1 },
+      { type: "json_schema", target_node: "conversation", field: "goal", schema: {} },
+      { type: "response_regex", target_node: "plan", pattern: "two" },
+      { type: "response_regex", target_node: "conversation", pattern: "three" },
+      { type: "response_regex", target_node: "conversation", pattern: "two" },
+      { type: "response_regex", target_node: "conversation", pattern: "two", negate: true },
+      { type: "response_regex", pattern: "three" },
     ],
     { turns: [{ input: "a" }, { input: "b" }], passiveBehavior: "manual_only" },
   );
   const missing = "missing_instrumentation";
   assert.deepEqual(
     checks.map(({ outcome }) => outcome),
-    ["passed", missing, missing, "passed", missing, "failed", "passed"],
+    [
+      ...["passed", missing, missing, "passed", missing, "failed", "passed"],
+      ...[missing, missing, "failed", missing],
+      ...[missing, missing, "passed", "failed", "failed"],
+    ],
   );
 });

@@ -2,47 +2,15 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
-import type { Logger } from "pino";
-import { openEditor } from "../../src/editor.ts";
-import { registerAccessTokens } from "../../src/http/access-tokens.ts";
-import { registerAgentConnections } from "../../src/http/agent-connections.ts";
-import type { Deps } from "../../src/http/deps.ts";
-import { registerEditor } from "../../src/http/editor.ts";
-import { EventHub, registerEvents } from "../../src/http/events.ts";
-import { registerIngestionLog } from "../../src/http/ingestion-log.ts";
-import { registerInsights } from "../../src/http/insights.ts";
-import { registerJudge } from "../../src/http/judge.ts";
-import { registerJudgeConnections } from "../../src/http/judge-connections.ts";
-import { registerJudgePrices } from "../../src/http/judge-prices.ts";
-import { registerJudgeSettings } from "../../src/http/judge-settings.ts";
-import { registerJudging } from "../../src/http/judging.ts";
-import { registerLaunches } from "../../src/http/launches.ts";
-import { registerOutages } from "../../src/http/outages.ts";
 import type { Route } from "../../src/http/route-table.ts";
-import { registerRuns } from "../../src/http/runs.ts";
-import { registerSampleTrace } from "../../src/http/sample-trace.ts";
-import { registerTraceParts } from "../../src/http/trace-parts.ts";
-import { registerTraces } from "../../src/http/traces.ts";
-import { Preparer } from "../../src/ingest/preparer.ts";
-import type { IngestDeps } from "../../src/ingest.ts";
 import { columnsOf } from "../../src/model/columns.ts";
 import { derive } from "../../src/model/derive.ts";
-import { openOutbound } from "../../src/remote/outbound.ts";
-import { Sandbox } from "../../src/remote/sandbox.ts";
-import { EventPublisher } from "../../src/store/events.ts";
 import { TraceWriter } from "../../src/store/trace-writer.ts";
-import { openVault } from "../../src/store/vault.ts";
-import { TraceHost } from "../../src/trace-host.ts";
 import { encodeBatch } from "../../src/wire/batch.ts";
 import { makeBatch, makeSpan, makeTrace } from "../model/make-trace.ts";
 import { makeAgent, makeKey, makeTest, type Owner, startTestApp, type TestApp } from "../support/app.ts";
-import { openTestJudging } from "../support/judging.ts";
+import { startWholeApp, writerLimits } from "../support/whole-app.ts";
 
-const sandbox = new Sandbox();
-const preparer = new Preparer({ limits: { nestingMax: 200, spansMax: 100, elementsMax: 10_000 } });
-const limits = { debounceMs: 0, debounceCapMs: 0, traceSpansMax: 10, traceBytesMax: 1000 };
-const vault = openVault(Buffer.alloc(32));
-const outbound = openOutbound({ allow: [] });
 let service: TestApp;
 let owner: Owner;
 let stranger: Owner;
@@ -51,35 +19,7 @@ let samples: Record<string, string>;
 let routes: Route[];
 
 before(async () => {
-  service = await startTestApp({
-    extend(app, deps) {
-      registerTraces(app, { ...deps, events: new EventPublisher(deps.db) });
-      registerTraceParts(app, { ...deps, reader: readerOf(deps) });
-      registerRuns(app, deps);
-      registerJudging(app, deps);
-      registerOutages(app, { ...deps, events: new EventPublisher(deps.db) });
-      registerIngestionLog(app, deps);
-      registerInsights(app, deps);
-      registerAgentConnections(app, { ...deps, vault, outbound });
-      registerEvents(app, { ...deps, hub: new EventHub() });
-      registerAccessTokens(app, deps);
-      registerLaunches(app, {
-        ...deps,
-        events: { publish: () => {} },
-        requireCallable: async () => {},
-        onLaunch: () => {},
-      });
-      registerEditor(app, {
-        ...deps,
-        editor: openEditor({ db: deps.db, judgeOf: openTestJudging(deps.db, null).judgeOf, sandbox }),
-      });
-      registerJudge(app, { ...deps, environmentJudge: null, openTrialLine });
-      registerJudgeConnections(app, { ...deps, vault, environmentJudge: null, openTrialLine });
-      registerJudgePrices(app, deps);
-      registerJudgeSettings(app, deps);
-      registerSampleTrace(app, { ...deps, ingest: sampleIngest(deps.db) });
-    },
-  });
+  service = await startWholeApp();
   owner = await service.verifiedAccount();
   stranger = await service.signUp();
   const agent = await makeAgent(owner);
@@ -96,20 +36,7 @@ before(async () => {
   };
   routes = service.app.routeTable.filter(({ method, url }) => url.startsWith("/api/") && method !== "HEAD");
 });
-after(async () => {
-  await outbound.close();
-  await sandbox.close();
-  await preparer.close();
-  await service.close();
-});
-
-/** Of small traces alone, which need no thread. */
-function readerOf({ db, log }: Deps): TraceHost {
-  return new TraceHost({ db, databaseUrl: "", log: log as Logger });
-}
-
-/** Without a judge there is nothing to try. */
-const openTrialLine = () => Promise.reject(new Error("never asked"));
+after(() => service.close());
 
 const open = new Set([
   "GET /api/openapi.json",
@@ -122,26 +49,11 @@ const open = new Set([
   "POST /api/verification/link",
 ]);
 
-/** What storing a sample takes; no key is looked up, and nobody is told. */
-function sampleIngest(db: TestApp["db"]): IngestDeps {
-  const none = async () => undefined;
-  return {
-    findKey: none,
-    findAgent: none,
-    findAgentByServiceName: none,
-    listAgentsOfKey: async () => [],
-    preparer,
-    writer: new TraceWriter(db, limits),
-    onStored: () => {},
-    onAnswered: () => {},
-  };
-}
-
 /** A trace whose run is scheduled: the agent has a test that is always run. */
 async function storeTrace(agentId: string, keyId: string): Promise<{ traces: string; runs: string }> {
   const [traces, runs] = [randomUUID(), randomUUID()];
   const spans = [makeSpan("root")];
-  await new TraceWriter(service.db, limits).write({
+  await new TraceWriter(service.db, writerLimits).write({
     traceId: traces,
     runId: runs,
     keyId,

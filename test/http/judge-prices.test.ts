@@ -42,6 +42,7 @@ test("another project's prices are apart", async () => {
 
 for (const [what, wrong, field] of [
   ["a day that is none", { ...price, validFrom: "2026-02-30" }, "prices[1].validFrom"],
+  ["a day of no calendar of ours", { ...price, validFrom: "0000-01-01" }, "prices[1].validFrom"],
   ["the same day twice", price, "prices[1].validFrom"],
   ["no name", { ...price, model: " " }, "prices[1].model"],
   ["less than nothing", { ...price, validFrom: "2026-02-01", inputUsd: -1 }, "prices[1].inputUsd"],

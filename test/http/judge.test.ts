@@ -1,6 +1,7 @@
 // The judge as the settings show it, and the one question that tries it.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
+import { trialsPerMinute } from "../../src/http/trials.ts";
 import { eventually } from "../support/eventually.ts";
 import { type JudgeServer, obliging, refusal, silence, startJudgeServer } from "../support/judge-server.ts";
 import { startTestService, type TestService } from "../support/service.ts";
@@ -70,6 +71,16 @@ test("an account tries the judge once at a time, does not hinder others, and may
   await eventually(async () => {
     assert.equal((await service.client.post("/api/judge/test")).status, 200);
   });
+});
+
+test("an account tries the judge so many times a minute, however often it asks", async () => {
+  const { client } = await service.signUp();
+  judge.script = obliging();
+  const asked = judge.requests.length;
+  for (let at = 0; at < trialsPerMinute; at += 1) await client.post("/api/judge/test").expect(200);
+  const { headers } = await client.post("/api/judge/test").expect(429);
+  assert.ok(Number(headers.get("retry-after")) > 0);
+  assert.equal(judge.requests.length, asked + trialsPerMinute);
 });
 
 test("without a judge that is what is told, and what to set", async () => {

@@ -97,9 +97,16 @@ test("the same conversation again costs nothing, and its run has no calls", asyn
   });
 });
 
-test("a span of days that is backwards or too long is refused at its field", async () => {
-  for (const query of ["from=2026-02-01&to=2026-01-01", "from=2020-01-01&to=2026-01-01", "from=yesterday"]) {
+test("a span of days that is backwards, too long or none is refused at its field", async () => {
+  for (const query of [
+    "from=2026-02-01&to=2026-01-01",
+    "from=2020-01-01&to=2026-01-01",
+    "from=yesterday",
+    "from=0000-01-01",
+  ]) {
     const { body } = await service.client.get(`/api/agents/${service.agent.id}/judging?${query}`).expect(400);
     assert.deepEqual([body.code, body.issues[0].path], ["VALIDATION_ERROR", "from"], query);
   }
+  await service.client.get(`/api/agents/${service.agent.id}/judging?to=0001-01-02`).expect(400);
+  await service.client.get(`/api/agents/${service.agent.id}/judging?to=2000-01-01`).expect(200);
 });

@@ -185,6 +185,23 @@ test("a launch is cancelled while its agent keeps it waiting, and its events are
   await service.client.post(`/api/launches/${id}/cancel`).expect(200);
 });
 
+test("an agent of which too many launches wait takes no further one until one has ended", async () => {
+  const agent = await makeCallable();
+  await makeTest(service.owner, agent.id);
+  const { script } = server;
+  server.script = () => undefined;
+  const ids = [];
+  for (let count = 0; count < 20; count++) ids.push((await launch(agent.id)).id);
+  const { body } = await service.client.post(`/api/agents/${agent.id}/launches`).expect(409);
+  assert.match(body.message, /^20 launches of this agent have not ended yet/);
+  await service.client.post(`/api/launches/${ids.at(-1)}/cancel`).expect(200);
+  await ended(ids.at(-1));
+  ids.push((await launch(agent.id)).id);
+  for (const id of ids) await service.client.post(`/api/launches/${id}/cancel`).expect(200);
+  server.script = script;
+  for (const id of ids) assert.equal((await ended(id)).state, "cancelled");
+});
+
 test("an access token launches, follows and cancels", async () => {
   const agent = await makeCallable();
   await makeTest(service.owner, agent.id, matching("Hello"));

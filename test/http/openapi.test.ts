@@ -1,36 +1,13 @@
 // The description of the API leaves no address out and points to nothing that is not there.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Logger } from "pino";
-import { readConfig } from "../../src/config.ts";
-import { EditorHost } from "../../src/editor-host.ts";
-import { registerAccessTokens } from "../../src/http/access-tokens.ts";
-import { registerAgentConnections } from "../../src/http/agent-connections.ts";
-import type { App, Deps } from "../../src/http/deps.ts";
-import { registerEditor } from "../../src/http/editor.ts";
-import { registerInsights } from "../../src/http/insights.ts";
-import { registerJudge } from "../../src/http/judge.ts";
-import { registerJudgeConnections } from "../../src/http/judge-connections.ts";
-import { registerJudgePrices } from "../../src/http/judge-prices.ts";
-import { registerJudgeSettings } from "../../src/http/judge-settings.ts";
-import { registerJudging } from "../../src/http/judging.ts";
-import { registerLaunches } from "../../src/http/launches.ts";
-import { registerOutages } from "../../src/http/outages.ts";
-import { registerRuns } from "../../src/http/runs.ts";
-import { registerSampleTrace } from "../../src/http/sample-trace.ts";
-import { registerTraceParts } from "../../src/http/trace-parts.ts";
-import { registerTraces } from "../../src/http/traces.ts";
-import type { IngestDeps } from "../../src/ingest.ts";
-import { openOutbound } from "../../src/remote/outbound.ts";
-import { EventPublisher } from "../../src/store/events.ts";
-import { openVault } from "../../src/store/vault.ts";
-import { TraceHost } from "../../src/trace-host.ts";
-import { startTestApp, type TestApp } from "../support/app.ts";
+import type { TestApp } from "../support/app.ts";
+import { startWholeApp } from "../support/whole-app.ts";
 
 type Operation = {
   summary?: string;
   security?: object[];
-  requestBody?: object;
+  requestBody?: { required: boolean };
   responses: Record<string, object>;
   parameters?: { name: string; in: string }[];
 };
@@ -40,49 +17,10 @@ type Description = {
   components: { schemas: Record<string, object> };
 };
 
-/** The routes that need more than a database; none of them is asked anything here. */
-function extend(app: App, deps: Deps): void {
-  const editor = new EditorHost({ config: readConfig({}), databaseUrl: "", log: deps.log as Logger });
-  registerTraces(app, { ...deps, events: new EventPublisher(deps.db) });
-  const reader = new TraceHost({ db: deps.db, databaseUrl: "", log: deps.log as Logger });
-  registerTraceParts(app, { ...deps, reader });
-  registerRuns(app, deps);
-  registerJudging(app, deps);
-  registerOutages(app, { ...deps, events: new EventPublisher(deps.db) });
-  registerEditor(app, { ...deps, editor });
-  registerInsights(app, deps);
-  registerAgentConnections(app, {
-    ...deps,
-    vault: openVault(Buffer.alloc(32)),
-    outbound: openOutbound({ allow: [] }),
-  });
-  registerJudge(app, {
-    ...deps,
-    environmentJudge: null,
-    openTrialLine: () => Promise.reject(new Error("never asked")),
-  });
-  registerAccessTokens(app, deps);
-  registerLaunches(app, {
-    ...deps,
-    events: new EventPublisher(deps.db),
-    requireCallable: async () => {},
-    onLaunch: () => {},
-  });
-  registerJudgeConnections(app, {
-    ...deps,
-    vault: openVault(Buffer.alloc(32)),
-    environmentJudge: null,
-    openTrialLine: () => Promise.reject(new Error("never asked")),
-  });
-  registerJudgePrices(app, deps);
-  registerJudgeSettings(app, deps);
-  registerSampleTrace(app, { ...deps, ingest: {} as IngestDeps });
-}
-
 let service: TestApp;
 let described: Description;
 before(async () => {
-  service = await startTestApp({ extend });
+  service = await startWholeApp();
   described = (await service.client().get("/api/openapi.json").expect(200)).body;
 });
 after(() => service.close());
@@ -111,7 +49,44 @@ test("every address under /api is described, with a summary, an answer and the s
 
 test("addresses that need no session say so", () => {
   assert.deepEqual(described.paths["/api/auth/sign-in/email"]?.["post"]?.security, []);
-  assert.equal(described.paths["/api/projects"]?.["get"]?.security, undefined);
+  assert.equal(described.paths["/api/projects"]?.["post"]?.security, undefined);
+});
+
+test("addresses that access tokens open say so, and no others", () => {
+  const opened = (path: string, method: string) =>
+    described.paths[path]?.[method]?.security?.some(one => "token" in one) === true;
+  for (const [path, method] of [
+    ["/api/projects", "get"],
+    ["/api/runs/{id}", "get"],
+    ["/api/events", "get"],
+    ["/api/agents/{id}/launches", "post"],
+    ["/api/launches/{id}/cancel", "post"],
+  ] as const) {
+    assert.equal(opened(path, method), true, `${method} ${path}`);
+  }
+  for (const [path, method] of [
+    ["/api/projects", "post"],
+    ["/api/access-tokens", "get"],
+    ["/api/auth/list-sessions", "get"],
+    ["/api/agents/{id}/connection/test", "post"],
+  ] as const) {
+    assert.equal(opened(path, method), false, `${method} ${path}`);
+  }
+});
+
+test("the stream of events is described as one, and its refusals as JSON", () => {
+  type Answer = { content: Record<string, object> };
+  const { responses } = described.paths["/api/events"]!["get"]!;
+  const typesOf = (status: string) => Object.keys((responses[status] as Answer).content);
+  assert.deepEqual(typesOf("200"), ["text/event-stream"]);
+  assert.deepEqual(typesOf("default"), ["application/json"]);
+});
+
+test("bodies that may be left out say so", () => {
+  const isRequired = (path: string) => described.paths[path]?.["post"]?.requestBody?.required;
+  assert.equal(isRequired("/api/agents/{id}/launches"), false);
+  assert.equal(isRequired("/api/projects/{id}/judge/test"), false);
+  assert.equal(isRequired("/api/agents/{id}/connection/test"), true);
 });
 
 test("bodies of test cases are described field by field", () => {

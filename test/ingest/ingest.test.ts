@@ -7,7 +7,7 @@ import type { Agent } from "../../src/model/agent.ts";
 import type { IngestionAnswer } from "../../src/model/ingestion.ts";
 import { type AdmittedKey, hashKey } from "../../src/model/key.ts";
 import { Refusal } from "../../src/model/refusal.ts";
-import type { Stored, TraceWrite } from "../../src/store/trace-writer.ts";
+import type { Stored, TraceWrite } from "../../src/store/trace-write.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
 import { canonicalBody, encodings, exportedSpan, exportOf, newTraceId } from "../support/bodies.ts";
 import { json } from "../support/send.ts";

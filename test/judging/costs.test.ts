@@ -3,12 +3,16 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
 import type { Unjudged } from "../../src/model/judge.ts";
+import { deleteAgent } from "../../src/store/agents.ts";
+import { openDatabase } from "../../src/store/db.ts";
 import { deleteOldJudgeAnswers } from "../../src/store/judge-answers.ts";
 import { listJudgeCalls, sumJudging } from "../../src/store/judge-calls.ts";
 import { listJudgeDays, listJudgeTests } from "../../src/store/judge-costs.ts";
 import { replaceJudgePrices } from "../../src/store/judge-prices.ts";
 import { findJudgeToday, updateJudgeSettings } from "../../src/store/judge-settings.ts";
+import { deleteProject } from "../../src/store/projects.ts";
 import { deleteTrace } from "../../src/store/traces.ts";
+import { startCuttingProxy } from "../store/cutting-proxy.ts";
 import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../store/make-write.ts";
 import {
   completion,
@@ -21,7 +25,7 @@ import {
 } from "../support/judge-server.ts";
 import { contextOf, openTestJudging, semanticQuestion } from "../support/judging.ts";
 
-const { db, other, close } = await openTwice();
+const { url, db, other, close } = await openTwice();
 const server = await startJudgeServer();
 const judging = openTestJudging(db, server.connection());
 after(async () => {
@@ -140,6 +144,47 @@ describe("a call", () => {
     }
   });
 
+  it("is counted once where the database's word that it is kept is lost", async () => {
+    const sender = await makeSender(db);
+    const context = await run(sender);
+    const proxy = await startCuttingProxy(url);
+    const proxied = openDatabase(proxy.url);
+    const judging = openTestJudging(proxied, server.connection());
+    try {
+      proxy.loseAnswerTo("keep-judge-call");
+      assert.equal((await ask(context, "Lost.", judging))[0]?.state, "ok");
+      await judging.close();
+      assert.equal(proxy.lost, 1);
+    } finally {
+      await proxied.close();
+      await proxy.close();
+    }
+    assert.equal((await listJudgeCalls(db, context.runId!)).length, 1);
+    const { calls, inputTokens } = await findJudgeToday(db, sender.agentId);
+    assert.deepEqual([calls, inputTokens], [1, usage.prompt_tokens]);
+  });
+
+  it("goes with its trace, and so do the answers that quote it: whoever asks the same pays anew", async () => {
+    const sender = await makeSender(db);
+    const [first, second] = [await run(sender), await run(sender)];
+    await ask(first, "Quoted.");
+    await ask(second, "Quoted.");
+    assert.equal(server.requests.length, 1);
+    const kept = async () => {
+      const { rows } = await db.pool.query("select from judge_answers where project_id = $1", [
+        sender.projectId,
+      ]);
+      return rows.length;
+    };
+    assert.equal(await kept(), 1);
+    await deleteTrace(db, first.traceId!);
+    assert.equal(await kept(), 0);
+    await ask(first, "Quoted.");
+    assert.deepEqual([server.requests.length, await kept()], [2, 0]);
+    await ask(second, "Quoted.");
+    assert.deepEqual([server.requests.length, await kept()], [3, 1]);
+  });
+
   it("goes with its trace, and none is kept of a trace that is gone already", async () => {
     const sender = await makeSender(db);
     const context = await run(sender);
@@ -151,7 +196,44 @@ describe("a call", () => {
   });
 });
 
+it("all that judging left behind goes with the agent, and what the project said and heard with the project", async () => {
+  const sender = await makeSender(db);
+  const test = await makeTestCase(db, sender.agentId, {});
+  await replaceJudgePrices(db, sender.projectId, [price]);
+  await judging.judgeOf(await run(sender)).ask([semanticQuestion({ testId: test.id })]);
+  // Tried out on something that is no trace.
+  await ask(contextOf(sender.agentId), "Tried.");
+  const left = async () => {
+    const { rows } = await db.pool.query(
+      `select (select count(*) from judge_calls where agent_id = $1) as calls,
+        (select count(*) from judge_days where agent_id = $1) as days,
+        (select count(*) from judge_test_days where test_id = $2) as tests,
+        (select count(*) from judge_answers where project_id = $3) as answers,
+        (select count(*) from judge_prices where project_id = $3) as prices`,
+      [sender.agentId, test.id, sender.projectId],
+    );
+    return rows[0];
+  };
+  assert.deepEqual(await left(), { calls: 2, days: 1, tests: 1, answers: 2, prices: 1 });
+  await deleteAgent(db, sender.agentId);
+  assert.deepEqual(await left(), { calls: 0, days: 0, tests: 0, answers: 1, prices: 1 });
+  await deleteProject(db, sender.projectId);
+  assert.deepEqual(await left(), { calls: 0, days: 0, tests: 0, answers: 0, prices: 0 });
+});
+
 describe("an agent's budget", () => {
+  it("is that of a day of UTC: what the day before took does not count", async () => {
+    const sender = await makeSender(db);
+    await updateJudgeSettings(db, sender.agentId, { sampling: 1, budgetUsd: 1, budgetTokens: 100 });
+    await db.pool.query(
+      "insert into judge_days values ($1, (now() at time zone 'utc')::date - 1, 9, 0, 9000, 900, 9, 0)",
+      [sender.agentId],
+    );
+    const context = await run(sender);
+    assert.equal((await ask(context, "Today."))[0]?.state, "ok");
+    assert.equal((await ask(context, "Later today."))[0]?.state, "budget");
+  });
+
   it("in tokens or in money ends the day's calls in every process, not what was answered before", async () => {
     for (const [budget, reason] of [
       [{ budgetUsd: null, budgetTokens: perCall }, /daily budget of 366 tokens .+ 00:00 UTC/],
@@ -176,6 +258,45 @@ describe("an agent's budget", () => {
       assert.equal(server.requests.length, 1);
       await elsewhere.close();
     }
+  });
+
+  it("in money is reached by a sum that falls short of it for its binary fractions alone", async () => {
+    const sender = await makeSender(db);
+    await updateJudgeSettings(db, sender.agentId, { sampling: 1, budgetUsd: 1, budgetTokens: null });
+    const sum = Array<number>(10)
+      .fill(0.1)
+      .reduce((a, b) => a + b);
+    assert.ok(sum < 1);
+    await db.pool.query(
+      "insert into judge_days values ($1, (now() at time zone 'utc')::date, 10, 0, 10, 0, $2, 0)",
+      [sender.agentId, sum],
+    );
+    const [answer] = await ask(await run(sender), "More.");
+    assert.equal(answer?.state, "budget");
+    assert.match((answer as Unjudged).reason, /daily budget of \$1\.00 for judging/);
+  });
+
+  it("is looked at again by those that waited for a place: only calls under way go beyond it", async () => {
+    const sender = await makeSender(db);
+    await updateJudgeSettings(db, sender.agentId, { sampling: 1, budgetUsd: null, budgetTokens: 1 });
+    const concurrency = 2;
+    const processes = [db, other].map(db => openTestJudging(db, server.connection({ concurrency })));
+    const { promise: told, resolve: tell } = Promise.withResolvers<void>();
+    server.script = async (request, index) => {
+      await told;
+      return obliging()(request, index);
+    };
+    const context = contextOf(sender.agentId);
+    const asked = Array.from({ length: 40 }, (_, at) => ask(context, `Fact ${at}.`, processes[at % 2]));
+    await server.arrived(2 * concurrency);
+    tell();
+    const answers = (await Promise.all(asked)).map(([answer]) => answer!.state);
+    // A place is free as soon as a call has ended, which is a moment before what it took is written.
+    assert.ok(server.requests.length <= 4 * concurrency, `${server.requests.length} calls`);
+    assert.equal(answers.filter(state => state === "ok").length, server.requests.length);
+    assert.equal(answers.filter(state => state === "budget").length, 40 - server.requests.length);
+    assert.equal((await findJudgeToday(db, sender.agentId)).calls, server.requests.length);
+    for (const process of processes) await process.close();
   });
 
   it("that is used up keeps no agent of the same project from asking the same", async () => {

@@ -60,19 +60,50 @@ describe("the key of a question", () => {
     for (const key of keys) assert.match(key, /^[\da-f]{64}$/);
   });
 
-  it("is the same for texts that differ in spaces, in what nobody sees, or in how a letter is composed", () => {
-    const plain = (text: string) => visible(text).normalize("NFC").replace(/\s+/g, " ").trim();
-    const text = fc
-      .array(fc.constantFrom("a", "é", "e\u0301", " ", "  ", "\n", "\t", "\u00a0", "\u200b", "\u202e"))
-      .map(parts => parts.join(""));
+  const plain = (text: string) => visible(text).normalize("NFC").replace(/\s+/g, " ").trim();
+  const texts = fc
+    .array(fc.constantFrom("a", "é", "e\u0301", " ", "  ", "\n", "\t", "\u00a0", "\u200b", "\u202e"))
+    .map(parts => parts.join(""));
+
+  it("is the same for inputs that differ in spaces, in what nobody sees, or in how a letter is composed", () => {
     fc.assert(
-      fc.property(text, text, (one, two) => {
+      fc.property(texts, texts, (one, two) => {
         const same = plain(one) === plain(two);
-        assert.equal(keyOf({ reply: one }) === keyOf({ reply: two }), same);
+        assert.equal(keyOf({ userInput: one }) === keyOf({ userInput: two }), same);
         assert.equal(routeKeyOf({ userInput: one }) === routeKeyOf({ userInput: two }), same);
       }),
     );
-    assert.equal(keyOf({ reply: "On\n Tuesday.\u200b" }), keyOf({ reply: " On Tuesday." }));
+    assert.equal(keyOf({ userInput: "When\n is it?\u200b" }), keyOf({ userInput: " When is it?" }));
+  });
+
+  it("is the same for replies that differ so within their lines; their lines and indentation count", () => {
+    const lines = (text: string) =>
+      visible(text)
+        .trim()
+        .split("\n")
+        .map(line => (plain(line) === "" ? "" : /^\s*/.exec(line)![0] + plain(line)))
+        .join("\n");
+    fc.assert(
+      fc.property(texts, texts, (one, two) => {
+        assert.equal(keyOf({ reply: one }) === keyOf({ reply: two }), lines(one) === lines(two));
+      }),
+    );
+    const list = "Like this:\n1. Open it.\n  2. Close it.";
+    const same = " Like\u00a0 this: \r\n1. Open\u200b it.\t\r\n  2. Close it.  \n";
+    assert.equal(keyOf({ reply: same }), keyOf({ reply: list }));
+    for (const other of [
+      "Like this: 1. Open it. 2. Close it.",
+      "Like this:\n1. Open it.\n2. Close it.",
+      "Like this:\n\n1. Open it.\n  2. Close it.",
+    ]) {
+      assert.notEqual(keyOf({ reply: other }), keyOf({ reply: list }));
+    }
+  });
+
+  it("is had of a long run of spaces as soon as of any other text", () => {
+    const spaces = " ".repeat(2_000_000);
+    const reply = `a${spaces}\n${spaces}b\n${spaces}\n${spaces}c`;
+    assert.equal(keyOf({ reply }), keyOf({ reply: `a\n${spaces}b\n\n${spaces}c` }));
   });
 });
 

@@ -6,7 +6,8 @@ import { describe, test } from "node:test";
 import fc from "fast-check";
 import { showConversation } from "../../src/model/conversation-view.ts";
 import type { Attributes, Span } from "../../src/model/trace.ts";
-import { type Entry, transcribe } from "../../src/model/transcript.ts";
+import { transcribe } from "../../src/model/transcript.ts";
+import type { Entry } from "../../src/model/transcript-entry.ts";
 import { readOtlpJson } from "../../src/wire/otlp-json.ts";
 import { arbitrarySpan, makeSpan, nestedJson } from "./make-trace.ts";
 

@@ -64,21 +64,6 @@ describe("the calls of a process", () => {
     assert.deepEqual([gate.most(), server.requests.length, line.queued], [3, 10, 0]);
   });
 
-  it("are not made for a question whose time is up when its turn comes, and none waits for it", async () => {
-    const gate = gated();
-    const { ask, line, clock, pass } = open(gate.script, { concurrency: 1 });
-    const first = ask();
-    await server.arrived(1);
-    const late = line.route(question, undefined, clock.now() + 60_000);
-    const inTime = line.route(question, undefined, clock.now() + 60_001);
-    pass(60_000);
-    gate.open();
-    const reply = await late;
-    assert.ok(reply.state === "later" && reply.call === null);
-    assert.equal(reply.reason, "It was busy with other conversations until the deadline.");
-    assert.deepEqual([(await first).state, (await inTime).state, server.requests.length], ["ok", "ok", 2]);
-  });
-
   it("do not hold up a question that is withdrawn while it waits for its turn", async () => {
     const gate = gated();
     const { ask, line } = open(gate.script, { concurrency: 1 });

@@ -1,7 +1,6 @@
 // Questions and their answers over a line, against a real server that speaks as each provider does.
 import assert from "node:assert/strict";
-import { after, beforeEach, describe, it } from "node:test";
-import pino from "pino";
+import { describe, it } from "node:test";
 import {
   type JudgeConnection,
   type JudgeMode,
@@ -9,8 +8,8 @@ import {
   type RouteAsk,
   type SemanticAsk,
 } from "../../src/model/judge-call.ts";
-import { openLine } from "../../src/remote/judge-line.ts";
 import { promptVersion } from "../../src/remote/judge-prompts.ts";
+import { openTestLine, serveJudge } from "../support/judge-lines.ts";
 import {
   askedOf,
   completion,
@@ -18,24 +17,13 @@ import {
   idsOf,
   materialOf,
   obliging,
-  startJudgeServer,
   usage,
   verdictsOf,
 } from "../support/judge-server.ts";
 
-const log = pino({ level: "silent" });
-const server = await startJudgeServer();
-after(() => server.close());
-beforeEach(() => {
-  server.requests.length = 0;
-  server.script = obliging();
-});
-
-const open = (more: Partial<JudgeConnection> = {}, mode: JudgeMode | null = null) => {
-  const learned: JudgeMode[] = [];
-  const line = openLine(server.connection(more), { log, mode, onMode: mode => learned.push(mode) });
-  return { line, learned };
-};
+const server = await serveJudge();
+const open = (connection?: Partial<JudgeConnection>, mode?: JudgeMode) =>
+  openTestLine(server, connection, mode);
 
 const routing: RouteAsk = {
   userInput: "Where is my parcel?",

@@ -1,32 +1,13 @@
 // How an answer's shape is asked for: found out at the server, kept, and read alike in every way.
 import assert from "node:assert/strict";
-import { after, beforeEach, describe, it } from "node:test";
-import pino from "pino";
+import { describe, it } from "node:test";
 import type { JudgeConnection, JudgeMode, RouteAsk, SemanticAsk } from "../../src/model/judge-call.ts";
-import { openLine } from "../../src/remote/judge-line.ts";
-import {
-  completion,
-  obliging,
-  only,
-  refusal,
-  type Script,
-  startJudgeServer,
-  verdictsOf,
-} from "../support/judge-server.ts";
+import { openTestLine, serveJudge } from "../support/judge-lines.ts";
+import { completion, obliging, only, refusal, type Script, verdictsOf } from "../support/judge-server.ts";
 
-const log = pino({ level: "silent" });
-const server = await startJudgeServer();
-after(() => server.close());
-beforeEach(() => {
-  server.requests.length = 0;
-  server.script = obliging();
-});
-
-const open = (more: Partial<JudgeConnection> = {}, mode: JudgeMode | null = null) => {
-  const learned: JudgeMode[] = [];
-  const line = openLine(server.connection(more), { log, mode, onMode: mode => learned.push(mode) });
-  return { line, learned };
-};
+const server = await serveJudge();
+const open = (connection?: Partial<JudgeConnection>, mode?: JudgeMode) =>
+  openTestLine(server, connection, mode);
 
 const routing: RouteAsk = {
   userInput: "Where is my parcel?",

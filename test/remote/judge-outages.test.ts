@@ -1,10 +1,11 @@
 // Every way a judge can fail: each is a value that says what may be done about it, and none passes for an answer.
 import assert from "node:assert/strict";
-import { after, beforeEach, describe, it } from "node:test";
+import { describe, it } from "node:test";
 import pino from "pino";
 import type { JudgeConnection, JudgeMode, LineReply, SemanticAsk } from "../../src/model/judge-call.ts";
 import { answerBytesMax } from "../../src/remote/judge-call.ts";
 import { openLine } from "../../src/remote/judge-line.ts";
+import { serveJudge } from "../support/judge-lines.ts";
 import {
   completion,
   cutOff,
@@ -25,12 +26,7 @@ import {
 import { standingClock } from "../support/standing-clock.ts";
 
 const log = pino({ level: "silent" });
-const server = await startJudgeServer();
-after(() => server.close());
-beforeEach(() => {
-  server.requests.length = 0;
-  server.script = obliging();
-});
+const server = await serveJudge();
 
 const question: SemanticAsk = {
   userInput: "Where is my parcel?",

@@ -4,7 +4,8 @@ import { after, describe, it } from "node:test";
 import { loadTraces } from "../../src/load.ts";
 import { Refusal } from "../../src/model/refusal.ts";
 import { claimRuns, giveBackRuns } from "../../src/store/runs.ts";
-import { type TraceWrite, TraceWriter, type WriterOptions } from "../../src/store/trace-writer.ts";
+import type { TraceWrite } from "../../src/store/trace-write.ts";
+import { TraceWriter, type WriterOptions } from "../../src/store/trace-writer.ts";
 import {
   canonicalWrite,
   limits,

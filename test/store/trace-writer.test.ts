@@ -9,7 +9,8 @@ import { Refusal } from "../../src/model/refusal.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
 import { deleteKey } from "../../src/store/keys.ts";
 import { insertTraces } from "../../src/store/trace-insert.ts";
-import { type Stored, type TraceWrite, TraceWriter } from "../../src/store/trace-writer.ts";
+import type { Stored, TraceWrite } from "../../src/store/trace-write.ts";
+import { TraceWriter } from "../../src/store/trace-writer.ts";
 import { eventually } from "../support/eventually.ts";
 import { startCuttingProxy } from "./cutting-proxy.ts";
 import {

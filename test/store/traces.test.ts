@@ -6,7 +6,7 @@ import type { Routing, Verdict } from "../../src/model/run.ts";
 import { newest } from "../../src/store/listing.ts";
 import { claimRuns, completeRuns } from "../../src/store/runs.ts";
 import { listTraces, type TraceFilters } from "../../src/store/trace-list.ts";
-import type { TraceWrite } from "../../src/store/trace-writer.ts";
+import type { TraceWrite } from "../../src/store/trace-write.ts";
 import { TraceWriter } from "../../src/store/trace-writer.ts";
 import { deleteTrace, findTrace, listStale, loadBatches, updateColumns } from "../../src/store/traces.ts";
 import { decodeBatch } from "../../src/wire/batch.ts";

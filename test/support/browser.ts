@@ -1,7 +1,7 @@
 // A real browser on the dashboard of a real service, and what every page of it must hold to.
 import assert from "node:assert/strict";
 import { AxeBuilder } from "@axe-core/playwright";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 import { findBrowser } from "./chromium.ts";
 import { eventually } from "./eventually.ts";
 import { startTestService, type TestService, type TestServiceOptions } from "./service.ts";
@@ -11,9 +11,13 @@ export type TestBrowser = {
   /** Where the browser goes: the origin that links in mails bear too. */
   origin: string;
   /** A window of its own, without a session. */
-  open(options?: Parameters<Browser["newContext"]>[0]): Promise<Window>;
+  open(options?: WindowOptions): Promise<Window>;
+  /** The same with the account's session, on its agents. */
+  openAs(account: { email: string; password: string }, options?: WindowOptions): Promise<Window>;
   close(): Promise<void>;
 };
+
+type WindowOptions = Parameters<Browser["newContext"]>[0];
 
 export type Window = {
   page: Page;
@@ -32,14 +36,20 @@ export async function startTestBrowser(options: TestServiceOptions = {}): Promis
   const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
   const browser = await chromium.launch({ executablePath, args });
   const origin = `http://localhost:${new URL(service.url).port}`;
+  async function open(options?: WindowOptions): Promise<Window> {
+    const context = await browser.newContext({ baseURL: origin, reducedMotion: "reduce", ...options });
+    context.setDefaultTimeout(15_000);
+    const page = await context.newPage();
+    return { page, context, complaints: listenForComplaints(page) };
+  }
   return {
     service,
     origin,
-    async open(options) {
-      const context = await browser.newContext({ baseURL: origin, reducedMotion: "reduce", ...options });
-      context.setDefaultTimeout(15_000);
-      const page = await context.newPage();
-      return { page, context, complaints: listenForComplaints(page) };
+    open,
+    async openAs(account, options) {
+      const window = await open(options);
+      await signIn(window.page, account);
+      return window;
     },
     async close() {
       await browser.close();
@@ -89,6 +99,11 @@ export async function assertAccessible(page: Page): Promise<void> {
 export async function assertReflows(page: Page): Promise<void> {
   const widths = await page.evaluate<number[]>("[document.documentElement.scrollWidth, innerWidth]");
   assert.ok(widths[0]! <= widths[1]!, `${page.url()} is ${widths[0]} wide in a window of ${widths[1]}`);
+}
+
+/** Waits until it has the focus. */
+export async function becomesFocused(element: Locator): Promise<void> {
+  await element.and(element.page().locator(":focus")).waitFor();
 }
 
 /** Waits until the expression holds in the page. Asked from outside: the page's policy lets nothing be evaluated. */

@@ -17,7 +17,7 @@ after(async () => {
 });
 
 /** The URL of a superuser on the database `postgres` of the server this run of the tests uses. */
-export async function adminUrl(): Promise<string> {
+async function adminUrl(): Promise<string> {
   const given = process.env.SVC_TEST_DATABASE_URL;
   if (given) return given;
   own ??= startServer();

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
 import { makeAgent, makeKey, makeTest, type Owner } from "./app.ts";
 import { canonicalBody, canonicalSpan } from "./bodies.ts";
-import { signIn, type TestBrowser, type Window } from "./browser.ts";
+import type { TestBrowser, Window } from "./browser.ts";
 import { eventually } from "./eventually.ts";
 import { jsonOf, send } from "./send.ts";
 
@@ -28,8 +28,7 @@ export async function openTests(browser: TestBrowser, ...tests: object[]): Promi
   const { key } = await makeKey(owner);
   const made: TestsPage["made"] = [];
   for (const fields of tests) made.push(await makeTest(owner, agentId, fields));
-  const window = await browser.open();
-  await signIn(window.page, owner);
+  const window = await browser.openAs(owner);
   const path = `/projects/${owner.projectId}/agents/${agentId}/tests`;
   await window.page.goto(path);
   await window.page.getByRole("heading", { level: 1, name: "Test cases" }).waitFor();

@@ -4,7 +4,7 @@ import type { Locator, Page } from "playwright-core";
 import type { Agent } from "../../src/model/agent.ts";
 import { makeAgent } from "./app.ts";
 import { canonicalBody } from "./bodies.ts";
-import { signIn, type TestBrowser, type Window } from "./browser.ts";
+import type { TestBrowser, Window } from "./browser.ts";
 import { eventually } from "./eventually.ts";
 import { type Sent, send } from "./send.ts";
 
@@ -67,8 +67,7 @@ export function openTracePages(browser: () => TestBrowser) {
       makeAgent(browser().service.owner, { name: "Shop", otlpServiceName: crypto.randomUUID() }),
     /** A window of the owner's. */
     async open(viewport = { width: 1440, height: 900 }): Promise<Window> {
-      const window = await browser().open({ viewport });
-      await signIn(window.page, browser().service.owner);
+      const window = await browser().openAs(browser().service.owner, { viewport });
       return window;
     },
     judged: (id: string) =>

@@ -16,12 +16,8 @@ import type { Faults } from "./submit.ts";
 
 type ConnectionFormProps = { agent: Agent; stored: ConnectionAnswer };
 
-/** Begins anew with what is stored whenever that was saved or removed. */
+/** Begins anew with what is stored when that was saved or removed here. */
 export function ConnectionForm({ agent, stored }: ConnectionFormProps) {
-  return <Form key={stored.updatedAt} agent={agent} stored={stored} />;
-}
-
-function Form({ agent, stored }: ConnectionFormProps) {
   const queries = useQueryClient();
   const [draft, setDraft] = useState<Draft>(() => draftOf(stored.type, stored.connection));
   const [busy, setBusy] = useState(false);
@@ -42,8 +38,13 @@ function Form({ agent, stored }: ConnectionFormProps) {
       if (!show(answer.failure)) setFailure(answer.failure);
       return;
     }
-    queries.setQueryData(queryKey, answer.value);
+    begin(answer.value);
     toast("The connection is saved.");
+  }
+
+  function begin(from: ConnectionAnswer): void {
+    queries.setQueryData(queryKey, from);
+    setDraft(draftOf(from.type, from.connection));
   }
 
   return (
@@ -77,7 +78,7 @@ function Form({ agent, stored }: ConnectionFormProps) {
           path={path}
           onClose={() => setRemoving(false)}
           onDone={() => {
-            queries.setQueryData(queryKey, { ...stored, connection: null, updatedAt: null });
+            begin({ ...stored, connection: null, updatedAt: null });
             toast("The connection is removed.");
           }}
         />

@@ -1,4 +1,6 @@
 // The headers that go along with every call; the value of a secret one is written and never shown again.
+import { useRef } from "react";
+import { flushSync } from "react-dom";
 import { Button } from "../ui/Button.tsx";
 import { Fault } from "../ui/Field.tsx";
 import { type DraftHeader, newHeader } from "./connection-draft.ts";
@@ -12,8 +14,18 @@ type HeaderFieldsProps = {
 };
 
 export function HeaderFields({ headers, onChange, faults, hint }: HeaderFieldsProps) {
+  const group = useRef<HTMLFieldSetElement>(null);
+  const add = () => {
+    flushSync(() => onChange([...headers, newHeader()]));
+    group.current?.querySelector<HTMLElement>(`[name="headers[${headers.length}].name"]`)?.focus();
+  };
+  const remove = (at: number) => {
+    flushSync(() => onChange(headers.toSpliced(at, 1)));
+    // That of the next one, or the one that adds.
+    group.current?.querySelectorAll("button")[at]?.focus();
+  };
   return (
-    <fieldset className="choices connection-headers">
+    <fieldset className="choices connection-headers" ref={group}>
       <legend>Headers</legend>
       <p className="field-hint">{hint}</p>
       {headers.map((header, at) => (
@@ -23,11 +35,11 @@ export function HeaderFields({ headers, onChange, faults, hint }: HeaderFieldsPr
           at={at}
           faults={faults}
           onChange={changed => onChange(headers.map(one => (one.key === header.key ? changed : one)))}
-          onRemove={() => onChange(headers.filter(one => one.key !== header.key))}
+          onRemove={() => remove(at)}
         />
       ))}
       <div>
-        <Button small icon="plus" onClick={() => onChange([...headers, newHeader()])}>
+        <Button small icon="plus" onClick={add}>
           Add header
         </Button>
       </div>

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { ask } from "../api.ts";
 import { numberText } from "../format.ts";
 import { counted } from "../labels.ts";
-import { moneyText } from "../money.ts";
+import { costText, moneyText } from "../money.ts";
 import { type JudgeSettings, judgeSettingsQuery, projectJudgeQuery } from "../queries/project-judge.ts";
 import "../styles/judge.css";
 import { Button } from "../ui/Button.tsx";
@@ -26,11 +26,7 @@ export function JudgeSettingsSection({ projectId, agentId }: JudgeSettingsProps)
         {data => (
           <>
             <Today projectId={projectId} agentId={agentId} settings={data} />
-            <JudgeSettingsForm
-              key={`${agentId} ${data.sampling} ${data.budgetUsd} ${data.budgetTokens}`}
-              agentId={agentId}
-              settings={data}
-            />
+            <JudgeSettingsForm key={agentId} agentId={agentId} settings={data} />
           </>
         )}
       </Loaded>
@@ -55,6 +51,7 @@ type TodayProps = JudgeSettingsProps & { settings: JudgeSettings };
 
 function Today({ projectId, agentId, settings: { budgetUsd, budgetTokens, today } }: TodayProps) {
   const tokens = today.inputTokens + today.outputTokens;
+  const cost = costText(today);
   const spent = [
     budgetUsd !== null && today.costUsd >= budgetUsd && moneyText(budgetUsd),
     budgetTokens !== null && tokens >= budgetTokens && `${numberText(budgetTokens)} tokens`,
@@ -64,8 +61,8 @@ function Today({ projectId, agentId, settings: { budgetUsd, budgetTokens, today 
       <dl className="facts">
         <dt>Today (UTC)</dt>
         <dd>
-          {moneyText(today.costUsd)}
-          {budgetUsd !== null && ` of ${moneyText(budgetUsd)}`}
+          {cost ?? "Price not known"}
+          {cost && budgetUsd !== null && ` of ${moneyText(budgetUsd)}`}
         </dd>
         <dt>Tokens</dt>
         <dd>

@@ -8,8 +8,9 @@ import { keysQuery } from "../queries/keys.ts";
 import type { CreatedKey } from "../shapes.ts";
 import { Button } from "../ui/Button.tsx";
 import { Choices, Field } from "../ui/Field.tsx";
-import { FailureNotice, Notice } from "../ui/Notice.tsx";
+import { FailureNotice } from "../ui/Notice.tsx";
 import { MorePages } from "../ui/State.tsx";
+import { ExpiryField, expiryOf, usualExpiry } from "./ExpiryField.tsx";
 import { NameField } from "./NameField.tsx";
 import { type Faults, textOf, useSubmit } from "./submit.ts";
 
@@ -18,11 +19,7 @@ const accesses = [
   { value: "granular", label: "Chosen agents" },
 ] as const;
 
-const expiries = [
-  ...[7, 30, 60, 90, 180, 365].map(days => ({ value: String(days), label: `${days} days` })),
-  { value: "date", label: "On a date" },
-  { value: "never", label: "Never" },
-];
+const onDate = [{ value: "date", label: "On a date" }];
 const dayMs = 86_400_000;
 
 type KeyFormProps = { projectId: string; onDone: (key: CreatedKey) => void };
@@ -32,7 +29,7 @@ export function KeyForm({ projectId, onDone }: KeyFormProps) {
   const agents = useInfiniteQuery(agentsQuery(projectId));
   const [access, setAccess] = useState<KeyAccess>("full");
   const [agentIds, setAgentIds] = useState<string[]>([]);
-  const [expiry, setExpiry] = useState("90");
+  const [expiry, setExpiry] = useState(usualExpiry);
   const { form, busy, faults, failure } = useSubmit<CreatedKey>({
     check: (): Faults =>
       access === "granular" && agentIds.length === 0 ? { agentIds: "Choose at least one agent." } : {},
@@ -42,7 +39,7 @@ export function KeyForm({ projectId, onDone }: KeyFormProps) {
           name: textOf(fields, "name"),
           access,
           agentIds: access === "granular" ? agentIds : [],
-          ...expiryOf(expiry, textOf(fields, "expiresAt")),
+          ...(expiry === "date" ? endOf(textOf(fields, "expiresAt")) : expiryOf(expiry)),
         },
       }),
     done: async key => {
@@ -80,27 +77,13 @@ export function KeyForm({ projectId, onDone }: KeyFormProps) {
           <MorePages query={agents} />
         </div>
       )}
-      <div className="field">
-        <label htmlFor="key-expiry">Expires</label>
-        <select
-          id="key-expiry"
-          className="input"
-          value={expiry}
-          onChange={event => setExpiry(event.target.value)}
-        >
-          {expiries.map(({ value, label }) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </div>
+      <ExpiryField
+        value={expiry}
+        onChange={setExpiry}
+        others={onDate}
+        risk="Whoever finds this key can write"
+      />
       {expiry === "date" && <ExpiryDate fault={faults["expiresAt"]} />}
-      {expiry === "never" && (
-        <Notice tone="warn" role="status">
-          Whoever finds this key can write until it is revoked. A key with an end is safer.
-        </Notice>
-      )}
       <FailureNotice failure={failure} />
       <div className="line line-end">
         <Button type="submit" look="main" busy={busy}>
@@ -128,10 +111,8 @@ function ExpiryDate({ fault }: { fault: string | undefined }) {
   );
 }
 
-function expiryOf(expiry: string, date: string): object {
-  if (expiry === "never") return { neverExpires: true };
-  if (expiry === "date") return { expiresAt: new Date(`${date}T23:59:59`).toISOString() };
-  return { expiresInDays: Number(expiry) };
+function endOf(date: string): object {
+  return { expiresAt: new Date(`${date}T23:59:59`).toISOString() };
 }
 
 function localDate(date: Date): string {

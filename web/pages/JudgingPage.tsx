@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { dayText, numberText } from "../format.ts";
-import { moneyText } from "../money.ts";
+import { costText } from "../money.ts";
 import { type Judging, judgingQuery } from "../queries/judging-use.ts";
 import "../styles/judge.css";
 import { Notice } from "../ui/Notice.tsx";
@@ -67,15 +67,16 @@ export function JudgingPage() {
 function Sum({ data: { days }, projectId }: { data: Judging; projectId: string }) {
   const sum = (name: "calls" | "cached" | "inputTokens" | "outputTokens" | "costUsd" | "unpricedTokens") =>
     days.reduce((total, day) => total + day[name], 0);
-  const unpriced = sum("unpricedTokens");
+  const unpricedTokens = sum("unpricedTokens");
+  const used = { inputTokens: sum("inputTokens"), outputTokens: sum("outputTokens") };
   return (
     <>
       <dl className="facts">
         <dt>Cost</dt>
-        <dd>{moneyText(sum("costUsd"))}</dd>
+        <dd>{costText({ ...used, costUsd: sum("costUsd"), unpricedTokens }) ?? "Price not known"}</dd>
         <dt>Tokens</dt>
         <dd>
-          {numberText(sum("inputTokens"))} in, {numberText(sum("outputTokens"))} out
+          {numberText(used.inputTokens)} in, {numberText(used.outputTokens)} out
         </dd>
         <dt>Calls</dt>
         <dd>
@@ -83,11 +84,11 @@ function Sum({ data: { days }, projectId }: { data: Judging; projectId: string }
           <span className="quiet">{numberText(sum("cached"))} questions answered without one</span>
         </dd>
       </dl>
-      {unpriced > 0 && (
+      {unpricedTokens > 0 && (
         <Notice tone="info">
           <p>
-            {numberText(Math.round(unpriced))} tokens are of models whose price is not known: the money leaves
-            them out.{" "}
+            {numberText(Math.round(unpricedTokens))} tokens are of models whose price is not known: the money
+            leaves them out.{" "}
             <Link to="/projects/$projectId/settings/prices" params={{ projectId }}>
               Add their prices
             </Link>
@@ -179,10 +180,6 @@ function Tests({ data, params }: { data: Judging; params: Params }) {
 
 type Used = Judging["tests"][number] | Judging["days"][number];
 
-function tokensOf({ inputTokens, outputTokens }: Used): number {
-  return inputTokens + outputTokens;
-}
-
 function UseHeadings() {
   return (
     <>
@@ -195,10 +192,8 @@ function UseHeadings() {
   );
 }
 
-/** Where no price is known there is no sum of money, rather than one of nothing. */
 function Use({ use }: { use: Used }) {
-  const tokens = tokensOf(use);
-  const priced = tokens === 0 || use.unpricedTokens < tokens;
+  const cost = costText(use);
   return (
     <>
       <td className="number" data-label="Tokens in">
@@ -208,9 +203,9 @@ function Use({ use }: { use: Used }) {
         {numberText(Math.round(use.outputTokens))}
       </td>
       <td className="number" data-label="Cost">
-        {priced ? (
+        {cost ? (
           <span>
-            {moneyText(use.costUsd)}
+            {cost}
             {use.unpricedTokens > 0 && <span className="quiet"> and more</span>}
           </span>
         ) : (

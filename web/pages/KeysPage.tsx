@@ -4,6 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { ConfirmDialog } from "../forms/ConfirmDialog.tsx";
 import { KeyForm } from "../forms/KeyForm.tsx";
+import { ShownOnce } from "../forms/ShownOnce.tsx";
 import { keyStates } from "../labels.ts";
 import { agentsQuery } from "../queries/agents.ts";
 import { keysQuery } from "../queries/keys.ts";
@@ -11,7 +12,6 @@ import type { CreatedKey, Key } from "../shapes.ts";
 import { useFollow } from "../shell/follow.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
-import { Copy } from "../ui/Copy.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { useNow } from "../ui/now.ts";
@@ -68,7 +68,15 @@ export function KeysPage() {
           <KeyForm projectId={projectId} onDone={key => setOpen({ what: "made", key })} />
         </Dialog>
       )}
-      {open?.what === "made" && <MadeKey made={open.key} onClose={close} />}
+      {open?.what === "made" && (
+        <ShownOnce
+          noun="key"
+          name={open.key.name}
+          secret={open.key.key}
+          environment={environmentOf(open.key.key)}
+          onClose={close}
+        />
+      )}
       {open?.what === "revoke" && (
         <ConfirmDialog
           title="Revoke key"
@@ -195,35 +203,6 @@ function RevokeAbout({ revoked }: { revoked: Key }) {
       )}{" "}
       From this moment on, requests with it are refused. This cannot be undone.
     </>
-  );
-}
-
-function MadeKey({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
-  return (
-    <Dialog
-      title={`Your key “${made.name}”`}
-      about="This is the only time it is shown: it is not kept, only a hash of it."
-      dismissible={false}
-      onClose={onClose}
-    >
-      <textarea
-        className="input secret mono"
-        aria-label="The key"
-        readOnly
-        rows={2}
-        value={made.key}
-        onFocus={event => event.currentTarget.select()}
-      />
-      <div className="line">
-        <Copy text={made.key} look="main">
-          Copy
-        </Copy>
-        <Copy text={environmentOf(made.key)}>Copy as environment</Copy>
-      </div>
-      <div className="line line-end">
-        <Button onClick={onClose}>I’ve stored it</Button>
-      </div>
-    </Dialog>
   );
 }
 

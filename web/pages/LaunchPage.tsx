@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { ask, type Failure, failureOf } from "../api.ts";
+import { numberText } from "../format.ts";
 import { useLaunch } from "../forms/use-launch.tsx";
 import { counted, launchSources } from "../labels.ts";
 import { useLive } from "../live.ts";
@@ -34,21 +35,23 @@ export function LaunchPage() {
     <Page
       title={launch.data ? `Run of ${counted(launch.data.testCount, "test case")}` : "Run"}
       about={launch.data && <About launch={launch.data} />}
-      actions={launch.data && <Actions launch={launch.data} params={params} />}
+      actions={launch.data && !isOpen(launch.data) && <Actions launch={launch.data} params={params} />}
     >
       <Loaded query={launch}>
         {found => (
           <div className="stack">
-            <section className="card stack-tight" aria-label="Progress">
-              <div className="line line-apart">
+            <section className="card stack-tight" aria-label="Progress" tabIndex={-1}>
+              <div className="line runs-standing">
                 <LaunchStateBadge launch={found} />
                 <span>{countsOfLaunch(found.counts)}</span>
+                {isOpen(found) && <Cancel launch={found} />}
               </div>
               <Progress launch={found} />
               <ProgressNews launch={found} />
               <Gone launch={found} />
             </section>
             <Runs launch={found} params={params} />
+            <Traceless launch={found} params={params} />
           </div>
         )}
       </Loaded>
@@ -76,6 +79,21 @@ function About({ launch }: { launch: LaunchDetail }) {
   );
 }
 
+/** Under the runs, where nothing moves while their number grows. */
+function Traceless({ launch: { runs }, params }: { launch: LaunchDetail; params: Params }) {
+  const count = runs.filter(({ notices }) => notices.includes("no_trace_arrived")).length;
+  if (count === 0) return null;
+  return (
+    <p className="quiet small">
+      The agent sent no trace for {numberText(count)} of {counted(runs.length, "run")}, so{" "}
+      {count === 1 ? "that one is" : "those are"} judged by reply, status and times alone.{" "}
+      <Link to="/projects/$projectId/agents/$agentId/start" params={params}>
+        How to send traces
+      </Link>
+    </p>
+  );
+}
+
 /** A run goes with the trace that it was judged by. */
 function Gone({ launch: { runs, testCount } }: { launch: LaunchDetail }) {
   const gone = testCount - runs.length;
@@ -89,38 +107,47 @@ function Gone({ launch: { runs, testCount } }: { launch: LaunchDetail }) {
 
 type Params = { projectId: string; agentId: string; launchId: string };
 
-function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
+function isOpen({ state }: LaunchDetail): boolean {
+  return state === "queued" || state === "running";
+}
+
+/** Goes when the launch has ended, by this or by itself. */
+function Cancel({ launch }: { launch: LaunchDetail }) {
   const queries = useQueryClient();
-  const [cancelling, setCancelling] = useState(false);
+  const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
-  const again = useLaunch(params);
-  const isOpen = launch.state === "queued" || launch.state === "running";
   const cancel = async () => {
-    setCancelling(true);
+    setBusy(true);
     const answer = await ask<LaunchDetail>("POST", `/api/launches/${launch.id}/cancel`);
-    setCancelling(false);
+    setBusy(false);
     setFailure(answer.ok ? undefined : answer.failure);
     if (answer.ok) queries.setQueryData(launchQuery(launch.id).queryKey, answer.value);
     void queries.invalidateQueries({ queryKey: launchesQuery(launch.agentId).queryKey });
   };
+  return (
+    <>
+      <Button small icon="cross" busy={busy} onClick={() => void cancel()}>
+        Cancel
+      </Button>
+      <FailureNotice failure={failure} />
+    </>
+  );
+}
+
+function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
+  const again = useLaunch(params);
   const runnable = launch.runs.filter(({ testDeleted }) => !testDeleted);
   const testIds = runnable.map(({ testId }) => testId);
   const failedIds = runnable.filter(isFailing).map(({ testId }) => testId);
   return (
     <>
       {again.refusal}
-      <FailureNotice failure={failure} />
-      {isOpen && (
-        <Button icon="cross" busy={cancelling} onClick={() => void cancel()}>
-          Cancel
-        </Button>
-      )}
-      {!isOpen && failedIds.length > 0 && failedIds.length < testIds.length && (
+      {failedIds.length > 0 && failedIds.length < testIds.length && (
         <Button busy={again.busy} onClick={() => void again.launch(failedIds)}>
           Run those that failed
         </Button>
       )}
-      {!isOpen && testIds.length > 0 && (
+      {testIds.length > 0 && (
         <Button icon="play" busy={again.busy} onClick={() => void again.launch(testIds)}>
           Run again
         </Button>
@@ -129,8 +156,9 @@ function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
   );
 }
 
-const kinds = ["failing", "changed"] as const;
-const kindWords = { failing: "Not passed", changed: "Broke, mended or flaky" };
+const kinds = ["all", "failing", "changed"] as const;
+const kindWords = { all: "All", failing: "Not passed", changed: "Broke, mended or flaky" };
+const isOfKind = { all: () => true, failing: isFailing, changed: isChanged };
 const noneWords = {
   all: { title: "Its runs are gone", about: "They were deleted along with their traces." },
   failing: {
@@ -145,33 +173,32 @@ const noneWords = {
 
 function Runs({ launch, params }: { launch: LaunchDetail; params: Params }) {
   const { only } = route.useSearch();
-  const kind = kinds.find(one => one === only);
-  const shown = launch.runs.filter(run =>
-    kind === undefined ? true : kind === "failing" ? isFailing(run) : isChanged(run),
-  );
+  const kind = kinds.find(one => one === only) ?? "all";
+  const runsOf = (one: (typeof kinds)[number]) => launch.runs.filter(isOfKind[one]);
+  const shown = runsOf(kind);
   return (
     <>
       <nav className="tabs runs-tabs" aria-label="Runs shown">
-        {[undefined, ...kinds].map(one => (
+        {kinds.map(one => (
           <Link
-            key={one ?? "all"}
+            key={one}
             to="/projects/$projectId/agents/$agentId/runs/$launchId"
             params={params}
-            search={{ only: one }}
+            search={{ only: one === "all" ? undefined : one }}
             resetScroll={false}
             className="tab"
             aria-current={one === kind ? "page" : undefined}
             activeOptions={{ exact: true, includeSearch: true }}
           >
-            {one ? kindWords[one] : "All"}
+            {kindWords[one]} <span className="quiet">{numberText(runsOf(one).length)}</span>
           </Link>
         ))}
       </nav>
       {shown.length > 0 ? (
         <RunTable runs={shown} params={params} />
       ) : (
-        <EmptyState icon="check" title={noneWords[kind ?? "all"].title}>
-          <p className="quiet">{noneWords[kind ?? "all"].about}</p>
+        <EmptyState icon="check" title={noneWords[kind].title}>
+          <p className="quiet">{noneWords[kind].about}</p>
         </EmptyState>
       )}
     </>

@@ -34,7 +34,7 @@ export function ProjectJudgePage() {
 
 function Judge({ projectId, judge }: { projectId: string; judge: ProjectJudge }) {
   const [choosing, setChoosing] = useState(false);
-  // Once it is saved, the form begins anew from that: without the key that was typed. Reading again leaves it alone.
+  // What the form begins from: reading again leaves it alone, and removing the judge begins another.
   const [begun, setBegun] = useState({ serial: 0, judge });
   const own = judge.source === "project";
   const inherits = judge.source === "environment" && !choosing;
@@ -54,18 +54,24 @@ function Judge({ projectId, judge }: { projectId: string; judge: ProjectJudge })
         <section className="card stack" aria-labelledby="judge-own">
           <h2 id="judge-own">{own ? "Connection" : "A judge for this project"}</h2>
           <JudgeForm
-            key={`${judge.source} ${begun.serial}`}
+            key={begun.serial}
             projectId={projectId}
             judge={own ? begun.judge : judge}
             onSaved={saved => {
               toast("The judge is saved.");
-              setBegun({ serial: begun.serial + 1, judge: saved });
+              setBegun({ ...begun, judge: saved });
               setChoosing(false);
             }}
           />
         </section>
       )}
-      {own && <Removal projectId={projectId} judge={judge} />}
+      {own && (
+        <Removal
+          projectId={projectId}
+          judge={judge}
+          onRemoved={() => setBegun({ ...begun, serial: begun.serial + 1 })}
+        />
+      )}
       <p className="quiet small">
         Prices are under{" "}
         <Link to="/projects/$projectId/settings/prices" params={{ projectId }}>
@@ -140,7 +146,9 @@ export function keyText({ keySet, keyLastFour }: ProjectJudge): string {
   return keyLastFour ? `Ends in ${keyLastFour}` : "Stored";
 }
 
-function Removal({ projectId, judge }: { projectId: string; judge: ProjectJudge }) {
+type RemovalProps = { projectId: string; judge: ProjectJudge; onRemoved: () => void };
+
+function Removal({ projectId, judge, onRemoved }: RemovalProps) {
   const queries = useQueryClient();
   const [asking, setAsking] = useState(false);
   const [busy, setBusy] = useState(false);
@@ -156,6 +164,7 @@ function Removal({ projectId, judge }: { projectId: string; judge: ProjectJudge 
     setAsking(false);
     toast("The judge is removed.");
     await queries.invalidateQueries({ queryKey: projectJudgeQuery(projectId).queryKey });
+    onRemoved();
   };
   return (
     <section className="card stack" aria-labelledby="judge-remove">

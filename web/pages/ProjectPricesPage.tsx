@@ -1,14 +1,12 @@
 // What the models of judges cost: the project's own prices, to be edited, and those that come with the service.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
+import { useRef, useState } from "react";
+import { flushSync } from "react-dom";
+import type { OwnPrice } from "../../src/model/prices.ts";
 import { ask, type Failure } from "../api.ts";
-import {
-  type JudgePrices,
-  judgePricesQuery,
-  type OwnPrice,
-  projectJudgeQuery,
-} from "../queries/project-judge.ts";
+import { moneyText } from "../money.ts";
+import { type JudgePrices, judgePricesQuery, projectJudgeQuery } from "../queries/project-judge.ts";
 import "../styles/judge.css";
 import { Button } from "../ui/Button.tsx";
 import { FailureNotice, Notice } from "../ui/Notice.tsx";
@@ -48,6 +46,7 @@ function Own({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [failure, setFailure] = useState<Failure>();
   const [busy, setBusy] = useState(false);
+  const section = useRef<HTMLElement>(null);
   const changed = JSON.stringify(drafts.map(priceOf)) !== JSON.stringify(own);
 
   const change = (next: DraftPrice[]) => {
@@ -67,15 +66,24 @@ function Own({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
       return toast("The prices are saved.");
     }
     const { issues = [] } = answer.failure;
-    setFaults(new Map(issues.map(({ path, message }) => [path, message])));
+    flushSync(() => setFaults(new Map(issues.map(({ path, message }) => [path, message]))));
+    section.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus();
     if (issues.length === 0) setFailure(answer.failure);
   };
   const add = () => {
     const model = drafts.some(one => one.model === judge?.model) ? "" : (judge?.model ?? "");
-    change([...drafts, draftOf({ model, validFrom: new Date().toISOString().slice(0, 10) })]);
+    flushSync(() =>
+      change([...drafts, draftOf({ model, validFrom: new Date().toISOString().slice(0, 10) })]),
+    );
+    section.current?.querySelector<HTMLElement>("tbody tr:last-child input")?.focus();
+  };
+  const remove = (at: number) => {
+    flushSync(() => change(drafts.toSpliced(at, 1)));
+    // That of the next one, or the one that adds.
+    section.current?.querySelectorAll("button")[at]?.focus();
   };
   return (
-    <section className="card stack" aria-labelledby="prices-own">
+    <section className="card stack" aria-labelledby="prices-own" ref={section}>
       <h2 id="prices-own">This project’s prices</h2>
       <p className="quiet">They come before those below. What was counted before a change stays as it was.</p>
       {drafts.length === 0 ? (
@@ -85,7 +93,7 @@ function Own({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
           </p>
         </EmptyState>
       ) : (
-        <PriceRows drafts={drafts} faults={faults} onChange={change} />
+        <PriceRows drafts={drafts} faults={faults} onChange={change} onRemove={remove} />
       )}
       {faults.size > 0 && (
         <Notice tone="bad" role="alert">
@@ -130,8 +138,12 @@ function BuiltIn({ prices }: { prices: JudgePrices["builtIn"] }) {
                   <th scope="col">Model</th>
                   <th scope="col">Provider</th>
                   <th scope="col">From</th>
-                  <th scope="col">In</th>
-                  <th scope="col">Out</th>
+                  <th scope="col" className="number">
+                    In
+                  </th>
+                  <th scope="col" className="number">
+                    Out
+                  </th>
                 </tr>
               </thead>
               <tbody>
@@ -142,8 +154,12 @@ function BuiltIn({ prices }: { prices: JudgePrices["builtIn"] }) {
                     </th>
                     <td data-label="Provider">{providers[provider].label}</td>
                     <td data-label="From">{validFrom}</td>
-                    <td data-label="In">${inputUsd}</td>
-                    <td data-label="Out">${outputUsd}</td>
+                    <td data-label="In" className="number">
+                      {moneyText(inputUsd)}
+                    </td>
+                    <td data-label="Out" className="number">
+                      {moneyText(outputUsd)}
+                    </td>
                   </tr>
                 ))}
               </tbody>

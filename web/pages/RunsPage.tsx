@@ -116,10 +116,10 @@ function LaunchTable({ launches, params }: LaunchTableProps) {
   const table = useRowKeys("launch");
   return (
     <div className="table-wrap">
-      <table className="table runs-table" ref={table}>
+      <table className="table runs-table runs-launches" ref={table}>
         <thead>
           <tr>
-            <th scope="col">Started</th>
+            <th scope="col">Run</th>
             <th scope="col" className="runs-outcome-column">
               State
             </th>
@@ -150,11 +150,11 @@ function LaunchTable({ launches, params }: LaunchTableProps) {
                   {launchSources[launch.source]}
                 </span>
               </th>
-              <td data-label="State">
+              <td>
                 <LaunchStateBadge launch={launch} />
               </td>
-              <td data-label="Came to">{countsOfLaunch(launch.counts)}</td>
-              <td data-label="Progress">
+              <td>{countsOfLaunch(launch.counts)}</td>
+              <td>
                 <Progress launch={launch} />
               </td>
             </tr>

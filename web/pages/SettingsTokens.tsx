@@ -3,12 +3,12 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { AccessTokenForm } from "../forms/AccessTokenForm.tsx";
 import { ConfirmDialog } from "../forms/ConfirmDialog.tsx";
+import { ShownOnce } from "../forms/ShownOnce.tsx";
 import { keyStates } from "../labels.ts";
 import { accessTokensQuery } from "../queries/access-tokens.ts";
 import type { AccessToken, CreatedAccessToken } from "../shapes.ts";
 import { Badge } from "../ui/Badge.tsx";
 import { Button } from "../ui/Button.tsx";
-import { Copy } from "../ui/Copy.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { EmptyState, Loaded, MorePages } from "../ui/State.tsx";
 import { DayTime, RelativeTime } from "../ui/Time.tsx";
@@ -68,7 +68,15 @@ export function SettingsTokens() {
           <AccessTokenForm onDone={token => setOpen({ what: "made", token })} />
         </Dialog>
       )}
-      {open?.what === "made" && <MadeToken made={open.token} onClose={close} />}
+      {open?.what === "made" && (
+        <ShownOnce
+          noun="access token"
+          name={open.token.name}
+          secret={open.token.token}
+          environment={`SVC_TOKEN=${open.token.token}\n`}
+          onClose={close}
+        />
+      )}
       {open?.what === "revoke" && (
         <ConfirmDialog
           title="Revoke access token"
@@ -97,7 +105,9 @@ function TokenCard({ token, onRevoke }: { token: AccessToken; onRevoke: () => vo
   return (
     <li className="card line line-apart">
       <div className="stack-tight">
-        <h3 className="break">{token.name}</h3>
+        <h3>
+          <bdi>{token.name}</bdi>
+        </h3>
         <p className="line small">
           <code>{token.masked}</code>
           <Badge word={keyStates[token.status]} />
@@ -125,34 +135,5 @@ function TokenCard({ token, onRevoke }: { token: AccessToken; onRevoke: () => vo
         Revoke
       </Button>
     </li>
-  );
-}
-
-function MadeToken({ made, onClose }: { made: CreatedAccessToken; onClose: () => void }) {
-  return (
-    <Dialog
-      title={`Your access token “${made.name}”`}
-      about="This is the only time it is shown: it is not kept, only a hash of it."
-      dismissible={false}
-      onClose={onClose}
-    >
-      <textarea
-        className="input secret mono"
-        aria-label="The access token"
-        readOnly
-        rows={2}
-        value={made.token}
-        onFocus={event => event.currentTarget.select()}
-      />
-      <div className="line">
-        <Copy text={made.token} look="main">
-          Copy
-        </Copy>
-        <Copy text={`SVC_TOKEN=${made.token}\n`}>Copy as environment</Copy>
-      </div>
-      <div className="line line-end">
-        <Button onClick={onClose}>I’ve stored it</Button>
-      </div>
-    </Dialog>
   );
 }

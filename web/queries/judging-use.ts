@@ -1,15 +1,16 @@
 // What judging an agent has taken, by day and by test case.
 import { queryOptions } from "@tanstack/react-query";
+import type { JudgeUse } from "../../src/model/prices.ts";
 import { read } from "../api.ts";
-import type { JudgeUse } from "./project-judge.ts";
+import type { JudgeDay } from "./project-judge.ts";
 
 /**
  * Days are of UTC, YYYY-MM-DD, the oldest first; those on which nothing was asked are left out. Tests, the dearest
  * first, share what calls took.
  */
 export type Judging = {
-  days: (JudgeUse & { day: string })[];
-  tests: (Omit<JudgeUse, "calls" | "cached"> & { testId: string; name: string })[];
+  days: JudgeDay[];
+  tests: (JudgeUse & { testId: string; name: string })[];
 };
 
 const dayMs = 86_400_000;

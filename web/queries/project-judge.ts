@@ -1,6 +1,7 @@
 // Who judges a project's traces, what its models cost, and how much of an agent is judged.
 import { queryOptions } from "@tanstack/react-query";
 import type { JudgeMode, JudgeProvider } from "../../src/model/judge-call.ts";
+import type { JudgeUse, OwnPrice, Price } from "../../src/model/prices.ts";
 import { read } from "../api.ts";
 
 /** `source` null: no judge is configured. `url` null: the provider's own address, or that of the environment's. */
@@ -39,10 +40,7 @@ export const projectJudgeQuery = (projectId: string) =>
     queryFn: ({ signal }) => read<ProjectJudge>(`/api/projects/${projectId}/judge`, signal),
   });
 
-/** US dollars per million tokens, from a day of UTC on. */
-export type OwnPrice = { model: string; validFrom: string; inputUsd: number; outputUsd: number };
-
-export type JudgePrices = { own: OwnPrice[]; builtIn: (OwnPrice & { provider: JudgeProvider })[] };
+export type JudgePrices = { own: OwnPrice[]; builtIn: Price[] };
 
 export const judgePricesQuery = (projectId: string) =>
   queryOptions({
@@ -50,21 +48,15 @@ export const judgePricesQuery = (projectId: string) =>
     queryFn: ({ signal }) => read<JudgePrices>(`/api/projects/${projectId}/judge/prices`, signal),
   });
 
-export type JudgeUse = {
-  calls: number;
-  cached: number;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: number;
-  unpricedTokens: number;
-};
+/** What the calls of a day of UTC came to; `cached` are questions that needed none. */
+export type JudgeDay = JudgeUse & { day: string; calls: number; cached: number };
 
 export type JudgeSettings = {
   /** In 0..1. */
   sampling: number;
   budgetUsd: number | null;
   budgetTokens: number | null;
-  today: JudgeUse & { day: string };
+  today: JudgeDay;
 };
 
 export const judgeSettingsQuery = (agentId: string) =>

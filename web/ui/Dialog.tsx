@@ -1,6 +1,6 @@
 // A dialog over the page: it takes the focus, keeps it, and gives it back.
 import { Dialog as Base } from "@base-ui/react/dialog";
-import { type ReactNode, useRef } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { Button } from "./Button.tsx";
 
 export type DialogProps = {
@@ -20,6 +20,7 @@ export type DialogProps = {
 /** Open while it is rendered. */
 export function Dialog({ title, about, onClose, dismissible = true, drawer, alert, children }: DialogProps) {
   const popup = useRef<HTMLDivElement>(null);
+  const [opener] = useState(() => document.activeElement as HTMLElement | null);
   return (
     <Base.Root
       open
@@ -35,6 +36,11 @@ export function Dialog({ title, about, onClose, dismissible = true, drawer, aler
         <Base.Popup
           ref={popup}
           initialFocus={() => popup.current?.querySelector<HTMLElement>("input, textarea") ?? true}
+          finalFocus={() => {
+            // Gone with what was done, and not with a dialog that this one follows.
+            const isGone = opener?.isConnected === false && opener.closest("[role$=dialog]") === null;
+            return isGone ? document.getElementById("main") : true;
+          }}
           className={drawer ? "dialog drawer" : "dialog"}
           role={alert ? "alertdialog" : "dialog"}
         >

@@ -19,7 +19,9 @@ export function Page({ title, part, actions, about, children }: PageProps) {
       <Title text={part === undefined ? title : `${part} · ${title}`} />
       <header className="page-top">
         <div className="stack-tight">
-          <h1>{title}</h1>
+          <h1>
+            <bdi>{title}</bdi>
+          </h1>
           {about && <p className="quiet">{about}</p>}
         </div>
         {actions && <div className="line">{actions}</div>}

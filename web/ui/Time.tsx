@@ -52,17 +52,12 @@ export function ClockTime({ at }: { at: string }) {
 }
 
 /** "next try at 14:05, in 42 s", and once it is past "next try now". */
-export function NextTry({ at, brief = false }: { at: string; brief?: boolean }) {
+export function NextTry({ at }: { at: string }) {
   const left = Date.parse(at) - useNow(1_000);
   if (left <= 0) return <>next try now</>;
   return (
     <>
-      next try at <ClockTime at={at} />
-      {!brief && (
-        <>
-          , in <span className="figures">{remainingText(left)}</span>
-        </>
-      )}
+      next try at <ClockTime at={at} />, in <span className="figures">{remainingText(left)}</span>
     </>
   );
 }

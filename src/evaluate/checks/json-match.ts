@@ -2,8 +2,8 @@
 import { attributeOf } from "../../model/conversation.ts";
 import type { Span } from "../../model/trace.ts";
 import { deepEqual } from "../equality.ts";
-import { excerpt, quote } from "../excerpt.ts";
-import { type CheckOf, evidenceMax } from "../finding.ts";
+import { evidenceMax, excerpt, quote } from "../excerpt.ts";
+import type { CheckOf } from "../finding.ts";
 import { findHolders } from "../targets.ts";
 import { placeOf, type TraceView } from "../trace-view.ts";
 

@@ -3,8 +3,8 @@ import type { AssertionOf } from "../../model/assertion.ts";
 import { attributeOf } from "../../model/conversation.ts";
 import type { Span } from "../../model/trace.ts";
 import { anyOf, distinct, type Try } from "../any-of.ts";
-import { excerpt, quote } from "../excerpt.ts";
-import { type CheckOf, type Context, evidenceMax, questionKey } from "../finding.ts";
+import { evidenceMax, excerpt, quote } from "../excerpt.ts";
+import { type CheckOf, type Context, questionKey } from "../finding.ts";
 import { findHolders } from "../targets.ts";
 import { placeOf } from "../trace-view.ts";
 

@@ -4,8 +4,8 @@ import { compilePattern } from "../../model/pattern.ts";
 import type { Match } from "../../model/run.ts";
 import type { FoundText } from "../../model/trace.ts";
 import { anyOf, type Try } from "../any-of.ts";
-import { excerpt, passage, quote } from "../excerpt.ts";
-import { type CheckOf, type Context, evidenceMax, questionKey } from "../finding.ts";
+import { evidenceMax, excerpt, passage, quote } from "../excerpt.ts";
+import { type CheckOf, type Context, questionKey } from "../finding.ts";
 import { findTexts } from "../targets.ts";
 import { placeOfText } from "../trace-view.ts";
 

@@ -3,8 +3,8 @@ import type { Check } from "../../model/run.ts";
 import type { ToolCall } from "../../model/trace.ts";
 import { argumentDifferences, argumentsMatch, TooMuchToCompare } from "../arguments.ts";
 import { isInRange, rangeText } from "../call-range.ts";
-import { excerpt, quote, quoteSome } from "../excerpt.ts";
-import { type CheckOf, evidenceMax, type Finding } from "../finding.ts";
+import { evidenceMax, excerpt, quote, quoteSome } from "../excerpt.ts";
+import type { CheckOf, Finding } from "../finding.ts";
 
 export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
   const { expected_name, expected_arguments, arguments_mode, min, max } = assertion;

@@ -55,7 +55,7 @@ type ChoiceProps = {
 
 function Choice({ label, of, chosen, to, search, params }: ChoiceProps) {
   return (
-    <nav className="segments" aria-label={label}>
+    <nav className="options" aria-label={label}>
       {Object.entries(of).map(([value, text]) => (
         <Link
           key={value}

@@ -23,7 +23,7 @@ export function Totals({ total, noun, addressOf, testId }: TotalsProps) {
   const { counts, passRate, runs = totalOf(total), durationMs, tokens } = total;
   const judged = counts.passed + counts.failed;
   return (
-    <dl className="figures" ref={follow}>
+    <dl className="totals" ref={follow}>
       <Figure word="Pass rate" note={`${numberText(counts.passed)} of ${numberText(judged)}`}>
         {rateText(passRate)}
       </Figure>

@@ -40,6 +40,12 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
   const saving = useSubmit<ProjectJudge>({
     send: fields => ask("PUT", `/api/projects/${projectId}/judge`, { body: documentOf(fields) }),
     done: saved => {
+      // What was said of the key is done, and what was typed is not kept here either.
+      for (const input of element.current!.querySelectorAll("input")) {
+        if (input.name === "apiKey") input.value = "";
+        if (input.name === "removesKey") input.checked = false;
+      }
+      trial.clear();
       queries.setQueryData(projectJudgeQuery(projectId).queryKey, saved);
       onSaved(saved);
     },

@@ -1,6 +1,6 @@
 // Prices as they are typed, a row each, with every fault at its field.
 import { useId } from "react";
-import type { OwnPrice } from "../../queries/project-judge.ts";
+import type { OwnPrice } from "../../../src/model/prices.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Fault } from "../../ui/Field.tsx";
 
@@ -45,9 +45,10 @@ type PriceRowsProps = {
   /** By path, as in `prices[1].validFrom`. */
   faults: ReadonlyMap<string, string>;
   onChange: (drafts: DraftPrice[]) => void;
+  onRemove: (at: number) => void;
 };
 
-export function PriceRows({ drafts, faults, onChange }: PriceRowsProps) {
+export function PriceRows({ drafts, faults, onChange, onRemove }: PriceRowsProps) {
   const id = useId();
   return (
     <div className="table-wrap judge-prices">
@@ -95,7 +96,7 @@ export function PriceRows({ drafts, faults, onChange }: PriceRowsProps) {
                   small
                   icon="trash"
                   aria-label={`Remove price ${at + 1}`}
-                  onClick={() => onChange(drafts.filter(one => one !== draft))}
+                  onClick={() => onRemove(at)}
                 />
               </td>
             </tr>

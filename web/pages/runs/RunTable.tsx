@@ -71,30 +71,29 @@ function RunRow({ run, params, by }: RunRowProps) {
           {by === "test" ? <bdi>{run.testName}</bdi> : <RelativeTime at={run.createdAt} />}
         </Link>
       </th>
-      <td data-label="Outcome">
-        <span className="runs-cell">
+      <td>
+        <span className="runs-cell-line">
           <RunOutcome run={run} />
           <Compared run={run} />
         </span>
       </td>
-      <td data-label="Reason">
+      <td>
         <span className="runs-cell">
           <span className="break">
             <Reason run={run} />
           </span>
-          {run.notices.includes("no_trace_arrived") && (
-            <span className="runs-under">The agent sent no trace of it.</span>
-          )}
           {run.testDeleted && <span className="runs-under">The test case is deleted.</span>}
         </span>
       </td>
-      <td data-label="Turns">
-        <span className="runs-cell">
+      <td>
+        <span className="runs-cell-line">
           {run.turnsEnded === run.turnCount
             ? counted(run.turnCount, "turn")
             : `${run.turnsEnded} of ${counted(run.turnCount, "turn")}`}
           {startedAt && finishedAt && (
-            <span className="runs-under">{durationText(Date.parse(finishedAt) - Date.parse(startedAt))}</span>
+            <span className="quiet small">
+              {durationText(Date.parse(finishedAt) - Date.parse(startedAt))}
+            </span>
           )}
         </span>
       </td>

@@ -59,12 +59,12 @@ function TurnItem(props: TurnItemProps) {
           {ms !== null && <span>{durationText(ms)}</span>}
         </span>
       </h3>
-      <div>
-        <h4 className="runs-who">Sent</h4>
+      <div className="runs-said">
+        <h4>Sent</h4>
         <LongText text={input} label={`What was sent in turn ${turn.turn}`} />
       </div>
-      <div className="stack-tight">
-        <h4 className="runs-who">Reply</h4>
+      <div className="runs-said">
+        <h4>Reply</h4>
         {ms === null && isOpen && (
           <Badge word={{ text: "Waiting for the reply", icon: "spin", tone: "info" }} />
         )}

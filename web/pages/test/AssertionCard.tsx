@@ -3,12 +3,12 @@ import { memo, useId, useState } from "react";
 import type { AssertionType } from "../../../src/model/assertion.ts";
 import { checkTypes } from "../../labels.ts";
 import { Badge } from "../../ui/Badge.tsx";
-import { Button } from "../../ui/Button.tsx";
 import { Choices, Fault } from "../../ui/Field.tsx";
 import { AssertionFields } from "./AssertionFields.tsx";
 import { assertionTypes, isAssertionType } from "./assertion-types.ts";
 import { type Doc, isRecord } from "./document.ts";
 import { TextLine } from "./fields.tsx";
+import { RowTools } from "./RowTools.tsx";
 import { useFaultOf, useTold } from "./told.ts";
 
 type CardProps = {
@@ -35,7 +35,6 @@ export const AssertionCard = memo(function AssertionCard(props: CardProps) {
   const type = isRecord(assertion) ? assertion["type"] : undefined;
   const known = isRecord(assertion) && isAssertionType(type);
   const name = `${at + 1}. ${known ? checkTypes[type] : "Unknown type"}`;
-  const move = (by: -1 | 1) => change({ kind: "move", at, by });
   return (
     <li className="card stack editor-card" aria-labelledby={headingId} data-key={identity} data-path={path}>
       <div className="line line-apart">
@@ -43,40 +42,14 @@ export const AssertionCard = memo(function AssertionCard(props: CardProps) {
           <h3 id={headingId}>{name}</h3>
           {arrived && <Badge word={{ text: "New, from the trace", icon: "plus", tone: "info" }} />}
         </div>
-        <div className="line editor-tools">
-          <Button
-            look="plain"
-            small
-            icon="up"
-            aria-label={`Move ${name} up`}
-            data-part="up"
-            busy={at === 0}
-            onClick={() => move(-1)}
-          />
-          <Button
-            look="plain"
-            small
-            icon="chevron"
-            aria-label={`Move ${name} down`}
-            data-part="down"
-            busy={isLast}
-            onClick={() => move(1)}
-          />
-          <Button
-            look="plain"
-            small
-            icon="copy"
-            aria-label={`Duplicate ${name}`}
-            onClick={() => change({ kind: "copy", at })}
-          />
-          <Button
-            look="plain"
-            small
-            icon="trash"
-            aria-label={`Remove ${name}`}
-            onClick={() => onRemove(at, assertion)}
-          />
-        </div>
+        <RowTools
+          name={name}
+          isFirst={at === 0}
+          isLast={isLast}
+          onMove={by => change({ kind: "move", at, by })}
+          onCopy={() => change({ kind: "copy", at })}
+          onRemove={() => onRemove(at, assertion)}
+        />
       </div>
       {known ? (
         <Known {...props} assertion={assertion} type={type} path={path} />

@@ -7,6 +7,7 @@ import { toast } from "../../ui/Toast.tsx";
 import { criteriaMax, splitCriteria } from "./criteria-text.ts";
 import type { Doc } from "./document.ts";
 import { TextBlock } from "./fields.tsx";
+import { RowTools } from "./RowTools.tsx";
 import { thresholdText } from "./threshold.ts";
 import { useFaultOf, useTold } from "./told.ts";
 
@@ -32,7 +33,7 @@ export function Criteria({ path, value, onValue }: CriteriaProps) {
     toast(`Split into ${parts.length} criteria.`, { label: "Undo", run: () => onValue(value) });
   };
   return (
-    <fieldset className="criteria" ref={group} aria-describedby={`${id}-hint`}>
+    <fieldset className="criteria-fields" ref={group} aria-describedby={`${id}-hint`}>
       <legend>Criteria</legend>
       <div id={`${id}-hint`} className="field-hint">
         Each is a question that the reply answers with yes or no. Up to {criteriaMax}, each judged by itself.
@@ -41,7 +42,6 @@ export function Criteria({ path, value, onValue }: CriteriaProps) {
         {list.map((criterion, at) => {
           const room = criteriaMax - list.length + 1;
           const parts = typeof criterion === "string" && room > 1 ? splitCriteria(criterion, room) : [];
-          const name = `criterion ${at + 1}`;
           return (
             <li key={at} className="criteria-row" data-row={at}>
               <TextBlock
@@ -52,36 +52,16 @@ export function Criteria({ path, value, onValue }: CriteriaProps) {
                 onValue={next => (several ? onValue(list.with(at, next)) : onValue(next))}
               />
               {list.length > 1 && (
-                <div className="line editor-tools">
-                  <Button
-                    look="plain"
-                    small
-                    icon="up"
-                    aria-label={`Move ${name} up`}
-                    data-part="up"
-                    busy={at === 0}
-                    onClick={() => moved(at, -1)}
-                  />
-                  <Button
-                    look="plain"
-                    small
-                    icon="chevron"
-                    aria-label={`Move ${name} down`}
-                    data-part="down"
-                    busy={at === list.length - 1}
-                    onClick={() => moved(at, 1)}
-                  />
-                  <Button
-                    look="plain"
-                    small
-                    icon="trash"
-                    aria-label={`Remove ${name}`}
-                    onClick={() => {
-                      write(list.toSpliced(at, 1));
-                      goTo(Math.min(at, list.length - 2), "text");
-                    }}
-                  />
-                </div>
+                <RowTools
+                  name={`criterion ${at + 1}`}
+                  isFirst={at === 0}
+                  isLast={at === list.length - 1}
+                  onMove={by => moved(at, by)}
+                  onRemove={() => {
+                    write(list.toSpliced(at, 1));
+                    goTo(Math.min(at, list.length - 2), "text");
+                  }}
+                />
               )}
               {parts.length > 1 && (
                 <div className="line">

@@ -23,7 +23,7 @@ export function TryScenario({ scenario, control }: TryScenarioProps) {
   const isBusy = trial.step === "estimating" || trial.step === "asking";
   const isOutdated = trial.step !== "none" && trial.scenario !== text;
   return (
-    <section className="card stack" aria-labelledby={tryScenarioId}>
+    <section className="card stack" aria-labelledby={tryScenarioId} tabIndex={-1}>
       <div className="stack-tight">
         <h2 id={tryScenarioId} tabIndex={-1}>
           Scenario on recent inputs
@@ -128,7 +128,7 @@ function Summary({ trial, onGo }: { trial: ScenarioTrial; onGo: () => void }) {
 }
 
 function Unavailable({ unavailable }: { unavailable: NonNullable<ScenarioTrial["unavailable"]> }) {
-  return <Notice tone="warn">The judge answers nothing at present: {unavailable.reason}</Notice>;
+  return <Notice tone="warn">The judge cannot be asked at present. {unavailable.reason}</Notice>;
 }
 
 /** What was not looked at, and why. */

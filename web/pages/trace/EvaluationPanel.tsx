@@ -111,7 +111,7 @@ export function EvaluationPanel(props: EvaluationPanelProps) {
               onGo={goFailed}
             />
             {shown.length === 0 && <p>Everything that was judged passed.</p>}
-            <ul className="tests" aria-label="Tests that ran">
+            <ul className="judged-tests" aria-label="Tests that ran">
               {inView.map(({ result, checks }) => (
                 <TestItem
                   key={result.testId}

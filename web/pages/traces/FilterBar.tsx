@@ -73,14 +73,14 @@ export function FilterBar({ agentId, search, onChange, searchBox, children }: Fi
       {set.length > 0 && (
         <ul className="chips" aria-label="Filters in force">
           {set.map(({ filter, text }) => (
-            <li key={filter.label} className="chip">
+            <li key={filter.label} className="chosen-filter">
               <Popover
                 look="plain"
                 small
                 title={filter.label}
                 panel={close => <FilterEditor {...{ agentId, filter, search, onChange, close }} />}
               >
-                <span className="chip-text">
+                <span className="chosen-text">
                   <span className="quiet">{filter.label}:</span> <bdi>{text}</bdi>
                 </span>
               </Popover>

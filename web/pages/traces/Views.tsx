@@ -77,7 +77,7 @@ export function ViewsPopover({ agentId, search }: { agentId: string; search: Tra
         </>
       )}
     >
-      <bdi className="chip-text">{shown?.name ?? "Views"}</bdi>
+      <bdi className="chosen-text">{shown?.name ?? "Views"}</bdi>
     </Popover>
   );
 }

@@ -72,9 +72,9 @@ export function RunCell({ row: { run, kind }, hasJudge }: { row: TraceRow; hasJu
     return (
       <>
         <Badge word={runStates.waiting} />
-        <span className="quiet small" title={run.waiting.reason}>
+        <bdi className="quiet small" title={run.waiting.reason}>
           <NextTry at={run.waiting.nextTryAt} />
-        </span>
+        </bdi>
       </>
     );
   }
@@ -84,7 +84,7 @@ export function RunCell({ row: { run, kind }, hasJudge }: { row: TraceRow; hasJu
       {verdict && counts ? (
         <>
           <Badge word={outcomes[verdict]} />
-          <span className="count quiet small">
+          <span className="row-count quiet small">
             {counts[verdict]} of {sum(counts)}
           </span>
           <span className="unseen">, {countsText(counts)}</span>
@@ -120,7 +120,7 @@ function Stated({ word, more }: { word: Word; more?: string | null | undefined }
 
 function Countdown({ to }: { to: string }) {
   const left = Date.parse(to) - useNow(1_000);
-  return <span className="count quiet small">{left > 0 ? `in ${remainingText(left)}` : "due now"}</span>;
+  return <span className="row-count quiet small">{left > 0 ? `in ${remainingText(left)}` : "due now"}</span>;
 }
 
 const sum = (counts: Record<string, number>) => Object.values(counts).reduce((total, one) => total + one, 0);

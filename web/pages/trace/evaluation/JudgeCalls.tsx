@@ -1,7 +1,7 @@
 // Every call of the judge that a run made: when, how it ended, what it took, and on demand what was said.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { JudgeCallState, JudgeMode } from "../../../../src/model/judge-call.ts";
+import type { JudgeCallState } from "../../../../src/model/judge-call.ts";
 import { durationText, numberText } from "../../../format.ts";
 import { counted, type Word } from "../../../labels.ts";
 import { moneyText, usedText } from "../../../money.ts";
@@ -14,6 +14,7 @@ import { Copy } from "../../../ui/Copy.tsx";
 import { Dialog } from "../../../ui/Dialog.tsx";
 import { LongText } from "../../../ui/LongText.tsx";
 import { Loaded } from "../../../ui/State.tsx";
+import { modes, providers } from "../../project/providers.ts";
 import { Long } from "./Value.tsx";
 
 const kinds: Record<JudgeCall["kind"], string> = { route: "Routing", semantic: "Semantic checks" };
@@ -27,22 +28,15 @@ const states: Record<JudgeCallState, Word> = {
   aborted: { text: "Broken off", icon: "skip" },
 };
 
-const modes: Record<JudgeMode, string> = {
-  json_schema: "JSON schema",
-  tool: "tool call",
-  json_object: "JSON object",
-  text: "plain text",
-};
-
 type JudgedRun = Pick<RunDetail, "id" | "judging">;
 
 export function JudgeCalls({ run }: { run: JudgedRun }) {
   const [open, setOpen] = useState(false);
   if (!run.judging) return null;
   return (
-    <details className="judging" onToggle={event => setOpen(event.currentTarget.open)}>
+    <details className="calls-fold" onToggle={event => setOpen(event.currentTarget.open)}>
       <summary>
-        <span className="judging-title">Calls of the judge</span>{" "}
+        <span className="calls-title">Calls of the judge</span>{" "}
         <span className="quiet small">{sumText(run.judging)}</span>
       </summary>
       {open && <Calls run={run} count={run.judging.calls} />}
@@ -83,7 +77,7 @@ function Calls({ run, count }: { run: JudgedRun; count: number }) {
   );
 }
 
-/** The how-manieth in a row this is that asks about the same, as far as the calls before were put off. */
+/** Which try this is: one more than calls of its kind were put off just before it. */
 function triesOf(calls: JudgeCall[], at: number): number {
   const { kind } = calls[at]!;
   const before = calls.slice(0, at).filter(call => call.kind === kind);
@@ -114,7 +108,7 @@ function Call({ call, tries, onShow }: { call: JudgeCall; tries: number; onShow:
         </p>
       )}
       <p className="quiet small">
-        <code>{model}</code> of {provider} · prompt {promptVersion} · by {modes[mode]}
+        <code>{model}</code> · {providers[provider].label} · prompt {promptVersion} · {modes[mode]}
         {tokens > 0 && ` · ${usedText(call)}`}
         {tokens > 0 && ` · ${costUsd === null ? "price unknown" : moneyText(costUsd)}`}
       </p>

@@ -38,7 +38,7 @@ function Group({ tests, heading, nowOf }: { tests: NotRunTest[]; heading: string
   return (
     <section className="not-run" aria-label={heading}>
       <h3>{heading}</h3>
-      <ul className="tests">
+      <ul className="judged-tests">
         {shown.map(test => (
           <li key={test.testId} className="test">
             <Item test={test} now={nowOf(test.testId)} />

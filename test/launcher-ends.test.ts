@@ -1,0 +1,292 @@
+// Whatever happens to a run, an agent, a worker or the database meanwhile, each run ends once and nothing is sent twice.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, test } from "node:test";
+import pino from "pino";
+import { openDatabase } from "../src/store/db.ts";
+import { cancelLaunch, findLaunch, listRunsOfLaunch } from "../src/store/launches.ts";
+import { beginTurn, claimManualRuns, workerStopped } from "../src/store/manual-runs.ts";
+import { listTurns } from "../src/store/run-turns.ts";
+import { startCuttingProxy } from "./store/cutting-proxy.ts";
+import { makeSender, makeTestCase } from "./store/make-write.ts";
+import { eventually } from "./support/eventually.ts";
+import { openLaunching, unaskedJudge } from "./support/launching.ts";
+
+const launching = await openLaunching();
+const { db, other, agentOf, startLauncher, launch, ended } = launching;
+after(() => launching.close());
+
+test("no more runs of an agent are under way than it bears, whoever runs them", async () => {
+  const sender = await makeSender(db);
+  const waiting: (() => void)[] = [];
+  const agent = await agentOf((_, response) => {
+    waiting.push(() => response.end("ok"));
+    // The third may come only once one of two has ended.
+    if (waiting.length === 2) for (const release of waiting.splice(0)) release();
+  });
+  const launchers = [startLauncher(agent), startLauncher(agent)];
+  const tests = await Promise.all([1, 2, 3, 4, 5, 6].map(() => makeTestCase(db, sender.agentId)));
+  const { counts } = await ended(await launch(sender.agentId, ...tests));
+  for (const { stop } of launchers) await stop();
+  assert.deepEqual([counts.passed, agent.asked.length, agent.crowd], [6, 6, 2]);
+});
+
+test("a cancelled launch begins nothing more and gives up what is under way", async () => {
+  const sender = await makeSender(db);
+  const begun = Promise.withResolvers<void>();
+  const agent = await agentOf(() => begun.resolve());
+  const { stop } = startLauncher(agent, { concurrency: 1 });
+  const tests = [await makeTestCase(db, sender.agentId), await makeTestCase(db, sender.agentId)];
+  const launchId = await launch(sender.agentId, ...tests);
+  await begun.promise;
+  assert.equal((await cancelLaunch(db, launchId)).length, 1, "the one that had not begun");
+  const { state, counts } = await ended(launchId);
+  assert.deepEqual([state, counts.cancelled, agent.asked.length], ["cancelled", 2, 1]);
+  assert.deepEqual(await cancelLaunch(db, launchId), [], "once more changes nothing");
+  await stop();
+});
+
+test("a launch that is cancelled while a trace is waited for ends at once, and makes none", async () => {
+  const sender = await makeSender(db);
+  const agent = await agentOf((_, response) => void response.end("ok"));
+  const { stop } = startLauncher(agent, { waitMs: 60_000 });
+  const launchId = await launch(sender.agentId, await makeTestCase(db, sender.agentId));
+  await eventually(async () => {
+    const [run] = await listRunsOfLaunch(db, launchId);
+    assert.equal((await listTurns(db, [run!.id])).get(run!.id)?.[0]?.text, "ok");
+  });
+  await cancelLaunch(db, launchId);
+  const { state, runs } = await ended(launchId);
+  await stop();
+  const [turn] = runs[0]!.turns;
+  assert.deepEqual(
+    [state, runs[0]?.state, turn?.arrived, turn?.traceId],
+    ["cancelled", "cancelled", null, null],
+  );
+  assert.equal((await db.pool.query("select from traces where agent_id = $1", [sender.agentId])).rowCount, 0);
+});
+
+test("a test that is deleted while it runs is judged as it was", async () => {
+  const sender = await makeSender(db);
+  const test = await makeTestCase(db, sender.agentId);
+  const agent = await agentOf(async (_, response) => {
+    await db.pool.query("delete from test_cases where id = $1", [test.id]);
+    response.end("ok");
+  });
+  const { stop } = startLauncher(agent);
+  const { runs } = await ended(await launch(sender.agentId, test));
+  await stop();
+  assert.deepEqual([runs[0]?.verdict, runs[0]?.testDeleted], ["passed", true]);
+});
+
+test("an agent that is deleted while it is called takes its launch along, and nobody else's", async () => {
+  const [gone, staying] = [await makeSender(db), await makeSender(db)];
+  const agent = await agentOf(async (_, response) => {
+    await db.pool.query("delete from agents where id = $1", [gone.agentId]);
+    response.end("ok");
+  });
+  const logged: string[] = [];
+  const { stop } = startLauncher(agent, {
+    log: pino({ level: "warn" }, { write: line => void logged.push(line) }),
+  });
+  const launchId = await launch(gone.agentId, await makeTestCase(db, gone.agentId));
+  await eventually(async () => assert.equal(await findLaunch(db, launchId), undefined));
+  const { state } = await ended(await launch(staying.agentId, await makeTestCase(db, staying.agentId)));
+  await stop();
+  assert.equal(state, "completed");
+  assert.deepEqual(logged, []);
+});
+
+test("an agent that nobody knows how to call ends the run as an error that says so", async () => {
+  const sender = await makeSender(db);
+  const { stop } = startLauncher({ call: () => assert.fail("called") }, { callable: false });
+  const { state, runs } = await ended(await launch(sender.agentId, await makeTestCase(db, sender.agentId)));
+  await stop();
+  assert.equal(state, "completed");
+  assert.equal(runs[0]?.error, "This agent has no connection. Make one.");
+});
+
+/** A run in the hands of a worker that is heard of no more. */
+async function abandoned(agentId: string, { sent }: { sent: boolean }): Promise<string> {
+  const launchId = await launch(agentId, await makeTestCase(db, agentId));
+  const lease = randomUUID();
+  const bounds = { lease, leaseMs: 30_000, runsMax: 1, concurrency: new Map([[agentId, 1]]) };
+  const [run] = await claimManualRuns(db, bounds);
+  const turn = { turn: 1, input: "Hello", requestId: `run-${lease}`, w3cTraceId: lease.replaceAll("-", "") };
+  const nothing = { status: null, ms: null, text: null, error: null, arrived: null, traceId: null };
+  if (sent) {
+    await beginTurn(db, { lease, run: run! }, { ...turn, ...nothing, startedAt: new Date().toISOString() });
+  }
+  await db.pool.query("update runs set lease_until = now() - interval '1 second' where lease = $1", [lease]);
+  return launchId;
+}
+
+test("a run whose worker died after it had sent something is never sent again", async () => {
+  const sender = await makeSender(db);
+  const launchId = await abandoned(sender.agentId, { sent: true });
+  const { stop } = startLauncher({ call: () => assert.fail("called") });
+  const { state, runs } = await ended(launchId);
+  await stop();
+  assert.deepEqual([state, runs[0]?.state, runs[0]?.error], ["completed", "error", workerStopped]);
+});
+
+test("a run whose worker died before it had sent anything is taken up again", async () => {
+  const sender = await makeSender(db);
+  const launchId = await abandoned(sender.agentId, { sent: false });
+  const agent = await agentOf((_, response) => void response.end("ok"));
+  const { stop } = startLauncher(agent);
+  const { runs } = await ended(launchId);
+  await stop();
+  assert.deepEqual([runs[0]?.verdict, runs[0]?.attempts, agent.asked.length], ["passed", 2, 1]);
+});
+
+test("a launcher whose leases ran out while the database was away goes on with what nobody took over", async () => {
+  const sender = await makeSender(db);
+  const begun = Promise.withResolvers<() => void>();
+  const agent = await agentOf((_, response) => begun.resolve(() => response.end("ok")));
+  const { launcher, stop } = startLauncher(agent);
+  const launchId = await launch(sender.agentId, await makeTestCase(db, sender.agentId));
+  const answer = await begun.promise;
+  await db.pool.query("update runs set lease_until = now() - interval '1 minute' where launch_id = $1", [
+    launchId,
+  ]);
+  launcher.wake();
+  await eventually(async () => {
+    const { rowCount } = await db.pool.query(
+      "select from runs where launch_id = $1 and lease_until < now()",
+      [launchId],
+    );
+    assert.equal(rowCount, 0);
+  });
+  answer();
+  const { runs } = await ended(launchId);
+  await stop();
+  assert.deepEqual([runs[0]?.state, runs[0]?.verdict, runs[0]?.error], ["completed", "passed", null]);
+});
+
+test("after an outage of the database those that others have in hand get the time of a lease to be heard of", async t => {
+  const proxy = await startCuttingProxy(launching.url);
+  const over = openDatabase(proxy.url);
+  t.after(async () => {
+    await over.close();
+    await proxy.close();
+  });
+  const sender = await makeSender(db);
+  const held = await abandoned(sender.agentId, { sent: true });
+  const agent = await agentOf((_, response) => void response.end("ok"));
+  proxy.loseAnswerTo("recursive waiting");
+  let now = Date.now();
+  const { stop } = startLauncher(agent, { over, now: () => now });
+  assert.equal((await ended(held)).runs[0]?.error, workerStopped, "what ran out before is ended");
+  await eventually(async () => assert.equal(proxy.lost, 1));
+  const other = await abandoned(sender.agentId, { sent: true });
+  const { state } = await ended(await launch(sender.agentId, await makeTestCase(db, sender.agentId)));
+  assert.deepEqual([state, (await findLaunch(db, other))?.state], ["completed", "running"]);
+  now += 30_000;
+  assert.equal((await ended(other)).runs[0]?.error, workerStopped);
+  await stop();
+});
+
+for (const statement of [
+  "insert into run_turns",
+  "update run_turns",
+  "insert_traces",
+  "update runs set state = 'completed'",
+]) {
+  test(`a database that goes away at “${statement}” is waited for, and nothing is sent or stored twice`, async t => {
+    const proxy = await startCuttingProxy(launching.url);
+    const over = openDatabase(proxy.url);
+    t.after(async () => {
+      await over.close();
+      await proxy.close();
+    });
+    const sender = await makeSender(db);
+    const agent = await agentOf((_, response) => void response.end("ok"));
+    const { stop } = startLauncher(agent, { over });
+    const test = await makeTestCase(db, sender.agentId);
+    proxy.loseAnswerTo(statement);
+    const { runs } = await ended(await launch(sender.agentId, test));
+    await stop();
+    const [run] = runs;
+    assert.deepEqual(
+      [proxy.lost, agent.asked.length, run?.verdict, run?.error, run?.turns.map(({ arrived }) => arrived)],
+      [1, 1, "passed", null, [false]],
+    );
+    const { rows } = await db.pool.query("select id from traces where agent_id = $1", [sender.agentId]);
+    assert.deepEqual(rows, [{ id: run?.traceId }]);
+  });
+}
+
+test("a launch is cancelled while its runs are claimed, and neither stops the other", async () => {
+  const sender = await makeSender(db);
+  const launchId = await launch(sender.agentId, await makeTestCase(db, sender.agentId));
+  const waiting = async (count: number) =>
+    eventually(async () => {
+      const { rows } = await db.pool.query(
+        "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      assert.equal(rows.length, count);
+    });
+  const held = await db.pool.connect();
+  await held.query("begin");
+  await held.query("select from launches where id = $1 for update", [launchId]);
+  const cancelling = cancelLaunch(db, launchId);
+  await waiting(1);
+  const bounds = { lease: randomUUID(), leaseMs: 30_000, runsMax: 1 };
+  const claiming = claimManualRuns(other, { ...bounds, concurrency: new Map([[sender.agentId, 1]]) });
+  await waiting(2);
+  await held.query("rollback");
+  held.release();
+  assert.deepEqual([(await cancelling).length, await claiming], [1, []]);
+  assert.equal((await findLaunch(db, launchId))?.state, "cancelled");
+});
+
+test("agents take turns: many runs of one do not keep another's waiting", async () => {
+  const [busy, other] = [await makeSender(db), await makeSender(db)];
+  const tests = await Promise.all([1, 2, 3, 4].map(() => makeTestCase(db, busy.agentId)));
+  const launches = [await launch(busy.agentId, ...tests)];
+  launches.push(await launch(other.agentId, await makeTestCase(db, other.agentId)));
+  const concurrency = new Map([busy, other].map(({ agentId }) => [agentId, 20]));
+  const claim = async () =>
+    (await claimManualRuns(db, { lease: randomUUID(), leaseMs: 30_000, runsMax: 2, concurrency })).map(
+      ({ agentId }) => agentId,
+    );
+  assert.deepEqual(await claim(), [busy.agentId, other.agentId]);
+  assert.deepEqual(await claim(), [busy.agentId, busy.agentId]);
+  for (const id of launches) await cancelLaunch(db, id);
+});
+
+test("a trace that is deleted before its run is judged ends the run with that reason", async () => {
+  const sender = await makeSender(db);
+  const agent = await agentOf((_, response) => void response.end("ok"));
+  const { stop } = startLauncher(agent, {
+    judge: {
+      ...unaskedJudge,
+      async ask(questions) {
+        await db.pool.query("delete from traces where agent_id = $1", [sender.agentId]);
+        return questions.map(() => ({ state: "undecided", reason: "Nobody knows." }));
+      },
+    },
+  });
+  const test = await makeTestCase(db, sender.agentId, {
+    assertions: [{ type: "semantic", criteria: "Is polite." }],
+  });
+  const { runs } = await ended(await launch(sender.agentId, test));
+  await stop();
+  assert.deepEqual([runs[0]?.state, runs[0]?.error], ["error", "A turn's trace was deleted while it ran."]);
+});
+
+test("a launcher that stops ends what it has sent, and leaves the rest to others", async () => {
+  const sender = await makeSender(db);
+  const begun = Promise.withResolvers<void>();
+  const agent = await agentOf(() => begun.resolve());
+  const { stop } = startLauncher(agent, { concurrency: 1 });
+  const tests = [await makeTestCase(db, sender.agentId), await makeTestCase(db, sender.agentId)];
+  const launchId = await launch(sender.agentId, ...tests);
+  await begun.promise;
+  await stop();
+  const [sent, waiting] = await listRunsOfLaunch(db, launchId);
+  assert.deepEqual([sent?.state, sent?.error], ["error", workerStopped]);
+  assert.equal(waiting?.state, "pending");
+  await cancelLaunch(db, launchId);
+});

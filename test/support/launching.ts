@@ -1,0 +1,123 @@
+// A launcher over a database of its own with agents that are played: what the tests of manual runs begin with.
+import assert from "node:assert/strict";
+import pino from "pino";
+import { Launcher, type LauncherDeps } from "../../src/launcher.ts";
+import type { Judge, SemanticAnswer } from "../../src/model/judge.ts";
+import { Refusal } from "../../src/model/refusal.ts";
+import type { TestCase } from "../../src/model/test-case.ts";
+import { systemClock } from "../../src/remote/clock.ts";
+import { Sandbox } from "../../src/remote/sandbox.ts";
+import type { Database } from "../../src/store/db.ts";
+import { EventPublisher } from "../../src/store/events.ts";
+import { findLaunch, insertLaunch, listRunsOfLaunch } from "../../src/store/launches.ts";
+import { decodeDetail } from "../../src/store/run-detail.ts";
+import { listTurns } from "../../src/store/run-turns.ts";
+import { limits, openTwice } from "../store/make-write.ts";
+import { eventually } from "./eventually.ts";
+import { startAgent } from "./played-agent.ts";
+
+const unasked = () => assert.fail("nothing is asked of the judge");
+export const unaskedJudge: Judge = { route: unasked, ask: async () => unasked() as SemanticAnswer[] };
+
+/** `close` ends whatever was started. */
+export async function openLaunching() {
+  const { url, db, other, close } = await openTwice();
+  const sandbox = new Sandbox({ budgetMs: 5_000 });
+  const closing: (() => Promise<unknown>)[] = [];
+
+  async function agentOf(answer: Parameters<typeof startAgent>[0]) {
+    const agent = await startAgent(answer);
+    closing.push(() => agent.close());
+    return agent;
+  }
+
+  /** A launcher that calls `agent`; its end is awaited after the tests. */
+  function startLauncher(
+    agent: Pick<LauncherDeps, "call">,
+    {
+      waitMs = 0,
+      concurrency = 2,
+      debounceMs = 100,
+      traceBytesMax = limits.traceBytesMax,
+      callable = true,
+      judge = unaskedJudge,
+      log = pino({ level: "silent" }),
+      over = other,
+      now = Date.now,
+    }: {
+      waitMs?: number;
+      concurrency?: number;
+      debounceMs?: number;
+      traceBytesMax?: number;
+      callable?: boolean;
+      judge?: Judge;
+      log?: LauncherDeps["log"];
+      over?: Database;
+      now?: () => number;
+    } = {},
+  ) {
+    const events = new EventPublisher(over);
+    const launcher = new Launcher({
+      db: over,
+      sandbox,
+      judgeOf: () => judge,
+      judgeDeadlineMs: 0,
+      events,
+      leaseMs: 30_000,
+      debounceMs,
+      traceBytesMax,
+      log,
+      clock: { ...systemClock, now },
+      call: agent.call,
+      async boundsOf() {
+        if (callable) return { waitMs, concurrency };
+        throw new Refusal("CONFLICT", { message: "This agent has no connection.", hint: "Make one." });
+      },
+    });
+    let stopped: Promise<void> | undefined;
+    const stop = (graceMs = 0) => (stopped ??= launcher.stop(graceMs).then(() => events.close()));
+    closing.push(() => stop());
+    return { launcher, stop };
+  }
+  async function launch(agentId: string, ...tests: TestCase[]): Promise<string> {
+    return insertLaunch(db, { agentId, createdBy: "nobody", source: "api", tests });
+  }
+
+  /** The launch's runs with their turns, once it has ended. */
+  async function ended(launchId: string) {
+    const end = await eventually(async () => {
+      const found = await findLaunch(db, launchId);
+      assert.ok(found?.finishedAt, `the launch is ${found?.state}`);
+      return found;
+    });
+    const runs = await listRunsOfLaunch(db, launchId);
+    const turns = await listTurns(
+      db,
+      runs.map(run => run.id),
+    );
+    return {
+      state: end.state,
+      counts: end.counts,
+      runs: runs.map(run => ({
+        ...run,
+        turns: turns.get(run.id) ?? [],
+        checks: decodeDetail(run.detail).results.flatMap(result => result.checks),
+      })),
+    };
+  }
+
+  return {
+    url,
+    db,
+    other,
+    agentOf,
+    startLauncher,
+    launch,
+    ended,
+    async close() {
+      for (const end of closing.reverse()) await end();
+      await sandbox.close();
+      await close();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+// The app with every resource of the API, over parts that ask nobody else: for tests that may leave no address out.
+import type { Logger } from "pino";
+import { openEditor } from "../../src/editor.ts";
+import type { App, Deps } from "../../src/http/deps.ts";
+import { EventHub } from "../../src/http/events.ts";
+import { resources } from "../../src/http/resources.ts";
+import { Preparer } from "../../src/ingest/preparer.ts";
+import { openOutbound } from "../../src/remote/outbound.ts";
+import { Sandbox } from "../../src/remote/sandbox.ts";
+import { EventPublisher } from "../../src/store/events.ts";
+import { TraceWriter } from "../../src/store/trace-writer.ts";
+import { openVault } from "../../src/store/vault.ts";
+import { TraceHost } from "../../src/trace-host.ts";
+import { startTestApp, type TestApp } from "./app.ts";
+import { openTestJudging } from "./judging.ts";
+
+/** Of small traces, which need no thread. */
+export const writerLimits = { debounceMs: 0, debounceCapMs: 0, traceSpansMax: 10, traceBytesMax: 1000 };
+
+/** Without a judge, and with nobody to tell; every agent counts as callable, and what is launched is never run. */
+export async function startWholeApp(): Promise<TestApp> {
+  const closing: (() => Promise<unknown>)[] = [];
+  function extend(app: App, deps: Deps): void {
+    const { db } = deps;
+    const events = new EventPublisher(db);
+    const preparer = new Preparer({ limits: { nestingMax: 200, spansMax: 100, elementsMax: 10_000 } });
+    const outbound = openOutbound({ allow: [] });
+    const sandbox = new Sandbox();
+    const none = async () => undefined;
+    const whole = {
+      ...deps,
+      events,
+      hub: new EventHub(),
+      reader: new TraceHost({ db, databaseUrl: "", log: deps.log as Logger }),
+      editor: openEditor({ db, judgeOf: openTestJudging(db, null).judgeOf, sandbox }),
+      vault: openVault(Buffer.alloc(32)),
+      outbound,
+      environmentJudge: null,
+      openTrialLine: () => Promise.reject(new Error("never asked")),
+      requireCallable: none,
+      onLaunch: () => {},
+      ingest: {
+        findKey: none,
+        findAgent: none,
+        findAgentByServiceName: none,
+        listAgentsOfKey: async () => [],
+        preparer,
+        writer: new TraceWriter(db, writerLimits),
+        onStored: () => {},
+        onAnswered: () => {},
+      },
+    };
+    for (const register of resources) register(app, whole);
+    closing.push(
+      () => events.close(),
+      () => outbound.close(),
+      () => sandbox.close(),
+      () => preparer.close(),
+    );
+  }
+  const app = await startTestApp({ extend });
+  return {
+    ...app,
+    async close() {
+      for (const close of closing) await close();
+      await app.close();
+    },
+  };
+}

@@ -1,0 +1,165 @@
+// The addresses of a project and of its agents; what they name that is not there is not found.
+import { createRoute, lazyRouteComponent, notFound, redirect } from "@tanstack/react-router";
+import type { Project } from "../../src/model/project.ts";
+import { agentQuery } from "../queries/agents.ts";
+import { projectsQuery } from "../queries/projects.ts";
+import { traceSearch } from "../queries/trace-search.ts";
+import { textsOf } from "../search.ts";
+import type { Page } from "../shapes.ts";
+import { lastProject } from "../shell/project.ts";
+import { member } from "./entrance.ts";
+
+const project = createRoute({
+  path: "/projects/$projectId",
+  getParentRoute: () => member,
+  beforeLoad: ({ params, location }) => {
+    lastProject.set(params.projectId);
+    if (location.pathname === `/projects/${params.projectId}`) {
+      throw redirect({ to: "/projects/$projectId/agents", params });
+    }
+  },
+  loader: async ({ context: { queries }, params }) => {
+    const has = ({ items }: Page<Project>) => items.some(({ id }) => id === params.projectId);
+    if (has(await queries.ensureQueryData(projectsQuery))) return;
+    // Made elsewhere, a moment ago?
+    if (!has(await queries.fetchQuery({ ...projectsQuery, staleTime: 0 }))) throw notFound();
+  },
+});
+const agents = createRoute({
+  path: "/agents",
+  getParentRoute: () => project,
+  component: lazyRouteComponent(() => import("../pages/AgentsPage.tsx"), "AgentsPage"),
+});
+const agent = createRoute({
+  path: "/agents/$agentId",
+  getParentRoute: () => project,
+  beforeLoad: ({ params, location }) => {
+    if (location.pathname === `/projects/${params.projectId}/agents/${params.agentId}`) {
+      throw redirect({ to: "/projects/$projectId/agents/$agentId/traces", params });
+    }
+  },
+  loader: async ({ context, params }) => {
+    const agent = await context.queries.ensureQueryData(agentQuery(params.agentId));
+    if (agent.projectId !== params.projectId) throw notFound();
+  },
+  component: lazyRouteComponent(() => import("../pages/AgentLayout.tsx"), "AgentLayout"),
+});
+const traces = createRoute({
+  path: "/traces",
+  getParentRoute: () => agent,
+  validateSearch: textsOf(...traceSearch),
+  component: lazyRouteComponent(() => import("../pages/TracesPage.tsx"), "TracesPage"),
+});
+const trace = createRoute({
+  path: "/traces/$traceId",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("view", "span", "attribute", "test", "check", "run", "find", "only", "quote"),
+  component: lazyRouteComponent(() => import("../pages/TracePage.tsx"), "TracePage"),
+});
+const tests = createRoute({
+  path: "/tests",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("text", "status", "behavior", "last", "sort"),
+  component: lazyRouteComponent(() => import("../pages/TestsPage.tsx"), "TestsPage"),
+});
+// `testId` "new" is one that is not saved yet. The rest of the address drafts from a trace, or from a value in it.
+const test = createRoute({
+  path: "/tests/$testId",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("template", "trace", "span", "attribute", "path", "view", "inputs"),
+  component: lazyRouteComponent(() => import("../pages/TestPage.tsx"), "TestPage"),
+});
+const testResults = createRoute({
+  path: "/tests/$testId/results",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("kind", "outcome", "from", "to"),
+  component: lazyRouteComponent(() => import("../pages/TestResultsPage.tsx"), "TestResultsPage"),
+});
+const runs = createRoute({
+  path: "/runs",
+  getParentRoute: () => agent,
+  component: lazyRouteComponent(() => import("../pages/RunsPage.tsx"), "RunsPage"),
+});
+const launch = createRoute({
+  path: "/runs/$launchId",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("only"),
+  component: lazyRouteComponent(() => import("../pages/LaunchPage.tsx"), "LaunchPage"),
+});
+const run = createRoute({
+  path: "/runs/$launchId/$runId",
+  getParentRoute: () => agent,
+  component: lazyRouteComponent(() => import("../pages/RunPage.tsx"), "RunPage"),
+});
+const insights = createRoute({
+  path: "/insights",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("by", "range", "from", "to", "interval", "testId", "form"),
+  component: lazyRouteComponent(() => import("../pages/InsightsPage.tsx"), "InsightsPage"),
+});
+const start = createRoute({
+  path: "/start",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("tab"),
+  component: lazyRouteComponent(() => import("../pages/StartPage.tsx"), "StartPage"),
+});
+const agentSettings = createRoute({
+  path: "/settings",
+  getParentRoute: () => agent,
+  component: lazyRouteComponent(() => import("../pages/AgentSettingsPage.tsx"), "AgentSettingsPage"),
+});
+const judging = createRoute({
+  path: "/judging",
+  getParentRoute: () => agent,
+  validateSearch: textsOf("days"),
+  component: lazyRouteComponent(() => import("../pages/JudgingPage.tsx"), "JudgingPage"),
+});
+const ingestion = createRoute({
+  path: "/ingestion",
+  getParentRoute: () => project,
+  validateSearch: textsOf("code", "key", "service", "time"),
+  component: lazyRouteComponent(() => import("../pages/IngestionPage.tsx"), "IngestionPage"),
+});
+const keys = createRoute({
+  path: "/keys",
+  getParentRoute: () => project,
+  component: lazyRouteComponent(() => import("../pages/KeysPage.tsx"), "KeysPage"),
+});
+const projectSettings = createRoute({
+  path: "/settings",
+  getParentRoute: () => project,
+  component: lazyRouteComponent(() => import("../pages/ProjectPage.tsx"), "ProjectPage"),
+});
+const projectJudge = createRoute({
+  path: "/settings/judge",
+  getParentRoute: () => project,
+  component: lazyRouteComponent(() => import("../pages/ProjectJudgePage.tsx"), "ProjectJudgePage"),
+});
+const projectPrices = createRoute({
+  path: "/settings/prices",
+  getParentRoute: () => project,
+  component: lazyRouteComponent(() => import("../pages/ProjectPricesPage.tsx"), "ProjectPricesPage"),
+});
+
+export const projectTree = project.addChildren([
+  agents,
+  agent.addChildren([
+    traces,
+    trace,
+    tests,
+    test,
+    testResults,
+    runs,
+    launch,
+    run,
+    insights,
+    start,
+    judging,
+    agentSettings,
+  ]),
+  keys,
+  ingestion,
+  projectSettings,
+  projectJudge,
+  projectPrices,
+]);

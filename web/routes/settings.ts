@@ -1,0 +1,57 @@
+// The addresses of an account's settings.
+import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { member } from "./entrance.ts";
+
+const settings = createRoute({
+  path: "/settings",
+  getParentRoute: () => member,
+  beforeLoad: ({ location }) => {
+    if (location.pathname === "/settings") throw redirect({ to: "/settings/profile" });
+  },
+  component: lazyRouteComponent(() => import("../pages/SettingsPage.tsx"), "SettingsPage"),
+});
+const settingsProfile = createRoute({
+  path: "/profile",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("../pages/SettingsProfile.tsx"), "SettingsProfile"),
+});
+const settingsSessions = createRoute({
+  path: "/sessions",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("../pages/SettingsSessions.tsx"), "SettingsSessions"),
+});
+const settingsTokens = createRoute({
+  path: "/tokens",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("../pages/SettingsTokens.tsx"), "SettingsTokens"),
+});
+const settingsJudge = createRoute({
+  path: "/judge",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("../pages/SettingsJudge.tsx"), "SettingsJudge"),
+});
+const settingsRetention = createRoute({
+  path: "/retention",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("../pages/SettingsRetention.tsx"), "SettingsRetention"),
+});
+const settingsAppearance = createRoute({
+  path: "/appearance",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("../pages/SettingsAppearance.tsx"), "SettingsAppearance"),
+});
+const settingsShortcuts = createRoute({
+  path: "/shortcuts",
+  getParentRoute: () => settings,
+  component: lazyRouteComponent(() => import("../pages/SettingsShortcuts.tsx"), "SettingsShortcuts"),
+});
+
+export const settingsTree = settings.addChildren([
+  settingsProfile,
+  settingsSessions,
+  settingsTokens,
+  settingsJudge,
+  settingsRetention,
+  settingsAppearance,
+  settingsShortcuts,
+]);
