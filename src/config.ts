@@ -213,9 +213,14 @@ function readMailFrom(env: Environment): string | undefined {
 
 function readJudge(env: Environment): JudgeConfig | undefined {
   const provider = oneOf(env, "SVC_JUDGE_PROVIDER", judgeProviders);
-  const address = url(env, "SVC_JUDGE_URL", ["http:", "https:"], "https://api.example.com/v1");
+  const address = readJudgeUrl(env);
   const model = text(env, "SVC_JUDGE_MODEL");
   const apiKey = text(env, "SVC_JUDGE_API_KEY");
+  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
+    throw new ConfigError(
+      "SVC_JUDGE_API_KEY is not a key: it holds a space or another character that no key has.",
+    );
+  }
   const bounds = {
     timeoutMs: integer(env, "SVC_JUDGE_TIMEOUT_MS", 30_000, 100, 600_000),
     concurrency: integer(env, "SVC_JUDGE_CONCURRENCY", 8, 1, 1_000),
@@ -232,6 +237,17 @@ function readJudge(env: Environment): JudgeConfig | undefined {
     apiKey: apiKey ?? null,
     ...bounds,
   });
+}
+
+/** As projects may type it: a key in the address could not be sent, what follows its path would be lost. */
+function readJudgeUrl(env: Environment): string | undefined {
+  const value = url(env, "SVC_JUDGE_URL", ["http:", "https:"], "https://api.example.com/v1");
+  if (value === undefined) return undefined;
+  const { username, password, search, hash } = new URL(value);
+  if (username === "" && password === "" && search === "" && hash === "") return value;
+  throw new ConfigError(
+    "SVC_JUDGE_URL holds more than an address: it must look like https://api.example.com/v1, without user, query or fragment; a key is SVC_JUDGE_API_KEY.",
+  );
 }
 
 type Judged = {

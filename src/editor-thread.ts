@@ -6,6 +6,7 @@ import { openLog } from "./http/log.ts";
 import { lineOpener } from "./judging/lines.ts";
 import { openJudging } from "./judging.ts";
 import type { CountedCall } from "./model/judge-call.ts";
+import { createSlots } from "./remote/judge-slots.ts";
 import { openOutbound } from "./remote/outbound.ts";
 import { Sandbox } from "./remote/sandbox.ts";
 import { openDatabase } from "./store/db.ts";
@@ -24,7 +25,7 @@ const judging = openJudging({
   vault: openVault(await masterKeyOf(config)),
   environment: config.judge ?? null,
   // A share beside what the evaluation threads may ask: those who wait for a dry-run are few.
-  openLine: lineOpener({ outbound, log, concurrencyOf: concurrency => Math.min(4, concurrency) }),
+  openLine: lineOpener({ outbound, log, slotsOf: (_, concurrency) => createSlots(Math.min(4, concurrency)) }),
   log,
   onCall: ({ kind, state }) => tellNote({ kind, state } satisfies CountedCall),
 });

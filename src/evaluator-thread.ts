@@ -3,9 +3,11 @@ import { parentPort, workerData } from "node:worker_threads";
 import { type EvaluatorData, type EvaluatorMessage, graceMs } from "./evaluators.ts";
 import { openLog } from "./http/log.ts";
 import { lineOpener } from "./judging/lines.ts";
+import { openPlaces } from "./judging/places.ts";
 import { openJudging } from "./judging.ts";
 import { openCaller } from "./launcher/caller.ts";
 import { Launcher } from "./launcher.ts";
+import type { PlaceGiven } from "./model/judge-place.ts";
 import type { RunState } from "./model/run.ts";
 import { openOutbound } from "./remote/outbound.ts";
 import { Sandbox } from "./remote/sandbox.ts";
@@ -25,6 +27,7 @@ const events = new EventPublisher(db);
 const sandbox = new Sandbox();
 const outbound = openOutbound({ allow: config.allowPrivateTargets });
 const vault = openVault(await masterKeyOf(config));
+const places = openPlaces(tell);
 const judging = openJudging({
   db,
   vault,
@@ -32,7 +35,7 @@ const judging = openJudging({
   openLine: lineOpener({
     outbound,
     log,
-    concurrencyOf: concurrency => Math.ceil(concurrency / config.evaluators),
+    slotsOf: places.slotsOf,
     threads: config.evaluators,
   }),
   log,
@@ -59,11 +62,12 @@ const launcher = launches
     })
   : undefined;
 
-port.on("message", (message: "wake" | "stop") => {
-  if (message === "wake") {
+port.on("message", (message: "wake" | "stop" | PlaceGiven) => {
+  if (message === "stop") void stop();
+  else if (message === "wake") {
     worker.wake();
     launcher?.wake();
-  } else void stop();
+  } else places.entered(message.id);
 });
 
 async function stop(): Promise<void> {

@@ -2,7 +2,9 @@
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
+import { Places } from "./evaluators/places.ts";
 import type { CountedCall } from "./model/judge-call.ts";
+import type { PlaceAsk } from "./model/judge-place.ts";
 
 export type EvaluatorData = {
   config: Config;
@@ -11,14 +13,17 @@ export type EvaluatorData = {
   launches: boolean;
 };
 
-/** What a thread tells: for the metrics. */
-export type EvaluatorMessage =
+/** What a thread tells. */
+export type EvaluatorMessage = PlaceAsk | Counted;
+
+/** For the metrics. */
+export type Counted =
   | { type: "run"; state: string; verdict: string | null }
   | { type: "judge"; call: CountedCall };
 
 export type EvaluatorsOptions = Omit<EvaluatorData, "launches"> & {
   log: Logger;
-  onMessage?: (message: EvaluatorMessage) => void;
+  onCount?: (counted: Counted) => void;
 };
 
 /** How long a thread may take to finish what it has in hand. */
@@ -28,6 +33,7 @@ const restartMs = 1_000;
 export class Evaluators {
   readonly #options: EvaluatorsOptions;
   readonly #threads = new Set<Worker>();
+  readonly #places = new Places();
   readonly #restarts = new Set<NodeJS.Timeout>();
   #stopping: Promise<unknown> | undefined;
   #waking = false;
@@ -63,14 +69,18 @@ export class Evaluators {
   }
 
   #start(launches: boolean): void {
-    const { config, databaseUrl, log, onMessage } = this.#options;
+    const { config, databaseUrl, log, onCount } = this.#options;
     const workerData: EvaluatorData = { config, databaseUrl, launches };
     const thread = new Worker(new URL("./evaluator-thread.ts", import.meta.url), { workerData });
     this.#threads.add(thread);
-    thread.on("message", (message: EvaluatorMessage) => onMessage?.(message));
+    thread.on("message", (message: EvaluatorMessage) => {
+      if (message.type === "enter" || message.type === "leave") this.#places.ask(thread, message);
+      else onCount?.(message);
+    });
     thread.on("error", error => log.error({ err: error }, "an evaluation thread died"));
     thread.on("exit", () => {
       this.#threads.delete(thread);
+      this.#places.forget(thread);
       if (this.#stopping !== undefined) return;
       const timer = setTimeout(() => {
         this.#restarts.delete(timer);

@@ -4,13 +4,13 @@ import type { Logger } from "pino";
 import { suspicionOf } from "./evaluate/suspicion.ts";
 import { type Asking, openAsking } from "./judging/asking.ts";
 import { type Connections, type LineOpener, openConnections, type Reach } from "./judging/connections.ts";
-import { type Fault, unjudgedBy } from "./judging/faults.ts";
+import { backoff, type Fault, unjudgedBy } from "./judging/faults.ts";
 import type { Basis } from "./judging/keys.ts";
 import { openLedger } from "./judging/ledger.ts";
 import { route } from "./judging/route.ts";
 import { estimateRoute } from "./judging/route-estimate.ts";
 import { ask } from "./judging/semantic.ts";
-import type { Judge, JudgeContext, JudgeOf, Unjudged } from "./model/judge.ts";
+import type { Judge, JudgeContext, JudgeOf, RoutingAnswer, SemanticAnswer, Unjudged } from "./model/judge.ts";
 import type { JudgeCall, JudgeConnection } from "./model/judge-call.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import { type Database, isTransient } from "./store/db.ts";
@@ -48,11 +48,27 @@ type Parts = { db: Database; connections: Connections; asking: Asking; clock: Cl
 
 function judgeFor(context: JudgeContext, { db, connections, asking, clock }: Parts): Judge {
   const deps = { asking, clock, suspicionOf };
+
+  /** What a judge asked for that judges no more, because its connection was edited meanwhile, holds nobody up. */
+  async function upToDate<A extends RoutingAnswer | SemanticAnswer>(
+    answers: A[],
+    reach: Reach,
+  ): Promise<A[]> {
+    if (!answers.some(({ state }) => state === "waiting")) return answers;
+    const now = await connections.find(context.agentId).catch(() => undefined);
+    if (!now || now.judge?.fingerprint.equals(reach.judge.fingerprint)) return answers;
+    const nextTryAt = clock.now() + backoff.busyMs;
+    return answers.map(answer =>
+      answer.state === "waiting" ? { ...answer, nextTryAt, unasked: true } : answer,
+    );
+  }
+
   return {
     async route(question, signal) {
       const reach = await reachOf(context, connections, clock);
       if ("reason" in reach) return reach;
-      return route(deps, question, basisOf(reach), { context, reach }, signal);
+      const answer = await route(deps, question, basisOf(reach), { context, reach }, signal);
+      return (await upToDate([answer], reach))[0]!;
     },
     async estimateRoute(question) {
       const reach = await reachOf(context, connections, clock);
@@ -63,7 +79,7 @@ function judgeFor(context: JudgeContext, { db, connections, asking, clock }: Par
       const reach = await reachOf(context, connections, clock);
       const unjudged = "reason" in reach ? reach : leftOut(context, reach);
       if ("reason" in reach || unjudged) return questions.map(() => unjudged as Unjudged);
-      return ask(deps, questions, basisOf(reach), { context, reach }, signal);
+      return upToDate(await ask(deps, questions, basisOf(reach), { context, reach }, signal), reach);
     },
   };
 }

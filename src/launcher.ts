@@ -1,29 +1,33 @@
-// Claims manual runs under a lease, conducts a few of them at once, and ends each exactly once.
+// Claims manual runs under a lease, conducts a few of them at once, puts away those that wait for the judge, and ends each exactly once.
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { Claiming, logFault } from "./claiming.ts";
 import type { Caller, RunBounds } from "./launcher/caller.ts";
-import { type ConductDeps, conduct, patiently } from "./launcher/conduct.ts";
-import { Patience } from "./launcher/patient-judge.ts";
+import { type ConductDeps, conduct, type Held, patiently } from "./launcher/conduct.ts";
+import { Patience } from "./launcher/patience.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { RunState } from "./model/run.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import type { EventPublisher } from "./store/events.ts";
 import {
   claimManualRuns,
+  claimWaitingManualRuns,
   completeManualRun,
   endManualRun,
   giveBackManualRun,
+  type JudgedManualRun,
   listWaitingAgents,
   type ManualRun,
+  type ManualWait,
+  putAwayManualRun,
   releaseAbandoned,
   tendManualRuns,
   workerStopped,
 } from "./store/manual-runs.ts";
 import { dropExpected } from "./store/run-turns.ts";
 
-export type LauncherDeps = Omit<ConductDeps, "onTurn" | "onWait" | "call" | "patience"> &
+export type LauncherDeps = Omit<ConductDeps, "onTurn" | "onTurnsOver" | "call" | "patience"> &
   Caller & {
     /** How long a launch waits for the judge while it does not answer. */
     judgeDeadlineMs: number;
@@ -36,14 +40,20 @@ export type LauncherDeps = Omit<ConductDeps, "onTurn" | "onWait" | "call" | "pat
 
 // At once: nearly all of the time such a run waits for its agent.
 const callingMax = 20;
-// With those that wait for the judge: an agent whose judge is away keeps no place from others.
+// With those that are being judged: an agent whose judge is slow keeps no place from others.
 const inHandMax = 100;
 const idleMs = 1_000;
 // How soon a cancelled run stops.
 const tendMs = 1_000;
 const sweepMs = 3_600_000;
 
-type InHand = { run: ManualRun; bounds: RunBounds | Refusal; abort: AbortController; waits: boolean };
+type InHand = {
+  run: ManualRun;
+  /** Undefined of one that was put away: it calls its agent no more. */
+  bounds: RunBounds | Refusal | undefined;
+  abort: AbortController;
+  turnsOver: boolean;
+};
 
 export class Launcher {
   readonly #deps: LauncherDeps;
@@ -82,7 +92,10 @@ export class Launcher {
     this.#claiming.wake();
   }
 
-  /** Takes no further run, lets those in hand finish within `graceMs`, gives back what has sent nothing, ends the rest. */
+  /**
+   * Takes no further run, lets those in hand finish within `graceMs`, gives back what has sent nothing or whose turns
+   * are over, and ends the rest.
+   */
   async stop(graceMs: number): Promise<void> {
     await this.#claiming.stop();
     const timer = setTimeout(() => {
@@ -105,10 +118,13 @@ export class Launcher {
   async #claim(): Promise<number> {
     const { db, leaseMs } = this.#deps;
     await this.#release();
-    const calling = [...this.#inHand.values()].filter(({ waits }) => !waits).length;
+    const waitedMax = inHandMax - this.#inHand.size;
+    const waited = await claimWaitingManualRuns(db, { lease: this.#lease, leaseMs, runsMax: waitedMax });
+    for (const run of waited) this.#take(run, undefined);
+    const calling = [...this.#inHand.values()].filter(({ turnsOver }) => !turnsOver).length;
     const runsMax = Math.min(callingMax - calling, inHandMax - this.#inHand.size);
     const agentIds = runsMax > 0 ? await listWaitingAgents(db) : [];
-    if (agentIds.length === 0) return idleMs;
+    if (agentIds.length === 0) return waited.length > 0 ? 0 : idleMs;
     const bounds = new Map<string, RunBounds | Refusal>();
     for (const id of agentIds) bounds.set(id, await this.#boundsOf(id));
     // One that cannot be called is claimed too, to be told so.
@@ -116,13 +132,15 @@ export class Launcher {
       [...bounds].map(([id, found]) => [id, found instanceof Refusal ? 1 : found.concurrency]),
     );
     const runs = await claimManualRuns(db, { lease: this.#lease, leaseMs, runsMax, concurrency });
-    for (const run of runs) {
-      this.#tell(run);
-      const held = { run, bounds: bounds.get(run.agentId)!, abort: new AbortController(), waits: false };
-      this.#inHand.set(run.id, held);
-      void this.#conduct(held);
-    }
-    return runs.length > 0 ? 0 : idleMs;
+    for (const run of runs) this.#take(run, bounds.get(run.agentId)!);
+    return runs.length + waited.length > 0 ? 0 : idleMs;
+  }
+
+  #take(run: ManualRun, bounds: InHand["bounds"]): void {
+    this.#tell(run);
+    const held = { run, bounds, abort: new AbortController(), turnsOver: bounds === undefined };
+    this.#inHand.set(run.id, held);
+    void this.#conduct(held);
   }
 
   async #boundsOf(agentId: string): Promise<RunBounds | Refusal> {
@@ -139,34 +157,40 @@ export class Launcher {
     const { signal } = inHand.abort;
     try {
       if (bounds instanceof Refusal) throw bounds;
-      const held = { lease: this.#lease, run, waitMs: bounds.waitMs };
-      const onWait = () => {
-        this.#tell(run);
-        inHand.waits = true;
+      const held = { lease: this.#lease, run, waitMs: bounds?.waitMs ?? 0 };
+      const onTurnsOver = () => {
+        inHand.turnsOver = true;
         this.wake();
       };
-      const deps = { ...this.#deps, patience: this.#patience, onTurn: () => this.#tell(run), onWait };
-      const judged = await conduct(deps, held, signal);
-      if (!judged) await this.#giveUp(run);
-      else if (await patiently(signal, () => completeManualRun(deps.db, held, judged))) {
-        const { traceId, verdict } = judged;
-        const { id: runId, agentId } = run;
-        this.#deps.events.publish({
-          type: "run",
-          agentId,
-          traceId,
-          runId,
-          state: "completed",
-          verdict: verdict.verdict,
-        });
-        this.#tellEnd(run, "completed", verdict.verdict);
-      }
+      const deps = { ...this.#deps, patience: this.#patience, onTurn: () => this.#tell(run), onTurnsOver };
+      const conducted = await conduct(deps, held, signal);
+      if (!conducted) await this.#giveUp(run);
+      else if ("wait" in conducted) await this.#putAway(held, conducted.wait, signal);
+      else await this.#complete(held, conducted.judged, signal);
     } catch (error) {
       await this.#fail(run, error);
     } finally {
-      this.#inHand.delete(run.id);
+      // One that was put away may have been taken up again already.
+      if (this.#inHand.get(run.id) === inHand) this.#inHand.delete(run.id);
       this.wake();
     }
+  }
+
+  async #complete(held: Held, judged: JudgedManualRun, signal: AbortSignal): Promise<void> {
+    const { db, events } = this.#deps;
+    if (!(await patiently(signal, () => completeManualRun(db, held, judged)))) return;
+    const { id: runId, agentId } = held.run;
+    const {
+      traceId,
+      verdict: { verdict },
+    } = judged;
+    events.publish({ type: "run", agentId, traceId, runId, state: "completed", verdict });
+    this.#tellEnd(held.run, "completed", verdict);
+  }
+
+  async #putAway(held: Held, wait: ManualWait, signal: AbortSignal): Promise<void> {
+    if (await patiently(signal, () => putAwayManualRun(this.#deps.db, held, wait))) this.#tell(held.run);
+    else await this.#giveUp(held.run);
   }
 
   /** Of a run that is to stop. */

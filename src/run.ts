@@ -109,7 +109,8 @@ async function judgeRun(
   const { agentId, traceId, id: runId, judgeTries: tries, judgeLeftMs } = run;
   const plan = (run.detail && decodeDetail(run.detail).plan) ?? tests;
   const deadlineAt = clock.now() + (judgeLeftMs ?? judgeDeadlineMs);
-  const judge = punctual(judgeOf({ agentId, traceId, runId, deadlineAt, tries }), deadlineAt);
+  const waitedMs = Math.max(0, judgeDeadlineMs - (judgeLeftMs ?? judgeDeadlineMs));
+  const judge = punctual(judgeOf({ agentId, traceId, runId, deadlineAt, tries, waitedMs }), deadlineAt);
   const answers = noAnswers();
   const partOf = (verdict: Verdict) => ({ run, verdict, plan, leftMs: deadlineAt - clock.now() });
 
@@ -181,7 +182,7 @@ function whenAsked(judge: Judge, told: (known: Judge) => Promise<void>): Judge {
 }
 
 /** Until the last of those that wait is worth asking again: none is asked too soon. */
-function waitFor(answers: (RoutingAnswer | SemanticAnswer | null)[], now: number): Wait | undefined {
+export function waitFor(answers: (RoutingAnswer | SemanticAnswer | null)[], now: number): Wait | undefined {
   const waiting = answers.filter(answer => answer?.state === "waiting");
   if (waiting.length === 0) return undefined;
   const { nextTryAt, reason } = waiting.reduce((a, b) => (b.nextTryAt > a.nextTryAt ? b : a));

@@ -93,7 +93,7 @@ function startEvaluators(config: Config, databaseUrl: string, log: Logger): Eval
     config,
     databaseUrl,
     log,
-    onMessage(message) {
+    onCount(message) {
       if (message.type === "judge") countJudgeCall(message.call);
       else metrics.runs.inc({ outcome: message.state === "error" ? "error" : (message.verdict ?? "none") });
     },

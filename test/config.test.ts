@@ -160,6 +160,12 @@ const wrong: [variable: string, env: Record<string, string>][] = [
   ["SVC_MAIL_FROM", { SVC_MAIL_FROM: "onlooker" }],
   ["SVC_MAIL_FROM", { SVC_MAIL_FROM: "a@b.c\nBcc: d@e.f" }],
   ["SVC_JUDGE_URL", { SVC_JUDGE_URL: "localhost:11434", SVC_JUDGE_MODEL: "m" }],
+  ["SVC_JUDGE_URL", { SVC_JUDGE_URL: "http://me:hidden@localhost:1/v1", SVC_JUDGE_MODEL: "m" }],
+  ["SVC_JUDGE_URL", { SVC_JUDGE_URL: "http://localhost:1/v1?api-version=1", SVC_JUDGE_MODEL: "m" }],
+  [
+    "SVC_JUDGE_API_KEY",
+    { SVC_JUDGE_URL: "http://localhost:1/v1", SVC_JUDGE_MODEL: "m", SVC_JUDGE_API_KEY: "hidden\nkey" },
+  ],
   ["SVC_JUDGE_MODEL", { SVC_JUDGE_URL: "http://localhost:1/v1", SVC_JUDGE_API_KEY: "hidden" }],
   ["SVC_JUDGE_URL", { SVC_JUDGE_MODEL: "m", SVC_JUDGE_API_KEY: "hidden" }],
   ["SVC_JUDGE_MODEL", { SVC_JUDGE_PROVIDER: "openai", SVC_JUDGE_API_KEY: "hidden" }],

@@ -1,5 +1,6 @@
 // Manual runs ask the judge as live traffic does: counted, bounded by the budget, waited for, and let go when told to.
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import pino from "pino";
 import { Launcher } from "../src/launcher.ts";
@@ -7,11 +8,13 @@ import { Sandbox } from "../src/remote/sandbox.ts";
 import { EventPublisher } from "../src/store/events.ts";
 import { listJudgeCalls } from "../src/store/judge-calls.ts";
 import { cancelLaunch, findLaunch, insertLaunch, listRunsOfLaunch } from "../src/store/launches.ts";
-import { workerStopped } from "../src/store/manual-runs.ts";
+import { claimManualRuns, endManualRun, putAwayManualRun } from "../src/store/manual-runs.ts";
 import { decodeDetail } from "../src/store/run-detail.ts";
+import { listTurns } from "../src/store/run-turns.ts";
+import { deleteTrace } from "../src/store/traces.ts";
 import { limits, makeSender, makeTestCase, openTwice } from "./store/make-write.ts";
 import { eventually } from "./support/eventually.ts";
-import { obliging, refusal, startJudgeServer } from "./support/judge-server.ts";
+import { obliging, refusal, silence, startJudgeServer } from "./support/judge-server.ts";
 import { openTestJudging } from "./support/judging.ts";
 import { startAgent } from "./support/played-agent.ts";
 
@@ -149,10 +152,142 @@ test("a launch that is cancelled while it waits for the judge ends at once", asy
   assert.deepEqual([state, counts.cancelled, runs[0]!.nextTryAt], ["cancelled", 2, null]);
 });
 
-test("a launcher that stops while runs wait for the judge ends them as what they are, and soon", async () => {
+test("runs that wait for the judge outlive their launcher: another one judges them, and sends nothing again", async () => {
+  const { agentId } = await makeSender(db);
+  const { launcher, id, waiting } = await awaiting(agentId, 2);
+  await launcher.stop(0);
+  const between = await listRunsOfLaunch(db, id);
+  assert.deepEqual(
+    between.map(({ state, error, nextTryAt }) => [state, error, nextTryAt !== null]),
+    [
+      ["running", null, true],
+      ["running", null, true],
+    ],
+  );
+  const sent = agent.asked.length;
+  server.script = obliging();
+  await db.pool.query("update runs set next_try_at = now() where launch_id = $1", [id]);
+  const second = startLauncher();
+  const { state, runs } = await ended(id);
+  await second.stop(0);
+  assert.deepEqual(
+    [state, runs.map(({ verdict, attempts }) => [verdict, attempts])],
+    [
+      "completed",
+      [
+        ["passed", 1],
+        ["passed", 1],
+      ],
+    ],
+  );
+  assert.equal(agent.asked.length, sent);
+  // The deadline is the one that was given when the judge was first asked.
+  assert.deepEqual(
+    runs.map(run => run.judgeDeadlineAt),
+    waiting.map(run => run.judgeDeadlineAt),
+  );
+});
+
+test("a run that is asking the judge is given back by a launcher that stops, and taken from one that died", async () => {
+  const { agentId } = await makeSender(db);
+  for (const end of ["stops", "dies"]) {
+    server.script = () => silence;
+    const asked = server.requests.length;
+    const launcher = startLauncher();
+    const id = await launch(agentId);
+    await server.arrived(asked + 1);
+    if (end === "dies") {
+      const gone = "lease = gen_random_uuid(), lease_until = now() - interval '1 s'";
+      await db.pool.query(`update runs set ${gone} where launch_id = $1`, [id]);
+    } else await launcher.stop(0);
+    server.script = obliging();
+    const second = startLauncher();
+    const { runs } = await ended(id);
+    await Promise.all([launcher.stop(0), second.stop(0)]);
+    assert.deepEqual(
+      [
+        runs[0]!.verdict,
+        runs[0]!.attempts,
+        agent.asked.filter(({ conversationId }) => conversationId === `run-${runs[0]!.id}`).length,
+      ],
+      ["passed", end === "dies" ? 2 : 1, 1],
+    );
+  }
+});
+
+test("a run that kills whoever judges it ends as an error that says so", async () => {
   const { agentId } = await makeSender(db);
   const { launcher, id } = await awaiting(agentId, 1);
   await launcher.stop(0);
+  const gone =
+    "update runs set attempts = 3, lease = gen_random_uuid(), lease_until = now() - interval '1 s'";
+  await db.pool.query(`${gone}, next_try_at = null where launch_id = $1`, [id]);
+  const second = startLauncher();
   const { state, runs } = await ended(id);
-  assert.deepEqual([state, runs[0]!.state, runs[0]!.error], ["completed", "error", workerStopped]);
+  await second.stop(0);
+  assert.deepEqual(
+    [state, runs[0]!.state, runs[0]!.error],
+    ["completed", "error", "Its worker died 3 times while judging it."],
+  );
+});
+
+test("a launch that is cancelled while nobody holds its runs ends at once", async () => {
+  const { agentId } = await makeSender(db);
+  const { launcher, id } = await awaiting(agentId, 2);
+  await launcher.stop(0);
+  assert.equal((await cancelLaunch(db, id)).length, 2);
+  const { state, counts, runs } = await ended(id);
+  assert.deepEqual([state, counts.cancelled, runs[0]!.nextTryAt], ["cancelled", 2, null]);
+});
+
+test("a run whose launch is being cancelled is not put away", async () => {
+  const { agentId } = await makeSender(db);
+  const id = await launch(agentId);
+  const lease = randomUUID();
+  const concurrency = new Map([[agentId, 1]]);
+  const [run] = await claimManualRuns(db, { lease, leaseMs: 30_000, runsMax: 1, concurrency });
+  const client = await db.pool.connect();
+  await client.query("begin");
+  await client.query("update launches set cancel_requested_at = now() where id = $1", [id]);
+  const put = putAwayManualRun(other, { lease, run: run! }, { nextTryMs: 0, reason: "Away.", tried: true });
+  await eventually(async () => {
+    const { rowCount } = await db.pool.query(
+      "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    assert.equal(rowCount, 1, "it waits");
+  });
+  await client.query("commit");
+  client.release();
+  assert.equal(await put, false);
+  await endManualRun(db, { lease, run: run! }, "");
+  assert.equal((await ended(id)).state, "cancelled");
+});
+
+test("a run whose turn's trace is deleted while it waits ends as an error that says so", async () => {
+  const { agentId } = await makeSender(db);
+  const { launcher, id, waiting } = await awaiting(agentId, 1);
+  await launcher.stop(0);
+  const [turn] = (await listTurns(db, [waiting[0]!.id])).get(waiting[0]!.id)!;
+  await deleteTrace(db, turn!.traceId!);
+  await db.pool.query("update runs set next_try_at = now() where launch_id = $1", [id]);
+  const second = startLauncher();
+  const { runs } = await ended(id);
+  await second.stop(0);
+  assert.deepEqual([runs[0]!.state, runs[0]!.error], ["error", "A turn's trace was deleted while it ran."]);
+});
+
+test("a judge that stays away is given up on at the deadline", async () => {
+  const { agentId } = await makeSender(db);
+  const { launcher, id } = await awaiting(agentId, 1);
+  await db.pool.query("update runs set judge_deadline_at = now(), next_try_at = now() where launch_id = $1", [
+    id,
+  ]);
+  const { runs } = await ended(id);
+  await launcher.stop(0);
+  const [plain, judged] = decodeDetail(runs[0]!.detail).results[0]!.checks;
+  assert.deepEqual(
+    [runs[0]!.verdict, plain!.outcome, judged!.skipped],
+    ["passed", "passed", "judge_unavailable"],
+  );
+  assert.match(judged!.reason, /^The judge is unavailable: it answered 503/);
 });

@@ -147,6 +147,29 @@ describe("while a judge hangs", () => {
     assert.equal(worker.ended.filter(verdict => verdict === "passed").length, 500);
   });
 
+  it("those that wait for it do not keep runs of other agents from asking judges of theirs", async () => {
+    const [hanging, answering] = [hangingJudge(), judgeThat(() => met)];
+    const stuck = await Promise.all(Array.from({ length: 150 }, storeSemantic));
+    const worker = startWorker({
+      judge: ({ agentId }) => (agentId === semantic.agentId ? hanging : answering),
+    });
+    await eventually(async () => {
+      const { rows } = await db.pool.query(
+        "select count(*)::int as known from runs where detail is not null",
+      );
+      assert.equal(rows[0].known, stuck.length);
+    });
+    const { agentId, ...rest } = await makeSender(db, { judged: false });
+    await makeTestCase(db, agentId, { assertions: [{ type: "semantic", criteria: "Is polite." }] });
+    const asking = Array.from({ length: 20 }, () => storeDueRun(db, { agentId, ...rest }, { text: "Hello" }));
+    for (const { runId } of await Promise.all(asking)) {
+      assert.equal((await ended(runId)).verdict, "passed");
+    }
+    assert.equal(worker.ended.length, 20);
+    hanging.release();
+    await worker.stop();
+  });
+
   it("what is known of a run is stored and told soon, once, and the rest when it answers", async () => {
     const judge = hangingJudge();
     const { runId } = await storeSemantic();

@@ -14,6 +14,7 @@ import {
   saveJudgeConnection,
 } from "../store/judge-connections.ts";
 import { findJudgeState, fingerprintOf, pauseJudge, resumeJudge } from "../store/judge-states.ts";
+import { hastenWaiting } from "../store/runs-waiting.ts";
 import { unreadableSecret, type Vault } from "../store/vault.ts";
 import type { App, Deps } from "./deps.ts";
 import { found } from "./page.ts";
@@ -31,6 +32,9 @@ export type JudgeConnectionDeps = {
 
 /** Nobody watches a button for longer; a model on someone's own machine may have to be loaded first. */
 const patienceMs = 60_000;
+
+/** By then no process goes by what it knew of the connection before. */
+const hastenedMs = 2_000;
 
 const { $schema: _, ...description } = z.toJSONSchema(judgeConnectionSchema, { io: "input" });
 const Typed = z.unknown().meta(description);
@@ -89,7 +93,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
         response: { 200: View },
       },
     },
-    async ({ params }) => viewOf(deps, await findJudgeConnection(db, vault, params.id)),
+    async ({ params }) => viewOf(deps, params.id, await findJudgeConnection(db, vault, params.id)),
   );
 
   app.put(
@@ -103,10 +107,13 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
       },
     },
     async ({ params, body }) => {
-      const saved = await saveJudgeConnection(db, vault, params.id, stored =>
-        parseJudgeConnection(body, stored),
+      const { id: projectId } = params;
+      const former = await findJudgeConnection(db, vault, projectId);
+      const saved = found(
+        await saveJudgeConnection(db, vault, projectId, stored => parseJudgeConnection(body, stored)),
       );
-      return viewOf(deps, found(saved));
+      if (!isSame(former?.connection, saved.connection)) await hastenWaiting(db, projectId, hastenedMs);
+      return viewOf(deps, projectId, saved);
     },
   );
 
@@ -120,7 +127,9 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
       },
     },
     async (request, reply) => {
-      await deleteJudgeConnection(db, request.params.id);
+      const { id: projectId } = request.params;
+      await deleteJudgeConnection(db, projectId);
+      await hastenWaiting(db, projectId, hastenedMs);
       return reply.code(204).send();
     },
   );
@@ -144,18 +153,23 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
           hint: "Open the link in the verification mail first.",
         });
       }
-      const stored = await findJudgeConnection(db, vault, request.params.id);
+      const { id: projectId } = request.params;
+      const stored = await findJudgeConnection(db, vault, projectId);
       const draft = request.body?.connection;
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
       return trials(account.id, async () => {
-        if (draft !== undefined) {
-          const connection = { ...parseJudgeConnection(draft, stored), timeoutMs: judgeTimeoutMs };
-          return tryOut(deps, connection, true, gone.signal);
-        }
-        if (stored?.keyUnreadable) return failed(unreadableKey);
-        const connection = stored?.connection ?? environmentJudge;
-        return connection ? tryOut(deps, connection, stored !== undefined, gone.signal) : failed(noJudge);
+        if (draft === undefined && stored?.keyUnreadable) return failed(unreadableKey);
+        const connection =
+          draft === undefined
+            ? (stored?.connection ?? environmentJudge)
+            : { ...parseJudgeConnection(draft, stored), timeoutMs: judgeTimeoutMs };
+        if (!connection) return failed(noJudge);
+        const owner = draft !== undefined || stored ? projectId : null;
+        const trial = await tryOut(deps, connection, owner, gone.signal);
+        const judges = draft === undefined || isSame(stored?.connection, connection);
+        if (trial.mode !== null && judges) await hastenWaiting(db, projectId, hastenedMs);
+        return trial;
       });
     },
   );
@@ -164,12 +178,20 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
 const unreadableKey = `Its key ${unreadableSecret}.`;
 const noJudge = "No judge is configured: there is nothing to test.";
 
+/** Nothing that decides how it answers differs. */
+function isSame(one: JudgeConnection | undefined, other: JudgeConnection): boolean {
+  return one !== undefined && fingerprintOf(one, null).equals(fingerprintOf(other, null));
+}
+
 async function viewOf(
   { db, environmentJudge }: Deps & JudgeConnectionDeps,
+  projectId: string,
   stored: StoredJudge | undefined,
 ): Promise<z.output<typeof View>> {
   const connection = stored?.connection ?? environmentJudge;
-  const state = connection ? await findJudgeState(db, fingerprintOf(connection)) : undefined;
+  const state = connection
+    ? await findJudgeState(db, fingerprintOf(connection, stored ? projectId : null))
+    : undefined;
   return {
     source: stored ? "project" : environmentJudge ? "environment" : null,
     provider: connection?.provider ?? null,
@@ -191,17 +213,20 @@ async function viewOf(
   };
 }
 
-/** What is learned is kept by the connection's fingerprint: it holds once that very connection is saved, too. */
+/**
+ * `projectId`: whose connection it is; null: the environment's. What is learned is kept by its fingerprint: it holds
+ * once that very connection is saved, too.
+ */
 async function tryOut(
   { db, openTrialLine }: Deps & JudgeConnectionDeps,
   connection: JudgeConnection,
-  typed: boolean,
+  projectId: string | null,
   gone: AbortSignal,
 ): Promise<z.output<typeof Trial>> {
   const late = AbortSignal.timeout(patienceMs);
-  const lineOf = await openTrialLine(connection, { typed });
+  const lineOf = await openTrialLine(connection, { typed: projectId !== null });
   const probe = await probeJudge(lineOf, modesOf(connection.provider), AbortSignal.any([late, gone]));
-  const fingerprint = fingerprintOf(connection);
+  const fingerprint = fingerprintOf(connection, projectId);
   if (probe.mode !== null) await resumeJudge(db, fingerprint, probe.mode);
   else if (probe.state === "refused") await pauseJudge(db, fingerprint, probe.reason);
   const { state, ...trial } = probe;

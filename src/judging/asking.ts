@@ -159,10 +159,13 @@ export function openAsking({ db, ledger, connections, clock, onCall }: AskingDep
     const overBudget = () => budgetFault(db, context.agentId, reach.settings);
     const fault = crowded(behalf) ?? (await overBudget());
     if (fault) return left(fault);
-    // Looked at again once it is this call's turn: those before it in the line have spent their part by then.
+    // One whose deadline has passed before it asks, as after a long stop, is asked about all the same, once.
+    const { deadlineAt } = context;
+    const startBy = deadlineAt !== null && clock.now() < deadlineAt ? deadlineAt : Number.POSITIVE_INFINITY;
+    // Looked at once it is this call's turn: those before it in the line have taken their time and spent their part.
     let late = undefined as Fault | undefined;
     const mayGo = async () => {
-      late = await overBudget();
+      late = clock.now() < startBy ? await overBudget() : outOfTime;
       return late === undefined;
     };
     const reply = await kind.put(reach.line, pack, signal, mayGo);
@@ -213,6 +216,11 @@ const withdrawn: Fault = { state: "aborted", reason: "It was not asked: the ques
 const noDatabase: Fault = {
   state: "busy",
   reason: "The judge was not asked: the service's database is away.",
+};
+const outOfTime: Fault = {
+  state: "later",
+  reason: "It was busy with other conversations until the deadline.",
+  unasked: true,
 };
 const unsaid: Fault = { state: "unusable", reason: "It left the question out of its answer, twice." };
 

@@ -6,10 +6,10 @@ import { rememberMode } from "../store/judge-states.ts";
 import { type AgentJudging, type FoundJudge, findAgentJudging } from "../store/judging.ts";
 import type { Vault } from "../store/vault.ts";
 
-/** `typed`: a user chose the address, so only public and allowed places are called. */
+/** `name`: the same for a line to the same judge, and for no other. `typed`: a user chose the address, so only public and allowed places are called. */
 export type LineOpener = (
   connection: JudgeConnection,
-  options: { typed: boolean; mode: JudgeMode | null; onMode: (mode: JudgeMode) => void },
+  options: { name: string; typed: boolean; mode: JudgeMode | null; onMode: (mode: JudgeMode) => void },
 ) => JudgeLine;
 
 export type ConnectionDeps = {
@@ -69,6 +69,7 @@ export function openConnections({ clock, openLine, ...deps }: ConnectionDeps): C
       const line =
         lines.get(name) ??
         openLine(connection, {
+          name,
           typed: own,
           mode: state?.mode ?? null,
           onMode: mode => void rememberMode(deps.db, fingerprint, mode).catch(() => {}),

@@ -12,14 +12,20 @@ type Unanswered = Exclude<LineReply<never>, { state: "ok" }>;
  * begins with "It" and is about the judge.
  */
 export type Fault =
-  | { state: "later"; reason: string; retryAfterMs?: number }
+  /** `unasked`: no call was made. */
+  | { state: "later"; reason: string; retryAfterMs?: number; unasked?: true }
   | { state: Exclude<Unanswered["state"], "later"> | "paused" | "spent" | "busy"; reason: string };
 
 /** Without its call. */
 export function faultOf(reply: Unanswered): Fault {
   if (reply.state !== "later") return { state: reply.state, reason: reply.reason };
-  const { state, reason, retryAfterMs } = reply;
-  return { state, reason, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  const { state, reason, retryAfterMs, call } = reply;
+  return {
+    state,
+    reason,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(call === null ? { unasked: true } : {}),
+  };
 }
 
 /** The one to tell where a question met several: what no waiting mends comes first. */
@@ -27,7 +33,7 @@ export function gravest(faults: Fault[]): Fault | undefined {
   return faults.find(({ state }) => state !== "later" && state !== "busy") ?? faults[0];
 }
 
-export const backoff = { firstMs: 2_000, maxMs: 120_000, busyMs: 1_000 };
+export const backoff = { firstMs: 2_000, maxMs: 120_000, busyMs: 1_000, busyMaxMs: 15_000 };
 
 /** Waiting is worth it only for one who waits, and only where the next try comes before the deadline. */
 export function unjudgedBy(
@@ -38,13 +44,19 @@ export function unjudgedBy(
   const { reason } = fault;
   switch (fault.state) {
     case "later": {
-      const nextTryAt = clock.now() + pauseMs(context.tries, fault.retryAfterMs, clock);
-      if (isInTime(nextTryAt, context)) return { state: "waiting", reason: aboutJudge(reason), nextTryAt };
-      const tries = context.tries === 0 ? "" : `, ${context.tries + 1} tries`;
+      const { unasked, retryAfterMs = 0 } = fault;
+      const askedMs = retryAfterMs > 0 ? retryAfterMs + (clock.random() * backoff.firstMs) / 2 : 0;
+      const ours = unasked ? busyPauseMs(context, clock) : pauseMs(context, clock);
+      const nextTryAt = clock.now() + Math.max(askedMs, ours);
+      if (isInTime(nextTryAt, context)) {
+        return { state: "waiting", reason: aboutJudge(reason), nextTryAt, ...(unasked ? { unasked } : {}) };
+      }
+      const count = context.tries + (unasked ? 0 : 1);
+      const tries = count > 1 ? `, ${count} tries` : "";
       return { state: "unavailable", reason: `The judge is unavailable: ${said(reason)}${tries}.` };
     }
     case "busy": {
-      const nextTryAt = clock.now() + backoff.busyMs * jitter(clock);
+      const nextTryAt = clock.now() + busyPauseMs(context, clock);
       if (isInTime(nextTryAt, context)) return { state: "waiting", reason, nextTryAt, unasked: true };
       return { state: "unavailable", reason };
     }
@@ -63,17 +75,31 @@ export function unjudgedBy(
   }
 }
 
-function isInTime(nextTryAt: number, { deadlineAt }: JudgeContext): boolean {
-  return deadlineAt !== null && nextTryAt < deadlineAt;
+/**
+ * For one who was not let ask. The longer it has waited already, the longer: to look for a place means to load a trace,
+ * and a thousand that looked every second would take more than the judging does.
+ */
+export function busyPauseMs(context: JudgeContext, clock: Pick<Clock, "now" | "random">): number {
+  const { waitedMs = 0 } = context;
+  const ms = Math.min(backoff.busyMaxMs, Math.max(backoff.busyMs, waitedMs / 4)) * jitter(clock);
+  return withinDeadline(ms, context, clock);
 }
 
-/** Never sooner than was asked for; chance keeps many from coming back at once. */
-function pauseMs(tries: number, retryAfterMs: number | undefined, clock: Pick<Clock, "random">): number {
-  const ours = Math.min(backoff.maxMs, backoff.firstMs * 2 ** tries) * jitter(clock);
-  return Math.max(
-    ours,
-    retryAfterMs === undefined ? 0 : retryAfterMs + (clock.random() * backoff.firstMs) / 2,
-  );
+/** For one who asked in vain; chance keeps many from coming back at once. */
+function pauseMs(context: JudgeContext, clock: Pick<Clock, "now" | "random">): number {
+  const ms = Math.min(backoff.maxMs, backoff.firstMs * 2 ** context.tries) * jitter(clock);
+  return withinDeadline(ms, context, clock);
+}
+
+/** What is left of the time is used: the last try comes shortly before the deadline. */
+function withinDeadline(ms: number, { deadlineAt }: JudgeContext, clock: Pick<Clock, "now">): number {
+  if (deadlineAt === null) return ms;
+  const lastMs = deadlineAt - clock.now() - backoff.busyMs;
+  return lastMs >= backoff.busyMs ? Math.min(ms, lastMs) : ms;
+}
+
+function isInTime(nextTryAt: number, { deadlineAt }: JudgeContext): boolean {
+  return deadlineAt !== null && nextTryAt < deadlineAt;
 }
 
 /** 0.75 to 1.25. */

@@ -3,6 +3,7 @@ import { randomBytes, randomUUID, randomUUIDv7 } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { evaluateTest, verdictOf } from "../evaluate/evaluate.ts";
 import { joinTurns, placedInTurns } from "../evaluate/turns.ts";
+import { isWaiting } from "../evaluate/unsettled.ts";
 import { prepareBatch } from "../ingest/prepare.ts";
 import { type LoadedTrace, loadTraces } from "../load.ts";
 import type { AgentMessage, AgentReply, AgentTurn } from "../model/agent-call.ts";
@@ -11,19 +12,21 @@ import { observedTurn } from "../model/observed-turn.ts";
 import { Refusal } from "../model/refusal.ts";
 import type { Verdict } from "../model/run.ts";
 import { systemClock } from "../remote/clock.ts";
-import { answersFor, type RunDeps } from "../run.ts";
+import { punctual } from "../run/asking.ts";
+import { answersFor, type RunDeps, waitFor } from "../run.ts";
 import { type Database, isTransient } from "../store/db.ts";
 import {
   beginTurn,
   type JudgedManualRun,
-  keepManualWait,
+  keepTurnsOver,
   type ManualRun,
+  type ManualWait,
   traceDeleted,
 } from "../store/manual-runs.ts";
-import { findArrived, saveTurn } from "../store/run-turns.ts";
+import { findArrived, listTurns, saveTurn } from "../store/run-turns.ts";
 import { insertTraces } from "../store/trace-insert.ts";
 import { findTraceSize } from "../store/traces.ts";
-import { type Patience, patientJudge } from "./patient-judge.ts";
+import type { Patience } from "./patience.ts";
 
 export type ConductDeps = Omit<RunDeps, "judgeDeadlineMs"> & {
   patience: Patience;
@@ -35,8 +38,8 @@ export type ConductDeps = Omit<RunDeps, "judgeDeadlineMs"> & {
   traceBytesMax: number;
   /** Told when a turn was begun, and when something became known of it. */
   onTurn: (run: ManualRun, turn: RunTurn) => void;
-  /** Told when the run waits for the judge: it calls its agent no more. */
-  onWait: (run: ManualRun) => void;
+  /** Told when the run calls its agent no more. */
+  onTurnsOver: (run: ManualRun) => void;
 };
 
 /** What may be said in a conversation: it is kept, and sent again with every turn. */
@@ -44,15 +47,34 @@ const conversationCharsMax = 4_000_000;
 
 export type Held = { lease: string; run: ManualRun; waitMs: number };
 
+/** What a run came to, or what it waits for. */
+export type Conducted = { judged: JudgedManualRun } | { wait: ManualWait };
+
 /**
- * What the run came to; undefined where it was given up before, because `signal` says so or it is no longer held. A
- * turn that fails is the last one: the run is judged by what is known. A database that is away is waited for.
+ * Undefined where the run was given up before, because `signal` says so or it is no longer held. One that was put away
+ * goes on where its turns were over. A database that is away is waited for.
  */
 export async function conduct(
   deps: ConductDeps,
   held: Held,
   signal: AbortSignal,
-): Promise<JudgedManualRun | undefined> {
+): Promise<Conducted | undefined> {
+  const { run } = held;
+  const turns = run.judgeLeftMs === null ? await takeAll(deps, held, signal) : await taken(deps, run, signal);
+  if (!turns) return undefined;
+  const last = turns.at(-1);
+  if (!last) throw new Error("The test has no turn.");
+  const { verdict, wait } = await judge(deps, held, turns, signal);
+  if (signal.aborted) return undefined;
+  return wait ? { wait } : { judged: { traceId: last.traceId, revision: last.revision, verdict } };
+}
+
+/** A turn that fails is the last one: the run is judged by what is known. */
+async function takeAll(
+  deps: ConductDeps,
+  held: Held,
+  signal: AbortSignal,
+): Promise<LoadedTrace[] | undefined> {
   const turns: LoadedTrace[] = [];
   const history: AgentMessage[] = [];
   let bytesLeft = deps.traceBytesMax;
@@ -64,10 +86,24 @@ export async function conduct(
     if (taken.reply.error) break;
     history.push({ role: "user", content: input }, { role: "assistant", content: taken.reply.text ?? "" });
   }
-  const last = turns.at(-1);
-  if (!last) throw new Error("The test has no turn.");
-  const verdict = await judge(deps, held, turns, signal);
-  return signal.aborted ? undefined : { traceId: last.traceId, revision: last.revision, verdict };
+  return turns;
+}
+
+/** Of a run whose turns were over when it was put away. */
+async function taken(
+  { db, traceBytesMax }: ConductDeps,
+  { id }: ManualRun,
+  signal: AbortSignal,
+): Promise<LoadedTrace[]> {
+  const turns: LoadedTrace[] = [];
+  let bytesLeft = traceBytesMax;
+  for (const { traceId } of (await patiently(signal, () => listTurns(db, [id]))).get(id) ?? []) {
+    if (traceId === null) throw traceDeleted();
+    const { loaded, bytes } = await patiently(signal, () => load(db, traceId, bytesLeft));
+    turns.push(loaded);
+    bytesLeft -= bytes;
+  }
+  return turns;
 }
 
 type Next = { at: number; input: string; history: AgentMessage[]; bytesLeft: number };
@@ -212,31 +248,33 @@ async function store(
 
 /** By the same code as real conversations are; several turns as one conversation. */
 async function judge(
-  { db, judgeOf, sandbox, patience, clock = systemClock, onWait }: ConductDeps,
+  { db, judgeOf, sandbox, patience, clock = systemClock, onTurnsOver }: ConductDeps,
   held: Held,
   turns: LoadedTrace[],
   signal: AbortSignal,
-): Promise<Verdict> {
-  const { id: runId, agentId, launchId, test } = held.run;
+): Promise<{ verdict: Verdict; wait: ManualWait | undefined }> {
+  const { id: runId, agentId, launchId, test, judgeLeftMs, judgeTries: tries } = held.run;
+  const deadlineAt = judgeLeftMs === null ? patience.deadlineAt(launchId) : clock.now() + judgeLeftMs;
+  if (judgeLeftMs === null) {
+    await patiently(signal, () => keepTurnsOver(db, held, deadlineAt - clock.now()));
+  }
+  onTurnsOver(held.run);
   const isConversation = test.turns.length > 1;
   const { trace, derived } = isConversation ? joinTurns(turns) : turns[0]!;
-  const behalf = { agentId, traceId: turns.at(-1)!.traceId, runId, launchId };
-  const judge = patientJudge(judgeOf, behalf, {
-    patience,
-    clock,
-    async onWait({ reason, nextTryAt }, deadlineAt) {
-      await patiently(signal, () => keepManualWait(db, held, { reason, nextTryAt, deadlineAt }));
-      onWait(held.run);
-    },
-  });
-  const askable = { judge, sandbox };
+  const { traceId } = turns.at(-1)!;
+  const waitedMs = judgeLeftMs === null ? 0 : patience.waitedMs(judgeLeftMs);
+  const judge = judgeOf({ agentId, traceId, runId, deadlineAt, tries, waitedMs, chosen: true });
+  const askable = { judge: punctual(judge, deadlineAt), sandbox };
   const answers = await answersFor(askable, { trace, derived }, [test], signal);
+  const given = [...answers.semantic.values()];
+  patience.note(launchId, given);
   const result = evaluateTest(trace, derived, test, answers);
-  return {
+  const verdict: Verdict = {
     ...verdictOf([isConversation ? placedInTurns(result) : result]),
     routing: "not_needed",
     tests: [{ testId: test.id, name: test.name, applied: true, why: "manual_run" }],
   };
+  return { verdict, wait: isWaiting(verdict) ? waitFor(given, clock.now()) : undefined };
 }
 
 /** What was sent cannot be sent again: a database that is away is waited for until the run is given up. */

@@ -26,7 +26,7 @@ export type JudgeConnection = {
 
 /**
  * How a call ended. "later": it may well answer another time. "refused": it will not before the connection is edited
- * (401, 403, an unknown model). "unusable": what it said cannot be relied on. "budget": the provider says there is no
+ * (401, 403, an unknown model, a redirect). "unusable": what it said cannot be relied on. "budget": the provider says there is no
  * money left. "aborted": the asker went away.
  */
 export type JudgeCallState = "ok" | "later" | "refused" | "unusable" | "budget" | "aborted";

@@ -110,6 +110,8 @@ export type JudgeContext = {
   deadlineAt: number | null;
   /** How often the judge was asked in vain on this behalf before. */
   tries: number;
+  /** For how long it has waited for the judge already; absent: it has not. */
+  waitedMs?: number;
   /** Somebody had this very test run: no sample leaves it out. */
   chosen?: true;
 };

@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import type { JudgeCallState, JudgeConnection, MayGo } from "../model/judge-call.ts";
 import type { Clock } from "./clock.ts";
+import type { Slots } from "./judge-slots.ts";
 
 export const judgePatience = {
   /** Failed calls in a row, over all questions, after which the judge is left alone for `restMs`. */
@@ -30,11 +31,11 @@ export type Bounds = {
 };
 
 export function createBounds(
-  { concurrency, tokensPerMinute }: Pick<JudgeConnection, "concurrency" | "tokensPerMinute">,
+  { tokensPerMinute }: Pick<JudgeConnection, "tokensPerMinute">,
+  slots: Slots,
   clock: Clock,
   log: Pick<Logger, "info" | "warn">,
 ): Bounds {
-  const slots = createSlots(concurrency);
   const allowance = tokensPerMinute === null ? undefined : createAllowance(tokensPerMinute, clock);
   const breaker = createBreaker(clock, log);
   let refusals = 0;
@@ -48,7 +49,8 @@ export function createBounds(
       const resting = breaker.rest();
       if (resting) return resting;
       const before = refusals;
-      if (!(await slots.take(asker))) return withdrawn;
+      const leave = await slots.take(asker);
+      if (!leave) return withdrawn;
       let denied: Denied | undefined;
       try {
         // Those that waited while another was refused would be refused as well.
@@ -56,13 +58,13 @@ export function createBounds(
         else if (mayGo && !(await mayGo())) denied = withdrawn;
         else denied = await makeRoom(estimate, asker);
       } catch (error) {
-        slots.release();
+        leave();
         throw error;
       }
       const turn = denied ?? breaker.begin();
       if ("state" in turn) {
         if (!denied) allowance?.take(-estimate);
-        slots.release();
+        leave();
         return turn;
       }
       return {
@@ -75,7 +77,7 @@ export function createBounds(
             refusal = outcome.reason ?? "";
           }
           turn.end(outcome);
-          slots.release();
+          leave();
         },
       };
     },
@@ -105,40 +107,6 @@ async function slept(clock: Clock, ms: number, asker: AbortSignal | undefined): 
     if (asker?.aborted) return false;
     throw error;
   }
-}
-
-function createSlots(count: number) {
-  const waiting: (() => void)[] = [];
-  let free = count;
-  return {
-    get queued() {
-      return waiting.length;
-    },
-    /** Whether a slot was had; not, where `asker` gave up first. */
-    async take(asker: AbortSignal | undefined): Promise<boolean> {
-      if (asker?.aborted) return false;
-      if (free > 0) {
-        free -= 1;
-        return true;
-      }
-      const turn = Promise.withResolvers<boolean>();
-      const called = () => turn.resolve(true);
-      const gone = () => {
-        waiting.splice(waiting.indexOf(called), 1);
-        turn.resolve(false);
-      };
-      waiting.push(called);
-      asker?.addEventListener("abort", gone, { once: true });
-      const had = await turn.promise;
-      asker?.removeEventListener("abort", gone);
-      return had;
-    },
-    release(): void {
-      const next = waiting.shift();
-      if (next) next();
-      else free += 1;
-    },
-  };
 }
 
 /** Refilled evenly; may be overdrawn by whoever is let in, and is then waited for by the next. */

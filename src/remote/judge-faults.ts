@@ -69,7 +69,7 @@ function faultOfStatus(status: number, error: APICallError, now: number): Fault 
     };
   }
   return status < 400
-    ? { state: "unusable", reason: `It answered with a redirect (${status}), which is not followed.` }
+    ? { state: "refused", reason: `It redirects elsewhere, which is not followed (${status}).` }
     : { state: "unusable", reason: `It refused the request with ${status}.` };
 }
 
@@ -87,14 +87,15 @@ function detailsOf(data: unknown): { reason?: unknown; retryDelay?: unknown }[] 
     : [];
 }
 
-/** By header, in seconds, milliseconds or as a date; Google says it in the body. */
+/** By header, in seconds, milliseconds or as a date by the server's own clock; Google says it in the body. */
 function retryAfterOf({ responseHeaders, data }: APICallError, now: number): number | undefined {
   const text = responseHeaders?.["retry-after"];
+  const theirNow = Date.parse(responseHeaders?.["date"] ?? "") || now;
   const delay = detailsOf(data).find(({ retryDelay }) => typeof retryDelay === "string")?.retryDelay;
   const said = [
     number(responseHeaders?.["retry-after-ms"]),
     number(text, 1_000),
-    text === undefined ? Number.NaN : Date.parse(text) - now,
+    text === undefined ? Number.NaN : Date.parse(text) - theirNow,
     number(/^([\d.]+)s$/.exec(String(delay))?.[1], 1_000),
   ].find(ms => !Number.isNaN(ms));
   return said === undefined ? undefined : Math.max(0, said);

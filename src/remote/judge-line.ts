@@ -21,6 +21,7 @@ import {
   semanticPrompt,
   tokensOf,
 } from "./judge-prompts.ts";
+import { createSlots, type Slots } from "./judge-slots.ts";
 
 export type LineOptions = {
   log: Pick<Logger, "info" | "warn">;
@@ -30,6 +31,8 @@ export type LineOptions = {
   onMode?: (mode: JudgeMode) => void;
   /** In place of the global one, for addresses that somebody typed. Redirects are not followed in either case. */
   fetch?: typeof globalThis.fetch;
+  /** In place of its own, as many as the connection allows. */
+  slots?: Slots;
   clock?: Clock;
   /** 24 hex digits, unguessable and new each time. */
   marker?: () => string;
@@ -37,6 +40,7 @@ export type LineOptions = {
 
 export function openLine(connection: JudgeConnection, options: LineOptions): JudgeLine {
   const { log, onMode, clock = systemClock, marker = newMarker } = options;
+  const { slots = createSlots(connection.concurrency) } = options;
   const { provider, model, timeoutMs } = connection;
   let known = options.mode ?? null;
   const call = createCaller(connection, {
@@ -44,7 +48,7 @@ export function openLine(connection: JudgeConnection, options: LineOptions): Jud
     now: clock.now,
     ...(options.fetch ? { fetch: options.fetch } : {}),
   });
-  const bounds = createBounds(connection, clock, log);
+  const bounds = createBounds(connection, slots, clock, log);
 
   function learn(mode: JudgeMode): void {
     if (mode === known) return;

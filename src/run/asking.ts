@@ -1,4 +1,5 @@
 // How many runs of a worker ask the judge at the same time, and until when: the others are put off without being asked.
+import { busyPauseMs } from "../judging/faults.ts";
 import type {
   Judge,
   JudgeContext,
@@ -15,30 +16,43 @@ export type Asking = {
   free(): number;
 };
 
-/** Others' answers take about so long. */
-const putOffMs = 1_000;
-
-/** At most `askingMax` are asking at once; one too many is answered "waiting", or given up on at its deadline. */
-export function boundAsking(judgeOf: JudgeOf, askingMax: number, clock: Pick<Clock, "now">): Asking {
+/**
+ * At most `askingMax` are asking at once, and those of one agent never take more places than they leave free: however
+ * long its judge takes, others find some. One too many is answered "waiting", or given up on at its deadline.
+ */
+export function boundAsking(
+  judgeOf: JudgeOf,
+  askingMax: number,
+  clock: Pick<Clock, "now" | "random">,
+): Asking {
   let asking = 0;
-  const inTurn = async <A>(ask: () => Promise<A>, putOff: () => A): Promise<A> => {
-    if (asking >= askingMax) return putOff();
+  const byAgent = new Map<string, number>();
+  const inTurn = async <A>(agentId: string, ask: () => Promise<A>, putOff: () => A): Promise<A> => {
+    const own = byAgent.get(agentId) ?? 0;
+    if (own >= askingMax - asking) return putOff();
     asking++;
+    byAgent.set(agentId, own + 1);
     try {
       return await ask();
     } finally {
       asking--;
+      const left = byAgent.get(agentId)! - 1;
+      if (left > 0) byAgent.set(agentId, left);
+      else byAgent.delete(agentId);
     }
   };
   return {
     free: () => askingMax - asking,
     judgeOf(context) {
       const judge = judgeOf(context);
-      const putOff = () => othersFirst(context, clock.now());
+      const { agentId } = context;
+      const putOff = () => othersFirst(context, clock);
       return {
-        route: (question, signal) => inTurn<RoutingAnswer>(() => judge.route(question, signal), putOff),
+        route: (question, signal) =>
+          inTurn<RoutingAnswer>(agentId, () => judge.route(question, signal), putOff),
         ask: (questions, signal) =>
           inTurn<SemanticAnswer[]>(
+            agentId,
             () => judge.ask(questions, signal),
             () => questions.map(putOff),
           ),
@@ -64,8 +78,9 @@ export function punctual(judge: Judge, deadlineAt: number): Judge {
   };
 }
 
-function othersFirst({ deadlineAt }: JudgeContext, now: number): Unjudged {
-  const nextTryAt = now + putOffMs;
+function othersFirst(context: JudgeContext, clock: Pick<Clock, "now" | "random">): Unjudged {
+  const { deadlineAt } = context;
+  const nextTryAt = clock.now() + busyPauseMs(context, clock);
   if (deadlineAt !== null && nextTryAt < deadlineAt) {
     return {
       state: "waiting",

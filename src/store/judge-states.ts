@@ -13,10 +13,13 @@ export type JudgeState = {
 
 type Identity = Pick<JudgeConnection, "provider" | "url" | "model" | "apiKey">;
 
-/** 32 bytes, from which nothing of the key can be had. */
-export function fingerprintOf({ provider, url, model, apiKey }: Identity): Buffer {
+/**
+ * 32 bytes, from which nothing of the key can be had. `projectId` is whose connection it is, null for the
+ * environment's: what befalls one who typed the same as others, from where less may be called, is none of theirs.
+ */
+export function fingerprintOf({ provider, url, model, apiKey }: Identity, projectId: string | null): Buffer {
   return createHash("sha256")
-    .update(JSON.stringify([provider, url, model, apiKey]))
+    .update(JSON.stringify([provider, url, model, apiKey, projectId?.toLowerCase() ?? null]))
     .digest();
 }
 

@@ -56,7 +56,7 @@ async function findJudge(
   const stored = await findJudgeConnection(db, vault, projectId);
   const connection = stored?.connection ?? environment;
   if (!connection) return null;
-  const fingerprint = fingerprintOf(connection);
+  const fingerprint = fingerprintOf(connection, stored ? projectId : null);
   return {
     connection,
     fingerprint,

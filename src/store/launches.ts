@@ -164,8 +164,9 @@ export async function cancelLaunch(db: Database, id: string): Promise<string[]> 
     );
     if (rowCount === 0) return [];
     const { rows } = await client.query<{ id: string }>(
-      `update runs set state = 'cancelled', finished_at = now()
-       where launch_id = $1 and kind = 'manual' and state = 'pending' returning id`,
+      `update runs set state = 'cancelled', finished_at = now(), next_try_at = null, waiting_reason = null
+       where launch_id = $1 and kind = 'manual' and (state = 'pending' or state = 'running' and lease is null)
+       returning id`,
       [id],
     );
     await settleLaunches(client, [id]);

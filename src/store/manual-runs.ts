@@ -1,9 +1,9 @@
-// Manual runs under way: claimed under a lease, their turns noted before and after they are sent, ended once.
+// Manual runs under way: claimed under a lease, their turns noted before and after they are sent, put away while they wait for the judge, ended once.
 import type pg from "pg";
 import { storable } from "../model/columns.ts";
 import type { RunTurn } from "../model/launch.ts";
 import { Refusal } from "../model/refusal.ts";
-import type { Verdict } from "../model/run.ts";
+import type { RunState, Verdict } from "../model/run.ts";
 import type { TestCase, TestCaseDocument } from "../model/test-case.ts";
 import { type Database, transaction } from "./db.ts";
 import { settleLaunches, takeTurn } from "./launches.ts";
@@ -16,6 +16,10 @@ export type ManualRun = {
   launchId: string;
   /** As it was when the run was made. */
   test: TestCase;
+  /** For how long the judge is still waited for; null: its turns are not over. */
+  judgeLeftMs: number | null;
+  /** How often the judge was asked in vain. */
+  judgeTries: number;
 };
 
 /** What became of a run, for those who are told. */
@@ -45,7 +49,7 @@ export type ManualClaim = {
   lease: string;
   leaseMs: number;
   runsMax: number;
-  /** How many runs each agent may have at once, whoever runs them; those that wait for the judge call it no more. */
+  /** How many runs each agent may have at once, whoever runs them; those whose turns are over call it no more. */
   concurrency: Map<string, number>;
 };
 
@@ -64,7 +68,7 @@ export async function claimManualRuns(db: Database, claim: ManualClaim): Promise
       text: `with bound as materialized (
           select b.agent_id, b.places, (
             select count(*) from runs r where r.agent_id = b.agent_id and r.kind = 'manual' and r.state = 'running'
-              and r.next_try_at is null
+              and r.judge_deadline_at is null
           ) as taken
           from unnest($3::uuid[], $4::int[]) as b (agent_id, places)
         ), waiting as (
@@ -72,7 +76,7 @@ export async function claimManualRuns(db: Database, claim: ManualClaim): Promise
           from bound cross join lateral (
             select r.id from runs r
             where r.agent_id = bound.agent_id and r.kind = 'manual' and r.state in ('pending', 'running')
-              and r.lease is null
+              and r.lease is null and r.judge_deadline_at is null
             order by r.id limit greatest(bound.places - bound.taken, 0)
           ) next
         ), chosen as (
@@ -97,30 +101,55 @@ export async function claimManualRuns(db: Database, claim: ManualClaim): Promise
   });
 }
 
+/** Those whose turns are over, nobody holds, and whose time to ask the judge again has come. */
+export async function claimWaitingManualRuns(
+  db: Database,
+  { lease, leaseMs, runsMax }: Omit<ManualClaim, "concurrency">,
+): Promise<ManualRun[]> {
+  const { rows } = await db.pool.query<RunRow>({
+    name: "claim_waiting_manual",
+    text: `with due as (
+        select id from runs where kind = 'manual' and state = 'running' and lease is null and next_try_at <= now()
+        order by next_try_at limit $3 for update skip locked
+      )
+      update runs set lease = $1, lease_until = now() + $2::float8 * interval '1 ms', attempts = attempts + 1,
+        next_try_at = null, waiting_reason = null
+      from due where runs.id = due.id
+      returning ${returned}`,
+    values: [lease, leaseMs, runsMax],
+  });
+  return rows.map(toManualRun);
+}
+
 /**
- * Ends or gives back runs whose worker is heard of no more. Those `inHand` are left to the worker that asks, though
- * their lease ran out while the database was away. One that had sent something ends: sending it again could do again what the
- * agent did. One that had not waits anew, unless it has cost too many workers their lives.
+ * Runs whose worker is heard of no more. Those `inHand` are left to the worker that asks, though their lease ran out
+ * while the database was away. One whose turns are over goes on to be judged. One that had sent something ends: sending
+ * it again could do again what the agent did. One that had not waits anew. Those that have cost too many workers their
+ * lives end, and so do those that were cancelled.
  */
 export async function releaseAbandoned(db: Database, inHand: string[]): Promise<EndedManualRun[]> {
   return transaction(db, async client => {
     const { rows } = await client.query<EndedRow>({
       name: "release_abandoned",
       text: `with abandoned as (
-          select id from runs where kind = 'manual' and state = 'running' and lease_until < now()
-            and id <> all ($3::uuid[])
-          order by id limit 50 for update skip locked
+          select r.id,
+            case when l.cancel_requested_at is not null then 'cancelled'
+              when r.judge_deadline_at is null and r.sent_at is not null or r.attempts >= $1 then 'error'
+              when r.judge_deadline_at is not null then 'running' else 'pending' end as state
+          from runs r join launches l on l.id = r.launch_id
+          where r.kind = 'manual' and r.state = 'running'
+            and r.lease_until < now() and r.id <> all ($3::uuid[])
+          order by r.id limit 50 for update of r skip locked
         )
-        update runs set
-          state = case when l.cancel_requested_at is not null then 'cancelled'
-            when sent_at is not null or attempts >= $1 then 'error' else 'pending' end,
-          error = case when l.cancel_requested_at is not null then null
+        update runs set state = abandoned.state,
+          error = case when abandoned.state <> 'error' then null
+            when judge_deadline_at is not null then 'Its worker died ' || attempts || ' times while judging it.'
             when sent_at is not null then $2
-            when attempts >= $1 then 'Its worker died ' || attempts || ' times before anything was sent.' end,
-          finished_at = case when l.cancel_requested_at is not null or sent_at is not null or attempts >= $1
-            then now() end,
-          lease = null, lease_until = null, next_try_at = null, waiting_reason = null
-        from abandoned, launches l where runs.id = abandoned.id and l.id = runs.launch_id
+            else 'Its worker died ' || attempts || ' times before anything was sent.' end,
+          finished_at = case when abandoned.state in ('cancelled', 'error') then now() end,
+          lease = null, lease_until = null, waiting_reason = null,
+          next_try_at = case when abandoned.state = 'running' then now() end
+        from abandoned where runs.id = abandoned.id
         returning runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.state`,
       values: [attemptsMax, workerStopped, inHand],
     });
@@ -178,18 +207,37 @@ export async function beginTurn(db: Database, { lease, run }: Held, turn: RunTur
   });
 }
 
-/** Notes that the run, whose turns are over, waits for the judge; all instants in ms since the epoch. */
-export async function keepManualWait(
+/** Notes that the run's turns are over, and for how long the judge is waited for: whoever holds it can judge it. */
+export async function keepTurnsOver(db: Database, { lease, run }: Held, leftMs: number): Promise<void> {
+  await db.pool.query(
+    `update runs set judge_deadline_at = now() + $3::float8 * interval '1 ms'
+     where id = $1 and lease = $2 and state = 'running'`,
+    [run.id, lease, leftMs],
+  );
+}
+
+export type ManualWait = { nextTryMs: number; reason: string; tried: boolean };
+
+/**
+ * Puts away a run that waits for the judge: nobody holds it until its next try, and it begins then as for the first
+ * time. False where it is no longer this lease's, or was cancelled: who cancels meanwhile finds it put away, or is
+ * waited for.
+ */
+export async function putAwayManualRun(
   db: Database,
   { lease, run }: Held,
-  { reason, nextTryAt, deadlineAt }: { reason: string; nextTryAt: number; deadlineAt: number },
-): Promise<void> {
-  await db.pool.query(
-    `update runs set waiting_reason = $3, next_try_at = to_timestamp($4::float8 / 1000),
-      judge_deadline_at = to_timestamp($5::float8 / 1000)
-     where id = $1 and lease = $2 and state = 'running'`,
-    [run.id, lease, storable(reason), nextTryAt, deadlineAt],
+  { nextTryMs, reason, tried }: ManualWait,
+): Promise<boolean> {
+  const { rowCount } = await db.pool.query(
+    `with launch as materialized (
+       select from launches where id = $6 and cancel_requested_at is null for share
+     )
+     update runs set waiting_reason = $3, next_try_at = now() + $4::float8 * interval '1 ms',
+       judge_tries = judge_tries + $5::bool::int, lease = null, lease_until = null, attempts = 0
+     from launch where runs.id = $1 and runs.lease = $2 and runs.state = 'running'`,
+    [run.id, lease, storable(reason), nextTryMs, tried, run.launchId],
   );
+  return rowCount === 1;
 }
 
 export type JudgedManualRun = { traceId: string; revision: number; verdict: Verdict };
@@ -256,14 +304,19 @@ export async function endManualRun(
   });
 }
 
-/** Gives back a run that has sent nothing: anyone may claim it at once. False where it has, or was cancelled. */
+/**
+ * Gives back a run that has sent nothing, or whose turns are over: anyone may claim it at once. False of others, and
+ * where it was cancelled.
+ */
 export async function giveBackManualRun(db: Database, { lease, run }: Held): Promise<boolean> {
   return ending(db, run, client =>
     client.query(
-      `update runs set state = 'pending', lease = null, lease_until = null, attempts = attempts - 1
+      `update runs set state = case when judge_deadline_at is null then 'pending' else 'running' end,
+         next_try_at = case when judge_deadline_at is not null then now() end,
+         lease = null, lease_until = null, attempts = attempts - 1
        from launches l
-       where runs.id = $1 and runs.lease = $2 and runs.state = 'running' and runs.sent_at is null
-         and l.id = runs.launch_id and l.cancel_requested_at is null`,
+       where runs.id = $1 and runs.lease = $2 and runs.state = 'running'
+         and (runs.sent_at is null or runs.judge_deadline_at is not null) and l.id = runs.launch_id and l.cancel_requested_at is null`,
       [run.id, lease],
     ),
   );
@@ -282,13 +335,14 @@ async function ending(
   });
 }
 
-const returned = `runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.test_id as "testId", runs.test`;
+const returned = `runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.test_id as "testId", runs.test,
+  extract(epoch from runs.judge_deadline_at - now())::float8 * 1000 as "judgeLeftMs", runs.judge_tries as "judgeTries"`;
 
-type RunRow = { id: string; agentId: string; launchId: string; testId: string; test: string };
-type EndedRow = Pick<ManualRun, "id" | "agentId" | "launchId"> & { state: "error" | "cancelled" | "pending" };
+type RunRow = Omit<ManualRun, "test"> & { testId: string; test: string };
+type EndedRow = Pick<ManualRun, "id" | "agentId" | "launchId"> & { state: RunState };
 
 function isEnded(row: EndedRow): row is EndedManualRun {
-  return row.state !== "pending";
+  return row.state === "error" || row.state === "cancelled";
 }
 
 function toManualRun({ testId, test, ...run }: RunRow): ManualRun {

@@ -52,6 +52,23 @@ export async function keepPartly(db: Database, lease: string, partly: PartlyJudg
   return new Set(rows.map(row => row.id));
 }
 
+/**
+ * Another judge may answer what the project's runs wait for: none of them waits longer than `withinMs`. Those that
+ * somebody is just claiming, or that go with their trace, are left to whoever is at them.
+ */
+export async function hastenWaiting(db: Database, projectId: string, withinMs: number): Promise<void> {
+  await db.pool.query(
+    `with hastened as (
+        select r.id from runs r join agents a on a.id = r.agent_id
+        where a.project_id = $1 and r.next_try_at > now() + $2::float8 * interval '1 ms'
+        order by r.id for update of r skip locked
+      )
+      update runs set next_try_at = now() + $2::float8 * interval '1 ms'
+      from hastened where runs.id = hastened.id`,
+    [projectId, withinMs],
+  );
+}
+
 /** How many runs wait for the judge, of all agents. */
 export async function countWaiting(db: Database): Promise<number> {
   const { rows } = await db.pool.query<{ count: number }>({

@@ -9,7 +9,14 @@ import {
   refusal,
   type Script,
 } from "../support/judge-server.ts";
-import { checksOf, openJudgedProject, plain, type Read, semantic } from "../support/judged-project.ts";
+import {
+  checksOf,
+  type JudgedProject,
+  openJudgedProject,
+  plain,
+  type Read,
+  semantic,
+} from "../support/judged-project.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 const sideBySide = { concurrency: 4 };
@@ -40,6 +47,38 @@ describe("a connection", sideBySide, () => {
     const [run] = (await project.judged(traceId)).runs;
     assert.deepEqual([run.id, run.verdict, run.outage], [before.id, "passed", false]);
     assert.ok(bears(project.server.requests.at(-1)!, good));
+  });
+
+  for (const [change, edit] of [
+    ["edited", (project: JudgedProject) => project.connect({ apiKey: good })],
+    ["tested with success", (project: JudgedProject) => project.testConnection()],
+  ] as const) {
+    it(`that asked to be left alone for long is asked at once when it is ${change}`, async () => {
+      const script = guarded(refusal(429, {}, { "retry-after": "600" }));
+      const project = await openJudgedProject(service, { apiKey: lost, script });
+      await project.test({ assertions: [plain, semantic] });
+      const traceId = await project.converse();
+      const [before] = (await project.waiting(traceId)).runs;
+      assert.ok(Date.parse(before.waiting.nextTryAt) - Date.now() > 60_000);
+      // Saved as it is, it is still the one that asked for it.
+      await project.connect();
+      assert.deepEqual((await project.trace(traceId)).runs[0].waiting, before.waiting);
+      if (change !== "edited") project.server.script = obliging();
+      await edit(project);
+      const [run] = (await project.judged(traceId)).runs;
+      assert.deepEqual([run.id, run.verdict, run.outage], [before.id, "passed", false]);
+    });
+  }
+
+  it("that is taken away while a run waits leaves it unjudged at once, with the reason", async () => {
+    const script = guarded(refusal(429, {}, { "retry-after": "600" }));
+    const project = await openJudgedProject(service, { apiKey: lost, script });
+    await project.test({ assertions: [plain, semantic] });
+    const traceId = await project.converse();
+    await project.waiting(traceId);
+    await service.client.delete(`/api/projects/${project.projectId}/judge`).expect(204);
+    const [run] = (await project.judged(traceId)).runs;
+    assert.deepEqual(checksOf(run)[1], ["judged", "no_judge"]);
   });
 
   it("whose key is refused is asked once and then paused; edited, it judges again what was skipped", async () => {
@@ -94,8 +133,7 @@ describe("a connection", sideBySide, () => {
     project.server.script = obliging({
       label: scenario => (/order is/.test(scenario) ? "match" : "no_match"),
     });
-    const trial = await service.client.post(`/api/projects/${project.projectId}/judge/test`, {}).expect(200);
-    assert.deepEqual([trial.body.ok, trial.body.fault], [true, null]);
+    await project.testConnection();
     const [run] = (await project.judged(await project.converse("It came to Lyon."))).runs;
     assert.deepEqual(checksOf(run)[1], ["judged", "passed"]);
   });

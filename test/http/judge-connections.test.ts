@@ -183,7 +183,11 @@ test("a test with success keeps the mode, tells when, and lifts the pause", asyn
   const path = await newPath();
   await owner.client.put(path, openai).expect(200);
   const stored = await findJudgeConnection(service.db, vault, path.split("/")[3]!);
-  await pauseJudge(service.db, fingerprintOf(stored!.connection), "It refuses the API key (401).");
+  await pauseJudge(
+    service.db,
+    fingerprintOf(stored!.connection, path.split("/")[3]!),
+    "It refuses the API key (401).",
+  );
   assert.equal((await owner.client.get(path).expect(200)).body.pausedReason, "It refuses the API key (401).");
   answer = async (_mode, signal) => asExpected("tool", signal);
   const { body } = await owner.client.post(`${path}/test`).expect(200);
@@ -227,7 +231,10 @@ test("a test that finds the judge busy changes nothing that is known", async () 
   answer = async () => ({ state: "later", reason: "It answered 503.", call: null });
   assert.equal((await owner.client.post(`${path}/test`).expect(200)).body.reason, "It answered 503.");
   const stored = await findJudgeConnection(service.db, vault, path.split("/")[3]!);
-  assert.equal(await findJudgeState(service.db, fingerprintOf(stored!.connection)), undefined);
+  assert.equal(
+    await findJudgeState(service.db, fingerprintOf(stored!.connection, path.split("/")[3]!)),
+    undefined,
+  );
 });
 
 test("a connection can be tested before it is saved, with the stored key, and what was found holds once it is", async () => {

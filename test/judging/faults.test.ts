@@ -2,13 +2,21 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
+import pino from "pino";
+import type { LineOpener } from "../../src/judging/connections.ts";
+import { lineOpener } from "../../src/judging/lines.ts";
 import type { Unjudged } from "../../src/model/judge.ts";
-import type { JudgeProvider } from "../../src/model/judge-call.ts";
+import type { JudgeLine, JudgeProvider } from "../../src/model/judge-call.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
-import { saveJudgeConnection } from "../../src/store/judge-connections.ts";
+import { judgePatience } from "../../src/remote/judge-bounds.ts";
+import { openLine } from "../../src/remote/judge-line.ts";
+import { createSlots } from "../../src/remote/judge-slots.ts";
+import { openOutbound } from "../../src/remote/outbound.ts";
+import { deleteJudgeConnection, saveJudgeConnection } from "../../src/store/judge-connections.ts";
 import { findJudgeState, fingerprintOf, resumeJudge } from "../../src/store/judge-states.ts";
 import { openVault } from "../../src/store/vault.ts";
 import { openTwice } from "../store/make-write.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   askedOf,
   completion,
@@ -49,6 +57,13 @@ const clock: Clock = { ...systemClock, now: () => now, random: () => 0.5 };
 /** A connection of its own each time, so that no pause or rest outlives its test. */
 const fresh = (more: object = {}) => server.connection({ apiKey: randomUUID(), ...more });
 const routing = { userInput: "Where is my parcel?", scenarios: [{ testId: "t", scenario: "A parcel." }] };
+
+/** By the time that stands still. */
+let standingLine: JudgeLine | undefined;
+const openStandingLine: LineOpener = (connection, { mode, onMode }) => {
+  standingLine = openLine(connection, { log: pino({ level: "silent" }), mode, onMode, clock });
+  return standingLine;
+};
 
 /** What comes of both kinds of questions, each on a connection of its own. */
 async function bothOf(script: Script, context: object = {}, more: object = {}): Promise<Unjudged[]> {
@@ -170,6 +185,93 @@ describe("a judge that is away", () => {
     assert.equal(await waits(() => refusal(429, {}, { "retry-after": "77" }), 0), 77_500);
   });
 
+  it("is asked a last time shortly before the deadline, unless it asked to be left alone beyond it", async () => {
+    const next = async (script: Script, leftMs: number, tries = 6) => {
+      const [route] = await bothOf(script, { deadlineAt: now + leftMs, tries });
+      return route?.state === "waiting" ? route.nextTryAt - now : route?.reason;
+    };
+    const down: Script = () => refusal(503);
+    assert.equal(await next(down, 100_000), 99_000);
+    assert.equal(await next(down, 2_000), 1_000);
+    assert.equal(await next(down, 1_999), "The judge is unavailable: it answered 503, 7 tries.");
+    const busy: Script = () => refusal(429, {}, { "retry-after": "101" });
+    assert.equal(await next(busy, 100_000), "The judge is unavailable: it answered 429, 7 tries.");
+  });
+
+  it("and is left alone after a row of failures counts as tried by those alone who asked it", async () => {
+    const { agentId } = await makeJudgedAgent(db, 0);
+    const judging = openTestJudging(db, fresh(), { clock });
+    server.script = () => refusal(503);
+    const ask = (more: object) =>
+      judging.judgeOf(contextOf(agentId, { deadlineAt: now + 900_000, ...more })).route(routing);
+    for (let failed = 0; failed < judgePatience.failuresBeforeRest; failed++) await ask({});
+    const denied = await ask({ tries: 1 });
+    assert.equal(server.requests.length, judgePatience.failuresBeforeRest);
+    assert.ok(denied.state === "waiting" && denied.unasked);
+    assert.match(denied.reason, /^The judge answered 503, and is left alone for a while\.$/);
+    assert.ok(denied.nextTryAt - now > judgePatience.restMs / 2, "not before the rest is over");
+    const given = await ask({ tries: 1, deadlineAt: now + 5_000 });
+    assert.equal(
+      (given as Unjudged).reason,
+      "The judge is unavailable: it answered 503, and is left alone for a while.",
+    );
+    await judging.close();
+  });
+
+  it("is not asked any more by one whose deadline passes in its queue, but by one who comes after it", async () => {
+    const { agentId } = await makeJudgedAgent(db, 0);
+    const gate = Promise.withResolvers<void>();
+    server.script = async (request, index) => {
+      await gate.promise;
+      return obliging()(request, index);
+    };
+    const judging = openTestJudging(db, fresh({ concurrency: 1 }), { clock, openLine: openStandingLine });
+    const ask = (userInput: string, deadlineAt: number) =>
+      judging.judgeOf(contextOf(agentId, { deadlineAt })).route({ ...routing, userInput });
+    const first = ask("One?", now + 900_000);
+    await server.arrived(1);
+    const late = ask("Two?", now + 60_000);
+    await eventually(() => assert.equal(standingLine?.queued, 1));
+    now += 60_000;
+    gate.resolve();
+    assert.equal(
+      ((await late) as Unjudged).reason,
+      "The judge is unavailable: it was busy with other conversations until the deadline.",
+    );
+    assert.equal((await first).state, "ok");
+    assert.equal((await ask("Three?", now - 3_600_000)).state, "ok");
+    assert.equal(server.requests.length, 2);
+    await judging.close();
+  });
+
+  it("whose line is full puts off for ever longer, up to a bound, and counts no try", async () => {
+    const { agentId } = await makeJudgedAgent(db, 0);
+    const judging = openTestJudging(db, fresh({ concurrency: 1 }), { clock });
+    server.script = () => silence;
+    const asker = new AbortController();
+    const ask = (more: object) =>
+      judging.judgeOf(contextOf(agentId, { runId: randomUUID(), deadlineAt: now + 900_000, ...more }));
+    const full = Promise.withResolvers<void>();
+    const crowd = Array.from({ length: 30 }, async (_, at) => {
+      await ask({}).route({ ...routing, userInput: `Parcel ${at}?` }, asker.signal);
+      full.resolve();
+    });
+    await full.promise;
+    for (const [waitedMs, pauseMs] of [
+      [0, 1_000],
+      [20_000, 5_000],
+      [600_000, 15_000],
+    ] as const) {
+      const userInput = `And after ${waitedMs}?`;
+      const answer = await ask({ waitedMs }).route({ ...routing, userInput }, asker.signal);
+      assert.ok(answer.state === "waiting" && answer.unasked);
+      assert.equal(answer.nextTryAt - now, pauseMs);
+    }
+    asker.abort();
+    await Promise.all(crowd);
+    await judging.close();
+  });
+
   it("that asks to wait beyond the deadline is given up on at once, with how often it was asked", async () => {
     const busy: Script = () => refusal(429, {}, { "retry-after": "3600" });
     const [route, semantic] = await bothOf(busy, { deadlineAt: now + 900_000, tries: 5 });
@@ -224,14 +326,36 @@ describe("a judge that refuses", () => {
       assert.match((answer as Unjudged).reason, /paused until .+ it refuses the API key \(401\)\.$/);
     }
     assert.equal(server.requests.length, 1);
-    assert.ok((await findJudgeState(db, fingerprintOf(connection)))?.pausedReason);
+    assert.ok((await findJudgeState(db, fingerprintOf(connection, null)))?.pausedReason);
     server.script = obliging();
-    await resumeJudge(db, fingerprintOf(connection), "json_schema");
+    await resumeJudge(db, fingerprintOf(connection, null), "json_schema");
     now += 1_000;
     for (const { judgeOf } of [judging, elsewhere]) {
       assert.equal((await judgeOf(contextOf(agentId)).route(routing)).state, "ok");
     }
     await Promise.all([judging.close(), elsewhere.close()]);
+  });
+
+  it("is paused for the project that may not call it, and for nobody else who has it called", async t => {
+    const house = fresh({ apiKey: null, model: randomUUID() });
+    const projectId = await makeProject(db);
+    const ownAgent = await makeAgentRow(db, { projectId });
+    const { agentId } = await makeJudgedAgent(db, 0);
+    await saveJudgeConnection(db, testVault, projectId, () => house);
+    const outbound = openOutbound({ allow: [] });
+    t.after(() => outbound.close());
+    const log = pino({ level: "silent" });
+    const judging = openTestJudging(db, house, {
+      clock,
+      openLine: lineOpener({ outbound, log, slotsOf: (_, concurrency) => createSlots(concurrency) }),
+    });
+    for (const tries of [0, 1]) {
+      const refused = await judging.judgeOf(contextOf(ownAgent, { tries })).route(routing);
+      assert.match((refused as Unjudged).reason, /127\.0\.0\.1 is a loopback address/);
+    }
+    assert.equal((await judging.judgeOf(contextOf(agentId)).route(routing)).state, "ok");
+    assert.equal(server.requests.length, 1);
+    await judging.close();
   });
 
   it("says so where the provider has no money left, and is not paused", async () => {
@@ -265,6 +389,29 @@ describe("who judges", () => {
     const [answer] = await bare.judgeOf(contextOf(homeless)).ask([semanticQuestion()]);
     assert.equal(answer?.state, "not_configured");
     await Promise.all([judging.close(), bare.close()]);
+  });
+
+  it("is asked soon by whoever waits for one that was edited or taken away while it was asked", async () => {
+    for (const edit of ["edited", "removed"]) {
+      const projectId = await makeProject(db);
+      const agentId = await makeAgentRow(db, { projectId });
+      await saveJudgeConnection(db, testVault, projectId, () => fresh());
+      const judging = openTestJudging(db, null, { clock });
+      server.script = async () => {
+        if (edit === "edited") await saveJudgeConnection(db, testVault, projectId, () => fresh());
+        else await deleteJudgeConnection(db, projectId);
+        now += 1_000;
+        return refusal(503, {}, { "retry-after": "600" });
+      };
+      for (const kind of ["route", "semantic"]) {
+        const judge = judging.judgeOf(contextOf(agentId, { deadlineAt: now + 900_000, tries: 5 }));
+        const answer =
+          kind === "route" ? await judge.route(routing) : (await judge.ask([semanticQuestion()]))[0]!;
+        if (kind === "semantic" && edit === "removed") assert.equal(answer.state, "not_configured");
+        else assert.equal(answer.state === "waiting" && answer.nextTryAt, now + 1_000, `${edit} ${kind}`);
+      }
+      await judging.close();
+    }
   });
 
   it("is not asked with a key that cannot be read, nor is anybody else in its place", async () => {

@@ -185,14 +185,20 @@ describe("a judge that is down", () => {
 });
 
 describe("the time a server asks to wait", () => {
-  const date = new Date(Date.UTC(2026, 0, 1, 0, 2)).toUTCString();
+  const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, seconds)).toUTCString();
+  const ahead = (seconds: number) => new Date(Date.UTC(2026, 0, 1, 5, 0, seconds)).toUTCString();
+  const behind = (seconds: number) => new Date(Date.UTC(2025, 11, 31, 5, 0, seconds)).toUTCString();
   for (const [what, headers, ms] of [
     ["in seconds", { "retry-after": "7" }, 7_000],
     ["however long", { "retry-after": "86400" }, 86_400_000],
-    ["as a date", { "retry-after": date }, 120_000],
+    ["as a date", { "retry-after": at(120), date: at(0) }, 120_000],
+    ["as a date, by a clock that is hours ahead", { "retry-after": ahead(120), date: ahead(0) }, 120_000],
+    ["as a date, by a clock that is hours behind", { "retry-after": behind(120), date: behind(0) }, 120_000],
     ["as a date that has passed", { "retry-after": new Date(0).toUTCString() }, 0],
     ["in milliseconds", { "retry-after-ms": "1500", "retry-after": "2" }, 1_500],
+    ["in fractions of a second", { "retry-after": "0.25" }, 250],
     ["in no way that is known", { "retry-after": "soon" }, undefined],
+    ["in no number that is one", { "retry-after": "", "retry-after-ms": "NaN" }, undefined],
   ] as const) {
     it(`is told in full: ${what}`, async () => {
       for (const status of [429, 503]) {
@@ -290,8 +296,10 @@ describe("a judge that refuses us", () => {
       raw(307, "text/plain", "", { location: `${elsewhere.url}/chat/completions` }),
     );
     const reply = failed(await line.judge(question));
-    assert.equal(reply.state, "unusable");
-    assert.match(reply.reason, /redirect/);
+    assert.deepEqual(
+      [reply.state, reply.reason],
+      ["refused", "It redirects elsewhere, which is not followed (307)."],
+    );
     assert.equal(elsewhere.requests.length, 0);
   });
 

@@ -302,10 +302,12 @@ describe("a run that goes on", () => {
       runId: run.id,
       deadlineAt: now + judgeDeadlineMs,
       tries: 0,
+      waitedMs: 0,
     });
     assert.equal(judge.contexts[1]!.tries, 1);
     // The deadline is the first one's, not a new one, by the database's clock.
     assert.equal(judge.contexts[1]!.deadlineAt, now + second.judgeLeftMs!);
+    assert.equal(judge.contexts[1]!.waitedMs, judgeDeadlineMs - second.judgeLeftMs!);
     assert.ok(second.judgeLeftMs! <= judgeDeadlineMs && second.judgeLeftMs! > judgeDeadlineMs - 60_000);
   });
 

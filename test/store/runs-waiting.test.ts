@@ -14,7 +14,7 @@ import {
   giveBackRuns,
   nextDueMs,
 } from "../../src/store/runs.ts";
-import { countWaiting, keepPartly, type PartlyJudged } from "../../src/store/runs-waiting.ts";
+import { countWaiting, hastenWaiting, keepPartly, type PartlyJudged } from "../../src/store/runs-waiting.ts";
 import { listForAgent } from "../../src/store/test-cases.ts";
 import { TraceWriter } from "../../src/store/trace-writer.ts";
 import { deleteTrace } from "../../src/store/traces.ts";
@@ -206,6 +206,35 @@ describe("a run that waits", () => {
       assert.deepEqual([nextTryAt, waitingReason, startedAt! >= createdAt], [null, null, true]);
     }
     assert.equal(await countWaiting(db), later.length);
+  });
+
+  it("is claimed by one of many workers that look at once", async () => {
+    const waiting = await waitingRuns(12);
+    const claims = await Promise.all(Array.from({ length: 6 }, () => makeWorker().claim(4)));
+    const more = await makeWorker().claim();
+    const ids = [...claims.flat(), ...more].map(run => run.id);
+    assert.deepEqual([ids.length, new Set(ids)], [waiting.length, new Set(waiting)]);
+  });
+
+  it("of a project goes on soon when that has another judge; others wait on, and so does who is in hand", async () => {
+    const other = await makeSender(db);
+    const stored = await storeDueRun(db, other);
+    const [mine, soon, held] = (await dueRuns(3)) as [string, string, string];
+    const worker = makeWorker();
+    await worker.claim();
+    for (const id of [mine, stored.runId])
+      await worker.putAway(id, { wait: { ...wait, nextTryMs: 600_000 } });
+    await worker.putAway(soon, { wait: { ...wait, nextTryMs: 500 } });
+    const before = (await findRun(db, soon))!.nextTryAt;
+    const { rows } = await db.pool.query("select project_id as id from agents where id = $1", [
+      sender.agentId,
+    ]);
+    await hastenWaiting(db, rows[0].id, 2_000);
+    const leftMs = async (id: string) => (await findRun(db, id))!.nextTryAt!.getTime() - Date.now();
+    assert.ok((await leftMs(mine)) <= 2_000);
+    assert.ok((await leftMs(stored.runId)) > 60_000);
+    assert.deepEqual((await findRun(db, soon))!.nextTryAt, before);
+    assert.equal((await findRun(db, held))!.nextTryAt, null);
   });
 
   it("never costs a run more attempts, however often it waits", async () => {

@@ -30,6 +30,8 @@ export type JudgedProject = {
   converse(reply?: string, input?: string | null): Promise<string>;
   /** Gives the project its judge, with the changes. */
   connect(changes?: object): Promise<void>;
+  /** Tests its judge, which answers as anyone would. */
+  testConnection(): Promise<void>;
   trace(traceId: string): Promise<Read>;
   /** The trace once its newest run is completed, after so many in all. */
   judged(traceId: string, runs?: number): Promise<Read>;
@@ -80,6 +82,10 @@ export async function openJudgedProject(
     async connect(changes = {}) {
       const document = { provider, url, model: modelOf[provider], apiKey, ...changes };
       await client.put(`/api/projects/${projectId}/judge`, document).expect(200);
+    },
+    async testConnection() {
+      const { body } = await client.post(`/api/projects/${projectId}/judge/test`, {}).expect(200);
+      assert.deepEqual([body.mode !== null, body.fault], [true, null]);
     },
     trace: traceId => get(`/api/traces/${traceId}`),
     judged: (traceId, runs = 1) =>

@@ -5,6 +5,7 @@ import { type Judging, type JudgingDeps, openJudging } from "../../src/judging.t
 import type { JudgeContext, SemanticQuestion } from "../../src/model/judge.ts";
 import type { JudgeConnection } from "../../src/model/judge-call.ts";
 import type { TestCase } from "../../src/model/test-case.ts";
+import { createSlots } from "../../src/remote/judge-slots.ts";
 import { openOutbound } from "../../src/remote/outbound.ts";
 import type { Database } from "../../src/store/db.ts";
 import { openVault } from "../../src/store/vault.ts";
@@ -25,7 +26,7 @@ export function openTestJudging(
     db,
     vault: testVault,
     environment,
-    openLine: lineOpener({ outbound, log, concurrencyOf: concurrency => concurrency }),
+    openLine: lineOpener({ outbound, log, slotsOf: (_, concurrency) => createSlots(concurrency) }),
     log,
     ...more,
   });
