@@ -2,6 +2,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { loadTraces } from "../src/load.ts";
+import { parseConnection } from "../src/model/agent-connection.ts";
+import { callAgent } from "../src/remote/agent-call.ts";
+import { openOutbound } from "../src/remote/outbound.ts";
 import { listRunsOfLaunch } from "../src/store/launches.ts";
 import { newest } from "../src/store/listing.ts";
 import { listRunsOfTrace } from "../src/store/run-reads.ts";
@@ -115,6 +118,31 @@ test("a trace that comes in parts is waited for until nothing more came for the 
   const { runs } = await ended(launchId);
   await stop();
   assert.deepEqual([runs[0]?.verdict, runs[0]?.revision], ["passed", 2]);
+});
+
+test("the trace of a turn whose connection broke is waited for: the agent may have been asked", async () => {
+  const sender = await makeSender(db);
+  const agent = await agentOf((_, response) => void response.destroy());
+  const outbound = openOutbound({ allow: ["127.0.0.1"] });
+  const connection = parseConnection(
+    { url: agent.url, bodyTemplate: '{"input":"{{input}}"}', reply: { kind: "text" } },
+    "http_api",
+    undefined,
+  );
+  const call: typeof agent.call = (_, turn, signal) => callAgent(outbound, connection, turn, signal);
+  const { stop } = startLauncher({ call }, { waitMs: 3_600_000 });
+  const launchId = await launch(sender.agentId, await makeTestCase(db, sender.agentId));
+  const turn = await eventually(async () => {
+    const [run] = await listRunsOfLaunch(db, launchId);
+    const turn = (await listTurns(db, [run!.id])).get(run!.id)?.[0];
+    assert.equal(turn?.error?.code, "broken_off");
+    return turn;
+  });
+  await writer.write(canonicalWrite(sender, { externalId: turn!.requestId }));
+  const { runs } = await ended(launchId);
+  await stop();
+  await outbound.close();
+  assert.deepEqual([runs[0]?.state, runs[0]?.turns[0]?.arrived], ["completed", true]);
 });
 
 test("when the wait is over, what has come of a trace until then is the turn's", async () => {

@@ -185,9 +185,10 @@ function repliedOf({ status, ms, text, error, startedAt }: AgentReply): Partial<
   return { status, ms: Math.round(ms), text: kept, error, startedAt: startedAt.toISOString() };
 }
 
-/** An agent that was not reached sends no trace. */
-function waitOf({ error }: AgentReply, waitMs: number): number {
-  return error?.code === "unreachable" || error?.code === "refused_target" ? 0 : waitMs;
+/** An agent that was not reached, or not asked, sends no trace. */
+function waitOf({ error, status }: AgentReply, waitMs: number): number {
+  const unasked = error?.code === "too_large" && status === null;
+  return unasked || error?.code === "unreachable" || error?.code === "refused_target" ? 0 : waitMs;
 }
 
 const lookEveryMs = 200;

@@ -19,6 +19,7 @@ export type AgentCallError = {
     | "timeout"
     | "refused_target"
     | "unreachable"
+    | "broken_off"
     | "http_status"
     | "bad_reply"
     | "too_large"

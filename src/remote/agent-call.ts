@@ -42,7 +42,7 @@ export async function callAgent(
       reply.text = findText(content, place).text ?? (content || null);
     }
   } catch (error) {
-    reply.error = errorOf(error, host, signal);
+    reply.error = errorOf(error, host, reply.status, signal);
   }
   const { text, contentType } = reply;
   return {
@@ -128,7 +128,12 @@ function flowCallOf(
   return { url: `${base}/run/${flowId}?stream=false`, method: "POST", body: JSON.stringify(body), place };
 }
 
-function errorOf(error: unknown, host: string, signal: AbortSignal | undefined): AgentCallError {
+function errorOf(
+  error: unknown,
+  host: string,
+  status: number | null,
+  signal: AbortSignal | undefined,
+): AgentCallError {
   if (signal?.aborted) return { code: "cancelled", reason: "The call was withdrawn." };
   if (error instanceof OutboundRefused) return { code: "refused_target", reason: error.message };
   if (error instanceof BodyTooLarge) {
@@ -142,17 +147,27 @@ function errorOf(error: unknown, host: string, signal: AbortSignal | undefined):
     const reason = `${host} did not answer within ${outboundLimits.timeoutMs / 1000} s.`;
     return { code: "timeout", reason };
   }
-  return { code: "unreachable", reason: `${host} could not be reached: ${whyOf(error)}.` };
+  const why = codeOf(error);
+  const broken = brokenOff[why ?? ""];
+  if (broken !== undefined || why === undefined || why.startsWith("HPE_") || status !== null) {
+    return { code: "broken_off", reason: `${host} ${broken ?? "answered with what cannot be read"}.` };
+  }
+  return { code: "unreachable", reason: `${host} could not be reached: ${unreached[why] ?? why}.` };
 }
 
-const reasons: Record<string, string> = {
+/** By the code of what befell a connection that was made: the request may have arrived. */
+const brokenOff: Record<string, string> = {
+  ECONNRESET: "broke the connection off",
+  UND_ERR_SOCKET: "broke the connection off",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "broke the connection off",
+  EPIPE: "broke the connection off",
+  UND_ERR_HEADERS_OVERFLOW: "answered with headers that are too large",
+};
+
+const unreached: Record<string, string> = {
   ENOTFOUND: "its name leads to no address",
   EAI_AGAIN: "its name could not be looked up",
   ECONNREFUSED: "nothing listens there",
-  ECONNRESET: "it broke the connection off",
-  UND_ERR_SOCKET: "it broke the connection off",
-  UND_ERR_HEADERS_OVERFLOW: "its headers are too large",
-  EPIPE: "it broke the connection off",
   ETIMEDOUT: "it does not take connections",
   UND_ERR_CONNECT_TIMEOUT: "it does not take connections",
   EHOSTUNREACH: "there is no way there",
@@ -164,12 +179,10 @@ const reasons: Record<string, string> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name",
 };
 
-/** Never the error's own words: they may repeat what was sent. */
-function whyOf(error: unknown): string {
-  const codes = [error, (error as Error).cause, ...((error as AggregateError).errors ?? [])]
+/** Of what lies at the bottom of it. Never the error's own words: they may repeat what was sent. */
+function codeOf(error: unknown): string | undefined {
+  return [error, (error as Error).cause, ...((error as AggregateError).errors ?? [])]
     .flatMap(one => (one instanceof AggregateError ? [one, ...one.errors] : [one]))
-    .map(one => (one as { code?: unknown } | undefined)?.code);
-  const code = codes.find(code => typeof code === "string");
-  if (typeof code !== "string") return "the reply could not be read";
-  return reasons[code] ?? (code.startsWith("HPE_") ? "what it answers is not HTTP" : code);
+    .map(one => (one as { code?: unknown } | undefined)?.code)
+    .find(code => typeof code === "string");
 }

@@ -435,10 +435,26 @@ suite("what goes wrong", () => {
     assert.deepEqual([reply.status, reply.text, reply.error?.code], [200, null, "too_large"]);
   });
 
-  test("a connection that breaks is unreachable, said without a word of the request", async () => {
+  test("a connection that breaks is told from an agent out of reach, without a word of the request", async () => {
     const { reply } = await call(crashing, http());
-    assert.deepEqual([reply.status, reply.error?.code], [null, "unreachable"]);
-    assert.match(reply.error!.reason, /broke the connection off\.$/);
+    assert.deepEqual([reply.status, reply.error?.code], [null, "broken_off"]);
+    assert.match(reply.error!.reason, /^127\.0\.0\.1:\d+ broke the connection off\.$/);
+  });
+
+  test("a reply that breaks in the middle keeps its status, and is no agent out of reach", async () => {
+    const { reply } = await call((_request, response) => {
+      response.writeHead(200, { "content-length": 100 }).write("half", () => response.destroy());
+    }, http());
+    assert.deepEqual([reply.status, reply.text, reply.error?.code], [200, null, "broken_off"]);
+    assert.match(reply.error!.reason, /^127\.0\.0\.1:\d+ broke the connection off\.$/);
+  });
+
+  test("what answers, though not by HTTP, is no agent out of reach", async () => {
+    const { reply } = await call((_request, response) => {
+      response.socket!.end("SSH-2.0-OpenSSH\r\n\r\n");
+    }, http());
+    assert.deepEqual([reply.status, reply.error?.code], [null, "broken_off"]);
+    assert.match(reply.error!.reason, /answered with what cannot be read\.$/);
   });
 
   test("a port where nothing listens is unreachable", async () => {
