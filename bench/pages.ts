@@ -2,7 +2,7 @@
 import type pg from "pg";
 import { type CDPSession, chromium, type Page } from "playwright-core";
 import { buildWhenNeeded } from "../scripts/build.ts";
-import { findBrowser } from "../test/support/chromium.ts";
+import { browserArgs, findBrowser } from "../test/support/chromium.ts";
 import { fill } from "./lists.ts";
 
 const slowedTimes = 4;
@@ -15,8 +15,7 @@ export async function pageTimes({ database, url, traces }: PagesInput): Promise<
   const executablePath = findBrowser();
   if (executablePath === undefined) throw new Error("No Chromium was found: set SVC_TEST_CHROMIUM.");
   await buildWhenNeeded();
-  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  const browser = await chromium.launch({ executablePath, args });
+  const browser = await chromium.launch({ executablePath, args: browserArgs });
   try {
     const context = await browser.newContext({ baseURL: url, viewport: { width: 1440, height: 900 } });
     const page = await context.newPage();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { AxeBuilder } from "@axe-core/playwright";
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
-import { findBrowser } from "./chromium.ts";
+import { browserArgs, findBrowser } from "./chromium.ts";
 import { eventually } from "./eventually.ts";
 import { startTestService, type TestService, type TestServiceOptions } from "./service.ts";
 
@@ -33,8 +33,7 @@ export async function startTestBrowser(options: TestServiceOptions = {}): Promis
     throw new Error("No Chromium was found: install it (apt-get install chromium) or set SVC_TEST_CHROMIUM.");
   }
   const service = await startTestService(options);
-  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  const browser = await chromium.launch({ executablePath, args });
+  const browser = await chromium.launch({ executablePath, args: browserArgs });
   const origin = `http://localhost:${new URL(service.url).port}`;
   async function open(options?: WindowOptions): Promise<Window> {
     const context = await browser.newContext({ baseURL: origin, reducedMotion: "reduce", ...options });
