@@ -39,7 +39,9 @@ export function Dialog({ title, about, onClose, dismissible = true, drawer, aler
           finalFocus={() => {
             // Gone with what was done, and not with a dialog that this one follows.
             const isGone = opener?.isConnected === false && opener.closest("[role$=dialog]") === null;
-            return isGone ? document.getElementById("main") : true;
+            // Given the page's main part, the library would go on to the first link in it.
+            if (isGone) document.getElementById("main")?.focus({ preventScroll: true });
+            return !isGone;
           }}
           className={drawer ? "dialog drawer" : "dialog"}
           role={alert ? "alertdialog" : "dialog"}

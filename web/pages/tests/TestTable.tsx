@@ -153,7 +153,8 @@ function useFocusKept(table: { current: HTMLTableElement | null }, count: number
   useEffect(() => {
     const { index, count: earlier } = before.current;
     before.current.count = count;
-    if (count >= earlier || document.activeElement !== document.body) return;
+    // With its row it went to what is around the table.
+    if (count >= earlier || !document.activeElement?.contains(table.current)) return;
     nameAt(table.current, Math.min(index, count - 1))?.focus({ preventScroll: true });
   }, [table, count]);
 }
