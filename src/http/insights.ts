@@ -83,8 +83,10 @@ const AgentCard = z
 const TestStrip = z
   .object({
     id: Id.describe("The test's."),
-    lastOutcome: Outcome.nullable(),
+    lastOutcome: Outcome.nullable().describe("Of real conversations."),
     lastRunAt: time.nullable(),
+    lastManualOutcome: Outcome.nullable().describe("Of manual runs, which count nowhere else here."),
+    lastManualRunAt: time.nullable(),
     days: z
       .array(z.object({ at: time, counts: CountsSchema, passRate: rate }))
       .describe(`The last ${stripDays} days of UTC, today the last; days without a run included.`),
@@ -163,12 +165,12 @@ export function registerInsights(app: App, { db }: Deps): void {
       const today = floorTo(Date.now(), dayMs).getTime();
       const first = today - (stripDays - 1) * dayMs;
       const strips = await listTestStrips(db, id, new Date(first), listingOf(query));
-      const views = strips.map(({ id, lastOutcome, lastRunAt, days }) => {
+      const views = strips.map(({ lastRunAt, lastManualRunAt, days, ...strip }) => {
         const known = new Map(days.map(day => [new Date(day.at).getTime(), day]));
         return {
-          id,
-          lastOutcome,
+          ...strip,
           lastRunAt: lastRunAt?.toISOString() ?? null,
+          lastManualRunAt: lastManualRunAt?.toISOString() ?? null,
           days: Array.from({ length: stripDays }, (_, day) => first + day * dayMs).map(at => ({
             at: new Date(at).toISOString(),
             ...countsView(known.get(at) ?? nothing),

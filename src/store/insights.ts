@@ -115,6 +115,9 @@ export type TestStrip = {
   id: string;
   lastOutcome: Outcome | null;
   lastRunAt: Date | null;
+  /** Of manual runs, which the rest leaves out. */
+  lastManualOutcome: Outcome | null;
+  lastManualRunAt: Date | null;
   /** Those days that have any, in the order of time. */
   days: (Counts & { at: string })[];
 };
@@ -127,11 +130,16 @@ export async function listTestStrips(
   { before, rowsMax }: Listing,
 ): Promise<TestStrip[]> {
   const { rows } = await db.pool.query<TestStrip>(
-    `select t.id, latest.last_outcome as "lastOutcome", latest.last_run_at as "lastRunAt", strip.days
+    `select t.id, latest.last_outcome as "lastOutcome", latest.last_run_at as "lastRunAt",
+      manual.verdict as "lastManualOutcome", manual.finished_at as "lastManualRunAt", strip.days
     from (select id from test_cases where agent_id = $1 and id < $3 order by id desc limit $4) t
     left join lateral (
       select last_outcome, last_run_at from test_hours where test_id = t.id order by hour desc limit 1
     ) latest on true
+    left join lateral (
+      select verdict, finished_at from runs
+      where kind = 'manual' and test_id = t.id and state = 'completed' order by id desc limit 1
+    ) manual on true
     cross join lateral (
       select coalesce(json_agg(day order by day.at), '[]') as days from (
         select date_trunc('day', hour, 'UTC') as at, ${sums}

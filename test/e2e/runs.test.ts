@@ -309,6 +309,25 @@ test("a test run leads from its trace to its run, and from the test's results to
   await assertReflows(page);
 });
 
+test("a test that judged no conversation yet shows the verdict of its last manual run, found and sorted by it", async () => {
+  const opened = await openRunnable(single("By hand", { passiveBehavior: "manual_only" }), single("Never"));
+  const { page, path, owner, agentId, made } = opened;
+  const row = page.getByRole("row").filter({ hasText: "By hand" });
+  await row.getByText("Not judged yet").waitFor();
+  agent.script = says("I do not know.");
+  await owner.client.post(`/api/agents/${agentId}/launches`, { testIds: [made[0]!.id] }).expect(201);
+  await row.getByText("Failed", { exact: true }).waitFor();
+  await row.getByText("Manual run, ").waitFor();
+  await shoot(page, "tests-manual");
+  await assertAccessible(page);
+  await page.goto(`${path}?last=failed&sort=last`);
+  await row.waitFor();
+  assert.equal(await page.getByRole("rowheader").count(), 1);
+  await row.getByRole("link", { name: "Failed" }).click();
+  await page.waitForURL(`**/${made[0]!.id}/results?kind=manual`);
+  await page.getByRole("rowheader").getByRole("link").first().waitFor();
+});
+
 test("what was deleted since is told, and the rest of a run and a launch stays", async () => {
   agent.script = helpful;
   const turns = [{ input: "Where is my parcel?" }, { input: "When will it be here?" }];

@@ -172,7 +172,7 @@ test("an agent's tests are shown with their last outcome and thirty days, a disa
     ],
   );
   const [none, strip] = items;
-  assert.equal(none.lastRunAt, null);
+  assert.deepEqual([none.lastRunAt, none.lastManualOutcome, none.lastManualRunAt], [null, null, null]);
   assert.ok(Date.parse(strip.lastRunAt) > 0);
   assert.deepEqual([strip.days.length, none.days.length], [30, 30]);
   assert.deepEqual(summed(strip.days), countsOf(1, 1));

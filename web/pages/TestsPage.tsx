@@ -49,7 +49,8 @@ export function TestsPage() {
     queries.invalidateQueries({ queryKey: testInsightsQuery(agentId).queryKey }),
   );
   useLive({ agentId }, event => {
-    if (event.type === "refresh" || (event.type === "run" && event.state === "completed")) refresh();
+    const isOver = event.type === "launch" || (event.type === "run" && event.state === "completed");
+    if (isOver || event.type === "refresh") refresh();
   });
   const readAgain = () => queries.invalidateQueries({ queryKey: testsQuery(agentId).queryKey });
 

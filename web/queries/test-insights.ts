@@ -17,8 +17,11 @@ export type Day = {
 export type TestInsights = {
   /** The test's. */
   id: string;
+  /** Of real conversations; so are the days. */
   lastOutcome: Outcome | null;
   lastRunAt: string | null;
+  lastManualOutcome: Outcome | null;
+  lastManualRunAt: string | null;
   /** Thirty, today the last. */
   days: Day[];
 };

@@ -40,7 +40,7 @@ type TestRowProps = {
 };
 
 export function TestRow({ ref, index, row, selection, actions }: TestRowProps) {
-  const { test, insights, counts, rate } = row;
+  const { test, insights, last, counts, rate } = row;
   const { id, name } = test;
   const params = { ...actions.params, testId: id };
   const results = "/projects/$projectId/agents/$agentId/tests/$testId/results";
@@ -66,13 +66,19 @@ export function TestRow({ ref, index, row, selection, actions }: TestRowProps) {
         <Behavior test={test} />
       </td>
       <td data-label="Last verdict">
-        {insights?.lastOutcome && insights.lastRunAt ? (
+        {last ? (
           <span className="tests-cell">
-            <Link to={results} params={params} className="tests-plain">
-              <Badge word={outcomes[insights.lastOutcome]} />
+            <Link
+              to={results}
+              params={params}
+              search={last.manual ? { kind: "manual" } : {}}
+              className="tests-plain"
+            >
+              <Badge word={outcomes[last.outcome]} />
             </Link>
             <span className="tests-under">
-              <RelativeTime at={insights.lastRunAt} />
+              {last.manual && "Manual run, "}
+              <RelativeTime at={last.at} />
             </span>
           </span>
         ) : (

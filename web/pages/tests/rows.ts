@@ -8,11 +8,16 @@ export type Row = {
   test: ListedTest;
   /** Undefined: not read yet. */
   insights: TestInsights | undefined;
+  /** Null: it has judged nothing yet. */
+  last: Last | null;
   /** Of thirty days. */
   counts: Counts;
   /** passed / (passed + failed) of thirty days; null where nothing counted. */
   rate: number | null;
 };
+
+/** The last verdict on a real conversation; of a test that never judged any, that of its last manual run. */
+export type Last = { outcome: Outcome; at: string; manual: boolean };
 
 /** What of it the address holds; a value of no meaning counts as absent. */
 export type Wanted = Partial<Record<"text" | "status" | "behavior" | "last" | "sort", string | undefined>>;
@@ -45,8 +50,17 @@ export function rowsOf(tests: readonly ListedTest[], insights: readonly TestInsi
     const of = known.get(test.id);
     const counts = sumOf(of?.days ?? []);
     const counting = counts.passed + counts.failed;
-    return { test, insights: of, counts, rate: counting === 0 ? null : counts.passed / counting };
+    const rate = counting === 0 ? null : counts.passed / counting;
+    return { test, insights: of, last: of ? lastOf(of) : null, counts, rate };
   });
+}
+
+function lastOf({ lastOutcome, lastRunAt, lastManualOutcome, lastManualRunAt }: TestInsights): Last | null {
+  if (lastOutcome && lastRunAt) return { outcome: lastOutcome, at: lastRunAt, manual: false };
+  if (lastManualOutcome && lastManualRunAt) {
+    return { outcome: lastManualOutcome, at: lastManualRunAt, manual: true };
+  }
+  return null;
 }
 
 /** What it is in effect: with several turns a test runs manually only, whatever it is set to. */
@@ -55,15 +69,15 @@ export function behaviorOf({ turns, passiveBehavior }: ListedTest): PassiveBehav
 }
 
 export function shownRows(rows: readonly Row[], wanted: Wanted): Row[] {
-  const { text = "", status, behavior, last } = wanted;
+  const { text = "", status, behavior, last: outcome } = wanted;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const shown = rows.filter(({ test, insights }) => {
+  const shown = rows.filter(({ test, last }) => {
     const said = `${test.name}\n${test.scenario}`.toLowerCase();
     return (
       words.every(word => said.includes(word)) &&
       (status === undefined || test.status === status) &&
       (behavior === undefined || behaviorOf(test) === behavior) &&
-      (last === undefined || (insights?.lastOutcome ?? "none") === last)
+      (outcome === undefined || (last?.outcome ?? "none") === outcome)
     );
   });
   return sorted(shown, sortOf(wanted));
@@ -76,9 +90,9 @@ export function sortOf({ sort }: Wanted): Sort {
 /** What has no verdict or no rate comes last either way; equals stay newest first. */
 function sorted(rows: Row[], sort: Sort): Row[] {
   const way = sort.startsWith("-") ? -1 : 1;
-  const rankOf = ({ insights, rate }: Row) => {
+  const rankOf = ({ last, rate }: Row) => {
     if (sort.endsWith("rate")) return rate;
-    return insights?.lastOutcome ? severity[insights.lastOutcome] : null;
+    return last ? severity[last.outcome] : null;
   };
   switch (sort) {
     case "newest":
