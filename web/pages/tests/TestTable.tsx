@@ -16,7 +16,7 @@ type TestTableProps = {
   actions: TestActions;
 };
 
-const narrow = "(max-width: 1023px)";
+const narrow = "(max-width: 1099px)";
 /** Until a row is measured. */
 const heights = { row: 55, card: 120 };
 const cardGap = 12;
