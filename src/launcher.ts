@@ -13,17 +13,19 @@ import type { EventPublisher } from "./store/events.ts";
 import {
   claimManualRuns,
   claimWaitingManualRuns,
+  listWaitingAgents,
+  type ManualRun,
+  releaseAbandoned,
+  tendManualRuns,
+  workerStopped,
+} from "./store/manual-claims.ts";
+import {
   completeManualRun,
   endManualRun,
   giveBackManualRun,
   type JudgedManualRun,
-  listWaitingAgents,
-  type ManualRun,
   type ManualWait,
   putAwayManualRun,
-  releaseAbandoned,
-  tendManualRuns,
-  workerStopped,
 } from "./store/manual-runs.ts";
 import { dropExpected } from "./store/run-turns.ts";
 

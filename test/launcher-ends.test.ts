@@ -5,7 +5,8 @@ import { after, test } from "node:test";
 import pino from "pino";
 import { openDatabase } from "../src/store/db.ts";
 import { cancelLaunch, findLaunch, listRunsOfLaunch } from "../src/store/launches.ts";
-import { beginTurn, claimManualRuns, workerStopped } from "../src/store/manual-runs.ts";
+import { claimManualRuns, workerStopped } from "../src/store/manual-claims.ts";
+import { beginTurn } from "../src/store/manual-runs.ts";
 import { listTurns } from "../src/store/run-turns.ts";
 import { startCuttingProxy } from "./store/cutting-proxy.ts";
 import { makeSender, makeTestCase } from "./store/make-write.ts";
@@ -31,7 +32,8 @@ test("no more runs of an agent are under way than it bears, whoever runs them", 
   assert.deepEqual([counts.passed, agent.asked.length, agent.crowd], [6, 6, 2]);
 });
 
-test("a cancelled launch begins nothing more and gives up what is under way", async () => {
+/** One of its runs has asked the agent, which does not answer; the other waits its turn. */
+async function launchOfTwo() {
   const sender = await makeSender(db);
   const begun = Promise.withResolvers<void>();
   const agent = await agentOf(() => begun.resolve());
@@ -39,6 +41,11 @@ test("a cancelled launch begins nothing more and gives up what is under way", as
   const tests = [await makeTestCase(db, sender.agentId), await makeTestCase(db, sender.agentId)];
   const launchId = await launch(sender.agentId, ...tests);
   await begun.promise;
+  return { agent, launchId, stop };
+}
+
+test("a cancelled launch begins nothing more and gives up what is under way", async () => {
+  const { agent, launchId, stop } = await launchOfTwo();
   assert.equal((await cancelLaunch(db, launchId)).length, 1, "the one that had not begun");
   const { state, counts } = await ended(launchId);
   assert.deepEqual([state, counts.cancelled, agent.asked.length], ["cancelled", 2, 1]);
@@ -277,13 +284,7 @@ test("a trace that is deleted before its run is judged ends the run with that re
 });
 
 test("a launcher that stops ends what it has sent, and leaves the rest to others", async () => {
-  const sender = await makeSender(db);
-  const begun = Promise.withResolvers<void>();
-  const agent = await agentOf(() => begun.resolve());
-  const { stop } = startLauncher(agent, { concurrency: 1 });
-  const tests = [await makeTestCase(db, sender.agentId), await makeTestCase(db, sender.agentId)];
-  const launchId = await launch(sender.agentId, ...tests);
-  await begun.promise;
+  const { launchId, stop } = await launchOfTwo();
   await stop();
   const [sent, waiting] = await listRunsOfLaunch(db, launchId);
   assert.deepEqual([sent?.state, sent?.error], ["error", workerStopped]);

@@ -15,11 +15,11 @@ import { systemClock } from "../remote/clock.ts";
 import { punctual } from "../run/asking.ts";
 import { answersFor, type RunDeps, waitFor } from "../run.ts";
 import { type Database, isTransient } from "../store/db.ts";
+import type { ManualRun } from "../store/manual-claims.ts";
 import {
   beginTurn,
   type JudgedManualRun,
   keepTurnsOver,
-  type ManualRun,
   type ManualWait,
   traceDeleted,
 } from "../store/manual-runs.ts";
