@@ -157,25 +157,26 @@ test("when the wait is over, what has come of a trace until then is the turn's",
   assert.deepEqual([runs[0]?.state, runs[0]?.turns[0]?.arrived], ["completed", true]);
 });
 
-test("a trace that comes when the wait is over takes the made one's place and stays a test run's", async () => {
+/** Its run is over; its trace was made of what was seen. */
+async function turnWithoutTrace() {
   const sender = await makeSender(db);
   const agent = await agentOf((_, response) => void response.end("ok"));
   const { stop } = startLauncher(agent);
   const { runs } = await ended(await launch(sender.agentId, await makeTestCase(db, sender.agentId)));
   await stop();
   const { requestId, traceId } = runs[0]!.turns[0]!;
+  return { sender, requestId, traceId };
+}
+
+test("a trace that comes when the wait is over takes the made one's place and stays a test run's", async () => {
+  const { sender, requestId, traceId } = await turnWithoutTrace();
   const late = await writer.write(canonicalWrite(sender, { externalId: requestId, text: "late" }));
   assert.deepEqual([late.traceId, late.state, late.evaluation], [traceId, "replaced", "none"]);
   assert.equal((await findTrace(db, traceId!))?.kind, "test_run");
 });
 
 test("the same by OTLP, under the identity that the made one bears, leaves nothing of the made one", async () => {
-  const sender = await makeSender(db);
-  const agent = await agentOf((_, response) => void response.end("ok"));
-  const { stop } = startLauncher(agent);
-  const { runs } = await ended(await launch(sender.agentId, await makeTestCase(db, sender.agentId)));
-  await stop();
-  const { requestId, traceId } = runs[0]!.turns[0]!;
+  const { sender, requestId, traceId } = await turnWithoutTrace();
   const late = await writer.write(otlpWrite(sender, { externalId: requestId, text: "late" }));
   assert.deepEqual([late.traceId, late.evaluation], [traceId, "none"]);
   const loaded = (await loadTraces(db, [traceId!])).get(traceId!)!;
