@@ -6,7 +6,10 @@ import { rememberMode } from "../store/judge-states.ts";
 import { type AgentJudging, type FoundJudge, findAgentJudging } from "../store/judging.ts";
 import type { Vault } from "../store/vault.ts";
 
-/** `name`: the same for a line to the same judge, and for no other. `typed`: a user chose the address, so only public and allowed places are called. */
+/**
+ * `name`: the same for a line to the same judge, and for no other. `typed`: a user chose the address, so only public and
+ * allowed places are called.
+ */
 export type LineOpener = (
   connection: JudgeConnection,
   options: { name: string; typed: boolean; mode: JudgeMode | null; onMode: (mode: JudgeMode) => void },
