@@ -10,7 +10,7 @@ import {
   startTestBrowser,
   type TestBrowser,
 } from "../support/browser.ts";
-import { countRuns, hourMs } from "../support/counts.ts";
+import { countRuns, hourMs, hourWithRoom } from "../support/counts.ts";
 import { eventually } from "../support/eventually.ts";
 import { openInsights, outcomesOf, searchOf } from "../support/insights-page.ts";
 import { broken, judge, ok, openTests, statusCheck } from "../support/tests-page.ts";
@@ -99,6 +99,7 @@ test("a bar of one test leads to as many of its results, whatever the traces cam
     name: "Never holds",
     assertions: [{ type: "http_status", expected_status: 418 }],
   });
+  await hourWithRoom();
   for (const attributes of [ok, broken, {}, ok, broken, ok]) await judge(opened, attributes);
   const { body } = await owner.client.get(`/api/agents/${agentId}/tests`).expect(200);
   const { id } = body.items.find(({ name }: { name: string }) => name === "Is well");
@@ -127,6 +128,7 @@ test("a bar of one test leads to as many of its results, whatever the traces cam
 test("a bar's number is that of the rows in Traces that it leads to", async () => {
   const opened = await openTests(browser, { name: "Is well", assertions: [statusCheck] });
   const { page } = opened;
+  await hourWithRoom();
   for (const attributes of [ok, broken, {}, ok, broken, ok]) await judge(opened, attributes);
   for (const [word, count] of [
     ["passed", 3],

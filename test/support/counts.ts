@@ -1,7 +1,16 @@
 // What runs came to, inserted directly into the hourly counts that insights are read from.
+import assert from "node:assert/strict";
 import type { Database } from "../../src/store/db.ts";
+import { eventually } from "./eventually.ts";
 
 export const hourMs = 3_600_000;
+
+const spareMs = 15_000;
+
+/** Resolves where the hour has some seconds left: what is judged now is counted in one hour. */
+export async function hourWithRoom(): Promise<void> {
+  await eventually(() => assert.ok(hourMs - (Date.now() % hourMs) > spareMs));
+}
 
 /** `ago` in hours before the one that `now` begins. */
 export type Hour = { ago: number; passed?: number; failed?: number; skipped?: number; missing?: number };
