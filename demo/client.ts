@@ -2,7 +2,7 @@
 
 export type Client = {
   get<T>(path: string): Promise<T>;
-  send<T>(method: "POST" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<T>;
+  send<T>(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<T>;
   /** Every item of a list, or as many as `max`, newest first. */
   list<T>(path: string, max?: number): Promise<T[]>;
 };
@@ -48,7 +48,7 @@ export function openClient(url: string): Client {
         const after: string = cursor === null ? "" : `&cursor=${cursor}`;
         const page: { items: T[]; nextCursor: string | null } = await request(
           "GET",
-          `${path}?limit=${Math.min(max, 200)}${after}`,
+          `${path}${path.includes("?") ? "&" : "?"}limit=${Math.min(max, 200)}${after}`,
         );
         items.push(...page.items);
         cursor = page.nextCursor;

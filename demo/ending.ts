@@ -2,14 +2,19 @@
 import type { DemoProject } from "./project.ts";
 import { bold } from "./terminal.ts";
 
-export function printEnding(address: string, { agents, apiKey, email, password }: DemoProject): void {
+/** `launched`: how many test cases of the shop are being run by hand. */
+export function printEnding(
+  address: string,
+  { agents, apiKey, email, password }: DemoProject,
+  launched: number,
+): void {
   const shop = agents.find(agent => agent.otlpServiceName !== null)!;
   console.log(`
 ${bold("Onlooker goes on running")}
   address   ${address}
   sign in   ${email}
   password  ${password}
-
+${launched === 0 ? "" : runs(shop.name, launched)}
 ${bold("Send a trace of your own")} as plain JSON, to be judged by the tests of ${shop.name}:
 
 curl ${address}/public/traces \\
@@ -25,6 +30,12 @@ export OTEL_EXPORTER_OTLP_TRACES_HEADERS=x-api-key=${apiKey}
 export OTEL_SERVICE_NAME=${shop.otlpServiceName}
 
 Ctrl-C stops it. The demo's data stays, and the next start adds new conversations to it.`);
+}
+
+function runs(name: string, count: number): string {
+  return `
+${count} test cases of ${name} are also being run by hand, with an assistant on this machine: see Runs.
+`;
 }
 
 /** Two spans, short enough to be read, complete enough to be judged. */

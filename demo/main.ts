@@ -1,7 +1,8 @@
-// npm run demo: the service, with a demo project whose agents have just had some forty conversations.
+// npm run demo: the service, with a demo project whose agents have just had some forty conversations, and one is tested.
 import { type Running, runService } from "../src/command.ts";
 import { openLog } from "../src/http/log.ts";
 import { printEnding } from "./ending.ts";
+import { launchShop } from "./launch.ts";
 import { makeProject } from "./project.ts";
 import { printTable } from "./table.ts";
 import { printTotals } from "./totals.ts";
@@ -10,6 +11,7 @@ import { awaitVerdicts, sendTraffic } from "./traffic.ts";
 const env = {
   SVC_DEBOUNCE_MS: "1500",
   SVC_LOG_LEVEL: "warn",
+  SVC_ALLOW_PRIVATE_TARGETS: "127.0.0.0/8,::1", // where the shop assistant of manual runs listens
   ...process.env,
   SVC_ROLES: "http,worker",
   SVC_SMTP_URL: "", // no mail to the demo's made-up address
@@ -20,6 +22,7 @@ await runService(env, level => openLog(level, process.stderr), demonstrate);
 async function demonstrate({ service: { url, databaseUrl }, config }: Running): Promise<void> {
   console.log(`Onlooker is running at ${url}. Making the demo project and its conversations…`);
   const project = await makeProject(url, databaseUrl);
+  const launched = await launchShop(url, project);
   const sent = await sendTraffic(url, project);
   const count = sent.reduce((sum, { externalIds }) => sum + externalIds.length, 0);
   console.log(`Sent ${count} traces. Waiting for their verdicts…\n`);
@@ -27,5 +30,5 @@ async function demonstrate({ service: { url, databaseUrl }, config }: Running): 
   const judged = await awaitVerdicts(project.client, sent, patienceMs);
   printTable(judged);
   printTotals(judged);
-  printEnding(config.port === 0 ? url : config.baseUrl, project);
+  printEnding(config.port === 0 ? url : config.baseUrl, project, launched);
 }

@@ -24,8 +24,24 @@ export type OtlpTarget = { url: string; apiKey: string; serviceName: string };
 const batchSpansMax = 7;
 const ids = new RandomIdGenerator();
 
+export type Tracing = {
+  /** Within the span that `parent` holds, or as a trace of its own. Returns the trace's id. */
+  record(conversation: PlacedStep, parent?: Context): string;
+  /** Resolves once what was recorded is sent. */
+  flush(): Promise<void>;
+  /** The same; nothing is recorded after it. */
+  close(): Promise<void>;
+};
+
 /** One trace for each conversation. Returns their trace ids, once everything was sent. */
 export async function sendOtlp(target: OtlpTarget, conversations: PlacedStep[]): Promise<string[]> {
+  const tracing = openTracing(target);
+  const traceIds = conversations.map(conversation => tracing.record(conversation));
+  await tracing.close();
+  return traceIds;
+}
+
+export function openTracing(target: OtlpTarget): Tracing {
   diag.setLogger(new DiagConsoleLogger(), DiagLogLevel.ERROR); // says why a batch was refused
   const exporter = new OTLPTraceExporter({
     url: `${target.url}/public/traces`,
@@ -37,9 +53,11 @@ export async function sendOtlp(target: OtlpTarget, conversations: PlacedStep[]):
     spanProcessors: [new BatchSpanProcessor({ exporter, maxExportBatchSize: batchSpansMax })],
   });
   const tracer = provider.getTracer(target.serviceName);
-  const traceIds = conversations.map(conversation => record(tracer, conversation, ROOT_CONTEXT));
-  await provider.shutdown();
-  return traceIds;
+  return {
+    record: (conversation, parent = ROOT_CONTEXT) => record(tracer, conversation, parent),
+    flush: () => provider.forceFlush(),
+    close: () => provider.shutdown(),
+  };
 }
 
 /** Starts and ends the span of the step, and of those within it. Returns the id of their trace. */

@@ -10,6 +10,7 @@ import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { type Client, openClient } from "../demo/client.ts";
 import { assertionSchema } from "../src/model/assertion.ts";
+import { eventually } from "./support/eventually.ts";
 import { obliging, startJudgeServer } from "./support/judge-server.ts";
 import { freshDatabase } from "./support/postgres.ts";
 
@@ -72,7 +73,7 @@ test("the table fits a hundred columns and is not coloured where it is no termin
 test("what the demo prints signs in, and the service says the same as the table", async () => {
   const { client, agents } = await demo.signIn();
   const traces = await Promise.all(
-    agents.map(({ id }) => client.list<{ run: { verdict: string } }>(`/api/agents/${id}/traces`)),
+    agents.map(({ id }) => client.list<{ run: { verdict: string } }>(`/api/agents/${id}/traces?kind=live`)),
   );
   const verdicts = traces.flat().map(({ run }) => run.verdict);
   const counts = outcomes.map(outcome => [outcome, verdicts.filter(verdict => verdict === outcome).length]);
@@ -89,6 +90,26 @@ test("the trace that the demo shows how to send is accepted and judged", async (
   assert.equal(response.status, 201);
   const { evaluation } = (await response.json()) as { evaluation: string };
   assert.equal(evaluation, "scheduled");
+});
+
+test("the shop's test cases are run by hand: its assistant answers, and sends a trace of every turn", async () => {
+  const { client, agents } = await demo.signIn();
+  const { id } = agents.find(({ name }) => name === "Shop")!;
+  const { runs } = await eventually(async () => {
+    const [newest] = await client.list<{ id: string; state: string }>(`/api/agents/${id}/launches`);
+    assert.equal(newest?.state, "completed");
+    return client.get<{ runs: Run[] }>(`/api/launches/${newest.id}`);
+  });
+  const named = (verdict: string) => runs.filter(run => run.verdict === verdict).map(run => run.testName);
+  assert.deepEqual(named("failed"), ["Gives nothing away"]);
+  assert.ok(named("passed").includes("Changes a size over three messages"));
+  assert.equal(named("skipped").length, 2, "for want of a judge");
+  assert.equal(runs.length, 8);
+  assert.deepEqual(
+    runs.flatMap(({ notices }) => notices),
+    [],
+    "a trace arrived of every turn",
+  );
 });
 
 test("the demo ends at SIGTERM, and another start adds to the same agents and tests", async () => {
@@ -118,8 +139,28 @@ test("with a judge, semantic checks are scored and a test runs where its scenari
   assert.doesNotMatch(demo.output, /No judge is configured|routing unavailable/);
 });
 
+test("an agent that somebody connected to the shop is not replaced, nor called, by another start", async () => {
+  demo = await startDemo();
+  const { client, agents } = await demo.signIn();
+  const path = `/api/agents/${agents.find(({ name }) => name === "Shop")!.id}`;
+  const theirs = "http://127.0.0.1:9/chat";
+  type Connected = { connection: { url: string } };
+  const { connection } = await client.get<Connected>(`${path}/connection`);
+  await client.send("PUT", `${path}/connection`, { ...connection, url: theirs });
+  const launches = async (of: Client) =>
+    (await of.list<{ id: string }>(`${path}/launches`)).map(({ id }) => id);
+  const before = await launches(client);
+  await demo.stop();
+  demo = await startDemo();
+  const again = (await demo.signIn()).client;
+  assert.equal((await again.get<Connected>(`${path}/connection`)).connection.url, theirs);
+  assert.deepEqual(await launches(again), before);
+  assert.doesNotMatch(demo.output, /being run by hand/);
+});
+
 type Demo = Awaited<ReturnType<typeof startDemo>>;
 type Agent = { id: string; name: string };
+type Run = { testName: string; verdict: string; notices: string[] };
 
 /** Resolves once everything was printed; rejects when it ends before. */
 async function startDemo(env: Record<string, string> = {}) {
@@ -158,7 +199,7 @@ async function startDemo(env: Record<string, string> = {}) {
       const { client, agents } = await signIn();
       const of = (what: string) =>
         Promise.all(agents.map(({ id }) => client.list<{ id: string }>(`/api/agents/${id}/${what}`)));
-      const [tests, traces] = await Promise.all([of("tests"), of("traces")]);
+      const [tests, traces] = await Promise.all([of("tests"), of("traces?kind=live")]);
       return { made: { agents, tests: tests.flat().map(({ id }) => id) }, traces: traces.flat().length };
     },
     /** Its exit code. */

@@ -1,7 +1,7 @@
 // What customers asked the shop assistant, whose spans come from an OpenTelemetry exporter.
 import { inputOf, modelStep, replyOf, type Step, step, tokensIn, toolStep, usageOf } from "../sample.ts";
 
-type Chat = {
+export type Chat = {
   /** What the customer said last, or the whole exchange in turn. */
   asked: string | string[];
   reply: string;
@@ -14,7 +14,7 @@ type Chat = {
   status?: number | null;
 };
 
-function chat({
+export function chat({
   asked,
   reply,
   tools = [],
