@@ -39,7 +39,7 @@ export async function registerOpenapi(app: App): Promise<void> {
       const security = securityOf(route);
       return security ? { ...transformed, schema: { ...transformed.schema, security } } : transformed;
     },
-    transformObject: document => letOptionalBodies(jsonSchemaTransformObject(document)),
+    transformObject: document => describeProtobuf(letOptionalBodies(jsonSchemaTransformObject(document))),
   });
 
   app.get("/api/openapi.json", { config: { open: true }, schema: { hide: true } }, async () => app.swagger());
@@ -52,8 +52,10 @@ function securityOf(route: RouteOptions): Record<string, string[]>[] | undefined
   return isApi && admitsTokens(route) ? [{ session: [] }, { token: [] }] : undefined;
 }
 
-type Body = { required?: boolean; content: Record<string, { schema?: { anyOf?: { type?: string }[] } }> };
-type Paths = Record<string, Record<string, { requestBody?: Body }>>;
+type Content = Record<string, { schema?: { anyOf?: { type?: string }[] } }>;
+type Body = { required?: boolean; content: Content };
+type Operation = { requestBody?: Body; responses: Record<string, { content?: Content }> };
+type Paths = Record<string, Record<string, Operation>>;
 
 /** A body that may be null may be left out, where the library calls every body required. */
 function letOptionalBodies<D extends object>(document: D): D {
@@ -67,3 +69,20 @@ function letOptionalBodies<D extends object>(document: D): D {
   }
   return document;
 }
+
+/**
+ * The library gives every media type of an address the same schema. Protobuf is bytes, which no JSON schema describes;
+ * what is sent so is never answered with 201, which is the canonical format's (A2).
+ */
+function describeProtobuf<D extends object>(document: D): D {
+  const { paths } = document as { paths: Paths };
+  for (const { requestBody, responses } of Object.values(paths).flatMap(path => Object.values(path))) {
+    delete responses["201"]?.content?.[protobuf];
+    for (const { content } of [requestBody, ...Object.values(responses)].filter(part => part !== undefined)) {
+      if (content?.[protobuf]) content[protobuf] = {};
+    }
+  }
+  return document;
+}
+
+const protobuf = "application/x-protobuf";

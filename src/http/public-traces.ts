@@ -15,6 +15,7 @@ import { asRefusal, refusalBody } from "./refuse.ts";
 const drainMs = 2_000;
 
 const addresses = ["/public/traces", "/public/traces/"];
+const doubledAddresses = ["/public/traces/v1/traces", "/public/traces/v1/traces/"];
 const isEndpoint = (url: string) => addresses.includes(url.split("?", 1)[0]!);
 
 export type PublicTracesDeps = { ingest: IngestDeps };
@@ -42,11 +43,13 @@ export function registerPublicTraces(app: FastifyInstance, deps: PublicTracesDep
       handler: () => {},
     });
   }
-  app.post("/public/traces/v1/traces", {
-    schema: { hide: true },
-    onRequest: async (request, reply) => answerRefusal(request, reply, doubledPath()),
-    handler: () => {},
-  });
+  for (const url of doubledAddresses) {
+    app.post(url, {
+      schema: { hide: true },
+      onRequest: async (request, reply) => answerRefusal(request, reply, doubledPath()),
+      handler: () => {},
+    });
+  }
 }
 
 async function receive(

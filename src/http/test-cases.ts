@@ -56,7 +56,14 @@ const Validated = z
 // For the description of the API only: the model reads test cases, and names every fault itself.
 const { $schema: _, required: __, ...description } = z.toJSONSchema(testCaseInputSchema, { io: "input" });
 export const testCaseBody = z.unknown().meta({ ...description, required: ["name"] });
-const DocumentChange = z.unknown().meta(description);
+
+/** What answers have around the document. */
+const addedFields = ["id", "agentId", "version", "eligibility"];
+const ignored = { readOnly: true, description: "As it was answered, all of them; ignored." };
+const added = Object.fromEntries(addedFields.map(name => [name, ignored]));
+const change = { ...description, properties: { ...description.properties, ...added } };
+const Replacement = z.unknown().meta({ ...change, required: ["name"] });
+const DocumentChange = z.unknown().meta(change);
 
 export function registerTestCases(app: App, { db }: Deps): void {
   const tags = ["tests"];
@@ -138,13 +145,13 @@ export function registerTestCases(app: App, { db }: Deps): void {
         tags,
         summary: "Replace a test case",
         params,
-        body: testCaseBody,
+        body: Replacement,
         response: { 200: TestCase },
       },
     },
-    async request => {
-      const document = parseTestCase(request.body);
-      return testView(found(await updateTestCase(db, request.params.id, () => document)));
+    async ({ params, body }) => {
+      const document = parseTestCase(withoutAdded(body, params.id));
+      return testView(found(await updateTestCase(db, params.id, () => document)));
     },
   );
 
@@ -160,7 +167,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
       },
     },
     async ({ params, body }) => {
-      const change = (current: Document) => mergeTestCase(current, body);
+      const change = (current: Document) => mergeTestCase(current, withoutAdded(body, params.id));
       return testView(found(await updateTestCase(db, params.id, change)));
     },
   );
@@ -177,4 +184,10 @@ export function registerTestCases(app: App, { db }: Deps): void {
 
 function testView(test: Stored) {
   return { ...test, eligibility: whyNotEligible(test) };
+}
+
+/** The document of an answer about this test; what bears no id, or that of another test, as it is. */
+function withoutAdded(body: unknown, id: string): unknown {
+  if (typeof body !== "object" || body === null || !("id" in body) || body.id !== id) return body;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !addedFields.includes(name)));
 }

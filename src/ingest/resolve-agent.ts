@@ -26,7 +26,13 @@ export async function agentOfHint(
     if (id === undefined || id === onlyAgent) return onlyAgent;
     throw await platformNotFound(deps, key, "This key may not write to the agent that the request names.");
   }
-  if (!hint) throw await platformNotFound(deps, key, "The request names no agent, and this key has several.");
+  if (!hint) {
+    throw await platformNotFound(
+      deps,
+      key,
+      "The request names no agent, and this key is not limited to a single one.",
+    );
+  }
   if (id === undefined) {
     throw await platformNotFound(deps, key, `The field ${hint.field} does not hold an agent's id.`);
   }

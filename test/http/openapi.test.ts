@@ -11,6 +11,7 @@ type Operation = {
   responses: Record<string, object>;
   parameters?: { name: string; in: string }[];
 };
+type Body = { content: Record<string, { schema: { properties: Record<string, { readOnly?: boolean }> } }> };
 type Description = {
   openapi: string;
   paths: Record<string, Record<string, Operation>>;
@@ -80,6 +81,16 @@ test("the stream of events is described as one, and its refusals as JSON", () =>
   const typesOf = (status: string) => Object.keys((responses[status] as Answer).content);
   assert.deepEqual(typesOf("200"), ["text/event-stream"]);
   assert.deepEqual(typesOf("default"), ["application/json"]);
+});
+
+test("a test case as it is answered can be sent, by its description too", () => {
+  const bodyOf = (path: string, method: string) =>
+    (described.paths[path]![method]!.requestBody as unknown as Body).content["application/json"]!.schema;
+  for (const schema of [bodyOf("/api/tests/{id}", "put"), bodyOf("/api/tests/{id}", "patch")]) {
+    for (const name of ["id", "agentId", "version", "eligibility"]) {
+      assert.equal(schema.properties[name]?.readOnly, true, name);
+    }
+  }
 });
 
 test("bodies that may be left out say so", () => {

@@ -52,6 +52,26 @@ test("a test case is made, listed, read, changed, replaced and deleted", async (
   await client.get(`/api/tests/${id}`).expect(404);
 });
 
+test("a test case as it was answered can be changed and sent back, but not to another one", async () => {
+  const { client } = owner;
+  const { id } = await makeTest(owner, agent.id);
+  const { body: answered } = await client.get(`/api/tests/${id}`).expect(200);
+  const sent = { ...answered, name: "Renamed" };
+  const { body: replaced } = await client.put(`/api/tests/${id}`, sent).expect(200);
+  assert.deepEqual(replaced, { ...sent, version: 2 });
+  const { body: changed } = await client.patch(`/api/tests/${id}`, { ...sent, threshold: 0.1 }).expect(200);
+  assert.deepEqual(changed, { ...sent, threshold: 0.1, version: 3 });
+  const other = await makeTest(owner, agent.id);
+  for (const refused of [
+    client.put(`/api/tests/${other.id}`, sent),
+    client.patch(`/api/tests/${other.id}`, sent),
+    client.put(`/api/tests/${id}`, { ...sent, surprise: 1 }),
+    client.patch(`/api/tests/${id}`, { version: 9 }),
+  ]) {
+    assert.equal((await refused.expect(400)).body.code, "VALIDATION_ERROR");
+  }
+});
+
 test("what ingestion asks by follows the document", async () => {
   const { id } = await makeTest(owner, agent.id);
   const columns = async () =>

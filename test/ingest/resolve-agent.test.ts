@@ -70,6 +70,17 @@ test("a canonical trace goes to an agent of the key's project that the key allow
   );
 });
 
+test("a key that is not limited to a single agent is not said to have several, where there is one or none", async () => {
+  for (const found of [agents.slice(0, 1), []]) {
+    const key = { id: "key", projectId: "own", access: "full", agentIds: [], emailVerified: true } as const;
+    const only = { ...deps, listAgentsOfKey: async () => found };
+    await assert.rejects(
+      agentOfHint(only, { ...key, agentIds: [] }, null),
+      (error: Error) => /names no agent/.test(error.message) && !/several/.test(error.message),
+    );
+  }
+});
+
 test("an OTLP group goes to the agent of its service name where the key allows it, whatever else the key allows", async () => {
   const names = fc.oneof(fc.constantFrom(...agents.map(agent => agent.otlpServiceName!)), fc.string());
   await fc.assert(

@@ -324,3 +324,17 @@ for (const protocol of ["protobuf", "json"] as const) {
     await exporter.shutdown();
   });
 }
+
+test("the API's description gives no JSON schema to protobuf, and names it only where it is sent", async () => {
+  type Part = { content: Record<string, { schema?: unknown }> };
+  const { body } = await service.client.get("/api/openapi.json").expect(200);
+  const { requestBody, responses } = body.paths["/public/traces"].post as {
+    requestBody: Part;
+    responses: Record<"200" | "201" | "default", Part>;
+  };
+  for (const { content } of [requestBody, responses[200], responses.default]) {
+    assert.deepEqual(content["application/x-protobuf"], {});
+    assert.notEqual(content["application/json"]?.schema, undefined);
+  }
+  assert.deepEqual(Object.keys(responses[201].content), ["application/json"]);
+});

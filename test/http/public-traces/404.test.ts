@@ -38,10 +38,11 @@ for (const [encoding, encode] of Object.entries(encodings)) {
   });
 
   test(`the path that an SDK makes of the wrong variable is answered in ${encoding} with the right one`, async () => {
-    const path = "/public/traces/v1/traces";
-    for (const key of [service.key, null]) {
-      const answer = await send(service, { path, key, ...encode(exportOf([exportedSpan()])) });
-      assert.match(String(refused(answer, 404, "NOT_FOUND").hint), /OTEL_EXPORTER_OTLP_TRACES_ENDPOINT/);
+    for (const path of ["/public/traces/v1/traces", "/public/traces/v1/traces/"]) {
+      for (const key of [service.key, null]) {
+        const answer = await send(service, { path, key, ...encode(exportOf([exportedSpan()])) });
+        assert.match(String(refused(answer, 404, "NOT_FOUND").hint), /OTEL_EXPORTER_OTLP_TRACES_ENDPOINT/);
+      }
     }
   });
 }
