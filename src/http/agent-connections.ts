@@ -9,7 +9,6 @@ import {
   parseConnection,
   type StoredConnection,
 } from "../model/agent-connection.ts";
-import { Refusal } from "../model/refusal.ts";
 import { callAgent } from "../remote/agent-call.ts";
 import type { Outbound } from "../remote/outbound.ts";
 import {
@@ -22,7 +21,7 @@ import { findAgent } from "../store/agents.ts";
 import type { Vault } from "../store/vault.ts";
 import type { App, Deps } from "./deps.ts";
 import { found } from "./page.ts";
-import { requireAccount } from "./session.ts";
+import { requireVerified } from "./session.ts";
 import { limitTrials } from "./trials.ts";
 
 export type ConnectionDeps = {
@@ -132,13 +131,7 @@ export function registerAgentConnections(
       },
     },
     async (request, reply) => {
-      const account = requireAccount(request);
-      if (!account.emailVerified) {
-        throw new Refusal("EMAIL_NOT_VERIFIED", {
-          message: "Agents are called once your email address is verified.",
-          hint: "Open the link in the verification mail first.",
-        });
-      }
+      const account = requireVerified(request, "Agents are called");
       const { id } = request.params;
       const { input, connection: draft } = request.body;
       const agent = found(await findAgent(db, id));

@@ -84,12 +84,7 @@ function send(file: File, request: FastifyRequest, reply: FastifyReply): Fastify
 function encodingFor(accepted = ""): Encoding {
   const named = accepted
     .split(",")
-    .map(part =>
-      part
-        .trim()
-        .toLowerCase()
-        .split(/\s*;\s*/),
-    )
+    .map(part => part.split(";").map(piece => piece.trim().toLowerCase()))
     .filter(([, quality = ""]) => !/^q=0(\.0*)?$/.test(quality))
     .map(([name]) => name);
   return (["br", "gzip"] as const).find(encoding => named.includes(encoding)) ?? "identity";

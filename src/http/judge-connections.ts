@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { type JudgeConnection, judgeModes, judgeProviders } from "../model/judge-call.ts";
 import { hostOf, judgeConnectionSchema, parseJudgeConnection } from "../model/judge-connection.ts";
-import { Refusal } from "../model/refusal.ts";
 import { modesOf } from "../remote/judge-models.ts";
 import { probeJudge } from "../remote/judge-probe.ts";
 import type { OpenTrialLine } from "../remote/judge-trial.ts";
@@ -18,7 +17,7 @@ import { hastenWaiting } from "../store/runs-waiting.ts";
 import { unreadableSecret, type Vault } from "../store/vault.ts";
 import type { App, Deps } from "./deps.ts";
 import { found } from "./page.ts";
-import { requireAccount } from "./session.ts";
+import { requireVerified } from "./session.ts";
 import { limitTrials } from "./trials.ts";
 
 export type JudgeConnectionDeps = {
@@ -146,13 +145,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
       },
     },
     async (request, reply) => {
-      const account = requireAccount(request);
-      if (!account.emailVerified) {
-        throw new Refusal("EMAIL_NOT_VERIFIED", {
-          message: "Judges are called once your email address is verified.",
-          hint: "Open the link in the verification mail first.",
-        });
-      }
+      const account = requireVerified(request, "Judges are called");
       const { id: projectId } = request.params;
       const stored = await findJudgeConnection(db, vault, projectId);
       const draft = request.body?.connection;

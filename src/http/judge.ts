@@ -4,7 +4,7 @@ import type { JudgeConnection, JudgeLine, RouteAsk } from "../model/judge-call.t
 import { hostOf } from "../model/judge-connection.ts";
 import type { OpenTrialLine } from "../remote/judge-trial.ts";
 import type { App, Deps } from "./deps.ts";
-import { requireAccount } from "./session.ts";
+import { requireVerified } from "./session.ts";
 import { limitTrials } from "./trials.ts";
 
 /** Nobody watches a button for as long as a run may wait. */
@@ -68,10 +68,11 @@ export function registerJudge(app: App, { environmentJudge: judge, openTrialLine
       },
     },
     async (request, reply) => {
+      const account = requireVerified(request, "Judges are called");
       if (!judge) return { ok: false, ms: 0, reason: "No judge is configured; set SVC_JUDGE_MODEL." };
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
-      return trials(requireAccount(request).id, async () => {
+      return trials(account.id, async () => {
         const lineOf = await openTrialLine(judge, { typed: false });
         return tryOut(lineOf("json_schema"), gone.signal);
       });

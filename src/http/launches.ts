@@ -15,7 +15,7 @@ import { listForAgent } from "../store/test-cases.ts";
 import type { App, Deps } from "./deps.ts";
 import { LaunchDetail, LaunchShape, launchDetailView, launchView } from "./launch-view.ts";
 import { found, listingOf, PageQuery, pageOf, pageSchema } from "./page.ts";
-import { requireAccount } from "./session.ts";
+import { requireVerified } from "./session.ts";
 import { Id } from "./validate.ts";
 
 export type LaunchesDeps = Deps & {
@@ -66,13 +66,7 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
     async (request, reply) => {
       const agentId = request.params.id.toLowerCase();
       const { testIds, source } = request.body ?? {};
-      const account = requireAccount(request);
-      if (!account.emailVerified) {
-        throw new Refusal("EMAIL_NOT_VERIFIED", {
-          message: "Tests can be run once your email address is verified.",
-          hint: "Open the link in the verification mail first.",
-        });
-      }
+      const account = requireVerified(request, "Tests can be run");
       const tests = chosen(await listForAgent(db, agentId), testIds);
       await requireReady(deps, agentId);
       const id = await insertLaunch(db, {

@@ -1,9 +1,8 @@
 // A sample trace for whoever has not integrated anything yet.
 import { z } from "zod";
 import { type IngestDeps, ingestSample } from "../ingest.ts";
-import { Refusal } from "../model/refusal.ts";
 import type { App, Deps } from "./deps.ts";
-import { requireAccount } from "./session.ts";
+import { requireVerified } from "./session.ts";
 import { Id } from "./validate.ts";
 
 export function registerSampleTrace(app: App, { ingest }: Deps & { ingest: IngestDeps }): void {
@@ -18,12 +17,7 @@ export function registerSampleTrace(app: App, { ingest }: Deps & { ingest: Inges
       },
     },
     async (request, reply) => {
-      if (!requireAccount(request).emailVerified) {
-        throw new Refusal("EMAIL_NOT_VERIFIED", {
-          message: "Traces are stored once your email address is verified.",
-          hint: "Open the link in the verification mail first.",
-        });
-      }
+      requireVerified(request, "Traces are stored");
       const { traceId, evaluation } = await ingestSample(ingest, request.params.id.toLowerCase());
       return reply.code(201).send({ traceId, evaluation });
     },

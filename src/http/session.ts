@@ -68,6 +68,16 @@ export function requireAccount(request: FastifyRequest): Account {
   throw new Refusal("UNAUTHORIZED", { message: "Sign in first." });
 }
 
+/** The same, of a verified address. Throws EMAIL_NOT_VERIFIED; `what` waits for that, as in "Agents are called". */
+export function requireVerified(request: FastifyRequest, what: string): Account {
+  const account = requireAccount(request);
+  if (account.emailVerified) return account;
+  throw new Refusal("EMAIL_NOT_VERIFIED", {
+    message: `${what} once your email address is verified.`,
+    hint: "Open the link in the verification mail first.",
+  });
+}
+
 // What belongs to whoever signs in, and tells of sessions and tokens: not even read with a token.
 const closedToTokens = new Set(["auth", "verification", "access-tokens"]);
 

@@ -6,7 +6,8 @@ const textPlaces = ["input", "conversation_id", "request_id"];
 /** In place of a whole text: a list of `{ role, content }`. */
 const listPlaces = ["history", "messages"];
 
-const placePattern = /"\{\{\s*(history|messages)\s*\}\}"|\{\{\s*([^{}]*?)\s*\}\}/g;
+// A name is trimmed by code: a pattern that leaves its blanks out takes the cube of their number to find none.
+const placePattern = /"\{\{\s*(history|messages)\s*\}\}"|\{\{([^{}]*)\}\}/g;
 
 /** Of a filled body, in characters: a template may repeat its places, and a history grows. */
 export const bodyCharsMax = 10_000_000;
@@ -18,9 +19,10 @@ export class BodyTooLarge extends Error {
 
 /** What is wrong with a template, in a sentence, or undefined. */
 export function templateFault(template: string): string | undefined {
-  for (const [, list, name] of template.matchAll(placePattern)) {
-    if (list !== undefined || textPlaces.includes(name!)) continue;
-    if (listPlaces.includes(name!)) {
+  for (const [, list, inner] of template.matchAll(placePattern)) {
+    const name = inner?.trim() ?? "";
+    if (list !== undefined || textPlaces.includes(name)) continue;
+    if (listPlaces.includes(name)) {
       return `{{${name}}} becomes a list: write it as a value of its own, "{{${name}}}".`;
     }
     return `There is no {{${name}}}: use ${[...textPlaces, ...listPlaces].map(place => `{{${place}}}`).join(", ")}.`;
@@ -47,7 +49,7 @@ export function fillTemplate(template: string, turn: AgentTurn): string {
   const texts = new Map<string, string>();
   let chars = template.length;
   return template.replace(placePattern, (place: string, list?: string, name?: string) => {
-    const what = list ?? name!;
+    const what = list ?? name!.trim();
     const text = texts.get(what) ?? textOf(what, turn) ?? place;
     texts.set(what, text);
     chars += text.length;

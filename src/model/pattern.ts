@@ -76,7 +76,7 @@ function compile(source: string, flags: string): Pattern {
 }
 
 /** JavaScript's way of writing a character by its number, `\u00e9`, in the engine's. */
-function withPlainEscapes(source: string): string {
+export function withPlainEscapes(source: string): string {
   return source.replace(/\\(?:u\{([\da-f]{1,6})\}|u([\da-f]{4})|.)/gis, (written, long, short) =>
     long || short ? `\\x{${long ?? short}}` : written,
   );

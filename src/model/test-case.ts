@@ -4,6 +4,7 @@ import type { Assertion } from "./assertion.ts";
 import { assertionInputSchema, assertionSchema } from "./assertion.ts";
 import { assertionIssues } from "./assertion-issues.ts";
 import { isWithin, pathText } from "./path.ts";
+import { costIssues } from "./pattern-cost.ts";
 import type { Issue } from "./refusal.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -72,6 +73,8 @@ export function parseDraft(input: unknown): TestCaseDocument {
 function readDocument(input: unknown, more: (document: TestCaseDocument) => Issue[]): TestCaseDocument {
   if (!isWithin(input, levelsMax))
     refuse([{ path: "", message: `Nested more than ${levelsMax} levels deep.` }]);
+  const costly = costIssues((input as { assertions?: unknown } | null)?.assertions);
+  if (costly.length > 0) refuse(costly);
   const read = testCaseInputSchema.safeParse(input, { error: issue => sentence(issue) });
   if (!read.success) {
     refuse([...read.error.issues.flatMap(issue => issuesOf(issue)), ...issuesOfSoundAssertions(input)]);

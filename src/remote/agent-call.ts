@@ -3,6 +3,7 @@ import type { AgentCallError, AgentReply, AgentTurn } from "../model/agent-call.
 import type { AgentConnection } from "../model/agent-connection.ts";
 import { BodyTooLarge, bodyCharsMax, fillTemplate } from "../model/body-template.ts";
 import { decoded, findText, readText, type TextPlace } from "./agent-reply.ts";
+import { cutOut } from "./cut-out.ts";
 import { type Outbound, OutboundRefused, OutboundTooLarge, outboundLimits } from "./outbound.ts";
 
 type Call = { url: string; method: string; body: string; place: TextPlace };
@@ -61,9 +62,10 @@ function withoutSecrets(text: string, { headers }: AgentConnection): string {
   const secrets = headers.flatMap(({ value, secret }) =>
     secret ? [value.trim(), value.trim().replace(/^(?:basic|bearer|token|api-?key)\s+/i, "")] : [],
   );
-  return secrets
-    .filter(({ length }) => length >= secretCharsMin)
-    .reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
+  return cutOut(
+    secrets.filter(({ length }) => length >= secretCharsMin),
+    text,
+  );
 }
 
 function hostOf(connection: AgentConnection): string {

@@ -36,6 +36,13 @@ test("a trial puts one question, and says that it was answered and how long that
   assert.equal(judge.requests.at(-1)!.headers.authorization, `Bearer ${apiKey}`);
 });
 
+test("an account whose address is not verified has no judge called", async () => {
+  const asked = judge.requests.length;
+  const { client } = await service.signUp({ verified: false });
+  assert.equal((await client.post("/api/judge/test").expect(403)).body.code, "EMAIL_NOT_VERIFIED");
+  assert.equal(judge.requests.length, asked);
+});
+
 test("a judge that refuses, answers something else or misjudges the obvious is told in words", async () => {
   for (const [script, reason] of [
     [() => refusal(401, { message: `Wrong key ${apiKey}` }), /refuses the API key \(401\)/],

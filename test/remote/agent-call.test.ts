@@ -409,6 +409,28 @@ suite("what goes wrong", () => {
     assert.equal(reply.contentType, "text/plain; of=[secret]");
   });
 
+  test("also not as JSON or an address writes it, nor the rest of one that begins with another", async () => {
+    const value = 'first/of+two"==';
+    const headers = [
+      { name: "X-Api-Key", value },
+      { name: "X-Other-Key", value: `${value}, and more` },
+    ];
+    const { reply } = await call(
+      ({ headers: sent }, response) => {
+        const json = JSON.stringify({ one: sent["x-api-key"], other: sent["x-other-key"] });
+        const others = [
+          json.replaceAll("/", "\\/"),
+          json.replaceAll("+", "\\u002B"),
+          encodeURIComponent(value),
+        ];
+        response.writeHead(500, { "content-type": "text/plain" }).end([json, ...others].join("\n"));
+      },
+      http({ headers, reply: { kind: "text" } }),
+    );
+    const json = '{"one":"[secret]","other":"[secret]"}';
+    assert.equal(reply.text, [json, json, json, "[secret]"].join("\n"));
+  });
+
   test("a request that the conversation made too long is not sent", async () => {
     const bodyTemplate = `["{{input}}"${', "{{history}}"'.repeat(20)}]`;
     const history = [{ role: "assistant" as const, content: "x".repeat(1_000_000) }];
