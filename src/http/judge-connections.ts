@@ -2,9 +2,6 @@
 import { z } from "zod";
 import { type JudgeConnection, judgeModes, judgeProviders } from "../model/judge-call.ts";
 import { hostOf, judgeConnectionSchema, parseJudgeConnection } from "../model/judge-connection.ts";
-import { modesOf } from "../remote/judge-models.ts";
-import { probeJudge } from "../remote/judge-probe.ts";
-import type { OpenTrialLine } from "../remote/judge-trial.ts";
 import {
   deleteJudgeConnection,
   findJudgeConnection,
@@ -12,25 +9,22 @@ import {
   type StoredJudge,
   saveJudgeConnection,
 } from "../store/judge-connections.ts";
-import { findJudgeState, fingerprintOf, pauseJudge, resumeJudge } from "../store/judge-states.ts";
+import { findJudgeState, fingerprintOf } from "../store/judge-states.ts";
 import { hastenWaiting } from "../store/runs-waiting.ts";
 import { unreadableSecret, type Vault } from "../store/vault.ts";
 import type { App, Deps } from "./deps.ts";
+import { failedTrial, JudgeTrial, type JudgeTrialDeps, tryJudge } from "./judge-trials.ts";
 import { found } from "./page.ts";
 import { requireVerified } from "./session.ts";
 import { limitTrials } from "./trials.ts";
 
-export type JudgeConnectionDeps = {
+export type JudgeConnectionDeps = JudgeTrialDeps & {
   vault: Vault;
   /** The operator's; null: there is none. */
   environmentJudge: JudgeConnection | null;
-  openTrialLine: OpenTrialLine;
   /** Milliseconds, always forward. */
   now?: () => number;
 };
-
-/** Nobody watches a button for longer; a model on someone's own machine may have to be loaded first. */
-const patienceMs = 60_000;
 
 /** By then no process goes by what it knew of the connection before. */
 const hastenedMs = 2_000;
@@ -62,20 +56,6 @@ const View = z
     environment: Inherited.nullable().describe("What judges without a connection of the project's own."),
   })
   .meta({ id: "ProjectJudge" });
-
-const Trial = z
-  .object({
-    ok: z.boolean().describe("Whether it answered, and as anyone would."),
-    mode: Mode.nullable().describe("The first that works."),
-    ms: z.number().int(),
-    reason: z.string().describe("In one sentence, what came of it."),
-    fault: z
-      .enum(["later", "refused", "unusable", "budget", "misjudged"])
-      .nullable()
-      .describe("What kind of fault it was, and so what may mend it."),
-    tried: z.array(z.object({ mode: Mode, ok: z.boolean(), reason: z.string() })),
-  })
-  .meta({ id: "ProjectJudgeTrial" });
 
 export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionDeps): void {
   const { db, vault, environmentJudge } = deps;
@@ -141,7 +121,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
         summary:
           "Put tiny questions to the judge, or to one that is not saved yet, and keep how it takes them",
         body: z.object({ connection: Typed.optional() }).nullish(),
-        response: { 200: Trial },
+        response: { 200: JudgeTrial },
       },
     },
     async (request, reply) => {
@@ -152,14 +132,14 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
       return trials(account.id, async () => {
-        if (draft === undefined && stored?.keyUnreadable) return failed(unreadableKey);
+        if (draft === undefined && stored?.keyUnreadable) return failedTrial(unreadableKey);
         const connection =
           draft === undefined
             ? (stored?.connection ?? environmentJudge)
             : { ...parseJudgeConnection(draft, stored), timeoutMs: judgeTimeoutMs };
-        if (!connection) return failed(noJudge);
+        if (!connection) return failedTrial(noJudge);
         const owner = draft !== undefined || stored ? projectId : null;
-        const trial = await tryOut(deps, connection, owner, gone.signal);
+        const trial = await tryJudge(deps, connection, owner, gone.signal);
         const judges = draft === undefined || isSame(stored?.connection, connection);
         if (trial.mode !== null && judges) await hastenWaiting(db, projectId, hastenedMs);
         return trial;
@@ -204,33 +184,4 @@ async function viewOf(
       model: environmentJudge.model,
     },
   };
-}
-
-/**
- * `projectId`: whose connection it is; null: the environment's. What is learned is kept by its fingerprint: it holds
- * once that very connection is saved, too.
- */
-async function tryOut(
-  { db, openTrialLine }: Deps & JudgeConnectionDeps,
-  connection: JudgeConnection,
-  projectId: string | null,
-  gone: AbortSignal,
-): Promise<z.output<typeof Trial>> {
-  const late = AbortSignal.timeout(patienceMs);
-  const lineOf = await openTrialLine(connection, { typed: projectId !== null });
-  const probe = await probeJudge(lineOf, modesOf(connection.provider), AbortSignal.any([late, gone]));
-  const fingerprint = fingerprintOf(connection, projectId);
-  if (probe.mode !== null) await resumeJudge(db, fingerprint, probe.mode);
-  else if (probe.state === "refused") await pauseJudge(db, fingerprint, probe.reason);
-  const { state, ...trial } = probe;
-  if (state === "ok") return { ...trial, fault: probe.ok ? null : "misjudged" };
-  // It went on for too long, or whoever asked went away.
-  if (state === "aborted") return { ...trial, reason: tooLate, fault: "later" };
-  return { ...trial, fault: state };
-}
-
-const tooLate = `It did not answer within ${patienceMs / 1_000} s.`;
-
-function failed(reason: string): z.output<typeof Trial> {
-  return { ok: false, mode: null, ms: 0, reason, fault: "refused", tried: [] };
 }

@@ -1,9 +1,16 @@
-// The judge as the settings show it, and the one question that tries it.
+// The judge of the environment as the settings show it, and the questions that try it.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { trialsPerMinute } from "../../src/http/trials.ts";
 import { eventually } from "../support/eventually.ts";
-import { type JudgeServer, obliging, refusal, silence, startJudgeServer } from "../support/judge-server.ts";
+import {
+  completion,
+  type JudgeServer,
+  obliging,
+  refusal,
+  silence,
+  startJudgeServer,
+} from "../support/judge-server.ts";
 import { startTestService, type TestService } from "../support/service.ts";
 
 const apiKey = "sk-never-to-be-shown";
@@ -27,12 +34,17 @@ test("the judge's host and model are told, its key and the rest of its address n
   assert.deepEqual(body, { configured: true, host: new URL(judge.url).host, model: "local-7b" });
 });
 
-test("a trial puts one question, and says that it was answered and how long that took", async () => {
+test("a trial puts a question of each kind, and says that they were answered and how long that took", async () => {
   const asked = judge.requests.length;
   const { body } = await service.client.post("/api/judge/test").expect(200);
-  assert.deepEqual({ ...body, ms: 0 }, { ok: true, ms: 0, reason: "It answered as expected." });
+  const { tried, ...said } = body;
+  const mode = "json_schema";
+  assert.deepEqual(
+    { ...said, ms: 0 },
+    { ok: true, mode, ms: 0, reason: "It answered as expected.", fault: null },
+  );
   assert.ok(Number.isInteger(body.ms) && body.ms >= 0);
-  assert.equal(judge.requests.length, asked + 1);
+  assert.equal(judge.requests.length, asked + 2);
   assert.equal(judge.requests.at(-1)!.headers.authorization, `Bearer ${apiKey}`);
 });
 
@@ -47,8 +59,9 @@ test("a judge that refuses, answers something else or misjudges the obvious is t
   for (const [script, reason] of [
     [() => refusal(401, { message: `Wrong key ${apiKey}` }), /refuses the API key \(401\)/],
     [() => refusal(404), /no such address or model/],
-    [obliging({ label: () => "no_match" }), /did not see that/],
-    [obliging({ label: () => "perhaps" }), /unusable/],
+    [obliging({ label: () => "no_match" }), /misjudged a short reply/],
+    [obliging({ label: () => "perhaps" }), /misjudged a short reply/],
+    [() => completion("Certainly!"), /in none of the ways/],
   ] as const) {
     judge.script = script;
     const { body } = await service.client.post("/api/judge/test").expect(200);
@@ -56,6 +69,19 @@ test("a judge that refuses, answers something else or misjudges the obvious is t
     assert.match(body.reason, reason);
     assert.equal(JSON.stringify(body).includes(apiKey), false);
   }
+});
+
+test("a trial with success ends the pause of a judge that refused its key", async () => {
+  const reasonOf = async () => {
+    const { body } = await service.client.get(`/api/projects/${service.owner.projectId}/judge`).expect(200);
+    return body.pausedReason;
+  };
+  judge.script = () => refusal(401);
+  await service.client.post("/api/judge/test").expect(200);
+  assert.match(await reasonOf(), /refuses the API key/);
+  judge.script = obliging();
+  await service.client.post("/api/judge/test").expect(200);
+  assert.equal(await reasonOf(), null);
 });
 
 test("an account tries the judge once at a time, does not hinder others, and may again when it went away", async () => {
@@ -87,7 +113,7 @@ test("an account tries the judge so many times a minute, however often it asks",
   for (let at = 0; at < trialsPerMinute; at += 1) await client.post("/api/judge/test").expect(200);
   const { headers } = await client.post("/api/judge/test").expect(429);
   assert.ok(Number(headers.get("retry-after")) > 0);
-  assert.equal(judge.requests.length, asked + trialsPerMinute);
+  assert.equal(judge.requests.length, asked + 2 * trialsPerMinute);
 });
 
 test("without a judge that is what is told, and what to set", async () => {

@@ -66,7 +66,7 @@ function OwnJudges() {
   );
 }
 
-/** Puts one tiny question when it is asked to, and says what came of it. */
+/** Puts tiny questions when it is asked to, and says what came of it. */
 function Trial() {
   const [busy, setBusy] = useState(false);
   const [answer, setAnswer] = useState<Answer<JudgeTrial>>();
@@ -82,7 +82,7 @@ function Trial() {
         <Button busy={busy} onClick={() => void test()}>
           Test connection
         </Button>
-        <span className="quiet small">One short question; a few hundred tokens.</span>
+        <span className="quiet small">Two short questions; some thousand tokens at most.</span>
       </div>
       <div role="status" className="stack">
         {busy && <p className="quiet">Waiting for its answer…</p>}
