@@ -6,6 +6,7 @@ import { passwordResetMail } from "../remote/mails.ts";
 import { listOwnIds } from "../store/ownership.ts";
 import { sharedSecret } from "../store/secrets.ts";
 import { deleteTracesOf } from "../store/traces.ts";
+import { askLibrary, noteOutage } from "./accounts-outages.ts";
 import { passwords } from "./accounts-passwords.ts";
 import type { Background } from "./background.ts";
 import type { Deps } from "./deps.ts";
@@ -112,8 +113,10 @@ export async function openAuth(deps: Deps, background: Background) {
     telemetry: { enabled: false },
     logger: {
       level: "error",
-      log: (level, message, ...details) =>
-        log[level]({ err: details.find(detail => detail instanceof Error) }, `accounts: ${message}`),
+      log(level, message, ...details) {
+        noteOutage(message, ...details);
+        log[level]({ err: details.find(detail => detail instanceof Error) }, `accounts: ${message}`);
+      },
     },
   });
 }
@@ -126,30 +129,25 @@ export const authOrigin = "http://accounts.invalid";
  * Throws what the database threw when it is away.
  */
 export async function findSession(
-  deps: Deps,
   auth: Auth,
   request: FastifyRequest,
   { extend = true }: { extend?: boolean } = {},
 ): Promise<{ account: Account; cookies: string[] } | undefined> {
   const { cookie } = request.headers;
   if (cookie === undefined) return undefined;
-  try {
-    const { response, headers } = await auth.api.getSession({
+  const find = () =>
+    auth.api.getSession({
       headers: new Headers({ cookie }),
       query: { disableRefresh: !extend },
       returnHeaders: true,
     });
+  try {
+    const { response, headers } = await askLibrary(find, found => !found.response);
     if (!response) return undefined;
     const { id, name, email, emailVerified } = response.user;
     return { account: { id, name, email, emailVerified }, cookies: headers.getSetCookie() };
   } catch (error) {
     if ((error as { statusCode?: number }).statusCode === 401) return undefined;
-    await throwIfAway(deps);
     throw error;
   }
-}
-
-/** The library hides what went wrong below it: asks the database again, to tell an outage from a bug. */
-export async function throwIfAway(deps: Deps): Promise<void> {
-  await deps.db.pool.query("select 1");
 }

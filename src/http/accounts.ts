@@ -10,8 +10,8 @@ import {
   authOrigin,
   passwordLengthMax,
   passwordLengthMin,
-  throwIfAway,
 } from "./accounts-auth.ts";
+import { askLibrary } from "./accounts-outages.ts";
 import type { Background } from "./background.ts";
 import type { App, Deps } from "./deps.ts";
 import { Name } from "./validate.ts";
@@ -182,7 +182,10 @@ async function forward(
     headers,
     ...(method === "POST" && { body: JSON.stringify(body ?? {}) }),
   });
-  const answer = await auth.handler(asked);
+  const answer = await askLibrary(
+    () => auth.handler(asked),
+    ({ ok }) => !ok,
+  );
   const cookies = answer.headers.getSetCookie();
   if (cookies.length > 0) reply.header("set-cookie", cookies);
   if (answer.ok) return answer.json();
@@ -210,11 +213,10 @@ async function refusalOf(
     hint: "Sign in, or reset the password.",
   });
   if (code.startsWith("USER_ALREADY_EXISTS")) return taken;
-  // Its word both for the slower of two sign-ups with one address and for a database that is away.
+  // Its word for the slower of two sign-ups with one address too.
   if (code === "FAILED_TO_CREATE_USER" && (await findAccountByEmail(deps.db, String(body?.["email"]))))
     return taken;
   if (status === 401 || status === 403) return new Refusal("UNAUTHORIZED", { message });
   if (status < 500 && code !== "FAILED_TO_CREATE_USER") return new Refusal("VALIDATION_ERROR", { message });
-  await throwIfAway(deps);
   return new Error(`The accounts library answered ${status} ${code}: ${message}`);
 }

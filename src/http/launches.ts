@@ -69,15 +69,15 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
       const account = requireVerified(request, "Tests can be run");
       const tests = chosen(await listForAgent(db, agentId), testIds);
       await requireReady(deps, agentId);
-      const id = await insertLaunch(db, {
+      const launch = await insertLaunch(db, {
         agentId,
         createdBy: account.id,
         source: source ?? (request.headers.authorization === undefined ? "dashboard" : "api"),
         tests,
       });
-      events.publish({ type: "launch", agentId, launchId: id, runId: null });
+      events.publish({ type: "launch", agentId, launchId: launch.id, runId: null });
       deps.onLaunch();
-      return reply.code(201).send(launchView(found(await findLaunch(db, id))));
+      return reply.code(201).send(launchView(launch));
     },
   );
 

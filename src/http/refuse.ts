@@ -1,7 +1,7 @@
 // From any error to what the client is told: the one mapper of the HTTP rooms.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Issue, Refusal } from "../model/refusal.ts";
-import { asUnavailable, violatedConstraint } from "../store/db.ts";
+import { asUnavailable, isCommitFault, violatedConstraint } from "../store/db.ts";
 
 const issuesMax = 20;
 
@@ -40,6 +40,13 @@ export function refusalBody(refusal: Refusal, requestId: string): RefusalBody {
 
 /** The refusal that an error amounts to: itself, the framework's objections translated, else INTERNAL. */
 export function asRefusal(error: unknown): Refusal {
+  if (isCommitFault(error)) {
+    return new Refusal("UNAVAILABLE", {
+      message: "The database went away at the last moment; whether this was stored is not known.",
+      hint: "Look whether it was before you send it again.",
+      cause: error,
+    });
+  }
   const known = asUnavailable(error);
   if (known instanceof Refusal) return known;
   const { code = "", statusCode } = error as { code?: string; statusCode?: number };

@@ -48,12 +48,11 @@ export function registerSession(app: App, deps: Deps, auth: Auth): void {
       request.account = await accountOfToken(deps, request, token);
       request.isStillIn = async () => (await admitAccessToken(deps.db, hashKey(token))) !== undefined;
     } else {
-      const session = foreign ? undefined : await findSession(deps, auth, request);
+      const session = foreign ? undefined : await findSession(auth, request);
       if (!session) throw new Refusal("UNAUTHORIZED", { message: "Sign in first." });
       if (session.cookies.length > 0) reply.header("set-cookie", session.cookies);
       request.account = session.account;
-      request.isStillIn = async () =>
-        (await findSession(deps, auth, request, { extend: false })) !== undefined;
+      request.isStillIn = async () => (await findSession(auth, request, { extend: false })) !== undefined;
     }
     const { id } = request.params as { id?: string };
     const noun = nounOf(url);

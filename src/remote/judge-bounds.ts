@@ -7,7 +7,7 @@ import type { Slots } from "./judge-slots.ts";
 export const judgePatience = {
   /** Failed calls in a row, over all questions, after which the judge is left alone for `restMs`. */
   failuresBeforeRest: 5,
-  /** Doubled with every call after it that fails too, up to `restMaxMs`. */
+  /** Doubled with every call that is let through after it and fails too, up to `restMaxMs`. */
   restMs: 10_000,
   restMaxMs: 120_000,
   /** Who would wait longer for room within the tokens of a minute is told to come back. */
@@ -148,19 +148,22 @@ function createBreaker(clock: Clock, log: Pick<Logger, "info" | "warn">) {
     return probing ? { state: "later", reason, retryAfterMs: 1_000 } : undefined;
   }
 
-  function learn({ state, reason, retryAfterMs = 0 }: Ended): void {
+  function learn({ state, reason, retryAfterMs = 0 }: Ended, isProbe: boolean): void {
     if (state === "ok" || state === "unusable") {
       if (isOpen()) log.info({}, "The judge answers again");
       failures = 0;
       restUntil = 0;
     }
     if (state !== "later") return;
+    // What it asks of one call it asks of all.
+    restUntil = Math.max(restUntil, clock.now() + retryAfterMs);
+    // Of many calls under way when it went, those that fail after the first few say nothing new.
+    if (isOpen() && !isProbe) return;
     failures += 1;
     why = reason ?? "";
     const over = failures - judgePatience.failuresBeforeRest;
     const restMs = over < 0 ? 0 : Math.min(judgePatience.restMaxMs, judgePatience.restMs * 2 ** over);
-    // What it asks of one call it asks of all.
-    restUntil = Math.max(restUntil, clock.now() + Math.max(restMs, retryAfterMs));
+    restUntil = Math.max(restUntil, clock.now() + restMs);
     if (over === 0) log.warn({ failures }, `The judge is left alone for a while. ${why}`);
   }
 
@@ -174,7 +177,7 @@ function createBreaker(clock: Clock, log: Pick<Logger, "info" | "warn">) {
       return {
         end(outcome) {
           if (isProbe) probing = false;
-          learn(outcome);
+          learn(outcome, isProbe);
         },
       };
     },

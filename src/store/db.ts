@@ -51,6 +51,13 @@ export function openDatabase(url: string, connectionsMax = 10, answerMs = 15_000
   };
 }
 
+const commitFaults = new WeakSet<object>();
+
+/** Whether it kept a commit from being answered: whether that was made is not known. */
+export function isCommitFault(error: unknown): boolean {
+  return isTransient(error) && commitFaults.has(error as Error);
+}
+
 /** Runs `work` in a transaction on one connection; rolls back and rethrows what it throws. */
 export async function transaction<T>(db: Database, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await db.pool.connect();
@@ -58,7 +65,10 @@ export async function transaction<T>(db: Database, work: (client: pg.PoolClient)
   try {
     await client.query("begin");
     const result = await work(client);
-    await client.query("commit");
+    await client.query("commit").catch((error: Error) => {
+      commitFaults.add(error);
+      throw error;
+    });
     return result;
   } catch (error) {
     await client.query("rollback").catch((rollbackError: Error) => {

@@ -10,13 +10,16 @@ import { type RunWithDetail, runColumns, withJudging } from "./run-reads.ts";
 
 export type NewLaunch = { agentId: string; createdBy: string; source: LaunchSource; tests: TestCase[] };
 
-/** In one transaction with its runs, which anyone may claim at once. */
+/**
+ * In one transaction with its runs, which anyone may claim at once. The launch is read in it as well: once it is made,
+ * nothing must keep whoever made it from hearing so.
+ */
 export async function insertLaunch(
   db: Database,
   { agentId, createdBy, source, tests }: NewLaunch,
-): Promise<string> {
+): Promise<Launch> {
   const launchId = randomUUIDv7();
-  await transaction(db, async client => {
+  return transaction(db, async client => {
     await client.query(
       `insert into launches (id, agent_id, created_by, source, state, test_count)
        values ($1, $2, $3, $4, 'queued', $5)`,
@@ -37,8 +40,9 @@ export async function insertLaunch(
         tests.map(digestOf),
       ],
     );
+    const { rows } = await client.query<LaunchRow>(`${selectLaunch} where l.id = $1`, [launchId]);
+    return toLaunch(rows[0]!);
   });
-  return launchId;
 }
 
 /** Of what is asked and expected: runs with the same are of one version of the test. */

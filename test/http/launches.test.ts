@@ -52,6 +52,22 @@ async function launch(agentId: string, body?: object) {
   return (await service.client.post(`/api/agents/${agentId}/launches`, body).expect(201)).body;
 }
 
+test("a commit whose answer never came is not told as one that was not made", async () => {
+  const agent = await makeCallable();
+  await makeTest(service.owner, agent.id, {});
+  await service.db.pool.query(
+    `create function lose_commit() returns trigger language plpgsql as
+       $$ begin raise exception 'going down' using errcode = '57P01'; end $$;
+     create constraint trigger lose_commit after insert on launches deferrable initially deferred
+       for each row when (new.agent_id = '${agent.id}') execute function lose_commit()`,
+  );
+  const { body } = await service.client.post(`/api/agents/${agent.id}/launches`).expect(503);
+  await service.db.pool.query("drop function lose_commit cascade");
+  assert.equal(body.code, "UNAVAILABLE");
+  assert.match(`${body.message} ${body.hint}`, /not known.*Look/);
+  assert.doesNotMatch(body.message, /nothing was stored/);
+});
+
 test("without names every Active test runs, whatever its passive behaviour; results are judged and compared", async () => {
   const agent = await makeCallable();
   const passing = await makeTest(service.owner, agent.id, { name: "Passes", ...matching("Hello") });

@@ -206,6 +206,18 @@ describe("after a row of failures", () => {
     assert.ok(server.requests.length < 2 * judgePatience.failuresBeforeRest);
   });
 
+  it("those that were under way and fail with them are no further failure: the rest is as short", async () => {
+    const gate = Promise.withResolvers<Reply>();
+    const concurrency = judgePatience.failuresBeforeRest + 3;
+    const { ask } = open(() => gate.promise, { concurrency });
+    const asked = Array.from({ length: concurrency }, () => ask());
+    await server.arrived(concurrency);
+    gate.resolve(refusal(503));
+    await Promise.all(asked);
+    const reply = await ask();
+    assert.equal(reply.state === "later" && reply.retryAfterMs, judgePatience.restMs);
+  });
+
   it("one question alone is put once the rest is over; the others wait for what comes of it", async () => {
     const { ask, pass } = await failing();
     pass(judgePatience.restMs);

@@ -80,7 +80,7 @@ export async function openLaunching() {
     return { launcher, stop };
   }
   async function launch(agentId: string, ...tests: TestCase[]): Promise<string> {
-    return insertLaunch(db, { agentId, createdBy: "nobody", source: "api", tests });
+    return (await insertLaunch(db, { agentId, createdBy: "nobody", source: "api", tests })).id;
   }
 
   /** The launch's runs with their turns, once it has ended. */
