@@ -396,6 +396,10 @@ test("a connection that goes while tests are run ends those that wait for it, ea
   await page.getByText("1 turn was not sent.").waitFor();
   await page.getByRole("link", { name: "Open the agent’s connection" }).click();
   await page.waitForURL("**/settings#connection");
+  await connect(opened, { waitMs: 0 });
+  await page.goBack();
+  await page.getByText("1 turn was not sent.").waitFor();
+  await page.getByRole("link", { name: "Open the agent’s connection" }).waitFor({ state: "detached" });
 });
 
 test("by keyboard one goes through launches and runs, and whoever listens is told of quarters, not of every run", async () => {
