@@ -203,6 +203,7 @@ test("a launch is watched as it goes on, and cancelled", async () => {
   await assertAccessible(page);
   await page.getByRole("button", { name: "Cancel", exact: true }).press("Enter");
   await page.getByText("4 cancelled", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Not passed 4" }).waitFor();
   await becomesFocused(page.getByRole("region", { name: "Progress" }));
   held.release();
   await page.getByRole("button", { name: "Run again" }).waitFor();
