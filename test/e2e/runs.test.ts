@@ -327,6 +327,9 @@ test("a test that judged no conversation yet shows the verdict of its last manua
   await row.getByRole("link", { name: "Failed" }).click();
   await page.waitForURL(`**/${made[0]!.id}/results?kind=manual`);
   await page.getByRole("rowheader").getByRole("link").first().waitFor();
+  await page.goto(`${path}/${made[0]!.id}/results`);
+  await page.getByRole("link", { name: "See its manual runs" }).click();
+  await page.getByRole("rowheader").getByRole("link").first().waitFor();
 });
 
 test("what was deleted since is told, and the rest of a run and a launch stays", async () => {
