@@ -172,3 +172,16 @@ test("with more agents than fit into the navigation, what follows them stays in 
     .getBoundingClientRect().bottom <= innerHeight`;
   await becomesTrue(page, lastInSight);
 });
+
+test("an agent's long name leaves room for all its tabs", async () => {
+  const owner = await browser.service.signUp();
+  const agent = await makeAgent(owner, { name: "A rather long name ".repeat(5).trim() });
+  const { page } = await browser.openAs(owner, { viewport: { width: 1024, height: 768 } });
+  await page.goto(`/projects/${owner.projectId}/agents/${agent.id}/runs`);
+  const tabs = page.getByRole("navigation", { name: agent.name }).locator(".tabs");
+  await tabs.getByRole("link", { name: "Settings" }).waitFor();
+  assert.ok(
+    await tabs.evaluate(row => row.scrollWidth <= row.clientWidth),
+    "some of the tabs are out of sight",
+  );
+});

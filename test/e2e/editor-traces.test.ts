@@ -113,7 +113,7 @@ test("a test is drafted from a trace, and an assertion from a value in it only o
     drafted.assertions.some((one: { type: string }) => one.type === "tool_call"),
     true,
   );
-  await page.getByText("Disabled: no conversation is judged by it.").waitFor();
+  await page.getByText("Disabled: no conversation is judged by it.", { exact: true }).waitFor();
 
   const { id } = await makeTest(owner, agent.id);
   const place = new URLSearchParams({

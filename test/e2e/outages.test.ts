@@ -9,13 +9,14 @@ import { EventPublisher } from "../../src/store/events.ts";
 import { makeAgent, makeTest, type Owner } from "../support/app.ts";
 import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
+import { obliging, refusal, startJudgeServer } from "../support/judge-server.ts";
 import { resultOf, storeJudgedRun } from "../support/judged-runs.ts";
 import { storeTrace } from "../support/stored-traces.ts";
 
 let browser: TestBrowser;
 before(async () => {
   // Without a worker: what is scheduled goes on when a test says so.
-  browser = await startTestBrowser({ config: { roles: ["http"] } });
+  browser = await startTestBrowser({ config: { roles: ["http"], allowPrivateTargets: ["127.0.0.1"] } });
 });
 after(() => browser.close());
 
@@ -138,4 +139,27 @@ test("among a test's results, what an outage left unjudged can be judged again",
   await assertAccessible(page);
   await row.getByRole("button", { name: "Judge again" }).click();
   await page.getByRole("region", { name: "News" }).getByText("The trace is judged again.").waitFor();
+});
+
+test("while the judge is paused, nothing offers to judge again: it is said why, and where to mend it", async t => {
+  const server = await startJudgeServer(() => refusal(401));
+  t.after(() => server.close());
+  const { page, owner } = await openOutage();
+  const judge = `/api/projects/${owner.projectId}/judge`;
+  const { url, provider, model, apiKey } = server.connection();
+  await owner.client.put(judge, { url, provider, model, apiKey }).expect(200);
+  await owner.client.post(`${judge}/test`, {}).expect(200);
+  await page.reload();
+  await page.getByText("The judge is still paused. It refuses the API key (401).").waitFor();
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 700 });
+  await assertReflows(page);
+  assert.equal(await page.getByRole("button", { name: "Judge again" }).count(), 0);
+  await page.getByRole("link", { name: "Open the paused judge" }).click();
+  await page.waitForURL("**/settings/judge");
+  server.script = obliging();
+  await page.getByRole("button", { name: "Test connection" }).click();
+  await page.getByText("It answered as expected.").waitFor();
+  await page.goBack();
+  await page.getByRole("button", { name: "Judge again" }).waitFor();
 });

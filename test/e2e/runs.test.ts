@@ -203,6 +203,7 @@ test("a launch is watched as it goes on, and cancelled", async () => {
   await assertAccessible(page);
   await page.getByRole("button", { name: "Cancel", exact: true }).press("Enter");
   await page.getByText("4 cancelled", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Not passed 4" }).waitFor();
   await becomesFocused(page.getByRole("region", { name: "Progress" }));
   held.release();
   await page.getByRole("button", { name: "Run again" }).waitFor();
@@ -326,6 +327,9 @@ test("a test that judged no conversation yet shows the verdict of its last manua
   await row.getByRole("link", { name: "Failed" }).click();
   await page.waitForURL(`**/${made[0]!.id}/results?kind=manual`);
   await page.getByRole("rowheader").getByRole("link").first().waitFor();
+  await page.goto(`${path}/${made[0]!.id}/results`);
+  await page.getByRole("link", { name: "See its manual runs" }).click();
+  await page.getByRole("rowheader").getByRole("link").first().waitFor();
 });
 
 test("what was deleted since is told, and the rest of a run and a launch stays", async () => {
@@ -396,6 +400,10 @@ test("a connection that goes while tests are run ends those that wait for it, ea
   await page.getByText("1 turn was not sent.").waitFor();
   await page.getByRole("link", { name: "Open the agent’s connection" }).click();
   await page.waitForURL("**/settings#connection");
+  await connect(opened, { waitMs: 0 });
+  await page.goBack();
+  await page.getByText("1 turn was not sent.").waitFor();
+  await page.getByRole("link", { name: "Open the agent’s connection" }).waitFor({ state: "detached" });
 });
 
 test("by keyboard one goes through launches and runs, and whoever listens is told of quarters, not of every run", async () => {

@@ -1,8 +1,10 @@
 // Has what the judge did not judge of traces be judged again, as runs of their own.
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { ask, type Failure } from "../api.ts";
 import { outagesQuery } from "../queries/judging.ts";
+import { projectJudgeQuery } from "../queries/project-judge.ts";
 import { outlineQuery } from "../queries/traces.ts";
 import { Button } from "../ui/Button.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";
@@ -12,12 +14,15 @@ import { toast } from "../ui/Toast.tsx";
 type Scheduled = { scheduled: number; left: number };
 
 type JudgeAgainProps = {
+  projectId: string;
   agentId: string;
   /** Absent: all the agent's traces of which an outage skipped something. */
   traceId?: string;
 };
 
-export function JudgeAgain({ agentId, traceId }: JudgeAgainProps) {
+/** While the judge is paused, the way to it: whatever was judged now would be skipped again. */
+export function JudgeAgain({ projectId, agentId, traceId }: JudgeAgainProps) {
+  const isPaused = usePausedReason(projectId) !== null;
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
@@ -34,6 +39,13 @@ export function JudgeAgain({ agentId, traceId }: JudgeAgainProps) {
       traceId !== undefined && queries.invalidateQueries({ queryKey: outlineQuery(traceId).queryKey }),
     ]);
   };
+  if (isPaused) {
+    return (
+      <Link to="/projects/$projectId/settings/judge" params={{ projectId }} className="button button-small">
+        Open the paused judge
+      </Link>
+    );
+  }
   return (
     <>
       <Button small busy={busy} onClick={() => void judge()}>
@@ -42,6 +54,11 @@ export function JudgeAgain({ agentId, traceId }: JudgeAgainProps) {
       <FailureNotice failure={failure} />
     </>
   );
+}
+
+/** Why the judge is not asked at present; null where it is, and until that is known. */
+export function usePausedReason(projectId: string): string | null {
+  return useQuery(projectJudgeQuery(projectId)).data?.pausedReason ?? null;
 }
 
 function scheduledText({ scheduled, left }: Scheduled, isOne: boolean): string {

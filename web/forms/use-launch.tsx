@@ -1,11 +1,12 @@
 // Running test cases: what every Run button does, and what is said where they cannot be run.
 import { useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { ask, type Failure } from "../api.ts";
 import { type Launch, launchesQuery } from "../queries/launches.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";
+import { MendConnection } from "./MendConnection.tsx";
 
 type Params = { projectId: string; agentId: string };
 
@@ -45,16 +46,7 @@ export function useLaunch({ projectId, agentId }: Params): Launching {
             ))}
           </ul>
         )}
-        {failure.hint?.includes("settings") && (
-          <Link
-            to="/projects/$projectId/agents/$agentId/settings"
-            params={{ projectId, agentId }}
-            hash="connection"
-            className="button"
-          >
-            Open the agent’s connection
-          </Link>
-        )}
+        {failure.code === "CONFLICT" && <MendConnection params={{ projectId, agentId }} />}
       </div>
     </Dialog>
   );

@@ -158,12 +158,12 @@ function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
 
 const kinds = ["all", "failing", "changed"] as const;
 const kindWords = { all: "All", failing: "Not passed", changed: "Broke, mended or flaky" };
-const isOfKind = { all: () => true, failing: isFailing, changed: isChanged };
+const isOfKind = { all: () => true, failing: hasNotPassed, changed: isChanged };
 const noneWords = {
   all: { title: "Its runs are gone", about: "They were deleted along with their traces." },
   failing: {
-    title: "None has failed",
-    about: "Failed runs, errors and missing instrumentation appear here.",
+    title: "All that ended have passed",
+    about: "Whatever failed, broke off, was cancelled, was skipped or lacks instrumentation appears here.",
   },
   changed: {
     title: "Nothing has changed",
@@ -205,6 +205,11 @@ function Runs({ launch, params }: { launch: LaunchDetail; params: Params }) {
   );
 }
 
+function hasNotPassed({ state, verdict }: LaunchedRun): boolean {
+  return state !== "pending" && state !== "running" && verdict !== "passed";
+}
+
+/** What a further run may mend. */
 function isFailing({ state, verdict }: LaunchedRun): boolean {
   return state === "error" || verdict === "failed" || verdict === "missing_instrumentation";
 }

@@ -3,6 +3,7 @@ import { type UseQueryResult, useQueries, useQuery, useQueryClient } from "@tans
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { RunState } from "../../src/model/run.ts";
 import { failureOf } from "../api.ts";
+import { MendConnection } from "../forms/MendConnection.tsx";
 import { useLaunch } from "../forms/use-launch.tsx";
 import { useLive } from "../live.ts";
 import { type ManualRun, manualRunQuery, manualRunsQuery } from "../queries/launches.ts";
@@ -113,18 +114,7 @@ function Whole({ run, params }: { run: ManualRun; params: Params }) {
           The test case was deleted since, so it cannot be run again. What it asked for then is below.
         </Notice>
       )}
-      {run.error?.includes("settings") && (
-        <p>
-          <Link
-            to="/projects/$projectId/agents/$agentId/settings"
-            params={params}
-            hash="connection"
-            className="button"
-          >
-            Open the agent’s connection
-          </Link>
-        </p>
-      )}
+      {run.error !== null && <MendConnection params={params} />}
       <EndedEarly run={run} />
       {run.notices.includes("no_trace_arrived") && <NoTrace single={run.turnCount === 1} params={params} />}
       <section className="stack-tight" aria-labelledby="turns">

@@ -257,9 +257,20 @@ function NoResult({ test, outcome, isThrough, params }: NoResultProps) {
       ) : (
         <>
           <p className="quiet">{ineligibilities[test.eligibility]}</p>
-          <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={params} className="button">
-            Change when it runs
-          </Link>
+          <div className="line">
+            <Link
+              to="/projects/$projectId/agents/$agentId/tests/$testId/results"
+              params={params}
+              search={{ kind: "manual" }}
+              resetScroll={false}
+              className="button"
+            >
+              See its manual runs
+            </Link>
+            <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={params} className="button">
+              Change when it runs
+            </Link>
+          </div>
         </>
       )}
     </EmptyState>

@@ -54,7 +54,7 @@ export function TracesPage() {
           <ViewsPopover agentId={agentId} search={search} />
           <ColumnsPopover />
         </FilterBar>
-        <OutageBanner agentId={agentId} search={search} />
+        <OutageBanner projectId={projectId} agentId={agentId} search={search} />
         <NoJudge projectId={projectId} agentId={agentId} />
         <Traces {...{ projectId, agentId, list, live, search }} onClear={() => change(without(search))} />
       </div>

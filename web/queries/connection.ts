@@ -28,3 +28,9 @@ export const connectionQuery = (agentId: string, type: AgentType) =>
     queryKey: ["agents", agentId, "connection", type],
     queryFn: ({ signal }) => read<ConnectionAnswer>(`/api/agents/${agentId}/connection`, signal),
   });
+
+/** There is one, and each of its secrets can be used. */
+export function isCallable({ connection }: ConnectionAnswer): boolean {
+  if (connection === null) return false;
+  return connection.headers.every(header => !("set" in header) || header.set);
+}

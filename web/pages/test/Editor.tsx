@@ -180,10 +180,8 @@ function eligibilityText(checked: Validated | undefined, isNew: boolean, isDirty
   if (!checked) return "";
   if (!checked.valid && isNew) return "Name it, say what it is about, and add what must hold.";
   if (!checked.valid) return "It cannot be saved as it stands.";
-  const words = checked.eligibility
-    ? ineligibilities[checked.eligibility]
-    : "Real conversations are judged by it.";
-  return `${words} It applies to new traces only${isNew || isDirty ? ", once it is saved" : ""}.`;
+  if (checked.eligibility) return ineligibilities[checked.eligibility];
+  return `Real conversations are judged by it. It applies to new traces only${isNew || isDirty ? ", once it is saved" : ""}.`;
 }
 
 function focusField(field: HTMLElement): void {

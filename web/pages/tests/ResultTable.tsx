@@ -85,7 +85,7 @@ function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
           {telling && <span className="tests-under">{result.reason}</span>}
           {run.outage && isOutage(result) && (
             <span>
-              <JudgeAgain agentId={run.agentId} traceId={run.traceId} />
+              <JudgeAgain projectId={params.projectId} agentId={run.agentId} traceId={run.traceId} />
             </span>
           )}
           {isChanged && <span className="tests-under">The test case has been changed since.</span>}

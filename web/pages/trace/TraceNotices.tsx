@@ -4,7 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { Notice as NoticeCode } from "../../../src/model/trace.ts";
 import { numberText } from "../../format.ts";
-import { JudgeAgain } from "../../forms/JudgeAgain.tsx";
+import { JudgeAgain, usePausedReason } from "../../forms/JudgeAgain.tsx";
 import { counted, runStates, type Why, whys } from "../../labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import type { ListedTest, RunDetail, TraceOutline } from "../../shapes.ts";
@@ -111,6 +111,8 @@ function Open({ run, trace }: { run: RunDetail; trace: TraceOutline }) {
 
 /** What the judge did not judge and may judge yet. */
 function PartlyUnjudged({ run }: { run: RunDetail | undefined }) {
+  const { projectId } = route.useParams();
+  const pausedReason = usePausedReason(projectId);
   const checks = run?.results.flatMap(result => result.checks) ?? [];
   const isBudget = checks.some(({ skipped }) => skipped === "budget");
   if (!run || (!run.outage && !isBudget)) return null;
@@ -119,11 +121,13 @@ function PartlyUnjudged({ run }: { run: RunDetail | undefined }) {
       <div className="line line-apart">
         <p>
           <b>{run.outage ? "An outage of the judge left part of it unjudged." : "The budget was used up."}</b>{" "}
-          {run.outage
-            ? "What was skipped can be judged now."
-            : "What was skipped can be judged once there is more."}
+          {pausedReason !== null
+            ? `The judge is still paused. ${pausedReason}`
+            : run.outage
+              ? "What was skipped can be judged now."
+              : "What was skipped can be judged once there is more."}
         </p>
-        <JudgeAgain agentId={run.agentId} traceId={run.traceId} />
+        <JudgeAgain projectId={projectId} agentId={run.agentId} traceId={run.traceId} />
       </div>
     </Notice>
   );

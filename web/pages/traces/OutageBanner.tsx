@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { numberText } from "../../format.ts";
-import { JudgeAgain } from "../../forms/JudgeAgain.tsx";
+import { JudgeAgain, usePausedReason } from "../../forms/JudgeAgain.tsx";
 import { useLive } from "../../live.ts";
 import { outagesQuery } from "../../queries/judging.ts";
 import type { TraceSearch } from "../../queries/trace-search.ts";
@@ -10,7 +10,10 @@ import { useRefresh } from "../../refreshing.ts";
 import { Notice } from "../../ui/Notice.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 
-export function OutageBanner({ agentId, search }: { agentId: string; search: TraceSearch }) {
+type OutageBannerProps = { projectId: string; agentId: string; search: TraceSearch };
+
+export function OutageBanner({ projectId, agentId, search }: OutageBannerProps) {
+  const pausedReason = usePausedReason(projectId);
   const outages = useQuery(outagesQuery(agentId));
   const refresh = useRefresh(() => outages.refetch());
   useLive({ agentId }, event => {
@@ -37,7 +40,8 @@ export function OutageBanner({ agentId, search }: { agentId: string; search: Tra
               <span className="quiet">
                 The oldest came <RelativeTime at={oldest} />.
               </span>
-            )}
+            )}{" "}
+            {pausedReason !== null && `The judge is still paused. ${pausedReason}`}
           </p>
           <div className="line">
             {search.outage !== "true" && (
@@ -45,7 +49,7 @@ export function OutageBanner({ agentId, search }: { agentId: string; search: Tra
                 Show {traces === 1 ? "it" : "them"}
               </Link>
             )}
-            {scheduled < traces && <JudgeAgain agentId={agentId} />}
+            {scheduled < traces && <JudgeAgain projectId={projectId} agentId={agentId} />}
           </div>
         </div>
       </Notice>
