@@ -61,8 +61,10 @@ function withoutSecrets(text: string, { headers }: AgentConnection): string {
   const secrets = headers.flatMap(({ value, secret }) =>
     secret ? [value.trim(), value.trim().replace(/^(?:basic|bearer|token|api-?key)\s+/i, "")] : [],
   );
+  // The longest first: one may begin another, whose rest would be left.
   return secrets
     .filter(({ length }) => length >= secretCharsMin)
+    .toSorted((a, b) => b.length - a.length)
     .reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), text);
 }
 
