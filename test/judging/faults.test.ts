@@ -12,9 +12,11 @@ import { judgePatience } from "../../src/remote/judge-bounds.ts";
 import { openLine } from "../../src/remote/judge-line.ts";
 import { createSlots } from "../../src/remote/judge-slots.ts";
 import { openOutbound } from "../../src/remote/outbound.ts";
+import { openDatabase } from "../../src/store/db.ts";
 import { deleteJudgeConnection, saveJudgeConnection } from "../../src/store/judge-connections.ts";
 import { findJudgeState, fingerprintOf, resumeJudge } from "../../src/store/judge-states.ts";
 import { openVault } from "../../src/store/vault.ts";
+import { startCuttingProxy } from "../store/cutting-proxy.ts";
 import { openTwice } from "../store/make-write.ts";
 import { eventually } from "../support/eventually.ts";
 import {
@@ -39,7 +41,7 @@ import {
 } from "../support/judging.ts";
 import { makeAgentRow, makeProject } from "../support/rows.ts";
 
-const { db, other, close } = await openTwice();
+const { url, db, other, close } = await openTwice();
 const server = await startJudgeServer();
 after(async () => {
   await server.close();
@@ -279,6 +281,26 @@ describe("a judge that is away", () => {
     assert.equal(semantic?.state, "unavailable");
   });
 
+  it("is not asked while the database is away, and waited for all the same", async () => {
+    const { agentId } = await makeJudgedAgent(db, 0);
+    const proxy = await startCuttingProxy(url);
+    const proxied = openDatabase(proxy.url);
+    const judging = openTestJudging(proxied, fresh(), { clock });
+    try {
+      for (const deadlineAt of [now + 900_000, null]) {
+        proxy.loseAnswerTo("judge-answers");
+        const answer = await judging.judgeOf(contextOf(agentId, { deadlineAt })).route(routing);
+        assert.equal(answer.state, deadlineAt === null ? "unavailable" : "waiting");
+        assert.match((answer as Unjudged).reason, /database is away/);
+      }
+    } finally {
+      await judging.close();
+      await proxied.close();
+      await proxy.close();
+    }
+    assert.deepEqual([proxy.lost, server.requests.length], [2, 0]);
+  });
+
   it("makes a whole routing question wait, and nothing that was answered is asked again", async () => {
     const { agentId } = await makeJudgedAgent(db, 0);
     const judging = openTestJudging(db, fresh(), { clock });
@@ -408,7 +430,10 @@ describe("who judges", () => {
         const answer =
           kind === "route" ? await judge.route(routing) : (await judge.ask([semanticQuestion()]))[0]!;
         if (kind === "semantic" && edit === "removed") assert.equal(answer.state, "not_configured");
-        else assert.equal(answer.state === "waiting" && answer.nextTryAt, now + 1_000, `${edit} ${kind}`);
+        else {
+          const { nextTryAt, unasked } = answer as Unjudged & { state: "waiting" };
+          assert.deepEqual([answer.state, nextTryAt, unasked], ["waiting", now + 1_000, true], edit);
+        }
       }
       await judging.close();
     }

@@ -85,6 +85,18 @@ describe("routing", () => {
     await elsewhere.close();
   });
 
+  it("is asked anew of another model, and of the same one at another address", async () => {
+    const { agentId } = await makeJudgedAgent(db);
+    const question = { userInput, scenarios: scenarios(1) };
+    const others = [{ model: "another" }, { url: `${connection.url}/chat/completions` }];
+    for (const [at, other] of [{}, ...others].entries()) {
+      const another = openTestJudging(db, { ...connection, ...other });
+      sound(await another.judgeOf(contextOf(agentId)).route(question));
+      assert.equal(server.requests.length, at + 1);
+      await another.close();
+    }
+  });
+
   it("asks only about what is new, and never lends answers to another project", async () => {
     const { agentId } = await makeJudgedAgent(db);
     const stranger = await makeJudgedAgent(db);
@@ -199,6 +211,25 @@ describe("semantic checks", () => {
     assert.equal((await left)[0]?.state, "unavailable");
     held.resolve();
     assert.equal(server.requests.length, 2);
+  });
+
+  it("lets go of one who waits along and goes away, and is answered to the one who asked", async () => {
+    const { agentId } = await makeJudgedAgent(db);
+    const leaving = new AbortController();
+    const held = Promise.withResolvers<void>();
+    server.script = async (request, index) => {
+      await held.promise;
+      return obliging()(request, index);
+    };
+    const judge = judging.judgeOf(contextOf(agentId));
+    const stayed = judge.ask([semanticQuestion()]);
+    await server.arrived(1);
+    const left = judge.ask([semanticQuestion()], leaving.signal);
+    leaving.abort();
+    assert.equal((await left)[0]?.state, "unavailable");
+    held.resolve();
+    assert.equal(sound((await stayed)[0]).score, 1);
+    assert.equal(server.requests.length, 1);
   });
 
   it("gets two more votes only where one verdict turns the outcome, and the median decides", async () => {
@@ -361,8 +392,9 @@ describe("the day's count", () => {
   it("has every call with its tokens, and the questions that needed none", async () => {
     const { agentId } = await makeJudgedAgent(db);
     const counted = openTestJudging(db, connection);
-    const judge = counted.judgeOf(contextOf(agentId));
-    for (const _ of [1, 2, 3]) {
+    // One who comes back asks the rest: what it had at first is not counted again.
+    for (const tries of [0, 0, 0, 1]) {
+      const judge = counted.judgeOf(contextOf(agentId, { tries }));
       await judge.route({ userInput, scenarios: scenarios(2) });
       await judge.ask([semanticQuestion({ criteria: criteria(3) })]);
     }

@@ -262,6 +262,19 @@ describe("a judge that is to be asked later", () => {
     ]);
   });
 
+  it("is waited for by what is left: the time that asking took is part of it", async () => {
+    let time = now;
+    const clock = { ...stoppedClock().clock, now: () => time };
+    const judge = scripted({
+      ask() {
+        time += 60_000;
+        return laterBy(62_000);
+      },
+    });
+    const { waits } = await judging(await fresh(await makeAsking("one")), judge, clock).end;
+    assert.deepEqual([waits!.leftMs, waits!.wait!.nextTryMs], [judgeDeadlineMs - 60_000, 2_000]);
+  });
+
   it("because others are first was not asked in vain", async () => {
     const sender = await makeAsking("one", "two");
     const unasked = () => laterBy(1_000, "Others are first.", { unasked: true });
