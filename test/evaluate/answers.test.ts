@@ -106,6 +106,20 @@ suite("semantic checks", () => {
     );
   });
 
+  test("of two tests that ask about the same reply under the same id, each gets its own answer", () => {
+    const trace = traceOf(root(reply));
+    const derived = derive(trace);
+    const tests = [testCase({ assertions: [polite] }), testCase({ assertions: [polite], threshold: 0.2 })];
+    const answers = noAnswers();
+    const { semantic } = openQuestions(trace, derived, tests, answers);
+    for (const { key, question } of semantic)
+      answers.semantic.set(key, scored(question.testId === tests[0]!.id ? 0.9 : 0.1));
+    assert.deepEqual(
+      tests.map(test => evaluateTest(trace, derived, test, answers).outcome),
+      ["passed", "failed"],
+    );
+  });
+
   test("of several spans aimed at, each text is asked about once and one that suffices is enough", () => {
     const spans = [
       root(),

@@ -301,6 +301,20 @@ describe("a judge that is away", () => {
     assert.deepEqual([proxy.lost, server.requests.length], [2, 0]);
   });
 
+  it("is not waited for by a check of which another part was answered in vain", async () => {
+    for (const broken of [0, 1]) {
+      const { agentId } = await makeJudgedAgent(db, 0);
+      const judging = openTestJudging(db, fresh({ concurrency: 1 }), { clock });
+      server.requests.length = 0;
+      server.script = (_, index) => (index === broken ? completion("no JSON") : refusal(503));
+      const criteria = Array.from({ length: 9 }, (_, at) => `Criterion ${at}.`);
+      const judge = judging.judgeOf(contextOf(agentId, { deadlineAt: now + 900_000 }));
+      const [answer] = await judge.ask([semanticQuestion({ criteria })]);
+      assert.deepEqual([answer?.state, server.requests.length], ["unusable", 2]);
+      await judging.close();
+    }
+  });
+
   it("makes a whole routing question wait, and nothing that was answered is asked again", async () => {
     const { agentId } = await makeJudgedAgent(db, 0);
     const judging = openTestJudging(db, fresh(), { clock });

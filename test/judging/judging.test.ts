@@ -170,7 +170,9 @@ describe("semantic checks", () => {
     );
     const [again] = await judge.ask([semanticQuestion({ threshold: 0.6 })]);
     assert.deepEqual([sound(again).cached, sound(again).spent, server.requests.length], [true, undefined, 1]);
-    await judge.ask([semanticQuestion({ reference: "It is in Lyon." })]);
+    await judge.ask([semanticQuestion({ reference: "In Lyon." })]);
+    const { criteria: told } = askedOf(server.requests[1]!) as { criteria: { reference?: string }[] };
+    assert.deepEqual([...new Set(told.map(({ reference }) => reference))], ["In Lyon."]);
     await judge.ask([semanticQuestion({ response: "It is in Lyon." })]);
     assert.equal(server.requests.length, 3);
   });

@@ -82,6 +82,18 @@ describe("the calls of a process", () => {
   });
 });
 
+describe("a place", () => {
+  it("is given back by a question that may not go, and by one of which that cannot be found out", async () => {
+    const { ask, line } = open(obliging(), { concurrency: 1 });
+    const reply = await line.route(question, undefined, async () => false);
+    assert.deepEqual([reply.state, reply.call], ["aborted", null]);
+    const away = () => Promise.reject(new Error("The database is away."));
+    await assert.rejects(line.route(question, undefined, away), /is away/);
+    assert.equal((await ask()).state, "ok");
+    assert.equal(server.requests.length, 1);
+  });
+});
+
 describe("the tokens of a minute", () => {
   const taking =
     (tokens: number): Script =>

@@ -57,17 +57,22 @@ type Script = {
 function scripted({ route, ask = () => met }: Script) {
   const contexts: JudgeContext[] = [];
   const asked: string[] = [];
+  const signals: (AbortSignal | undefined)[] = [];
   return {
     contexts,
     asked,
+    /** Which withdraw what was asked. */
+    signals,
     judgeOf(context: JudgeContext) {
       contexts.push(context);
       return {
-        async route() {
+        async route(_question: unknown, signal?: AbortSignal) {
           asked.push("route");
+          signals.push(signal);
           return route ? route() : assert.fail("no test is conditional");
         },
-        async ask(questions: { criteria: string[] }[]) {
+        async ask(questions: { criteria: string[] }[], signal?: AbortSignal) {
+          signals.push(signal);
           asked.push(...questions.flatMap(({ criteria }) => criteria));
           return Promise.all(questions.map(({ criteria }) => ask(criteria[0]!)));
         },
@@ -218,6 +223,8 @@ describe("a judge that takes its time", () => {
       { plain: "passed", polite: "waiting", after: "waiting" },
       { plain: "passed" },
     ]);
+    const [whole, ...more] = judge.signals;
+    assert.ok(whole && more.length === 1 && more[0] === whole, "both are withdrawn with the run");
     give(met);
     assert.deepEqual((await end).judged!.verdict.results.map(codesOf), [
       { plain: "passed", polite: "passed", after: "passed" },
