@@ -340,7 +340,12 @@ describe("a judge that is away", () => {
     }));
     server.script = (request, index) => (index === 0 ? refusal(503) : obliging()(request, index));
     const answer = await judging.judgeOf(contextOf(agentId)).route({ userInput: "Hello", scenarios });
-    assert.equal(answer.state === "ok" && answer.labels.size, 8);
+    assert.ok(answer.state === "ok" && answer.unlabelled);
+    assert.equal(answer.labels.size, 8);
+    assert.deepEqual(
+      [...answer.unlabelled.values()].map(({ state }) => state),
+      Array(9).fill("unavailable"),
+    );
     await judging.close();
   });
 });

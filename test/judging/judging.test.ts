@@ -65,7 +65,13 @@ describe("routing", () => {
       server.requests.length = 0;
       const { agentId } = await makeJudgedAgent(db);
       const judge = judging.judgeOf(contextOf(agentId));
-      const { labels, model } = sound(await judge.route({ userInput, scenarios: scenarios(count) }));
+      const { labels, model, spent } = sound(await judge.route({ userInput, scenarios: scenarios(count) }));
+      // What it costs is not known, which is not nothing.
+      const took = {
+        inputTokens: calls * usage.prompt_tokens,
+        outputTokens: calls * usage.completion_tokens,
+      };
+      assert.deepEqual(spent, { calls, ...took, costUsd: null });
       assert.deepEqual([labels.size, model, server.requests.length], [count, "local-model", calls]);
       assert.equal(server.requests.flatMap(idsOf).length, count);
     }
@@ -157,6 +163,9 @@ describe("semantic checks", () => {
       [1, 1, 1, 1],
     );
     assert.equal(server.requests.length, 2);
+    const shares = answers.map(answer => sound(answer).spent!.inputTokens);
+    const sum = shares.reduce((a, b) => a + b);
+    assert.ok(Math.abs(sum - 2 * usage.prompt_tokens) <= 2, `${shares} are shares of two calls`);
     assert.deepEqual(criteriaAsked().flat().sort(), criteria(9));
   });
 

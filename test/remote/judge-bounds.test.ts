@@ -232,6 +232,19 @@ describe("after a row of failures", () => {
     assert.equal((await ask()).state, "ok");
   });
 
+  it("what one call was asked to wait is waited for, whatever another under way hears later", async () => {
+    const gate = Promise.withResolvers<Reply>();
+    const { ask } = open((_, index) => (index === 0 ? gate.promise : refusal(503)), { concurrency: 2 });
+    const slow = ask();
+    await server.arrived(1);
+    server.script = () => refusal(429, {}, { "retry-after": "600" });
+    assert.equal((await ask()).state, "later");
+    gate.resolve(refusal(503));
+    assert.equal((await slow).state, "later");
+    const reply = await ask();
+    assert.deepEqual([reply.state === "later" && reply.retryAfterMs, server.requests.length], [600_000, 2]);
+  });
+
   it("another failure doubles the rest, up to a bound", async () => {
     const { ask, pass } = await failing();
     let restMs = judgePatience.restMs;
