@@ -153,6 +153,8 @@ describe("a judge that cannot be relied on", () => {
       assert.equal(server.requests.length, 1);
       await judging.judgeOf(contextOf(agentId, { ...run, runId: randomUUID() })).ask([question]);
       assert.equal(server.requests.length, 2);
+      await judging.judgeOf(contextOf(agentId, { ...run, tries: 2 })).ask([question]);
+      assert.equal(server.requests.length, 2, "another run makes nothing forgotten");
     }
     await judging.close();
   });
@@ -269,7 +271,10 @@ describe("a judge that is away", () => {
       assert.ok(answer.state === "waiting" && answer.unasked);
       assert.equal(answer.nextTryAt - now, pauseMs);
     }
+    const watching = judging.judgeOf(contextOf(agentId)).route(routing, asker.signal);
     asker.abort();
+    const { reason } = (await watching) as Unjudged;
+    assert.equal(reason, "The question to the judge was withdrawn.", "who watches is let in");
     await Promise.all(crowd);
     await judging.close();
   });
