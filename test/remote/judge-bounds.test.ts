@@ -64,6 +64,22 @@ describe("the calls of a process", () => {
     assert.deepEqual([gate.most(), server.requests.length, line.queued], [3, 10, 0]);
   });
 
+  it("are none more where a question comes after another was let in", async () => {
+    const gates = [1, 2, 3].map(() => Promise.withResolvers<void>());
+    const script: Script = async (request, index) => {
+      await gates[index]!.promise;
+      return obliging()(request, index);
+    };
+    const { ask, line } = open(script, { concurrency: 1 });
+    const asked = [ask(), ask()];
+    gates[0]!.resolve();
+    await server.arrived(2);
+    asked.push(ask());
+    assert.equal(line.queued, 1);
+    for (const gate of gates) gate.resolve();
+    assert.ok((await Promise.all(asked)).every(({ state }) => state === "ok"));
+  });
+
   it("do not hold up a question that is withdrawn while it waits for its turn", async () => {
     const gate = gated();
     const { ask, line } = open(gate.script, { concurrency: 1 });
@@ -99,7 +115,7 @@ describe("the tokens of a minute", () => {
     (tokens: number): Script =>
     request =>
     (response, asked) => {
-      const bytes = { prompt_tokens: tokens - 1, completion_tokens: 1, total_tokens: tokens };
+      const bytes = { prompt_tokens: tokens / 2, completion_tokens: tokens / 2, total_tokens: tokens };
       const labels = [{ id: "s1", why: "a parcel", label: "match" }];
       json(200, {
         id: "1",
