@@ -130,7 +130,7 @@ function answerOf(
   if (waiting) return waiting;
   const cast = [first!, ...further.filter(vote => verdictsOf(vote, settled))];
   const votes = cast.map(vote => voteOf(verdictsOf(vote, settled)!));
-  const deciding = votes[0]!.score === null ? undefined : decidingVote(votes);
+  const deciding = decidingVote(votes);
   if (!deciding) {
     const reasons = [...new Set(votes[0]!.verdicts.map(({ reason }) => reason))].join(" ");
     return { state: "undecided", reason: `The judge could not decide: ${reasons}` };

@@ -106,6 +106,20 @@ suite("semantic checks", () => {
     );
   });
 
+  test("of two tests that ask about the same reply under the same id, each gets its own answer", () => {
+    const trace = traceOf(root(reply));
+    const derived = derive(trace);
+    const tests = [testCase({ assertions: [polite] }), testCase({ assertions: [polite], threshold: 0.2 })];
+    const answers = noAnswers();
+    const { semantic } = openQuestions(trace, derived, tests, answers);
+    for (const { key, question } of semantic)
+      answers.semantic.set(key, scored(question.testId === tests[0]!.id ? 0.9 : 0.1));
+    assert.deepEqual(
+      tests.map(test => evaluateTest(trace, derived, test, answers).outcome),
+      ["passed", "failed"],
+    );
+  });
+
   test("of several spans aimed at, each text is asked about once and one that suffices is enough", () => {
     const spans = [
       root(),
@@ -310,10 +324,17 @@ suite("schemas and costly patterns", () => {
 
   test("of very many values only the latest are looked at, and what they leave open is skipped", () => {
     const many = [root(), ...Array.from({ length: 30 }, (_, at) => span({ attributes: { o: String(at) } }))];
-    const { result, rounds } = judged({ assertions: [shaped] }, many, {
-      sandbox: () => ({ state: "ok", holds: false, faults: [] }),
-    });
-    assert.deepEqual([result.checks[0]?.skipped, rounds[0]?.length], ["limit", 20]);
+    const seen: string[] = [];
+    const sandbox = (text: string): SandboxAnswer => {
+      seen.push(text);
+      return { state: "ok", holds: false, faults: [] };
+    };
+    const outcomeOf = ({ outcome, skipped }: Check) => [outcome, skipped];
+    assert.deepEqual(outcomeOf(onlyCheck({ assertions: [shaped] }, many, { sandbox })), ["skipped", "limit"]);
+    assert.deepEqual([seen.length, seen[0], seen.at(-1)], [20, "10", "29"]);
+    const [top, ...values] = many;
+    const twenty = onlyCheck({ assertions: [shaped] }, [top!, ...values.slice(10)], { sandbox });
+    assert.deepEqual(outcomeOf(twenty), ["failed", undefined]);
   });
 
   test("arguments too large to compare skip the check", () => {

@@ -44,6 +44,7 @@ const cases: Case[] = [
   [{ a: { $exists: true, $gt: 1 } }, { a: 2 }, true, true],
   [[{ $gt: 1 }], [0, 2], true, false],
   [{ toString: 1 }, {}, false, false],
+  [{}, { toString: 1 }, true, false],
   [JSON.parse('{"__proto__":1}'), JSON.parse('{"__proto__":1}'), true, true],
   [JSON.parse('{"__proto__":{}}'), {}, false, false],
 ];

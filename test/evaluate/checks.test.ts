@@ -141,6 +141,16 @@ const hold: Case[] = [
     [replied(`${"x".repeat(60_000)}end`)],
   ],
   [
+    "response_regex: the response text, whatever the messages say",
+    { type: "response_regex", pattern: "^yes$" },
+    [
+      root({
+        "gen_ai.response.text": "yes",
+        "gen_ai.output.messages": [{ role: "assistant", parts: [{ type: "text", content: "no" }] }],
+      }),
+    ],
+  ],
+  [
     "response_regex: messages where the text is absent",
     { type: "response_regex", pattern: "^hello$" },
     [
@@ -261,6 +271,11 @@ const fall: Case[] = [
     "json_match: one key more",
     { type: "json_match", target_node: "step", field: "o", expected_value: { a: 1 } },
     holding("step", { o: { a: 1, b: 2 } }),
+  ],
+  [
+    "json_match: one key less",
+    { type: "json_match", target_node: "step", field: "o", expected_value: { a: 1, b: 2 } },
+    holding("step", { o: { a: 1 } }),
   ],
   [
     "json_match: a list in another order",

@@ -130,7 +130,9 @@ suite("routing", () => {
 
   test("a test that the answer leaves out is unavailable, the others are routed", () => {
     const other = testCase({ passiveBehavior: "run_when_relevant", assertions: [passing] });
-    const { routing, results, tests } = run([relevant, other], labelled([other, "match"]));
+    const unlabelled = new Map([[relevant.id, { state: "unavailable" as const, reason: "It is away." }]]);
+    const answer = { ...labelled([other, "match"]), unlabelled };
+    const { routing, results, tests } = run([relevant, other], answer);
     assert.equal(routing, "ok");
     assert.deepEqual(
       results.map(({ testId }) => testId),
@@ -140,6 +142,7 @@ suite("routing", () => {
       tests.map(({ why }) => why),
       ["routing_unavailable", "scenario_matched"],
     );
+    assert.equal(tests[0]!.reason, "It is away.");
   });
 
   test("an answer that leaves out every test is no routing", () => {

@@ -50,7 +50,7 @@ export function testCase(fields: Record<string, unknown> = {}): TestCase {
     ...fields,
   });
   made += 1;
-  return { ...document, id: `t${made}`, agentId: "agent", version: 1 };
+  return { ...document, id: `t${made}`, agentId: "agent", version: 7 };
 }
 
 /** What one assertion comes to on these spans. */

@@ -22,7 +22,7 @@ function turn(reply: string | null, status: number, tools: string[] = [], tokens
       },
       { start_time_unix_nano: "1000000000", end_time_unix_nano: "1100000000" },
     ),
-    ...tools.map((name, at) => span({ ...tool(name), span_id: `tool-${at}` })),
+    ...tools.map((name, at) => span({ ...tool(name), span_id: `tool:${at}` })),
   );
   return { trace, derived: derive(trace) };
 }
@@ -93,13 +93,19 @@ test("an assertion with a turn sees that turn alone", () => {
 });
 
 test("evidence names the span by its own id, and its turn", () => {
-  const [check] = outcomesOf(
+  const checks = outcomesOf(
     [turn("one", 200), turn("two", 200, ["book"]), turn("three", 200)],
-    [{ type: "tool_call", expected_name: "book" }],
+    [
+      { type: "tool_call", expected_name: "book" },
+      { type: "response_regex", pattern: "three" },
+    ],
   );
   assert.deepEqual(
-    check?.evidence.map(({ spanId, turn }) => [spanId, turn]),
-    [["tool-0", 2]],
+    checks.flatMap(({ evidence }) => evidence.map(({ spanId, turn }) => [spanId, turn])),
+    [
+      ["tool:0", 2],
+      ["root", 3],
+    ],
   );
 });
 
@@ -186,7 +192,7 @@ test("what the agent did unseen is neither passed nor failed, except where nothi
       { type: "tool_call", expected_name: "find", max: 1 },
       { type: "tool_call", expected_name: "delete", negate: true },
       { type: "tool_call", expected_name: "delete", negate: true, turn: 1 },
-      { type: "token_limit", max_total: 100 },
+      { type: "token_limit", max_input: 100 },
       { type: "token_limit", max_total: 5 },
       { type: "http_status", expected_status: 200 },
       { type: "json_match", target_node: "plan", field: "goal", expected_value: "help" },

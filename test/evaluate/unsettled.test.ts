@@ -85,6 +85,11 @@ suite("an outage", () => {
         ),
         is,
       );
+      // Of several calls about scenarios one may have failed.
+      const labels = new Map();
+      const left = judged([relevant], () => scored(1), { state: "ok", labels });
+      const unlabelled = new Map([[left.tests[0]!.testId, unjudged(state)]]);
+      assert.equal(isOutage(left, { state: "ok", labels, unlabelled }), is);
     });
   }
 

@@ -12,9 +12,11 @@ import { judgePatience } from "../../src/remote/judge-bounds.ts";
 import { openLine } from "../../src/remote/judge-line.ts";
 import { createSlots } from "../../src/remote/judge-slots.ts";
 import { openOutbound } from "../../src/remote/outbound.ts";
+import { openDatabase } from "../../src/store/db.ts";
 import { deleteJudgeConnection, saveJudgeConnection } from "../../src/store/judge-connections.ts";
 import { findJudgeState, fingerprintOf, resumeJudge } from "../../src/store/judge-states.ts";
 import { openVault } from "../../src/store/vault.ts";
+import { startCuttingProxy } from "../store/cutting-proxy.ts";
 import { openTwice } from "../store/make-write.ts";
 import { eventually } from "../support/eventually.ts";
 import {
@@ -39,7 +41,7 @@ import {
 } from "../support/judging.ts";
 import { makeAgentRow, makeProject } from "../support/rows.ts";
 
-const { db, other, close } = await openTwice();
+const { url, db, other, close } = await openTwice();
 const server = await startJudgeServer();
 after(async () => {
   await server.close();
@@ -151,6 +153,8 @@ describe("a judge that cannot be relied on", () => {
       assert.equal(server.requests.length, 1);
       await judging.judgeOf(contextOf(agentId, { ...run, runId: randomUUID() })).ask([question]);
       assert.equal(server.requests.length, 2);
+      await judging.judgeOf(contextOf(agentId, { ...run, tries: 2 })).ask([question]);
+      assert.equal(server.requests.length, 2, "another run makes nothing forgotten");
     }
     await judging.close();
   });
@@ -267,7 +271,10 @@ describe("a judge that is away", () => {
       assert.ok(answer.state === "waiting" && answer.unasked);
       assert.equal(answer.nextTryAt - now, pauseMs);
     }
+    const watching = judging.judgeOf(contextOf(agentId)).route(routing, asker.signal);
     asker.abort();
+    const { reason } = (await watching) as Unjudged;
+    assert.equal(reason, "The question to the judge was withdrawn.", "who watches is let in");
     await Promise.all(crowd);
     await judging.close();
   });
@@ -277,6 +284,40 @@ describe("a judge that is away", () => {
     const [route, semantic] = await bothOf(busy, { deadlineAt: now + 900_000, tries: 5 });
     assert.equal(route?.reason, "The judge is unavailable: it answered 429, 6 tries.");
     assert.equal(semantic?.state, "unavailable");
+  });
+
+  it("is not asked while the database is away, and waited for all the same", async () => {
+    const { agentId } = await makeJudgedAgent(db, 0);
+    const proxy = await startCuttingProxy(url);
+    const proxied = openDatabase(proxy.url);
+    const judging = openTestJudging(proxied, fresh(), { clock });
+    try {
+      for (const deadlineAt of [now + 900_000, null]) {
+        proxy.loseAnswerTo("judge-answers");
+        const answer = await judging.judgeOf(contextOf(agentId, { deadlineAt })).route(routing);
+        assert.equal(answer.state, deadlineAt === null ? "unavailable" : "waiting");
+        assert.match((answer as Unjudged).reason, /database is away/);
+      }
+    } finally {
+      await judging.close();
+      await proxied.close();
+      await proxy.close();
+    }
+    assert.deepEqual([proxy.lost, server.requests.length], [2, 0]);
+  });
+
+  it("is not waited for by a check of which another part was answered in vain", async () => {
+    for (const broken of [0, 1]) {
+      const { agentId } = await makeJudgedAgent(db, 0);
+      const judging = openTestJudging(db, fresh({ concurrency: 1 }), { clock });
+      server.requests.length = 0;
+      server.script = (_, index) => (index === broken ? completion("no JSON") : refusal(503));
+      const criteria = Array.from({ length: 9 }, (_, at) => `Criterion ${at}.`);
+      const judge = judging.judgeOf(contextOf(agentId, { deadlineAt: now + 900_000 }));
+      const [answer] = await judge.ask([semanticQuestion({ criteria })]);
+      assert.deepEqual([answer?.state, server.requests.length], ["unusable", 2]);
+      await judging.close();
+    }
   });
 
   it("makes a whole routing question wait, and nothing that was answered is asked again", async () => {
@@ -304,7 +345,12 @@ describe("a judge that is away", () => {
     }));
     server.script = (request, index) => (index === 0 ? refusal(503) : obliging()(request, index));
     const answer = await judging.judgeOf(contextOf(agentId)).route({ userInput: "Hello", scenarios });
-    assert.equal(answer.state === "ok" && answer.labels.size, 8);
+    assert.ok(answer.state === "ok" && answer.unlabelled);
+    assert.equal(answer.labels.size, 8);
+    assert.deepEqual(
+      [...answer.unlabelled.values()].map(({ state }) => state),
+      Array(9).fill("unavailable"),
+    );
     await judging.close();
   });
 });
@@ -408,7 +454,10 @@ describe("who judges", () => {
         const answer =
           kind === "route" ? await judge.route(routing) : (await judge.ask([semanticQuestion()]))[0]!;
         if (kind === "semantic" && edit === "removed") assert.equal(answer.state, "not_configured");
-        else assert.equal(answer.state === "waiting" && answer.nextTryAt, now + 1_000, `${edit} ${kind}`);
+        else {
+          const { nextTryAt, unasked } = answer as Unjudged & { state: "waiting" };
+          assert.deepEqual([answer.state, nextTryAt, unasked], ["waiting", now + 1_000, true], edit);
+        }
       }
       await judging.close();
     }

@@ -65,7 +65,13 @@ describe("routing", () => {
       server.requests.length = 0;
       const { agentId } = await makeJudgedAgent(db);
       const judge = judging.judgeOf(contextOf(agentId));
-      const { labels, model } = sound(await judge.route({ userInput, scenarios: scenarios(count) }));
+      const { labels, model, spent } = sound(await judge.route({ userInput, scenarios: scenarios(count) }));
+      // What it costs is not known, which is not nothing.
+      const took = {
+        inputTokens: calls * usage.prompt_tokens,
+        outputTokens: calls * usage.completion_tokens,
+      };
+      assert.deepEqual(spent, { calls, ...took, costUsd: null });
       assert.deepEqual([labels.size, model, server.requests.length], [count, "local-model", calls]);
       assert.equal(server.requests.flatMap(idsOf).length, count);
     }
@@ -83,6 +89,18 @@ describe("routing", () => {
     await elsewhere.judgeOf(contextOf(agentId)).route({ ...question, userInput: "Something else." });
     assert.equal(server.requests.length, 2);
     await elsewhere.close();
+  });
+
+  it("is asked anew of another model, and of the same one at another address", async () => {
+    const { agentId } = await makeJudgedAgent(db);
+    const question = { userInput, scenarios: scenarios(1) };
+    const others = [{ model: "another" }, { url: `${connection.url}/chat/completions` }];
+    for (const [at, other] of [{}, ...others].entries()) {
+      const another = openTestJudging(db, { ...connection, ...other });
+      sound(await another.judgeOf(contextOf(agentId)).route(question));
+      assert.equal(server.requests.length, at + 1);
+      await another.close();
+    }
   });
 
   it("asks only about what is new, and never lends answers to another project", async () => {
@@ -145,6 +163,9 @@ describe("semantic checks", () => {
       [1, 1, 1, 1],
     );
     assert.equal(server.requests.length, 2);
+    const shares = answers.map(answer => sound(answer).spent!.inputTokens);
+    const sum = shares.reduce((a, b) => a + b);
+    assert.ok(Math.abs(sum - 2 * usage.prompt_tokens) <= 2, `${shares} are shares of two calls`);
     assert.deepEqual(criteriaAsked().flat().sort(), criteria(9));
   });
 
@@ -158,7 +179,9 @@ describe("semantic checks", () => {
     );
     const [again] = await judge.ask([semanticQuestion({ threshold: 0.6 })]);
     assert.deepEqual([sound(again).cached, sound(again).spent, server.requests.length], [true, undefined, 1]);
-    await judge.ask([semanticQuestion({ reference: "It is in Lyon." })]);
+    await judge.ask([semanticQuestion({ reference: "In Lyon." })]);
+    const { criteria: told } = askedOf(server.requests[1]!) as { criteria: { reference?: string }[] };
+    assert.deepEqual([...new Set(told.map(({ reference }) => reference))], ["In Lyon."]);
     await judge.ask([semanticQuestion({ response: "It is in Lyon." })]);
     assert.equal(server.requests.length, 3);
   });
@@ -199,6 +222,25 @@ describe("semantic checks", () => {
     assert.equal((await left)[0]?.state, "unavailable");
     held.resolve();
     assert.equal(server.requests.length, 2);
+  });
+
+  it("lets go of one who waits along and goes away, and is answered to the one who asked", async () => {
+    const { agentId } = await makeJudgedAgent(db);
+    const leaving = new AbortController();
+    const held = Promise.withResolvers<void>();
+    server.script = async (request, index) => {
+      await held.promise;
+      return obliging()(request, index);
+    };
+    const judge = judging.judgeOf(contextOf(agentId));
+    const stayed = judge.ask([semanticQuestion()]);
+    await server.arrived(1);
+    const left = judge.ask([semanticQuestion()], leaving.signal);
+    leaving.abort();
+    assert.equal((await left)[0]?.state, "unavailable");
+    held.resolve();
+    assert.equal(sound((await stayed)[0]).score, 1);
+    assert.equal(server.requests.length, 1);
   });
 
   it("gets two more votes only where one verdict turns the outcome, and the median decides", async () => {
@@ -361,8 +403,9 @@ describe("the day's count", () => {
   it("has every call with its tokens, and the questions that needed none", async () => {
     const { agentId } = await makeJudgedAgent(db);
     const counted = openTestJudging(db, connection);
-    const judge = counted.judgeOf(contextOf(agentId));
-    for (const _ of [1, 2, 3]) {
+    // One who comes back asks the rest: what it had at first is not counted again.
+    for (const tries of [0, 0, 0, 1]) {
+      const judge = counted.judgeOf(contextOf(agentId, { tries }));
       await judge.route({ userInput, scenarios: scenarios(2) });
       await judge.ask([semanticQuestion({ criteria: criteria(3) })]);
     }

@@ -393,19 +393,20 @@ suite("what goes wrong", () => {
   test("a secret that the server repeats is not passed on, neither in its text nor in its type", async () => {
     const headers = [
       { name: "Authorization", value: "Bearer hidden-text" },
-      { name: "X-Api-Key", value: "hidden-too" },
+      { name: "X-Api-Key", value: "hidden-2" },
+      { name: "X-Auth-Token", value: "hidden-2-of-another" },
       { name: "X-Tenant", value: "acme-corporation" },
       { name: "X-Short", value: "ok", secret: true },
     ];
     const { reply } = await call(
       ({ headers: sent }, response) => {
-        const { authorization, "x-api-key": key, "x-tenant": tenant } = sent;
+        const { authorization, "x-api-key": key, "x-auth-token": token, "x-tenant": tenant } = sent;
         response.writeHead(500, { "content-type": `text/plain; of=${key}` });
-        response.end(`${authorization}, hidden-text, ${key}, ${tenant}, ok`);
+        response.end(`${authorization}, hidden-text, ${key}, ${token}, ${tenant}, ok`);
       },
       http({ headers, reply: { kind: "text" } }),
     );
-    assert.equal(reply.text, "[secret], [secret], [secret], acme-corporation, ok");
+    assert.equal(reply.text, "[secret], [secret], [secret], [secret], acme-corporation, ok");
     assert.equal(reply.contentType, "text/plain; of=[secret]");
   });
 
@@ -434,10 +435,16 @@ suite("what goes wrong", () => {
   test("a request that the conversation made too long is not sent", async () => {
     const bodyTemplate = `["{{input}}"${', "{{history}}"'.repeat(20)}]`;
     const history = [{ role: "assistant" as const, content: "x".repeat(1_000_000) }];
+    const flowise = { product: "flowise", baseUrl: agent.url, flowId: "flow-1", sendHistory: true };
     agent.requests.length = 0;
-    const reply = await callAgent(outbound, http({ bodyTemplate }), { ...turn, history });
-    assert.deepEqual([reply.error?.code, agent.requests.length], ["too_large", 0]);
-    assert.match(reply.error!.reason, /^The request would be longer than 10000000 characters/);
+    for (const [to, said] of [
+      [http({ bodyTemplate }), history],
+      [connection("flow_builder", flowise), Array(11).fill(history[0])],
+    ] as const) {
+      const reply = await callAgent(outbound, to, { ...turn, history: said });
+      assert.deepEqual([reply.error?.code, agent.requests.length], ["too_large", 0]);
+      assert.match(reply.error!.reason, /^The request would be longer than 10000000 characters/);
+    }
   });
 
   test("an endless stream of events is too large", async () => {

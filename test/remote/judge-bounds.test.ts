@@ -64,6 +64,22 @@ describe("the calls of a process", () => {
     assert.deepEqual([gate.most(), server.requests.length, line.queued], [3, 10, 0]);
   });
 
+  it("are none more where a question comes after another was let in", async () => {
+    const gates = [1, 2, 3].map(() => Promise.withResolvers<void>());
+    const script: Script = async (request, index) => {
+      await gates[index]!.promise;
+      return obliging()(request, index);
+    };
+    const { ask, line } = open(script, { concurrency: 1 });
+    const asked = [ask(), ask()];
+    gates[0]!.resolve();
+    await server.arrived(2);
+    asked.push(ask());
+    assert.equal(line.queued, 1);
+    for (const gate of gates) gate.resolve();
+    assert.ok((await Promise.all(asked)).every(({ state }) => state === "ok"));
+  });
+
   it("do not hold up a question that is withdrawn while it waits for its turn", async () => {
     const gate = gated();
     const { ask, line } = open(gate.script, { concurrency: 1 });
@@ -82,12 +98,24 @@ describe("the calls of a process", () => {
   });
 });
 
+describe("a place", () => {
+  it("is given back by a question that may not go, and by one of which that cannot be found out", async () => {
+    const { ask, line } = open(obliging(), { concurrency: 1 });
+    const reply = await line.route(question, undefined, async () => false);
+    assert.deepEqual([reply.state, reply.call], ["aborted", null]);
+    const away = () => Promise.reject(new Error("The database is away."));
+    await assert.rejects(line.route(question, undefined, away), /is away/);
+    assert.equal((await ask()).state, "ok");
+    assert.equal(server.requests.length, 1);
+  });
+});
+
 describe("the tokens of a minute", () => {
   const taking =
     (tokens: number): Script =>
     request =>
     (response, asked) => {
-      const bytes = { prompt_tokens: tokens - 1, completion_tokens: 1, total_tokens: tokens };
+      const bytes = { prompt_tokens: tokens / 2, completion_tokens: tokens / 2, total_tokens: tokens };
       const labels = [{ id: "s1", why: "a parcel", label: "match" }];
       json(200, {
         id: "1",
@@ -230,6 +258,19 @@ describe("after a row of failures", () => {
     gate.open();
     assert.equal((await probe).state, "ok");
     assert.equal((await ask()).state, "ok");
+  });
+
+  it("what one call was asked to wait is waited for, whatever another under way hears later", async () => {
+    const gate = Promise.withResolvers<Reply>();
+    const { ask } = open((_, index) => (index === 0 ? gate.promise : refusal(503)), { concurrency: 2 });
+    const slow = ask();
+    await server.arrived(1);
+    server.script = () => refusal(429, {}, { "retry-after": "600" });
+    assert.equal((await ask()).state, "later");
+    gate.resolve(refusal(503));
+    assert.equal((await slow).state, "later");
+    const reply = await ask();
+    assert.deepEqual([reply.state === "later" && reply.retryAfterMs, server.requests.length], [600_000, 2]);
   });
 
   it("another failure doubles the rest, up to a bound", async () => {

@@ -158,6 +158,7 @@ describe("a judge that is down", () => {
     "529": [refusal(529), "It answered 529."],
     "429": [refusal(429), "It answered 429."],
     "408": [refusal(408), "It answered 408."],
+    "409": [refusal(409), "It answered 409."],
     "a cut answer": [cutOff, "It broke off its answer."],
     "a dropped connection": [reset, "It could not be reached."],
   };

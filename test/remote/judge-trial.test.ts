@@ -92,6 +92,15 @@ test("an address on a network of the service's own is not called for a user, but
   }
 });
 
+test("an answer beyond the bound is no answer, whoever typed the address", async () => {
+  judge.script = () => completion("x".repeat(2_000_000));
+  for (const typed of [true, false]) {
+    const { tried } = await probe(judge.connection(), { typed });
+    assert.deepEqual([...new Set(tried.map(({ reason }) => reason))], ["It answered with more than 1 MB."]);
+    assert.equal(tried.length, 4);
+  }
+});
+
 test("a key is not carried to where a server redirects", async () => {
   judge.script = () => raw(307, "text/plain", "", { location: "http://127.0.0.1:1/elsewhere" });
   const found = await probe(judge.connection());
@@ -101,5 +110,5 @@ test("a key is not carried to where a server redirects", async () => {
 });
 
 test("a bound on tokens a minute does not hold a test up", async () => {
-  assert.equal((await probe(judge.connection({ tokensPerMinute: 1_000 }))).ok, true);
+  assert.equal((await probe(judge.connection({ tokensPerMinute: 100 }))).ok, true);
 });

@@ -218,8 +218,10 @@ for (const host of [
 }
 
 test("a password in an address is refused and not repeated", async () => {
-  const url = `http://user:hidden@127.0.0.1:${hello.port}/`;
-  await refused(here.fetch(url), /^(?!.*hidden).*user name or password/);
+  for (const who of ["user:hidden", "hidden", ":hidden"]) {
+    const url = `http://${who}@127.0.0.1:${hello.port}/`;
+    await refused(here.fetch(url), /^(?!.*hidden).*user name or password/);
+  }
   await refused(here.fetch("http://user:hidden@/"), /^(?!.*hidden)/);
 });
 
@@ -406,6 +408,19 @@ test("a name that is never looked up is given up in time, too", async () => {
     timeout: () => controller.signal,
   });
   await assert.rejects(outbound.fetch("http://slow.example.com/"), { name: "TimeoutError" });
+});
+
+test("a call that may be withdrawn is given up in time as well", async () => {
+  const { outbound, pass } = timed();
+  const silent = await listen(() => pass());
+  const { signal } = new AbortController();
+  await assert.rejects(outbound.fetch(silent.url, { signal }), { name: "TimeoutError" });
+});
+
+test("closing cuts the calls in hand", async () => {
+  const outbound = open();
+  const silent = await listen(() => void outbound.close());
+  await assert.rejects(outbound.fetch(silent.url), TypeError);
 });
 
 test("the caller's signal ends a call", async () => {

@@ -81,11 +81,11 @@ for (const address of fit) {
 }
 
 test("an allowed network lets pass what is in it, in each of its forms, and nothing beside it", () => {
-  const guard = guardOf(["10.1.0.0/16", "::1", "192.168.0.9"]);
-  for (const address of ["10.1.2.3", "::ffff:10.1.2.3", "::1", "192.168.0.9"]) {
+  const guard = guardOf(["10.1.0.0/16", "::1", "192.168.0.9", "fd00:1::7"]);
+  for (const address of ["10.1.2.3", "::ffff:10.1.2.3", "::1", "192.168.0.9", "fd00:1::7"]) {
     assert.equal(guard("x", address), undefined, address);
   }
-  for (const address of ["10.2.0.1", "127.0.0.1", "192.168.0.10", "fd00::1"]) {
+  for (const address of ["10.2.0.1", "127.0.0.1", "192.168.0.10", "fd00::1", "fd00:1::8"]) {
     assert.notEqual(guard("x", address), undefined, address);
   }
 });

@@ -57,17 +57,22 @@ type Script = {
 function scripted({ route, ask = () => met }: Script) {
   const contexts: JudgeContext[] = [];
   const asked: string[] = [];
+  const signals: (AbortSignal | undefined)[] = [];
   return {
     contexts,
     asked,
+    /** Which withdraw what was asked. */
+    signals,
     judgeOf(context: JudgeContext) {
       contexts.push(context);
       return {
-        async route() {
+        async route(_question: unknown, signal?: AbortSignal) {
           asked.push("route");
+          signals.push(signal);
           return route ? route() : assert.fail("no test is conditional");
         },
-        async ask(questions: { criteria: string[] }[]) {
+        async ask(questions: { criteria: string[] }[], signal?: AbortSignal) {
+          signals.push(signal);
           asked.push(...questions.flatMap(({ criteria }) => criteria));
           return Promise.all(questions.map(({ criteria }) => ask(criteria[0]!)));
         },
@@ -218,6 +223,8 @@ describe("a judge that takes its time", () => {
       { plain: "passed", polite: "waiting", after: "waiting" },
       { plain: "passed" },
     ]);
+    const [whole, ...more] = judge.signals;
+    assert.ok(whole && more.length === 1 && more[0] === whole, "both are withdrawn with the run");
     give(met);
     assert.deepEqual((await end).judged!.verdict.results.map(codesOf), [
       { plain: "passed", polite: "passed", after: "passed" },
@@ -260,6 +267,19 @@ describe("a judge that is to be asked later", () => {
     assert.deepEqual(verdict.results.map(codesOf), [
       { plain: "passed", polite: "waiting", after: "waiting" },
     ]);
+  });
+
+  it("is waited for by what is left: the time that asking took is part of it", async () => {
+    let time = now;
+    const clock = { ...stoppedClock().clock, now: () => time };
+    const judge = scripted({
+      ask() {
+        time += 60_000;
+        return laterBy(62_000);
+      },
+    });
+    const { waits } = await judging(await fresh(await makeAsking("one")), judge, clock).end;
+    assert.deepEqual([waits!.leftMs, waits!.wait!.nextTryMs], [judgeDeadlineMs - 60_000, 2_000]);
   });
 
   it("because others are first was not asked in vain", async () => {
