@@ -130,6 +130,24 @@ test("all Active test cases are run at a press, and each run leads to its turns,
   assert.deepEqual(complaints, []);
 });
 
+test("in the user's own colours the page one is on, and how far its runs are, can still be seen", async () => {
+  agent.script = helpful;
+  const { page, path } = await openRunnable(single("Finds the parcel"));
+  await page.goto(path.replace(/tests$/, "runs"));
+  await page.getByRole("button", { name: "Run all active" }).click();
+  await page.getByText("1 passed", { exact: true }).waitFor();
+  await page.emulateMedia({ forcedColors: "active" });
+  const style = (selector: string, name: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((element, of) => getComputedStyle(element).getPropertyValue(of), name);
+  assert.equal(await style(".agent-tabs [aria-current=page]", "outline-style"), "solid");
+  assert.equal(await style(".agent-tabs a:not([aria-current])", "outline-style"), "none");
+  const fill = await style(".runs-bar > [data-kind=passed]", "background-color");
+  assert.notEqual(fill, await style(".runs-bar", "background-color"));
+});
+
 test("a trace that the agent sends itself is the turn's, a test run and no live traffic", async () => {
   const opened = await openTests(browser, single("Finds the parcel"));
   await connect(opened, { waitMs: 20_000 });
