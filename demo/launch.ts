@@ -3,6 +3,7 @@ import type { Client } from "./client.ts";
 import type { DemoProject } from "./project.ts";
 import { connectionTo, isShopAssistant, openShopAssistant } from "./shop-assistant.ts";
 
+type Launched = { testCount: number };
 type Connected = { connection: { url?: string } | null };
 
 /** Returns how many test cases are being run: none where the shop was connected to something else. */
@@ -11,8 +12,8 @@ export async function launchShop(url: string, { client, agents, apiKey }: DemoPr
   if (!(await isOurs(client, shop.id))) return 0;
   const address = await openShopAssistant({ url, apiKey, serviceName: shop.otlpServiceName! });
   await client.send("PUT", `/api/agents/${shop.id}/connection`, connectionTo(address));
-  const { testCount } = await client.send<{ testCount: number }>("POST", `/api/agents/${shop.id}/launches`);
-  return testCount;
+  const launch = await client.send<Launched>("POST", `/api/agents/${shop.id}/launches`, { source: "api" });
+  return launch.testCount;
 }
 
 /** Whoever tries the demo may have connected an agent of their own. */
