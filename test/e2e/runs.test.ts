@@ -138,10 +138,7 @@ test("in the user's own colours the page one is on, and how far its runs are, ca
   await page.getByText("1 passed", { exact: true }).waitFor();
   await page.emulateMedia({ forcedColors: "active" });
   const style = (selector: string, name: string) =>
-    page
-      .locator(selector)
-      .first()
-      .evaluate((element, of) => getComputedStyle(element).getPropertyValue(of), name);
+    page.evaluate(`getComputedStyle(document.querySelector("${selector}")).getPropertyValue("${name}")`);
   assert.equal(await style(".agent-tabs [aria-current=page]", "outline-style"), "solid");
   assert.equal(await style(".agent-tabs a:not([aria-current])", "outline-style"), "none");
   const fill = await style(".runs-bar > [data-kind=passed]", "background-color");
