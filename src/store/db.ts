@@ -116,7 +116,7 @@ export function violatedConstraint(error: unknown): string | undefined {
 export function asUnavailable(error: unknown): unknown {
   if (!isTransient(error)) return error;
   return new Refusal("UNAVAILABLE", {
-    message: "The database cannot be reached right now; nothing was stored.",
+    message: "The database cannot be reached right now; nothing is known to be stored.",
     hint: "Send the same request again in a second.",
     cause: error,
   });
