@@ -1,38 +1,45 @@
 // What compiling a test case's patterns takes, told from their text: searching is linear in a text, compiling is not.
+import { step } from "./path.ts";
 import { patternMax, withPlainEscapes } from "./pattern.ts";
 import type { Issue } from "./refusal.ts";
 
 /** In instructions, of which a hundred take about a millisecond. */
 const costMax = 50_000;
 
+const message =
+  "With this, the patterns of the test take too long to compile: use smaller counts, such as {1,50}, and fewer classes of Unicode.";
+
 /**
- * Names the assertion with which the patterns of a test case become too costly. Looks at what a client wrote, of
- * whatever shape, and at most 200 levels deep: once it is compiled, it is too late.
+ * Names the pattern with which those of a test case become too costly. Looks at what a client wrote, of whatever shape,
+ * and at most 200 levels deep: once it is compiled, it is too late.
  */
 export function costIssues(assertions: unknown): Issue[] {
   if (!Array.isArray(assertions)) return [];
   let cost = 0;
-  const at = assertions.findIndex(assertion => {
-    for (const pattern of patternsOf(assertion)) cost += patternCost(pattern);
-    return cost > costMax;
-  });
-  if (at === -1) return [];
-  const message =
-    "With this, the patterns of the test take too long to compile: use smaller counts, such as {1,50}, and fewer classes of Unicode.";
-  return [{ path: `assertions[${at}]`, message }];
+  for (const { path, pattern } of assertions.flatMap((one, at) => patternsOf(one, `assertions[${at}]`))) {
+    cost += patternCost(pattern);
+    if (cost > costMax) return [{ path, message }];
+  }
+  return [];
 }
 
-function patternsOf(assertion: unknown): string[] {
+type Written = { path: string; pattern: string };
+
+function patternsOf(assertion: unknown, path: string): Written[] {
   const { type, pattern, expected_arguments } = (assertion ?? {}) as Record<string, unknown>;
-  if (type === "response_regex") return typeof pattern === "string" ? [pattern] : [];
-  return type === "tool_call" ? operandsIn(expected_arguments) : [];
+  if (type === "response_regex")
+    return typeof pattern === "string" ? [{ path: `${path}.pattern`, pattern }] : [];
+  return type === "tool_call" ? operandsIn(expected_arguments, `${path}.expected_arguments`) : [];
 }
 
-function operandsIn(expected: unknown): string[] {
+function operandsIn(expected: unknown, path: string): Written[] {
   if (typeof expected !== "object" || expected === null) return [];
-  return Object.entries(expected).flatMap(([key, value]) =>
-    key === "$regex" && typeof value === "string" ? [value] : operandsIn(value),
-  );
+  return Object.entries(expected).flatMap(([key, value]) => {
+    const at = path + step(Array.isArray(expected) ? Number(key) : key);
+    return key === "$regex" && typeof value === "string"
+      ? [{ path: at, pattern: value }]
+      : operandsIn(value, at);
+  });
 }
 
 // A quoted text, an escape, a class, a count, a parenthesis, or any other character.

@@ -30,7 +30,8 @@ const levelsMax = 200;
 const issuesMax = 20;
 const assertionsMax = 100;
 
-const shape = {
+/** The form that clients write; absent fields take their defaults. */
+export const testCaseInputSchema = z.strictObject({
   name: z
     .string()
     .max(200)
@@ -44,17 +45,6 @@ const shape = {
     .array(z.strictObject({ input: z.string().min(1).max(100_000) }))
     .max(100)
     .default([]),
-};
-
-/** The stored form, as the API answers it. */
-export const testCaseDocumentSchema = z.strictObject({
-  ...shape,
-  assertions: z.array(assertionSchema).max(assertionsMax).default([]),
-}) satisfies z.ZodType<TestCaseDocument>;
-
-/** The form that clients write; absent fields take their defaults. */
-export const testCaseInputSchema = z.strictObject({
-  ...shape,
   assertions: z.array(assertionInputSchema).max(assertionsMax).default([]),
 });
 

@@ -209,6 +209,7 @@ test("prices are added, refused at their field, saved and discarded", async () =
   await page.getByRole("button", { name: "Remove price 1" }).click();
   await becomesFocused(page.getByRole("button", { name: "Add a price" }));
   await press(page, "Save");
+  await page.getByText("The prices are saved.").waitFor();
   await page.getByRole("heading", { name: "None of its own" }).waitFor();
   const { body } = await owner.client.get(`/api/projects/${owner.projectId}/judge/prices`).expect(200);
   assert.deepEqual(body.own, []);

@@ -113,14 +113,12 @@ for (const [accepted, encoding, decode] of [
   });
 }
 
-test("a header of blanks is read in no time", async () => {
+test("a header of blanks holds up nobody", async () => {
+  // Looked at again from each of its blanks, these would take longer than a file of tests may.
   const accepted = `a${" ".repeat(15_000)}b, gzip ; q=1`;
-  const started = performance.now();
-  for (let times = 0; times < 20; times += 1) {
+  for (let times = 0; times < 500; times += 1) {
     assert.equal((await getRaw(`${service.url}/`, accepted)).encoding, "gzip");
   }
-  const ms = performance.now() - started;
-  assert.ok(ms < 2_000, `20 requests took ${Math.round(ms)} ms`);
 });
 
 test("HEAD answers with the headers alone", async () => {

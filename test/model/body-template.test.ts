@@ -71,14 +71,12 @@ test("what is no place stays to the letter", () => {
   assert.equal(filled, '{"n": 12345678901234567890.10, "n": 1e400, "q": "Hello"}');
 });
 
-test("a place that never ends is told from others in no time", () => {
-  for (const unended of [" ", "\n", "input ", '"{{ '].map(part => `{{${part.repeat(2_000)}`)) {
+test("a place that never ends is told from others, in a time that its length does not multiply", () => {
+  // Looked for again from each of its characters, one of these would keep the test busy for days.
+  for (const unended of [" ", "\n", "input ", '"{{ '].map(part => `{{${part.repeat(100_000)}`)) {
     const template = `{"q": "{{input}}", "a": ${JSON.stringify(unended)}}`;
-    const started = performance.now();
     assert.equal(templateFault(template), undefined);
     assert.deepEqual(JSON.parse(fillTemplate(template, turn)), { q: "Hello", a: unended });
-    const ms = performance.now() - started;
-    assert.ok(ms < 2_000, `${JSON.stringify(unended.slice(0, 12))}… took ${Math.round(ms)} ms`);
   }
 });
 

@@ -15,11 +15,9 @@ test("each place is found that replaceAll finds, also of what overlaps itself", 
   );
 });
 
-test("secrets and a reply that are alike for long are told apart in no time", () => {
+test("secrets and a text that are alike for long are told apart, in a time that they do not multiply", () => {
+  // As long that comparing them from each character anew would take longer than a file of tests may.
   const secrets = Array.from({ length: 5 }, (_, at) => `${"a".repeat(4_000 - at)}b${"a".repeat(3_900)}`);
-  const started = performance.now();
-  const reply = "a".repeat(1_048_576);
-  assert.equal(cutOut(secrets, reply), reply);
-  const ms = performance.now() - started;
-  assert.ok(ms < 5_000, `It took ${Math.round(ms)} ms`);
+  const text = "a".repeat(20_000_000);
+  assert.ok(cutOut(secrets, text) === text);
 });
