@@ -359,8 +359,14 @@ test("what an outage left unjudged on a trace is judged again by a run of its ow
   await again.waitFor({ state: "detached" });
   const chooser = region.getByRole("button", { name: /^Run of/ });
   await page.setViewportSize({ width: 768, height: 800 });
-  const [inner, outer] = [await chooser.boundingBox(), await region.boundingBox()];
-  assert.ok(inner!.x + inner!.width <= outer!.x + outer!.width, "the choice of runs is cut off");
+  // The panes are put together anew.
+  await eventually(async () => {
+    const [inner, outer] = [await chooser.boundingBox(), await region.boundingBox()];
+    assert.ok(
+      inner && outer && inner.x + inner.width <= outer.x + outer.width,
+      "the choice of runs is cut off",
+    );
+  });
   await chooser.click();
   await page.getByRole("menuitemradio", { name: /judged again · Passed/ }).waitFor();
 });
