@@ -5,17 +5,18 @@ import { once } from "node:events";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
-const tool = (name: string, ...args: string[]) => [join(root, "node_modules", ".bin", name), ...args];
+/** By path and on this Node: a tool's `#!/usr/bin/env node` would take whichever comes first on the PATH. */
+const tool = (path: string, ...args: string[]) => [join(root, "node_modules", path), ...args];
 
-const checks: [what: string, command: string[]][] = [
-  ["types (tsc)", tool("tsc", "-p", ".")],
-  ["types of the dashboard (tsc)", tool("tsc", "-p", "web")],
-  ["lint and format (biome)", tool("biome", "check", "--error-on-warnings", ".")],
+const checks: [what: string, args: string[]][] = [
+  ["types (tsc)", tool("typescript/bin/tsc", "-p", ".")],
+  ["types of the dashboard (tsc)", tool("typescript/bin/tsc", "-p", "web")],
+  ["lint and format (biome)", tool("@biomejs/biome/bin/biome", "check", "--error-on-warnings", ".")],
 ];
 
 const failed: string[] = [];
-for (const [what, [program, ...args]] of checks) {
-  const child = spawn(program!, args, { cwd: root, stdio: "inherit" });
+for (const [what, args] of checks) {
+  const child = spawn(process.execPath, args, { cwd: root, stdio: "inherit" });
   const [code] = (await once(child, "exit")) as [number | null];
   if (code !== 0) failed.push(what);
 }

@@ -16,6 +16,9 @@ export class CommandError extends Error {
 /**
  * Starts the service, does `meanwhile`, and stops at the first SIGTERM or SIGINT, whether that is done or not; a
  * later signal ends the process at once. Never returns: the process exits with 0, or with 1 when something failed.
+ *
+ * A parent with an IPC channel (the launcher, or a process manager) is sent "ready" and later "stopping", so that it can
+ * tell a crash from a stop. When the parent ends, so does the service.
  */
 export async function runService(
   env: Readonly<Record<string, string | undefined>>,
@@ -25,14 +28,16 @@ export async function runService(
   try {
     const config = readConfig(env);
     const log = openLog(config.logLevel);
-    const signalled = firstSignal();
-    void signalled.then(() => endInTime(log));
+    const stopAsked = firstSignal();
+    void stopAsked.then(() => endInTime(log));
     const service = await startService(config, log);
+    tellParent("ready");
     try {
       const done = Promise.resolve(meanwhile({ service, config, log }));
-      const signal = await Promise.race([signalled, done.then(() => signalled)]);
-      log.info({ signal }, "stopping");
+      const reason = await Promise.race([stopAsked, done.then(() => stopAsked)]);
+      log.info({ reason }, "stopping");
     } finally {
+      tellParent("stopping");
       await service.stop();
     }
     log.info("stopped");
@@ -43,10 +48,14 @@ export async function runService(
   }
 }
 
+function tellParent(state: "ready" | "stopping"): void {
+  if (process.connected) process.send?.(state);
+}
+
 // npm passes on the Ctrl-C that the terminal has sent us already: so soon, a second signal is the first one again.
 const sameSignalMs = 1_000;
 
-/** Resolves at the first SIGTERM or SIGINT; a further one ends the process at once. */
+/** Resolves at the first SIGTERM or SIGINT, or when the parent goes; a further signal ends the process at once. */
 function firstSignal(): Promise<string> {
   return new Promise(resolve => {
     let askedAt: number | undefined;
@@ -57,6 +66,7 @@ function firstSignal(): Promise<string> {
         resolve(signal);
       });
     }
+    process.on("disconnect", () => resolve("the end of the parent process"));
   });
 }
 

@@ -23,7 +23,7 @@ export async function decoded(response: Response): Promise<string> {
 }
 
 /** Of UTF-8 for a charset that nobody knows. */
-function decoderOf(charset = "utf-8"): TextDecoder {
+function decoderOf(charset = "utf-8"): InstanceType<typeof TextDecoder> {
   try {
     return new TextDecoder(charset);
   } catch {

