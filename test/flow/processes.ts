@@ -21,9 +21,16 @@ process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/** Starts `src/main.ts` on a free port with these variables and no others of ours. Rejects where it does not start. */
-export async function startProcess(env: Record<string, string>): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [source("main.ts")], {
+/**
+ * Starts `src/main.ts` on a free port with these variables and no others of ours, or has the launcher start it, as
+ * `npm start` does. Rejects where it does not start.
+ */
+export async function startProcess(
+  env: Record<string, string>,
+  { launched = false }: { launched?: boolean } = {},
+): Promise<ServiceProcess> {
+  const args = launched ? [source("../scripts/launch.mjs"), "src/main.ts"] : [source("main.ts")];
+  const child = spawn(process.execPath, args, {
     env: { PATH: process.env["PATH"], PORT: "0", SVC_EVALUATORS: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
