@@ -5,6 +5,7 @@ import { EditorHost } from "./editor-host.ts";
 import { Evaluators } from "./evaluators.ts";
 import { buildApp, buildHealthApp } from "./http/app.ts";
 import { registerDashboard } from "./http/dashboard.ts";
+import type { Deps } from "./http/deps.ts";
 import { EventHub } from "./http/events.ts";
 import { metrics } from "./http/health.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
@@ -45,8 +46,14 @@ const ingestionAnswerMs = 5_000;
 // Requests in hand may take this long to finish once the service stops; then their connections are cut.
 const requestGraceMs = 8_000;
 
+export type ServiceOptions = Pick<Deps, "passwordHashing">;
+
 /** Throws ConfigError, EmbeddedError, UnfitDatabaseError, or what listening on the port throws. */
-export async function startService(given: Config, log: Logger): Promise<Service> {
+export async function startService(
+  given: Config,
+  log: Logger,
+  options: ServiceOptions = {},
+): Promise<Service> {
   const embedded = given.databaseUrl ? undefined : await openEmbedded({ dataDir: given.dataDir, log });
   if (embedded)
     log.info({ dataDir: given.dataDir }, `The embedded PostgreSQL keeps its data in ${given.dataDir}`);
@@ -74,7 +81,7 @@ export async function startService(given: Config, log: Logger): Promise<Service>
       closing.push(() => started.stop());
     }
     const url = config.roles.includes("http")
-      ? await serve(config, { db, databaseUrl, evaluators, vault, log, closing })
+      ? await serve(config, { db, databaseUrl, evaluators, vault, log, closing }, options)
       : await serveHealth(config, { db, log, closing });
     return { url, databaseUrl, stop };
   } catch (error) {
@@ -109,6 +116,7 @@ function countJudgeCall({ kind, state }: CountedCall): void {
 async function serve(
   config: { -readonly [Name in keyof Config]: Config[Name] },
   opened: Opened & { databaseUrl: string; evaluators: Evaluators | undefined; vault: Vault },
+  options: ServiceOptions,
 ): Promise<string> {
   const { db, databaseUrl, evaluators, vault, log, closing } = opened;
   // Connections of its own, which no slow list can take from it, and which give up while the exporter still waits.
@@ -179,6 +187,7 @@ async function serve(
     reader,
     vault,
     outbound,
+    ...options,
     requireCallable: (agentId: string) => requireConnection(db, vault, agentId),
     onLaunch: () => evaluators?.wake(),
   };

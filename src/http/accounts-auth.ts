@@ -7,7 +7,7 @@ import { listOwnIds } from "../store/ownership.ts";
 import { sharedSecret } from "../store/secrets.ts";
 import { deleteTracesOf } from "../store/traces.ts";
 import { askLibrary, noteOutage } from "./accounts-outages.ts";
-import { passwords } from "./accounts-passwords.ts";
+import { inTurns } from "./accounts-passwords.ts";
 import type { Background } from "./background.ts";
 import type { Deps } from "./deps.ts";
 
@@ -78,7 +78,7 @@ export async function openAuth(deps: Deps, background: Background) {
       enabled: true,
       minPasswordLength: passwordLengthMin,
       maxPasswordLength: passwordLengthMax,
-      password: passwords,
+      password: inTurns(deps.passwordHashing),
       revokeSessionsOnPasswordReset: true,
       resetPasswordTokenExpiresIn: 3600,
       // In the background, so that the answer takes no longer for an address that exists.

@@ -6,12 +6,21 @@ import { Slots } from "./slots.ts";
 
 const slots = new Slots(2, 10_000);
 
-/** Both throw UNAVAILABLE when too many are waiting. */
-export const passwords = {
-  hash: (password: string): Promise<string> => inTurn(() => hashPassword(password)),
-  verify: (given: { hash: string; password: string }): Promise<boolean> =>
-    inTurn(() => verifyPassword(given)),
+export type PasswordHashing = {
+  hash(password: string): Promise<string>;
+  verify(given: { hash: string; password: string }): Promise<boolean>;
 };
+
+/** The accounts library's own: scrypt, about 0.1 s of a core. */
+const scrypt: PasswordHashing = { hash: hashPassword, verify: verifyPassword };
+
+/** Two at a time. Both functions throw UNAVAILABLE when too many are waiting. */
+export function inTurns({ hash, verify }: PasswordHashing = scrypt): PasswordHashing {
+  return {
+    hash: password => inTurn(() => hash(password)),
+    verify: given => inTurn(() => verify(given)),
+  };
+}
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const release = await slots.take();

@@ -9,6 +9,7 @@ import type {
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
 import type { Mailer } from "../remote/mailer.ts";
 import type { Database } from "../store/db.ts";
+import type { PasswordHashing } from "./accounts-passwords.ts";
 
 export type Deps = {
   config: {
@@ -22,6 +23,8 @@ export type Deps = {
   log: FastifyBaseLogger;
   /** Whether sign-up, sign-in and resets are limited by client address; on unless it is false. */
   limitAccounts?: boolean;
+  /** Absent: scrypt. Tests, which create thousands of accounts, bring a cheap one. */
+  passwordHashing?: PasswordHashing | undefined;
 };
 
 export type App = FastifyInstance<

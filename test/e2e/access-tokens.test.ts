@@ -12,8 +12,7 @@ after(() => browser.close());
 
 test("an access token is made, shown once, works, and is revoked", async () => {
   const owner = await browser.service.signUp();
-  const { page, complaints } = await browser.openAs(owner);
-  await page.goto("/settings/tokens");
+  const { page, complaints } = await browser.openAs(owner, { path: "/settings/tokens" });
   await page.getByRole("heading", { name: "No access token yet" }).waitFor();
   await assertAccessible(page);
   await page.getByRole("button", { name: "New token" }).click();
@@ -58,8 +57,9 @@ test("an assertion of a test of several turns is pointed at one of them, and kee
     passiveBehavior: "manual_only",
     turns: [{ input: "Hello" }, { input: "And tomorrow?" }],
   });
-  const { page, complaints } = await browser.openAs(service.owner);
-  await page.goto(`/projects/${service.projectId}/agents/${service.agent.id}/tests/${id}`);
+  const { page, complaints } = await browser.openAs(service.owner, {
+    path: `/projects/${service.projectId}/agents/${service.agent.id}/tests/${id}`,
+  });
   const turn = page.getByLabel("Turn", { exact: true });
   await turn.selectOption("Turn 2");
   await assertAccessible(page);

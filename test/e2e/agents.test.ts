@@ -20,7 +20,8 @@ after(() => browser.close());
 
 async function open(): Promise<Window & { owner: Owner }> {
   const owner = await browser.service.signUp();
-  const window = await browser.openAs(owner);
+  const window = await browser.openAs(owner, { path: "/" });
+  await window.page.getByRole("heading", { level: 1, name: "Agents" }).waitFor();
   return { ...window, owner };
 }
 
@@ -28,6 +29,7 @@ test("an agent's card shows its id, service name, last trace and the pass rate o
   const { page, complaints } = await browser.open();
   const { owner, agent, key, url } = browser.service;
   await signIn(page, owner);
+  await page.goto("/");
   const card = page.getByRole("article").filter({ hasText: agent.name });
   await card.getByText("None yet").waitFor();
   await card.getByText("Nothing judged").waitFor();
@@ -176,8 +178,10 @@ test("with more agents than fit into the navigation, what follows them stays in 
 test("an agent's long name leaves room for all its tabs", async () => {
   const owner = await browser.service.signUp();
   const agent = await makeAgent(owner, { name: "A rather long name ".repeat(5).trim() });
-  const { page } = await browser.openAs(owner, { viewport: { width: 1024, height: 768 } });
-  await page.goto(`/projects/${owner.projectId}/agents/${agent.id}/runs`);
+  const { page } = await browser.openAs(owner, {
+    viewport: { width: 1024, height: 768 },
+    path: `/projects/${owner.projectId}/agents/${agent.id}/runs`,
+  });
   const tabs = page.getByRole("navigation", { name: agent.name }).locator(".tabs");
   await tabs.getByRole("link", { name: "Settings" }).waitFor();
   assert.ok(

@@ -32,8 +32,9 @@ type Place = { page: Page; owner: Owner; complaints: string[] };
 
 async function openJudge(): Promise<Place> {
   const owner = await browser.service.signUp();
-  const { page, complaints } = await browser.openAs(owner);
-  await page.goto(`/projects/${owner.projectId}/settings/judge`);
+  const { page, complaints } = await browser.openAs(owner, {
+    path: `/projects/${owner.projectId}/settings/judge`,
+  });
   await page.getByRole("heading", { level: 2, name: "In force" }).waitFor();
   return { page, owner, complaints };
 }
@@ -227,8 +228,7 @@ test("the environment's judge is shown as inherited, tried, and replaced by one 
   });
   try {
     const owner = await inherited.service.signUp();
-    const { page } = await inherited.openAs(owner);
-    await page.goto(`/projects/${owner.projectId}/settings/judge`);
+    const { page } = await inherited.openAs(owner, { path: `/projects/${owner.projectId}/settings/judge` });
     await inForce(page).getByText("From the service’s environment").waitFor();
     await inForce(page).getByText("house-judge").waitFor();
     assert.equal(await page.getByLabel(/^Model/).count(), 0);

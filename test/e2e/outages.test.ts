@@ -56,8 +56,10 @@ async function openOutage(
     userInput: "Judged well",
     run: { state: "completed", verdict: "passed" },
   });
-  const { page } = await browser.openAs(owner, { viewport: { width: 1280, height: 800 } });
-  await page.goto(`/projects/${owner.projectId}/agents/${agent.id}${path.replace("TEST", testId)}`);
+  const { page } = await browser.openAs(owner, {
+    viewport: { width: 1280, height: 800 },
+    path: `/projects/${owner.projectId}/agents/${agent.id}${path.replace("TEST", testId)}`,
+  });
   return { page, owner, agent, testId };
 }
 

@@ -21,7 +21,8 @@ after(() => browser.close());
 
 async function open(): Promise<Window & { owner: Owner }> {
   const owner = await browser.service.signUp();
-  const window = await browser.openAs(owner);
+  const window = await browser.openAs(owner, { path: "/" });
+  await window.page.getByRole("heading", { level: 1, name: "Agents" }).waitFor();
   return { ...window, owner };
 }
 
@@ -138,8 +139,7 @@ test("the judge is shown without its key, and tried: what it answered, how long 
   const asked = judge.connection({ model: "local-7b", apiKey });
   const judged = await startTestBrowser({ config: { roles: ["http"], judge: asked } });
   try {
-    const { page, complaints } = await judged.openAs(judged.service.owner);
-    await page.goto("/settings/judge");
+    const { page, complaints } = await judged.openAs(judged.service.owner, { path: "/settings/judge" });
     await page.getByText(new URL(judge.url).host, { exact: true }).waitFor();
     await page.getByText("local-7b", { exact: true }).waitFor();
     const button = page.getByRole("button", { name: "Test connection" });
@@ -196,6 +196,7 @@ test("at 320 pixels every page reflows, and the navigation is a drawer that clos
     await assertReflows(page);
   }
   await signIn(page, owner);
+  await page.goto("/");
   await page.getByRole("button", { name: "Navigation" }).click();
   await page.getByRole("dialog", { name: "Navigation" }).getByRole("link", { name: "Keys" }).waitFor();
   await assertAccessible(page);

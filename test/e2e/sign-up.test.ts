@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import { assertAccessible, signIn, startTestBrowser, type TestBrowser } from "../support/browser.ts";
+import { assertAccessible, signInByForm, startTestBrowser, type TestBrowser } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 
 let browser: TestBrowser;
@@ -115,7 +115,7 @@ test("a deep link survives signing in, and a link to another site does not", asy
 
 test("a session that ends elsewhere leads to signing in, and back to where one was", async () => {
   const owner = await browser.service.signUp();
-  const { page } = await browser.openAs(owner);
+  const { page } = await browser.openAs(owner, { path: "/" });
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Keys" }).click();
   await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
   await browser.service.db.pool.query("delete from sessions where account_id = $1", [owner.accountId]);
@@ -160,12 +160,12 @@ test("a forgotten password is chosen anew through the mail", async () => {
   await page.getByRole("button", { name: "Change password" }).click();
   await page.getByRole("heading", { name: "Your password is changed" }).waitFor();
   await assertAccessible(page);
-  await signIn(page, { email: owner.email, password: "another long one" });
+  await signInByForm(page, { email: owner.email, password: "another long one" });
 });
 
 test("where no mail server is set up, the page says where the link is", async () => {
   const owner = await browser.service.signUp({ verified: false });
-  const { page } = await browser.openAs(owner);
+  const { page } = await browser.openAs(owner, { path: "/" });
   const banner = page.getByRole("region", { name: "Email verification" });
   await banner.getByText("This service has no mail server").waitFor();
   await page.goto("/verify-email");

@@ -5,7 +5,7 @@ import { startTestApp, type TestApp, tokenOf } from "../support/app.ts";
 
 let service: TestApp;
 before(async () => {
-  service = await startTestApp();
+  service = await startTestApp({ realPasswords: true });
 });
 after(() => service.close());
 

@@ -6,11 +6,14 @@ import { openLog } from "../../src/http/log.ts";
 import type { Agent } from "../../src/model/agent.ts";
 import type { Mail } from "../../src/remote/mailer.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
+import { cheapPasswords } from "./cheap-passwords.ts";
 import { freshDatabase } from "./postgres.ts";
 
 export type TestAppOptions = {
   baseUrl?: string;
   limitAccounts?: boolean;
+  /** Hash passwords as the service does, at 0.1 s of a core each. */
+  realPasswords?: boolean;
   /** Adds routes of other rooms. */
   extend?: Register;
 };
@@ -52,6 +55,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     mailer,
     log: openLog("debug", { write: line => void logs.push(line) }),
     limitAccounts: options.limitAccounts ?? false,
+    passwordHashing: options.realPasswords ? undefined : cheapPasswords,
   };
   const closeDatabase = async () => {
     await db.close();

@@ -12,12 +12,15 @@ export type TestBrowser = {
   origin: string;
   /** A window of its own, without a session. */
   open(options?: WindowOptions): Promise<Window>;
-  /** The same with the account's session, on its agents. */
-  openAs(account: { email: string; password: string }, options?: WindowOptions): Promise<Window>;
+  /** The same with a session of the account, on this path of the dashboard if one is given. */
+  openAs(
+    account: { email: string; password: string },
+    options?: WindowOptions & { path?: string },
+  ): Promise<Window>;
   close(): Promise<void>;
 };
 
-type WindowOptions = Parameters<Browser["newContext"]>[0];
+type WindowOptions = NonNullable<Parameters<Browser["newContext"]>[0]>;
 
 export type Window = {
   page: Page;
@@ -45,9 +48,10 @@ export async function startTestBrowser(options: TestServiceOptions = {}): Promis
     service,
     origin,
     open,
-    async openAs(account, options) {
+    async openAs(account, { path, ...options } = {}) {
       const window = await open(options);
       await signIn(window.page, account);
+      if (path !== undefined) await window.page.goto(path);
       return window;
     },
     async close() {
@@ -67,8 +71,15 @@ function listenForComplaints(page: Page): string[] {
   return complaints;
 }
 
-/** Signs in through the page, with the account's address and password. */
+/** Gives the page's window a session of the account. The page stays where it is. */
 export async function signIn(page: Page, account: { email: string; password: string }): Promise<void> {
+  const { email, password } = account;
+  const answer = await page.context().request.post("/api/auth/sign-in/email", { data: { email, password } });
+  assert.equal(answer.status(), 200, await answer.text());
+}
+
+/** Signs in with the form, as a person does, and waits for the agents. */
+export async function signInByForm(page: Page, account: { email: string; password: string }): Promise<void> {
   await page.goto("/sign-in");
   await page.getByLabel("Email", { exact: true }).fill(account.email);
   await page.getByLabel("Password", { exact: true }).fill(account.password);

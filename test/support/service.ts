@@ -9,6 +9,7 @@ import { startService } from "../../src/service.ts";
 import { verifyAccount } from "../../src/store/accounts.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
 import { type Client, makeAgent, makeKey, newClient, type Owner } from "./app.ts";
+import { cheapPasswords } from "./cheap-passwords.ts";
 import { freshDatabase } from "./postgres.ts";
 
 /** What the first agent's exporters call themselves. */
@@ -51,6 +52,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const service = await startService(
     { ...config, ...options.config, databaseUrl },
     openLog("debug", { write: line => void logs.push(line) }),
+    { passwordHashing: cheapPasswords },
   );
   const db = openDatabase(databaseUrl, 4);
   let accounts = 0;
