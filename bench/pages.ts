@@ -2,7 +2,7 @@
 import type pg from "pg";
 import { type CDPSession, chromium, type Page } from "playwright-core";
 import { buildWhenNeeded } from "../scripts/build.ts";
-import { browserArgs, findBrowser } from "../test/support/chromium.ts";
+import { findBrowser } from "../test/support/chromium.ts";
 import { fill } from "./lists.ts";
 
 const slowedTimes = 4;
@@ -12,10 +12,9 @@ export type PagesInput = { database: pg.Client; url: string; traces: number };
 
 /** Lines to print. `url` is a service's on the database. */
 export async function pageTimes({ database, url, traces }: PagesInput): Promise<string[]> {
-  const executablePath = findBrowser();
-  if (executablePath === undefined) throw new Error("No Chromium was found: set SVC_TEST_CHROMIUM.");
+  const browserOptions = findBrowser();
   await buildWhenNeeded();
-  const browser = await chromium.launch({ executablePath, args: browserArgs });
+  const browser = await chromium.launch(browserOptions);
   try {
     const context = await browser.newContext({ baseURL: url, viewport: { width: 1440, height: 900 } });
     const page = await context.newPage();

@@ -23,7 +23,7 @@ process.stdout.on("error", () => interrupted.abort()); // "npm test | head": nob
 
 const files = find(process.argv.slice(2));
 if (files.some(file => file.includes("/test/e2e/"))) {
-  await installBrowser();
+  installBrowser();
   await buildWhenNeeded();
 }
 const counts = files.length === 0 ? { passed: 0, failed: 0 } : await runAll(files);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { AxeBuilder } from "@axe-core/playwright";
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
-import { browserArgs, findBrowser } from "./chromium.ts";
+import { findBrowser } from "./chromium.ts";
 import { eventually } from "./eventually.ts";
 import { startTestService, type TestService, type TestServiceOptions } from "./service.ts";
 
@@ -31,12 +31,9 @@ export type Window = {
 
 /** Throws where there is no browser. The options are the service's. */
 export async function startTestBrowser(options: TestServiceOptions = {}): Promise<TestBrowser> {
-  const executablePath = findBrowser();
-  if (executablePath === undefined) {
-    throw new Error("No Chromium was found: install it (apt-get install chromium) or set SVC_TEST_CHROMIUM.");
-  }
+  const browserOptions = findBrowser();
   const service = await startTestService(options);
-  const browser = await chromium.launch({ executablePath, args: browserArgs });
+  const browser = await chromium.launch(browserOptions);
   const origin = `http://localhost:${new URL(service.url).port}`;
   async function open(options?: WindowOptions): Promise<Window> {
     const context = await browser.newContext({ baseURL: origin, reducedMotion: "reduce", ...options });
