@@ -8,6 +8,7 @@ import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { makeAgent, makeKey } from "../support/app.ts";
 import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
+import { runInShell } from "../support/shell.ts";
 import { copySnippet, makeKeyHere, openStartPages, panel, snippet } from "../support/start-page.ts";
 
 let browser: TestBrowser;
@@ -19,7 +20,6 @@ after(() => browser.close());
 const { newcomer } = openStartPages(() => browser);
 
 const run = promisify(execFile);
-const inShell = async (text: string) => (await run("sh", ["-c", text])).stdout;
 
 const hostile = 'it\'s "a" $HOME `id` \\ \n%name% <b> $(x)';
 
@@ -37,7 +37,7 @@ test("every snippet is there with what belongs in it, quoted whatever the servic
   assert.ok(yaml.includes(`traces_endpoint: "${browser.origin}/public/traces"`));
   assert.ok(yaml.includes(`x-api-key: "${key}"`));
   const variable = await page.getByText("In the application").locator("code").textContent();
-  assert.equal(await inShell(`${variable}\nprintf %s "$OTEL_SERVICE_NAME"`), hostile);
+  assert.equal(await runInShell(`${variable}\nprintf %s "$OTEL_SERVICE_NAME"`), hostile);
   await assertAccessible(page);
 
   await page.getByRole("link", { name: "Python" }).click();
@@ -48,7 +48,7 @@ test("every snippet is there with what belongs in it, quoted whatever the servic
   await page.getByRole("link", { name: "curl" }).click();
   const command = await copySnippet(page);
   assert.ok(command.includes(agent.id));
-  assert.match(await inShell(command), /^HTTP\/1.1 201 /);
+  assert.match(await runInShell(command), /^HTTP\/1.1 201 /);
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
 });

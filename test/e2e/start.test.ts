@@ -1,14 +1,13 @@
 // Get started: a newcomer's first attempts are refused, explained and mended, until the first trace is seen and judged.
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { after, before, test } from "node:test";
-import { promisify } from "node:util";
 import { makeAgent, makeKey, makeTest } from "../support/app.ts";
 import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { exportSpans, openExporter, recordSpans } from "../support/exporters.ts";
 import { linkIn, type MailServer, startMailServer } from "../support/mail-server.ts";
 import { send } from "../support/send.ts";
+import { runInShell } from "../support/shell.ts";
 import {
   copySnippet,
   isListening,
@@ -31,9 +30,6 @@ after(async () => {
 
 const { open, newcomer } = openStartPages(() => browser);
 
-const run = promisify(execFile);
-const inShell = async (text: string) => (await run("sh", ["-c", text])).stdout;
-
 test("a newcomer signs up, is told why the first trace is refused, verifies, and sees it received and judged", async () => {
   const email = "newcomer@example.com";
   const { page, context, complaints } = await browser.open();
@@ -53,7 +49,7 @@ test("a newcomer signs up, is told why the first trace is refused, verifies, and
   const command = await copySnippet(page);
   assert.ok(command.includes(key));
 
-  assert.match(await inShell(command), /^HTTP\/1.1 403 /);
+  assert.match(await runInShell(command), /^HTTP\/1.1 403 /);
   await panel(page).getByText("Refused just now").waitFor();
   await panel(page).getByText("EMAIL_NOT_VERIFIED").waitFor();
   await panel(page).getByText(email).waitFor();
@@ -70,7 +66,7 @@ test("a newcomer signs up, is told why the first trace is refused, verifies, and
   await panel(page).getByText("Existing keys work now").waitFor();
   await page.getByText("every trace is refused with 403").waitFor({ state: "detached" });
 
-  assert.match(await inShell(command), /^HTTP\/1.1 201 /);
+  assert.match(await runInShell(command), /^HTTP\/1.1 201 /);
   await panel(page).getByText("First trace received").waitFor();
   await panel(page).getByText("2 spans").waitFor();
   await panel(page).getByText("Not evaluated").waitFor();
@@ -82,7 +78,7 @@ test("a newcomer signs up, is told why the first trace is refused, verifies, and
   await page.keyboard.press("g");
   await page.keyboard.press("g");
   await panel(page).getByText("It judges new traces only: send one more.").waitFor();
-  assert.match(await inShell(command), /^HTTP\/1.1 201 /);
+  assert.match(await runInShell(command), /^HTTP\/1.1 201 /);
   await panel(page).getByText("Passed").waitFor();
   await panel(page).getByRole("link", { name: "Open the trace" }).click();
   await page.waitForURL(/\/traces\/[0-9a-f-]{36}$/);
