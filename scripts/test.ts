@@ -1,7 +1,10 @@
 // Runs the tests on one PostgreSQL of their own and ends with one line: N passed, N failed.
 //
-//   npm test                                  every test
+//   npm test                                  every test that needs no other machine
 //   npm test -- test/wire test/config.test.ts those of a folder, a file, a pattern
+//   npm run test:wide                         those of test/wide, each on machines, a Node or an image of its own
+//
+// A wide test that this machine cannot run is neither passed nor failed: "left out: <test>: <reason>" says so.
 
 import { globSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -12,16 +15,19 @@ import { startServer } from "../test/support/postgres-server.ts";
 import { buildWhenNeeded } from "./build.ts";
 
 const root = join(import.meta.dirname, "..");
-/** Two at once: more only get in each other's way on the small machines these run on. */
-const concurrency = 2;
-/** For one file. Far beyond what any needs; it ends a file that hangs. */
-const timeoutMs = 300_000;
+const args = process.argv.slice(2);
+const wide = args.includes("--wide");
+/** Two at once: more only get in each other's way on the small machines these run on. A wide test fills both cores. */
+const concurrency = wide ? 1 : 2;
+/** For one file. Far beyond what any needs; it ends a file that hangs. Wide files download whole machines first. */
+const timeoutMs = wide ? 2_700_000 : 300_000;
 
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupted.abort());
 process.stdout.on("error", () => interrupted.abort()); // "npm test | head": nobody reads on
 
-const files = find(process.argv.slice(2));
+const files = find(args.filter(arg => arg !== "--wide"));
+const leftOut: string[] = [];
 if (files.some(file => file.includes("/test/e2e/"))) {
   installBrowser();
   await buildWhenNeeded();
@@ -29,16 +35,20 @@ if (files.some(file => file.includes("/test/e2e/"))) {
 const counts = files.length === 0 ? { passed: 0, failed: 0 } : await runAll(files);
 if (files.length === 0) console.error("There is no such test file.");
 if (interrupted.signal.aborted) console.error("Interrupted.");
+for (const line of leftOut) console.log(line);
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
-process.exitCode = counts.failed > 0 || counts.passed === 0 || interrupted.signal.aborted ? 1 : 0;
+const nothingRan = counts.passed === 0 && leftOut.length === 0;
+process.exitCode = counts.failed > 0 || nothingRan || interrupted.signal.aborted ? 1 : 0;
 
 function find(wanted: string[]): string[] {
-  const patterns = wanted.length === 0 ? ["test"] : wanted;
+  const patterns = wanted.length === 0 ? [wide ? "test/wide" : "test"] : wanted;
   const found = patterns.flatMap(pattern => {
     const isFolder = statSync(join(root, pattern), { throwIfNoEntry: false })?.isDirectory();
     return globSync(isFolder ? join(pattern, "**/*.test.ts") : pattern, { cwd: root });
   });
-  return [...new Set(found)].map(file => join(root, file)).sort((a, b) => a.localeCompare(b));
+  const files = new Set(found.map(file => join(root, file)));
+  const chosen = [...files].filter(file => file.startsWith(join(root, "test", "wide", "/")) === wide);
+  return chosen.sort((a, b) => a.localeCompare(b));
 }
 
 async function runAll(files: string[]): Promise<{ passed: number; failed: number }> {
@@ -52,6 +62,9 @@ async function runAll(files: string[]): Promise<{ passed: number; failed: number
       if (file !== undefined) return; // that of one file; the last one is of them all
       counts.passed = all.passed;
       counts.failed = all.tests - all.passed - all.skipped - all.todo; // those cancelled among them
+    });
+    events.on("test:pass", ({ name, skip }) => {
+      if (typeof skip === "string") leftOut.push(`left out: ${name}: ${skip}`);
     });
     for await (const text of events.compose(spec)) process.stdout.write(text);
   } finally {

