@@ -26,6 +26,9 @@ const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupted.abort());
 process.stdout.on("error", () => interrupted.abort()); // "npm test | head": nobody reads on
 
+// Every test file is a process of its own, and most load the whole service: 0.75 s of a core, 0.36 s from this cache.
+process.env.NODE_COMPILE_CACHE ??= join(root, "node_modules", ".cache", "node-compile");
+
 const files = find(args.filter(arg => arg !== "--wide"));
 const leftOut: string[] = [];
 if (files.some(file => file.includes("/test/e2e/"))) {
