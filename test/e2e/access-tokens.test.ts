@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeTest } from "../support/app.ts";
 import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 
 let browser: TestBrowser;
 before(async () => {
@@ -35,7 +36,7 @@ test("an access token is made, shown once, works, and is revoked", async () => {
 
   const ask = () =>
     fetch(`${browser.service.url}/api/projects`, { headers: { authorization: `Bearer ${token}` } });
-  assert.equal((await ask()).status, 200);
+  await eventually(async () => assert.equal((await ask()).status, 200));
   await page.reload();
   await card.getByText("last used").waitFor();
   await assertAccessible(page);
@@ -47,7 +48,7 @@ test("an access token is made, shown once, works, and is revoked", async () => {
   await confirm.getByLabel("Type “GitHub Actions” to go on").fill("GitHub Actions");
   await confirm.getByRole("button", { name: "Revoke token" }).click();
   await page.getByRole("heading", { name: "No access token yet" }).waitFor();
-  assert.equal((await ask()).status, 401);
+  await eventually(async () => assert.equal((await ask()).status, 401));
   assert.deepEqual(complaints, []);
 });
 
@@ -68,7 +69,7 @@ test("an assertion of a test of several turns is pointed at one of them, and kee
   const { body } = await service.client.get(`/api/tests/${id}`).expect(200);
   assert.equal(body.assertions[0].turn, 2);
   await page.reload();
-  assert.equal(await turn.inputValue(), "2");
+  await eventually(async () => assert.equal(await turn.inputValue(), "2"));
   await turn.selectOption("The whole conversation");
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("Saved", { exact: true }).waitFor();

@@ -11,6 +11,7 @@ import {
   type TestBrowser,
   type Window,
 } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 
 let browser: TestBrowser;
 before(async () => {
@@ -34,7 +35,9 @@ test("an agent's card shows its id, service name, last trace and the pass rate o
   await card.getByText("None yet").waitFor();
   await card.getByText("Nothing judged").waitFor();
   const start = card.getByRole("link", { name: `Get started with ${agent.name}` });
-  assert.match((await start.getAttribute("href"))!, new RegExp(`/agents/${agent.id}/start$`));
+  await eventually(async () =>
+    assert.match((await start.getAttribute("href"))!, new RegExp(`/agents/${agent.id}/start$`)),
+  );
   await assertAccessible(page);
   await fetch(`${url}/public/traces`, {
     method: "POST",
@@ -53,7 +56,7 @@ test("an agent's card shows its id, service name, last trace and the pass rate o
   await card.getByText("1,199 of 1,200 passed").waitFor();
   await card.getByText("7 missing instrumentation, 40 skipped").waitFor();
   await card.getByText("Routing unavailable for 3 runs").waitFor();
-  assert.equal(await start.count(), 0);
+  await eventually(async () => assert.equal(await start.count(), 0));
   const ofAgents = asked.filter(path => /^\/api\/.*(?:insights|traces)/.test(path));
   assert.deepEqual(
     ofAgents,
@@ -79,7 +82,7 @@ test("a service name that another agent has is refused while it is typed", async
   await dialog.getByText("The agent “First” has this service name.").waitFor();
   await assertAccessible(page);
   await dialog.getByRole("button", { name: "Make agent" }).click();
-  assert.equal(await dialog.isVisible(), true);
+  await eventually(async () => assert.equal(await dialog.isVisible(), true));
   await dialog.getByLabel(/OTLP service name/).fill("Shop");
   await dialog.getByLabel("Workflow").check();
   await dialog.getByRole("button", { name: "Make agent" }).click();
@@ -184,8 +187,10 @@ test("an agent's long name leaves room for all its tabs", async () => {
   });
   const tabs = page.getByRole("navigation", { name: agent.name }).locator(".tabs");
   await tabs.getByRole("link", { name: "Settings" }).waitFor();
-  assert.ok(
-    await tabs.evaluate(row => row.scrollWidth <= row.clientWidth),
-    "some of the tabs are out of sight",
+  await eventually(async () =>
+    assert.ok(
+      await tabs.evaluate(row => row.scrollWidth <= row.clientWidth),
+      "some of the tabs are out of sight",
+    ),
   );
 });

@@ -22,6 +22,7 @@ import {
   type TestBrowser,
   type Window,
 } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 
 let browser: TestBrowser;
 let agentServer: AgentServer;
@@ -61,22 +62,26 @@ test("an HTTP agent is tried, connected, and its secret kept but not shown", asy
   await section.getByText("It answered.", { exact: true }).waitFor();
   await section.getByText("You said: Where is my order?").waitFor();
   assert.equal(agentServer.requests.at(-1)!.headers.authorization, "Bearer hidden");
-  assert.equal(await stored(), null, "what is tried is not saved");
+  await eventually(async () => assert.equal(await stored(), null, "what is tried is not saved"));
   await assertAccessible(page);
 
   await section.getByRole("button", { name: "Save connection" }).click();
   await page.getByText("The connection is saved.").waitFor();
   await becomesFocused(section.getByRole("button", { name: "Save connection" }));
-  assert.equal(await section.getByLabel("Value of Authorization").inputValue(), "");
-  assert.equal(
-    await section.getByLabel("Value of Authorization").getAttribute("placeholder"),
-    "Stored; type to replace it",
+  await eventually(async () =>
+    assert.equal(await section.getByLabel("Value of Authorization").inputValue(), ""),
+  );
+  await eventually(async () =>
+    assert.equal(
+      await section.getByLabel("Value of Authorization").getAttribute("placeholder"),
+      "Stored; type to replace it",
+    ),
   );
   await page.reload();
   await section.getByLabel("Runs at once").fill("3");
   await section.getByRole("button", { name: "Save connection" }).click();
   await page.getByText("The connection is saved.").waitFor();
-  assert.equal((await stored()).concurrency, 3);
+  await eventually(async () => assert.equal((await stored()).concurrency, 3));
   await section.getByRole("button", { name: "Send a test message" }).click();
   await section.getByText("You said: Hello").waitFor();
   assert.equal(agentServer.requests.at(-1)!.headers.authorization, "Bearer hidden");
@@ -104,14 +109,14 @@ test("faults are shown at their fields, of headers and pointers too, and the fir
   await section.getByText("It is not valid JSON once it is filled.").waitFor();
   await section.getByText("Not a JSON pointer").waitFor();
   const focused = "document.activeElement.getAttribute('aria-label')";
-  assert.equal(await page.evaluate(focused), "Name of header 1");
+  await eventually(async () => assert.equal(await page.evaluate(focused), "Name of header 1"));
   await assertAccessible(page);
   await section.getByRole("button", { name: "Remove not a name" }).click();
   await becomesFocused(section.getByRole("button", { name: "Add header" }));
   await section.getByRole("button", { name: "Use the shape of chat completions" }).click();
   await section.getByRole("button", { name: "Save connection" }).click();
   await page.getByText("The connection is saved.").waitFor();
-  assert.equal((await stored()).reply.pointer, "/choices/0/message/content");
+  await eventually(async () => assert.equal((await stored()).reply.pointer, "/choices/0/message/content"));
   await section.getByLabel("Wait for its trace, in seconds").fill("1000");
   await section.getByRole("button", { name: "Save connection" }).click();
   await section.getByText(/less than or equal to 120/).waitFor();
@@ -148,7 +153,7 @@ test("a secret that another key encrypted is asked for again, where it is missin
   await section.getByLabel("Value of X-Key").fill("hidden");
   await section.getByRole("button", { name: "Save connection" }).click();
   await page.getByText("The connection is saved.").waitFor();
-  assert.equal((await stored()).headers[0].set, true);
+  await eventually(async () => assert.equal((await stored()).headers[0].set, true));
   await section.getByRole("checkbox", { name: "X-Key is secret" }).uncheck();
   await section.getByRole("button", { name: "Save connection" }).click();
   await section.getByText("Enter its value.").waitFor();
@@ -191,7 +196,7 @@ test("a flow of either product is asked by its id", async () => {
   await assertAccessible(page);
   await section.getByRole("button", { name: "Save connection" }).click();
   await page.getByText("The connection is saved.").waitFor();
-  assert.equal((await stored()).product, "langflow");
+  await eventually(async () => assert.equal((await stored()).product, "langflow"));
 });
 
 test("a connection is removed once it was confirmed, and another type asks for another", async () => {
@@ -204,10 +209,10 @@ test("a connection is removed once it was confirmed, and another type asks for a
   await dialog.getByRole("button", { name: "Remove connection" }).click();
   await page.getByText("The connection is removed.").waitFor();
   await becomesFocused(page.getByRole("main"));
-  assert.equal(await section.getByLabel("Chat URL").inputValue(), "");
-  assert.equal(await stored(), null);
+  await eventually(async () => assert.equal(await section.getByLabel("Chat URL").inputValue(), ""));
+  await eventually(async () => assert.equal(await stored(), null));
   await page.getByLabel("HTTP API").check();
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await section.getByLabel("Body").waitFor();
-  assert.equal(await section.getByLabel("Chat URL").count(), 0);
+  await eventually(async () => assert.equal(await section.getByLabel("Chat URL").count(), 0));
 });

@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import type { BrowserContext, Page } from "playwright-core";
 import { makeTest } from "../support/app.ts";
 import { becomesTrue, startTestBrowser, type TestBrowser } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import { send } from "../support/send.ts";
 
 let browser: TestBrowser;
@@ -87,8 +88,8 @@ async function fillIn(page: Page): Promise<void> {
 /** One heading of the first level, in the one main landmark, and the browser's title. */
 async function isWhole(page: Page, { path, title, heading }: Address): Promise<void> {
   await page.getByRole("main").getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
-  assert.equal(await page.getByRole("heading", { level: 1 }).count(), 1, path);
-  assert.equal(await page.getByRole("main").count(), 1, path);
+  await eventually(async () => assert.equal(await page.getByRole("heading", { level: 1 }).count(), 1, path));
+  await eventually(async () => assert.equal(await page.getByRole("main").count(), 1, path));
   await becomesTrue(page, `document.title === ${JSON.stringify(title)}`);
 }
 
@@ -106,7 +107,7 @@ test("every address asks whoever is signed out to sign in, and is there afterwar
     await signInElsewhere(context);
     await page.reload();
     await isWhole(page, address);
-    assert.equal(page.url(), browser.origin + address.path);
+    await eventually(() => assert.equal(page.url(), browser.origin + address.path));
     await page.goBack();
     await becomesTrue(page, "location.href === 'about:blank'");
     assert.deepEqual(complaints, [], address.path);
@@ -181,9 +182,11 @@ test("no address of the router is left out here", async () => {
   const frames = 2;
   const outside = 5;
   const unknown = 1;
-  assert.equal(
-    (await addresses()).length - unknown + outside,
-    pages - frames + 2,
-    "a test's page has two, and so have its results",
+  await eventually(async () =>
+    assert.equal(
+      (await addresses()).length - unknown + outside,
+      pages - frames + 2,
+      "a test's page has two, and so have its results",
+    ),
   );
 });

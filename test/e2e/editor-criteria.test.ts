@@ -9,6 +9,7 @@ import {
   startTestBrowser,
   type TestBrowser,
 } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import { addAssertion, card, documentIn, openWorld, saveButton } from "./editor-world.ts";
 
 let browser: TestBrowser;
@@ -28,39 +29,47 @@ test("criteria are added, moved and removed by keyboard, and one alone is a text
   const criteriaIn = async () => (await documentIn(page)).assertions[0].criteria;
   const criterion = (at: number) => card(page, 1).getByLabel(`Criterion ${at}`, { exact: true });
   await card(page, 1).getByLabel("Criterion", { exact: true }).fill("Names the day.");
-  assert.equal(await criteriaIn(), "Names the day.");
+  await eventually(async () => assert.equal(await criteriaIn(), "Names the day."));
 
   const add = card(page, 1).getByRole("button", { name: "Add a criterion" });
   await add.press("Enter");
   await page.keyboard.type("Is kind.");
   await add.press("Enter");
   await page.keyboard.type("Asks for the number.");
-  assert.deepEqual(await criteriaIn(), ["Names the day.", "Is kind.", "Asks for the number."]);
+  await eventually(async () =>
+    assert.deepEqual(await criteriaIn(), ["Names the day.", "Is kind.", "Asks for the number."]),
+  );
 
   const up = card(page, 1).getByRole("button", { name: "Move criterion 3 up" });
   await up.press("Enter");
   await becomesTrue(page, focused("Move criterion 2 up"));
   await page.keyboard.press("Enter");
   await becomesTrue(page, focused("Move criterion 1 up"));
-  assert.deepEqual(await criteriaIn(), ["Asks for the number.", "Names the day.", "Is kind."]);
+  await eventually(async () =>
+    assert.deepEqual(await criteriaIn(), ["Asks for the number.", "Names the day.", "Is kind."]),
+  );
   await page.keyboard.press("Enter");
-  assert.deepEqual(await criteriaIn(), ["Asks for the number.", "Names the day.", "Is kind."]);
+  await eventually(async () =>
+    assert.deepEqual(await criteriaIn(), ["Asks for the number.", "Names the day.", "Is kind."]),
+  );
   await card(page, 1).getByRole("button", { name: "Move criterion 1 down" }).press("Enter");
-  assert.deepEqual(await criteriaIn(), ["Names the day.", "Asks for the number.", "Is kind."]);
+  await eventually(async () =>
+    assert.deepEqual(await criteriaIn(), ["Names the day.", "Asks for the number.", "Is kind."]),
+  );
 
   await criterion(2).fill("");
   await saveButton(page).click();
   await card(page, 1).getByText("Must not be empty.").waitFor();
-  assert.equal(await criterion(2).getAttribute("aria-invalid"), "true");
+  await eventually(async () => assert.equal(await criterion(2).getAttribute("aria-invalid"), "true"));
   await assertAccessible(page);
   await card(page, 1).getByRole("button", { name: "Remove criterion 2" }).press("Enter");
   await becomesTrue(page, "document.activeElement.value === 'Is kind.'");
   await card(page, 1).getByRole("button", { name: "Remove criterion 2" }).press("Enter");
-  assert.equal(await criteriaIn(), "Names the day.");
+  await eventually(async () => assert.equal(await criteriaIn(), "Names the day."));
 
   for (let count = 1; count < 6; count++) await add.click();
-  assert.equal((await criteriaIn()).length, 6);
-  assert.equal(await add.count(), 0, "there is no room for a seventh");
+  await eventually(async () => assert.equal((await criteriaIn()).length, 6));
+  await eventually(async () => assert.equal(await add.count(), 0, "there is no room for a seventh"));
 });
 
 test("a text of several sentences is warned of, split on a press, and put together again by Undo", async () => {
@@ -74,7 +83,7 @@ test("a text of several sentences is warned of, split on a press, and put togeth
   await assertAccessible(page);
   await card(page, 1).getByRole("button", { name: "Split into 2 criteria" }).click();
   const split = ["Names the day.", "Says who brings it."];
-  assert.deepEqual((await documentIn(page)).assertions[0].criteria, split);
+  await eventually(async () => assert.deepEqual((await documentIn(page)).assertions[0].criteria, split));
   await card(page, 1).getByText("It seems to ask for more than one thing").waitFor({ state: "detached" });
   await card(page, 1).getByLabel("A good reply (optional)").fill("Written meanwhile.");
   await page.getByRole("button", { name: "Undo" }).click();
@@ -112,7 +121,7 @@ test("without a judge the editor says what the test cannot tell, and nothing whe
   await assertAccessible(page);
   await page.getByRole("radio", { name: /^Always run/ }).check();
   await never.waitFor({ state: "detached" });
-  assert.equal(await page.getByText("No judge:").count(), 0);
+  await eventually(async () => assert.equal(await page.getByText("No judge:").count(), 0));
   await addAssertion(page, "Semantic");
   await page.getByText("No judge: semantic checks are skipped.").waitFor();
   await page.getByRole("form", { name: "Form" }).getByRole("link", { name: "Add one" }).waitFor();

@@ -9,6 +9,7 @@ import {
   startTestBrowser,
   type TestBrowser,
 } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import { type JudgeServer, obliging, refusal, startJudgeServer } from "../support/judge-server.ts";
 import { openWorld, type World } from "./editor-world.ts";
 
@@ -58,9 +59,11 @@ test("the cost is told first, and the answers come on a press, each with its tra
   const inputs = panel.getByRole("list", { name: "Inputs" }).getByRole("listitem");
   await inputs.first().waitFor();
   assert.equal(judge.requests.length, 5, "an input to a prompt");
-  assert.match(await inputs.nth(0).innerText(), /No match[\s\S]*Hello[\s\S]*as scripted/);
-  assert.match(await inputs.nth(1).innerText(), /Unsure\s*2 conversations/);
-  assert.match(await inputs.nth(2).innerText(), /It is <b>broken<\/b>/);
+  await eventually(async () =>
+    assert.match(await inputs.nth(0).innerText(), /No match[\s\S]*Hello[\s\S]*as scripted/),
+  );
+  await eventually(async () => assert.match(await inputs.nth(1).innerText(), /Unsure\s*2 conversations/));
+  await eventually(async () => assert.match(await inputs.nth(2).innerText(), /It is <b>broken<\/b>/));
   await assertAccessible(page);
 
   await panel.getByRole("link", { name: /^Match 1/ }).click();
@@ -110,5 +113,7 @@ test("an agent without conversations has nothing to try a scenario on, and is to
   const panel = page.getByRole("region", { name: "Scenario on recent inputs" });
   await panel.getByRole("button", { name: "Try on recent inputs" }).click();
   await panel.getByText("This agent has no conversation yet").waitFor();
-  assert.equal(await panel.getByRole("button", { name: "Ask the judge" }).count(), 0);
+  await eventually(async () =>
+    assert.equal(await panel.getByRole("button", { name: "Ask the judge" }).count(), 0),
+  );
 });

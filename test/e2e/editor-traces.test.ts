@@ -47,7 +47,7 @@ test("a test is written in the form, tried without storing anything, and saved u
   await page.getByText("Saved. Applies to new traces only.").waitFor();
   await page.waitForURL(/\/tests\/[0-9a-f-]{36}$/);
   const { body } = await owner.client.get(`/api/agents/${agent.id}/tests`).expect(200);
-  assert.equal(page.url().endsWith(body.items[0].id), true);
+  await eventually(() => assert.equal(page.url().endsWith(body.items[0].id), true));
   assert.deepEqual(
     [body.items[0].name, body.items[0].passiveBehavior, body.items[0].assertions.length],
     ["Tells where the order is", "always_run", 2],
@@ -74,32 +74,36 @@ test("names, attributes and values are completed from the agent's traces, whatev
   await assertAccessible(page);
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
-  assert.equal(await span.inputValue(), "Compose the answer");
+  await eventually(async () => assert.equal(await span.inputValue(), "Compose the answer"));
   const attribute = card(page, 1).getByLabel("Attribute", { exact: true });
   await attribute.fill("customer");
   await page.getByRole("option", { name: /^shop\.customer/ }).click();
   await card(page, 1).getByRole("button", { name: '{"tier":"gold","orders":12}' }).click();
-  assert.deepEqual((await documentIn(page)).assertions[0].expected_value, { tier: "gold", orders: 12 });
+  await eventually(async () =>
+    assert.deepEqual((await documentIn(page)).assertions[0].expected_value, { tier: "gold", orders: 12 }),
+  );
 
   await span.fill("<img");
   await page.getByRole("option").getByText(hostile).click();
   await attribute.click();
   await page.getByRole("option").filter({ hasText: '"]' }).click();
-  assert.equal((await documentIn(page)).assertions[0].field, `${hostile}"]`);
+  await eventually(async () => assert.equal((await documentIn(page)).assertions[0].field, `${hostile}"]`));
   await span.fill("free text");
   await page.keyboard.press("Escape");
-  assert.equal((await documentIn(page)).assertions[0].target_node, "free text");
+  await eventually(async () => assert.equal((await documentIn(page)).assertions[0].target_node, "free text"));
 
   await addAssertion(page, "Tool call");
   await card(page, 2).getByLabel("Name of the tool").click();
   await page.getByRole("option", { name: /^track_order/ }).click();
   await card(page, 2).getByRole("button", { name: 'order_id: "A-20418"' }).click();
   await card(page, 2).getByRole("button", { name: "express: true" }).click();
-  assert.deepEqual((await documentIn(page)).assertions[1].expected_arguments, {
-    order_id: "A-20418",
-    express: true,
-  });
-  assert.equal(await page.locator("img").count(), 0);
+  await eventually(async () =>
+    assert.deepEqual((await documentIn(page)).assertions[1].expected_arguments, {
+      order_id: "A-20418",
+      express: true,
+    }),
+  );
+  await eventually(async () => assert.equal(await page.locator("img").count(), 0));
   assert.deepEqual(complaints, []);
 });
 
@@ -125,7 +129,9 @@ test("a test is drafted from a trace, and an assertion from a value in it only o
   await world.open(`/${id}?${place}`);
   await card(page, 2).getByText("New, from the trace").waitFor();
   await becomesTrue(page, "document.activeElement.closest('li')?.innerText.includes('New, from the trace')");
-  assert.deepEqual((await documentIn(page)).assertions[1].schema.properties, { tier: { const: "gold" } });
+  await eventually(async () =>
+    assert.deepEqual((await documentIn(page)).assertions[1].schema.properties, { tier: { const: "gold" } }),
+  );
   await page.waitForURL(url => url.search === `?trace=${traceId}`);
   await assertAccessible(page);
   await page.getByRole("button", { name: "Run", exact: true }).click();
@@ -134,7 +140,7 @@ test("a test is drafted from a trace, and an assertion from a value in it only o
   page.once("dialog", dialog => void dialog.accept());
   await page.reload();
   await saveButton(page).waitFor();
-  assert.equal((await documentIn(page)).assertions.length, 1);
+  await eventually(async () => assert.equal((await documentIn(page)).assertions.length, 1));
 });
 
 test("a value that is not there is said, and the test stays as it was", async () => {
@@ -143,7 +149,7 @@ test("a value that is not there is said, and the test stays as it was", async ()
   const { id } = await makeTest(owner, agent.id);
   await world.open(`/${id}?trace=${traceId}&span=compose&attribute=gone`);
   await page.getByRole("alert").getByText("The span has no such value.").waitFor();
-  assert.equal((await documentIn(page)).assertions.length, 1);
+  await eventually(async () => assert.equal((await documentIn(page)).assertions.length, 1));
 });
 
 test("a dry-run says when it cannot be done, and takes the trace that is chosen", async () => {

@@ -9,6 +9,7 @@ import {
   startTestBrowser,
   type TestBrowser,
 } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import { addAssertion, card, documentIn, jsonOf, openWorld, saveButton } from "./editor-world.ts";
 
 let browser: TestBrowser;
@@ -24,22 +25,24 @@ test("form and JSON are one document, and JSON that does not parse leaves the fo
   await world.open(`/${id}`);
   const json = jsonOf(page);
   await page.getByLabel("Name", { exact: true }).fill("Renamed in the form");
-  assert.equal((await documentIn(page)).name, "Renamed in the form");
+  await eventually(async () => assert.equal((await documentIn(page)).name, "Renamed in the form"));
   const renamed = { ...(await documentIn(page)), name: "Renamed in JSON", threshold: 0.9 };
   await json.fill(JSON.stringify(renamed));
   await becomesTrue(page, "document.querySelector('[data-path=name]').value === 'Renamed in JSON'");
   await page.getByText("Strict: small faults fail.").waitFor();
   await page.getByRole("button", { name: "Format" }).click();
-  assert.equal(await json.inputValue(), JSON.stringify(renamed, null, 2));
+  await eventually(async () => assert.equal(await json.inputValue(), JSON.stringify(renamed, null, 2)));
 
   await json.fill('{\n  "name": "Broken",\n  "turns": [,]\n}');
   await page.getByText("Line 3, column 13: Expected a value.").waitFor();
   await assertAccessible(page);
-  assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Renamed in JSON");
+  await eventually(async () =>
+    assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Renamed in JSON"),
+  );
   await page.keyboard.press("Control+s");
   await becomesTrue(page, "document.activeElement.getAttribute('aria-label') === 'The test case as JSON'");
   await page.getByRole("button", { name: "Back to the form’s document" }).click();
-  assert.equal((await documentIn(page)).name, "Renamed in JSON");
+  await eventually(async () => assert.equal((await documentIn(page)).name, "Renamed in JSON"));
   await page.keyboard.press("Control+s");
   await page.getByText("Saved. Applies to new traces only.").waitFor();
   const { body } = await owner.client.get(`/api/tests/${id}`).expect(200);
@@ -54,7 +57,7 @@ test("Tab leaves the JSON", async () => {
   const before = await jsonOf(page).inputValue();
   await page.keyboard.press("Tab");
   await becomesTrue(page, "document.activeElement.tagName !== 'TEXTAREA'");
-  assert.equal(await jsonOf(page).inputValue(), before);
+  await eventually(async () => assert.equal(await jsonOf(page).inputValue(), before));
 });
 
 test("faults of a pattern and a schema stand at their fields and lead to their place in the JSON", async () => {
@@ -65,9 +68,11 @@ test("faults of a pattern and a schema stand at their fields and lead to their p
   const pattern = card(page, 1).getByLabel("Pattern");
   await pattern.fill("(?=order)");
   await card(page, 1).getByText("Look-around is not supported").waitFor();
-  assert.equal(await pattern.getAttribute("aria-invalid"), "true");
+  await eventually(async () => assert.equal(await pattern.getAttribute("aria-invalid"), "true"));
   const described = (await pattern.getAttribute("aria-describedby"))!.split(" ")[0];
-  assert.match(await page.locator(`[id="${described}"]`).innerText(), /Look-around/);
+  await eventually(async () =>
+    assert.match(await page.locator(`[id="${described}"]`).innerText(), /Look-around/),
+  );
 
   await addAssertion(page, "JSON schema");
   const schema = card(page, 2).getByLabel("JSON schema", { exact: true });
@@ -79,10 +84,9 @@ test("faults of a pattern and a schema stand at their fields and lead to their p
   await card(page, 2).getByText("properties.id.type: Expected one or several of").waitFor();
   await assertAccessible(page);
   await page.getByRole("button", { name: "assertions[0].pattern" }).click();
-  const selected = await page.evaluate(
-    "document.activeElement.value.slice(document.activeElement.selectionStart, document.activeElement.selectionEnd)",
-  );
-  assert.equal(selected, '"(?=order)"');
+  const selected =
+    "document.activeElement.value?.slice(document.activeElement.selectionStart, document.activeElement.selectionEnd)";
+  await eventually(async () => assert.equal(await page.evaluate(selected), '"(?=order)"'));
 });
 
 test("saving what lacks something lists every fault and puts the focus on the first", async () => {
@@ -90,10 +94,12 @@ test("saving what lacks something lists every fault and puts the focus on the fi
   const { page } = world;
   await world.open("/new");
   await page.getByRole("heading", { name: /fault/ }).waitFor();
-  assert.equal(
-    await page.getByText("Must not be blank.").count(),
-    1,
-    "told in the list alone until it is due",
+  await eventually(async () =>
+    assert.equal(
+      await page.getByText("Must not be blank.").count(),
+      1,
+      "told in the list alone until it is due",
+    ),
   );
   await saveButton(page).click();
   await page.getByRole("alert").getByRole("button", { name: "name" }).waitFor();
@@ -108,7 +114,7 @@ test("a template fills a new test", async () => {
   const world = await openWorld(browser);
   const { page } = world;
   await world.open("/new?template=answers");
-  assert.equal((await documentIn(page)).assertions[0].type, "response_regex");
+  await eventually(async () => assert.equal((await documentIn(page)).assertions[0].type, "response_regex"));
   await saveButton(page).click();
   await page.getByText("Saved. Applies to new traces only.").waitFor();
   assert.equal((await world.counts()).tests, 1);
@@ -129,7 +135,9 @@ test("what is not saved is not left without a question, and Stay keeps it", asyn
   await assertAccessible(page);
   await guard.getByRole("button", { name: "Stay" }).click();
   await guard.waitFor({ state: "detached" });
-  assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Half written");
+  await eventually(async () =>
+    assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Half written"),
+  );
   const asked = page.waitForEvent("dialog");
   void page.evaluate("location.reload()").catch(() => {});
   const dialog = await asked;
@@ -154,9 +162,11 @@ test("what somebody else saved meanwhile is not overwritten unasked", async () =
   const conflict = page.getByRole("alertdialog", { name: "It was changed meanwhile" });
   await conflict.getByText("with another name", { exact: false }).waitFor();
   await assertAccessible(page);
-  assert.equal(await nameNow(), "Theirs");
+  await eventually(async () => assert.equal(await nameNow(), "Theirs"));
   await conflict.getByRole("button", { name: "Load theirs" }).click();
-  assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Theirs");
+  await eventually(async () =>
+    assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Theirs"),
+  );
   await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
 
   await owner.client.patch(`/api/tests/${id}`, { name: "Theirs again" }).expect(200);
@@ -164,7 +174,7 @@ test("what somebody else saved meanwhile is not overwritten unasked", async () =
   await saveButton(page).click();
   await conflict.getByRole("button", { name: "Overwrite" }).click();
   await page.getByText("Saved. Applies to new traces only.").waitFor();
-  assert.equal(await nameNow(), "Mine again");
+  await eventually(async () => assert.equal(await nameNow(), "Mine again"));
 
   await owner.client.delete(`/api/tests/${id}`).expect(204);
   await page.getByLabel("Name", { exact: true }).fill("Rescued");
@@ -200,19 +210,21 @@ test("assertions are moved, copied and removed, and a removed one comes back", a
   await world.open(`/${id}`);
   await page.getByRole("button", { name: "Move 2. HTTP status up" }).focus();
   await page.keyboard.press("Enter");
-  assert.deepEqual(await ids(), ["ok", "fast"]);
+  await eventually(async () => assert.deepEqual(await ids(), ["ok", "fast"]));
   await becomesTrue(page, "document.activeElement.getAttribute('aria-label') === 'Move 1. HTTP status up'");
   await page.getByRole("button", { name: "Duplicate 1. HTTP status" }).click();
-  assert.deepEqual(await ids(), ["ok", "a1", "fast"]);
+  await eventually(async () => assert.deepEqual(await ids(), ["ok", "a1", "fast"]));
   await page.getByRole("button", { name: "Remove 3. Response time" }).click();
-  assert.deepEqual(await ids(), ["ok", "a1"]);
+  await eventually(async () => assert.deepEqual(await ids(), ["ok", "a1"]));
   await page.getByRole("button", { name: "Undo" }).click();
-  assert.deepEqual(await ids(), ["ok", "a1", "fast"]);
+  await eventually(async () => assert.deepEqual(await ids(), ["ok", "a1", "fast"]));
 
   const first = card(page, 1);
-  assert.equal(await first.getByLabel("Status", { exact: true }).inputValue(), "200, 201");
+  await eventually(async () =>
+    assert.equal(await first.getByLabel("Status", { exact: true }).inputValue(), "200, 201"),
+  );
   await first.getByLabel("Status", { exact: true }).fill("2xx");
-  assert.equal((await documentIn(page)).assertions[0].expected_status, "2xx");
+  await eventually(async () => assert.equal((await documentIn(page)).assertions[0].expected_status, "2xx"));
   await card(page, 3).getByText("Id fast").click();
   await card(page, 3).getByLabel("ok", { exact: true }).check();
   await card(page, 3).getByText("waits for itself").waitFor();
@@ -286,10 +298,14 @@ test("below 1280 pixels the views are tabs that the address keeps, and nothing i
   await assertAccessible(page);
   await page.getByRole("link", { name: "JSON", exact: true }).click();
   await jsonOf(page).waitFor();
-  assert.equal(await page.getByLabel("Name", { exact: true }).isVisible(), false);
-  assert.equal(
-    await page.locator("nav[aria-label=Views] [aria-current=page]").allInnerTexts().then(String),
-    "JSON",
+  await eventually(async () =>
+    assert.equal(await page.getByLabel("Name", { exact: true }).isVisible(), false),
+  );
+  await eventually(async () =>
+    assert.equal(
+      await page.locator("nav[aria-label=Views] [aria-current=page]").allInnerTexts().then(String),
+      "JSON",
+    ),
   );
   await assertReflows(page);
   await assertAccessible(page);

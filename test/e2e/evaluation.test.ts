@@ -136,7 +136,9 @@ test("a passed test says what was demanded and found, by every type of check", a
   const amount = call.getByRole("row").filter({ hasText: "amount" });
   await shows(amount, "is at most 50", "42.5", "Fits");
   const regex = checkOf(region, "Response regex", "refund of");
-  assert.equal(await regex.locator("mark").textContent(), "refund of 42.50 EUR");
+  await eventually(async () =>
+    assert.equal(await regex.locator("mark").textContent(), "refund of 42.50 EUR"),
+  );
   await shows(checkOf(region, "JSON match", "workflow.output"), "Expected", "Actual");
   await assertAccessible(place.page);
   await place.page.setViewportSize({ width: 320, height: 700 });
@@ -179,7 +181,7 @@ test("a failed test shows the difference, and each check leads to the span it lo
   await assertAccessible(page);
 
   const chip = call.getByRole("button", { name: "refund · gen_ai.tool.call.arguments" });
-  assert.equal(await chip.getAttribute("aria-pressed"), "false");
+  await eventually(async () => assert.equal(await chip.getAttribute("aria-pressed"), "false"));
   await chip.click();
   await call.getByRole("button", { name: "refund · gen_ai.tool.call.arguments", pressed: true }).waitFor();
   assert.deepEqual(selectedOf(page), ["refund", "gen_ai.tool.call.arguments"]);
@@ -191,7 +193,7 @@ test("a failed test shows the difference, and each check leads to the span it lo
   const waiting = checkOf(region, "Response regex", "It depends on");
   await waiting.getByRole("link", { name: "Tool call “refund”" }).click();
   await becomesTrue(page, "document.activeElement.textContent.includes('Tool call')");
-  assert.equal(new URL(page.url()).searchParams.get("check"), "refund");
+  await eventually(() => assert.equal(new URL(page.url()).searchParams.get("check"), "refund"));
 
   await page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(page);
@@ -238,7 +240,9 @@ test("what asks for attention comes first, and n and p go from one failed check 
 
   const checks = region.getByRole("list", { name: "Checks of Fails" });
   const headings = () => checks.getByRole("heading", { level: 4 }).allTextContents();
-  assert.deepEqual(await headings(), ["FailedResponse time", "FailedToken limit", "PassedHTTP status"]);
+  await eventually(async () =>
+    assert.deepEqual(await headings(), ["FailedResponse time", "FailedToken limit", "PassedHTTP status"]),
+  );
   const focused = (text: string) =>
     becomesTrue(page, `document.activeElement.textContent === ${JSON.stringify(text)}`);
   await page.keyboard.press("n");
@@ -249,7 +253,7 @@ test("what asks for attention comes first, and n and p go from one failed check 
   await focused("FailedResponse time");
   await page.keyboard.press("p");
   await focused("FailedToken limit");
-  assert.equal(new URL(page.url()).searchParams.get("test"), failsId);
+  await eventually(() => assert.equal(new URL(page.url()).searchParams.get("test"), failsId));
 
   await region.getByRole("button", { name: "Collapse all" }).click();
   await checks.waitFor({ state: "detached" });
@@ -257,8 +261,10 @@ test("what asks for attention comes first, and n and p go from one failed check 
   await focused("FailedResponse time");
   await region.getByRole("button", { name: "Only what did not pass" }).click();
   await region.getByText("1 that passed is left out.").waitFor();
-  assert.deepEqual(await headings(), ["FailedResponse time", "FailedToken limit"]);
-  assert.equal(await region.getByRole("link", { name: "Passes" }).count(), 0);
+  await eventually(async () =>
+    assert.deepEqual(await headings(), ["FailedResponse time", "FailedToken limit"]),
+  );
+  await eventually(async () => assert.equal(await region.getByRole("link", { name: "Passes" }).count(), 0));
   await page.reload();
   await region.getByText("1 that passed is left out.").waitFor();
 });
@@ -269,15 +275,19 @@ test("the test that the address names is unfolded, and its name leads to its pag
   const { id } = await makeTest(owner, agent.id, { name: "Answers well", assertions: holding });
   await makeTest(owner, agent.id, { name: "Answers quickly" });
   const { region } = await judged(place);
-  assert.equal(await region.getByRole("list", { name: "Checks of Answers well" }).count(), 0);
+  await eventually(async () =>
+    assert.equal(await region.getByRole("list", { name: "Checks of Answers well" }).count(), 0),
+  );
   await page.goto(`${page.url()}&test=${id}`);
   await region.getByRole("list", { name: "Checks of Answers well" }).waitFor();
   await region.getByRole("button", { name: "Checks of “Answers well”", expanded: true }).click();
   await region.getByRole("list", { name: "Checks of Answers well" }).waitFor({ state: "detached" });
   const link = region.getByRole("link", { name: "Answers well" });
-  assert.equal(
-    await link.getAttribute("href"),
-    `/projects/${owner.projectId}/agents/${agent.id}/tests/${id}`,
+  await eventually(async () =>
+    assert.equal(
+      await link.getAttribute("href"),
+      `/projects/${owner.projectId}/agents/${agent.id}/tests/${id}`,
+    ),
   );
 });
 
@@ -366,7 +376,7 @@ test("missing instrumentation names the attribute, where it was looked for, and 
   await shows(region, "No score: none of the tests counted.", "1 missing instrumentation");
   const tokens = checkOf(region, "Token limit", "max");
   const limit = checkOf(region, "Token limit", "reasoning");
-  assert.equal(await tokens.count(), 0);
+  await eventually(async () => assert.equal(await tokens.count(), 0));
   await shows(limit, "On the root span, then on every other span of the trace.");
   await limit.getByRole("button", { name: "shop conversation · gen_ai.usage.input_tokens absent" }).waitFor();
   await limit.getByRole("button", { name: "Python" }).click();
@@ -492,11 +502,18 @@ test("a trace that was not evaluated says why, and what to do", async () => {
   );
   const write = region.getByRole("link", { name: "Write a test case from this trace" });
   const tests = `/projects/${owner.projectId}/agents/${agent.id}/tests`;
-  assert.equal(await write.getAttribute("href"), `${tests}/new?trace=${traceId}`);
+  await eventually(async () =>
+    assert.equal(await write.getAttribute("href"), `${tests}/new?trace=${traceId}`),
+  );
   await makeTest(owner, agent.id, { name: "Is off", status: "disabled" });
   await page.reload();
   await shows(region, /Of the agent’s test cases, 1 is disabled\./);
-  assert.equal(await region.getByRole("link", { name: "Activate a test case" }).getAttribute("href"), tests);
+  await eventually(async () =>
+    assert.equal(
+      await region.getByRole("link", { name: "Activate a test case" }).getAttribute("href"),
+      tests,
+    ),
+  );
   await assertAccessible(page);
   await makeTest(owner, agent.id, { name: "Is on" });
   await page.reload();
@@ -527,11 +544,13 @@ test("a test that changed or was deleted since the run is shown as it was judged
     /The test changed since this run: its scenario, its threshold\./,
     "The test was deleted since this run.",
   );
-  assert.equal(
-    await region.getByText("changed since", { exact: false }).filter({ hasText: "Stays" }).count(),
-    0,
+  await eventually(async () =>
+    assert.equal(
+      await region.getByText("changed since", { exact: false }).filter({ hasText: "Stays" }).count(),
+      0,
+    ),
   );
-  assert.equal(await region.getByRole("link", { name: "Goes" }).count(), 0);
+  await eventually(async () => assert.equal(await region.getByRole("link", { name: "Goes" }).count(), 0));
   await region.getByRole("button", { name: "The test as it was judged" }).first().click();
   const dialog = page.getByRole("dialog");
   await shows(dialog, /"max_ms": [12]/);
@@ -563,7 +582,7 @@ test("of several runs one is chosen by a menu, and folding outlives a further ve
   await page.getByRole("menuitemradio", { name: /revision 1 · / }).click();
   await shows(region, /A later run is there: completed\./);
   await shows(region, "0 of 1 tests that counted passed (0 %).");
-  assert.notEqual(new URL(page.url()).searchParams.get("run"), null);
+  await eventually(() => assert.notEqual(new URL(page.url()).searchParams.get("run"), null));
   await assertAccessible(page);
 });
 
@@ -602,7 +621,7 @@ test("hostile texts are shown as the texts they are", async () => {
   ]);
   await region.getByRole("button", { name: "Expand all" }).click();
   await shows(region, /<img src=x onerror=/);
-  assert.equal(await page.locator("main img").count(), 0);
+  await eventually(async () => assert.equal(await page.locator("main img").count(), 0));
   await region
     .getByRole("button", { name: /^step <img/ })
     .first()
@@ -610,7 +629,7 @@ test("hostile texts are shown as the texts they are", async () => {
   await eventually(() => assert.deepEqual(selectedOf(page), [evil, "k"]));
   await region.getByRole("button", { name: "Next failed check" }).click();
   await becomesTrue(page, "document.activeElement.textContent.startsWith('Failed')");
-  assert.notEqual(await page.title(), "owned");
+  await eventually(async () => assert.notEqual(await page.title(), "owned"));
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(page);

@@ -186,11 +186,11 @@ async function assertText(page: Page, marks: string[]): Promise<void> {
 
 async function assertHarmless(page: Page): Promise<void> {
   const wide = page.viewportSize()!;
-  assert.deepEqual(await page.evaluate(madeOfText), []);
+  await eventually(async () => assert.deepEqual(await page.evaluate(madeOfText), []));
   await page.setViewportSize({ width: 320, height: 700 });
   try {
     await page.locator("main").waitFor();
-    assert.deepEqual(await page.evaluate(madeOfText), []);
+    await eventually(async () => assert.deepEqual(await page.evaluate(madeOfText), []));
     await assertReflows(page);
   } finally {
     await page.setViewportSize(wide); // the next test finds the window as it was
@@ -222,7 +222,7 @@ test("a trace's header, tree, conversation, raw text and deletion", async () => 
   const said = ["said-system", "said-user", "said-other", "said-reasoning", "said-reply"];
   await assertText(page, ["name-root", "name-call", "name-tool", "external", "tool", ...said]);
   await assertText(page, ["key-metadata", "value-metadata"]);
-  assert.equal(await page.evaluate("({}).polluted"), undefined);
+  await eventually(async () => assert.equal(await page.evaluate("({}).polluted"), undefined));
   await page.goto(trace({ view: "raw" }));
   await assertText(page, ["value-root", "said-user"]);
   await page.getByRole("button", { name: "Delete" }).click();

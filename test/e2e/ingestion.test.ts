@@ -95,8 +95,10 @@ test("filters live in the address, Back restores them, and what matches nothing 
   await assertAccessible(page);
   await page.goBack();
   await rows(page).getByText("staging").waitFor();
-  assert.equal(await page.getByLabel("Key", { exact: true }).inputValue(), "");
-  assert.equal(await page.getByLabel("Code", { exact: true }).inputValue(), "OTLP_NO_SPANS");
+  await eventually(async () => assert.equal(await page.getByLabel("Key", { exact: true }).inputValue(), ""));
+  await eventually(async () =>
+    assert.equal(await page.getByLabel("Code", { exact: true }).inputValue(), "OTLP_NO_SPANS"),
+  );
   await page.getByRole("link", { name: "Clear filters" }).first().click();
   await eventually(async () => assert.equal(await rows(page).count(), 3));
   await services(page).getByRole("link", { name: "shop", exact: true }).click();
@@ -106,7 +108,9 @@ test("filters live in the address, Back restores them, and what matches nothing 
   await page.waitForURL(/time=hour/);
   await page.reload();
   await eventually(async () => assert.equal(await rows(page).count(), 1));
-  assert.equal(await page.getByLabel("Service name", { exact: true }).inputValue(), "shop");
+  await eventually(async () =>
+    assert.equal(await page.getByLabel("Service name", { exact: true }).inputValue(), "shop"),
+  );
 });
 
 test("the time filter leaves out what is older, in the sums too", async () => {
@@ -137,7 +141,9 @@ test("a name that no agent has is given to one, after which its exports are acce
   await services(page).getByText("OTEL_SERVICE_NAME").waitFor();
   await page.getByRole("button", { name: `Give it to an agent: ${name}` }).click();
   const dialog = page.getByRole("dialog", { name: "Give the name to an agent" });
-  assert.equal(await dialog.getByRole("radio", { name: "Nameless" }).isChecked(), true);
+  await eventually(async () =>
+    assert.equal(await dialog.getByRole("radio", { name: "Nameless" }).isChecked(), true),
+  );
   await dialog.getByRole("radio", { name: /^Shop/ }).check();
   await dialog.getByText("It takes the place of").waitFor();
   await assertAccessible(page);

@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import { makeTest } from "../support/app.ts";
 import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
 import { countResults, countRuns, hourMs } from "../support/counts.ts";
+import { eventually } from "../support/eventually.ts";
 import { openInsights, outcomesOf, searchOf } from "../support/insights-page.ts";
 
 let browser: TestBrowser;
@@ -31,8 +32,10 @@ test("test cases stand the worst first, their names as text, each with its edito
   await page.goto(`${base}/insights?by=test`);
   const rows = page.getByRole("table").getByRole("row");
   await rows.nth(3).waitFor();
-  const names = await rows.getByRole("rowheader").allTextContents();
-  assert.deepEqual(names, [hostile, "Is fine", "Sees nothing"]);
+  const headers = rows.getByRole("rowheader");
+  await eventually(async () =>
+    assert.deepEqual(await headers.allTextContents(), [hostile, "Is fine", "Sees nothing"]),
+  );
   await rows.nth(1).getByText("25 %").waitFor();
   await rows.nth(1).getByText("of 4").waitFor();
   const failed = rows.nth(1).getByRole("link", { name: "3", exact: true });
@@ -40,7 +43,7 @@ test("test cases stand the worst first, their names as text, each with its edito
   assert.equal(leadsTo.pathname, `${base}/tests/${broken.id}/results`);
   assert.equal(leadsTo.searchParams.get("outcome"), "failed");
   await assertAccessible(page);
-  assert.notEqual(await page.title(), "hit");
+  await eventually(async () => assert.notEqual(await page.title(), "hit"));
 
   await rows
     .nth(1)
@@ -50,7 +53,7 @@ test("test cases stand the worst first, their names as text, each with its edito
   const chart = page.getByRole("region", { name: "Results by outcome" });
   await chart.getByRole("link", { name: /: 3 failed$/ }).waitFor();
   await assertAccessible(page);
-  assert.equal(await page.getByRole("region", { name: "Tokens" }).count(), 0);
+  await eventually(async () => assert.equal(await page.getByRole("region", { name: "Tokens" }).count(), 0));
   await chart.getByRole("link", { name: /: 3 failed$/ }).click();
   await page.waitForURL(`**${base}/tests/${broken.id}/results?*`);
   const [from, to] = [now - 5 * hourMs, now - 4 * hourMs].map(at => new Date(at).toISOString());
@@ -62,12 +65,13 @@ test("test cases stand the worst first, their names as text, each with its edito
   await page.goto(`${base}/insights?by=check`);
   // What the checks are is read beside their counts.
   await rows.nth(3).getByText("no longer in the test").waitFor();
-  const checks = await rows.getByRole("rowheader").allTextContents();
-  assert.deepEqual(checks, [
-    `Response time quick Answers at once${hostile}`,
-    "Response time quick Answers at onceIs fine",
-    "Check gone no longer in the testSees nothing",
-  ]);
+  await eventually(async () =>
+    assert.deepEqual(await headers.allTextContents(), [
+      `Response time quick Answers at once${hostile}`,
+      "Response time quick Answers at onceIs fine",
+      "Check gone no longer in the testSees nothing",
+    ]),
+  );
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
@@ -98,9 +102,11 @@ test("time range, interval and a custom range live in the address, and Back rest
   assert.equal(Date.parse(whole.get("receivedTo")!) - Date.parse(whole.get("receivedFrom")!), 24 * hourMs);
   await page.goBack();
   await page.waitForURL(`**${base}/insights?range=7d`);
-  assert.equal(
-    await page.getByRole("link", { name: "Hours", exact: true }).getAttribute("aria-current"),
-    "true",
+  await eventually(async () =>
+    assert.equal(
+      await page.getByRole("link", { name: "Hours", exact: true }).getAttribute("aria-current"),
+      "true",
+    ),
   );
 
   await page.getByRole("link", { name: "Custom", exact: true }).click();

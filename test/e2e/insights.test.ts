@@ -82,9 +82,11 @@ test("each part of a bar leads to its traces of that hour, and Back to the chart
     await page.goBack();
   }
   const unrouted = page.locator("dl").getByRole("link", { name: "4", exact: true });
-  assert.equal(
-    new URL((await unrouted.getAttribute("href"))!, browser.origin).searchParams.get("routing"),
-    "unavailable",
+  await eventually(async () =>
+    assert.equal(
+      new URL((await unrouted.getAttribute("href"))!, browser.origin).searchParams.get("routing"),
+      "unavailable",
+    ),
   );
   await page.getByText("75 %").first().waitFor();
   await page.getByText("9 of 12").waitFor();
@@ -142,12 +144,14 @@ test("a bar's number is that of the rows in Traces that it leads to", async () =
     await page.waitForURL("**/traces?*");
     const verdicts = page.getByRole("row").filter({ hasText: new RegExp(`${word}`, "i") });
     await eventually(async () => assert.equal(await verdicts.count(), count, word));
-    assert.equal(
-      await page
-        .getByRole("row")
-        .filter({ has: page.getByRole("link") })
-        .count(),
-      count,
+    await eventually(async () =>
+      assert.equal(
+        await page
+          .getByRole("row")
+          .filter({ has: page.getByRole("link") })
+          .count(),
+        count,
+      ),
     );
   }
 });
@@ -162,7 +166,7 @@ test("a chart is one stop for Tab; arrows go from bar to bar, and Enter opens th
   await page.goto(`${base}/insights`);
   const chart = outcomesOf(page);
   await chart.getByRole("link").first().waitFor();
-  assert.equal(await chart.locator("a[tabindex='0']").count(), 1);
+  await eventually(async () => assert.equal(await chart.locator("a[tabindex='0']").count(), 1));
   await chart.locator("a[tabindex='0']").focus();
   const focused = (text: string) =>
     becomesTrue(page, `document.activeElement.getAttribute("aria-label").endsWith("${text}")`);
@@ -211,10 +215,10 @@ test("the table and what is told on hover hold the charts' numbers; hours withou
   const tip = page.locator(".plot-tip");
   await tip.getByText("66.7 %").waitFor();
   await tip.hover();
-  assert.equal(await tip.isVisible(), true, "the pointer can go there");
+  await eventually(async () => assert.equal(await tip.isVisible(), true, "the pointer can go there"));
   await assertAccessible(page);
   const rate = page.getByRole("region", { name: "Pass rate" }).locator("circle");
-  assert.equal(await rate.count(), 2, "nor has one without a rate a point");
+  await eventually(async () => assert.equal(await rate.count(), 2, "nor has one without a rate a point"));
   await page.getByRole("link", { name: "Table", exact: true }).click();
   await page.waitForURL(`**${base}/insights?form=table`);
   const rows = page.getByRole("table").getByRole("row");

@@ -11,6 +11,7 @@ import {
   startTestBrowser,
   type TestBrowser,
 } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import { type JudgeServer, obliging, only, refusal, startJudgeServer } from "../support/judge-server.ts";
 
 const apiKey = "sk-never-to-be-shown-abcd";
@@ -74,11 +75,13 @@ for (const [provider, protocol, address] of [
     await facts.getByText("Ends in abcd").waitFor();
     await facts.getByText("small-judge").waitFor();
     await facts.getByText("JSON schema").waitFor();
-    assert.equal(await page.getByLabel(/^API key/).inputValue(), "");
-    assert.equal(await page.getByRole("radio", { name: provider }).isChecked(), true);
+    await eventually(async () => assert.equal(await page.getByLabel(/^API key/).inputValue(), ""));
+    await eventually(async () =>
+      assert.equal(await page.getByRole("radio", { name: provider }).isChecked(), true),
+    );
     await page.reload();
     await facts.getByText("Ends in abcd").waitFor();
-    assert.equal(await page.getByLabel(/^Address/).inputValue(), address());
+    await eventually(async () => assert.equal(await page.getByLabel(/^Address/).inputValue(), address()));
     assert.equal((await page.content()).includes(apiKey), false);
     assert.deepEqual(complaints, []);
   });
@@ -91,12 +94,14 @@ test("which ways of asking work is shown, and stays known", async () => {
   await press(page, "Test connection");
   const tried = page.getByRole("list", { name: "Ways of asking that were tried" });
   await tried.waitFor();
-  assert.deepEqual(await tried.getByRole("listitem").allTextContents(), [
-    "JSON schema: The server does not take this.",
-    "Tool call: The server does not take this.",
-    "JSON object: The server does not take this.",
-    "Plain JSON: works.",
-  ]);
+  await eventually(async () =>
+    assert.deepEqual(await tried.getByRole("listitem").allTextContents(), [
+      "JSON schema: The server does not take this.",
+      "Tool call: The server does not take this.",
+      "JSON object: The server does not take this.",
+      "Plain JSON: works.",
+    ]),
+  );
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 800 });
   await assertReflows(page);
@@ -116,7 +121,9 @@ test("what is missing is told at its field, before anything is sent and after", 
   await page.getByText("Not an address: write it like https://api.example.com/v1.").waitFor();
   await assertAccessible(page);
   await press(page, "Ollama");
-  assert.equal(await page.getByLabel(/^Address/).inputValue(), "http://127.0.0.1:11434/v1");
+  await eventually(async () =>
+    assert.equal(await page.getByLabel(/^Address/).inputValue(), "http://127.0.0.1:11434/v1"),
+  );
 });
 
 test("a refused key pauses the judge and says so, until another one is saved", async () => {
@@ -134,7 +141,7 @@ test("a refused key pauses the judge and says so, until another one is saved", a
   await page.getByLabel(/^API key/).fill("sk-another-good-key-wxyz");
   await press(page, "Save");
   await inForce(page).getByText("Ends in wxyz").waitFor();
-  assert.equal(await page.getByText("Paused.").count(), 0);
+  await eventually(async () => assert.equal(await page.getByText("Paused.").count(), 0));
 });
 
 test("a test that succeeds lifts the pause", async () => {
@@ -187,12 +194,16 @@ test("prices are added, refused at their field, saved and discarded", async () =
   await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Prices" }).click();
   await page.getByRole("heading", { name: "None of its own" }).waitFor();
   await press(page, "Add a price");
-  assert.equal(await page.getByLabel("Model, price 1").inputValue(), "small-judge");
+  await eventually(async () =>
+    assert.equal(await page.getByLabel("Model, price 1").inputValue(), "small-judge"),
+  );
   await becomesFocused(page.getByLabel("Model, price 1"));
   await page.getByLabel("In, $, price 1").fill("0.25");
   await press(page, "Save");
   await page.getByText("Nothing was saved: correct what is marked.").waitFor();
-  assert.equal(await page.getByLabel("Out, $, price 1").getAttribute("aria-invalid"), "true");
+  await eventually(async () =>
+    assert.equal(await page.getByLabel("Out, $, price 1").getAttribute("aria-invalid"), "true"),
+  );
   await becomesFocused(page.getByLabel("Out, $, price 1"));
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 800 });
@@ -205,8 +216,8 @@ test("prices are added, refused at their field, saved and discarded", async () =
   await press(page, "Discard changes");
   await page.reload();
   await page.getByLabel("Out, $, price 1").waitFor();
-  assert.equal(await page.getByLabel("Out, $, price 1").inputValue(), "1.5");
-  assert.equal(await page.getByLabel(/^Model, price/).count(), 1);
+  await eventually(async () => assert.equal(await page.getByLabel("Out, $, price 1").inputValue(), "1.5"));
+  await eventually(async () => assert.equal(await page.getByLabel(/^Model, price/).count(), 1));
   await page.getByRole("button", { name: "Remove price 1" }).click();
   await becomesFocused(page.getByRole("button", { name: "Add a price" }));
   await press(page, "Save");
@@ -231,7 +242,7 @@ test("the environment's judge is shown as inherited, tried, and replaced by one 
     const { page } = await inherited.openAs(owner, { path: `/projects/${owner.projectId}/settings/judge` });
     await inForce(page).getByText("From the service’s environment").waitFor();
     await inForce(page).getByText("house-judge").waitFor();
-    assert.equal(await page.getByLabel(/^Model/).count(), 0);
+    await eventually(async () => assert.equal(await page.getByLabel(/^Model/).count(), 0));
     await press(page, "Test connection");
     await page.getByText("It answered as expected.").waitFor();
     await inForce(page).getByText("JSON schema", { exact: true }).first().waitFor();

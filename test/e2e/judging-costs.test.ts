@@ -5,6 +5,7 @@ import type { Page } from "playwright-core";
 import type { Agent } from "../../src/model/agent.ts";
 import { makeAgent, makeTest, type Owner } from "../support/app.ts";
 import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import { storeTrace } from "../support/stored-traces.ts";
 
 let browser: TestBrowser;
@@ -82,13 +83,13 @@ test("tokens without a price are told, and that a budget in money does not hold 
   await judging(page).getByText("5,000 of today’s tokens are of a model whose price is not known").waitFor();
   await judging(page).getByText("nor in the budget").waitFor();
   await judging(page).getByText("Price not known").waitFor();
-  assert.equal(await judging(page).getByText("$0.00").count(), 0);
+  await eventually(async () => assert.equal(await judging(page).getByText("$0.00").count(), 0));
   await judging(page).getByRole("link", { name: "Add its price" }).click();
   await page.getByRole("heading", { level: 2, name: "This project’s prices" }).waitFor();
   await page.goto(`${base}/judging`);
   await page.getByText("5,000 tokens are of models whose price is not known").waitFor();
-  assert.equal(await page.getByText("Price not known").count(), 2);
-  assert.equal(await page.getByText("$0.00").count(), 0);
+  await eventually(async () => assert.equal(await page.getByText("Price not known").count(), 2));
+  await eventually(async () => assert.equal(await page.getByText("$0.00").count(), 0));
 });
 
 test("without a judge that is said once and calmly, and the way to one is there", async () => {
@@ -105,7 +106,7 @@ test("without a judge that is said once and calmly, and the way to one is there"
   const said = page.getByText("No judge: tests that run when relevant are not judged.");
   await said.waitFor();
   await page.getByTitle("No conditional test was evaluated: the project has no judge.").waitFor();
-  assert.equal(await said.count(), 1);
+  await eventually(async () => assert.equal(await said.count(), 1));
   await assertAccessible(page);
   await page.goto(`${base}/start`);
   await said.waitFor();
@@ -117,7 +118,7 @@ test("without a judge that is said once and calmly, and the way to one is there"
     .expect(200);
   await page.goto(`${base}/traces`);
   await page.getByTitle("No conditional test was evaluated.", { exact: true }).waitFor();
-  assert.equal(await said.count(), 0);
+  await eventually(async () => assert.equal(await said.count(), 0));
   assert.deepEqual(complaints, []);
 });
 
@@ -127,7 +128,7 @@ test("an agent none of whose tests needs a judge is not told that there is none"
   await storeTrace(browser.service.db, agent.id, { name: "a plain one" });
   await page.goto(`${base}/traces`);
   await page.getByText("a plain one").waitFor();
-  assert.equal(await page.getByText("No judge:").count(), 0);
+  await eventually(async () => assert.equal(await page.getByText("No judge:").count(), 0));
 });
 
 test("what judging took is shown by day and by test case, in tokens and, where prices are known, in money", async () => {
@@ -144,16 +145,18 @@ test("what judging took is shown by day and by test case, in tokens and, where p
   await page.getByText("3,000 in, 0 out").waitFor();
   await page.getByText("2,000 tokens are of models whose price is not known").waitFor();
   const days = page.getByRole("table", { name: "Judging by day" });
-  assert.equal(await days.getByRole("row").count(), 3);
+  await eventually(async () => assert.equal(await days.getByRole("row").count(), 3));
   await days.getByRole("row").nth(1).getByText("$0.50").waitFor();
   await days.getByRole("row").nth(2).getByText("Price not known").waitFor();
   const tests = page.getByRole("table", { name: "Judging by test case" });
   const row = tests.getByRole("row").filter({ hasText: "Refunds are explained" });
-  assert.deepEqual(await row.getByRole("cell").allTextContents(), ["1,000", "0", "$0.25"]);
+  await eventually(async () =>
+    assert.deepEqual(await row.getByRole("cell").allTextContents(), ["1,000", "0", "$0.25"]),
+  );
   await page.getByRole("link", { name: "Last 7 days" }).click();
   await page.getByText("1,000 in, 0 out").waitFor();
-  assert.match(page.url(), /days=7/);
-  assert.equal(await days.getByRole("row").count(), 2);
+  await eventually(() => assert.match(page.url(), /days=7/));
+  await eventually(async () => assert.equal(await days.getByRole("row").count(), 2));
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 800 });
   await assertReflows(page);

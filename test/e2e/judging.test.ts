@@ -102,12 +102,12 @@ test("each criterion has its verdict, passage and reason, and its passage is mar
   const { page, region, complaints } = await openJudged(judgedRun({ score: 0.72, criteria }));
   await expandAll(region);
   const items = region.getByRole("list", { name: "Criteria" }).getByRole("listitem");
-  assert.equal(await items.count(), 5);
+  await eventually(async () => assert.equal(await items.count(), 5));
   const words = ["Met", "Mostly met", "Partly met", "Not met", "Cannot tell"];
   for (const [at, { criterion, reason, evidence }] of criteria.entries()) {
     await shows(items.nth(at), words[at]!, criterion, reason, ...(evidence ? [evidence] : []));
   }
-  assert.equal(await items.nth(3).getByRole("button").count(), 0);
+  await eventually(async () => assert.equal(await items.nth(3).getByRole("button").count(), 0));
   await items
     .nth(0)
     .getByRole("button", { name: /^Show in the reply/, pressed: false })
@@ -124,7 +124,7 @@ test("each criterion has its verdict, passage and reason, and its passage is mar
     .getByRole("button", { name: /^Show in the reply/ })
     .click();
   await eventually(async () => assert.equal(await marked.textContent(), "Your refund of"));
-  assert.doesNotMatch(page.url(), /refund/i);
+  await eventually(() => assert.doesNotMatch(page.url(), /refund/i));
   await page.reload();
   await eventually(async () => assert.equal(await marked.textContent(), "Your refund of"));
   await assertAccessible(page);
@@ -197,7 +197,9 @@ test("votes that differ are told with their scores, and who judged, by which pro
   await expandAll(region);
   await shows(region, "0.55 of 1, threshold 0.7", /^1 of 3 votes reach it: a close call/, /version 4/);
   const scores = region.getByRole("list", { name: "Scores of the votes" }).getByRole("listitem");
-  assert.deepEqual(await scores.allTextContents(), ["0.55, below it", "0.75, reaches it", "undecided"]);
+  await eventually(async () =>
+    assert.deepEqual(await scores.allTextContents(), ["0.55, below it", "0.75, reaches it", "undecided"]),
+  );
   await shows(
     region,
     "judge-small",
@@ -213,7 +215,9 @@ test("votes that differ are told with their scores, and who judged, by which pro
     /It changed no verdict/,
   );
   // Of the one that needed no further vote.
-  assert.equal(await region.getByRole("list", { name: "Scores of the votes" }).count(), 1);
+  await eventually(async () =>
+    assert.equal(await region.getByRole("list", { name: "Scores of the votes" }).count(), 1),
+  );
   await assertAccessible(page);
 });
 
@@ -277,7 +281,9 @@ test("a check that was not sampled, or met the budget's end, leads to the settin
   await expandAll(region);
   const settings = `/projects/${agent.projectId}/agents/${agent.id}/settings`;
   for (const name of ["Go to the agent’s sampling rate", "Go to the agent’s daily budget"]) {
-    assert.equal(await region.getByRole("link", { name }).getAttribute("href"), settings);
+    await eventually(async () =>
+      assert.equal(await region.getByRole("link", { name }).getAttribute("href"), settings),
+    );
   }
   await shows(region, /10 % of this agent's conversations/, /daily budget of \$2\.00/, /One\.\s+Two\./);
   await shows(page, "The budget was used up.");
@@ -316,8 +322,10 @@ test("what waits for the judge says when it is asked again; checks that need non
   await expandAll(region);
   await shows(region, "The HTTP status is 200.", /The judge is asked again by itself/);
   // Not said to be skipped, nor the test to have passed.
-  assert.equal(await region.getByText("Skipped", { exact: true }).count(), 0);
-  assert.equal(await region.locator(".test-head").getByText("Passed").count(), 0);
+  await eventually(async () => assert.equal(await region.getByText("Skipped", { exact: true }).count(), 0));
+  await eventually(async () =>
+    assert.equal(await region.locator(".test-head").getByText("Passed").count(), 0),
+  );
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(page);

@@ -122,7 +122,9 @@ test("by keyboard alone one signs in, finds out why a trace failed, and makes, t
     const { body } = await owner.client.get(`/api/agents/${agent.id}/tests`).expect(200);
     return Object.fromEntries((body.items as TestCase[]).map(({ name, status }) => [name, status]));
   };
-  assert.deepEqual(await stored(), { "Ends well": "active", "Status as it was": "disabled" });
+  await eventually(async () =>
+    assert.deepEqual(await stored(), { "Ends well": "active", "Status as it was": "disabled" }),
+  );
   await tabTo(page, /^Test cases$/, 200);
   await press(page, "Enter");
   await arrives(page, "Test cases");

@@ -11,6 +11,7 @@ import {
   startTestBrowser,
   type TestBrowser,
 } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 
 let browser: TestBrowser;
 before(async () => {
@@ -49,7 +50,7 @@ test("a key is made and revoked by keyboard alone, and the focus comes back each
   await made.waitFor();
   await keyboard.press("Escape");
   await assertAccessible(page);
-  assert.equal(await made.isVisible(), true, "only its button closes it");
+  await eventually(async () => assert.equal(await made.isVisible(), true, "only its button closes it"));
   const text = await page.getByLabel("The key").inputValue();
   assert.match(text, /^svc_[A-Za-z0-9]{40}$/);
   await made.getByRole("button", { name: "I’ve stored it" }).focus();
@@ -94,14 +95,15 @@ test("the key and its environment are copied whole", async () => {
   const text = await page.getByLabel("The key").inputValue();
   await page.getByRole("button", { name: "Copy", exact: true }).click();
   await page.getByRole("button", { name: "Copied" }).waitFor();
-  assert.equal(await page.evaluate("navigator.clipboard.readText()"), text);
+  await eventually(async () => assert.equal(await page.evaluate("navigator.clipboard.readText()"), text));
   await page.getByRole("button", { name: "Copy as environment" }).click();
   await becomesTrue(page, "navigator.clipboard.readText().then(text => text.includes('OTEL_'))");
-  const environment = await page.evaluate("navigator.clipboard.readText()");
-  assert.equal(
-    environment,
-    `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${browser.origin}/public/traces\n` +
-      `OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf\nOTEL_EXPORTER_OTLP_HEADERS=x-api-key=${text}\n`,
+  await eventually(async () =>
+    assert.equal(
+      await page.evaluate("navigator.clipboard.readText()"),
+      `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${browser.origin}/public/traces\n` +
+        `OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf\nOTEL_EXPORTER_OTLP_HEADERS=x-api-key=${text}\n`,
+    ),
   );
 });
 
@@ -111,7 +113,7 @@ test("a key can be made for chosen agents and until a date, and never-expiring w
   await page.reload();
   await page.getByRole("button", { name: "New key" }).click();
   const dialog = page.getByRole("dialog");
-  assert.equal(await dialog.getByLabel("Expires").inputValue(), "90");
+  await eventually(async () => assert.equal(await dialog.getByLabel("Expires").inputValue(), "90"));
   await dialog.getByLabel("Name", { exact: true }).fill("refunds only");
   await dialog.getByLabel("Chosen agents").check();
   await dialog.getByLabel("Expires").selectOption("Never");
@@ -166,7 +168,7 @@ test("a key's last use leads to what became of its requests; a key of unknown ma
   const row = page.getByRole("row").filter({ hasText: "used" });
   const link = row.getByRole("link", { name: /requests with used/ });
   await link.waitFor();
-  assert.equal(await row.getByText(/^ by /).count(), 0);
+  await eventually(async () => assert.equal(await row.getByText(/^ by /).count(), 0));
   await assertAccessible(page);
   await link.click();
   await page.waitForURL(`**/projects/${owner.projectId}/ingestion?keyId=${id}`);

@@ -96,7 +96,7 @@ test("the list tells how many traces an outage left unjudged, finds them, and sh
   await page.getByRole("link", { name: "Show them" }).click();
   await page.getByRole("list", { name: "Filters in force" }).getByText("Skipped by an outage").waitFor();
   await page.getByText("Judged well").waitFor({ state: "detached" });
-  assert.equal(new URL(page.url()).searchParams.get("outage"), "true");
+  await eventually(() => assert.equal(new URL(page.url()).searchParams.get("outage"), "true"));
   await eventually(async () => assert.equal(await page.getByRole("row").count(), 3));
   await page.getByRole("button", { name: "Judge again" }).click();
   await page.getByRole("region", { name: "News" }).getByText("2 traces are judged again.").waitFor();
@@ -119,7 +119,7 @@ test("the filter is chosen like any other, and leads there by its address", asyn
   await page.getByText("Judged well").waitFor({ state: "detached" });
   await page.reload();
   await page.getByText("Second question").waitFor();
-  assert.equal(await page.getByText("Judged well").count(), 0);
+  await eventually(async () => assert.equal(await page.getByText("Judged well").count(), 0));
 });
 
 test("an agent without an outage has nothing above its list", async () => {
@@ -131,7 +131,7 @@ test("an agent without an outage has nothing above its list", async () => {
   await page.goto(`/projects/${owner.projectId}/agents/${agent.id}/traces`);
   await read;
   await page.getByText("Judged well").waitFor();
-  assert.equal(await page.getByText(/An outage of the judge left/).count(), 0);
+  await eventually(async () => assert.equal(await page.getByText(/An outage of the judge left/).count(), 0));
 });
 
 test("among a test's results, what an outage left unjudged can be judged again", async () => {
@@ -156,7 +156,9 @@ test("while the judge is paused, nothing offers to judge again: it is said why, 
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(page);
-  assert.equal(await page.getByRole("button", { name: "Judge again" }).count(), 0);
+  await eventually(async () =>
+    assert.equal(await page.getByRole("button", { name: "Judge again" }).count(), 0),
+  );
   await page.getByRole("link", { name: "Open the paused judge" }).click();
   await page.waitForURL("**/settings/judge");
   server.script = obliging();

@@ -15,6 +15,7 @@ import {
   startTestBrowser,
   type TestBrowser,
 } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import { send } from "../support/send.ts";
 import { chooseAction, openTests, type TestsPage } from "../support/tests-page.ts";
 
@@ -104,7 +105,7 @@ test("all Active test cases are run at a press, and each run leads to its turns,
   await page.getByRole("button", { name: "Run all active" }).click();
   await heading(page, "Run of 3 test cases").waitFor();
   await page.getByText("1 passed, 1 failed, 1 missing instrumentation", { exact: true }).waitFor();
-  assert.equal(await bar(page).getAttribute("aria-valuenow"), "3");
+  await eventually(async () => assert.equal(await bar(page).getAttribute("aria-valuenow"), "3"));
   await shoot(page, "launch");
   await assertAccessible(page);
   const row = page.getByRole("row").filter({ hasText: "Names the day" });
@@ -139,10 +140,14 @@ test("in the user's own colours the page one is on, and how far its runs are, ca
   await page.emulateMedia({ forcedColors: "active" });
   const style = (selector: string, name: string) =>
     page.evaluate(`getComputedStyle(document.querySelector("${selector}")).getPropertyValue("${name}")`);
-  assert.equal(await style(".agent-tabs [aria-current=page]", "outline-style"), "solid");
-  assert.equal(await style(".agent-tabs a:not([aria-current])", "outline-style"), "none");
+  await eventually(async () =>
+    assert.equal(await style(".agent-tabs [aria-current=page]", "outline-style"), "solid"),
+  );
+  await eventually(async () =>
+    assert.equal(await style(".agent-tabs a:not([aria-current])", "outline-style"), "none"),
+  );
   const fill = await style(".runs-bar > [data-kind=passed]", "background-color");
-  assert.notEqual(fill, await style(".runs-bar", "background-color"));
+  await eventually(async () => assert.notEqual(fill, await style(".runs-bar", "background-color")));
 });
 
 test("a trace that the agent sends itself is the turn's, a test run and no live traffic", async () => {
@@ -164,8 +169,8 @@ test("a trace that the agent sends itself is the turn's, a test run and no live 
   await page.getByRole("link", { name: "Finds the parcel" }).click();
   await page.getByText("Sent by the agent.").waitFor();
   const listed = (kind: string) => owner.client.get(`/api/agents/${agentId}/traces?kind=${kind}`).expect(200);
-  assert.equal((await listed("test_run")).body.items.length, 1);
-  assert.equal((await listed("live")).body.items.length, 0);
+  await eventually(async () => assert.equal((await listed("test_run")).body.items.length, 1));
+  await eventually(async () => assert.equal((await listed("live")).body.items.length, 0));
 });
 
 test("several turns are shown one by one, a check names its turn, and a turn that fails ends the run", async () => {
@@ -276,9 +281,11 @@ test("what is to be done before anything can be run is said where it would be ru
   await makeTest(owner, agentId, single("Finds the parcel", { status: "disabled" }));
   await page.goto(path.replace(/tests$/, "traces?kind=test_run"));
   await page.getByRole("heading", { level: 2, name: "No test run yet" }).waitFor();
-  assert.equal(
-    await page.getByRole("navigation", { name: "Kind of traces" }).locator("[aria-current]").count(),
-    1,
+  await eventually(async () =>
+    assert.equal(
+      await page.getByRole("navigation", { name: "Kind of traces" }).locator("[aria-current]").count(),
+      1,
+    ),
   );
   await page.getByRole("link", { name: "Go to the runs" }).click();
   await page.getByRole("link", { name: "Set up the connection" }).click();
@@ -308,7 +315,7 @@ test("a test run leads from its trace to its run, and from the test's results to
   const evaluation = page.getByRole("region", { name: "Tests and checks" });
   await evaluation.getByText("Manual run", { exact: false }).waitFor();
   // Another test is none of this run's business.
-  assert.equal(await evaluation.getByText("did not run").count(), 0);
+  await eventually(async () => assert.equal(await evaluation.getByText("did not run").count(), 0));
   await assertAccessible(page);
   await page.getByRole("link", { name: "Open its run" }).click();
   await heading(page, "Finds the parcel").waitFor();
@@ -316,8 +323,8 @@ test("a test run leads from its trace to its run, and from the test's results to
   await page.goto(`${path}/${made[0]!.id}/results?kind=manual`);
   const runs = page.getByRole("rowheader").getByRole("link");
   await runs.first().waitFor();
-  assert.equal(await runs.count(), 1);
-  assert.equal(await runs.getAttribute("href"), run);
+  await eventually(async () => assert.equal(await runs.count(), 1));
+  await eventually(async () => assert.equal(await runs.getAttribute("href"), run));
   const listed = await owner.client.get(`/api/agents/${agentId}/traces?kind=test_run`).expect(200);
   assert.equal(listed.body.items[0].run.launchId, run.split("/").at(-2));
   await assertAccessible(page);
@@ -338,7 +345,7 @@ test("a test that judged no conversation yet shows the verdict of its last manua
   await assertAccessible(page);
   await page.goto(`${path}?last=failed&sort=last`);
   await row.waitFor();
-  assert.equal(await page.getByRole("rowheader").count(), 1);
+  await eventually(async () => assert.equal(await page.getByRole("rowheader").count(), 1));
   await row.getByRole("link", { name: "Failed" }).click();
   await page.waitForURL(`**/${made[0]!.id}/results?kind=manual`);
   await page.getByRole("rowheader").getByRole("link").first().waitFor();
@@ -385,8 +392,12 @@ test("what was deleted since is told, and the rest of a run and a launch stays",
   await assertAccessible(page);
   await page.goto(`${address}/${runOf("Asleep").id}`);
   await page.getByText("The test case was deleted since", { exact: false }).waitFor();
-  assert.equal(await page.getByRole("button", { name: "Run again" }).count(), 0);
-  assert.equal(await page.getByRole("link", { name: "Edit test case" }).count(), 0);
+  await eventually(async () =>
+    assert.equal(await page.getByRole("button", { name: "Run again" }).count(), 0),
+  );
+  await eventually(async () =>
+    assert.equal(await page.getByRole("link", { name: "Edit test case" }).count(), 0),
+  );
   await page.goto(address);
   await page.getByText("1 run of it was deleted, with the trace.").waitFor();
   await page.getByRole("row").filter({ hasText: "Asleep" }).getByText("The test case is deleted.").waitFor();
@@ -433,7 +444,7 @@ test("by keyboard one goes through launches and runs, and whoever listens is tol
   await held.arrived;
   await page.getByText("8 to come").waitFor();
   const news = page.getByRole("region", { name: "Progress" }).getByRole("status");
-  assert.equal(await news.textContent(), "");
+  await eventually(async () => assert.equal(await news.textContent(), ""));
   await page.evaluate(`(() => {
     const [news] = [...document.querySelectorAll("main [role=status]")].filter(one => one.closest("[aria-label=Progress]"));
     window.said = [];

@@ -11,6 +11,7 @@ import {
   type TestBrowser,
   type Window,
 } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import { refusal, startJudgeServer } from "../support/judge-server.ts";
 
 let browser: TestBrowser;
@@ -35,7 +36,7 @@ test("the palette goes where a few letters say, by keyboard alone", async () => 
   await page.keyboard.type("settings sess");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 2, name: "Sessions" }).waitFor();
-  assert.equal(await page.title(), "Sessions · Settings · Onlooker");
+  await eventually(async () => assert.equal(await page.title(), "Sessions · Settings · Onlooker"));
   await page.keyboard.press("Control+k");
   await page.keyboard.type("no such thing");
   await page.getByText("Nothing by that name.").waitFor();
@@ -74,7 +75,9 @@ test("? lists the shortcuts, g k opens the keys, and single keys can be switched
   await page.keyboard.press("?");
   await page.keyboard.press("Control+k");
   await page.getByRole("dialog", { name: "Go to…" }).waitFor();
-  assert.equal(await page.getByRole("dialog", { name: "Keyboard shortcuts" }).count(), 0);
+  await eventually(async () =>
+    assert.equal(await page.getByRole("dialog", { name: "Keyboard shortcuts" }).count(), 0),
+  );
 });
 
 test("the theme is chosen, kept, and there before the first paint", async () => {
@@ -126,7 +129,9 @@ test("without a judge the settings say what that means and what to set", async (
   await page.getByText("No judge is configured.").waitFor();
   const variables = await page.getByLabel("Environment variables of the judge").inputValue();
   assert.match(variables, /^SVC_JUDGE_URL=.*\nSVC_JUDGE_MODEL=.*\nSVC_JUDGE_API_KEY=/);
-  assert.equal(await page.getByRole("button", { name: "Test connection" }).count(), 0);
+  await eventually(async () =>
+    assert.equal(await page.getByRole("button", { name: "Test connection" }).count(), 0),
+  );
   await page.getByRole("link", { name: "Retention" }).click();
   await page.getByRole("heading", { level: 2, name: "Retention" }).waitFor();
   const log = page.getByRole("listitem").filter({ hasText: "Ingestion log" }).filter({ hasText: "7 days" });

@@ -105,11 +105,11 @@ test("a deep link survives signing in, and a link to another site does not", asy
   await page.getByLabel("Password", { exact: true }).fill(owner.password);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
-  assert.equal(page.url(), browser.origin + deep);
+  await eventually(() => assert.equal(page.url(), browser.origin + deep));
   for (const next of ["//evil.example/", "https://evil.example/", "/\\evil.example/"]) {
     await page.goto(`/sign-in?next=${encodeURIComponent(next)}`);
     await page.getByRole("heading", { level: 1, name: "Agents" }).waitFor();
-    assert.equal(new URL(page.url()).origin, browser.origin);
+    await eventually(() => assert.equal(new URL(page.url()).origin, browser.origin));
   }
 });
 
@@ -122,7 +122,7 @@ test("a session that ends elsewhere leads to signing in, and back to where one w
   // The page may find out by itself before this, with one of its own requests: it comes to the same.
   await page.reload();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
-  assert.match(new URL(page.url()).searchParams.get("next")!, /^\/projects\//);
+  await eventually(() => assert.match(new URL(page.url()).searchParams.get("next")!, /^\/projects\//));
 });
 
 test("a wrong password and a taken address are told where they were typed", async () => {
@@ -130,7 +130,9 @@ test("a wrong password and a taken address are told where they were typed", asyn
   const { page } = await browser.open();
   await page.goto("/sign-in");
   await page.getByRole("button", { name: "Sign in" }).click();
-  assert.equal(await page.getByLabel("Email").getAttribute("aria-invalid"), "true");
+  await eventually(async () =>
+    assert.equal(await page.getByLabel("Email").getAttribute("aria-invalid"), "true"),
+  );
   await page.getByLabel("Email").fill(owner.email);
   await page.getByLabel("Password", { exact: true }).fill("wrong one");
   await page.getByRole("button", { name: "Sign in" }).click();
@@ -141,7 +143,9 @@ test("a wrong password and a taken address are told where they were typed", asyn
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Make account" }).click();
   await page.getByText("An account with this email exists already.").waitFor();
-  assert.equal(await page.getByLabel("Email").getAttribute("aria-invalid"), "true");
+  await eventually(async () =>
+    assert.equal(await page.getByLabel("Email").getAttribute("aria-invalid"), "true"),
+  );
   await assertAccessible(page);
 });
 

@@ -12,6 +12,7 @@ import {
   startTestBrowser,
   type TestBrowser,
 } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import { conversation, hostile, longReply, say, storeSpans, timed } from "./span-data.ts";
 
 let browser: TestBrowser;
@@ -49,18 +50,20 @@ const searchOf = () => Object.fromEntries(new URL(page.url()).searchParams);
 test("a conversation shows each message once, calls with arguments, result, duration and failure", async () => {
   await open(told, { view: "conversation" });
   await turns().first().waitFor();
-  const labels = await turns().evaluateAll(all => all.map(one => one.getAttribute("aria-label")));
-  assert.deepEqual(labels, [
-    "System",
-    "User",
-    "Assistant",
-    "Tool call search_products",
-    "User",
-    "Assistant",
-    "Tool call get_stock",
-    "User",
-    "Assistant",
-  ]);
+  const labels = () => turns().evaluateAll(all => all.map(one => one.getAttribute("aria-label")));
+  await eventually(async () =>
+    assert.deepEqual(await labels(), [
+      "System",
+      "User",
+      "Assistant",
+      "Tool call search_products",
+      "User",
+      "Assistant",
+      "Tool call get_stock",
+      "User",
+      "Assistant",
+    ]),
+  );
   const call = page.getByRole("article", { name: "Tool call search_products" });
   await call.getByText("490 ms").waitFor();
   await call.getByRole("tree", { name: "Arguments of search_products" }).getByText('"tent"').waitFor();
@@ -71,7 +74,7 @@ test("a conversation shows each message once, calls with arguments, result, dura
   await page.getByText("Sub-agent reviews").waitFor();
   await page.getByText("image/png, 2,000 characters of data, not loaded").waitFor();
   const reasoning = page.getByText("A dog is large");
-  assert.equal(await reasoning.isVisible(), false);
+  await eventually(async () => assert.equal(await reasoning.isVisible(), false));
   await page.getByText("Reasoning, 34 characters").click();
   await reasoning.waitFor();
   await assertAccessible(page);
@@ -82,8 +85,8 @@ test("a long message is cut, read whole when asked, and copied whole even when i
   const last = turns().last();
   await last.getByRole("button", { name: "Copy message of Assistant" }).click();
   await page.getByText("Copied the message.").waitFor();
-  assert.equal(await clipboard(), longReply);
-  assert.ok((await last.innerText()).length < 5_000);
+  await eventually(async () => assert.equal(await clipboard(), longReply));
+  await eventually(async () => assert.ok((await last.innerText()).length < 5_000));
   await last.getByRole("button", { name: "Show all (19,600 characters)" }).click();
   await becomesTrue(page, "[...document.querySelectorAll('article')].at(-1).innerText.length > 19000");
 });
@@ -98,7 +101,7 @@ test("a message leads to the attribute it stood in, which is outlined, in view a
   assert.equal(searchOf()["span"], "compose");
   assert.equal(searchOf()["attribute"], "gen_ai.output.messages");
   const name = attributeButton("gen_ai.output.messages");
-  assert.equal(await name.getAttribute("aria-pressed"), "true");
+  await eventually(async () => assert.equal(await name.getAttribute("aria-pressed"), "true"));
   await becomesTrue(
     page,
     "document.querySelector('[aria-pressed=true].span-attribute-name').getBoundingClientRect().top < innerHeight",
@@ -133,25 +136,27 @@ test("a very long conversation shows its beginning and its end, and the rest whe
   await open(await storeSpans(browser.service, spans), { view: "conversation" });
   await page.getByText("message 0.").waitFor();
   await page.getByText("message 119.").waitFor();
-  assert.equal(await turns().count(), 50);
+  await eventually(async () => assert.equal(await turns().count(), 50));
   await page.getByRole("button", { name: "Show 50 of 70 messages in between" }).click();
   await page.getByText("message 60.").waitFor();
   await page.getByRole("button", { name: "Show 20 of 20 messages in between" }).click();
   await page.getByText("message 80.").waitFor();
-  assert.equal(await turns().count(), 120);
+  await eventually(async () => assert.equal(await turns().count(), 120));
 });
 
 test("an attribute is chosen by keyboard, and the address keeps it", async () => {
   await openSpan(told, "plan", "Plan the answer");
   const button = attributeButton("gen_ai.request.model");
-  assert.equal(await button.getAttribute("aria-pressed"), "false");
+  await eventually(async () => assert.equal(await button.getAttribute("aria-pressed"), "false"));
   await button.focus();
   await page.keyboard.press("Enter");
   await page.waitForURL(/attribute=gen_ai\.request\.model/);
   await becomesTrue(page, "document.activeElement.getAttribute('aria-pressed') === 'true'");
   await page.reload();
   await attributeButton("gen_ai.request.model").waitFor();
-  assert.equal(await attributeButton("gen_ai.request.model").getAttribute("aria-pressed"), "true");
+  await eventually(async () =>
+    assert.equal(await attributeButton("gen_ai.request.model").getAttribute("aria-pressed"), "true"),
+  );
 });
 
 test("an attribute that was looked for and is not there is named as such", async () => {
@@ -178,7 +183,7 @@ test("attributes are searched by name and value", async () => {
   await page.getByLabel("Search attributes").fill("mistral");
   await page.getByText("1 of 10").waitFor();
   await attributeButton("gen_ai.request.model").waitFor();
-  assert.equal(await attributeButton("app.flags").count(), 0);
+  await eventually(async () => assert.equal(await attributeButton("app.flags").count(), 0));
   await page.getByLabel("Search attributes").fill("flags");
   await attributeButton("app.flags").waitFor();
 });
@@ -189,10 +194,10 @@ test("integers keep every digit, in the tree, in its find, and when copied", asy
   await item.getByRole("treeitem").filter({ hasText: "9007199254740993" }).click();
   await item.getByRole("button", { name: "Copy value" }).click();
   await page.getByText("Copied the value.").waitFor();
-  assert.equal(await clipboard(), "9007199254740993");
+  await eventually(async () => assert.equal(await clipboard(), "9007199254740993"));
   await item.getByRole("button", { name: "Copy path" }).click();
   await page.getByText("Copied the path.").waitFor();
-  assert.equal(await clipboard(), "llm.raw.id");
+  await eventually(async () => assert.equal(await clipboard(), "llm.raw.id"));
   await item.getByRole("button", { name: "Show as text" }).click();
   await item.getByText('{"id":9007199254740993').waitFor();
 });
@@ -214,7 +219,7 @@ test("a tree folds by keyboard and finds what is folded away", async () => {
   await page.getByLabel("Find in value").fill("item 499");
   await page.getByText("1 found").waitFor();
   await tree.getByText('"item 499"').waitFor();
-  assert.equal(await tree.getByRole("treeitem").count(), 3);
+  await eventually(async () => assert.equal(await tree.getByRole("treeitem").count(), 3));
   await page.getByRole("tree", { name: "text" }).getByText("inner:").waitFor();
 });
 
@@ -226,12 +231,12 @@ test("a text of five megabytes is read whole when asked, and only what is in sig
   await page.getByRole("button", { name: `Show all (${characters} characters)` }).click();
   const whole = page.getByRole("group", { name: "blob" });
   await whole.waitFor();
-  assert.ok((await whole.innerText()).length < 60_000);
+  await eventually(async () => assert.ok((await whole.innerText()).length < 60_000));
   await page.getByLabel("Find in blob").fill("the end");
   await page.getByText("1 place, Enter goes there").waitFor();
   await page.keyboard.press("Enter");
   await whole.getByText("the end").waitFor();
-  assert.ok((await whole.innerText()).length < 60_000);
+  await eventually(async () => assert.ok((await whole.innerText()).length < 60_000));
   await assertAccessible(page);
   const [saved] = await Promise.all([
     page.waitForEvent("download"),
@@ -243,9 +248,13 @@ test("a text of five megabytes is read whole when asked, and only what is in sig
 
 test("text from a trace stays text", async () => {
   await openSpan(told, "plan", "Plan the answer", "app.note");
-  const shown = await attributeItem("app.note").innerText();
-  assert.ok(shown.includes(hostile.slice(0, 50)), shown);
-  assert.equal(await page.locator("main img, main a[href^='javascript']").count(), 0);
+  await eventually(async () => {
+    const shown = await attributeItem("app.note").innerText();
+    assert.ok(shown.includes(hostile.slice(0, 50)), shown);
+  });
+  await eventually(async () =>
+    assert.equal(await page.locator("main img, main a[href^='javascript']").count(), 0),
+  );
   const spans = [
     timed("a", null, [0, 5], {
       name: hostile.replace("\u0000", ""),
@@ -260,11 +269,15 @@ test("text from a trace stays text", async () => {
   const id = await storeSpans(browser.service, spans);
   await open(id, { view: "conversation" });
   await turns().first().waitFor();
-  assert.equal(await page.locator("main img, main a[href^='javascript']").count(), 0);
+  await eventually(async () =>
+    assert.equal(await page.locator("main img, main a[href^='javascript']").count(), 0),
+  );
   await open(id, { view: "spans", span: "a" });
   await attributeButton("constructor").waitFor();
-  assert.equal(await page.locator("main img, main a[href^='javascript']").count(), 0);
-  assert.notEqual(await page.title(), "taken");
+  await eventually(async () =>
+    assert.equal(await page.locator("main img, main a[href^='javascript']").count(), 0),
+  );
+  await eventually(async () => assert.notEqual(await page.title(), "taken"));
 });
 
 test("an assertion made from a value is told in words and taken to the chosen test", async () => {

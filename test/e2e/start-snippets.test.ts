@@ -8,6 +8,7 @@ import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { makeAgent, makeKey } from "../support/app.ts";
 import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import { runInShell } from "../support/shell.ts";
 import { copySnippet, makeKeyHere, openStartPages, panel, snippet } from "../support/start-page.ts";
 
@@ -42,7 +43,9 @@ test("every snippet is there with what belongs in it, quoted whatever the servic
 
   await page.getByRole("link", { name: "Python" }).click();
   await page.waitForURL(/tab=python/);
-  assert.ok((await snippet(page).textContent())!.includes(`"service.name": ${JSON.stringify(hostile)}`));
+  await eventually(async () =>
+    assert.ok((await snippet(page).textContent())!.includes(`"service.name": ${JSON.stringify(hostile)}`)),
+  );
   await page.goBack();
   await page.waitForURL(/tab=collector/);
   await page.getByRole("link", { name: "curl" }).click();
@@ -84,6 +87,7 @@ const sdkNode = `
 import { trace } from "@opentelemetry/api";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import { eventually } from "../support/eventually.ts";
 export class NodeSDK {
   constructor({ serviceName, traceExporter }) {
     this.provider = new TracerProvider({
@@ -103,9 +107,11 @@ test("a key that is only known by its end is named as such, and one made here is
   await page.reload();
   const masked = `svc_...${key.slice(-4)}`;
   await page.getByLabel("Key to send with").waitFor();
-  assert.ok((await snippet(page).textContent())!.includes(`x-api-key: ${masked}`));
+  await eventually(async () =>
+    assert.ok((await snippet(page).textContent())!.includes(`x-api-key: ${masked}`)),
+  );
   const made = await makeKeyHere(page);
-  assert.ok((await snippet(page).textContent())!.includes(made));
+  await eventually(async () => assert.ok((await snippet(page).textContent())!.includes(made)));
   await page.reload();
   await page.getByLabel("Key to send with").waitFor();
   assert.equal((await page.content()).includes(made), false);
@@ -116,14 +122,16 @@ test("a service name is given in place, and one that is taken is said at its fie
   await makeAgent(owner, { name: "Other", otlpServiceName: "taken" });
   await page.getByText("This agent has no service name yet").waitFor();
   const field = page.getByLabel("OTLP service name");
-  assert.equal(await field.inputValue(), "shop");
+  await eventually(async () => assert.equal(await field.inputValue(), "shop"));
   await field.fill("taken");
   await page.getByRole("button", { name: "Save service name" }).click();
   await page.locator(".field-fault").waitFor();
-  assert.equal(await field.getAttribute("aria-invalid"), "true");
+  await eventually(async () => assert.equal(await field.getAttribute("aria-invalid"), "true"));
   await field.fill("shop-bot");
   await page.getByRole("button", { name: "Save service name" }).click();
   await page.getByText("This agent has no service name yet").waitFor({ state: "detached" });
-  assert.ok((await snippet(page).textContent())!.includes('"service.name": "shop-bot"'));
+  await eventually(async () =>
+    assert.ok((await snippet(page).textContent())!.includes('"service.name": "shop-bot"')),
+  );
   assert.equal((await owner.client.get(`/api/agents/${agent.id}`)).body.otlpServiceName, "shop-bot");
 });

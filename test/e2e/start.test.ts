@@ -91,7 +91,7 @@ test("an exporter's wrong service name is offered as the agent's, and the next e
   const { key } = await makeKey(owner);
   const exporter = openExporter("protobuf", { url: browser.service.url, key });
   const spans = () => recordSpans("shop-bot", { name: "chat" });
-  assert.ok(await exportSpans(exporter, spans()));
+  await eventually(async () => assert.ok(await exportSpans(exporter, spans())));
   await panel(page).getByText("Refused just now").waitFor();
   await panel(page).getByText("OTLP_PLATFORM_NOT_FOUND").waitFor();
   await assertAccessible(page);
@@ -102,7 +102,7 @@ test("an exporter's wrong service name is offered as the agent's, and the next e
   await panel(page).getByText("Now send again").waitFor();
   const { body } = await owner.client.get(`/api/agents/${agent.id}`).expect(200);
   assert.equal(body.otlpServiceName, "shop-bot");
-  assert.equal(await exportSpans(exporter, spans()), undefined);
+  await eventually(async () => assert.equal(await exportSpans(exporter, spans()), undefined));
   await panel(page).getByText("First trace received").waitFor();
   await panel(page).getByText("One was refused just now").waitFor();
   await exporter.shutdown();
@@ -114,7 +114,9 @@ test("a refusal from before the page was opened is shown, and another agent's is
   const other = await makeAgent(owner, { name: "Other", otlpServiceName: "other" });
   const { key } = await makeKey(owner, { access: "granular", agentIds: [agent.id] });
   const exporter = openExporter("json", { url: browser.service.url, key });
-  assert.ok(await exportSpans(exporter, recordSpans("other", { name: "chat" })));
+  await eventually(async () =>
+    assert.ok(await exportSpans(exporter, recordSpans("other", { name: "chat" }))),
+  );
   await eventually(async () => {
     const { body } = await owner.client.get(`/api/projects/${owner.projectId}/ingestion`).expect(200);
     assert.equal(body.items.length, 1);
@@ -127,7 +129,9 @@ test("a refusal from before the page was opened is shown, and another agent's is
   await page.goto(startOf(agent));
   await panel(page).getByText("Waiting for the first trace").waitFor();
   await isListening(page);
-  assert.equal(await panel(page).getByText("OTLP_PLATFORM_NOT_ALLOWED").count(), 0);
+  await eventually(async () =>
+    assert.equal(await panel(page).getByText("OTLP_PLATFORM_NOT_ALLOWED").count(), 0),
+  );
   await exporter.shutdown();
 });
 

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { assertAccessible, becomesTrue, startTestBrowser, type TestBrowser } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   assertNames,
   chooseAction,
@@ -26,11 +27,11 @@ test("a test case is disabled and enabled in its row, which says what follows fr
   await chooseAction(page, "Is well", "Disable");
   await row.getByText("Disabled: no conversation is judged by it.").waitFor();
   await page.getByText("“Is well” is disabled.").waitFor();
-  assert.equal((await listTests(opened))[0].status, "disabled");
+  await eventually(async () => assert.equal((await listTests(opened))[0].status, "disabled"));
   await assertAccessible(page);
   await chooseAction(page, "Is well", "Enable");
   await row.getByText("Runs on every conversation.").waitFor();
-  assert.equal((await listTests(opened))[0].status, "active");
+  await eventually(async () => assert.equal((await listTests(opened))[0].status, "active"));
   assert.deepEqual(complaints, []);
 });
 
@@ -47,7 +48,9 @@ test("a range of test cases is switched at once, and one that cannot be is named
   await bulk.getByRole("button", { name: "Disable" }).click();
   await page.getByText("3 test cases are disabled.").waitFor();
   const statuses = async () => (await listTests(opened)).map(({ status }) => status);
-  assert.deepEqual(await statuses(), ["active", "disabled", "disabled", "disabled", "disabled"]);
+  await eventually(async () =>
+    assert.deepEqual(await statuses(), ["active", "disabled", "disabled", "disabled", "disabled"]),
+  );
 
   await page.getByRole("checkbox", { name: "Select all" }).check();
   await bulk.getByText("5 test cases selected").waitFor();
@@ -55,16 +58,20 @@ test("a range of test cases is switched at once, and one that cannot be is named
   const alert = page.getByRole("alert");
   await alert.getByText("Not enabled, and none of those chosen with it").waitFor();
   const named = alert.getByRole("link");
-  assert.deepEqual(await named.allTextContents(), ["Draft"]);
-  assert.ok((await named.getAttribute("href"))!.endsWith(made[0]!.id));
+  await eventually(async () => assert.deepEqual(await named.allTextContents(), ["Draft"]));
+  await eventually(async () => assert.ok((await named.getAttribute("href"))!.endsWith(made[0]!.id)));
   await alert.getByText("An active test needs at least one assertion.").waitFor();
-  assert.deepEqual(await statuses(), ["active", "disabled", "disabled", "disabled", "disabled"]);
+  await eventually(async () =>
+    assert.deepEqual(await statuses(), ["active", "disabled", "disabled", "disabled", "disabled"]),
+  );
   await assertAccessible(page);
   await alert.getByRole("button", { name: "Dismiss" }).click();
   await page.getByRole("checkbox", { name: "Select Draft" }).uncheck();
   await bulk.getByRole("button", { name: "Enable" }).click();
   await page.getByText("4 test cases are enabled.").waitFor();
-  assert.deepEqual(await statuses(), ["active", "active", "active", "active", "disabled"]);
+  await eventually(async () =>
+    assert.deepEqual(await statuses(), ["active", "active", "active", "active", "disabled"]),
+  );
   await bulk.getByRole("button", { name: "Clear selection" }).click();
   await bulk.waitFor({ state: "detached" });
 });
@@ -97,7 +104,9 @@ test("a test case is deleted once its name is typed, several once their number i
   await page.getByRole("checkbox", { name: "Select Four" }).check();
   await page.getByRole("checkbox", { name: "Select One" }).check();
   await page.getByRole("button", { name: "Delete…" }).click();
-  assert.deepEqual(await dialog.getByRole("listitem").allTextContents(), ["Four", "One"]);
+  await eventually(async () =>
+    assert.deepEqual(await dialog.getByRole("listitem").allTextContents(), ["Four", "One"]),
+  );
   await assertAccessible(page);
   await dialog.getByLabel("Type 2 to go on").fill("3");
   await dialog.getByRole("button", { name: "Delete 2 test cases" }).click();
@@ -106,7 +115,7 @@ test("a test case is deleted once its name is typed, several once their number i
   await dialog.getByRole("button", { name: "Delete 2 test cases" }).click();
   await assertNames(page, ["Two"]);
   await becomesTrue(page, "document.activeElement.textContent === 'Two'");
-  assert.equal((await listTests(opened)).length, 1);
+  await eventually(async () => assert.equal((await listTests(opened)).length, 1));
 });
 
 test("of several deletions one that fails is named, and the others take place", async () => {

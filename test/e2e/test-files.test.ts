@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import { templates } from "../../web/templates.ts";
 import { makeAgent } from "../support/app.ts";
 import { assertAccessible, startTestBrowser, type TestBrowser } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import { chooseAction, draft, listTests, openTests, type Read, statusCheck } from "../support/tests-page.ts";
 
 let browser: TestBrowser;
@@ -36,16 +37,20 @@ test("what is exported is imported elsewhere as it was, in the same order", asyn
   const names = dialog.getByRole("list", { name: "In this file" }).getByRole("listitem");
   await names.first().waitFor();
   const before = await listTests(from);
-  assert.deepEqual(
-    await names.allTextContents(),
-    before.map(({ name }) => name),
+  await eventually(async () =>
+    assert.deepEqual(
+      await names.allTextContents(),
+      before.map(({ name }) => name),
+    ),
   );
   await assertAccessible(page);
   await dialog.getByRole("button", { name: `Import ${before.length} test cases` }).click();
   await page.getByText(`${before.length} test cases are imported.`).waitFor();
   await page.getByText(`${before.length} test cases`, { exact: true }).waitFor();
   const documents = (tests: Read[]) => tests.map(({ id: _, agentId: __, ...document }) => document);
-  assert.deepEqual(documents(await listTests({ ...from, agentId: other.id })), documents(before));
+  await eventually(async () =>
+    assert.deepEqual(documents(await listTests({ ...from, agentId: other.id })), documents(before)),
+  );
 
   const one = page.waitForEvent("download");
   await chooseAction(page, "Draft", "Export as JSON");
@@ -80,7 +85,7 @@ test("of a file with a test case that is not valid none is made, and each fault 
     await alert.getByText(text).waitFor();
   }
   await assertAccessible(page);
-  assert.equal((await listTests(opened)).length, 1);
+  await eventually(async () => assert.equal((await listTests(opened)).length, 1));
 
   // The second one that is made, which is the first of the file, is refused once.
   let posts = 0;
@@ -107,12 +112,14 @@ test("of a file with a test case that is not valid none is made, and each fault 
   await alert.getByText("“Known” is not").waitFor();
   await dialog.getByRole("button", { name: "Try the other 1 again" }).click();
   await page.getByText("2 test cases are imported.").waitFor();
-  assert.deepEqual(
-    (await listTests(opened)).map(({ name, status }) => [name, status]),
-    [
-      ["Known", "disabled"],
-      ["Active one", "disabled"],
-      ["Known", "active"],
-    ],
+  await eventually(async () =>
+    assert.deepEqual(
+      (await listTests(opened)).map(({ name, status }) => [name, status]),
+      [
+        ["Known", "disabled"],
+        ["Active one", "disabled"],
+        ["Known", "active"],
+      ],
+    ),
   );
 });

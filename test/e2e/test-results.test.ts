@@ -26,9 +26,11 @@ test("what a test case came to appears by itself: last verdict, thirty days, pas
   });
   await strip.waitFor();
   for (const outcome of ["passed", "failed", "missing_instrumentation"]) {
-    assert.equal(await strip.locator(`path[data-outcome=${outcome}]`).count(), 1, outcome);
+    await eventually(async () =>
+      assert.equal(await strip.locator(`path[data-outcome=${outcome}]`).count(), 1, outcome),
+    );
   }
-  assert.equal(await strip.locator("path[data-outcome=skipped]").count(), 0);
+  await eventually(async () => assert.equal(await strip.locator("path[data-outcome=skipped]").count(), 0));
   await assertAccessible(page);
 });
 
@@ -93,12 +95,12 @@ test("results go on page by page", async () => {
   await page.goto(`${path}/${made[0]!.id}/results`);
   const links = page.getByRole("link", { name: /^Open trace/ });
   await links.nth(1).waitFor();
-  assert.equal(await links.count(), 2);
+  await eventually(async () => assert.equal(await links.count(), 2));
   const more = page.getByRole("button", { name: "Show more" });
   // A page may be short, even empty, and the end be known by the next one only.
   await eventually(async () => {
     if (await more.isVisible()) await more.click();
     assert.equal(await more.count(), 0);
   });
-  assert.equal(await links.count(), 3);
+  await eventually(async () => assert.equal(await links.count(), 3));
 });

@@ -13,6 +13,7 @@ import {
   startTestBrowser,
   type TestBrowser,
 } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import { jsonOf, send } from "../support/send.ts";
 import {
   assertNames,
@@ -65,11 +66,15 @@ test("an agent without a test case is offered templates, its latest trace, or no
   const opened = await openTests(browser);
   const { page, path, owner } = opened;
   await page.getByRole("heading", { level: 2, name: "No test case yet" }).waitFor();
-  assert.equal(
-    await page.getByRole("link", { name: "Start from nothing" }).getAttribute("href"),
-    `${path}/new`,
+  await eventually(async () =>
+    assert.equal(
+      await page.getByRole("link", { name: "Start from nothing" }).getAttribute("href"),
+      `${path}/new`,
+    ),
   );
-  assert.equal(await page.getByRole("link", { name: /latest trace/ }).count(), 0);
+  await eventually(async () =>
+    assert.equal(await page.getByRole("link", { name: /latest trace/ }).count(), 0),
+  );
   for (const { id, name } of templates) {
     const href = await page.getByRole("link", { name, exact: true }).getAttribute("href");
     assert.equal(href, `${path}/new?template=${id}`);
@@ -79,7 +84,9 @@ test("an agent without a test case is offered templates, its latest trace, or no
   const { traceId } = jsonOf(await send({ url: browser.service.url, key: opened.key }, { body }));
   await page.reload();
   const fromTrace = page.getByRole("link", { name: "Make a test from your latest trace" });
-  assert.equal(await fromTrace.getAttribute("href"), `${path}/new?trace=${traceId}`);
+  await eventually(async () =>
+    assert.equal(await fromTrace.getAttribute("href"), `${path}/new?trace=${traceId}`),
+  );
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
 
@@ -116,12 +123,12 @@ test("filters and order are in the address, and Back restores them", async () =>
   await assertNames(page, ["Delivery 10"]);
   await page.goBack();
   await assertNames(page, ["Delivery 9", "Delivery 10"]);
-  assert.equal(await search.inputValue(), "DELIV");
+  await eventually(async () => assert.equal(await search.inputValue(), "DELIV"));
   await page.goBack();
   await page.waitForURL(`**${path}?text=DELIV`);
   await page.getByRole("button", { name: "Clear filters" }).click();
   await assertNames(page, ["Broken", "Delivery 9", "Delivery 10", "Refund"]);
-  assert.equal(await search.inputValue(), "");
+  await eventually(async () => assert.equal(await search.inputValue(), ""));
 
   await search.fill("money");
   await assertNames(page, ["Refund"]);
@@ -130,9 +137,11 @@ test("filters and order are in the address, and Back restores them", async () =>
   await assertAccessible(page);
   await page.getByRole("button", { name: "Show all" }).click();
   await assertNames(page, ["Broken", "Delivery 10", "Delivery 9", "Refund"]);
-  assert.equal(
-    await page.getByRole("columnheader", { name: "Last verdict" }).getAttribute("aria-sort"),
-    "ascending",
+  await eventually(async () =>
+    assert.equal(
+      await page.getByRole("columnheader", { name: "Last verdict" }).getAttribute("aria-sort"),
+      "ascending",
+    ),
   );
   await page.getByLabel("Order").selectOption("-rate");
   await assertNames(page, ["Delivery 10", "Broken", "Delivery 9", "Refund"]);
@@ -154,7 +163,7 @@ test("hostile names are shown as text and can be acted on", async () => {
   for (const name of names) {
     await page.getByRole("checkbox", { name: `Select ${name}`, exact: true }).waitFor();
   }
-  assert.equal(await page.locator("main img:not([role])").count(), 0);
+  await eventually(async () => assert.equal(await page.locator("main img:not([role])").count(), 0));
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
   await page.setViewportSize({ width: 1280, height: 720 });
@@ -180,7 +189,9 @@ test("rows are walked, selected and opened by keyboard alone", async () => {
   await focused("Two");
   await keyboard.press("x");
   await page.getByText("1 test case selected").waitFor();
-  assert.equal(await page.getByRole("checkbox", { name: "Select Two" }).isChecked(), true);
+  await eventually(async () =>
+    assert.equal(await page.getByRole("checkbox", { name: "Select Two" }).isChecked(), true),
+  );
   await keyboard.press("k");
   await focused("Three");
   await keyboard.press("?");
@@ -214,8 +225,10 @@ test("a thousand test cases are found, selected and switched; only those in sigh
   await page.reload();
   await page.getByText("1000 test cases", { exact: true }).waitFor();
   await page.getByRole("link", { name: "Number 999", exact: true }).waitFor();
-  assert.ok((await page.getByRole("row").count()) < 60);
-  assert.equal(await page.getByRole("table").getAttribute("aria-rowcount"), "1001");
+  await eventually(async () => assert.ok((await page.getByRole("row").count()) < 60));
+  await eventually(async () =>
+    assert.equal(await page.getByRole("table").getAttribute("aria-rowcount"), "1001"),
+  );
   await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
   await page.getByRole("link", { name: "Number 0", exact: true }).waitFor();
   await page.getByRole("searchbox", { name: "Search" }).fill("number 999");

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeTest } from "../support/app.ts";
 import { assertAccessible, startTestBrowser, type TestBrowser } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   conversation,
   item,
@@ -88,7 +89,7 @@ test("a search shows what it finds with what that hangs from, and lives in the a
   await page.keyboard.press("/");
   await page.keyboard.type("FIND_order");
   await item(page, named("answer")).waitFor({ state: "detached" });
-  assert.equal(await tree(page).getByRole("treeitem").count(), 3);
+  await eventually(async () => assert.equal(await tree(page).getByRole("treeitem").count(), 3));
   await page.getByText("1 of 6").waitFor();
   await page.waitForURL(/find=FIND_order/);
   await page.reload();
@@ -133,9 +134,11 @@ test("5,000 levels overflow nothing, and the text stays in sight", async () => {
   await page.goto(pathOf(agent, id, "?span=level+4999"));
   const deepest = item(page, named("level 4999"));
   await deepest.waitFor();
-  assert.equal(await deepest.getAttribute("aria-level"), "5000");
-  const box = (await deepest.locator(".tree-text").boundingBox())!;
-  assert.ok(box.width > 30, `${box.width}`);
+  await eventually(async () => assert.equal(await deepest.getAttribute("aria-level"), "5000"));
+  await eventually(async () => {
+    const box = (await deepest.locator(".tree-text").boundingBox())!;
+    assert.ok(box.width > 30, `${box.width}`);
+  });
   await page.getByRole("button", { name: "Fold all", exact: true }).click();
   await item(page, named("level 1")).waitFor({ state: "detached" });
   assert.deepEqual(complaints, []);

@@ -12,6 +12,7 @@ import {
   startTestBrowser,
   type TestBrowser,
 } from "../support/browser.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   conversation,
   item,
@@ -72,7 +73,9 @@ test("the header says what the trace is, what it came to, and what can be done w
   await page.getByRole("button", { name: "Copy trace id" }).waitFor();
   await assertAccessible(page);
   const make = page.getByRole("link", { name: "Make a test from this trace" });
-  assert.match((await make.getAttribute("href"))!, new RegExp(`/tests/new\\?trace=${id}$`));
+  await eventually(async () =>
+    assert.match((await make.getAttribute("href"))!, new RegExp(`/tests/new\\?trace=${id}$`)),
+  );
   assert.deepEqual(complaints, []);
 });
 
@@ -112,7 +115,7 @@ test("every notice says what it means for this trace and what to do", async () =
   for (const [spans, said] of cases) {
     await page.goto(pathOf(agent, await storeSpans(agent, spans)));
     await page.getByText(said).waitFor();
-    assert.equal(await tree(page).getByRole("treeitem").count(), spans.length);
+    await eventually(async () => assert.equal(await tree(page).getByRole("treeitem").count(), spans.length));
   }
   await assertAccessible(page);
 });
@@ -147,7 +150,7 @@ test("that a test has changed, or the trace itself, since the verdict, is told w
   const { page } = await open();
   await page.goto(pathOf(agent, id));
   await page.locator("header").getByText("1 failed").waitFor();
-  assert.equal(await page.getByText("changed since this run").count(), 0);
+  await eventually(async () => assert.equal(await page.getByText("changed since this run").count(), 0));
   await owner.client
     .patch(`/api/tests/${made.id}`, { assertions: [{ type: "response_time", max_ms: 9_000 }] })
     .expect(200);
@@ -156,7 +159,9 @@ test("that a test has changed, or the trace itself, since the verdict, is told w
   await storeSpans(agent, [...conversation, span("more", "Support", [4_801, 4_802])], {}, "same");
   await page.getByText("The verdict is of revision 1, the trace is at revision 2 by now.").waitFor();
   await item(page, named("more")).waitFor();
-  assert.equal(await page.getByText(/send the conversation with a new x-request-id/).count(), 2);
+  await eventually(async () =>
+    assert.equal(await page.getByText(/send the conversation with a new x-request-id/).count(), 2),
+  );
 });
 
 test("spans that arrive while the page is open appear in it, and then the verdict, with the selection kept", async () => {
@@ -220,7 +225,7 @@ test("a chosen span and view are steps that Back takes back; a link leads to its
   await selects(page, "plan");
   await page.goBack();
   await page.getByRole("region", { name: "Conversation" }).waitFor();
-  assert.equal(await tree(page).locator("[aria-selected=true]").count(), 0);
+  await eventually(async () => assert.equal(await tree(page).locator("[aria-selected=true]").count(), 0));
   await page.goto(pathOf(agent, id, "?span=nobody"));
   await page.getByRole("heading", { name: "This span is not in the trace" }).waitFor();
 });

@@ -88,7 +88,7 @@ test("filters are in the address, each a chip that goes alone, and Back brings t
   await page.getByRole("button", { name: "Verdict" }).click();
   await page.getByRole("button", { name: "Failed", exact: true }).click();
   await link(page, /passed/).waitFor({ state: "detached" });
-  assert.match(page.url(), /\?verdict=failed$/);
+  await eventually(() => assert.match(page.url(), /\?verdict=failed$/));
 
   await page.getByRole("button", { name: "Add filter" }).click();
   await page.getByRole("button", { name: "Duration" }).click();
@@ -108,12 +108,12 @@ test("filters are in the address, each a chip that goes alone, and Back brings t
   await link(page, /quick and failed/).waitFor();
   await page.goBack();
   await link(page, /passed/).waitFor();
-  assert.equal(new URL(page.url()).search, "");
+  await eventually(() => assert.equal(new URL(page.url()).search, ""));
 
   await page.getByRole("link", { name: "Test runs" }).click();
   await link(page, /quick and failed/).waitFor({ state: "detached" });
   await link(page, /passed/).waitFor();
-  assert.match(page.url(), /\?kind=test_run$/);
+  await eventually(() => assert.match(page.url(), /\?kind=test_run$/));
   assert.deepEqual(complaints, []);
 });
 
@@ -138,7 +138,9 @@ test("what is typed is looked for in input and reply, and takes one step of Back
   await becomesTrue(page, "document.activeElement === document.body");
   await page.goBack();
   await becomesTrue(page, "location.search === ''");
-  assert.equal(await page.getByLabel("Search input and reply").inputValue(), "");
+  await eventually(async () =>
+    assert.equal(await page.getByLabel("Search input and reply").inputValue(), ""),
+  );
 });
 
 test("test cases and types of checks are filters too", async () => {
@@ -205,7 +207,9 @@ test("new traces appear by themselves at the top, wait behind a pill elsewhere, 
   const pill = page.getByRole("button", { name: /^2 new/ });
   await pill.waitFor();
   await assertAccessible(page);
-  assert.deepEqual(await link(page, /Question 110:/).boundingBox(), seen, "nothing moved");
+  await eventually(async () =>
+    assert.deepEqual(await link(page, /Question 110:/).boundingBox(), seen, "nothing moved"),
+  );
   await pill.click();
   await link(page, /the third new one/).waitFor();
   await link(page, /the second new one/).waitFor();
@@ -396,8 +400,8 @@ test("a row is a link that opens in a new tab, also by its time", async () => {
     .getByRole("table")
     .locator("time")
     .click({ modifiers: ["ControlOrMeta"] });
-  assert.equal(new URL((await opened).url()).pathname, href);
-  assert.ok(page.url().endsWith("/traces"));
+  await eventually(async () => assert.equal(new URL((await opened).url()).pathname, href));
+  await eventually(() => assert.ok(page.url().endsWith("/traces")));
   await page.getByRole("table").locator("time").click();
   await becomesTrue(page, `location.pathname === '${href}'`);
 });
@@ -413,8 +417,12 @@ test("thousands of rows are read as they come near, with few in the page at any 
   });
   await page.getByText("3000 traces").waitFor();
   assert.ok(most < 1_500, `${most} nodes`);
-  assert.equal(await page.getByRole("table").getAttribute("aria-rowcount"), "3001");
-  assert.equal(await row(page, "Question 3000:").getAttribute("aria-rowindex"), "3001");
+  await eventually(async () =>
+    assert.equal(await page.getByRole("table").getAttribute("aria-rowcount"), "3001"),
+  );
+  await eventually(async () =>
+    assert.equal(await row(page, "Question 3000:").getAttribute("aria-rowindex"), "3001"),
+  );
   await page.keyboard.press("Home");
   await page.evaluate("scrollTo(0, 0)");
   await link(page, /Question 1:/).waitFor();
@@ -434,14 +442,16 @@ test("hostile texts are shown as texts", async () => {
   });
   page.on("dialog", () => assert.fail("a script ran"));
   await link(page, hostile.markup).first().waitFor();
-  assert.equal(await page.getByRole("table").locator("img, script").count(), 0);
+  await eventually(async () => assert.equal(await page.getByRole("table").locator("img, script").count(), 0));
   await page.getByRole("button", { name: "Columns" }).click();
   await page.getByRole("checkbox", { name: "External id" }).check();
   await page.getByRole("columnheader", { name: "External id" }).waitFor();
-  for (const one of await page.getByRole("row").all()) {
-    const { height } = (await one.boundingBox())!;
-    assert.ok(height <= 33, `a row is ${height} high`);
-  }
+  await eventually(async () => {
+    for (const one of await page.getByRole("row").all()) {
+      const { height } = (await one.boundingBox())!;
+      assert.ok(height <= 33, `a row is ${height} high`);
+    }
+  });
   await assertReflows(page);
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 640 });

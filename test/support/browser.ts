@@ -104,8 +104,10 @@ export async function assertAccessible(page: Page): Promise<void> {
 
 /** No part of the page is cut off or has to be scrolled to sideways. */
 export async function assertReflows(page: Page): Promise<void> {
-  const widths = await page.evaluate<number[]>("[document.documentElement.scrollWidth, innerWidth]");
-  assert.ok(widths[0]! <= widths[1]!, `${page.url()} is ${widths[0]} wide in a window of ${widths[1]}`);
+  await eventually(async () => {
+    const widths = await page.evaluate<number[]>("[document.documentElement.scrollWidth, innerWidth]");
+    assert.ok(widths[0]! <= widths[1]!, `${page.url()} is ${widths[0]} wide in a window of ${widths[1]}`);
+  });
 }
 
 /** Waits until it has the focus. */
