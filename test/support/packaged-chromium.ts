@@ -67,10 +67,23 @@ function downloadInto(target: string): void {
   const { npm_execpath: npm = "", npm_node_execpath: npmNode = process.execPath } = process.env;
   // npm_execpath names Yarn or pnpm when one of them started us.
   const [program, ...args] = /npm-cli\.c?js$/.test(npm) ? [npmNode, npm] : ["npm"];
-  run(program!, [...args, "ci", "--prefix", target, "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"], {
-    cwd: target,
-    env: { ...process.env, npm_config_loglevel: "error" },
-  });
+  run(
+    program!,
+    [
+      ...args,
+      "ci",
+      "--prefix",
+      target,
+      "--ignore-scripts",
+      "--no-audit",
+      "--no-fund",
+      "--no-update-notifier",
+    ],
+    {
+      cwd: target,
+      env: { ...process.env, npm_config_loglevel: "error" },
+    },
+  );
 }
 
 /**
