@@ -17,7 +17,7 @@ const parts = [
   ...[
     "test/editor-host.test.ts",
     "test/trace-reader.test.ts",
-    "test/evaluators.test.ts",
+
     "test/worker.test.ts",
   ],
   ...["test/remote/sandbox.test.ts", "test/store/embedded.test.ts", "test/store/embedded-default.test.ts"],

@@ -1,6 +1,8 @@
 // Runs commands on a bare Debian machine: a copy of a root file system, entered by chroot in Linux namespaces of its own.
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { appendFileSync, copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { makeScratch } from "../../support/postgres-server.ts";
@@ -54,9 +56,11 @@ const homes = { root: "/root", dev: "/home/dev" };
 /** Where all machines have npm's cache, so that a package is downloaded once. */
 export const npmCache = "/var/cache/onlooker-npm";
 
+const ownNamespaces = ["--mount", "--pid", "--ipc", "--uts"];
+
 // The shell is process 1 of the machine: it reaps orphans as an init would, and it reads our end of a pipe, so that
 // even when the tests are killed it ends, and with it, by the kernel, every process of the machine.
-const init = `
+const initScript = `
   set -e
   mount --rbind /dev "$1/dev"
   mount -t tmpfs tmpfs "$1/dev/shm"
@@ -71,6 +75,9 @@ const init = `
   read -r _
 `;
 
+/** A machine that runs: its root file system, its process 1 as we see it, and its network. */
+type Inside = { root: string; init: ChildProcess; pid: string; network: "host" | "loopback" };
+
 /**
  * Opens a machine on a copy of this root file system. Network "host" is ours, with the registry in it; "loopback" is
  * IPv4 loopback alone, whose ports are all free.
@@ -80,90 +87,25 @@ export async function openMachine(image: string, network: "host" | "loopback" = 
   const root = join(scratch, "root");
   await requireCommand("cp", ["-a", "--reflink=auto", image, root]);
   await writeSettings(root);
-  const { child, pid } = await startInit(root, network);
-  const enter = (options: RunOptions) => [
-    ...["--target", pid, "--mount", "--pid", "--ipc", "--uts"],
-    ...(network === "loopback" && options.network !== "host" ? ["--net"] : []),
-  ];
-
-  async function command(line: string, options: RunOptions): Promise<string[]> {
-    const { user = "root", cwd = "/" } = options;
-    const env = {
-      PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-      HOME: homes[user],
-      npm_config_cache: npmCache,
-      ...(await npmSettings()).env,
-      ...options.env,
-    };
-    const variables = Object.entries(env).flatMap(([name, value]) =>
-      value === undefined ? [] : [`${name}=${value}`],
-    );
-    const chroot = ["chroot", `--userspec=${uids[user]}`, "--groups=", root];
-    return [...enter(options), ...chroot, "env", "-i", ...variables, "sh", "-c", `cd "$0" && ${line}`, cwd];
-  }
-
-  const run: Machine["run"] = async (line, options = {}) => {
-    // npm's cache is shared by all users of all machines.
-    await requireCommand("chmod", ["-R", "a+rwX", lastingFolder("npm")]);
-    return runCommand("nsenter", await command(line, options));
-  };
-
+  const inside = await startInit(root, network);
   let starts = 0;
-  const start: Machine["start"] = (line, options = {}) => {
-    const pidFile = `/tmp/started-${++starts}`;
-    let output = "";
-    const exited = (async () => {
-      await requireCommand("chmod", ["-R", "a+rwX", lastingFolder("npm")]);
-      const args = await command(`echo $$ > ${pidFile} && exec ${line}`, options);
-      const started = spawn("nsenter", args, { stdio: ["ignore", "pipe", "pipe"] });
-      for (const stream of [started.stdout, started.stderr]) {
-        stream.setEncoding("utf8").on("data", (text: string) => {
-          output += text;
-        });
-      }
-      return new Promise<number>((resolve, reject) => {
-        started.once("error", reject);
-        started.once("close", (code, signal) => resolve(code ?? (signal === "SIGKILL" ? 137 : 143)));
-      });
-    })();
-    return {
-      output: () => output,
-      exited,
-      async signal(name) {
-        await requireCommand("nsenter", await command(`kill -${name} $(cat ${pidFile})`, {}));
-      },
-    };
+  return {
+    root,
+    run: async (line, options = {}) => runCommand("nsenter", await commandIn(inside, line, options)),
+    start: (line, options = {}) => startIn(inside, line, options, `/tmp/started-${++starts}`),
+    request: (url, init) => requestIn(inside, { url, ...init }),
+    async processes() {
+      const { stdout } = await runCommand("nsenter", await commandIn(inside, "cat /proc/[0-9]*/comm", {}));
+      const ours = ["", "bash", "sh", "cat"];
+      return stdout.split("\n").filter(name => !ours.includes(name));
+    },
+    async close() {
+      const ended = new Promise(resolve => inside.init.once("close", resolve));
+      inside.init.stdin!.end();
+      await ended;
+      rmSync(scratch, { recursive: true, force: true });
+    },
   };
-
-  const requestScript = join(import.meta.dirname, "request.ts");
-  const request: Machine["request"] = async (url, init = {}) => {
-    const net =
-      network === "loopback" ? ["--target", pid, "--net"] : ["--target", String(process.pid), "--net"];
-    const sent = await runCommand("nsenter", [
-      ...net,
-      process.execPath,
-      requestScript,
-      JSON.stringify({ url, ...init }),
-    ]);
-    if (sent.code === 0) return JSON.parse(sent.stdout) as Reply;
-    if (sent.stderr.includes("ECONNREFUSED")) return undefined;
-    throw new Error(`${url}: ${sent.stderr}`);
-  };
-
-  async function processes(): Promise<string[]> {
-    const { stdout } = await runCommand("nsenter", await command("cat /proc/[0-9]*/comm", {}));
-    const ours = ["bash", "sh", "cat"];
-    return stdout.split("\n").filter(name => name !== "" && !ours.includes(name));
-  }
-
-  async function close(): Promise<void> {
-    const ended = new Promise(resolve => child.once("close", resolve));
-    child.stdin!.end();
-    await ended;
-    rmSync(scratch, { recursive: true, force: true });
-  }
-
-  return { root, run, start, request, processes, close };
 }
 
 /** What a machine gets from its network and its owner: name servers, and the certificates of the registry. */
@@ -175,25 +117,74 @@ async function writeSettings(root: string): Promise<void> {
   const { certificates } = await npmSettings();
   if (certificates !== undefined) writeFileSync(join(root, caPath), certificates, { mode: 0o644 });
   mkdirSync(join(root, npmCache), { recursive: true });
+  // The cache is shared by the users of all machines. A run beside this one may be deleting some of its files.
+  await runCommand("chmod", ["-R", "a+rwX", lastingFolder("npm")]);
 }
 
-async function startInit(root: string, network: string): Promise<{ child: ChildProcess; pid: string }> {
-  const namespaces = ["--mount", "--pid", "--ipc", "--uts", ...(network === "loopback" ? ["--net"] : [])];
-  const args = [
-    ...namespaces,
-    "--fork",
-    "--kill-child",
-    "bash",
-    "-c",
-    init,
-    "init",
-    root,
-    lastingFolder("npm"),
-    network,
-  ];
-  const child = spawn("unshare", args, { stdio: ["pipe", "pipe", "inherit"] });
-  for await (const pid of createInterface({ input: child.stdout })) {
-    if (/^\d+$/.test(pid)) return { child, pid };
+async function startInit(root: string, network: Inside["network"]): Promise<Inside> {
+  const namespaces = [...ownNamespaces, ...(network === "loopback" ? ["--net"] : [])];
+  const shell = ["bash", "-c", initScript, "init", root, lastingFolder("npm"), network];
+  const init = spawn("unshare", [...namespaces, "--fork", "--kill-child", ...shell], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  for await (const pid of createInterface({ input: init.stdout })) {
+    if (/^\d+$/.test(pid)) return { root, init, pid, network };
   }
   throw new Error(`The machine in ${root} did not start.`);
+}
+
+/** The arguments of nsenter that run this line of shell on the machine. */
+async function commandIn(
+  { root, pid, network }: Inside,
+  line: string,
+  options: RunOptions,
+): Promise<string[]> {
+  const { user = "root", cwd = "/" } = options;
+  const net = network === "loopback" && options.network !== "host" ? ["--net"] : [];
+  const env = {
+    PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    HOME: homes[user],
+    npm_config_cache: npmCache,
+    ...(await npmSettings()).env,
+    ...options.env,
+  };
+  const variables = Object.entries(env).filter(([, value]) => value !== undefined);
+  return [
+    ...["--target", pid, ...ownNamespaces, ...net],
+    ...["chroot", `--userspec=${uids[user]}`, "--groups=", root],
+    ...["env", "-i", ...variables.map(([name, value]) => `${name}=${value}`)],
+    ...["sh", "-c", `cd "$0" && ${line}`, cwd],
+  ];
+}
+
+function startIn(inside: Inside, line: string, options: RunOptions, pidFile: string): Started {
+  let output = "";
+  async function runToEnd(): Promise<number> {
+    const command = await commandIn(inside, `echo $$ > ${pidFile} && exec ${line}`, options);
+    const started = spawn("nsenter", command, { stdio: ["ignore", "pipe", "pipe"] });
+    for (const stream of [started.stdout, started.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        output += text;
+      });
+    }
+    const [code, signal] = (await once(started, "close")) as [number | null, NodeJS.Signals];
+    return code ?? 128 + constants.signals[signal];
+  }
+  return {
+    output: () => output,
+    exited: runToEnd(),
+    async signal(name) {
+      await requireCommand("nsenter", await commandIn(inside, `kill -${name} $(cat ${pidFile})`, {}));
+    },
+  };
+}
+
+async function requestIn({ pid, network }: Inside, request: { url: string }): Promise<Reply | undefined> {
+  const script = [process.execPath, join(import.meta.dirname, "request.ts"), JSON.stringify(request)];
+  const [program, ...args] =
+    network === "loopback" ? ["nsenter", "--target", pid, "--net", ...script] : script;
+  const { code, stdout, stderr } = await runCommand(program!, args);
+  if (code === 0) return JSON.parse(stdout) as Reply;
+  if (stderr.includes("ECONNREFUSED")) return undefined;
+  throw new Error(`${request.url}: ${stderr}`);
 }

@@ -12,8 +12,21 @@ const checks: Record<Need, () => true | string | Promise<true | string>> = {
     `needs Linux on x64, this is ${process.platform}-${process.arch}`,
   root: () => process.getuid?.() === 0 || "needs root, for chroot and namespaces",
   namespaces: () =>
-    succeeds("unshare", "--mount", "--pid", "--ipc", "--uts", "--net", "--fork", "true") ||
-    "this machine does not let root create namespaces (in Docker, --privileged does)",
+    succeeds(
+      "unshare",
+      "--mount",
+      "--pid",
+      "--ipc",
+      "--uts",
+      "--net",
+      "--fork",
+      "ip",
+      "link",
+      "set",
+      "lo",
+      "up",
+    ) ||
+    "needs namespaces, which root has outside of containers, and the command ip (apt-get install iproute2)",
   debootstrap: () =>
     succeeds("debootstrap", "--version") || "needs debootstrap (apt-get install debootstrap)",
   buildah: () => succeeds("buildah", "--version") || "needs buildah (apt-get install buildah)",
