@@ -87,7 +87,6 @@ const sdkNode = `
 import { trace } from "@opentelemetry/api";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
-import { eventually } from "../support/eventually.ts";
 export class NodeSDK {
   constructor({ serviceName, traceExporter }) {
     this.provider = new TracerProvider({
