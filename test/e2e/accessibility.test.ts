@@ -1,0 +1,46 @@
+// The check that every screen is held to finds faults in either theme.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { assertAccessible } from "../support/browser.ts";
+import { findBrowser } from "../support/chromium.ts";
+
+let browser: Browser;
+let page: Page;
+before(async () => {
+  browser = await chromium.launch(findBrowser());
+  page = await browser.newPage({ colorScheme: "light" });
+});
+after(() => browser.close());
+
+/** A page that follows the system's theme as the dashboard does. */
+async function show(body: string): Promise<void> {
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setContent(`<!doctype html>
+    <html lang="en" data-theme="light">
+      <head><title>A page</title></head>
+      <body><main><h1>A page</h1>${body}</main></body>
+      <script>
+        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", ({ matches }) => {
+          document.documentElement.dataset.theme = matches ? "dark" : "light";
+        });
+      </script>
+    </html>`);
+}
+
+test("a page without faults passes", async () => {
+  await show("<p>Text</p>");
+  await assertAccessible(page);
+});
+
+test("an image without a text fails in the light theme", async () => {
+  await show('<img src="x.png">');
+  await assert.rejects(assertAccessible(page), /image-alt: img[\s\S]*light theme/);
+});
+
+test("a contrast that is too low in the dark theme alone fails there", async () => {
+  await show(
+    "<style>@media (prefers-color-scheme: dark) { p { background: #fff; color: #eee } }</style><p>Text</p>",
+  );
+  await assert.rejects(assertAccessible(page), /color-contrast: p[\s\S]*dark theme/);
+});
