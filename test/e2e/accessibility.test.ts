@@ -35,12 +35,12 @@ test("a page without faults passes", async () => {
 
 test("an image without a text fails in the light theme", async () => {
   await show('<img src="x.png">');
-  await assert.rejects(assertAccessible(page), { actual: ["image-alt: img"], message: /light theme$/ });
+  await assert.rejects(assertAccessible(page), { actual: ["image-alt: img"], message: /light theme/ });
 });
 
 test("a contrast that is too low in the dark theme alone fails there", async () => {
   await show(
     "<style>@media (prefers-color-scheme: dark) { p { background: #fff; color: #eee } }</style><p>Text</p>",
   );
-  await assert.rejects(assertAccessible(page), { actual: ["color-contrast: p"], message: /dark theme$/ });
+  await assert.rejects(assertAccessible(page), { actual: ["color-contrast: p"], message: /dark theme/ });
 });
