@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { makeScratch } from "../../support/postgres-server.ts";
 import { cached, lastingFolder } from "./cache.ts";
-import { type Output, requireCommand } from "./command.ts";
+import { requireCommand, runCommand } from "./command.ts";
 import { debianWithNode } from "./debian.ts";
 import { npmCache } from "./machine.ts";
 import { caPath, npmSettings } from "./settings.ts";
@@ -40,62 +40,51 @@ async function baseImage(): Promise<string> {
   });
 }
 
+/** The `FROM` of the Dockerfile, as buildah finds it locally. */
+const tagOfBase = "docker.io/library/node:26-trixie-slim";
+const tag = "localhost/onlooker";
+
 /** Builds the Dockerfile of this checkout as it is now. */
 export async function buildImage(): Promise<Image> {
   const scratch = makeScratch();
-  const policy = join(scratch, "policy.json");
-  writeFileSync(policy, JSON.stringify({ default: [{ type: "insecureAcceptAnything" }] }));
   const storage = ["--root", join(scratch, "storage"), "--runroot", join(scratch, "run")];
-  const buildah = (command: string, ...args: string[]): Promise<Output> =>
-    requireCommand("buildah", [...storage, command, ...args], { cwd: checkout });
-  const line = async (command: string, ...args: string[]) => (await buildah(command, ...args)).stdout.trim();
+  async function buildah(command: string, ...args: string[]): Promise<string> {
+    const { stdout } = await requireCommand("buildah", [...storage, command, ...args], { cwd: checkout });
+    return stdout.trim();
+  }
+  async function close(): Promise<void> {
+    await buildah("umount", "--all");
+    await buildah("rm", "--all");
+    await buildah("rmi", "--all", "--force");
+    await runCommand("umount", [join(scratch, "storage/overlay")]);
+    rmSync(scratch, { recursive: true, force: true });
+  }
+  try {
+    const policy = join(scratch, "policy.json");
+    writeFileSync(policy, JSON.stringify({ default: [{ type: "insecureAcceptAnything" }] }));
+    const trust = ["--signature-policy", policy];
 
-  const base = await line("from", "scratch");
-  const baseRoot = await line("mount", base);
-  await requireCommand("cp", ["-a", "--reflink=auto", `${await baseImage()}/.`, baseRoot]);
-  await writeNpmSettings(baseRoot);
-  await buildah("umount", base);
-  await buildah("commit", "--quiet", "--rm", "--signature-policy", policy, base, tagOfDockerfile);
+    const base = await buildah("from", "scratch");
+    const baseRoot = await buildah("mount", base);
+    await requireCommand("cp", ["-a", "--reflink=auto", `${await baseImage()}/.`, baseRoot]);
+    await writeNpmSettings(baseRoot);
+    await buildah("umount", base);
+    await buildah("commit", "--quiet", "--rm", ...trust, base, tagOfBase);
 
-  const since = performance.now();
-  const shared = `${lastingFolder("npm")}:${npmCache}`;
-  const options = [
-    "--isolation",
-    "chroot",
-    "--pull-never",
-    "--format",
-    "docker",
-    "--signature-policy",
-    policy,
-  ];
-  await buildah("build", ...options, "--volume", shared, "--tag", "onlooker", ".");
-  const buildSeconds = (performance.now() - since) / 1000;
+    const since = performance.now();
+    const options = ["--isolation", "chroot", "--pull-never", "--format", "docker", ...trust];
+    const shared = ["--volume", `${lastingFolder("npm")}:${npmCache}`];
+    await buildah("build", ...options, ...shared, "--tag", tag, ".");
+    const buildSeconds = (performance.now() - since) / 1000;
 
-  const container = await line("from", "--pull-never", "--signature-policy", policy, "localhost/onlooker");
-  const root = await line("mount", container);
-  const inspected = await line(
-    "inspect",
-    "--type",
-    "image",
-    "--format",
-    "{{json .Docker.config}}",
-    "localhost/onlooker",
-  );
-  return {
-    root,
-    config: JSON.parse(inspected) as ImageConfig,
-    buildSeconds,
-    async close() {
-      await buildah("umount", container);
-      await buildah("rm", "--all");
-      await buildah("rmi", "--all", "--force");
-      rmSync(scratch, { recursive: true, force: true });
-    },
-  };
+    const inspected = JSON.parse(await buildah("inspect", "--type", "image", tag));
+    const root = await buildah("mount", await buildah("from", "--pull-never", ...trust, tag));
+    return { root, config: inspected.Docker.config as ImageConfig, buildSeconds, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
-
-/** The `FROM` of the Dockerfile, as buildah finds it locally. */
-const tagOfDockerfile = "docker.io/library/node:26-trixie-slim";
 
 async function writeNpmSettings(root: string): Promise<void> {
   const { env, certificates } = await npmSettings();
