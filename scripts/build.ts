@@ -1,15 +1,15 @@
-// Builds the dashboard into dist/web: bundled, compressed ahead, within its budgets, or not at all.
+// Builds the dashboard into dist/web (or SVC_DASHBOARD_DIR): bundled, compressed ahead, within its budgets, or not at all.
 //
 //   npm run build                            always
 //   node scripts/build.ts --when-needed      only when its sources have changed since
 
 import { createHash } from "node:crypto";
 import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 
 const root = join(import.meta.dirname, "..");
-const built = join(root, "dist", "web");
+const built = resolve(root, process.env["SVC_DASHBOARD_DIR"] ?? "dist/web");
 /** Its presence says that the build came to its end, its content what was built. */
 const stamp = ".sources";
 
@@ -28,11 +28,13 @@ export async function buildWhenNeeded(): Promise<void> {
 async function build(): Promise<void> {
   const started = performance.now();
   const sources = fingerprint();
-  const outDir = join(root, "dist", `.web-${process.pid}`);
+  const outDir = join(dirname(built), `.web-${process.pid}`);
   try {
     const vite = await import("vite");
     await vite.build({
       configFile: join(root, "web", "vite.config.ts"),
+      // By default Vite compiles its configuration into a file beside it, which fails in a read-only checkout.
+      configLoader: "native",
       logLevel: "warn",
       build: { outDir, emptyOutDir: true },
     });

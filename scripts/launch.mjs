@@ -6,9 +6,9 @@
 // Everything it prints goes to standard error.
 
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { replaceProcess, runToEnd, supervise } from "./launch/child.mjs";
-import { installPackages } from "./launch/packages.mjs";
+import { installPackages, isWritable } from "./launch/packages.mjs";
 import { findNode } from "./launch/runtime.mjs";
 import { fail, root, say } from "./launch/terminal.mjs";
 
@@ -29,9 +29,15 @@ if (serving.includes(script)) {
 /**
  * Builds the dashboard if its sources have changed since the last build. A production install cannot build and serves
  * the dashboard it came with. The service starts even if the build fails: its API works without the dashboard.
+ *
+ * A user who cannot write to the checkout, because another user installed it, gets the build in SVC_DATA_DIR.
  */
 async function buildDashboard(node) {
   if (!existsSync(join(root, "node_modules", "vite"))) return;
+  const dataDir = process.env.SVC_DATA_DIR;
+  if (dataDir && !isWritable(join(root, "dist"))) {
+    process.env.SVC_DASHBOARD_DIR ??= join(resolve(root, dataDir), "dashboard");
+  }
   const { code } = await runToEnd(node, [join(root, "scripts", "build.ts"), "--when-needed"]);
   if (code !== 0) say("building the dashboard failed; starting without a new build");
 }

@@ -32,6 +32,8 @@ export type Config = {
   readonly baseUrl: string;
   /** Absolute. */
   readonly dataDir: string;
+  /** The folder of the built dashboard. Absolute. */
+  readonly dashboardDir: string;
   /** Absent: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: string | undefined;
   /** 64 hex digits: what encrypts stored secrets. Absent: the key in `dataDir`. */
@@ -90,6 +92,7 @@ export function readConfig(env: Environment): Config {
     host: readHost(env),
     baseUrl,
     dataDir: readDataDir(env, databaseUrl),
+    dashboardDir: resolve(project, text(env, "SVC_DASHBOARD_DIR") ?? "dist/web"),
     databaseUrl,
     secretKey: readSecretKey(env),
     allowPrivateTargets: readPrivateTargets(env),

@@ -5,7 +5,7 @@ import { EditorHost } from "./editor-host.ts";
 import { Evaluators } from "./evaluators.ts";
 import { buildApp, buildHealthApp } from "./http/app.ts";
 import { registerDashboard } from "./http/dashboard.ts";
-import type { Deps } from "./http/deps.ts";
+import type { Deps, Register } from "./http/deps.ts";
 import { EventHub } from "./http/events.ts";
 import { metrics } from "./http/health.ts";
 import { registerPublicTraces } from "./http/public-traces.ts";
@@ -191,7 +191,8 @@ async function serve(
     requireCallable: (agentId: string) => requireConnection(db, vault, agentId),
     onLaunch: () => evaluators?.wake(),
   };
-  const app = await buildApp(deps, [registerPublicTraces, ...resources, registerDashboard]);
+  const dashboard: Register = app => registerDashboard(app, config.dashboardDir);
+  const app = await buildApp(deps, [registerPublicTraces, ...resources, dashboard]);
   return listen(app, config, closing);
 }
 

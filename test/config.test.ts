@@ -5,8 +5,9 @@ import { test } from "node:test";
 import { ConfigError, readConfig } from "../src/config.ts";
 
 test("an empty environment gives a service on this machine with the embedded database and no judge", () => {
-  const { dataDir, evaluators, ...config } = readConfig({});
+  const { dataDir, dashboardDir, evaluators, ...config } = readConfig({});
   assert.ok(isAbsolute(dataDir));
+  assert.match(dashboardDir, /^\/.*\/dist\/web$/);
   assert.match(readConfig({ DATABASE_URL: "postgres://u:p@db/x" }).dataDir, /\/data$/);
   assert.ok(evaluators >= 1);
   assert.deepEqual(config, {
@@ -42,6 +43,7 @@ test("every variable is read", () => {
     SVC_HOST: "::",
     SVC_BASE_URL: "https://onlooker.example.com/",
     SVC_DATA_DIR: "/var/lib/onlooker",
+    SVC_DASHBOARD_DIR: "/var/cache/onlooker",
     DATABASE_URL: "postgresql://u:p@db/onlooker",
     SVC_SECRET_KEY: "AB".repeat(32),
     SVC_ALLOW_PRIVATE_TARGETS: "Agent.internal, 10.0.0.7,10.1.0.0/16,fd00::/8",
@@ -72,6 +74,7 @@ test("every variable is read", () => {
     host: "::",
     baseUrl: "https://onlooker.example.com",
     dataDir: "/var/lib/onlooker",
+    dashboardDir: "/var/cache/onlooker",
     databaseUrl: "postgresql://u:p@db/onlooker",
     secretKey: "ab".repeat(32),
     allowPrivateTargets: ["agent.internal", "10.0.0.7", "10.1.0.0/16", "fd00::/8"],

@@ -197,7 +197,7 @@ function temporaryCache() {
 }
 
 /** Whether this user can write to the folder, or create it. */
-function isWritable(folder) {
+export function isWritable(folder) {
   const existing = existsSync(folder) ? folder : dirname(folder);
   if (existing !== folder && !existsSync(existing)) return isWritable(existing);
   try {

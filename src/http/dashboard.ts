@@ -6,8 +6,6 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { Refusal } from "../model/refusal.ts";
 import type { App } from "./deps.ts";
 
-const built = join(import.meta.dirname, "../../dist/web");
-
 /** Nothing inline, nothing from elsewhere. */
 const policy = [
   "default-src 'none'",
@@ -35,7 +33,7 @@ type File = { type: string; tag: string; immutable: boolean; bytes: Record<Encod
 type Encoding = "br" | "gzip" | "identity";
 
 /** Serves what `folder` holds, and the dashboard's page at every other address a person could open. */
-export function registerDashboard(app: App, _deps: unknown, folder = built): void {
+export function registerDashboard(app: App, folder: string): void {
   const files = readFiles(folder);
   const page = files.get("/index.html");
 

@@ -29,7 +29,7 @@ before(async () => {
   writeFileSync(join(folder, ".sources"), "not for sending");
   const extend = (from: string) => (app: TestApp["app"]) => {
     registerPublicTraces(app, {} as Parameters<typeof registerPublicTraces>[1]);
-    registerDashboard(app, {}, from);
+    registerDashboard(app, from);
   };
   service = await startTestApp({ extend: extend(folder) });
   unbuilt = await startTestApp({ extend: extend(join(folder, "nothing")) });
