@@ -1,4 +1,4 @@
-// Tests that `npm start` needs nothing but a Node and an npm: on bare Debian root file systems, as root and as an ordinary user.
+// Tests that `npm start` and `npm test` need nothing but a Node and an npm: on bare Debian root file systems, as root and as an ordinary user.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { debian, debianWithNode } from "./support/debian.ts";
@@ -45,18 +45,21 @@ const machines: Bare[] = [
 const skip = await leftOut(...machineNeeds);
 
 for (const { name, image, versions, user = "root", folder = "/opt/onlooker" } of machines) {
-  test(`${name}: npm start sets everything up, takes a trace and stops clean`, { skip }, async t => {
+  test(`${name}: npm start sets everything up, takes a trace and stops clean, and npm test runs`, {
+    skip,
+  }, async t => {
     const machine = await openMachine(await image());
     t.after(() => machine.close());
     const options = { user, cwd: folder };
     await copyCheckout(machine, folder, user);
-    const said = await machine.run("node --version && npm --version", options);
-    t.diagnostic(`Node ${versions[0]}, npm ${versions[1]}`);
-    assert.deepEqual(said.stdout.trim().split("\n"), versions, said.stderr);
+    const found = await machine.run("node --version && npm --version", options);
+    assert.deepEqual(found.stdout.trim().split("\n"), versions, found.stderr);
     const onlooker = await startOnlooker(machine, options);
     const [ready, page] = [onlooker.readySeconds, onlooker.pageSeconds].map(seconds => seconds.toFixed(1));
     t.diagnostic(`${name}: ready ${ready} s after npm start, first page ${page} s`);
     await sendFirstTrace(machine, onlooker, options);
-    t.diagnostic(`npm exited with ${await stopOnlooker(machine, onlooker)}`);
+    assert.equal(await stopOnlooker(machine, onlooker), 0);
+    const tested = await machine.run("npm test -- test/wire", options);
+    assert.match(tested.stdout, /\n[1-9]\d* passed, 0 failed\n$/, `${tested.stdout}${tested.stderr}`);
   });
 }
