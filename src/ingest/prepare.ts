@@ -8,6 +8,7 @@ import type { Batch, Span, TracePath } from "../model/trace.ts";
 import { encodeBatch } from "../wire/batch.ts";
 import { type DecodeLimits, decodeBody, type PlatformHint } from "../wire/body.ts";
 import type { MediaType } from "../wire/media-type.ts";
+import { allocateDense } from "../wire/slab.ts";
 
 /** A batch as it is stored, and what is known of its trace from it alone. */
 export type PreparedBatch = {
@@ -71,7 +72,7 @@ const otlpSpanId = /^[0-9a-f]{16}$/;
 
 /** An OTLP span id is its own key; any other id's key is the head of its hash. */
 function spanKeysOf(spans: Span[]): Buffer {
-  const keys = Buffer.allocUnsafe(spans.length * 8);
+  const keys = allocateDense(spans.length * 8);
   spans.forEach(({ span_id }, index) => {
     if (otlpSpanId.test(span_id)) keys.write(span_id, index * 8, "hex");
     else hash("sha256", Buffer.from(span_id, "utf16le"), "buffer").copy(keys, index * 8, 0, 8);

@@ -23,10 +23,13 @@ for (const char of "0123456789") kinds[char.charCodeAt(0)] = digit;
  * Throws where the text is nested too deep or holds too many values, which a parser would find out only after
  * it has built them. `exactNeeded`: whether it holds what JSON.parse could alter, a key with an escape or a
  * number of 16 digits or more before its point, or with an exponent of three digits or more.
- * What is not JSON is measured somehow and left for the parser to refuse.
+ * `elements`: objects, lists and commas. What is not JSON is measured somehow and left for the parser to refuse.
  * About 0.5 ns a byte: 14 µs for 27 KB, 16 ms for 30 MB.
  */
-export function scanJson(bytes: Uint8Array, limits: DecodeLimits): { exactNeeded: boolean } {
+export function scanJson(
+  bytes: Uint8Array,
+  limits: DecodeLimits,
+): { exactNeeded: boolean; elements: number } {
   const end = bytes.length;
   let depth = 0;
   let elements = 0;
@@ -67,7 +70,7 @@ export function scanJson(bytes: Uint8Array, limits: DecodeLimits): { exactNeeded
       }
     }
   }
-  return { exactNeeded };
+  return { exactNeeded, elements };
 }
 
 /** Whether a colon follows the string that ends before `after`. */

@@ -31,6 +31,21 @@ test("a prepared batch reads again as what was sent, at the length it says", () 
   assert.equal(batch.rawLength, Buffer.byteLength(JSON.stringify(read)));
 });
 
+test("many small batches keep no more memory than they fill", () => {
+  const spans = Array.from({ length: 1_000 }, (_, at) =>
+    exportedSpan({ traceId: (at + 1).toString(16).padStart(32, "0") }),
+  );
+  const { body: bytes } = encodings.json(exportOf(spans));
+  const body = prepareBody(bytes, "json", decodeLimits);
+  const batches =
+    body.path === "otlp" ? body.groups.flatMap(group => ("batch" in group ? group.batch : [])) : [];
+  assert.equal(batches.length, 1_000);
+  const filled = batches.reduce((sum, batch) => sum + batch.bytes.length + batch.spanKeys.length, 0);
+  const buffers = new Set(batches.flatMap(batch => [batch.bytes.buffer, batch.spanKeys.buffer]));
+  const kept = [...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  assert.ok(kept < 2 * filled + 2 * 64 * 1024, `${kept} bytes are kept for ${filled}`);
+});
+
 test("an OTLP span's key is its id, whatever case it was sent in", () => {
   const batch = exported([
     exportedSpan({ traceId: "ab".repeat(16), spanId: "00000000000000FF" }),
