@@ -1,6 +1,6 @@
 // A trace as the checks look at it: what several of them need is worked out once, and only when one asks.
 import { attributeOf, spanText, toolNameOf } from "../model/conversation.ts";
-import { parseJson } from "../model/json-text.ts";
+import { parseJson, ValueAllowance } from "../model/json-text.ts";
 import { observedMark } from "../model/observed-turn.ts";
 import type { Evidence } from "../model/run.ts";
 import type { Derived, FoundText, MergedTrace, Span } from "../model/trace.ts";
@@ -21,6 +21,7 @@ export class TraceView {
   #named = new Map<string, Span[]>();
   #texts = new Map<string, FoundText[]>();
   #parsed = new Map<string, Map<Span, unknown>>();
+  readonly #allowance = new ValueAllowance();
 
   constructor(trace: MergedTrace, derived: Derived) {
     this.spans = trace.spans;
@@ -58,14 +59,14 @@ export class TraceView {
     return found;
   }
 
-  /** An attribute's text parsed as JSON; undefined where it is no JSON. */
+  /** An attribute's text parsed as JSON; undefined where it is no JSON, or too much of it was parsed before. */
   parsed(span: Span, field: string, text: string): unknown {
     let ofField = this.#parsed.get(field);
     if (!ofField) {
       ofField = new Map();
       this.#parsed.set(field, ofField);
     }
-    if (!ofField.has(span)) ofField.set(span, parseJson(text));
+    if (!ofField.has(span)) ofField.set(span, parseJson(text, this.#allowance));
     return ofField.get(span);
   }
 

@@ -1,5 +1,5 @@
 // What was said in a trace: the user's input, the agent's reply and its tool calls, however an emitter shaped them.
-import { parseJson } from "./json-text.ts";
+import { parseJson, ValueAllowance } from "./json-text.ts";
 import { compareNanos } from "./merge.ts";
 import type { Attributes, Derived, FoundText, Span, ToolCall, TracePath } from "./trace.ts";
 
@@ -41,8 +41,11 @@ export function spanText(span: Span): FoundText | null {
   return replyInText(span) ?? replyInMessages(span);
 }
 
-/** The tool calls among the spans, in their order (D9). `arguments` is null when none were sent. */
-export function toolCallsOf(spans: Span[]): ToolCall[] {
+/**
+ * The tool calls among the spans, in their order (D9). `arguments` is null when none were sent, and `{ value: text }`
+ * where they are no JSON or more than the allowance has left.
+ */
+export function toolCallsOf(spans: Span[], allowance = new ValueAllowance()): ToolCall[] {
   const calls: ToolCall[] = [];
   for (const span of spans) {
     const name = toolNameOf(span);
@@ -51,7 +54,7 @@ export function toolCallsOf(spans: Span[]): ToolCall[] {
       spanId: span.span_id,
       parentSpanId: span.parent_span_id,
       name,
-      arguments: readArguments(attributeOf(span, "gen_ai.tool.call.arguments")),
+      arguments: readArguments(attributeOf(span, "gen_ai.tool.call.arguments"), allowance),
     });
   }
   return calls;
@@ -78,8 +81,12 @@ export function messagesOf(value: unknown): Message[] | null {
 }
 
 /** An attribute's value, read where it is the JSON text of a list or an object; undefined where it is other text. */
-export function structureOf(value: unknown): unknown {
-  return typeof value === "string" ? (/^\s*[[{]/.test(value) ? parseJson(value) : undefined) : value;
+export function structureOf(value: unknown, allowance?: ValueAllowance): unknown {
+  return typeof value === "string"
+    ? /^\s*[[{]/.test(value)
+      ? parseJson(value, allowance)
+      : undefined
+    : value;
 }
 
 /** Of whom a message is, whatever its emitter calls them; `other` for roles that nobody knows. */
@@ -203,9 +210,9 @@ function textOfPart(part: unknown): string {
   return typeof content === "string" ? content : typeof text === "string" ? text : "";
 }
 
-function readArguments(value: unknown): unknown {
+function readArguments(value: unknown, allowance: ValueAllowance): unknown {
   if (typeof value !== "string") return value ?? null;
-  const parsed = parseJson(value);
+  const parsed = parseJson(value, allowance);
   return parsed === undefined ? { value } : parsed;
 }
 

@@ -1,5 +1,6 @@
 // Derives from a trace's spans everything the specification reads out of them (D1 to D9); never throws.
 import { attributeOf, readConversation, toolCallsOf } from "./conversation.ts";
+import type { ValueAllowance } from "./json-text.ts";
 import { compareNanos, compareStarts } from "./merge.ts";
 import { observedMark } from "./observed-turn.ts";
 import { findOtherConvention, type Lack } from "./other-convention.ts";
@@ -8,16 +9,17 @@ import type { Derived, FoundNumber, MergedTrace, Notice, Span, Tokens } from "./
 
 /**
  * Pure, and linear in the spans unless many of them hold unreadable messages. Numbers stay within ±(2^53−1);
- * texts are kept exactly as sent. The notices that depend on a run are not among these.
+ * texts are kept exactly as sent. The notices that depend on a run are not among these. `allowance` then knows how many
+ * values of JSON text the tool calls keep.
  */
-export function derive(trace: MergedTrace): Derived {
+export function derive(trace: MergedTrace, allowance?: ValueAllowance): Derived {
   const { spans } = trace;
   const tree = buildTree(spans);
   const root = spans[tree.root] ?? null;
   const timing = readTiming(spans, root);
   const tokens = readTokens(tree);
   const conversation = readConversation(spans, root, trace.path);
-  const toolCalls = toolCallsOf(spans);
+  const toolCalls = toolCallsOf(spans, allowance);
 
   const lacks = new Set<Lack>();
   if (!conversation.userInput) lacks.add("input");

@@ -1,5 +1,6 @@
 // What was said in a trace, in the order of time and each message once, though every model call repeats the history.
 import { attributeOf, toolNameOf } from "./conversation.ts";
+import { ValueAllowance } from "./json-text.ts";
 import { compareNanos } from "./merge.ts";
 import { saidBy, saidLength, saidTo } from "./said.ts";
 import { buildTree, childrenOf, type SpanTree } from "./span-tree.ts";
@@ -17,6 +18,8 @@ const entriesMax = 5_000;
 export function transcribe(spans: Span[]): Transcript {
   const threads = new Map<SubAgent | null, Thread>();
   const recorded: Recorded[] = [];
+  // Entries keep the arguments and results of calls as they were parsed.
+  const allowance = new ValueAllowance();
   let read = 0;
   let complete = true;
   for (const { at, ends, agent, extent } of momentsOf(buildTree(spans))) {
@@ -24,11 +27,13 @@ export function transcribe(spans: Span[]): Transcript {
     read += ends ? 0 : saidLength(span);
     complete &&= read <= readMax && recorded.length < entriesMax;
     if (!complete) break;
+    const said = ends ? saidBy(span, allowance) : saidTo(span, allowance);
+    complete = !allowance.exceeded;
+    if (!complete) break;
     const thread = threads.get(agent) ?? new Thread(agent, recorded, entriesMax);
     threads.set(agent, thread);
     if (!ends && toolNameOf(span) !== null) thread.perform(span, extent.from);
-    if (ends) thread.hear(saidBy(span), extent);
-    else thread.hear(saidTo(span), { ...extent, all: true });
+    thread.hear(said, ends ? extent : { ...extent, all: true });
   }
   return { entries: recorded.map(({ entry }) => entry), complete: complete && recorded.length < entriesMax };
 }

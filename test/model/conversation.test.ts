@@ -386,6 +386,16 @@ describe("tool calls (D9)", () => {
       [],
     );
   });
+  test("JSON text beyond two million values in one trace stands under value", () => {
+    const text = `[${"1,".repeat(799_999)}1]`;
+    const attributes = { "gen_ai.tool.name": "f", "gen_ai.tool.call.arguments": text };
+    const calls = toolCallsOf([1, 2, 3].map(i => makeSpan(`s${i}`, { attributes })));
+    assert.deepEqual(
+      calls.map(call => Array.isArray(call.arguments)),
+      [true, true, false],
+    );
+    assert.deepEqual(calls[2]!.arguments, { value: text });
+  });
   test("a __proto__ argument pollutes nothing", () => {
     const made = call({ "gen_ai.tool.call.arguments": '{"__proto__":{"polluted":1}}' })?.arguments;
     assert.equal(JSON.stringify(made), '{"__proto__":{"polluted":1}}');

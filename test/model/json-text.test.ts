@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { parseJson } from "../../src/model/json-text.ts";
+import { keptValuesMax, parseJson, ValueAllowance } from "../../src/model/json-text.ts";
 import { nestedJson } from "./make-trace.ts";
 
 describe("parseJson", () => {
@@ -44,5 +44,16 @@ describe("parseJson", () => {
       }),
       { numRuns: 500 },
     );
+  });
+  test("takes the values of a text from its allowance, and refuses one for which too little is left", () => {
+    const allowance = new ValueAllowance();
+    const ones = `[${"1,".repeat(899_999)}1]`;
+    assert.notEqual(parseJson(ones, allowance), undefined);
+    assert.notEqual(parseJson(ones, allowance), undefined);
+    assert.deepEqual([allowance.used, allowance.exceeded], [1_800_000, false]);
+    assert.equal(parseJson(ones, allowance), undefined);
+    assert.deepEqual([allowance.used, allowance.exceeded], [1_800_000, true]);
+    assert.deepEqual(parseJson('{"a":[1]}', allowance), { a: [1] });
+    assert.equal(allowance.left, keptValuesMax - 1_800_002);
   });
 });

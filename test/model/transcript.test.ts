@@ -527,6 +527,18 @@ for (const [name, messages] of Object.entries(hostileParts)) {
   });
 }
 
+test("JSON text beyond two million values is missing", () => {
+  const messages = JSON.stringify([
+    { role: "user", content: "said" },
+    ...Array.from({ length: 800_000 }, () => 1),
+  ]);
+  const spans = ["a", "b", "c"].map(id =>
+    makeSpan(id, { attributes: { "gen_ai.input.messages": messages.replace("said", id) } }),
+  );
+  const { entries, complete } = transcribe(spans);
+  assert.deepEqual([entries.length, complete], [2, false]);
+});
+
 test("what does not fit at the very end of a trace is missing too", () => {
   const messages = Array.from({ length: 5_001 }, (_, at) => ({ role: "assistant", content: `${at}` }));
   const { entries, complete } = transcribe([
