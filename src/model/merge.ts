@@ -80,8 +80,13 @@ function holdSeveralResources(batches: Batch[]): boolean {
 function liftResource(spans: Span[]): Attributes | null {
   const resource = spans[0]?.resource ?? null;
   const text = JSON.stringify(resource);
+  // The spans of a batch share one object, which may be 30 MB: it is written out once, not for each of them.
+  const isLifted = new Map<Attributes, boolean>();
   for (const span of spans) {
-    if (JSON.stringify(span.resource) === text) delete span.resource;
+    const own = span.resource!;
+    const lifted = isLifted.get(own) ?? JSON.stringify(own) === text;
+    isLifted.set(own, lifted);
+    if (lifted) delete span.resource;
   }
   return resource;
 }
