@@ -11,10 +11,8 @@ export type DecodeLimits = {
 };
 
 /**
- * What holds when nothing is configured. Of the hostile bodies of up to 30 MB that were measured against it, the
- * costliest made the thread that decoded it grow by 500 MB and took 4 s (two million escaped keys in one object),
- * others at the limit by 50 to 320 MB; most are refused within 0.1 s. Requests of real exporters hold one element
- * to 13 to 25 bytes.
+ * Defaults. Requests of real exporters hold one element per 13 to 25 bytes, so 30 MB of them pass. How much heap the
+ * costliest bodies within these limits take is measured in model/thread-heap.ts.
  */
 export const decodeLimits: DecodeLimits = { nestingMax: 200, spansMax: 100_000, elementsMax: 2_000_000 };
 
@@ -36,5 +34,12 @@ export function tooManyElements(limits: DecodeLimits): Refusal {
   return new Refusal("PAYLOAD_TOO_LARGE", {
     message: `The body holds more than ${limits.elementsMax} values.`,
     hint: "Split the spans over several requests, or send large structures as JSON text in one attribute.",
+  });
+}
+
+export function tooMuchRepeated(bytesMax: number): Refusal {
+  return new Refusal("PAYLOAD_TOO_LARGE", {
+    message: `Resources and scopes that several spans or traces share add up to more than ${bytesMax / 1024 / 1024} MB.`,
+    hint: "Split the spans over several requests, or shorten the attributes of the resource or scope.",
   });
 }

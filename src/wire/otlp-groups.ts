@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { Refusal } from "../model/refusal.ts";
 import type { Attributes, Batch, Span } from "../model/trace.ts";
 import { readId } from "./fields.ts";
-import { type DecodeLimits, tooManySpans } from "./limits.ts";
+import { type DecodeLimits, tooManySpans, tooMuchRepeated } from "./limits.ts";
 
 /** The spans of one service and one traceId. A refused group holds no spans, only their number. */
 export type OtlpGroup = {
@@ -34,6 +34,7 @@ export type SentIds = { traceId: unknown; spanId: unknown; parentSpanId: unknown
 export class Grouping {
   readonly #limits: DecodeLimits;
   readonly #groups = new Map<string, Group>();
+  readonly #repetition = new Repetition();
   #spanCount = 0;
 
   constructor(limits: DecodeLimits) {
@@ -55,9 +56,9 @@ export class Grouping {
       if (traceId === null)
         throw idInvalid(`${path}.traceId`, "must be 32 hexadecimal characters, not all zero");
       putIds(span, ids, path);
-      group.put(span, origin);
+      group.put(span, origin, this.#repetition);
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
+      if (!(error instanceof Refusal) || error.code === "PAYLOAD_TOO_LARGE") throw error;
       group.refuse(error);
     }
   }
@@ -98,14 +99,23 @@ class Group {
   }
 
   /** A span_id sent again replaces what stood under it (C6). */
-  put(span: Span, { resource, scope }: Origin): void {
-    if (scope !== null) span.scope = scope;
-    this.#resource ??= resource;
+  put(span: Span, { resource, scope }: Origin, repetition: Repetition): void {
+    if (scope !== null) {
+      repetition.count(scope);
+      span.scope = scope;
+    }
+    if (this.#resource === null) {
+      repetition.count(resource);
+      this.#resource = resource;
+    }
     if (resource !== this.#last) {
       this.#last = resource;
       this.#noted = isDeepStrictEqual(resource, this.#resource) ? null : resource;
     }
-    if (this.#noted !== null) span.resource = this.#noted;
+    if (this.#noted !== null) {
+      repetition.count(this.#noted);
+      span.resource = this.#noted;
+    }
     this.#spans.set(span.span_id, span);
   }
 
@@ -129,6 +139,32 @@ class Group {
       batch: { spans: [...this.#spans.values()], resource: this.#resource, metadata: null },
       refusal: this.refusal,
     };
+  }
+}
+
+/** How much JSON a request may grow by. Of 8,192 spans, each may repeat a resource of 8 KB. */
+export const repeatedBytesMax = 64 * 1024 * 1024;
+
+/**
+ * Limits what a request grows by when it is stored: the spans of a scope share it, and so do traces their resource, but
+ * each is written out with every one of them. A body of 12 MB with one long scope name and 40 spans made 480 MB of JSON.
+ */
+class Repetition {
+  /** Characters of JSON, measured once an object is written for the second time; 0 until then. */
+  readonly #lengths = new Map<object, number>();
+  #bytes = 0;
+
+  /** Call it for each time that the object is to be written. Throws PAYLOAD_TOO_LARGE. */
+  count(shared: object): void {
+    const known = this.#lengths.get(shared);
+    if (known === undefined) {
+      this.#lengths.set(shared, 0);
+      return;
+    }
+    const length = known || JSON.stringify(shared).length;
+    if (known === 0) this.#lengths.set(shared, length);
+    this.#bytes += length;
+    if (this.#bytes > repeatedBytesMax) throw tooMuchRepeated(repeatedBytesMax);
   }
 }
 

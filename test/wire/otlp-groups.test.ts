@@ -96,6 +96,43 @@ describe("spans are grouped", () => {
   });
 });
 
+describe("what spans and traces share", () => {
+  const spans = (count: number, ownTraces = false) =>
+    Array.from({ length: count }, (_, at) =>
+      otlpSpan({ spanId: id(at + 1), ...(ownTraces && { traceId: id(at + 1).padStart(32, "0") }) }),
+    );
+  const long = { key: "long", value: { stringValue: "x".repeat(1024 * 1024) } };
+
+  const bodies: [what: string, body: (count: number) => unknown][] = [
+    [
+      "a scope",
+      count => {
+        const scopeSpans = [{ scope: { attributes: [long] }, spans: spans(count) }];
+        return { resourceSpans: [{ ...resourceSpans("agent", []), scopeSpans }] };
+      },
+    ],
+    [
+      "a resource of several traces",
+      count => ({ resourceSpans: [resourceSpans("agent", spans(count, true), [long])] }),
+    ],
+    [
+      "a resource that is not the first of its trace",
+      count => ({
+        resourceSpans: [
+          resourceSpans("agent", [otlpSpan({ spanId: "f".repeat(16) })]),
+          resourceSpans("agent", spans(count), [long]),
+        ],
+      }),
+    ],
+  ];
+  for (const [what, body] of bodies) {
+    test(`${what} is written out up to 64 MB, and more is 413 before it is`, () => {
+      assert.ok(otlpGroups(body(60)).every(({ refusal }) => refusal === null));
+      refusalOf("PAYLOAD_TOO_LARGE", () => otlpGroups(body(70)));
+    });
+  }
+});
+
 describe("an id", () => {
   const zero = (digits: number) => "0".repeat(digits);
   const bad: [sent: Json, field: string][] = [
