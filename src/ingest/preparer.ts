@@ -2,8 +2,10 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { Refusal, type RefusalCode, type RefusalDetail } from "../model/refusal.ts";
+import { preparingHeapMb } from "../model/thread-heap.ts";
 import type { DecodeLimits } from "../wire/body.ts";
 import type { MediaType } from "../wire/media-type.ts";
+import { repeatedBytesMax } from "../wire/otlp-groups.ts";
 import { type PreparedBody, prepareBody } from "./prepare.ts";
 
 export type PrepareRequest = { bytes: Uint8Array; mediaType: MediaType; limits: DecodeLimits };
@@ -31,9 +33,11 @@ type Job = {
 
 export type PreparerOptions = {
   limits: DecodeLimits;
+  /** The largest body that is given to `prepare`. */
+  bodyBytesMax?: number;
   /** Bodies of up to this many bytes are prepared on the calling thread. */
   inlineBytesMax?: number;
-  /** Heap of one thread, in MB: what a hostile body can make it grow to before it is refused. */
+  /** Heap of one thread, in MB. By default no body within the limits fills it. */
   threadHeapMb?: number;
 };
 
@@ -51,7 +55,10 @@ export class Preparer {
   #threads = 0;
 
   constructor(options: PreparerOptions) {
-    this.#options = { inlineBytesMax, threadHeapMb: 768, ...options };
+    const { bodyBytesMax = 31_457_280, limits } = options;
+    const largest = { bytes: bodyBytesMax, elements: limits.elementsMax };
+    const threadHeapMb = preparingHeapMb(largest, repeatedBytesMax);
+    this.#options = { inlineBytesMax, bodyBytesMax, threadHeapMb, ...options };
   }
 
   /** Rejects with the Refusal of a body that is refused whole. The bytes must not be used afterwards. */
