@@ -11,7 +11,10 @@ export type Answered = { id: number; answer: SandboxAnswer };
 
 const faultsMax = 5;
 const validatorsMax = 100;
+/** Characters of schemas whose validators are kept: each holds a path for every level of its schema, up to 60 times its text. */
+const schemaCharsMax = 256 * 1024;
 const validators = new Map<string, Validator>();
+let schemaChars = 0;
 
 // One message brings several questions; each is answered as soon as it is, so that a slow one is known by its silence.
 parentPort!.on("message", (batch: Posted[]) => {
@@ -51,8 +54,12 @@ function validatorOf(schema: string): Validator {
   if (known) return known;
   const read = JSON.parse(schema);
   const made = new Validator(read, draftOf(read) ?? "2020-12");
-  const oldest = validators.size >= validatorsMax ? validators.keys().next() : undefined;
-  if (oldest?.value !== undefined) validators.delete(oldest.value);
+  schemaChars += schema.length;
+  for (const oldest of validators.keys()) {
+    if (validators.size < validatorsMax && schemaChars <= schemaCharsMax) break;
+    validators.delete(oldest);
+    schemaChars -= oldest.length;
+  }
   validators.set(schema, made);
   return made;
 }

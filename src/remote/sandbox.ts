@@ -1,6 +1,6 @@
 // Answers questions whose cost the author of a test decides, in a thread that is ended when one takes too long.
 import { Worker } from "node:worker_threads";
-import type { SandboxAnswer, SandboxQuestion } from "../model/sandbox.ts";
+import { type SandboxAnswer, type SandboxQuestion, sandboxTextMax } from "../model/sandbox.ts";
 import type { Answered, Posted } from "./sandbox-thread.ts";
 
 export type SandboxOptions = {
@@ -13,6 +13,12 @@ export type SandboxOptions = {
 type Job = Posted & { resolve: (answer: SandboxAnswer) => void; signal: AbortSignal | undefined };
 
 const batchMax = 32;
+/** Characters of one message, beyond its first question: the thread holds all of it at once. */
+const batchCharsMax = 2 * sandboxTextMax;
+// Two values of a million characters, one parsed after the other, need 48 MB where they are the costliest ("[" and "]"
+// alone, or empty objects), and the kept validators 20 MB. A heap that fills up while a value is parsed would end the
+// process on Node 24; one that a schema or a pattern fills ends this thread alone.
+const threadMemoryMb = 128;
 /** A question that timed out this often is answered at once until others have pushed it out of memory. */
 const timeoutsMax = 3;
 const offendersMax = 200;
@@ -31,7 +37,7 @@ export class Sandbox {
   /** Timeouts by what the author wrote: a pattern or a schema. */
   readonly #timeouts = new Map<string, number>();
 
-  constructor({ budgetMs = 250, memoryMb = 128 }: SandboxOptions = {}) {
+  constructor({ budgetMs = 250, memoryMb = threadMemoryMb }: SandboxOptions = {}) {
     this.#budgetMs = budgetMs;
     this.#memoryMb = memoryMb;
   }
@@ -39,6 +45,7 @@ export class Sandbox {
   /** Never throws: what took too long, broke the thread or was withdrawn is an answer too. */
   answer(question: SandboxQuestion, signal?: AbortSignal): Promise<SandboxAnswer> {
     if (this.#closed || signal?.aborted) return Promise.resolve(withdrawn);
+    if (textOf(question).length > sandboxTextMax) return Promise.resolve(tooLong);
     if ((this.#timeouts.get(authored(question)) ?? 0) >= timeoutsMax) return Promise.resolve(this.#timeout());
     return new Promise(resolve => {
       this.#waiting.push({ id: this.#nextId++, question, resolve, signal });
@@ -59,8 +66,12 @@ export class Sandbox {
 
   #post(): void {
     if (this.#closed || this.#posted.length > 0) return;
+    let chars = 0;
     while (this.#waiting.length > 0 && this.#posted.length < batchMax) {
-      const job = this.#waiting.shift()!;
+      const job = this.#waiting[0]!;
+      chars += textOf(job.question).length + authored(job.question).length;
+      if (chars > batchCharsMax && this.#posted.length > 0) break;
+      this.#waiting.shift();
       if (job.signal?.aborted) job.resolve(withdrawn);
       else this.#posted.push(job);
     }
@@ -169,6 +180,15 @@ const broken: SandboxAnswer = {
   state: "unavailable",
   reason: "Checking this takes more memory than it is given.",
 };
+
+const tooLong: SandboxAnswer = {
+  state: "unavailable",
+  reason: `The value has more than the ${sandboxTextMax} characters that are checked.`,
+};
+
+function textOf(question: SandboxQuestion): string {
+  return question.kind === "schema" ? question.value : question.text;
+}
 
 function authored(question: SandboxQuestion): string {
   return question.kind === "schema" ? question.schema : `/${question.pattern}/${question.flags}`;

@@ -114,6 +114,32 @@ suite("hostile schemas", () => {
     assert.equal((await validate({ $ref: "http://127.0.0.1:1/x" }, "1")).state, "unavailable");
   });
 
+  // On Node 24 a heap that fills up inside JSON.parse ends this process, and every test in this file with it.
+  for (const [what, value] of [
+    ["lists in lists", "[".repeat(499_999) + "]".repeat(499_999)],
+    ["empty objects", `[${"{},".repeat(333_000)}{}]`],
+    ["objects that have an index for a key", `[${'{"20":0},'.repeat(110_000)}{}]`],
+  ] as const) {
+    test(`a value of a million characters of ${what} is parsed, several times over`, async () => {
+      const patient = new Sandbox({ budgetMs: 60_000 });
+      const answers = await Promise.all([1, 2, 3, 4].map(() => validate(true, value, patient)));
+      await patient.close();
+      assert.deepEqual(new Set(answers.map(({ state }) => state)), new Set(["ok"]));
+    });
+  }
+
+  test("a value or a text of more than a million characters is not looked at", async () => {
+    const text = "x".repeat(1_000_001);
+    const answers = [
+      await validate(true, text),
+      await sandbox.answer({ kind: "pattern", pattern: "x", flags: "", text }),
+    ];
+    assert.deepEqual(
+      answers.map(({ state }) => state),
+      ["unavailable", "unavailable"],
+    );
+  });
+
   test("a thread that runs out of memory is replaced", async () => {
     const small = new Sandbox({ memoryMb: 16, budgetMs: 60_000 });
     // Every item leaves three hundred long errors behind before the schema as a whole has failed.

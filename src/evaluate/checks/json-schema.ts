@@ -1,15 +1,13 @@
 // json_schema: whether an attribute of some span with that name, read as JSON, is valid by a schema.
 import type { AssertionOf } from "../../model/assertion.ts";
 import { attributeOf } from "../../model/conversation.ts";
+import { sandboxTextMax } from "../../model/sandbox.ts";
 import type { Span } from "../../model/trace.ts";
 import { anyOf, distinct, type Try } from "../any-of.ts";
 import { evidenceMax, excerpt, quote } from "../excerpt.ts";
 import { type CheckOf, type Context, questionKey } from "../finding.ts";
 import { findHolders } from "../targets.ts";
 import { placeOf } from "../trace-view.ts";
-
-/** Characters of JSON text beyond which a value is not validated. */
-const valueMax = 1_000_000;
 
 export const jsonSchema: CheckOf<"json_schema"> = (assertion, context) => {
   const { target_node, field, schema } = assertion;
@@ -56,8 +54,8 @@ function validate(
   { span, text }: Candidate,
   { test, answers }: Context,
 ): Try<Validated> {
-  if (text.length > valueMax) {
-    const reason = `The value has more than the ${valueMax} characters that are validated.`;
+  if (text.length > sandboxTextMax) {
+    const reason = `The value has more than the ${sandboxTextMax} characters that are validated.`;
     return { kind: "skipped", skipped: "limit", reason };
   }
   const key = questionKey(test, id, span.span_id);

@@ -2,15 +2,13 @@
 import type { AssertionOf } from "../../model/assertion.ts";
 import { compilePattern } from "../../model/pattern.ts";
 import type { Match } from "../../model/run.ts";
+import { sandboxTextMax } from "../../model/sandbox.ts";
 import type { FoundText } from "../../model/trace.ts";
 import { anyOf, type Try } from "../any-of.ts";
 import { evidenceMax, excerpt, passage, quote } from "../excerpt.ts";
 import { type CheckOf, type Context, questionKey } from "../finding.ts";
 import { findTexts } from "../targets.ts";
 import { placeOfText } from "../trace-view.ts";
-
-/** Characters of a text that are searched. */
-const textMax = 1_000_000;
 
 /**
  * Characters times instructions of the pattern that are searched on the spot, 50 ms at the very worst; what is
@@ -53,11 +51,11 @@ type Hit = { found: FoundText; match: Match | null };
 function search(assertion: AssertionOf<"response_regex">, found: FoundText, context: Context): Try<Hit> {
   const flags = assertion.flags ?? "";
   const pattern = compilePattern(assertion.pattern, flags);
-  const text = found.text.slice(0, textMax);
+  const text = found.text.slice(0, sandboxTextMax);
   const cut: Try<Hit> = {
     kind: "skipped",
     skipped: "limit",
-    reason: `The text is longer than the ${textMax} characters that are searched.`,
+    reason: `The text is longer than the ${sandboxTextMax} characters that are searched.`,
   };
   const isCut = text.length < found.text.length;
 
