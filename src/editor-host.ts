@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import type { Editor } from "./editor.ts";
 import type { CountedCall } from "./model/judge-call.ts";
+import { readingHeapMb, traceLimits } from "./model/thread-heap.ts";
 import { ThreadHost } from "./thread-host.ts";
 
 export type EditorData = { config: Config; databaseUrl: string };
@@ -18,8 +19,6 @@ export type EditorHostOptions = EditorData & {
 
 // Beyond the deadline of a dry-run: only a thread that hangs does not answer by then.
 const answerMs = 90_000;
-// The largest trace that can be stored fits, with its evaluation.
-const memoryMb = 2_048;
 
 export class EditorHost implements Editor {
   readonly #host: ThreadHost;
@@ -30,7 +29,7 @@ export class EditorHost implements Editor {
       script: new URL("./editor-thread.ts", import.meta.url),
       workerData: { config, databaseUrl } satisfies EditorData,
       onNote: note => onJudgeCall?.(note as CountedCall),
-      memoryMb,
+      memoryMb: readingHeapMb(traceLimits(config.bounds.traceBytesMax)),
       answerMs,
       ...options,
     });

@@ -5,7 +5,9 @@ import type { EditorData } from "./editor-host.ts";
 import { openLog } from "./http/log.ts";
 import { lineOpener } from "./judging/lines.ts";
 import { openJudging } from "./judging.ts";
+import { TraceRoom } from "./load/trace-room.ts";
 import type { CountedCall } from "./model/judge-call.ts";
+import { traceLimits } from "./model/thread-heap.ts";
 import { createSlots } from "./remote/judge-slots.ts";
 import { openOutbound } from "./remote/outbound.ts";
 import { Sandbox } from "./remote/sandbox.ts";
@@ -30,7 +32,9 @@ const judging = openJudging({
   onCall: ({ kind, state }) => tellNote({ kind, state } satisfies CountedCall),
 });
 
-serveThread(openEditor({ db, judgeOf: judging.judgeOf, sandbox }), async () => {
+const room = new TraceRoom(traceLimits(config.bounds.traceBytesMax));
+
+serveThread(openEditor({ db, judgeOf: judging.judgeOf, sandbox, room }), async () => {
   await judging.close();
   await outbound.close();
   await sandbox.close();

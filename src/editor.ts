@@ -5,7 +5,8 @@ import { assertionsAbout, type Place, valueAt } from "./evaluate/draft-assertion
 import { proposeTest } from "./evaluate/draft-test.ts";
 import { evaluateTest } from "./evaluate/evaluate.ts";
 import { type Vocabulary, VocabularyBuilder } from "./evaluate/vocabulary.ts";
-import { type LoadedTrace, loadTraces } from "./load.ts";
+import { TraceRoom } from "./load/trace-room.ts";
+import { type LoadedTrace, withTrace } from "./load.ts";
 import type { Assertion, AssertionInput } from "./model/assertion.ts";
 import type { Judge, JudgeOf, RoutingAnswer, Unjudged } from "./model/judge.ts";
 import { Refusal } from "./model/refusal.ts";
@@ -50,29 +51,30 @@ export type EditorDeps = {
   db: Database;
   judgeOf: JudgeOf;
   sandbox: Askable["sandbox"];
+  /** The heap that this thread has for traces. */
+  room?: TraceRoom;
   clock?: Pick<Clock, "now" | "timeout">;
 };
+
+type OpenDeps = EditorDeps & { room: TraceRoom };
 
 const dryRunMs = 60_000;
 const vocabularyKeptMs = 10_000;
 const vocabulariesMax = 50;
 
-export function openEditor({ clock = systemClock, ...deps }: EditorDeps): Editor {
+export function openEditor({ clock = systemClock, ...given }: EditorDeps): Editor {
+  const deps = { ...given, room: given.room ?? new TraceRoom() };
   const vocabularies = new Map<string, { made: Promise<Vocabulary>; until: number }>();
   return {
     dryRun: (ask, signal) => dryRun(deps, ask, signal, clock.timeout(dryRunMs)),
-    async draftTest({ traceId }, signal) {
-      const loaded = await loadTrace(deps.db, traceId);
-      return loaded && draftTest(askableFor(deps, loaded), loaded, signal);
-    },
-    async draftAssertion(ask, signal) {
-      const loaded = await loadTrace(deps.db, ask.traceId);
-      return loaded && draftAssertion(askableFor(deps, loaded), loaded, ask, signal);
-    },
+    draftTest: ({ traceId }, signal) =>
+      whileOpen(deps, traceId, loaded => draftTest(askableFor(deps, loaded), loaded, signal)),
+    draftAssertion: (ask, signal) =>
+      whileOpen(deps, ask.traceId, loaded => draftAssertion(askableFor(deps, loaded), loaded, ask, signal)),
     vocabulary({ agentId }) {
       const known = vocabularies.get(agentId);
       if (known && clock.now() < known.until) return known.made;
-      const fresh = { made: readVocabulary(deps.db, agentId, clock), until: Infinity };
+      const fresh = { made: readVocabulary(deps, agentId, clock), until: Infinity };
       vocabularies.delete(agentId);
       vocabularies.set(agentId, fresh);
       const oldest = vocabularies.keys().next();
@@ -90,21 +92,33 @@ export function openEditor({ clock = systemClock, ...deps }: EditorDeps): Editor
   };
 }
 
-/** The trace whole; of this agent, where one is named. */
-async function loadTrace(db: Database, id: string, agentId?: string): Promise<LoadedTrace | undefined> {
-  const row = isUuid(id) ? await findTrace(db, id) : undefined;
-  if (!row || (agentId !== undefined && row.agentId !== agentId)) return undefined;
-  return (await loadTraces(db, [row.id])).get(row.id);
+/** Undefined where there is no such trace. Throws PAYLOAD_TOO_LARGE where it holds too much to be opened. */
+async function whileOpen<T>(
+  { db, room }: OpenDeps,
+  id: string,
+  use: (loaded: LoadedTrace) => Promise<T>,
+): Promise<T | undefined> {
+  return isUuid(id) ? withTrace(db, id, room, use) : undefined;
 }
 
 async function dryRun(
-  deps: EditorDeps,
-  { agentId, traceId, document, routing }: DryRunAsk,
+  deps: OpenDeps,
+  ask: DryRunAsk,
   asker: AbortSignal,
   deadline: AbortSignal,
 ): Promise<DryRun | undefined> {
-  const loaded = await loadTrace(deps.db, traceId, agentId);
-  if (!loaded) return undefined;
+  const row = isUuid(ask.traceId) ? await findTrace(deps.db, ask.traceId) : undefined;
+  if (row?.agentId !== ask.agentId) return undefined;
+  return whileOpen(deps, row.id, loaded => dryRunOn(deps, loaded, ask, asker, deadline));
+}
+
+async function dryRunOn(
+  deps: OpenDeps,
+  loaded: LoadedTrace,
+  { agentId, document, routing }: DryRunAsk,
+  asker: AbortSignal,
+  deadline: AbortSignal,
+): Promise<DryRun> {
   const { trace, derived } = loaded;
   const test = { ...document, id: draftId, agentId, version: 0 };
   const { judge, sandbox } = askableFor(deps, loaded);
@@ -235,18 +249,26 @@ const vocabularyBytes = 32 * 1024 * 1024;
 const vocabularyMs = 1_000;
 
 /** From the latest traces, as many as can be read within the bounds; one too large for what is left is passed over. */
-async function readVocabulary(db: Database, agentId: string, clock: Pick<Clock, "now">): Promise<Vocabulary> {
+async function readVocabulary(
+  { db, room }: OpenDeps,
+  agentId: string,
+  clock: Pick<Clock, "now">,
+): Promise<Vocabulary> {
   const builder = new VocabularyBuilder();
   const until = clock.now() + vocabularyMs;
-  let room = vocabularyBytes;
+  let bytesLeft = vocabularyBytes;
   for (const { id, bytes } of await listLatestSizes(db, agentId, vocabularyTraces)) {
-    if (bytes > room || clock.now() > until) {
+    if (bytes > bytesLeft || clock.now() > until) {
       builder.leaveOut();
       continue;
     }
-    room -= bytes;
-    const loaded = (await loadTraces(db, [id])).get(id);
-    if (loaded) builder.add(loaded.trace, loaded.derived);
+    bytesLeft -= bytes;
+    try {
+      await withTrace(db, id, room, ({ trace, derived }) => builder.add(trace, derived));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      builder.leaveOut();
+    }
   }
   return builder.build();
 }

@@ -7,8 +7,10 @@ import { openPlaces } from "./judging/places.ts";
 import { openJudging } from "./judging.ts";
 import { openCaller } from "./launcher/caller.ts";
 import { Launcher } from "./launcher.ts";
+import { TraceRoom } from "./load/trace-room.ts";
 import type { PlaceGiven } from "./model/judge-place.ts";
 import type { RunState } from "./model/run.ts";
+import { traceLimits } from "./model/thread-heap.ts";
 import { openOutbound } from "./remote/outbound.ts";
 import { Sandbox } from "./remote/sandbox.ts";
 import { openDatabase } from "./store/db.ts";
@@ -49,6 +51,7 @@ const deps = {
   judgeOf: judging.judgeOf,
   leaseMs: config.leaseMs,
   judgeDeadlineMs: config.judgeDeadlineMs,
+  room: new TraceRoom(traceLimits(config.bounds.traceBytesMax)),
   onEnd: (state: RunState, verdict: string | null) => tell({ type: "run", state, verdict }),
 };
 const worker = new RunWorker(deps);

@@ -5,6 +5,7 @@ import type { Config } from "./config.ts";
 import { Places } from "./evaluators/places.ts";
 import type { CountedCall } from "./model/judge-call.ts";
 import type { PlaceAsk } from "./model/judge-place.ts";
+import { readingHeapMb, traceLimits } from "./model/thread-heap.ts";
 
 export type EvaluatorData = {
   config: Config;
@@ -71,7 +72,11 @@ export class Evaluators {
   #start(launches: boolean): void {
     const { config, databaseUrl, log, onCount } = this.#options;
     const workerData: EvaluatorData = { config, databaseUrl, launches };
-    const thread = new Worker(new URL("./evaluator-thread.ts", import.meta.url), { workerData });
+    const maxOldGenerationSizeMb = readingHeapMb(traceLimits(config.bounds.traceBytesMax));
+    const thread = new Worker(new URL("./evaluator-thread.ts", import.meta.url), {
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb },
+    });
     this.#threads.add(thread);
     thread.on("message", (message: EvaluatorMessage) => {
       if (message.type === "enter" || message.type === "leave") this.#places.ask(thread, message);

@@ -1,11 +1,22 @@
-// Loads traces whole: their batches opened, merged and derived; and brings rows that lag behind up to date.
+// Loads stored traces whole: their batches opened, merged and derived; and brings rows that lag behind up to date.
+import { TraceRoom } from "./load/trace-room.ts";
 import { columnsOf } from "./model/columns.ts";
 import { derive } from "./model/derive.ts";
+import { ValueAllowance } from "./model/json-text.ts";
 import { mergeBatches } from "./model/merge.ts";
-import type { Derived, MergedTrace } from "./model/trace.ts";
+import { Refusal } from "./model/refusal.ts";
+import { keptValuesBytes, traceHeapBytes } from "./model/thread-heap.ts";
+import type { Batch, Derived, MergedTrace } from "./model/trace.ts";
 import type { Database } from "./store/db.ts";
-import { listStale, loadBatches, type StoredBatches, updateColumns } from "./store/traces.ts";
-import { decodeBatch } from "./wire/batch.ts";
+import {
+  listSizes,
+  listStale,
+  loadBatches,
+  type StoredBatches,
+  skipRevisions,
+  updateColumns,
+} from "./store/traces.ts";
+import { readBatch, type ScannedBatch, scanBatch } from "./wire/batch.ts";
 
 export type LoadedTrace = {
   traceId: string;
@@ -15,40 +26,225 @@ export type LoadedTrace = {
   stale: boolean;
   trace: MergedTrace;
   derived: Derived;
+  /** The most heap that it may take. */
+  heapBytes: number;
 };
 
-/** Each trace in one snapshot; a trace that does not exist is missing from the map. */
-export async function loadTraces(db: Database, traceIds: string[]): Promise<Map<string, LoadedTrace>> {
-  const stored = await loadBatches(db, traceIds);
-  return new Map([...stored].map(([id, batches]) => [id, open(batches)]));
+/** Traces that have their share of the thread's heap until `release` is called. */
+export type HeldTraces = { traces: LoadedTrace[]; release: () => void };
+
+/** What became of one trace: `refusal` where it holds more than can be opened, `error` for any other fault. */
+export type TraceOutcome =
+  | { traceId: string; loaded: LoadedTrace; release: () => void }
+  | { traceId: string; missing: true }
+  | { traceId: string; refusal: Refusal }
+  | { traceId: string; error: unknown };
+
+/** Bytes of JSON that are read from the database in one query, and opened without a pause after it. */
+const portionBytesMax = 32 * 1024 * 1024;
+
+/**
+ * Opens traces one after the other, each once there is room for it; small ones come first. A trace that cannot be
+ * opened keeps no other from being opened. Ends early when `signal` is aborted.
+ */
+export async function* openEach(
+  db: Database,
+  traceIds: string[],
+  room: TraceRoom,
+  { signal, portionBytes = portionBytesMax }: { signal?: AbortSignal; portionBytes?: number } = {},
+): AsyncGenerator<TraceOutcome> {
+  const sizes = await listSizes(db, traceIds);
+  const known = new Set(sizes.map(({ id }) => id));
+  for (const traceId of new Set(traceIds)) if (!known.has(traceId)) yield { traceId, missing: true };
+  for (const portion of portionsOf(sizes, portionBytes)) {
+    const stored = await loadBatches(db, portion);
+    for (const traceId of portion) {
+      const batches = stored.get(traceId);
+      stored.delete(traceId);
+      const outcome = batches
+        ? await room.alone(() => openOne(batches, room, signal))
+        : ({ traceId, missing: true } as const);
+      if (!outcome) return;
+      yield outcome;
+    }
+  }
+}
+
+/**
+ * Opens traces that are needed together, in the order asked for; one that does not exist is left out. Undefined when
+ * `signal` is aborted first. Throws PAYLOAD_TOO_LARGE where they hold more than one trace may.
+ */
+export function holdTraces(
+  db: Database,
+  traceIds: string[],
+  room: TraceRoom,
+  signal?: AbortSignal,
+): Promise<HeldTraces | undefined> {
+  return room.alone(() => hold(db, traceIds, room, signal));
+}
+
+/** Opens one trace for as long as `use` takes; undefined where there is none. Throws PAYLOAD_TOO_LARGE. */
+export async function withTrace<T>(
+  db: Database,
+  traceId: string,
+  room: TraceRoom,
+  use: (loaded: LoadedTrace) => T | Promise<T>,
+): Promise<T | undefined> {
+  const held = await holdTraces(db, [traceId], room);
+  try {
+    const loaded = held?.traces[0];
+    return loaded && (await use(loaded));
+  } finally {
+    held?.release();
+  }
 }
 
 /**
  * Derives again what merges have left behind: a merge only appends, because deriving on each of 500 batches would
  * cost the square of their number. Whoever reads a list does this first, and the worker does it for traces that
- * nobody reads. Returns how many rows were behind.
+ * nobody reads. A trace larger than `bytesMax` is left to whoever allows more; one that cannot be opened keeps the
+ * columns that it has, and is not tried again until it changes. Returns how many rows were behind.
  */
 export async function refreshStale(
   db: Database,
-  { agentId, quietMs, limit = 200 }: { agentId?: string; quietMs?: number; limit?: number },
+  {
+    room = new TraceRoom(),
+    bytesMax = Infinity,
+    limit = 200,
+    signal,
+    ...which
+  }: {
+    agentId?: string;
+    quietMs?: number;
+    limit?: number;
+    bytesMax?: number;
+    room?: TraceRoom;
+    signal?: AbortSignal;
+  },
 ): Promise<number> {
-  const ids = await listStale(db, { ...(agentId && { agentId }), ...(quietMs && { quietMs }), limit });
-  // A few at a time: each may hold up to 200,000 spans.
-  for (let at = 0; at < ids.length; at += 10) {
-    const loaded = await loadTraces(db, ids.slice(at, at + 10));
-    await updateColumns(
-      db,
-      [...loaded.values()].map(({ traceId, revision, derived }) => ({
+  const stale = await listStale(db, { ...which, bytesMax, limit });
+  const revisions = new Map(stale.map(({ id, revision }) => [id, revision]));
+  const options = { portionBytes: Math.min(bytesMax, portionBytesMax), ...(signal && { signal }) };
+  const derived: Parameters<typeof updateColumns>[1] = [];
+  for await (const outcome of openEach(db, [...revisions.keys()], room, options)) {
+    const { traceId } = outcome;
+    if ("loaded" in outcome) {
+      derived.push({
         traceId,
-        revision,
-        columns: columnsOf(derived),
-      })),
-    );
+        revision: outcome.loaded.revision,
+        columns: columnsOf(outcome.loaded.derived),
+      });
+      outcome.release();
+    } else if ("error" in outcome) throw outcome.error;
+    else if ("refusal" in outcome) await skipRevisions(db, [{ traceId, revision: revisions.get(traceId)! }]);
+    if (derived.length === updatesMax) await updateColumns(db, derived.splice(0));
   }
-  return ids.length;
+  if (derived.length > 0) await updateColumns(db, derived);
+  return stale.length;
 }
 
-function open({ traceId, agentId, path, revision, derivedRevision, batches }: StoredBatches): LoadedTrace {
-  const trace = mergeBatches(batches.map(decodeBatch), path);
-  return { traceId, agentId, revision, stale: derivedRevision !== revision, trace, derived: derive(trace) };
+const updatesMax = 10;
+
+/** In ascending order of size, so many bytes together, but at least one trace. */
+function portionsOf(sizes: { id: string; bytes: number }[], bytesMax: number): string[][] {
+  const portions: string[][] = [];
+  let left = 0;
+  for (const { id, bytes } of sizes.toSorted((a, b) => a.bytes - b.bytes)) {
+    left -= bytes;
+    if (left >= 0 && portions.length > 0) portions.at(-1)!.push(id);
+    else {
+      portions.push([id]);
+      left = bytesMax - bytes;
+    }
+  }
+  return portions;
+}
+
+async function hold(
+  db: Database,
+  traceIds: string[],
+  room: TraceRoom,
+  signal: AbortSignal | undefined,
+): Promise<HeldTraces | undefined> {
+  const scanned: ScannedTrace[] = [];
+  let bytes = 0;
+  // One at a time: together their batches may be as large as those of one trace.
+  for (const traceId of traceIds) {
+    const stored = (await loadBatches(db, [traceId])).get(traceId);
+    if (!stored) continue;
+    const trace = scan(stored, room);
+    bytes += trace.heapBytes;
+    if (!room.fits(bytes)) throw tooManyValues();
+    scanned.push(trace);
+  }
+  const taken = await room.take(bytes, signal);
+  if (!taken) return undefined;
+  try {
+    const traces = scanned.map(trace => open(trace));
+    taken.grow(traces.reduce((sum, { heapBytes }) => sum + heapBytes, -bytes));
+    return { traces, release: taken.release };
+  } catch (error) {
+    taken.release();
+    throw error;
+  }
+}
+
+async function openOne(
+  stored: StoredBatches,
+  room: TraceRoom,
+  signal: AbortSignal | undefined,
+): Promise<TraceOutcome | undefined> {
+  const { traceId } = stored;
+  try {
+    const scanned = scan(stored, room);
+    const taken = await room.take(scanned.heapBytes, signal);
+    if (!taken) return undefined;
+    try {
+      const loaded = open(scanned);
+      taken.grow(loaded.heapBytes - scanned.heapBytes);
+      return { traceId, loaded, release: taken.release };
+    } catch (error) {
+      taken.release();
+      throw error;
+    }
+  } catch (error) {
+    return error instanceof Refusal ? { traceId, refusal: error } : { traceId, error };
+  }
+}
+
+type ScannedTrace = Omit<StoredBatches, "batches"> & { batches: ScannedBatch[]; heapBytes: number };
+
+/** Nothing is parsed before it is known to fit. Throws PAYLOAD_TOO_LARGE. */
+function scan({ batches, ...trace }: StoredBatches, room: TraceRoom): ScannedTrace {
+  const scanned: ScannedBatch[] = [];
+  let bytes = 0;
+  let elements = 0;
+  for (const batch of batches) {
+    const one = scanBatch(batch);
+    bytes += one.text.length;
+    elements += one.elements;
+    if (!room.fits(traceHeapBytes({ bytes, elements }))) throw tooManyValues();
+    scanned.push(one);
+  }
+  return { ...trace, batches: scanned, heapBytes: traceHeapBytes({ bytes, elements }) };
+}
+
+function open({ batches, heapBytes, path, derivedRevision, ...trace }: ScannedTrace): LoadedTrace {
+  const { revision } = trace;
+  const read: Batch[] = [];
+  // Each text is dropped once it is parsed: together they may be 256 MB.
+  for (batches.reverse(); batches.length > 0; ) read.push(readBatch(batches.pop()!));
+  const merged = mergeBatches(read, path);
+  const allowance = new ValueAllowance();
+  const derived = derive(merged, allowance);
+  const stale = derivedRevision !== revision;
+  const keptBytes = keptValuesBytes(allowance.used);
+  return { ...trace, stale, trace: merged, derived, heapBytes: heapBytes + keptBytes };
+}
+
+function tooManyValues(): Refusal {
+  return new Refusal("PAYLOAD_TOO_LARGE", {
+    message: "The trace holds too many values to be opened: objects, lists and their entries.",
+    hint: "Send fewer or smaller spans in one trace, or large structures as JSON text in one attribute.",
+  });
 }

@@ -4,7 +4,8 @@ import { evaluate } from "./evaluate/evaluate.ts";
 import type { Answers } from "./evaluate/finding.ts";
 import { noAnswers, openQuestions } from "./evaluate/questions.ts";
 import { isOutage, isWaiting } from "./evaluate/unsettled.ts";
-import { type LoadedTrace, loadTraces } from "./load.ts";
+import { TraceRoom } from "./load/trace-room.ts";
+import { type LoadedTrace, openEach } from "./load.ts";
 import type { Judge, JudgeOf, RoutingAnswer, SemanticAnswer } from "./model/judge.ts";
 import type { Verdict } from "./model/run.ts";
 import type { TestCase } from "./model/test-case.ts";
@@ -25,6 +26,8 @@ export type RunDeps = {
   sandbox: Askable["sandbox"];
   /** How long a run waits for the judge, from its first question on; what is not answered then is skipped. */
   judgeDeadlineMs: number;
+  /** The heap that this thread has for traces. */
+  room?: TraceRoom;
   clock?: Clock;
 };
 
@@ -53,11 +56,17 @@ export type Wait = { nextTryMs: number; reason: string; tried: boolean };
 
 /** Where each run goes. A run whose judging is aborted goes nowhere: it is still in hand. */
 export type RunEnds = {
+  /**
+   * Told when a run begins. Its trace keeps its share of the heap until `release` is called, which is to be once the
+   * results are stored: they quote the trace. Without it the share is released when the run ends.
+   */
+  begun?: (run: ClaimedRun, release: () => void) => void;
   judged: (run: JudgedRun) => void;
   /** What is known is told soon after the judge was asked first; the run goes elsewhere later. */
   partly: (run: PartlyJudgedRun) => void;
   /** Not to be gone on with before its next try. */
   waits: (run: PartlyJudgedRun & { wait: Wait }) => void;
+  /** A Refusal where its trace is too large to be opened, which no further try would change. */
   faulty: (run: ClaimedRun, error: unknown) => void;
   /** Its trace was deleted, and the run with it. */
   gone: (run: ClaimedRun) => void;
@@ -68,34 +77,48 @@ const partlyAfterMs = 50;
 
 /**
  * Judges runs with their traces as they are now and their agents' tests as they were when each run began (F1). Resolves
- * once those without questions are judged; the others end when their answers are in. Rejects where nothing could be
- * loaded.
+ * once those without questions are judged; the others end when their answers are in. A trace for which there is no room
+ * waits until earlier runs have released theirs. Rejects where traces cannot be read, and resolves early when `stopping`
+ * is aborted: the runs that were not begun by then are still in hand.
  */
 export async function judgeRuns(
   deps: RunDeps,
   runs: ClaimedRun[],
   signal: AbortSignal,
   ends: RunEnds,
+  stopping: AbortSignal = signal,
 ): Promise<void> {
   const agentIds = [...new Set(runs.map(run => run.agentId))];
-  const [traces, ...testsOfAgents] = await Promise.all([
-    loadTraces(
-      deps.db,
-      runs.map(run => run.traceId),
-    ),
-    ...agentIds.map(agentId => listForAgent(deps.db, agentId)),
-  ]);
-  const tests = new Map(agentIds.map((agentId, index) => [agentId, testsOfAgents[index]!]));
-  for (const run of runs) {
-    const loaded = traces.get(run.traceId);
-    if (!loaded) {
-      ends.gone(run);
-      continue;
+  const tests = new Map(
+    await Promise.all(agentIds.map(async id => [id, await listForAgent(deps.db, id)] as const)),
+  );
+  const runsOf = Map.groupBy(runs, run => run.traceId);
+  const room = deps.room ?? new TraceRoom();
+  for await (const outcome of openEach(deps.db, [...runsOf.keys()], room, { signal: stopping })) {
+    const itsRuns = runsOf.get(outcome.traceId)!;
+    if ("missing" in outcome) itsRuns.forEach(ends.gone);
+    else if (!("loaded" in outcome)) {
+      for (const run of itsRuns) ends.faulty(run, "refusal" in outcome ? outcome.refusal : outcome.error);
+    } else {
+      const release = releaseAfter(itsRuns.length, outcome.release);
+      for (const run of itsRuns) {
+        ends.begun?.(run, release);
+        judgeRun(deps, run, outcome.loaded, tests.get(run.agentId)!, signal, ends)
+          .catch(error => {
+            if (!signal.aborted) ends.faulty(run, error);
+          })
+          .finally(() => ends.begun ?? release());
+      }
     }
-    judgeRun(deps, run, loaded, tests.get(run.agentId)!, signal, ends).catch(error => {
-      if (!signal.aborted) ends.faulty(run, error);
-    });
   }
+}
+
+/** Releases when it was called so many times. */
+function releaseAfter(calls: number, release: () => void): () => void {
+  let left = calls;
+  return () => {
+    if (--left === 0) release();
+  };
 }
 
 async function judgeRun(

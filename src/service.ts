@@ -14,6 +14,7 @@ import { Preparer } from "./ingest/preparer.ts";
 import type { IngestDeps } from "./ingest.ts";
 import { refusalsOf } from "./model/ingestion.ts";
 import type { CountedCall } from "./model/judge-call.ts";
+import { traceLimits } from "./model/thread-heap.ts";
 import { trialLines } from "./remote/judge-trial.ts";
 import { openMailer } from "./remote/mailer.ts";
 import { openOutbound } from "./remote/outbound.ts";
@@ -134,6 +135,7 @@ async function serve(
       spansMax: config.bounds.requestSpansMax,
       elementsMax: config.bounds.requestElementsMax,
     },
+    bodyBytesMax: config.bounds.bodyBytesMax,
   });
   closing.push(() => preparer.close());
   const mailer = openMailer({
@@ -145,7 +147,12 @@ async function serve(
   closing.push(async () => mailer.close());
   const editor = new EditorHost({ config, databaseUrl, log, onJudgeCall: countJudgeCall });
   closing.push(() => editor.close());
-  const reader = new TraceHost({ db, databaseUrl, log });
+  const reader = new TraceHost({
+    db,
+    databaseUrl,
+    log,
+    limits: traceLimits(config.bounds.traceBytesMax),
+  });
   closing.push(() => reader.close());
   const outbound = openOutbound({ allow: config.allowPrivateTargets });
   closing.push(() => outbound.close());

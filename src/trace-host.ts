@@ -1,11 +1,13 @@
 // Chooses where a trace is read: small ones at once, large ones on a thread, so that none stalls other requests.
 import type { Logger } from "pino";
+import { TraceRoom } from "./load/trace-room.ts";
+import { defaultTraceLimits, readingHeapMb, type TraceLimits } from "./model/thread-heap.ts";
 import type { Database } from "./store/db.ts";
 import { findTraceSize } from "./store/traces.ts";
 import { ThreadHost } from "./thread-host.ts";
 import { loadVersion, openTraceReader, type TraceReader, type VersionReader } from "./trace-reader.ts";
 
-export type TraceData = { databaseUrl: string };
+export type TraceData = { databaseUrl: string; limits: TraceLimits };
 
 export type TraceHostOptions = {
   db: Database;
@@ -13,13 +15,13 @@ export type TraceHostOptions = {
   log: Pick<Logger, "error">;
   /** Traces of up to this much JSON are read on the calling thread. */
   inlineBytesMax?: number;
+  /** What a trace may hold to be opened. */
+  limits?: TraceLimits;
 };
 
 // As for bodies that come in: opening so much takes 1 to 5 ms, about the longest pause that other requests are asked
 // to bear. 30 MB take 60 to 150 ms, in 10,000 spans as in ten long texts; once open, their outline takes 4 ms.
 const inlineBytesMax = 256 * 1024;
-// The largest trace that can be stored fits, with those that are kept.
-const memoryMb = 2_048;
 const answerMs = 60_000;
 
 export class TraceHost implements TraceReader {
@@ -28,14 +30,15 @@ export class TraceHost implements TraceReader {
   readonly #host: ThreadHost;
 
   constructor(options: TraceHostOptions) {
-    this.#options = { inlineBytesMax, ...options };
-    this.#near = openTraceReader(loadVersion(options.db));
+    this.#options = { inlineBytesMax, limits: defaultTraceLimits, ...options };
+    const { limits } = this.#options;
+    this.#near = openTraceReader(loadVersion(options.db, new TraceRoom(limits)));
     this.#host = new ThreadHost({
       name: "the traces' thread",
       script: new URL("./trace-thread.ts", import.meta.url),
-      workerData: { databaseUrl: options.databaseUrl } satisfies TraceData,
+      workerData: { databaseUrl: options.databaseUrl, limits } satisfies TraceData,
       log: options.log,
-      memoryMb,
+      memoryMb: readingHeapMb(limits),
       answerMs,
     });
   }

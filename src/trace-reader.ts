@@ -1,5 +1,6 @@
 // Reads a stored trace by its parts, each as the JSON that is answered: its outline, one span, what was said, or all of it.
-import { type LoadedTrace, loadTraces } from "./load.ts";
+import type { TraceRoom } from "./load/trace-room.ts";
+import { holdTraces, type LoadedTrace, withTrace } from "./load.ts";
 import { columnsOf } from "./model/columns.ts";
 import { showConversation } from "./model/conversation-view.ts";
 import { type Cut, cutValue, type Path } from "./model/cut.ts";
@@ -82,46 +83,79 @@ export function openTraceReader(load: LoadVersion): VersionReader {
   };
 }
 
-export function loadVersion(db: Database): LoadVersion {
-  return async ({ traceId }) => (await loadTraces(db, [traceId])).get(traceId);
+/** Keeps nothing: for traces that are small. */
+export function loadVersion(db: Database, room: TraceRoom): LoadVersion {
+  return ({ traceId }) => withTrace(db, traceId, room, loaded => loaded);
 }
 
-/** Opens one trace at a time: the largest take a gigabyte while they are opened. */
-export function oneByOne(load: LoadVersion): LoadVersion {
-  let last: Promise<void> = Promise.resolve();
-  return version => {
-    const loading = last.then(() => load(version));
-    const done = () => {};
-    last = loading.then(done, done);
-    return loading;
+/** Opens a trace that has its share of the thread's heap until `release` is called. */
+export type HoldVersion = (
+  version: TraceVersion,
+) => Promise<{ loaded: LoadedTrace; release: () => void } | undefined>;
+
+export function holdVersion(db: Database, room: TraceRoom): HoldVersion {
+  return async ({ traceId }) => {
+    const held = await holdTraces(db, [traceId], room);
+    const loaded = held?.traces[0];
+    if (loaded) return { loaded, release: held.release };
+    held?.release();
+    return undefined;
   };
 }
+
+export type KeptTraces = {
+  load: LoadVersion;
+  /** Drops the trace that was asked for longest ago, and its share of the heap; false where none is kept. */
+  drop(): boolean;
+};
 
 /**
  * Keeps what was loaded, the latest asked for up to so many bytes of JSON and at least the very last: who clicks
  * through the spans of a trace opens it once. Asked for at once, a trace is loaded once.
  */
-export function keepLoaded(load: LoadVersion, keptBytesMax: number): LoadVersion {
-  const kept = new Map<string, { version: TraceVersion; loading: ReturnType<LoadVersion> }>();
-  return version => {
-    const known = kept.get(version.traceId);
-    kept.delete(version.traceId);
-    const fits = known !== undefined && known.version.revision >= version.revision;
-    const entry = fits ? known : { version, loading: load(version) };
-    kept.set(version.traceId, entry);
-    if (!fits) {
-      // What failed is asked for anew.
-      entry.loading.catch(() => {
-        if (kept.get(version.traceId) === entry) kept.delete(version.traceId);
-      });
-    }
-    let bytes = [...kept.values()].reduce((sum, { version }) => sum + version.bytes, 0);
-    for (const [traceId, { version }] of kept) {
-      if (bytes <= keptBytesMax || kept.size === 1) break;
-      kept.delete(traceId);
-      bytes -= version.bytes;
-    }
-    return entry.loading;
+export function keepLoaded(hold: HoldVersion, keptBytesMax: number): KeptTraces {
+  type Entry = { version: TraceVersion; holding: ReturnType<HoldVersion>; loaded: boolean };
+  const kept = new Map<string, Entry>();
+  const drop = (entry: Entry) => {
+    if (kept.get(entry.version.traceId) === entry) kept.delete(entry.version.traceId);
+    // What failed is asked for again.
+    entry.holding.then(
+      held => held?.release(),
+      () => {},
+    );
+  };
+  const open = (version: TraceVersion): Entry => {
+    const entry: Entry = { version, holding: hold(version), loaded: false };
+    entry.holding.then(
+      () => {
+        entry.loaded = true;
+      },
+      () => drop(entry),
+    );
+    return entry;
+  };
+  return {
+    async load(version) {
+      const known = kept.get(version.traceId);
+      const fits = known !== undefined && known.version.revision >= version.revision;
+      if (known && !fits) drop(known);
+      kept.delete(version.traceId);
+      const entry = fits ? known : open(version);
+      kept.set(version.traceId, entry);
+      let bytes = [...kept.values()].reduce((sum, { version }) => sum + version.bytes, 0);
+      for (const other of kept.values()) {
+        if (bytes <= keptBytesMax || kept.size === 1) break;
+        drop(other);
+        bytes -= other.version.bytes;
+      }
+      return (await entry.holding)?.loaded;
+    },
+    drop() {
+      // One that is being opened waits for room itself.
+      const oldest = kept.values().find(({ loaded }) => loaded);
+      if (oldest) drop(oldest);
+      return oldest !== undefined;
+    },
   };
 }
 

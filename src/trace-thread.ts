@@ -1,13 +1,18 @@
 // The inside of the thread that reads large traces, and keeps those that were asked for last.
 import { workerData } from "node:worker_threads";
+import { TraceRoom } from "./load/trace-room.ts";
 import { openDatabase } from "./store/db.ts";
 import { serveThread } from "./thread-serve.ts";
 import type { TraceData } from "./trace-host.ts";
-import { keepLoaded, loadVersion, oneByOne, openTraceReader } from "./trace-reader.ts";
+import { holdVersion, keepLoaded, openTraceReader } from "./trace-reader.ts";
 
 // Of JSON; in memory it is up to several times as much.
 const keptBytesMax = 96 * 1024 * 1024;
 
-const db = openDatabase((workerData as TraceData).databaseUrl, 2);
+const { databaseUrl, limits } = workerData as TraceData;
+const db = openDatabase(databaseUrl, 2);
+const room = new TraceRoom(limits);
+const kept = keepLoaded(holdVersion(db, room), keptBytesMax);
+room.makeRoom = () => kept.drop();
 
-serveThread(openTraceReader(keepLoaded(oneByOne(loadVersion(db)), keptBytesMax)), () => db.close());
+serveThread(openTraceReader(kept.load), () => db.close());

@@ -3,12 +3,14 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { Claiming, logFault } from "./claiming.ts";
+import { TraceRoom } from "./load/trace-room.ts";
 import { refreshStale } from "./load.ts";
 import { columnsOf } from "./model/columns.ts";
+import { Refusal } from "./model/refusal.ts";
 import type { RunState } from "./model/run.ts";
 import { systemClock } from "./remote/clock.ts";
 import { type Asking, boundAsking } from "./run/asking.ts";
-import { type JudgedRun, judgeRuns, type PartlyJudgedRun, type RunDeps } from "./run.ts";
+import { type JudgedRun, judgeRuns, type PartlyJudgedRun, type RunDeps, type RunEnds } from "./run.ts";
 import { isTransient } from "./store/db.ts";
 import type { EventPublisher } from "./store/events.ts";
 import {
@@ -43,9 +45,12 @@ const staleQuietMs = 10_000;
 const staleMax = 20;
 
 export class RunWorker {
-  readonly #deps: WorkerDeps;
+  readonly #deps: WorkerDeps & { room: TraceRoom };
   readonly #lease = randomUUID();
   readonly #inHand = new Map<string, ClaimedRun>();
+  /** What gives back the heap of a run's trace, by the ids of those that have begun. */
+  readonly #releases = new Map<string, () => void>();
+  readonly #stopping = new AbortController();
   readonly #abort = new AbortController();
   readonly #heartbeat: NodeJS.Timeout;
   readonly #asking: Asking;
@@ -56,7 +61,7 @@ export class RunWorker {
 
   constructor(deps: WorkerDeps) {
     this.#asking = boundAsking(deps.judgeOf, askingMax, deps.clock ?? systemClock);
-    this.#deps = { ...deps, judgeOf: this.#asking.judgeOf };
+    this.#deps = { ...deps, judgeOf: this.#asking.judgeOf, room: deps.room ?? new TraceRoom() };
     this.#heartbeat = setInterval(() => void this.#extend(), deps.leaseMs / 3);
     this.#claiming = new Claiming({
       claim: () => this.#claim(),
@@ -71,6 +76,7 @@ export class RunWorker {
 
   /** Takes no further run, finishes within `graceMs` what is in hand, and gives back the rest. */
   async stop(graceMs: number): Promise<void> {
+    this.#stopping.abort();
     await this.#claiming.stop();
     const timer = setTimeout(() => this.#abort.abort(), graceMs);
     while (this.#inHand.size > 0 && !this.#abort.signal.aborted) await delay(20);
@@ -101,27 +107,51 @@ export class RunWorker {
 
   /** Resolves once the runs without questions are judged; those that wait for the judge end in their own time. */
   async #judge(runs: ClaimedRun[]): Promise<void> {
+    const unbegun = new Set(runs);
+    const ends: RunEnds = {
+      begun: (run, release) => {
+        unbegun.delete(run);
+        this.#releases.set(run.id, release);
+      },
+      judged: run => this.#keep(this.#judged, run),
+      partly: run => this.#keep(this.#partly, run),
+      waits: run => this.#keep(this.#partly, run),
+      faulty: (run, error) => {
+        unbegun.delete(run);
+        void this.#fail(run, error);
+      },
+      gone: run => {
+        unbegun.delete(run);
+        this.#letGo(run);
+      },
+    };
     try {
-      await judgeRuns(this.#deps, runs, this.#abort.signal, {
-        judged: run => this.#keep(this.#judged, run),
-        partly: run => this.#keep(this.#partly, run),
-        waits: run => this.#keep(this.#partly, run),
-        faulty: (run, error) => void this.#fail(run, error),
-        gone: run => this.#inHand.delete(run.id),
-      });
+      await judgeRuns(this.#deps, runs, this.#abort.signal, ends, this.#stopping.signal);
+      if (this.#stopping.signal.aborted) await this.#giveBack([...unbegun]);
     } catch (error) {
+      const left = [...unbegun];
       if (!isTransient(error)) {
         // One that cannot be loaded must not hold up those that were claimed with it.
-        if (runs.length === 1) await this.#fail(runs[0]!, error);
-        else for (const run of runs) await this.#judge([run]);
+        if (runs.length === 1) for (const run of left) await this.#fail(run, error);
+        else for (const run of left) await this.#judge([run]);
         return;
       }
       logFault(this.#deps.log, error, "runs cannot be loaded");
-      for (const run of runs) this.#inHand.delete(run.id);
-      const runIds = runs.map(run => run.id);
-      await giveBackRuns(this.#deps.db, { lease: this.#lease, runIds });
+      await this.#giveBack(left);
       await this.#claiming.pause(1_000);
     }
+  }
+
+  async #giveBack(runs: ClaimedRun[]): Promise<void> {
+    if (runs.length === 0) return;
+    for (const run of runs) this.#letGo(run);
+    await giveBackRuns(this.#deps.db, { lease: this.#lease, runIds: runs.map(run => run.id) });
+  }
+
+  #letGo({ id }: ClaimedRun): void {
+    this.#inHand.delete(id);
+    this.#releases.get(id)?.();
+    this.#releases.delete(id);
   }
 
   /** Runs that are judged while others are being kept are kept together next. */
@@ -167,7 +197,7 @@ export class RunWorker {
       }
       // The leases run out, and whoever is there then judges these again.
     }
-    for (const one of runs) if (isOver(one)) this.#inHand.delete(one.run.id);
+    for (const one of runs) if (isOver(one)) this.#letGo(one.run);
     this.wake();
   }
 
@@ -218,15 +248,18 @@ export class RunWorker {
 
   async #fail(run: ClaimedRun, error: unknown): Promise<void> {
     const { db, log } = this.#deps;
-    log.error({ err: error, runId: run.id, traceId: run.traceId }, "a run could not be judged");
+    const isFault = !(error instanceof Refusal);
+    if (isFault) log.error({ err: error, runId: run.id, traceId: run.traceId }, "a run could not be judged");
     try {
-      const said = "A fault of the service kept this run from being judged; its log says more.";
+      const said = isFault
+        ? "A fault of the service kept this run from being judged; its log says more."
+        : [error.message, error.hint].filter(Boolean).join(" ");
       await failRun(db, { lease: this.#lease, runId: run.id, error: said });
       this.#tellError(run);
     } catch (failure) {
       logFault(this.#deps.log, failure, "a run cannot be marked as an error");
     }
-    this.#inHand.delete(run.id);
+    this.#letGo(run);
   }
 
   #tellRunning({ id: runId, agentId, traceId }: ClaimedRun): void {
@@ -240,10 +273,12 @@ export class RunWorker {
 
   /** Uses the quiet to bring rows up to date. */
   async #idleMs(): Promise<number> {
-    const refreshed = await refreshStale(this.#deps.db, { quietMs: staleQuietMs, limit: staleMax });
+    const { db, room } = this.#deps;
+    const { signal } = this.#stopping;
+    const refreshed = await refreshStale(db, { quietMs: staleQuietMs, limit: staleMax, room, signal });
     if (refreshed === staleMax) return 0;
     const inHand = [...this.#inHand.keys()];
-    const dueMs = await nextDueMs(this.#deps.db, { inHand, resumes: this.#asking.free() > 0 });
+    const dueMs = await nextDueMs(db, { inHand, resumes: this.#asking.free() > 0 });
     return Math.max(1, Math.min(dueMs ?? idleMaxMs, idleMaxMs));
   }
 

@@ -1,7 +1,6 @@
 // A launcher sends each turn once, finds the trace that came of it, and judges the whole.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { loadTraces } from "../src/load.ts";
 import { parseConnection } from "../src/model/agent-connection.ts";
 import { callAgent } from "../src/remote/agent-call.ts";
 import { openOutbound } from "../src/remote/outbound.ts";
@@ -15,6 +14,7 @@ import { findTrace } from "../src/store/traces.ts";
 import { canonicalWrite, limits, makeSender, makeTestCase, otlpWrite } from "./store/make-write.ts";
 import { eventually } from "./support/eventually.ts";
 import { openLaunching } from "./support/launching.ts";
+import { loadTrace } from "./support/loaded-trace.ts";
 import type { Asked } from "./support/played-agent.ts";
 
 const launching = await openLaunching();
@@ -179,7 +179,7 @@ test("the same by OTLP, under the identity that the made one bears, leaves nothi
   const { sender, requestId, traceId } = await turnWithoutTrace();
   const late = await writer.write(otlpWrite(sender, { externalId: requestId, text: "late" }));
   assert.deepEqual([late.traceId, late.evaluation], [traceId, "none"]);
-  const loaded = (await loadTraces(db, [traceId!])).get(traceId!)!;
+  const loaded = await loadTrace(db, traceId!);
   assert.deepEqual(
     loaded.trace.spans.map(span => span.name),
     ["a"],

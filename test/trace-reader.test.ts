@@ -1,19 +1,22 @@
 // What is kept of loaded traces: no more than its bound, never an earlier revision, and nothing twice.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { LoadedTrace } from "../src/load.ts";
 import { derive } from "../src/model/derive.ts";
-import { keepLoaded, oneByOne, type TraceVersion } from "../src/trace-reader.ts";
+import { type HoldVersion, keepLoaded, type TraceVersion } from "../src/trace-reader.ts";
 import { makeSpan, makeTrace } from "./model/make-trace.ts";
 
-function counting(): { loads: string[]; load: (version: TraceVersion) => Promise<LoadedTrace> } {
+function counting(): { loads: string[]; released: string[]; hold: HoldVersion } {
   const loads: string[] = [];
+  const released: string[] = [];
   const trace = makeTrace([makeSpan("root")]);
   return {
     loads,
-    async load({ traceId, revision }) {
+    released,
+    async hold({ traceId, revision }) {
       loads.push(`${traceId}${revision}`);
-      return { traceId, agentId: "agent", revision, stale: false, trace, derived: derive(trace) };
+      const loaded = { traceId, agentId: "agent", revision, stale: false, trace, derived: derive(trace) };
+      const release = () => void released.push(`${traceId}${revision}`);
+      return { loaded: { ...loaded, heapBytes: 1_000 }, release };
     },
   };
 }
@@ -21,56 +24,49 @@ function counting(): { loads: string[]; load: (version: TraceVersion) => Promise
 const version = (traceId: string, revision = 1, bytes = 40): TraceVersion => ({ traceId, revision, bytes });
 
 test("a trace that is asked for again, or twice at once, is loaded once", async () => {
-  const { loads, load } = counting();
-  const kept = keepLoaded(load, 100);
-  await Promise.all([kept(version("a")), kept(version("a"))]);
-  await kept(version("a"));
+  const { loads, hold } = counting();
+  const { load } = keepLoaded(hold, 100);
+  await Promise.all([load(version("a")), load(version("a"))]);
+  await load(version("a"));
   assert.deepEqual(loads, ["a1"]);
 });
 
 test("a later revision is loaded anew", async () => {
-  const { loads, load } = counting();
-  const kept = keepLoaded(load, 100);
-  await kept(version("a", 1));
-  assert.equal((await kept(version("a", 2)))!.revision, 2);
+  const { loads, released, hold } = counting();
+  const { load } = keepLoaded(hold, 100);
+  await load(version("a", 1));
+  assert.equal((await load(version("a", 2)))!.revision, 2);
   assert.deepEqual(loads, ["a1", "a2"]);
+  assert.deepEqual(released, ["a1"]);
 });
 
 test("beyond the bytes that may be kept what was asked for longest ago goes, the last one never", async () => {
-  const { loads, load } = counting();
-  const kept = keepLoaded(load, 100);
-  for (const traceId of ["a", "b", "a", "c", "a", "b"]) await kept(version(traceId));
+  const { loads, released, hold } = counting();
+  const { load } = keepLoaded(hold, 100);
+  for (const traceId of ["a", "b", "a", "c", "a", "b"]) await load(version(traceId));
   assert.deepEqual(loads, ["a1", "b1", "c1", "b1"]);
-  await kept(version("huge", 1, 1_000));
-  await kept(version("huge", 1, 1_000));
+  await load(version("huge", 1, 1_000));
+  await load(version("huge", 1, 1_000));
   assert.deepEqual(loads.slice(4), ["huge1"]);
+  assert.deepEqual(released, ["b1", "c1", "a1", "b1"]);
 });
 
-test("of traces that are asked for together one is opened at a time, though another failed", async () => {
-  const { load } = counting();
-  let opening = 0;
-  const alone = oneByOne(async version => {
-    opening++;
-    await new Promise(resolve => setImmediate(resolve));
-    assert.equal(opening, 1);
-    opening--;
-    if (version.traceId === "b") throw new Error("away");
-    return load(version);
-  });
-  const results = await Promise.allSettled(["a", "b", "c"].map(traceId => alone(version(traceId))));
-  assert.deepEqual(
-    results.map(({ status }) => status),
-    ["fulfilled", "rejected", "fulfilled"],
-  );
+test("what was asked for longest ago gives its heap to a trace that waits for some", async () => {
+  const { released, hold } = counting();
+  const { load, drop } = keepLoaded(hold, 100);
+  for (const traceId of ["a", "b"]) await load(version(traceId));
+  assert.deepEqual([drop(), drop(), drop()], [true, true, false]);
+  await new Promise(resolve => setImmediate(resolve));
+  assert.deepEqual(released, ["a1", "b1"]);
 });
 
 test("what could not be loaded is tried again", async () => {
   let tries = 0;
-  const kept = keepLoaded(async () => {
+  const { load } = keepLoaded(async () => {
     tries++;
     throw new Error("away");
   }, 100);
-  await assert.rejects(kept(version("a")), /away/);
-  await assert.rejects(kept(version("a")), /away/);
+  await assert.rejects(load(version("a")), /away/);
+  await assert.rejects(load(version("a")), /away/);
   assert.equal(tries, 2);
 });

@@ -1,7 +1,9 @@
 // A worker judges what is due, holds on to it while it lives, and lets go of it in every other case.
 import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
+import { TraceRoom } from "../src/load/trace-room.ts";
 import type { Judge, SemanticAnswer } from "../src/model/judge.ts";
+import { traceHeapBytes } from "../src/model/thread-heap.ts";
 import { decodeDetail } from "../src/store/run-detail.ts";
 import { findRun } from "../src/store/run-reads.ts";
 import { TraceWriter } from "../src/store/trace-writer.ts";
@@ -102,6 +104,43 @@ describe("a worker", () => {
     const worker = startWorker();
     await eventually(async () => assert.equal((await findTrace(db, traceId))!.responseText, "new"));
     await worker.stop();
+  });
+
+  it("ends a run as an error at once where its trace holds too much to be opened, and judges the others", async () => {
+    const list = Array.from({ length: 5_000 }, () => 0);
+    const dense = await storeDueRun(db, plain, { attributes: { list } });
+    const others = await Promise.all([1, 2].map(() => storeDueRun(db, plain)));
+    const worker = startWorker({ room: new TraceRoom({ bytes: 10_000, elements: 1_000 }) });
+    for (const { runId } of others) await ended(runId);
+    const run = await ended(dense.runId, "error");
+    await worker.stop();
+    assert.equal(run.attempts, 1);
+    assert.match(run.error!, /too many values to be opened.* Send fewer or smaller spans/s);
+  });
+
+  it("judges a trace for which there was no room once others have made some", async () => {
+    const room = new TraceRoom({ bytes: 10_000, elements: 1_000 });
+    const held = (await room.take(traceHeapBytes({ bytes: 10_000, elements: 1_000 })))!;
+    const { runId } = await storeDueRun(db, plain);
+    const worker = startWorker({ room });
+    await ended(runId, "running");
+    held.release();
+    await ended(runId);
+    // Nothing of the room is left taken.
+    assert.ok(await room.take(traceHeapBytes({ bytes: 10_000, elements: 1_000 })));
+    await worker.stop();
+  });
+
+  it("gives a run back when it stops while the trace waits for room", async () => {
+    const room = new TraceRoom({ bytes: 10_000, elements: 1_000 });
+    await room.take(traceHeapBytes({ bytes: 10_000, elements: 1_000 }));
+    const { runId } = await storeDueRun(db, plain);
+    const worker = startWorker({ room });
+    await ended(runId, "running");
+    await worker.stop(10_000);
+    const other = startWorker();
+    assert.equal((await ended(runId)).attempts, 1);
+    await other.stop();
   });
 
   it("prolongs its lease while a run takes its time, and nobody else takes it up", async () => {

@@ -1,6 +1,8 @@
 // What users said in an agent's latest conversations, each distinct input once, as the router would read it.
-import { loadTraces } from "../load.ts";
+import type { TraceRoom } from "../load/trace-room.ts";
+import { withTrace } from "../load.ts";
 import { isWhole } from "../model/columns.ts";
+import { Refusal } from "../model/refusal.ts";
 import { visible } from "../model/visible.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
@@ -22,7 +24,7 @@ const readMs = 2_000;
 
 /** Of the latest `count` live traces, newest first. Those too large to be read within the bounds are passed over. */
 export async function readRecentInputs(
-  db: Database,
+  { db, room }: { db: Database; room: TraceRoom },
   agentId: string,
   count: number,
   clock: Pick<Clock, "now">,
@@ -31,13 +33,12 @@ export async function readRecentInputs(
   const distinct = new Map<string, RecentInput>();
   const found: RecentInputs = { traces: latest.length, withoutInput: 0, unread: 0, inputs: [] };
   const until = clock.now() + readMs;
-  let room = bytesMax;
+  let bytesLeft = bytesMax;
   for (const row of latest) {
     let input = known(row);
-    if (input === undefined && row.bytes <= room && clock.now() <= until) {
-      room -= row.bytes;
-      const loaded = (await loadTraces(db, [row.id])).get(row.id);
-      input = loaded && (loaded.derived.userInput?.text ?? null);
+    if (input === undefined && row.bytes <= bytesLeft && clock.now() <= until) {
+      bytesLeft -= row.bytes;
+      input = await readInput(db, row.id, room);
     }
     if (input === undefined) found.unread++;
     else if (input === null) found.withoutInput++;
@@ -48,6 +49,16 @@ export async function readRecentInputs(
     }
   }
   return { ...found, inputs: [...distinct.values()] };
+}
+
+/** Undefined where the trace is gone or holds too much to be opened. */
+async function readInput(db: Database, id: string, room: TraceRoom): Promise<string | null | undefined> {
+  try {
+    return await withTrace(db, id, room, ({ derived }) => derived.userInput?.text ?? null);
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
 }
 
 /** Undefined where the row does not say it. */

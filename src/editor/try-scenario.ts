@@ -1,5 +1,6 @@
 // Which of an agent's latest inputs a scenario would match: first what asking would take, then the answers.
 import { shorten } from "../evaluate/excerpt.ts";
+import type { TraceRoom } from "../load/trace-room.ts";
 import type {
   Judge,
   JudgeOf,
@@ -49,7 +50,12 @@ export type TriedInput = {
   suspicious?: string;
 };
 
-export type TrialDeps = { db: Database; judgeOf: JudgeOf; clock: Pick<Clock, "now" | "timeout"> };
+export type TrialDeps = {
+  db: Database;
+  judgeOf: JudgeOf;
+  room: TraceRoom;
+  clock: Pick<Clock, "now" | "timeout">;
+};
 
 const atOnce = 4;
 /** No further input is put to the judge after this long; those under way have until `trialMs`. */
@@ -59,11 +65,11 @@ const inputMax = 500;
 
 /** Each input is a question of its own: no two conversations share a prompt. */
 export async function tryScenario(
-  { db, judgeOf, clock }: TrialDeps,
+  { db, judgeOf, room, clock }: TrialDeps,
   { agentId, scenario, count, estimate }: ScenarioAsk,
   signal: AbortSignal,
 ): Promise<ScenarioTrial> {
-  const { inputs, ...seen } = await readRecentInputs(db, agentId, count, clock);
+  const { inputs, ...seen } = await readRecentInputs({ db, room }, agentId, count, clock);
   const questions = inputs.map(recent => ({
     recent,
     question: { userInput: recent.input, scenarios: [{ testId, scenario }] },

@@ -1,13 +1,16 @@
 // Traces of an agent: the list with its filters, one trace whole, and its deletion.
 import { z } from "zod";
-import { loadTraces, refreshStale } from "../load.ts";
+import { TraceRoom } from "../load/trace-room.ts";
+import { refreshStale, withTrace } from "../load.ts";
 import { type AssertionType, assertionTypes } from "../model/assertion.ts";
+import { Refusal } from "../model/refusal.ts";
+import { traceLimits } from "../model/thread-heap.ts";
 import type { Database } from "../store/db.ts";
 import type { EventPublisher } from "../store/events.ts";
 import { listRunsOfTrace } from "../store/run-reads.ts";
 import { listForAgent } from "../store/test-cases.ts";
 import { listTraces } from "../store/trace-list.ts";
-import { deleteTrace, findTrace } from "../store/traces.ts";
+import { deleteTrace, findTrace, findTraceSize } from "../store/traces.ts";
 import type { App, Deps } from "./deps.ts";
 import { found, listingOf, PageQuery, pageOf, pageSchema } from "./page.ts";
 import { ListedTrace, TraceDetail } from "./trace-schemas.ts";
@@ -51,7 +54,14 @@ const TraceQuery = PageQuery.extend({
   text: z.string().max(200).refine(noNul).optional().describe("In name, user input or response."),
 });
 
+// Read here, on the thread that answers requests. A list refreshes rows of 1 MB at most, which stop other requests for
+// 5 ms each; larger ones follow as soon as a worker is idle. One trace is read whole up to about what one request may
+// bring, which takes up to 400 MB of heap: others wait for theirs.
+const refreshedBytesMax = 1024 * 1024;
+const wholeBytesMax = 32 * 1024 * 1024;
+
 export function registerTraces(app: App, { db, events }: Deps & { events: EventPublisher }): void {
+  const room = new TraceRoom(traceLimits(wholeBytesMax));
   const tags = ["traces"];
   const params = z.object({ id: z.string() });
 
@@ -67,7 +77,7 @@ export function registerTraces(app: App, { db, events }: Deps & { events: EventP
       },
     },
     async ({ params, query }) => {
-      await refreshStale(db, { agentId: params.id });
+      await refreshStale(db, { agentId: params.id, bytesMax: refreshedBytesMax, room });
       const { cursor, limit, checkType, ...plain } = query;
       const testIds = checkType && (await testsWith(db, params.id, checkType));
       const filters = { ...plain, testIds };
@@ -88,12 +98,14 @@ export function registerTraces(app: App, { db, events }: Deps & { events: EventP
     },
     async ({ params: { id } }) => {
       const row = found(await findTrace(db, id));
-      const [loaded, runs, tests] = await Promise.all([
-        loadTraces(db, [row.id]),
-        listRunsOfTrace(db, row.id),
-        listForAgent(db, row.agentId),
-      ]);
-      return traceDetailView(row, found(loaded.get(row.id)), runs, tests);
+      const size = found(await findTraceSize(db, row.id));
+      if (size.bytes > wholeBytesMax) throw tooLargeWhole();
+      const [runs, tests] = await Promise.all([listRunsOfTrace(db, row.id), listForAgent(db, row.agentId)]);
+      return found(
+        await withTrace(db, row.id, room, loaded => traceDetailView(row, loaded, runs, tests)).catch(
+          refuseWhole,
+        ),
+      );
     },
   );
 
@@ -114,6 +126,17 @@ export function registerTraces(app: App, { db, events }: Deps & { events: EventP
       return reply.code(204).send();
     },
   );
+}
+
+function refuseWhole(error: unknown): never {
+  throw error instanceof Refusal ? tooLargeWhole() : error;
+}
+
+function tooLargeWhole(): Refusal {
+  return new Refusal("PAYLOAD_TOO_LARGE", {
+    message: "This trace is too large to be read whole.",
+    hint: "Read it by its parts: /outline and /spans/:spanId, or download it from /raw.",
+  });
 }
 
 async function testsWith(db: Database, agentId: string, type: AssertionType): Promise<string[]> {

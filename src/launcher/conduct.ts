@@ -5,7 +5,8 @@ import { evaluateTest, verdictOf } from "../evaluate/evaluate.ts";
 import { joinTurns, placedInTurns } from "../evaluate/turns.ts";
 import { isWaiting } from "../evaluate/unsettled.ts";
 import { prepareBatch } from "../ingest/prepare.ts";
-import { type LoadedTrace, loadTraces } from "../load.ts";
+import { TraceRoom } from "../load/trace-room.ts";
+import { type HeldTraces, holdTraces, type LoadedTrace } from "../load.ts";
 import type { AgentMessage, AgentReply, AgentTurn } from "../model/agent-call.ts";
 import { type RunTurn, replyMax } from "../model/launch.ts";
 import { observedTurn } from "../model/observed-turn.ts";
@@ -60,33 +61,37 @@ export async function conduct(
   signal: AbortSignal,
 ): Promise<Conducted | undefined> {
   const { run } = held;
-  const turns = run.judgeLeftMs === null ? await takeAll(deps, held, signal) : await taken(deps, run, signal);
-  if (!turns) return undefined;
-  const last = turns.at(-1);
-  if (!last) throw new Error("The test has no turn.");
-  const { verdict, wait } = await judge(deps, held, turns, signal);
-  if (signal.aborted) return undefined;
-  return wait ? { wait } : { judged: { traceId: last.traceId, revision: last.revision, verdict } };
+  const traceIds =
+    run.judgeLeftMs === null ? await takeAll(deps, held, signal) : await taken(deps, run, signal);
+  if (!traceIds) return undefined;
+  if (traceIds.length === 0) throw new Error("The test has no turn.");
+  // Opened only now, all at once: two runs that hold the traces of some turns could wait for each other's room.
+  const opened = await open(deps, traceIds, signal);
+  if (!opened) return undefined;
+  try {
+    const last = opened.traces.at(-1)!;
+    const { verdict, wait } = await judge(deps, held, opened.traces, signal);
+    if (signal.aborted) return undefined;
+    return wait ? { wait } : { judged: { traceId: last.traceId, revision: last.revision, verdict } };
+  } finally {
+    opened.release();
+  }
 }
 
 /** A turn that fails is the last one: the run is judged by what is known. */
-async function takeAll(
-  deps: ConductDeps,
-  held: Held,
-  signal: AbortSignal,
-): Promise<LoadedTrace[] | undefined> {
-  const turns: LoadedTrace[] = [];
+async function takeAll(deps: ConductDeps, held: Held, signal: AbortSignal): Promise<string[] | undefined> {
+  const traceIds: string[] = [];
   const history: AgentMessage[] = [];
   let bytesLeft = deps.traceBytesMax;
   for (const [at, { input }] of held.run.test.turns.entries()) {
     const taken = await take(deps, held, { at, input, history, bytesLeft }, signal);
     if (!taken) return undefined;
-    turns.push(taken.loaded);
+    traceIds.push(taken.traceId);
     bytesLeft -= taken.bytes;
     if (taken.reply.error) break;
     history.push({ role: "user", content: input }, { role: "assistant", content: taken.reply.text ?? "" });
   }
-  return turns;
+  return traceIds;
 }
 
 /** Of a run whose turns were over when it was put away. */
@@ -94,27 +99,39 @@ async function taken(
   { db, traceBytesMax }: ConductDeps,
   { id }: ManualRun,
   signal: AbortSignal,
-): Promise<LoadedTrace[]> {
-  const turns: LoadedTrace[] = [];
+): Promise<string[]> {
+  const traceIds: string[] = [];
   let bytesLeft = traceBytesMax;
   for (const { traceId } of (await patiently(signal, () => listTurns(db, [id]))).get(id) ?? []) {
     if (traceId === null) throw traceDeleted();
-    const { loaded, bytes } = await patiently(signal, () => load(db, traceId, bytesLeft));
-    turns.push(loaded);
-    bytesLeft -= bytes;
+    bytesLeft -= await patiently(signal, () => sizeOf(db, traceId, bytesLeft));
+    traceIds.push(traceId);
   }
-  return turns;
+  return traceIds;
+}
+
+async function open(
+  { db, room = new TraceRoom() }: ConductDeps,
+  traceIds: string[],
+  signal: AbortSignal,
+): Promise<HeldTraces | undefined> {
+  const held = await patiently(signal, () => holdTraces(db, traceIds, room, signal));
+  if (!held || held.traces.length === traceIds.length) return held;
+  held.release();
+  throw traceDeleted();
 }
 
 type Next = { at: number; input: string; history: AgentMessage[]; bytesLeft: number };
 
-/** One turn, from before it is sent until its trace is stored and loaded. */
+type TakenTurn = { reply: AgentReply; traceId: string; bytes: number };
+
+/** One turn, from before it is sent until its trace is stored. */
 async function take(
   deps: ConductDeps,
   held: Held,
   { at, input, history, bytesLeft }: Next,
   signal: AbortSignal,
-): Promise<({ reply: AgentReply } & Sized) | undefined> {
+): Promise<TakenTurn | undefined> {
   const { db } = deps;
   const { run } = held;
   const turn: RunTurn = {
@@ -154,7 +171,8 @@ async function take(
   Object.assign(turn, stored);
   await patiently(signal, () => saveTurn(db, run.id, turn));
   deps.onTurn(run, turn);
-  return { reply, ...(await patiently(signal, () => load(db, stored.traceId, bytesLeft))) };
+  const { traceId } = stored;
+  return { reply, traceId, bytes: await patiently(signal, () => sizeOf(db, traceId, bytesLeft)) };
 }
 
 /** The reply, as one that failed where no further turn has room after it. */
@@ -165,19 +183,16 @@ function goingOn({ input, history }: AgentTurn, reply: AgentReply): AgentReply {
   return { ...reply, error: { code: "too_large", reason } };
 }
 
-type Sized = { loaded: LoadedTrace; bytes: number };
-
-async function load(db: Database, traceId: string, bytesLeft: number): Promise<Sized> {
+async function sizeOf(db: Database, traceId: string, bytesLeft: number): Promise<number> {
   const size = await findTraceSize(db, traceId);
-  if (size && size.bytes > bytesLeft) {
+  if (!size) throw traceDeleted();
+  if (size.bytes > bytesLeft) {
     throw new Refusal("PAYLOAD_TOO_LARGE", {
       message: "The traces of its turns are together larger than a trace may be.",
       hint: "Make them smaller, or the test shorter.",
     });
   }
-  const loaded = size && (await loadTraces(db, [traceId])).get(traceId);
-  if (!loaded) throw traceDeleted();
-  return { loaded, bytes: size.bytes };
+  return size.bytes;
 }
 
 function repliedOf({ status, ms, text, error, startedAt }: AgentReply): Partial<RunTurn> {

@@ -99,6 +99,16 @@ export async function loadBatches(db: Database, traceIds: string[]): Promise<Map
   return loaded;
 }
 
+/** How large the batches of each trace are before compression; one that does not exist is left out. */
+export async function listSizes(db: Database, traceIds: string[]): Promise<{ id: string; bytes: number }[]> {
+  const { rows } = await db.pool.query<{ id: string; bytes: number }>({
+    name: "list_sizes",
+    text: `select t.id, t.batch_bytes as bytes from unnest($1::uuid[]) as asked (id) join traces t on t.id = asked.id`,
+    values: [[...new Set(traceIds)]],
+  });
+  return rows;
+}
+
 /** The latest traces of an agent and how large their batches are before compression, newest first. */
 export async function listLatestSizes(
   db: Database,
@@ -135,20 +145,42 @@ export async function listLatestInputs(
   return rows;
 }
 
-/** Traces whose columns are behind their spans, latest change first: of one agent, or those quiet for `quietMs`. */
+/**
+ * Traces whose columns are behind their spans, latest change first: of one agent, or those quiet for `quietMs`, and
+ * none larger than `bytesMax`.
+ */
 export async function listStale(
   db: Database,
-  { agentId, quietMs, limit }: { agentId?: string; quietMs?: number; limit: number },
-): Promise<string[]> {
-  const { rows } = await db.pool.query<{ id: string }>({
+  {
+    agentId,
+    quietMs,
+    bytesMax,
+    limit,
+  }: { agentId?: string; quietMs?: number; bytesMax?: number; limit: number },
+): Promise<{ id: string; revision: number }[]> {
+  const { rows } = await db.pool.query<{ id: string; revision: number }>({
     name: "list_stale",
-    text: `select id from traces
+    text: `select id, revision from traces
       where derived_revision <> revision and ($1::uuid is null or agent_id = $1)
-        and updated_at <= now() - $2::float8 * interval '1 ms'
+        and updated_at <= now() - $2::float8 * interval '1 ms' and batch_bytes <= $4::float8
       order by updated_at desc limit $3`,
-    values: [agentId ?? null, quietMs ?? 0, limit],
+    values: [agentId ?? null, quietMs ?? 0, limit, bytesMax ?? Infinity],
   });
-  return rows.map(row => row.id);
+  return rows;
+}
+
+/** Lets the columns of traces that cannot be opened stand for this revision, so that nobody derives them again. */
+export async function skipRevisions(
+  db: Database,
+  skipped: { traceId: string; revision: number }[],
+): Promise<void> {
+  await db.pool.query({
+    name: "skip_revisions",
+    text: `update traces set derived_revision = item.revision
+      from unnest($1::uuid[], $2::int[]) as item (id, revision)
+      where traces.id = item.id and traces.revision = item.revision`,
+    values: [skipped.map(({ traceId }) => traceId), skipped.map(({ revision }) => revision)],
+  });
 }
 
 /** Writes derived values into the rows of those traces that have not changed since they were derived. */

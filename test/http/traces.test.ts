@@ -562,6 +562,16 @@ test("a cursor of another agent's list shows nothing of it", async () => {
   assert.deepEqual(body, { items: [], nextCursor: null });
 });
 
+test("a trace of more than 32 MB is not read whole, and its hint says how it is read", async () => {
+  const id = await storeSpans(service.agent.id, [canonicalSpan()]);
+  const size = "update traces set batch_bytes = $2 where id = $1";
+  await service.db.pool.query(size, [id, 32 * 1024 * 1024 + 1]);
+  const { body } = await service.client.get(`/api/traces/${id}`).expect(413);
+  assert.equal(body.code, "PAYLOAD_TOO_LARGE");
+  assert.match(body.hint, /\/outline/);
+  await service.client.get(`/api/traces/${id}/outline`).expect(200);
+});
+
 test("a deleted trace takes its runs along, and its identity is free again", async () => {
   const agent = await makeAgent(service.owner);
   await makeTest(service.owner, agent.id);

@@ -1,11 +1,11 @@
 // What a further batch does to a stored trace and to what is scheduled for it, by the database's clock.
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { loadTraces } from "../../src/load.ts";
 import { Refusal } from "../../src/model/refusal.ts";
 import { claimRuns, giveBackRuns } from "../../src/store/runs.ts";
 import type { TraceWrite } from "../../src/store/trace-write.ts";
 import { TraceWriter, type WriterOptions } from "../../src/store/trace-writer.ts";
+import { loadTrace } from "../support/loaded-trace.ts";
 import {
   canonicalWrite,
   limits,
@@ -31,9 +31,7 @@ async function refusalOf(stored: Promise<unknown>): Promise<string | undefined> 
   return outcome.status === "rejected" && outcome.reason instanceof Refusal ? outcome.reason.code : undefined;
 }
 
-async function loaded(traceId: string) {
-  return (await loadTraces(db, [traceId])).get(traceId)!;
-}
+const loaded = (traceId: string) => loadTrace(db, traceId);
 
 async function spanIdsOf(traceId: string): Promise<string[]> {
   return (await loaded(traceId)).trace.spans.map(span => span.span_id);

@@ -4,7 +4,6 @@ import { randomUUIDv7 } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { after, describe, it } from "node:test";
-import { loadTraces } from "../../src/load.ts";
 import { Refusal } from "../../src/model/refusal.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
 import { deleteKey } from "../../src/store/keys.ts";
@@ -12,6 +11,7 @@ import { insertTraces } from "../../src/store/trace-insert.ts";
 import type { Stored, TraceWrite } from "../../src/store/trace-write.ts";
 import { TraceWriter } from "../../src/store/trace-writer.ts";
 import { eventually } from "../support/eventually.ts";
+import { loadTrace } from "../support/loaded-trace.ts";
 import { startCuttingProxy } from "./cutting-proxy.ts";
 import {
   canonicalWrite,
@@ -42,12 +42,11 @@ async function outcomeOf(stored: Promise<Stored>): Promise<Stored | string> {
 }
 
 async function spanIdsOf(traceId: string): Promise<string[]> {
-  const loaded = await loadTraces(db, [traceId]);
-  return loaded.get(traceId)!.trace.spans.map(span => span.span_id);
+  return (await loadTrace(db, traceId)).trace.spans.map(span => span.span_id);
 }
 
 async function textOf(traceId: string): Promise<string | undefined> {
-  return (await loadTraces(db, [traceId])).get(traceId)!.derived.responseText?.text;
+  return (await loadTrace(db, traceId)).derived.responseText?.text;
 }
 
 async function runsOf(traceId: string): Promise<{ id: string; state: string }[]> {
@@ -179,7 +178,7 @@ describe("two processes", () => {
       assert.equal(stored.filter(({ state }) => state === "created").length, 1);
       assert.deepEqual(stored.map(({ revision }) => revision).sort(), [1, 2, 3, 4, 5, 6, 7, 8]);
       const last = stored.findIndex(({ revision }) => revision === 8);
-      const { trace, revision } = (await loadTraces(db, [stored[0]!.traceId])).get(stored[0]!.traceId)!;
+      const { trace, revision } = await loadTrace(db, stored[0]!.traceId);
       assert.equal(revision, 8);
       assert.deepEqual(
         trace.spans.map(span => span.attributes["gen_ai.response.text"]),

@@ -183,7 +183,11 @@ describe("columns that a merge left behind", () => {
   it("are known, latest change first, and brought up to date from all batches", async () => {
     await refreshStale(db, {});
     const traceIds = [await merged("old", "new"), await merged("old", "newer")];
-    assert.deepEqual(await listStale(db, { agentId: sender.agentId, limit: 10 }), traceIds.toReversed());
+    const stale = await listStale(db, { agentId: sender.agentId, limit: 10 });
+    assert.deepEqual(
+      stale.map(({ id }) => id),
+      traceIds.toReversed(),
+    );
     assert.equal((await findTrace(db, traceIds[0]!))!.responseText, "old");
     assert.equal(await refreshStale(db, { agentId: sender.agentId }), 2);
     const row = (await findTrace(db, traceIds[0]!))!;

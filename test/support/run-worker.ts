@@ -1,5 +1,6 @@
 // A worker on connections of its own over a test's database, with a judge that the test has made.
 import pino from "pino";
+import type { TraceRoom } from "../../src/load/trace-room.ts";
 import type { RunEvent } from "../../src/model/event.ts";
 import type { Judge, JudgeOf } from "../../src/model/judge.ts";
 import type { Clock } from "../../src/remote/clock.ts";
@@ -12,6 +13,7 @@ export type WorkerOptions = {
   judge: Judge | JudgeOf;
   leaseMs?: number;
   judgeDeadlineMs?: number;
+  room?: TraceRoom;
   clock?: Clock;
 };
 
@@ -27,7 +29,7 @@ export type TestWorker = {
 
 export function startRunWorker(
   url: string,
-  { judge, leaseMs = 30_000, judgeDeadlineMs = 900_000, clock }: WorkerOptions,
+  { judge, leaseMs = 30_000, judgeDeadlineMs = 900_000, room, clock }: WorkerOptions,
 ): TestWorker {
   const db = openDatabase(url, 4);
   const sandbox = new Sandbox({ budgetMs: 5_000 });
@@ -47,6 +49,7 @@ export function startRunWorker(
     leaseMs,
     judgeDeadlineMs,
     ...(clock && { clock }),
+    ...(room && { room }),
     log: pino({ level: "silent" }),
     onEnd: (state, verdict) => void ended.push(verdict ?? state),
   });

@@ -1,0 +1,164 @@
+// Stored traces are opened within the heap of their thread: one that holds too much is refused before it is parsed.
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import pino from "pino";
+import { openEditor } from "../../src/editor.ts";
+import { prepareBody } from "../../src/ingest/prepare.ts";
+import { TraceRoom } from "../../src/load/trace-room.ts";
+import { holdTraces, openEach, refreshStale, withTrace } from "../../src/load.ts";
+import { type TraceLimits, traceLimits } from "../../src/model/thread-heap.ts";
+import { systemClock } from "../../src/remote/clock.ts";
+import { TraceWriter } from "../../src/store/trace-writer.ts";
+import { findTrace, listStale } from "../../src/store/traces.ts";
+import { TraceHost } from "../../src/trace-host.ts";
+import { decodeLimits } from "../../src/wire/limits.ts";
+import { canonicalWrite, limits, makeSender, openTwice, otlpWrite } from "../store/make-write.ts";
+import { hostileBodies } from "../support/hostile-bodies.ts";
+
+const { db, url, close } = await openTwice();
+after(close);
+const writer = new TraceWriter(db, limits);
+const sender = await makeSender(db);
+
+const small = { bytes: 10_000, elements: 1_000 };
+const tooLarge = { code: "PAYLOAD_TOO_LARGE", message: /too many values/ };
+
+/** A trace whose attributes hold so many values. */
+async function store(values: number, text = "short"): Promise<string> {
+  const attributes = { list: Array.from({ length: values }, () => 0) };
+  return (await writer.write(canonicalWrite(sender, { attributes, text }))).traceId;
+}
+
+/** A trace of two batches, whose columns were derived from the first. */
+async function storeStale(spanCount: number): Promise<string> {
+  const externalId = crypto.randomUUID();
+  await writer.write(otlpWrite(sender, { externalId, text: "old" }));
+  const spans = Array.from({ length: spanCount }, (_, at) => `a${at}`);
+  const { traceId } = await writer.write(otlpWrite(sender, { externalId, spans, text: "new" }));
+  return traceId;
+}
+
+describe("a trace that holds more than can be opened", () => {
+  it("is refused, and one within the limits is not", async () => {
+    const [dense, plain] = [await store(2_000), await store(500)];
+    const room = new TraceRoom(small);
+    await assert.rejects(
+      withTrace(db, dense, room, () => assert.fail("it was opened")),
+      tooLarge,
+    );
+    assert.equal(await withTrace(db, plain, room, ({ traceId }) => traceId), plain);
+  });
+
+  it("keeps no other from being opened", async () => {
+    const [dense, plain] = [await store(2_000), await store(10)];
+    const missing = crypto.randomUUID();
+    const outcomes = new Map<string, string>();
+    for await (const outcome of openEach(db, [dense, missing, plain], new TraceRoom(small))) {
+      const [what] = ["loaded", "refusal", "missing", "error"].filter(name => name in outcome);
+      outcomes.set(outcome.traceId, what!);
+      if ("loaded" in outcome) outcome.release();
+    }
+    assert.deepEqual(
+      outcomes,
+      new Map([
+        [missing, "missing"],
+        [plain, "loaded"],
+        [dense, "refusal"],
+      ]),
+    );
+  });
+
+  it("keeps the columns it has, and is not tried again until it changes", async () => {
+    const traceId = await storeStale(200);
+    const room = new TraceRoom(small);
+    assert.equal(await refreshStale(db, { agentId: sender.agentId, room }), 1);
+    assert.equal((await findTrace(db, traceId))!.responseText, "old");
+    assert.equal(await refreshStale(db, { agentId: sender.agentId, room }), 0);
+  });
+
+  it("is counted as one that was not read, where several are looked at", async () => {
+    const own = await makeSender(db);
+    const write = canonicalWrite(own, { attributes: { list: Array.from({ length: 2_000 }, () => 0) } });
+    await writer.write({ ...write, columns: { ...write.columns, userInput: "x".repeat(500) } });
+    const deps = { db, judgeOf: () => assert.fail("the judge is asked"), sandbox: noSandbox };
+    const editor = openEditor({ ...deps, room: new TraceRoom(small), clock: systemClock });
+    const { signal } = new AbortController();
+    const ask = { agentId: own.agentId, scenario: "s", count: 5, estimate: true };
+    const trial = await editor.tryScenario(ask, signal);
+    assert.deepEqual([trial.traces, trial.unread], [1, 1]);
+    assert.equal((await editor.vocabulary({ agentId: own.agentId }, signal)).traces, 0);
+    await assert.rejects(async () => editor.draftTest({ traceId: write.traceId }, signal), tooLarge);
+  });
+});
+
+const noSandbox = { answer: () => assert.fail("the sandbox is asked") };
+
+describe("traces that are opened together", () => {
+  it("come in the order asked for, and are refused where they are too large as one", async () => {
+    const traceIds = [await store(400, "a"), await store(10, "b"), await store(400, "c")];
+    const room = new TraceRoom(small);
+    const held = (await holdTraces(db, traceIds, room))!;
+    assert.deepEqual(
+      held.traces.map(({ traceId }) => traceId),
+      traceIds,
+    );
+    held.release();
+    await assert.rejects(holdTraces(db, [...traceIds, await store(400)], room), tooLarge);
+    (await holdTraces(db, traceIds, room))!.release();
+  });
+
+  it("wait for one another where there is no room for all", async () => {
+    const traceIds = [await store(700), await store(700)];
+    const room = new TraceRoom(small);
+    const opened: string[] = [];
+    const first = (await holdTraces(db, [traceIds[0]!], room))!;
+    const second = withTrace(db, traceIds[1]!, room, ({ traceId }) => opened.push(traceId));
+    await new Promise(resolve => setTimeout(resolve, 0));
+    assert.deepEqual(opened, []);
+    first.release();
+    await second;
+    assert.deepEqual(opened, [traceIds[1]]);
+  });
+});
+
+describe("stale columns", () => {
+  it("of a trace that is too large for whoever reads a list are left to a worker", async () => {
+    const traceId = await storeStale(10);
+    const asked = { agentId: sender.agentId };
+    assert.equal(await refreshStale(db, { ...asked, bytesMax: 100 }), 0);
+    assert.deepEqual(
+      (await listStale(db, { ...asked, limit: 10 })).map(({ id }) => id),
+      [traceId],
+    );
+    assert.equal(await refreshStale(db, asked), 1);
+    assert.deepEqual(await listStale(db, { ...asked, limit: 10 }), []);
+  });
+});
+
+describe("the thread that reads large traces", () => {
+  const open = (limits: TraceLimits) => {
+    const log = pino({ level: "silent" });
+    return new TraceHost({ db, databaseUrl: url, log, limits, inlineBytesMax: 0 });
+  };
+
+  // On Node 24 a heap that fills up inside a builtin ends this process, and every test in this file with it.
+  it("reads a trace of as many values as it may hold, however costly they are", async () => {
+    const { mediaType, bytes } = hostileBodies["objects with a hundred keys of their own"]!();
+    const body = prepareBody(bytes, mediaType, decodeLimits);
+    assert.equal(body.path, "canonical");
+    const write = canonicalWrite(sender);
+    if (body.path === "canonical") Object.assign(write, body.batch);
+    const { traceId } = await writer.write(write);
+    const host = open(traceLimits(31_457_280));
+    assert.equal((await host.outline({ traceId }))!.head.spanCount, 1);
+    await host.close();
+  });
+
+  it("refuses one that holds more", async () => {
+    const [dense, plain] = [await store(2_000), await store(10)];
+    const host = open(small);
+    await assert.rejects(host.outline({ traceId: dense }), tooLarge);
+    assert.equal((await host.outline({ traceId: plain }))!.head.spanCount, 1);
+    await host.close();
+  });
+});

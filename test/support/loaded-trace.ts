@@ -1,0 +1,11 @@
+// A stored trace, loaded whole as an evaluation would.
+import { TraceRoom } from "../../src/load/trace-room.ts";
+import { type LoadedTrace, withTrace } from "../../src/load.ts";
+import type { Database } from "../../src/store/db.ts";
+
+/** Throws where there is none. */
+export async function loadTrace(db: Database, traceId: string): Promise<LoadedTrace> {
+  const loaded = await withTrace(db, traceId, new TraceRoom(), one => one);
+  if (!loaded) throw new Error(`There is no trace ${traceId}.`);
+  return loaded;
+}
