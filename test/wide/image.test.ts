@@ -41,6 +41,14 @@ test(`the image adds less than ${megabytesMax} MB to its base, and neither a sec
   );
 });
 
+test("compose.yaml publishes the port of the image and mounts its volume", { skip }, () => {
+  const { Volumes, ExposedPorts } = image!.config;
+  assert.deepEqual([Object.keys(Volumes), Object.keys(ExposedPorts)], [["/data"], ["4000/tcp"]]);
+  const compose = readFileSync(join(import.meta.dirname, "../../compose.yaml"), "utf8");
+  assert.match(compose, /ports: \["\$\{PORT:-4000\}:4000"\]/);
+  assert.equal(compose.match(/volumes: \["onlooker:\/data"\]/g)?.length, 2);
+});
+
 test("every production dependency of the image loads", { skip }, async t => {
   const machine = await openMachine(image!.root, "loopback");
   t.after(() => machine.close());
@@ -57,10 +65,6 @@ test("a container with the embedded database takes a trace, reports health, keep
 }, async t => {
   const { config } = image!;
   assert.deepEqual([config.User, config.StopSignal], ["node", "SIGTERM"]);
-  assert.deepEqual(
-    [Object.keys(config.Volumes), Object.keys(config.ExposedPorts)],
-    [["/data"], ["4000/tcp"]],
-  );
   const machine = await openMachine(image!.root, "loopback");
   t.after(() => machine.close());
   await startUseStop(machine, as(image!));

@@ -9,6 +9,7 @@ import { copyCheckout, sendFirstTrace, startOnlooker, stopOnlooker } from "./sup
 type Bare = {
   name: string;
   image: () => Promise<string>;
+  /** How the versions of Node and npm begin. */
   versions: [node: string, npm: string];
   user?: User;
   folder?: string;
@@ -24,12 +25,12 @@ const machines: Bare[] = [
   {
     name: "Debian 13 with Debian's own Node 20",
     image: () => debian("trixie", ["nodejs", "npm"]),
-    versions: ["v20.19.2", "9.2.0"],
+    versions: ["v20.", "9."],
   },
   {
     name: "Debian 12 with Debian's own Node 18",
     image: () => debian("bookworm", ["nodejs", "npm"]),
-    versions: ["v18.20.4", "9.2.0"],
+    versions: ["v18.", "9."],
   },
   { name: "Debian 13 with Node 22", ...slim("22.23.3", "10.9.9") },
   { name: "Debian 13 with Node 24, an ordinary user", ...node24, user: "dev", folder: "/home/dev/onlooker" },
@@ -53,10 +54,11 @@ for (const { name, image, versions, user = "root", folder = "/opt/onlooker" } of
     const options = { user, cwd: folder };
     await copyCheckout(machine, folder, user);
     const found = await machine.run("node --version && npm --version", options);
-    assert.deepEqual(found.stdout.trim().split("\n"), versions, found.stderr);
+    const [node = "", npm = ""] = found.stdout.trim().split("\n");
+    assert.ok(node.startsWith(versions[0]) && npm.startsWith(versions[1]), `Node ${node}, npm ${npm}`);
     const onlooker = await startOnlooker(machine, options);
     const [ready, page] = [onlooker.readySeconds, onlooker.pageSeconds].map(seconds => seconds.toFixed(1));
-    t.diagnostic(`${name}: ready ${ready} s after npm start, first page ${page} s`);
+    t.diagnostic(`Node ${node}, npm ${npm}: ready ${ready} s after npm start, first page ${page} s`);
     await sendFirstTrace(machine, onlooker, options);
     assert.equal(await stopOnlooker(machine, onlooker), 0);
     const tested = await machine.run("npm test -- test/wire", options);

@@ -1,6 +1,8 @@
 // Tells which wide tests this machine cannot run, and why: the reason is printed as "left out" and counts as neither pass nor failure.
 import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { debianMirror } from "./settings.ts";
 
 export type Need = "linux-x64" | "root" | "namespaces" | "debootstrap" | "buildah" | "mirror" | "registry";
@@ -29,7 +31,15 @@ const checks: Record<Need, () => true | string | Promise<true | string>> = {
     "needs namespaces, which root has outside of containers, and the command ip (apt-get install iproute2)",
   debootstrap: () =>
     succeeds("debootstrap", "--version") || "needs debootstrap (apt-get install debootstrap)",
-  buildah: () => succeeds("buildah", "--version") || "needs buildah (apt-get install buildah)",
+  buildah() {
+    const scratch = mkdtempSync(join(tmpdir(), "onlooker-buildah-"));
+    const storage = ["--root", join(scratch, "storage"), "--runroot", join(scratch, "run")];
+    const created = succeeds("buildah", ...storage, "from", "scratch");
+    succeeds("buildah", ...storage, "rm", "--all");
+    succeeds("umount", join(scratch, "storage/overlay"));
+    rmSync(scratch, { recursive: true, force: true });
+    return created || "needs a buildah that can create containers (apt-get install buildah)";
+  },
   async mirror() {
     const mirror = (await debianMirror()).replace(/\/$/, "");
     // With wget and its proxy settings, as debootstrap downloads.

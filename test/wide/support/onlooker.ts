@@ -1,5 +1,7 @@
 // Starts Onlooker with npm on a bare machine and uses it as a new user would: first page, first trace, clean stop.
 import assert from "node:assert/strict";
+import { randomInt } from "node:crypto";
+import { once } from "node:events";
 import { cpSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -123,7 +125,7 @@ async function expectReply(
   return reply;
 }
 
-/** Sends SIGTERM to npm. Nothing may be left: no process, PostgreSQL's included, and nobody on the port. */
+/** Sends SIGTERM to npm. All that ran before still has to run, and nothing else, and nobody may listen on the port. */
 export async function stopOnlooker(machine: Machine, { url, process, before }: Onlooker): Promise<number> {
   await process.signal("TERM");
   const code = await process.exited;
@@ -140,14 +142,27 @@ export async function startOtherPostgres(machine: Machine): Promise<void> {
   const user = { user: "dev" } as const;
   const made = await machine.run(`${programs}/bin/initdb -D /tmp/other --username=dev --auth=trust`, user);
   assert.equal(made.code, 0, made.stderr);
-  const server = machine.start(`${programs}/bin/postgres -D /tmp/other -p 5432 -k /tmp`, user);
+  // Without the workers that come and go, so that processes can be compared.
+  const settings = "-c autovacuum=off -c max_logical_replication_workers=0 -c io_method=sync";
+  const server = machine.start(`${programs}/bin/postgres -D /tmp/other -p 5432 -k /tmp ${settings}`, user);
   await eventually(() => assert.match(server.output(), /ready to accept connections/));
 }
 
+/**
+ * Not one that the system hands out (from 32768 on): connecting to such a port while nobody listens, it may take that
+ * very port for the client, which is then connected to itself.
+ */
 async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>(resolve => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise(resolve => probe.close(resolve));
-  return port;
+  for (;;) {
+    const port = randomInt(20_000, 30_000);
+    const probe = createServer().listen(port, "127.0.0.1");
+    const listens = await once(probe, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!listens) continue;
+    probe.close();
+    await once(probe, "close");
+    return port;
+  }
 }
