@@ -7,7 +7,7 @@ const elementsMax = 2_000_000;
 
 /** The first two in protobuf: there a value costs two bytes, and objects are built key by key. */
 export const hostileBodies: Record<string, () => HostileBody> = {
-  "two million empty events beside a scope that fifty traces repeat": () =>
+  "two million empty events beside a scope that fifty spans repeat": () =>
     exported(
       Buffer.concat([
         message(1, text(1, `\u0100${"x".repeat(1_300_000)}`)),
@@ -46,11 +46,11 @@ function exported(scopeSpans: Buffer): HostileBody {
   return { mediaType: "protobuf", bytes };
 }
 
-/** Of a trace of its own. */
+/** All of one trace, so that its JSON is one text. */
 function span(at: number, fields: Buffer): Buffer {
-  const id = Buffer.alloc(16);
-  id.writeUInt32BE(at + 1, 0);
-  return message(2, Buffer.concat([message(1, id), message(2, id.subarray(0, 8)), fields]));
+  const id = Buffer.alloc(8);
+  id.writeUInt32BE(at + 1);
+  return message(2, Buffer.concat([message(1, Buffer.alloc(16, 1)), message(2, id), fields]));
 }
 
 function listAttribute(values: Buffer): Buffer {
