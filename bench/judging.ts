@@ -2,11 +2,11 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import pino from "pino";
 import { openJudging } from "../src/judging.ts";
-import type { SemanticQuestion } from "../src/model/judge.ts";
-import type { JudgeConnection } from "../src/model/judge-call.ts";
-import { openLine } from "../src/remote/judge-line.ts";
+import type { JudgeConnection } from "../src/model/judge/call.ts";
+import type { SemanticQuestion } from "../src/model/judge/judge.ts";
+import { openLine } from "../src/remote/judge/client.ts";
 import { openDatabase } from "../src/store/db.ts";
-import { openVault } from "../src/store/vault.ts";
+import { openVault } from "../src/store/secrets/vault.ts";
 
 export const judgedTests = 20;
 export const judgedChecks = 6;

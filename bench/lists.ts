@@ -3,8 +3,8 @@ import { zstdCompressSync } from "node:zlib";
 import type pg from "pg";
 import { openDatabase } from "../src/store/db.ts";
 import { newest } from "../src/store/listing.ts";
-import { listRunsOfTest } from "../src/store/run-reads.ts";
-import { listTraces, type TraceFilters } from "../src/store/trace-list.ts";
+import { listRunsOfTest } from "../src/store/runs/read.ts";
+import { listTraces, type TraceFilters } from "../src/store/traces/list.ts";
 import { makeProject } from "./project.ts";
 
 const rounds = 40;

@@ -2,7 +2,7 @@
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
-import { openEmbedded } from "../src/store/embedded.ts";
+import { openEmbedded } from "../src/embedded/database.ts";
 import { batchCost } from "./batches.ts";
 import type { DriverInput, DriverOutput } from "./driver.ts";
 import { evaluationRate } from "./evaluation.ts";

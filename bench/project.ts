@@ -1,12 +1,12 @@
 // A project to send to: an account with a verified email, an agent, a full-access key, and tests to judge by.
 import { randomUUID } from "node:crypto";
 import { hashKey, makeKey } from "../src/model/key.ts";
-import { parseTestCase } from "../src/model/test-case.ts";
-import { insertAgent } from "../src/store/agents.ts";
+import { parseTestCase } from "../src/model/test-case/test-case.ts";
+import { insertAgent } from "../src/store/accounts/agents.ts";
+import { insertKey } from "../src/store/accounts/keys.ts";
+import { insertProject } from "../src/store/accounts/projects.ts";
 import { openDatabase } from "../src/store/db.ts";
-import { insertKey } from "../src/store/keys.ts";
 import { migrate } from "../src/store/migrate.ts";
-import { insertProject } from "../src/store/projects.ts";
 import { insertTestCase } from "../src/store/test-cases.ts";
 
 export type BenchProject = { agentId: string; apiKey: string };

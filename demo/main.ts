@@ -1,6 +1,6 @@
 // npm run demo: the service, with a demo project whose agents have just had some forty conversations, and one is tested.
 import { type Running, runService } from "../src/command.ts";
-import { openLog } from "../src/http/log.ts";
+import { openLog } from "../src/log.ts";
 import { printEnding } from "./ending.ts";
 import { launchShop } from "./launch.ts";
 import { makeProject } from "./project.ts";

@@ -1,10 +1,10 @@
 // The demo's account, project, agents, test cases and key: what is missing is made, what is there stays as it is.
 import { CommandError } from "../src/command.ts";
-import type { Agent } from "../src/model/agent.ts";
-import type { TestCase } from "../src/model/test-case.ts";
-import { verifyAccount } from "../src/store/accounts.ts";
+import type { Agent } from "../src/model/agent/agent.ts";
+import type { TestCase } from "../src/model/test-case/test-case.ts";
+import { verifyAccount } from "../src/store/accounts/accounts.ts";
 import { type Database, openDatabase } from "../src/store/db.ts";
-import { sharedSecret } from "../src/store/secrets.ts";
+import { sharedSecret } from "../src/store/secrets/shared-secret.ts";
 import { type DemoAgent, demoAgents } from "./agents.ts";
 import { ApiError, type Client, openClient } from "./client.ts";
 

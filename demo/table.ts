@@ -1,6 +1,6 @@
 // The table of verdicts: a line for each trace, and under it the reason that matters most.
-import type { Counts, Outcome, Result } from "../src/model/run.ts";
-import type { Notice } from "../src/model/trace.ts";
+import type { Counts, Outcome, Result } from "../src/model/run/run.ts";
+import type { Notice } from "../src/model/trace/trace.ts";
 import { bold, coloured, cut, dim, outcomeWords, wrap } from "./terminal.ts";
 import type { Judged, TraceDetail } from "./traffic.ts";
 

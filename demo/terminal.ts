@@ -1,6 +1,6 @@
 // Text for a terminal of at least 100 columns: cut, padded, and coloured only where colours are seen.
 import { styleText } from "node:util";
-import type { Outcome } from "../src/model/run.ts";
+import type { Outcome } from "../src/model/run/run.ts";
 
 export const outcomes: Outcome[] = ["passed", "failed", "skipped", "missing_instrumentation"];
 

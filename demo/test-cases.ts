@@ -1,6 +1,6 @@
 // What the demo's agents are expected to do: every kind of assertion, and every passive behavior.
 import type { z } from "zod";
-import type { testCaseInputSchema } from "../src/model/test-case.ts";
+import type { testCaseInputSchema } from "../src/model/test-case/test-case.ts";
 
 export type WrittenTest = z.input<typeof testCaseInputSchema>;
 

@@ -1,6 +1,7 @@
 // The totals under the table: how many of what, and what was not judged and why.
-import { assertionSchema } from "../src/model/assertion.ts";
-import type { Check, Outcome } from "../src/model/run.ts";
+
+import type { Check, Outcome } from "../src/model/run/run.ts";
+import { assertionSchema } from "../src/model/test-case/assertion.ts";
 import { bold, coloured, dim, outcomes, outcomeWords, wrap } from "./terminal.ts";
 import type { Judged, TraceDetail } from "./traffic.ts";
 

@@ -1,6 +1,6 @@
 // Sends every agent's conversations over HTTP, and waits for what the service makes of them.
 import { setTimeout as delay } from "node:timers/promises";
-import type { listedTraceView, traceDetailView } from "../src/http/trace-view.ts";
+import type { listedTraceView, traceDetailView } from "../src/http/traces/view.ts";
 import type { Client } from "./client.ts";
 import type { DemoProject, MadeAgent } from "./project.ts";
 import { placeSteps } from "./sample.ts";

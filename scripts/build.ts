@@ -58,7 +58,7 @@ function builtFrom(): string | undefined {
 
 /** A hash of everything the build reads of this project. */
 function fingerprint(): string {
-  const files = globSync(["web/**/*.*", "src/model/*.ts", "scripts/build.ts", "package-lock.json"], {
+  const files = globSync(["web/**/*.*", "src/model/**/*.ts", "scripts/build.ts", "package-lock.json"], {
     cwd: root,
   });
   const hash = createHash("sha256");

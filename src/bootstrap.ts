@@ -4,20 +4,20 @@ import { parseArgs } from "node:util";
 import pg from "pg";
 import pino from "pino";
 import { ConfigError, readConfig } from "./config.ts";
-import { openAuth } from "./http/accounts-auth.ts";
+import { connectEmbedded, openEmbedded } from "./embedded/database.ts";
+import { EmbeddedError } from "./embedded/error.ts";
+import { openAuth } from "./http/accounts/auth.ts";
 import { openBackground } from "./http/background.ts";
 import type { Account } from "./model/account.ts";
 import { hashKey, makeKey } from "./model/key.ts";
 import { Refusal } from "./model/refusal.ts";
-import { endSessions, findAccountByEmail, verifyAccount } from "./store/accounts.ts";
-import { insertAgent, listAgents } from "./store/agents.ts";
+import { endSessions, findAccountByEmail, verifyAccount } from "./store/accounts/accounts.ts";
+import { insertAgent, listAgents } from "./store/accounts/agents.ts";
+import { insertKey } from "./store/accounts/keys.ts";
+import { insertProject, listProjects, makeFirstProject } from "./store/accounts/projects.ts";
 import { type Database, openDatabase } from "./store/db.ts";
-import { connectEmbedded, openEmbedded } from "./store/embedded.ts";
-import { EmbeddedError } from "./store/embedded-error.ts";
-import { insertKey } from "./store/keys.ts";
 import { newest } from "./store/listing.ts";
 import { migratePatiently, UnfitDatabaseError } from "./store/migrate.ts";
-import { insertProject, listProjects, makeFirstProject } from "./store/projects.ts";
 
 const usage = `npm run bootstrap -- --email <address> --password <password> --project <name> --agent <name>
   [--service-name <OTLP service name>] [--verified] [--new-key] [--json]`;

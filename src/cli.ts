@@ -12,8 +12,8 @@ import {
   runLines,
   summaryOf,
 } from "./cli/report.ts";
-import type { RunTurn } from "./model/launch.ts";
-import type { Result } from "./model/run.ts";
+import type { RunTurn } from "./model/run/launch.ts";
+import type { Result } from "./model/run/run.ts";
 
 const usage = `npm run svc -- run --agent <id or name> [options]
 

@@ -1,10 +1,10 @@
 // Runs the service for a person or a supervisor: until a signal, and with one line for what keeps it from starting.
 import type { Logger } from "pino";
 import { type Config, ConfigError, readConfig } from "./config.ts";
+import { EmbeddedError } from "./embedded/error.ts";
 import { type Service, startService } from "./service.ts";
-import { EmbeddedError } from "./store/embedded-error.ts";
-import { MasterKeyError } from "./store/master-key.ts";
 import { UnfitDatabaseError } from "./store/migrate.ts";
+import { MasterKeyError } from "./store/secrets/master-key.ts";
 
 export type Running = { service: Service; config: Config; log: Logger };
 

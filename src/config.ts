@@ -3,8 +3,8 @@ import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import ipaddr from "ipaddr.js";
-import { type JudgeConnection, type JudgeProvider, judgeProviders } from "./model/judge-call.ts";
-import { defaultDataDir } from "./store/embedded-default.ts";
+import { defaultDataDir } from "./embedded/default-folder.ts";
+import { type JudgeConnection, type JudgeProvider, judgeProviders } from "./model/judge/call.ts";
 import { decodeLimits } from "./wire/limits.ts";
 
 /** The judge of every project that brings none of its own. */

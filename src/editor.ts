@@ -1,22 +1,23 @@
 // What whoever writes a test case asks about stored traces: try it on one, draft from one, complete words. Stores nothing.
+
+import { assertionsAbout, type Place, valueAt } from "./editor/draft-assertion.ts";
+import { proposeTest } from "./editor/draft-test.ts";
 import { type ScenarioAsk, type ScenarioTrial, tryScenario } from "./editor/try-scenario.ts";
+import { type Vocabulary, VocabularyBuilder } from "./editor/vocabulary.ts";
 import { applicability, routingQuestion } from "./evaluate/applicability.ts";
-import { assertionsAbout, type Place, valueAt } from "./evaluate/draft-assertion.ts";
-import { proposeTest } from "./evaluate/draft-test.ts";
 import { evaluateTest } from "./evaluate/evaluate.ts";
-import { type Vocabulary, VocabularyBuilder } from "./evaluate/vocabulary.ts";
 import { TraceRoom } from "./load/trace-room.ts";
 import { type LoadedTrace, withTrace } from "./load.ts";
-import type { Assertion, AssertionInput } from "./model/assertion.ts";
-import type { Judge, JudgeOf, RoutingAnswer, Unjudged } from "./model/judge.ts";
+import type { Judge, JudgeOf, RoutingAnswer, Unjudged } from "./model/judge/judge.ts";
 import { Refusal } from "./model/refusal.ts";
-import type { Applicability, Result } from "./model/run.ts";
-import { parseDraft, type TestCase, type TestCaseDocument } from "./model/test-case.ts";
+import type { Applicability, Result } from "./model/run/run.ts";
+import type { Assertion, AssertionInput } from "./model/test-case/assertion.ts";
+import { parseDraft, type TestCase, type TestCaseDocument } from "./model/test-case/test-case.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import { type Askable, answersFor } from "./run.ts";
+import { isUuid } from "./store/accounts/ownership.ts";
 import type { Database } from "./store/db.ts";
-import { isUuid } from "./store/ownership.ts";
-import { findTrace, listLatestSizes } from "./store/traces.ts";
+import { findTrace, listLatestSizes } from "./store/traces/read.ts";
 
 export type DryRunAsk = {
   agentId: string;

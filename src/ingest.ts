@@ -9,10 +9,10 @@ import { sampleBody } from "./ingest/sample.ts";
 import { type IngestionAnswer, refusedWhole } from "./model/ingestion.ts";
 import { type AdmittedKey, hashKey } from "./model/key.ts";
 import { Refusal } from "./model/refusal.ts";
-import type { TracePath } from "./model/trace.ts";
+import type { TracePath } from "./model/trace/trace.ts";
 import { asUnavailable } from "./store/db.ts";
-import type { Stored } from "./store/trace-write.ts";
-import type { TraceWriter } from "./store/trace-writer.ts";
+import type { Stored } from "./store/traces/write.ts";
+import type { TraceWriter } from "./store/traces/writer.ts";
 import {
   type ContentEncoding,
   type MediaType,

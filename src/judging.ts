@@ -10,11 +10,18 @@ import { openLedger } from "./judging/ledger.ts";
 import { route } from "./judging/route.ts";
 import { estimateRoute } from "./judging/route-estimate.ts";
 import { ask } from "./judging/semantic.ts";
-import type { Judge, JudgeContext, JudgeOf, RoutingAnswer, SemanticAnswer, Unjudged } from "./model/judge.ts";
-import type { JudgeCall, JudgeConnection } from "./model/judge-call.ts";
+import type { JudgeCall, JudgeConnection } from "./model/judge/call.ts";
+import type {
+  Judge,
+  JudgeContext,
+  JudgeOf,
+  RoutingAnswer,
+  SemanticAnswer,
+  Unjudged,
+} from "./model/judge/judge.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import { type Database, isTransient } from "./store/db.ts";
-import type { Vault } from "./store/vault.ts";
+import type { Vault } from "./store/secrets/vault.ts";
 
 export type JudgingDeps = {
   db: Database;

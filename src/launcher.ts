@@ -5,9 +5,9 @@ import type { Logger } from "pino";
 import { Claiming, logFault } from "./claiming.ts";
 import type { Caller, RunBounds } from "./launcher/caller.ts";
 import { type ConductDeps, conduct, type Held, patiently } from "./launcher/conduct.ts";
-import { Patience } from "./launcher/patience.ts";
+import { Patience } from "./launcher/deadline.ts";
 import { Refusal } from "./model/refusal.ts";
-import type { RunState } from "./model/run.ts";
+import type { RunState } from "./model/run/run.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import type { EventPublisher } from "./store/events.ts";
 import {
@@ -18,7 +18,7 @@ import {
   releaseAbandoned,
   tendManualRuns,
   workerStopped,
-} from "./store/manual-claims.ts";
+} from "./store/runs/manual-claims.ts";
 import {
   completeManualRun,
   endManualRun,
@@ -26,8 +26,8 @@ import {
   type JudgedManualRun,
   type ManualWait,
   putAwayManualRun,
-} from "./store/manual-runs.ts";
-import { dropExpected } from "./store/run-turns.ts";
+} from "./store/runs/manual-runs.ts";
+import { dropExpected } from "./store/runs/turns.ts";
 
 export type LauncherDeps = Omit<ConductDeps, "onTurn" | "onTurnsOver" | "call" | "patience"> &
   Caller & {

@@ -1,12 +1,11 @@
 // Loads stored traces whole: their batches opened, merged and derived; and brings rows that lag behind up to date.
 import { TraceRoom } from "./load/trace-room.ts";
-import { columnsOf } from "./model/columns.ts";
-import { derive } from "./model/derive.ts";
 import { ValueAllowance } from "./model/json-text.ts";
-import { mergeBatches } from "./model/merge.ts";
 import { Refusal } from "./model/refusal.ts";
-import { keptValuesBytes, traceHeapBytes } from "./model/thread-heap.ts";
-import type { Batch, Derived, MergedTrace } from "./model/trace.ts";
+import { columnsOf } from "./model/trace/columns.ts";
+import { derive } from "./model/trace/derive.ts";
+import { mergeBatches } from "./model/trace/merge.ts";
+import type { Batch, Derived, MergedTrace } from "./model/trace/trace.ts";
 import type { Database } from "./store/db.ts";
 import {
   listSizes,
@@ -15,7 +14,8 @@ import {
   type StoredBatches,
   skipRevisions,
   updateColumns,
-} from "./store/traces.ts";
+} from "./store/traces/read.ts";
+import { keptValuesBytes, traceHeapBytes } from "./threads/heap.ts";
 import { readBatch, type ScannedBatch, scanBatch } from "./wire/batch.ts";
 
 export type LoadedTrace = {

@@ -6,15 +6,15 @@ import { noAnswers, openQuestions } from "./evaluate/questions.ts";
 import { isOutage, isWaiting } from "./evaluate/unsettled.ts";
 import { TraceRoom } from "./load/trace-room.ts";
 import { type LoadedTrace, openEach } from "./load.ts";
-import type { Judge, JudgeOf, RoutingAnswer, SemanticAnswer } from "./model/judge.ts";
-import type { Verdict } from "./model/run.ts";
-import type { TestCase } from "./model/test-case.ts";
+import type { Judge, JudgeOf, RoutingAnswer, SemanticAnswer } from "./model/judge/judge.ts";
+import type { Verdict } from "./model/run/run.ts";
+import type { TestCase } from "./model/test-case/test-case.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
-import type { Sandbox } from "./remote/sandbox.ts";
-import { punctual, waitingJudge } from "./run/asking.ts";
+import type { Sandbox } from "./remote/sandbox/sandbox.ts";
+import { punctual, waitingJudge } from "./run/admission.ts";
 import type { Database } from "./store/db.ts";
-import { decodeDetail } from "./store/run-detail.ts";
-import type { ClaimedRun } from "./store/runs.ts";
+import type { ClaimedRun } from "./store/runs/claims.ts";
+import { decodeDetail } from "./store/runs/detail.ts";
 import { listForAgent } from "./store/test-cases.ts";
 
 /** Whoever answers questions. Neither throws: an outage is an answer. */

@@ -1,37 +1,40 @@
 // One process of the service: opens the database, serves what its roles say, and stops without losing anything.
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
-import { EditorHost } from "./editor-host.ts";
-import { Evaluators } from "./evaluators.ts";
+import { openEmbedded } from "./embedded/database.ts";
 import { buildApp, buildHealthApp } from "./http/app.ts";
-import { registerDashboard } from "./http/dashboard.ts";
-import type { Deps, Register } from "./http/deps.ts";
+import type { Deps } from "./http/deps.ts";
 import { EventHub } from "./http/events.ts";
 import { metrics } from "./http/health.ts";
-import { registerPublicTraces } from "./http/public-traces.ts";
-import { resources } from "./http/resources.ts";
+import { serviceRoutes } from "./http/routes.ts";
 import { Preparer } from "./ingest/preparer.ts";
 import type { IngestDeps } from "./ingest.ts";
 import { refusalsOf } from "./model/ingestion.ts";
-import type { CountedCall } from "./model/judge-call.ts";
-import { traceLimits } from "./model/thread-heap.ts";
-import { trialLines } from "./remote/judge-trial.ts";
-import { openMailer } from "./remote/mailer.ts";
+import type { CountedCall } from "./model/judge/call.ts";
+import { trialLines } from "./remote/judge/trial.ts";
+import { openMailer } from "./remote/mail/mailer.ts";
 import { openOutbound } from "./remote/outbound.ts";
-import { requireConnection } from "./store/agent-connections.ts";
-import { findAgentsByIds, findAgentsByServiceName, listAgentsOfKey, serviceKey } from "./store/agents.ts";
+import { EditorHost } from "./service/editor-host.ts";
+import { Evaluators } from "./service/evaluators.ts";
+import { TraceHost } from "./service/trace-host.ts";
+import {
+  findAgentsByIds,
+  findAgentsByServiceName,
+  listAgentsOfKey,
+  serviceKey,
+} from "./store/accounts/agents.ts";
+import { KeyUses } from "./store/accounts/key-uses.ts";
+import { admitKeys } from "./store/accounts/keys.ts";
 import { type Database, openDatabase } from "./store/db.ts";
-import { openEmbedded } from "./store/embedded.ts";
 import { EventPublisher, subscribe } from "./store/events.ts";
-import { gather } from "./store/gather.ts";
-import { IngestionLog } from "./store/ingestion-log.ts";
-import { KeyUses } from "./store/key-uses.ts";
-import { admitKeys } from "./store/keys.ts";
-import { masterKeyOf } from "./store/master-key.ts";
+import { gather } from "./store/ingestion/gather.ts";
+import { IngestionLog } from "./store/ingestion/log.ts";
 import { migratePatiently } from "./store/migrate.ts";
-import { TraceWriter } from "./store/trace-writer.ts";
-import { openVault, type Vault } from "./store/vault.ts";
-import { TraceHost } from "./trace-host.ts";
+import { requireConnection } from "./store/runs/agent-connections.ts";
+import { masterKeyOf } from "./store/secrets/master-key.ts";
+import { openVault, type Vault } from "./store/secrets/vault.ts";
+import { TraceWriter } from "./store/traces/writer.ts";
+import { traceLimits } from "./threads/heap.ts";
 
 export type Service = {
   /** Where it answers on this machine, with the port that was taken. */
@@ -198,8 +201,7 @@ async function serve(
     requireCallable: (agentId: string) => requireConnection(db, vault, agentId),
     onLaunch: () => evaluators?.wake(),
   };
-  const dashboard: Register = app => registerDashboard(app, config.dashboardDir);
-  const app = await buildApp(deps, [registerPublicTraces, ...resources, dashboard]);
+  const app = await buildApp(deps, serviceRoutes(config.dashboardDir));
   return listen(app, config, closing);
 }
 

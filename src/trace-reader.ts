@@ -1,12 +1,12 @@
 // Reads a stored trace by its parts, each as the JSON that is answered: its outline, one span, what was said, or all of it.
 import type { TraceRoom } from "./load/trace-room.ts";
 import { holdTraces, type LoadedTrace, withTrace } from "./load.ts";
-import { columnsOf } from "./model/columns.ts";
-import { showConversation } from "./model/conversation-view.ts";
-import { type Cut, cutValue, type Path } from "./model/cut.ts";
-import { outlineSpan } from "./model/outline.ts";
-import type { Attributes, Derived, Span, TracePath } from "./model/trace.ts";
-import { transcribe } from "./model/transcript.ts";
+import { transcribe } from "./model/conversation/transcript.ts";
+import { showConversation } from "./model/conversation/view.ts";
+import { columnsOf } from "./model/trace/columns.ts";
+import { outlineSpan } from "./model/trace/outline.ts";
+import type { Attributes, Derived, Span, TracePath } from "./model/trace/trace.ts";
+import { type Cut, cutValue, type Path } from "./model/truncate.ts";
 import type { Database } from "./store/db.ts";
 
 /** A trace as it was at a revision. `bytes`: how much JSON its batches hold. */

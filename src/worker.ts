@@ -5,11 +5,11 @@ import type { Logger } from "pino";
 import { Claiming, logFault } from "./claiming.ts";
 import { TraceRoom } from "./load/trace-room.ts";
 import { refreshStale } from "./load.ts";
-import { columnsOf } from "./model/columns.ts";
 import { Refusal } from "./model/refusal.ts";
-import type { RunState } from "./model/run.ts";
+import type { RunState } from "./model/run/run.ts";
+import { columnsOf } from "./model/trace/columns.ts";
 import { systemClock } from "./remote/clock.ts";
-import { type Asking, boundAsking } from "./run/asking.ts";
+import { type Asking, boundAsking } from "./run/admission.ts";
 import { type JudgedRun, judgeRuns, type PartlyJudgedRun, type RunDeps, type RunEnds } from "./run.ts";
 import { isTransient } from "./store/db.ts";
 import type { EventPublisher } from "./store/events.ts";
@@ -21,9 +21,9 @@ import {
   failRun,
   giveBackRuns,
   nextDueMs,
-} from "./store/runs.ts";
-import { keepPartly } from "./store/runs-waiting.ts";
-import { updateColumns } from "./store/traces.ts";
+} from "./store/runs/claims.ts";
+import { keepPartly } from "./store/runs/waiting.ts";
+import { updateColumns } from "./store/traces/read.ts";
 
 export type WorkerDeps = RunDeps & {
   events: EventPublisher;

@@ -9,7 +9,7 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { type Client, openClient } from "../demo/client.ts";
-import { assertionSchema } from "../src/model/assertion.ts";
+import { assertionSchema } from "../src/model/test-case/assertion.ts";
 import { eventually } from "./support/eventually.ts";
 import { obliging, startJudgeServer } from "./support/judge-server.ts";
 import { freshDatabase } from "./support/postgres.ts";

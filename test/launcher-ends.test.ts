@@ -4,12 +4,12 @@ import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import pino from "pino";
 import { openDatabase } from "../src/store/db.ts";
-import { cancelLaunch, findLaunch, listRunsOfLaunch } from "../src/store/launches.ts";
-import { claimManualRuns, workerStopped } from "../src/store/manual-claims.ts";
-import { beginTurn } from "../src/store/manual-runs.ts";
-import { listTurns } from "../src/store/run-turns.ts";
+import { cancelLaunch, findLaunch, listRunsOfLaunch } from "../src/store/runs/launches.ts";
+import { claimManualRuns, workerStopped } from "../src/store/runs/manual-claims.ts";
+import { beginTurn } from "../src/store/runs/manual-runs.ts";
+import { listTurns } from "../src/store/runs/turns.ts";
 import { startCuttingProxy } from "./store/cutting-proxy.ts";
-import { makeSender, makeTestCase } from "./store/make-write.ts";
+import { makeSender, makeTestCase } from "./store/traces/make-write.ts";
 import { eventually } from "./support/eventually.ts";
 import { openLaunching, unaskedJudge } from "./support/launching.ts";
 

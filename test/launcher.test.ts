@@ -1,17 +1,17 @@
 // A launcher sends each turn once, finds the trace that came of it, and judges the whole.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { parseConnection } from "../src/model/agent-connection.ts";
-import { callAgent } from "../src/remote/agent-call.ts";
+import { parseConnection } from "../src/model/agent/connection.ts";
+import { callAgent } from "../src/remote/agent/call.ts";
 import { openOutbound } from "../src/remote/outbound.ts";
-import { listRunsOfLaunch } from "../src/store/launches.ts";
 import { newest } from "../src/store/listing.ts";
-import { listRunsOfTrace } from "../src/store/run-reads.ts";
-import { listTurns } from "../src/store/run-turns.ts";
-import { listTraces } from "../src/store/trace-list.ts";
-import { TraceWriter } from "../src/store/trace-writer.ts";
-import { findTrace } from "../src/store/traces.ts";
-import { canonicalWrite, limits, makeSender, makeTestCase, otlpWrite } from "./store/make-write.ts";
+import { listRunsOfLaunch } from "../src/store/runs/launches.ts";
+import { listRunsOfTrace } from "../src/store/runs/read.ts";
+import { listTurns } from "../src/store/runs/turns.ts";
+import { listTraces } from "../src/store/traces/list.ts";
+import { findTrace } from "../src/store/traces/read.ts";
+import { TraceWriter } from "../src/store/traces/writer.ts";
+import { canonicalWrite, limits, makeSender, makeTestCase, otlpWrite } from "./store/traces/make-write.ts";
 import { eventually } from "./support/eventually.ts";
 import { openLaunching } from "./support/launching.ts";
 import { loadTrace } from "./support/loaded-trace.ts";

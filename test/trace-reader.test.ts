@@ -1,7 +1,7 @@
 // What is kept of loaded traces: no more than its bound, never an earlier revision, and nothing twice.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { derive } from "../src/model/derive.ts";
+import { derive } from "../src/model/trace/derive.ts";
 import { type HoldVersion, keepLoaded, type TraceVersion } from "../src/trace-reader.ts";
 import { makeSpan, makeTrace } from "./model/make-trace.ts";
 

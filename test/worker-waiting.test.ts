@@ -1,14 +1,14 @@
 // Runs that wait for the judge hold nobody up, outlive every worker, and end: judged when it answers, skipped when it never does.
 import assert from "node:assert/strict";
 import { after, afterEach, beforeEach, describe, it } from "node:test";
-import type { Judge, SemanticAnswer, Unjudged } from "../src/model/judge.ts";
-import { listAgentHours } from "../src/store/insights.ts";
-import { judgeAgain, readOutages } from "../src/store/outages.ts";
-import { decodeDetail } from "../src/store/run-detail.ts";
-import { findRun, listRunsOfTrace } from "../src/store/run-reads.ts";
-import { countWaiting } from "../src/store/runs-waiting.ts";
-import { TraceWriter } from "../src/store/trace-writer.ts";
-import { deleteTrace } from "../src/store/traces.ts";
+import type { Judge, SemanticAnswer, Unjudged } from "../src/model/judge/judge.ts";
+import { judgeAgain, readOutages } from "../src/store/judge/outages.ts";
+import { decodeDetail } from "../src/store/runs/detail.ts";
+import { listAgentHours } from "../src/store/runs/insights.ts";
+import { findRun, listRunsOfTrace } from "../src/store/runs/read.ts";
+import { countWaiting } from "../src/store/runs/waiting.ts";
+import { deleteTrace } from "../src/store/traces/read.ts";
+import { TraceWriter } from "../src/store/traces/writer.ts";
 import {
   canonicalWrite,
   limits,
@@ -17,7 +17,7 @@ import {
   openTwice,
   otlpWrite,
   storeDueRun,
-} from "./store/make-write.ts";
+} from "./store/traces/make-write.ts";
 import { eventually } from "./support/eventually.ts";
 import { startRunWorker, type TestWorker, type WorkerOptions } from "./support/run-worker.ts";
 

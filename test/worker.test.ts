@@ -2,13 +2,20 @@
 import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
 import { TraceRoom } from "../src/load/trace-room.ts";
-import type { Judge, SemanticAnswer } from "../src/model/judge.ts";
-import { traceHeapBytes } from "../src/model/thread-heap.ts";
-import { decodeDetail } from "../src/store/run-detail.ts";
-import { findRun } from "../src/store/run-reads.ts";
-import { TraceWriter } from "../src/store/trace-writer.ts";
-import { deleteTrace, findTrace } from "../src/store/traces.ts";
-import { limits, makeSender, makeTestCase, openTwice, otlpWrite, storeDueRun } from "./store/make-write.ts";
+import type { Judge, SemanticAnswer } from "../src/model/judge/judge.ts";
+import { decodeDetail } from "../src/store/runs/detail.ts";
+import { findRun } from "../src/store/runs/read.ts";
+import { deleteTrace, findTrace } from "../src/store/traces/read.ts";
+import { TraceWriter } from "../src/store/traces/writer.ts";
+import { traceHeapBytes } from "../src/threads/heap.ts";
+import {
+  limits,
+  makeSender,
+  makeTestCase,
+  openTwice,
+  otlpWrite,
+  storeDueRun,
+} from "./store/traces/make-write.ts";
 import { eventually } from "./support/eventually.ts";
 import { startRunWorker, type WorkerOptions } from "./support/run-worker.ts";
 

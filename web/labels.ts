@@ -1,12 +1,12 @@
 // The one vocabulary: each state's word, icon and tone, complete by their types.
-import type { AgentType } from "../src/model/agent.ts";
-import type { AssertionType } from "../src/model/assertion.ts";
-import type { RouteLabel } from "../src/model/judge.ts";
-import type { Change, LaunchSource, LaunchState } from "../src/model/launch.ts";
-import type { SpanRole } from "../src/model/outline.ts";
-import type { Applicability, Counts, Outcome, Routing, RunState } from "../src/model/run.ts";
-import type { PassiveBehavior } from "../src/model/test-case.ts";
-import type { TracePath } from "../src/model/trace.ts";
+import type { AgentType } from "../src/model/agent/agent.ts";
+import type { RouteLabel } from "../src/model/judge/judge.ts";
+import type { Change, LaunchSource, LaunchState } from "../src/model/run/launch.ts";
+import type { Applicability, Counts, Outcome, Routing, RunState } from "../src/model/run/run.ts";
+import type { AssertionType } from "../src/model/test-case/assertion.ts";
+import type { PassiveBehavior } from "../src/model/test-case/test-case.ts";
+import type { SpanRole } from "../src/model/trace/outline.ts";
+import type { TracePath } from "../src/model/trace/trace.ts";
 import { numberText } from "./format.ts";
 import type { LiveState } from "./live.ts";
 import type { Key } from "./shapes.ts";

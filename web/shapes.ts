@@ -1,9 +1,8 @@
 // What the API answers, where the model has no type of its own for it.
-import type { ShownConversation } from "../src/model/conversation-view.ts";
-import type { JudgeCall as MadeCall } from "../src/model/judge-call.ts";
+import type { ShownConversation } from "../src/model/conversation/view.ts";
+import type { JudgeCall as MadeCall } from "../src/model/judge/call.ts";
+import type { JudgeUse } from "../src/model/judge/prices.ts";
 import type { KeyAccess } from "../src/model/key.ts";
-import type { OutlineSpan } from "../src/model/outline.ts";
-import type { JudgeUse } from "../src/model/prices.ts";
 import type {
   Applicability,
   Counts,
@@ -14,9 +13,18 @@ import type {
   RunKind,
   RunState,
   Waiting,
-} from "../src/model/run.ts";
-import type { TestCase } from "../src/model/test-case.ts";
-import type { Attributes, Derived, Notice, Span, Tokens, TraceKind, TracePath } from "../src/model/trace.ts";
+} from "../src/model/run/run.ts";
+import type { TestCase } from "../src/model/test-case/test-case.ts";
+import type { OutlineSpan } from "../src/model/trace/outline.ts";
+import type {
+  Attributes,
+  Derived,
+  Notice,
+  Span,
+  Tokens,
+  TraceKind,
+  TracePath,
+} from "../src/model/trace/trace.ts";
 import type { Why } from "./labels.ts";
 
 export type { OutlineSpan };

@@ -1,6 +1,6 @@
 // Test cases to begin with: each is a whole document, to be saved as it is or changed first.
-import type { AssertionInput } from "../src/model/assertion.ts";
-import type { TestCaseDocument } from "../src/model/test-case.ts";
+import type { AssertionInput } from "../src/model/test-case/assertion.ts";
+import type { TestCaseDocument } from "../src/model/test-case/test-case.ts";
 
 /** A test case as clients write it: what is left out takes its default. */
 export type WrittenTest = { name: string; assertions: AssertionInput[] } & Partial<

@@ -1,5 +1,5 @@
 // What a judge's answers on labelled sets come to: pure arithmetic, so that it can be checked without a model.
-import type { RouteLabel, VerdictWord } from "../../src/model/judge.ts";
+import type { RouteLabel, VerdictWord } from "../../src/model/judge/judge.ts";
 
 /** One scenario and one input. `labels`: one for each repeat, null where there was no answer. */
 export type RoutePair = {

@@ -1,6 +1,6 @@
 // The figures of a judge as lines of text, each with its numbers; a figure that nothing was measured for is a dash.
-import type { JudgeCall } from "../../src/model/judge-call.ts";
-import { costOf, type OwnPrice } from "../../src/model/prices.ts";
+import type { JudgeCall } from "../../src/model/judge/call.ts";
+import { costOf, type OwnPrice } from "../../src/model/judge/prices.ts";
 import { type RoutePair, routingFigures, type Share, semanticFigures } from "./figures.ts";
 import type { Trial } from "./trial.ts";
 

@@ -1,7 +1,7 @@
 // The labelled sets a judge is measured on, as files give them: docs/judge-bench.md describes the format.
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { criteriaPerCall } from "../../src/model/judge-call.ts";
+import { criteriaPerCall } from "../../src/model/judge/call.ts";
 
 const text = z.string().min(1);
 const tags = z.array(text).default([]);

@@ -2,14 +2,14 @@
 import { suspicionOf } from "../../src/evaluate/suspicion.ts";
 import { faultOf, unjudgedBy } from "../../src/judging/faults.ts";
 import { evenly } from "../../src/judging/packing.ts";
-import type { RouteLabel } from "../../src/model/judge.ts";
 import {
   criteriaPerCall,
   type JudgeCall,
   type JudgeLine,
   type LineReply,
   scenariosPerCall,
-} from "../../src/model/judge-call.ts";
+} from "../../src/model/judge/call.ts";
+import type { RouteLabel } from "../../src/model/judge/judge.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
 import type { CriterionPair, RoutePair } from "./figures.ts";
 import type { Attack, RoutingSet, SemanticSet, Sets } from "./sets.ts";

@@ -1,7 +1,7 @@
 // What a launch came to: as lines for a person, as a JUnit file for CI, and as an exit code.
 import junit, { type Builder } from "junit-report-builder";
-import type { Change, Launch, RunTurn } from "../model/launch.ts";
-import type { Check, Outcome, RunState, Waiting } from "../model/run.ts";
+import type { Change, Launch, RunTurn } from "../model/run/launch.ts";
+import type { Check, Outcome, RunState, Waiting } from "../model/run/run.ts";
 
 // Its types speak of what a bundler makes of it; Node hands over the builder itself.
 const builder = junit as unknown as Builder;

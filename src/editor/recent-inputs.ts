@@ -1,12 +1,12 @@
 // What users said in an agent's latest conversations, each distinct input once, as the router would read it.
 import type { TraceRoom } from "../load/trace-room.ts";
 import { withTrace } from "../load.ts";
-import { isWhole } from "../model/columns.ts";
 import { Refusal } from "../model/refusal.ts";
-import { visible } from "../model/visible.ts";
+import { visible } from "../model/strip-invisible.ts";
+import { isWhole } from "../model/trace/columns.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
-import { type LatestInput, listLatestInputs } from "../store/traces.ts";
+import { type LatestInput, listLatestInputs } from "../store/traces/read.ts";
 
 export type RecentInputs = {
   /** How many conversations were looked at, how many of them hold no input, and how many could not be read. */

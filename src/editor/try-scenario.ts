@@ -10,7 +10,7 @@ import type {
   RoutingAnswer,
   RoutingQuestion,
   Unjudged,
-} from "../model/judge.ts";
+} from "../model/judge/judge.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
 import { type RecentInput, type RecentInputs, readRecentInputs } from "./recent-inputs.ts";

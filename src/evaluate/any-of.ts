@@ -1,5 +1,5 @@
 // Checks that several texts or spans may satisfy: one that holds is enough, and none fails while one is undecided.
-import type { Check } from "../model/run.ts";
+import type { Check } from "../model/run/run.ts";
 import type { OpenQuestions } from "./finding.ts";
 
 /** What came of looking at one candidate. */

@@ -1,8 +1,8 @@
 // Which tests of an agent a trace is judged by, and for every other one why not (F3, F5).
-import type { RoutingAnswer, RoutingQuestion } from "../model/judge.ts";
-import type { Applicability, Routing } from "../model/run.ts";
-import { isEligible, type TestCase, whyNotEligible } from "../model/test-case.ts";
-import type { Derived } from "../model/trace.ts";
+import type { RoutingAnswer, RoutingQuestion } from "../model/judge/judge.ts";
+import type { Applicability, Routing } from "../model/run/run.ts";
+import { isEligible, type TestCase, whyNotEligible } from "../model/test-case/test-case.ts";
+import type { Derived } from "../model/trace/trace.ts";
 
 /** What the judge must be asked before it is known which tests apply; null when there is nothing to ask. */
 export function routingQuestion(derived: Derived, tests: TestCase[]): RoutingQuestion | null {

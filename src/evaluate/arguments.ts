@@ -1,7 +1,8 @@
 // Whether the arguments of a tool call are the expected ones, and where they are not.
-import { type Operators, operatorsOf } from "../model/operators.ts";
+
 import { step } from "../model/path.ts";
-import { compilePattern } from "../model/pattern.ts";
+import { type Operators, operatorsOf } from "../model/test-case/operators.ts";
+import { compilePattern } from "../model/test-case/pattern.ts";
 import { deepEqual } from "./equality.ts";
 import { excerpt } from "./excerpt.ts";
 

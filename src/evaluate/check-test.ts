@@ -1,6 +1,7 @@
 // Checks one test's assertions against a trace, each after those it depends on.
-import type { Assertion } from "../model/assertion.ts";
-import type { Check } from "../model/run.ts";
+
+import type { Check } from "../model/run/run.ts";
+import type { Assertion } from "../model/test-case/assertion.ts";
 import { find } from "./checks.ts";
 import type { Context, Finding, OpenQuestions } from "./finding.ts";
 import { asFarAsSeen, contextOf } from "./turns.ts";

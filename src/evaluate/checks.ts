@@ -1,5 +1,5 @@
 // The one table of checks: an assertion without a check does not compile.
-import type { Assertion, AssertionType } from "../model/assertion.ts";
+import type { Assertion, AssertionType } from "../model/test-case/assertion.ts";
 import { httpStatus } from "./checks/http-status.ts";
 import { jsonMatch } from "./checks/json-match.ts";
 import { jsonSchema } from "./checks/json-schema.ts";

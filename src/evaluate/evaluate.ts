@@ -1,8 +1,15 @@
 // Judges a trace by the tests of its agent: pure, and total on whatever a trace may hold.
-import type { RoutingAnswer } from "../model/judge.ts";
-import { type Check, type Counts, type Outcome, type Result, scoreOf, type Verdict } from "../model/run.ts";
-import { documentOf, type TestCase } from "../model/test-case.ts";
-import type { Derived, MergedTrace } from "../model/trace.ts";
+import type { RoutingAnswer } from "../model/judge/judge.ts";
+import {
+  type Check,
+  type Counts,
+  type Outcome,
+  type Result,
+  scoreOf,
+  type Verdict,
+} from "../model/run/run.ts";
+import { documentOf, type TestCase } from "../model/test-case/test-case.ts";
+import type { Derived, MergedTrace } from "../model/trace/trace.ts";
 import { applicability } from "./applicability.ts";
 import { checkTest, unansweredCheck } from "./check-test.ts";
 import type { Answers } from "./finding.ts";

@@ -1,5 +1,5 @@
 // Copies of what was seen, short enough to keep with every result.
-import type { Match } from "../model/run.ts";
+import type { Match } from "../model/run/run.ts";
 
 const excerptMax = 500;
 

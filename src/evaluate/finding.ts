@@ -1,9 +1,10 @@
 // What a check reports, before its negation and its dependencies are reckoned with.
-import type { AssertionOf, AssertionType } from "../model/assertion.ts";
-import type { SemanticAnswer, SemanticQuestion } from "../model/judge.ts";
-import type { Check, Evidence } from "../model/run.ts";
+
+import type { SemanticAnswer, SemanticQuestion } from "../model/judge/judge.ts";
+import type { Check, Evidence } from "../model/run/run.ts";
 import type { SandboxAnswer, SandboxQuestion } from "../model/sandbox.ts";
-import type { TestCase } from "../model/test-case.ts";
+import type { AssertionOf, AssertionType } from "../model/test-case/assertion.ts";
+import type { TestCase } from "../model/test-case/test-case.ts";
 import type { TraceView } from "./trace-view.ts";
 
 /** A question, and the key under which its answer is expected. */

@@ -1,6 +1,6 @@
 // What must be asked before tests can be judged: of the judge about replies, of the sandbox about costly patterns and schemas.
-import type { TestCase } from "../model/test-case.ts";
-import type { Derived, MergedTrace } from "../model/trace.ts";
+import type { TestCase } from "../model/test-case/test-case.ts";
+import type { Derived, MergedTrace } from "../model/trace/trace.ts";
 import { checkTest } from "./check-test.ts";
 import type { Answers, OpenQuestions } from "./finding.ts";
 import { TraceView } from "./trace-view.ts";

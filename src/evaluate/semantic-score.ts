@@ -1,5 +1,5 @@
 // The numbers behind a judge's words: a score from verdicts, whether more votes are worth asking for, and what votes come to.
-import type { VerdictWord, Vote } from "../model/judge.ts";
+import type { VerdictWord, Vote } from "../model/judge/judge.ts";
 
 /** The anchors, from the best to the worst: the judge chooses a word, the number is ours. */
 const scores = { met: 1, mostly: 0.75, partly: 0.4, not_met: 0 };

@@ -1,5 +1,5 @@
 // Whether a text of a conversation looks as if it were addressed to whoever judges it rather than to whoever takes part.
-import { visible } from "../model/visible.ts";
+import { visible } from "../model/strip-invisible.ts";
 
 /**
  * Why it does, in one sentence; undefined where it does not. A hint and no more: it misses what is worded anew, and

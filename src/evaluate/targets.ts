@@ -1,6 +1,6 @@
 // What a check is aimed at: the reply, the texts of named spans, or an attribute of named spans; or why there is none (E2).
-import { attributeOf } from "../model/conversation.ts";
-import type { FoundText, Span } from "../model/trace.ts";
+import { attributeOf } from "../model/conversation/conversation.ts";
+import type { FoundText, Span } from "../model/trace/trace.ts";
 import { distinct } from "./any-of.ts";
 import { evidenceMax, quote, quoteSome } from "./excerpt.ts";
 import type { Finding } from "./finding.ts";

@@ -1,9 +1,9 @@
 // A trace as the checks look at it: what several of them need is worked out once, and only when one asks.
-import { attributeOf, spanText, toolNameOf } from "../model/conversation.ts";
+import { attributeOf, spanText, toolNameOf } from "../model/conversation/conversation.ts";
 import { parseJson, ValueAllowance } from "../model/json-text.ts";
-import { observedMark } from "../model/observed-turn.ts";
-import type { Evidence } from "../model/run.ts";
-import type { Derived, FoundText, MergedTrace, Span } from "../model/trace.ts";
+import { observedMark } from "../model/run/observed-turn.ts";
+import type { Evidence } from "../model/run/run.ts";
+import type { Derived, FoundText, MergedTrace, Span } from "../model/trace/trace.ts";
 import { evidenceMax, excerpt } from "./excerpt.ts";
 
 /** `name` is in lower case. */

@@ -1,7 +1,8 @@
 // The turns of a conversation that somebody ran: joined into one to be judged by, and looked at one by one.
-import type { Assertion } from "../model/assertion.ts";
-import type { Evidence, Result } from "../model/run.ts";
-import type { Derived, FoundText, MergedTrace, Turn } from "../model/trace.ts";
+
+import type { Evidence, Result } from "../model/run/run.ts";
+import type { Assertion } from "../model/test-case/assertion.ts";
+import type { Derived, FoundText, MergedTrace, Turn } from "../model/trace/trace.ts";
 import type { Context, Finding } from "./finding.ts";
 
 /**

@@ -1,6 +1,6 @@
 // What a missing answer of the judge leaves of a run: whether it may still be decided, and whether it is worth judging again.
-import type { RoutingAnswer } from "../model/judge.ts";
-import type { Verdict } from "../model/run.ts";
+import type { RoutingAnswer } from "../model/judge/judge.ts";
+import type { Verdict } from "../model/run/run.ts";
 
 type Judged = Pick<Verdict, "results" | "tests">;
 

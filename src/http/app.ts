@@ -4,22 +4,15 @@ import type { Socket } from "node:net";
 import Fastify, { LogController } from "fastify";
 import { serializerCompiler, type ZodTypeProvider } from "fastify-type-provider-zod";
 import { Refusal } from "../model/refusal.ts";
-import { registerAccounts } from "./accounts.ts";
-import { openAuth } from "./accounts-auth.ts";
-import { registerAgents } from "./agents.ts";
+import { openAuth } from "./accounts/auth.ts";
 import { openBackground } from "./background.ts";
 import type { App, Deps, Register } from "./deps.ts";
 import { registerHealth } from "./health.ts";
-import { registerKeys } from "./keys.ts";
-import { registerOpenapi } from "./openapi.ts";
-import { registerProjects } from "./projects.ts";
 import { readJson } from "./read-json.ts";
 import { refusalBody, refuse } from "./refuse.ts";
 import { type Route, watchRoutes } from "./route-table.ts";
-import { registerSession } from "./session.ts";
-import { registerTestCases } from "./test-cases.ts";
+import { registerBase } from "./routes.ts";
 import { validate } from "./validate.ts";
-import { registerVerification } from "./verification.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
@@ -73,15 +66,7 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
   const background = openBackground(deps.log);
   app.addHook("onClose", () => background.settled());
   const auth = await openAuth(deps, background);
-  registerHealth(app, deps);
-  await registerOpenapi(app);
-  registerSession(app, deps, auth);
-  registerAccounts(app, deps, auth, background);
-  registerVerification(app, deps);
-  registerProjects(app, deps);
-  registerAgents(app, deps);
-  registerKeys(app, deps);
-  registerTestCases(app, deps);
+  await registerBase(app, deps, auth, background);
   for (const register of more) await register(app, deps);
   return app;
 }

@@ -7,9 +7,9 @@ import type {
   RawServerDefault,
 } from "fastify";
 import type { ZodTypeProvider } from "fastify-type-provider-zod";
-import type { Mailer } from "../remote/mailer.ts";
+import type { Mailer } from "../remote/mail/mailer.ts";
 import type { Database } from "../store/db.ts";
-import type { PasswordHashing } from "./accounts-passwords.ts";
+import type { PasswordHashing } from "./accounts/passwords.ts";
 
 export type Deps = {
   config: {

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import { z } from "zod";
 import type { ServiceEvent } from "../model/event.ts";
 import { Refusal } from "../model/refusal.ts";
-import { listOwnIds } from "../store/ownership.ts";
+import { listOwnIds } from "../store/accounts/ownership.ts";
 import type { App, Deps } from "./deps.ts";
 import { requireAccount } from "./session.ts";
 import { Id } from "./validate.ts";

@@ -1,7 +1,7 @@
 // /healthz, /readyz and /metrics: whether the process lives, whether it can work, and how it has worked (I4).
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "@prometheus-io/client";
 import { isMigrated } from "../store/migrate.ts";
-import { countWaiting } from "../store/runs-waiting.ts";
+import { countWaiting } from "../store/runs/waiting.ts";
 import type { App, Deps } from "./deps.ts";
 
 const registry = new Registry();

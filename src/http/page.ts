@@ -1,8 +1,8 @@
 // What is found: one thing, or a page of a list (`cursor` and `limit` in, `{ items, nextCursor }` out).
 import { z } from "zod";
 import { Refusal } from "../model/refusal.ts";
+import { isUuid } from "../store/accounts/ownership.ts";
 import { type Listing, newest } from "../store/listing.ts";
-import { isUuid } from "../store/ownership.ts";
 
 // A cursor is the id of the last item shown or looked at, as 22 characters that promise nothing about what they are.
 const Cursor = z

@@ -4,9 +4,9 @@ import { bearerOf } from "../model/access-token.ts";
 import type { Account } from "../model/account.ts";
 import { hashKey } from "../model/key.ts";
 import { Refusal } from "../model/refusal.ts";
-import { admitAccessToken } from "../store/access-tokens.ts";
-import { isOwn, isOwnedNoun } from "../store/ownership.ts";
-import { type Auth, findSession } from "./accounts-auth.ts";
+import { admitAccessToken } from "../store/accounts/access-tokens.ts";
+import { isOwn, isOwnedNoun } from "../store/accounts/ownership.ts";
+import { type Auth, findSession } from "./accounts/auth.ts";
 import type { App, Deps } from "./deps.ts";
 
 declare module "fastify" {
@@ -33,7 +33,7 @@ export function registerSession(app: App, deps: Deps, auth: Auth): void {
 
   app.addHook("onRoute", ({ url }) => {
     if (url.startsWith("/api/") && url.includes("/:id") && !isOwnedNoun(nounOf(url))) {
-      throw new Error(`Nobody knows whose ${url} is: say so in store/ownership.ts.`);
+      throw new Error(`Nobody knows whose ${url} is: add it to store/accounts/ownership.ts.`);
     }
   });
 

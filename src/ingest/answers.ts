@@ -1,7 +1,8 @@
 // From the traces of one request, stored and refused, to its answer for each service: what the ingestion log counts.
-import { storable } from "../model/columns.ts";
+
 import type { IngestionAnswer } from "../model/ingestion.ts";
 import type { RefusalCode } from "../model/refusal.ts";
+import { storable } from "../model/trace/columns.ts";
 
 type StoredGroup = { serviceName: string | null; agentId: string; spanCount: number };
 type RefusedGroup = { serviceName: string | null; refusal: { code: RefusalCode } };

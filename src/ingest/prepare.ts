@@ -1,10 +1,10 @@
 // From the bytes of a body to batches ready to be stored: decoded, derived and compressed, with no I/O.
 import { hash } from "node:crypto";
-import { columnsOf, type TraceColumns } from "../model/columns.ts";
-import { derive } from "../model/derive.ts";
-import { mergeBatches } from "../model/merge.ts";
 import { Refusal } from "../model/refusal.ts";
-import type { Batch, Span, TracePath } from "../model/trace.ts";
+import { columnsOf, type TraceColumns } from "../model/trace/columns.ts";
+import { derive } from "../model/trace/derive.ts";
+import { mergeBatches } from "../model/trace/merge.ts";
+import type { Batch, Span, TracePath } from "../model/trace/trace.ts";
 import { encodeBatch } from "../wire/batch.ts";
 import { type DecodeLimits, decodeBody, type PlatformHint } from "../wire/body.ts";
 import type { MediaType } from "../wire/media-type.ts";

@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { Refusal, type RefusalCode, type RefusalDetail } from "../model/refusal.ts";
-import { preparingHeapMb } from "../model/thread-heap.ts";
+import { preparingHeapMb } from "../threads/heap.ts";
 import type { DecodeLimits } from "../wire/body.ts";
 import type { MediaType } from "../wire/media-type.ts";
 import { repeatedBytesMax } from "../wire/otlp-groups.ts";

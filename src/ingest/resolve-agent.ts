@@ -1,5 +1,5 @@
 // Which agent a trace belongs to: by the platform hint on the canonical path (B4), by service.name on OTLP (C4).
-import type { Agent } from "../model/agent.ts";
+import type { Agent } from "../model/agent/agent.ts";
 import { type AdmittedKey, allowsAgent } from "../model/key.ts";
 import { Refusal } from "../model/refusal.ts";
 import type { PlatformHint } from "../wire/body.ts";

@@ -1,12 +1,12 @@
 // Has questions answered: from what was answered before, along with whoever asks the same just now, the rest in as few calls as can be.
 import { randomUUIDv7 } from "node:crypto";
-import type { JudgeContext, Spent } from "../model/judge.ts";
-import type { JudgeCall, JudgeLine, LineReply, MayGo } from "../model/judge-call.ts";
-import { costOf, priceOf } from "../model/prices.ts";
+import type { JudgeCall, JudgeLine, LineReply, MayGo } from "../model/judge/call.ts";
+import type { JudgeContext, Spent } from "../model/judge/judge.ts";
+import { costOf, priceOf } from "../model/judge/prices.ts";
 import type { Clock } from "../remote/clock.ts";
 import { type Database, isTransient } from "../store/db.ts";
-import { findJudgeAnswers } from "../store/judge-answers.ts";
-import { pauseJudge } from "../store/judge-states.ts";
+import { findJudgeAnswers } from "../store/judge/answers.ts";
+import { pauseJudge } from "../store/judge/states.ts";
 import { budgetFault } from "./budget.ts";
 import type { Connections, Reach } from "./connections.ts";
 import { type Fault, faultOf } from "./faults.ts";

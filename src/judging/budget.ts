@@ -1,6 +1,6 @@
 // What an agent's judging may cost in a day, looked at before every call goes out: whoever spends writes to the same day.
 import type { Database } from "../store/db.ts";
-import { findJudgeToday, type JudgeSettings } from "../store/judge-settings.ts";
+import { findJudgeToday, type JudgeSettings } from "../store/judge/settings.ts";
 import type { Fault } from "./faults.ts";
 
 /** Undefined while there is something left, or no bound. Calls under way at the same time may go beyond it. */

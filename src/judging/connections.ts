@@ -1,10 +1,10 @@
 // Who judges for an agent, looked up at most once a second, and the open lines to those who do.
-import type { JudgeConnection, JudgeLine, JudgeMode } from "../model/judge-call.ts";
+import type { JudgeConnection, JudgeLine, JudgeMode } from "../model/judge/call.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
-import { rememberMode } from "../store/judge-states.ts";
-import { type AgentJudging, type FoundJudge, findAgentJudging } from "../store/judging.ts";
-import type { Vault } from "../store/vault.ts";
+import { type AgentJudging, type FoundJudge, findAgentJudging } from "../store/judge/agent-judge.ts";
+import { rememberMode } from "../store/judge/states.ts";
+import type { Vault } from "../store/secrets/vault.ts";
 
 /**
  * `name`: the same for a line to the same judge, and for no other. `typed`: a user chose the address, so only public and

@@ -1,7 +1,7 @@
 // Why a question has no answer, and what is told of it: to be asked again later, or not judged at all.
 
-import type { JudgeContext, Unjudged } from "../model/judge.ts";
-import type { LineReply } from "../model/judge-call.ts";
+import type { LineReply } from "../model/judge/call.ts";
+import type { JudgeContext, Unjudged } from "../model/judge/judge.ts";
 import type { Clock } from "../remote/clock.ts";
 
 type Unanswered = Exclude<LineReply<never>, { state: "ok" }>;

@@ -1,7 +1,7 @@
 // What makes two questions the same: everything that a judge's answer depends on, as one hash.
 import { createHash } from "node:crypto";
-import type { JudgeConnection } from "../model/judge-call.ts";
-import { visible } from "../model/visible.ts";
+import type { JudgeConnection } from "../model/judge/call.ts";
+import { visible } from "../model/strip-invisible.ts";
 
 /** What all questions over one connection share. */
 export type Basis = {

@@ -1,8 +1,8 @@
 // Keeps every call before its answer is used; while the database is away, calls wait and none is forgotten.
 import type { Logger } from "pino";
 import { type Database, isTransient } from "../store/db.ts";
-import { deleteOldJudgeAnswers } from "../store/judge-answers.ts";
-import { type CallEntry, countCached, keepJudgeCall } from "../store/judge-calls.ts";
+import { deleteOldJudgeAnswers } from "../store/judge/answers.ts";
+import { type CallEntry, countCached, keepJudgeCall } from "../store/judge/calls.ts";
 
 export type Ledger = {
   /** Resolves once the call is kept, or waits for a database that is away. */

@@ -1,9 +1,9 @@
 // How a thread opens lines to judges: a share of what each may be asked, and what users typed by guarded ways alone.
 import type { Logger } from "pino";
-import type { JudgeConnection } from "../model/judge-call.ts";
-import { judgeFetch } from "../remote/judge-fetch.ts";
-import { openLine } from "../remote/judge-line.ts";
-import type { Slots } from "../remote/judge-slots.ts";
+import type { JudgeConnection } from "../model/judge/call.ts";
+import { openLine } from "../remote/judge/client.ts";
+import { judgeFetch } from "../remote/judge/fetch.ts";
+import type { Slots } from "../remote/judge/semaphore.ts";
 import type { Outbound } from "../remote/outbound.ts";
 import type { LineOpener } from "./connections.ts";
 

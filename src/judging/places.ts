@@ -1,6 +1,6 @@
 // A thread's slots at judges, where all threads of the process together have so many: each is asked for and given back.
-import type { PlaceAsk } from "../model/judge-place.ts";
-import type { Slots } from "../remote/judge-slots.ts";
+import type { PlaceAsk } from "../model/judge/place.ts";
+import type { Slots } from "../remote/judge/semaphore.ts";
 
 export type Places = {
   /** `line` names the judge alike in every thread. */

@@ -1,11 +1,12 @@
 // What a routing question would take, guessed by the size of what would be sent; nothing is asked.
-import type { RouteEstimate, RoutingQuestion } from "../model/judge.ts";
-import { scenariosPerCall } from "../model/judge-call.ts";
-import { costOf, priceOf } from "../model/prices.ts";
+
+import { scenariosPerCall } from "../model/judge/call.ts";
+import type { RouteEstimate, RoutingQuestion } from "../model/judge/judge.ts";
+import { costOf, priceOf } from "../model/judge/prices.ts";
 import type { Clock } from "../remote/clock.ts";
-import { answerTokens, routingPrompt, tokensOf } from "../remote/judge-prompts.ts";
+import { answerTokens, routingPrompt, tokensOf } from "../remote/judge/prompts.ts";
 import { type Database, isTransient } from "../store/db.ts";
-import { findJudgeAnswers } from "../store/judge-answers.ts";
+import { findJudgeAnswers } from "../store/judge/answers.ts";
 import type { Behalf } from "./asking.ts";
 import { budgetFault } from "./budget.ts";
 import { unjudgedBy } from "./faults.ts";

@@ -1,7 +1,7 @@
 // Which scenarios a user's input belongs to, as far as it could be had.
 
-import type { Routed, RouteSpent, RoutingAnswer, RoutingQuestion, Unjudged } from "../model/judge.ts";
-import { type JudgeCall, type LineReply, scenariosPerCall } from "../model/judge-call.ts";
+import { type JudgeCall, type LineReply, scenariosPerCall } from "../model/judge/call.ts";
+import type { Routed, RouteSpent, RoutingAnswer, RoutingQuestion, Unjudged } from "../model/judge/judge.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Asking, Behalf, Kind, Question } from "./asking.ts";
 import { unjudgedBy } from "./faults.ts";

@@ -1,8 +1,15 @@
 // Whether replies meet criteria: verdicts from few calls, more votes where it is close, a score for each check.
 import { decidingVote, isNearThreshold, isTie, scoreOfVerdicts } from "../evaluate/semantic-score.ts";
-import type { SemanticAnswer, SemanticQuestion, Spent, Unjudged, VerdictWord, Vote } from "../model/judge.ts";
-import { criteriaPerCall } from "../model/judge-call.ts";
-import { hasWord } from "../model/visible.ts";
+import { criteriaPerCall } from "../model/judge/call.ts";
+import type {
+  SemanticAnswer,
+  SemanticQuestion,
+  Spent,
+  Unjudged,
+  VerdictWord,
+  Vote,
+} from "../model/judge/judge.ts";
+import { hasWord } from "../model/strip-invisible.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Asking, Behalf, Kind, Question, Settled } from "./asking.ts";
 import { type Fault, gravest, unjudgedBy } from "./faults.ts";

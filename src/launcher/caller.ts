@@ -1,9 +1,9 @@
 // How a launcher reaches agents: by their connections as they are now, through the one door that leads outside.
-import { callAgent } from "../remote/agent-call.ts";
+import { callAgent } from "../remote/agent/call.ts";
 import type { Outbound } from "../remote/outbound.ts";
-import { requireConnection } from "../store/agent-connections.ts";
 import type { Database } from "../store/db.ts";
-import type { Vault } from "../store/vault.ts";
+import { requireConnection } from "../store/runs/agent-connections.ts";
+import type { Vault } from "../store/secrets/vault.ts";
 import type { ConductDeps } from "./conduct.ts";
 
 /** How long a turn's trace is waited for, and how many runs of the agent there may be at once. */

@@ -7,27 +7,27 @@ import { isWaiting } from "../evaluate/unsettled.ts";
 import { prepareBatch } from "../ingest/prepare.ts";
 import { TraceRoom } from "../load/trace-room.ts";
 import { type HeldTraces, holdTraces, type LoadedTrace } from "../load.ts";
-import type { AgentMessage, AgentReply, AgentTurn } from "../model/agent-call.ts";
-import { type RunTurn, replyMax } from "../model/launch.ts";
-import { observedTurn } from "../model/observed-turn.ts";
+import type { AgentMessage, AgentReply, AgentTurn } from "../model/agent/call.ts";
 import { Refusal } from "../model/refusal.ts";
-import type { Verdict } from "../model/run.ts";
+import { type RunTurn, replyMax } from "../model/run/launch.ts";
+import { observedTurn } from "../model/run/observed-turn.ts";
+import type { Verdict } from "../model/run/run.ts";
 import { systemClock } from "../remote/clock.ts";
-import { punctual } from "../run/asking.ts";
+import { punctual } from "../run/admission.ts";
 import { answersFor, type RunDeps, waitFor } from "../run.ts";
 import { type Database, isTransient } from "../store/db.ts";
-import type { ManualRun } from "../store/manual-claims.ts";
+import type { ManualRun } from "../store/runs/manual-claims.ts";
 import {
   beginTurn,
   type JudgedManualRun,
   keepTurnsOver,
   type ManualWait,
   traceDeleted,
-} from "../store/manual-runs.ts";
-import { findArrived, listTurns, saveTurn } from "../store/run-turns.ts";
-import { insertTraces } from "../store/trace-insert.ts";
-import { findTraceSize } from "../store/traces.ts";
-import type { Patience } from "./patience.ts";
+} from "../store/runs/manual-runs.ts";
+import { findArrived, listTurns, saveTurn } from "../store/runs/turns.ts";
+import { insertTraces } from "../store/traces/insert.ts";
+import { findTraceSize } from "../store/traces/read.ts";
+import type { Patience } from "./deadline.ts";
 
 export type ConductDeps = Omit<RunDeps, "judgeDeadlineMs"> & {
   patience: Patience;

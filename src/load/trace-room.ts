@@ -1,5 +1,5 @@
 // Shares the heap of a thread among the traces that are open in it: first come, first served.
-import { defaultTraceLimits, type TraceLimits, traceHeapBytes } from "../model/thread-heap.ts";
+import { defaultTraceLimits, type TraceLimits, traceHeapBytes } from "../threads/heap.ts";
 
 /** A share of the room. Releasing it twice does no harm. */
 export type Taken = {

@@ -1,6 +1,6 @@
 // What happens to traces and runs, and what is refused, as it is told to open dashboards.
 import type { RefusalCode } from "./refusal.ts";
-import type { Outcome, RunState } from "./run.ts";
+import type { Outcome, RunState } from "./run/run.ts";
 
 export type TraceEvent = {
   type: "trace";

@@ -2,7 +2,7 @@
 import { lookup as systemLookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 import { Agent, buildConnector, type Dispatcher, fetch } from "undici";
-import { type Guard, guardOf, plainName } from "./targets.ts";
+import { type Guard, guardOf, plainName } from "./outbound-targets.ts";
 
 /** A call that may not be made. The message is a sentence for the user: which host, why, and what allows it. */
 export class OutboundRefused extends Error {

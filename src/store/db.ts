@@ -2,7 +2,7 @@
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import { Refusal } from "../model/refusal.ts";
-import type { Tables } from "./tables.ts";
+import type { Tables } from "./accounts/tables.ts";
 
 export type Database = {
   pool: pg.Pool;

@@ -1,7 +1,7 @@
 // Test cases: each is one JSON document, with the columns that ingestion asks by beside it.
 import type pg from "pg";
 import { type Issue, Refusal } from "../model/refusal.ts";
-import type { TestCase, TestCaseDocument } from "../model/test-case.ts";
+import type { TestCase, TestCaseDocument } from "../model/test-case/test-case.ts";
 import { type Database, transaction } from "./db.ts";
 import type { Listing } from "./listing.ts";
 

@@ -1,5 +1,5 @@
 // OTLP attribute values in JSON, to plain JSON; whatever cannot be read becomes null or text (C3, C5).
-import type { Attributes } from "../model/trace.ts";
+import type { Attributes } from "../model/trace/trace.ts";
 import { isRecord, setOwn } from "./record.ts";
 
 /**

@@ -1,6 +1,6 @@
 // How a batch rests in the database: JSON under zstd, every string and key exactly as it came (D1).
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import type { Batch } from "../model/trace.ts";
+import type { Batch } from "../model/trace/trace.ts";
 import { parseExactly } from "./json-exact.ts";
 import { scanJson } from "./json-scan.ts";
 import { allocateDense } from "./slab.ts";

@@ -1,6 +1,6 @@
 // A request body, decompressed, to canonical shape: one trace, or the traces of an OTLP export (A5, A6, A11).
 import { Refusal } from "../model/refusal.ts";
-import type { Batch } from "../model/trace.ts";
+import type { Batch } from "../model/trace/trace.ts";
 import { type PlatformHint, readCanonical } from "./canonical.ts";
 import { parseJson } from "./json.ts";
 import type { DecodeLimits } from "./limits.ts";

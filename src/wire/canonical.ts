@@ -1,6 +1,6 @@
 // The canonical body: checks every span, names every bad field, keeps what was sent (B2, B4).
 import { type Issue, Refusal } from "../model/refusal.ts";
-import type { Attributes, Batch, Span } from "../model/trace.ts";
+import type { Attributes, Batch, Span } from "../model/trace/trace.ts";
 import { readUint64 } from "./fields.ts";
 import { plainNumbers } from "./json.ts";
 import { type DecodeLimits, tooManySpans } from "./limits.ts";

@@ -12,7 +12,7 @@ export type DecodeLimits = {
 
 /**
  * Defaults. Requests of real exporters hold one element per 13 to 25 bytes, so 30 MB of them pass. How much heap the
- * costliest bodies within these limits take is measured in model/thread-heap.ts.
+ * costliest bodies within these limits take is measured in threads/heap.ts.
  */
 export const decodeLimits: DecodeLimits = { nestingMax: 200, spansMax: 100_000, elementsMax: 2_000_000 };
 

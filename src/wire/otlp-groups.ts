@@ -1,7 +1,7 @@
 // Sorts the spans of an OTLP request into traces, each accepted or refused as a whole (C1 to C4).
 import { isDeepStrictEqual } from "node:util";
 import { Refusal } from "../model/refusal.ts";
-import type { Attributes, Batch, Span } from "../model/trace.ts";
+import type { Attributes, Batch, Span } from "../model/trace/trace.ts";
 import { readId } from "./fields.ts";
 import { type DecodeLimits, tooManySpans, tooMuchRepeated } from "./limits.ts";
 

@@ -1,5 +1,5 @@
 // An OTLP trace export in JSON: its envelope read strictly, its spans into canonical ones (C2, C3, C5).
-import type { Attributes, Span } from "../model/trace.ts";
+import type { Attributes, Span } from "../model/trace/trace.ts";
 import { readAnyValue } from "./any-value.ts";
 import { malformed, readId, readUint64 } from "./fields.ts";
 import type { DecodeLimits } from "./limits.ts";

@@ -1,5 +1,5 @@
 // OTLP attributes and their values in protobuf, to plain JSON (C5).
-import type { Attributes } from "../model/trace.ts";
+import type { Attributes } from "../model/trace/trace.ts";
 import { finite } from "./any-value.ts";
 import { eightBytes, type ProtobufWalk, sized, varint } from "./protobuf-walk.ts";
 import { setOwn } from "./record.ts";

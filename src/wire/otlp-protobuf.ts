@@ -4,7 +4,7 @@
 // took 22 µs against 46 µs with the conversion that reflection needs afterwards, and the limits of A11 hold while
 // reading, where reflection would need a walk of its own before it.
 import { Refusal } from "../model/refusal.ts";
-import type { Attributes, Span } from "../model/trace.ts";
+import type { Attributes, Span } from "../model/trace/trace.ts";
 import { readId } from "./fields.ts";
 import type { DecodeLimits } from "./limits.ts";
 import { composeScope, composeStatus, Grouping, type Origin, type OtlpGroup } from "./otlp-groups.ts";

@@ -13,7 +13,7 @@ import {
   share,
 } from "../../bench/judge/figures.ts";
 import { readSets } from "../../bench/judge/sets.ts";
-import type { RouteLabel } from "../../src/model/judge.ts";
+import type { RouteLabel } from "../../src/model/judge/judge.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "onlooker-sets-"));
 after(() => rm(folder, { recursive: true, force: true }));

@@ -4,7 +4,7 @@ import { after, beforeEach, test } from "node:test";
 import pino from "pino";
 import type { Sets } from "../../bench/judge/sets.ts";
 import { tryOut } from "../../bench/judge/trial.ts";
-import { openLine } from "../../src/remote/judge-line.ts";
+import { openLine } from "../../src/remote/judge/client.ts";
 import {
   askedOf,
   completion,

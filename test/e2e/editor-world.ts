@@ -1,6 +1,6 @@
 // What the tests of the editor begin with: an account with an agent, traces of it, and a window on its test cases.
 import type { Page } from "playwright-core";
-import type { Agent } from "../../src/model/agent.ts";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import { makeAgent, makeKey, type Owner } from "../support/app.ts";
 import { canonicalBody } from "../support/bodies.ts";
 import type { TestBrowser, Window } from "../support/browser.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
-import type { Agent } from "../../src/model/agent.ts";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import { makeAgent, makeKey, makeTest, type Owner } from "../support/app.ts";
 import { exportedSpan, exportOf, newTraceId } from "../support/bodies.ts";
 import {

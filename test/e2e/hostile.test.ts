@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import type { Agent } from "../../src/model/agent.ts";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import { sendJson, startAgentServer } from "../support/agent-server.ts";
 import { makeAgent, makeKey, type Owner } from "../support/app.ts";
 import { canonicalBody, exportedSpan, exportOf } from "../support/bodies.ts";

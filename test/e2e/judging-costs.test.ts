@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import type { Agent } from "../../src/model/agent.ts";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import { makeAgent, makeTest, type Owner } from "../support/app.ts";
 import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import type { TestCase } from "../../src/model/test-case.ts";
+import type { TestCase } from "../../src/model/test-case/test-case.ts";
 import { makeTest } from "../support/app.ts";
 import { becomesTrue, startTestBrowser, type TestBrowser } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";

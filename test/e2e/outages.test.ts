@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import type { Agent } from "../../src/model/agent.ts";
-import type { Assertion } from "../../src/model/assertion.ts";
-import type { Check } from "../../src/model/run.ts";
+import type { Agent } from "../../src/model/agent/agent.ts";
+import type { Check } from "../../src/model/run/run.ts";
+import type { Assertion } from "../../src/model/test-case/assertion.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { makeAgent, makeTest, type Owner } from "../support/app.ts";
 import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";

@@ -1,7 +1,7 @@
 // An agent's test cases in the dashboard: what each row says, how they are found, what to begin with.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { parseTestCase } from "../../src/model/test-case.ts";
+import { parseTestCase } from "../../src/model/test-case/test-case.ts";
 import { insertTestCase } from "../../src/store/test-cases.ts";
 import { templates } from "../../web/templates.ts";
 import { makeTest } from "../support/app.ts";

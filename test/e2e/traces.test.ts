@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
-import type { Agent } from "../../src/model/agent.ts";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import type { ServiceEvent } from "../../src/model/event.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { makeAgent, makeKey, makeTest, type Owner } from "../support/app.ts";

@@ -9,11 +9,11 @@ import type {
   RouteSpent,
   RoutingAnswer,
   RoutingQuestion,
-} from "../../src/model/judge.ts";
+} from "../../src/model/judge/judge.ts";
 import { systemClock } from "../../src/remote/clock.ts";
 import { idAt } from "../../src/store/listing.ts";
-import { TraceWriter } from "../../src/store/trace-writer.ts";
-import { canonicalWrite, limits, makeSender, openTwice, type Sender } from "../store/make-write.ts";
+import { TraceWriter } from "../../src/store/traces/writer.ts";
+import { canonicalWrite, limits, makeSender, openTwice, type Sender } from "../store/traces/make-write.ts";
 
 const { db, close } = await openTwice();
 after(close);

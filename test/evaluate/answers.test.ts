@@ -4,11 +4,11 @@ import { suite, test } from "node:test";
 import { evaluateTest } from "../../src/evaluate/evaluate.ts";
 import type { Answers } from "../../src/evaluate/finding.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
-import { derive } from "../../src/model/derive.ts";
-import type { SemanticAnswer } from "../../src/model/judge.ts";
-import type { Check } from "../../src/model/run.ts";
+import type { SemanticAnswer } from "../../src/model/judge/judge.ts";
+import type { Check } from "../../src/model/run/run.ts";
 import type { SandboxAnswer } from "../../src/model/sandbox.ts";
-import type { Span } from "../../src/model/trace.ts";
+import { derive } from "../../src/model/trace/derive.ts";
+import type { Span } from "../../src/model/trace/trace.ts";
 import { root, scored, span, testCase, traceOf } from "./makers.ts";
 
 const polite = { type: "semantic", criteria: "The reply is polite." };

@@ -1,7 +1,7 @@
 // Every type of assertion: when it passes, when it fails, and what negation turns round.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Span } from "../../src/model/trace.ts";
+import type { Span } from "../../src/model/trace/trace.ts";
 import { checkOf, root, span, tool } from "./makers.ts";
 
 const timed = (ms: number) =>

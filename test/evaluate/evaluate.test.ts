@@ -5,10 +5,10 @@ import fc from "fast-check";
 import { applyingTests, routingQuestion } from "../../src/evaluate/applicability.ts";
 import { evaluate, sentence } from "../../src/evaluate/evaluate.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
-import { derive } from "../../src/model/derive.ts";
-import type { RouteLabel, RoutingAnswer } from "../../src/model/judge.ts";
-import type { Outcome } from "../../src/model/run.ts";
-import { documentOf, type TestCase } from "../../src/model/test-case.ts";
+import type { RouteLabel, RoutingAnswer } from "../../src/model/judge/judge.ts";
+import type { Outcome } from "../../src/model/run/run.ts";
+import { documentOf, type TestCase } from "../../src/model/test-case/test-case.ts";
+import { derive } from "../../src/model/trace/derive.ts";
 import { arbitrarySpan } from "../model/make-trace.ts";
 import { root, testCase, traceOf } from "./makers.ts";
 

@@ -3,11 +3,11 @@
 import { evaluateTest } from "../../src/evaluate/evaluate.ts";
 import type { Answers } from "../../src/evaluate/finding.ts";
 import { noAnswers } from "../../src/evaluate/questions.ts";
-import { derive } from "../../src/model/derive.ts";
-import type { SemanticAnswer } from "../../src/model/judge.ts";
-import type { Check, Result } from "../../src/model/run.ts";
-import { parseTestCase, type TestCase } from "../../src/model/test-case.ts";
-import type { MergedTrace, Span } from "../../src/model/trace.ts";
+import type { SemanticAnswer } from "../../src/model/judge/judge.ts";
+import type { Check, Result } from "../../src/model/run/run.ts";
+import { parseTestCase, type TestCase } from "../../src/model/test-case/test-case.ts";
+import { derive } from "../../src/model/trace/derive.ts";
+import type { MergedTrace, Span } from "../../src/model/trace/trace.ts";
 
 let made = 0;
 

@@ -1,8 +1,8 @@
 // What is missing is said to be missing (E2), and negation never turns that round.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import type { Outcome } from "../../src/model/run.ts";
-import type { Span } from "../../src/model/trace.ts";
+import type { Outcome } from "../../src/model/run/run.ts";
+import type { Span } from "../../src/model/trace/trace.ts";
 import { checkOf, root, span, tool } from "./makers.ts";
 
 const broken = root({}, { status: { code: 2 } });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { decidingVote, isNearThreshold, isTie, scoreOfVerdicts } from "../../src/evaluate/semantic-score.ts";
-import type { VerdictWord, Vote } from "../../src/model/judge.ts";
+import type { VerdictWord, Vote } from "../../src/model/judge/judge.ts";
 
 const words: VerdictWord[] = ["met", "mostly", "partly", "not_met", "cannot_tell"];
 const ordered: VerdictWord[] = ["met", "mostly", "partly", "not_met"];

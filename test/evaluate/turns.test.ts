@@ -4,10 +4,10 @@ import { test } from "node:test";
 import { evaluateTest } from "../../src/evaluate/evaluate.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import { joinTurns, placedInTurns } from "../../src/evaluate/turns.ts";
-import { derive } from "../../src/model/derive.ts";
 import { Refusal } from "../../src/model/refusal.ts";
-import { parseTestCase } from "../../src/model/test-case.ts";
-import type { Turn } from "../../src/model/trace.ts";
+import { parseTestCase } from "../../src/model/test-case/test-case.ts";
+import { derive } from "../../src/model/trace/derive.ts";
+import type { Turn } from "../../src/model/trace/trace.ts";
 import { root, span, testCase, tool, traceOf } from "./makers.ts";
 
 /** A turn of 100 ms and 10 tokens whose spans have the ids of every other turn's. */

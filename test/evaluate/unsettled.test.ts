@@ -4,8 +4,8 @@ import { suite, test } from "node:test";
 import { evaluate } from "../../src/evaluate/evaluate.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import { isOutage, isWaiting } from "../../src/evaluate/unsettled.ts";
-import { derive } from "../../src/model/derive.ts";
-import type { RoutingAnswer, SemanticAnswer, Unjudged } from "../../src/model/judge.ts";
+import type { RoutingAnswer, SemanticAnswer, Unjudged } from "../../src/model/judge/judge.ts";
+import { derive } from "../../src/model/trace/derive.ts";
 import { root, scored, span, testCase, traceOf } from "./makers.ts";
 
 const waiting: Unjudged = { state: "waiting", reason: "It answered 503.", nextTryAt: 1 };

@@ -1,7 +1,7 @@
 // Whatever a judge does wrong, with every provider: a check is judged later or skipped with the reason, never passed or failed by it.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { JudgeProvider } from "../../src/model/judge-call.ts";
+import type { JudgeProvider } from "../../src/model/judge/call.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FinalFault, finalFaults, passingFaults } from "../support/judge-faults.ts";
 import { askedOf, obliging, raw, silence, startJudgeServer, usage } from "../support/judge-server.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { openDatabase } from "../../src/store/db.ts";
-import { workerStopped } from "../../src/store/manual-claims.ts";
+import { workerStopped } from "../../src/store/runs/manual-claims.ts";
 import { type AgentServer, httpAgent, startAgentServer } from "../support/agent-server.ts";
 import { makeTest, type Owner } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { registerDashboard } from "../../src/http/dashboard.ts";
-import { registerPublicTraces } from "../../src/http/public-traces.ts";
+import { registerPublicTraces } from "../../src/http/ingestion/public-traces.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
 const page = "<!doctype html><title>Onlooker</title>";

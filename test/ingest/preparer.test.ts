@@ -4,7 +4,7 @@ import { after, test } from "node:test";
 import { type PreparedBody, prepareBody } from "../../src/ingest/prepare.ts";
 import { Preparer, type PreparerOptions } from "../../src/ingest/preparer.ts";
 import { Refusal } from "../../src/model/refusal.ts";
-import { preparingHeapMb } from "../../src/model/thread-heap.ts";
+import { preparingHeapMb } from "../../src/threads/heap.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
 import type { MediaType } from "../../src/wire/media-type.ts";
 import { repeatedBytesMax } from "../../src/wire/otlp-groups.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { agentOfGroup, agentOfHint, type FindAgents } from "../../src/ingest/resolve-agent.ts";
-import type { Agent } from "../../src/model/agent.ts";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import { type AdmittedKey, allowsAgent } from "../../src/model/key.ts";
 import { Refusal } from "../../src/model/refusal.ts";
 

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type LineOpener, openConnections } from "../../src/judging/connections.ts";
-import type { JudgeLine } from "../../src/model/judge-call.ts";
+import type { JudgeLine } from "../../src/model/judge/call.ts";
 import type { Database } from "../../src/store/db.ts";
-import type { FoundJudge } from "../../src/store/judging.ts";
+import type { FoundJudge } from "../../src/store/judge/agent-judge.ts";
 import { testVault } from "../support/judging.ts";
 
 const connection: FoundJudge["connection"] = {

@@ -2,18 +2,18 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
-import type { Unjudged } from "../../src/model/judge.ts";
-import { deleteAgent } from "../../src/store/agents.ts";
+import type { Unjudged } from "../../src/model/judge/judge.ts";
+import { deleteAgent } from "../../src/store/accounts/agents.ts";
+import { deleteProject } from "../../src/store/accounts/projects.ts";
 import { openDatabase } from "../../src/store/db.ts";
-import { deleteOldJudgeAnswers } from "../../src/store/judge-answers.ts";
-import { listJudgeCalls, sumJudging } from "../../src/store/judge-calls.ts";
-import { listJudgeDays, listJudgeTests } from "../../src/store/judge-costs.ts";
-import { replaceJudgePrices } from "../../src/store/judge-prices.ts";
-import { findJudgeToday, updateJudgeSettings } from "../../src/store/judge-settings.ts";
-import { deleteProject } from "../../src/store/projects.ts";
-import { deleteTrace } from "../../src/store/traces.ts";
+import { deleteOldJudgeAnswers } from "../../src/store/judge/answers.ts";
+import { listJudgeCalls, sumJudging } from "../../src/store/judge/calls.ts";
+import { listJudgeDays, listJudgeTests } from "../../src/store/judge/costs.ts";
+import { replaceJudgePrices } from "../../src/store/judge/prices.ts";
+import { findJudgeToday, updateJudgeSettings } from "../../src/store/judge/settings.ts";
+import { deleteTrace } from "../../src/store/traces/read.ts";
 import { startCuttingProxy } from "../store/cutting-proxy.ts";
-import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../store/make-write.ts";
+import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../store/traces/make-write.ts";
 import {
   completion,
   json,

@@ -5,19 +5,19 @@ import { after, beforeEach, describe, it } from "node:test";
 import pino from "pino";
 import type { LineOpener } from "../../src/judging/connections.ts";
 import { lineOpener } from "../../src/judging/lines.ts";
-import type { Unjudged } from "../../src/model/judge.ts";
-import type { JudgeLine, JudgeProvider } from "../../src/model/judge-call.ts";
+import type { JudgeLine, JudgeProvider } from "../../src/model/judge/call.ts";
+import type { Unjudged } from "../../src/model/judge/judge.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
-import { judgePatience } from "../../src/remote/judge-bounds.ts";
-import { openLine } from "../../src/remote/judge-line.ts";
-import { createSlots } from "../../src/remote/judge-slots.ts";
+import { judgePatience } from "../../src/remote/judge/bounds.ts";
+import { openLine } from "../../src/remote/judge/client.ts";
+import { createSlots } from "../../src/remote/judge/semaphore.ts";
 import { openOutbound } from "../../src/remote/outbound.ts";
 import { openDatabase } from "../../src/store/db.ts";
-import { deleteJudgeConnection, saveJudgeConnection } from "../../src/store/judge-connections.ts";
-import { findJudgeState, fingerprintOf, resumeJudge } from "../../src/store/judge-states.ts";
-import { openVault } from "../../src/store/vault.ts";
+import { deleteJudgeConnection, saveJudgeConnection } from "../../src/store/judge/connections.ts";
+import { findJudgeState, fingerprintOf, resumeJudge } from "../../src/store/judge/states.ts";
+import { openVault } from "../../src/store/secrets/vault.ts";
 import { startCuttingProxy } from "../store/cutting-proxy.ts";
-import { openTwice } from "../store/make-write.ts";
+import { openTwice } from "../store/traces/make-write.ts";
 import { eventually } from "../support/eventually.ts";
 import {
   askedOf,

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
-import type { RoutingAnswer, SemanticAnswer } from "../../src/model/judge.ts";
-import { findJudgeToday } from "../../src/store/judge-settings.ts";
-import { openTwice } from "../store/make-write.ts";
+import type { RoutingAnswer, SemanticAnswer } from "../../src/model/judge/judge.ts";
+import { findJudgeToday } from "../../src/store/judge/settings.ts";
+import { openTwice } from "../store/traces/make-write.ts";
 import {
   askedOf,
   completion,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { type Basis, type CriterionAsk, keysOver, perText } from "../../src/judging/keys.ts";
-import { visible } from "../../src/model/visible.ts";
+import { visible } from "../../src/model/strip-invisible.ts";
 
 const basis: Basis = {
   projectId: "project",

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, beforeEach, test } from "node:test";
 import { openJudging } from "../../src/judging.ts";
-import type { Judge, RouteEstimate, RoutingAnswer } from "../../src/model/judge.ts";
-import type { JudgeConnection, JudgeLine, RouteAsk } from "../../src/model/judge-call.ts";
-import { replaceJudgePrices } from "../../src/store/judge-prices.ts";
-import { openVault } from "../../src/store/vault.ts";
-import { makeSender, openTwice, type Sender } from "../store/make-write.ts";
+import type { JudgeConnection, JudgeLine, RouteAsk } from "../../src/model/judge/call.ts";
+import type { Judge, RouteEstimate, RoutingAnswer } from "../../src/model/judge/judge.ts";
+import { replaceJudgePrices } from "../../src/store/judge/prices.ts";
+import { openVault } from "../../src/store/secrets/vault.ts";
+import { makeSender, openTwice, type Sender } from "../store/traces/make-write.ts";
 
 const environment: JudgeConnection = {
   provider: "openai_compatible",

@@ -6,13 +6,13 @@ import { openEditor } from "../../src/editor.ts";
 import { prepareBody } from "../../src/ingest/prepare.ts";
 import { TraceRoom } from "../../src/load/trace-room.ts";
 import { holdTraces, openEach, refreshStale, withTrace } from "../../src/load.ts";
-import { type TraceLimits, traceLimits } from "../../src/model/thread-heap.ts";
 import { systemClock } from "../../src/remote/clock.ts";
-import { TraceWriter } from "../../src/store/trace-writer.ts";
-import { findTrace, listStale } from "../../src/store/traces.ts";
-import { TraceHost } from "../../src/trace-host.ts";
+import { TraceHost } from "../../src/service/trace-host.ts";
+import { findTrace, listStale } from "../../src/store/traces/read.ts";
+import { TraceWriter } from "../../src/store/traces/writer.ts";
+import { type TraceLimits, traceLimits } from "../../src/threads/heap.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
-import { canonicalWrite, limits, makeSender, openTwice, otlpWrite } from "../store/make-write.ts";
+import { canonicalWrite, limits, makeSender, openTwice, otlpWrite } from "../store/traces/make-write.ts";
 import { hostileBodies } from "../support/hostile-bodies.ts";
 
 const { db, url, close } = await openTwice();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TraceRoom } from "../../src/load/trace-room.ts";
-import { traceHeapBytes } from "../../src/model/thread-heap.ts";
+import { traceHeapBytes } from "../../src/threads/heap.ts";
 
 const limits = { bytes: 1_000, elements: 100 };
 const whole = traceHeapBytes(limits);

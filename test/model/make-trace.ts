@@ -1,6 +1,6 @@
 // Makes spans and traces for the tests of this room, and arbitrary ones for their properties.
 import fc from "fast-check";
-import type { Attributes, Batch, MergedTrace, Span, TracePath } from "../../src/model/trace.ts";
+import type { Attributes, Batch, MergedTrace, Span, TracePath } from "../../src/model/trace/trace.ts";
 
 export function makeSpan(id: string, fields: Partial<Span> = {}): Span {
   return {

@@ -1,16 +1,16 @@
 // A run is judged by the tests as they are, and whatever becomes of the judge, nothing is passed or failed by it.
 import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
-import type { JudgeOf } from "../../src/model/judge.ts";
-import type { Result } from "../../src/model/run.ts";
-import type { TestCase } from "../../src/model/test-case.ts";
+import type { JudgeOf } from "../../src/model/judge/judge.ts";
+import type { Result } from "../../src/model/run/run.ts";
+import type { TestCase } from "../../src/model/test-case/test-case.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
-import { Sandbox } from "../../src/remote/sandbox.ts";
+import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
 import { type JudgedRun, judgeRuns } from "../../src/run.ts";
-import { type ClaimedRun, claimRuns } from "../../src/store/runs.ts";
+import { type ClaimedRun, claimRuns } from "../../src/store/runs/claims.ts";
 import { deleteTestCase, updateTestCase } from "../../src/store/test-cases.ts";
-import { deleteTrace } from "../../src/store/traces.ts";
-import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../store/make-write.ts";
+import { deleteTrace } from "../../src/store/traces/read.ts";
+import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../store/traces/make-write.ts";
 import {
   askedOf,
   completion,

@@ -1,15 +1,15 @@
 // A run whose judge does not answer yet: what is known is told soon, and what waits goes on later by the same plan.
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import type { JudgeContext, RoutingAnswer, SemanticAnswer, Unjudged } from "../../src/model/judge.ts";
-import type { Result } from "../../src/model/run.ts";
+import type { JudgeContext, RoutingAnswer, SemanticAnswer, Unjudged } from "../../src/model/judge/judge.ts";
+import type { Result } from "../../src/model/run/run.ts";
 import type { Clock } from "../../src/remote/clock.ts";
-import { Sandbox } from "../../src/remote/sandbox.ts";
+import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
 import { type JudgedRun, judgeRuns, type PartlyJudgedRun } from "../../src/run.ts";
-import { type ClaimedRun, claimRuns } from "../../src/store/runs.ts";
-import { keepPartly } from "../../src/store/runs-waiting.ts";
+import { type ClaimedRun, claimRuns } from "../../src/store/runs/claims.ts";
+import { keepPartly } from "../../src/store/runs/waiting.ts";
 import { deleteTestCase, updateTestCase } from "../../src/store/test-cases.ts";
-import { TraceWriter } from "../../src/store/trace-writer.ts";
+import { TraceWriter } from "../../src/store/traces/writer.ts";
 import {
   canonicalWrite,
   limits,
@@ -18,7 +18,7 @@ import {
   openTwice,
   type Sender,
   storeDueRun,
-} from "../store/make-write.ts";
+} from "../store/traces/make-write.ts";
 
 const { db, close } = await openTwice();
 const sandbox = new Sandbox({ budgetMs: 5_000 });

@@ -6,7 +6,7 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeF
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, suite, test } from "node:test";
-import { isAlive } from "../../src/store/embedded-folder.ts";
+import { isAlive } from "../../src/embedded/folder.ts";
 import { eventually } from "../support/eventually.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "onlooker-launch-"));

@@ -6,7 +6,7 @@ import { after, describe, it } from "node:test";
 import type { ServiceEvent } from "../../src/model/event.ts";
 import { EventPublisher, subscribe } from "../../src/store/events.ts";
 import { eventually } from "../support/eventually.ts";
-import { openTwice } from "./make-write.ts";
+import { openTwice } from "./traces/make-write.ts";
 
 const { url, db, other, close } = await openTwice();
 after(close);

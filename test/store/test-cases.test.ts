@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
-import type { TestCaseDocument } from "../../src/model/test-case.ts";
+import type { TestCaseDocument } from "../../src/model/test-case/test-case.ts";
 import type { Database } from "../../src/store/db.ts";
 import { newest } from "../../src/store/listing.ts";
 import {

@@ -2,9 +2,9 @@
 import type { AddressInfo } from "node:net";
 import { buildApp } from "../../src/http/app.ts";
 import type { App, Deps, Register } from "../../src/http/deps.ts";
-import { openLog } from "../../src/http/log.ts";
-import type { Agent } from "../../src/model/agent.ts";
-import type { Mail } from "../../src/remote/mailer.ts";
+import { openLog } from "../../src/log.ts";
+import type { Agent } from "../../src/model/agent/agent.ts";
+import type { Mail } from "../../src/remote/mail/mailer.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
 import { cheapPasswords } from "./cheap-passwords.ts";
 import { freshDatabase } from "./postgres.ts";

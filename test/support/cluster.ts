@@ -3,9 +3,9 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { findBinaries } from "../../src/store/embedded-binaries.ts";
-import { ensureCluster, isServer, openFolder, realFolder } from "../../src/store/embedded-folder.ts";
-import { connect, type Place, type Server, shutDown, start, urlOf } from "../../src/store/embedded-server.ts";
+import { findBinaries } from "../../src/embedded/binaries.ts";
+import { ensureCluster, isServer, openFolder, realFolder } from "../../src/embedded/folder.ts";
+import { connect, type Place, type Server, shutDown, start, urlOf } from "../../src/embedded/server.ts";
 
 export type Cluster = {
   /** Of a superuser on the database `postgres`; the same after every crash. */

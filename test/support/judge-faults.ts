@@ -1,5 +1,5 @@
 // Every way in which a judge fails to answer, and what the API then says of a check that asked it.
-import type { JudgeCallState } from "../../src/model/judge-call.ts";
+import type { JudgeCallState } from "../../src/model/judge/call.ts";
 import {
   askedOf,
   completion,

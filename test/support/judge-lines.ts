@@ -1,8 +1,8 @@
 // A judge's server for a file of tests, and lines to it that tell which modes they learned.
 import { after, beforeEach } from "node:test";
 import pino from "pino";
-import type { JudgeConnection, JudgeMode } from "../../src/model/judge-call.ts";
-import { openLine } from "../../src/remote/judge-line.ts";
+import type { JudgeConnection, JudgeMode } from "../../src/model/judge/call.ts";
+import { openLine } from "../../src/remote/judge/client.ts";
 import { type JudgeServer, obliging, startJudgeServer } from "./judge-server.ts";
 
 /** Willing and unasked when each test begins, closed after the last. */

@@ -1,5 +1,5 @@
 // How OpenAI, Anthropic and Google word a question and its answer, as far as the scripted judge has to.
-import type { JudgeMode } from "../../src/model/judge-call.ts";
+import type { JudgeMode } from "../../src/model/judge/call.ts";
 
 export type Protocol = "openai" | "anthropic" | "google";
 

@@ -2,8 +2,8 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import type { JudgeConnection, JudgeMode } from "../../src/model/judge-call.ts";
-import { isCanary } from "../../src/remote/judge-prompts.ts";
+import type { JudgeConnection, JudgeMode } from "../../src/model/judge/call.ts";
+import { isCanary } from "../../src/remote/judge/prompts.ts";
 import { type Protocol, protocolOf, protocols } from "./judge-protocols.ts";
 
 /** A request as any of the three means it; `body` is what was sent. */

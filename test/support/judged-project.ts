@@ -1,7 +1,7 @@
 // A project of its own with a judge of its own, in the whole service: what one fault does never reaches another's test.
 import assert from "node:assert/strict";
 import { after } from "node:test";
-import type { JudgeProvider } from "../../src/model/judge-call.ts";
+import type { JudgeProvider } from "../../src/model/judge/call.ts";
 import { makeAgent, makeKey, makeTest } from "./app.ts";
 import { canonicalBody, canonicalSpan } from "./bodies.ts";
 import { eventually } from "./eventually.ts";

@@ -1,6 +1,5 @@
 // Runs as a judge and its outages leave them, put straight into the tables: no judge has to be asked for them.
 import { randomUUID } from "node:crypto";
-import type { Assertion } from "../../src/model/assertion.ts";
 import {
   type Applicability,
   type Check,
@@ -12,11 +11,12 @@ import {
   type SemanticActual,
   scoreOf,
   type Verdict,
-} from "../../src/model/run.ts";
-import type { TestCase, TestCaseDocument } from "../../src/model/test-case.ts";
+} from "../../src/model/run/run.ts";
+import type { Assertion } from "../../src/model/test-case/assertion.ts";
+import type { TestCase, TestCaseDocument } from "../../src/model/test-case/test-case.ts";
 import type { Database } from "../../src/store/db.ts";
-import { completeRuns } from "../../src/store/runs.ts";
-import { keepPartly } from "../../src/store/runs-waiting.ts";
+import { completeRuns } from "../../src/store/runs/claims.ts";
+import { keepPartly } from "../../src/store/runs/waiting.ts";
 
 export type JudgedRun = {
   results?: Result[];

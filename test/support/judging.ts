@@ -2,14 +2,14 @@
 import pino from "pino";
 import { lineOpener } from "../../src/judging/lines.ts";
 import { type Judging, type JudgingDeps, openJudging } from "../../src/judging.ts";
-import type { JudgeContext, SemanticQuestion } from "../../src/model/judge.ts";
-import type { JudgeConnection } from "../../src/model/judge-call.ts";
-import type { TestCase } from "../../src/model/test-case.ts";
-import { createSlots } from "../../src/remote/judge-slots.ts";
+import type { JudgeConnection } from "../../src/model/judge/call.ts";
+import type { JudgeContext, SemanticQuestion } from "../../src/model/judge/judge.ts";
+import type { TestCase } from "../../src/model/test-case/test-case.ts";
+import { createSlots } from "../../src/remote/judge/semaphore.ts";
 import { openOutbound } from "../../src/remote/outbound.ts";
 import type { Database } from "../../src/store/db.ts";
-import { openVault } from "../../src/store/vault.ts";
-import { makeTestCase } from "../store/make-write.ts";
+import { openVault } from "../../src/store/secrets/vault.ts";
+import { makeTestCase } from "../store/traces/make-write.ts";
 import { makeAgentRow } from "./rows.ts";
 
 export const testVault = openVault(Buffer.alloc(32, 7));

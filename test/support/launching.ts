@@ -2,17 +2,17 @@
 import assert from "node:assert/strict";
 import pino from "pino";
 import { Launcher, type LauncherDeps } from "../../src/launcher.ts";
-import type { Judge, SemanticAnswer } from "../../src/model/judge.ts";
+import type { Judge, SemanticAnswer } from "../../src/model/judge/judge.ts";
 import { Refusal } from "../../src/model/refusal.ts";
-import type { TestCase } from "../../src/model/test-case.ts";
+import type { TestCase } from "../../src/model/test-case/test-case.ts";
 import { systemClock } from "../../src/remote/clock.ts";
-import { Sandbox } from "../../src/remote/sandbox.ts";
+import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
 import type { Database } from "../../src/store/db.ts";
 import { EventPublisher } from "../../src/store/events.ts";
-import { findLaunch, insertLaunch, listRunsOfLaunch } from "../../src/store/launches.ts";
-import { decodeDetail } from "../../src/store/run-detail.ts";
-import { listTurns } from "../../src/store/run-turns.ts";
-import { limits, openTwice } from "../store/make-write.ts";
+import { decodeDetail } from "../../src/store/runs/detail.ts";
+import { findLaunch, insertLaunch, listRunsOfLaunch } from "../../src/store/runs/launches.ts";
+import { listTurns } from "../../src/store/runs/turns.ts";
+import { limits, openTwice } from "../store/traces/make-write.ts";
 import { eventually } from "./eventually.ts";
 import { startAgent } from "./played-agent.ts";
 

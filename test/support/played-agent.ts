@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { AgentReply, AgentTurn } from "../../src/model/agent-call.ts";
+import type { AgentReply, AgentTurn } from "../../src/model/agent/call.ts";
 
 /** What a turn asked of the agent: its body, and the identities its headers bear. */
 export type Asked = Pick<AgentTurn, "input" | "history" | "conversationId"> & {

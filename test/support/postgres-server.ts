@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { openEmbedded } from "../../src/store/embedded.ts";
-import { type Folder, folderIn, isAlive, isServer, runningServer } from "../../src/store/embedded-folder.ts";
+import { openEmbedded } from "../../src/embedded/database.ts";
+import { type Folder, folderIn, isAlive, isServer, runningServer } from "../../src/embedded/folder.ts";
 
 const prefix = "onlooker-test-";
 const log = { info() {}, warn: console.error, error: console.error };

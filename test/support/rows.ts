@@ -1,8 +1,8 @@
 // Rows that store tests begin with, inserted directly.
 import { randomUUID } from "node:crypto";
-import { insertAgent } from "../../src/store/agents.ts";
+import { insertAgent } from "../../src/store/accounts/agents.ts";
+import { insertProject } from "../../src/store/accounts/projects.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
-import { insertProject } from "../../src/store/projects.ts";
 import { freshDatabase } from "./postgres.ts";
 
 /** A database of the test file's own. */

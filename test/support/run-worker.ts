@@ -2,9 +2,9 @@
 import pino from "pino";
 import type { TraceRoom } from "../../src/load/trace-room.ts";
 import type { RunEvent } from "../../src/model/event.ts";
-import type { Judge, JudgeOf } from "../../src/model/judge.ts";
+import type { Judge, JudgeOf } from "../../src/model/judge/judge.ts";
 import type { Clock } from "../../src/remote/clock.ts";
-import { Sandbox } from "../../src/remote/sandbox.ts";
+import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { RunWorker } from "../../src/worker.ts";

@@ -1,6 +1,6 @@
 // What the tests of Get started share: an agent's page in a window, and what stands on it.
 import type { Page } from "playwright-core";
-import type { Agent } from "../../src/model/agent.ts";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import { makeAgent, type Owner } from "./app.ts";
 import { signIn, type TestBrowser } from "./browser.ts";
 

@@ -1,7 +1,7 @@
 // Traces as a list shows them, put straight into the tables: in states that take long to come about, and by the thousand.
 import { randomUUID } from "node:crypto";
-import type { Counts, Outcome, Routing, RunState } from "../../src/model/run.ts";
-import type { TraceKind, TracePath } from "../../src/model/trace.ts";
+import type { Counts, Outcome, Routing, RunState } from "../../src/model/run/run.ts";
+import type { TraceKind, TracePath } from "../../src/model/trace/trace.ts";
 import type { Database } from "../../src/store/db.ts";
 import { idAt } from "../../src/store/listing.ts";
 

@@ -1,7 +1,7 @@
 // What the tests of a trace's page share: a conversation to look at, the page opened on it, and its tree.
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
-import type { Agent } from "../../src/model/agent.ts";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import { makeAgent } from "./app.ts";
 import { canonicalBody } from "./bodies.ts";
 import type { TestBrowser, Window } from "./browser.ts";

@@ -1,7 +1,7 @@
 // A text is taken apart where its author ended a line or a sentence, and nothing of it is lost.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as model from "../../src/model/judge.ts";
+import * as model from "../../src/model/judge/judge.ts";
 import { criteriaMax, splitCriteria } from "../../web/pages/test/criteria-text.ts";
 
 test("lines, points and sentences become criteria", () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { scoreOfVerdicts } from "../../src/evaluate/semantic-score.ts";
-import type { VerdictWord } from "../../src/model/judge.ts";
+import type { VerdictWord } from "../../src/model/judge/judge.ts";
 import { leewayOf, thresholdText } from "../../web/pages/test/threshold.ts";
 
 const thresholds = Array.from({ length: 101 }, (_, at) => at / 100);

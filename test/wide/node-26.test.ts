@@ -13,14 +13,13 @@ const root = join(import.meta.dirname, "../..");
 const version = "26.10.0";
 
 const parts = [
-  ...["test/wire", "test/ingest", "test/http/public-traces", "test/evaluators", "test/scripts"],
+  ...["test/wire", "test/ingest", "test/http/public-traces", "test/service", "test/scripts"],
   ...[
-    "test/editor-host.test.ts",
     "test/trace-reader.test.ts",
 
     "test/worker.test.ts",
   ],
-  ...["test/remote/sandbox.test.ts", "test/store/embedded.test.ts", "test/store/embedded-default.test.ts"],
+  ...["test/remote/sandbox", "test/embedded"],
 ];
 
 const needed = await leftOut("linux-x64", "registry");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { Refusal, type RefusalCode } from "../../src/model/refusal.ts";
-import type { Span } from "../../src/model/trace.ts";
+import type { Span } from "../../src/model/trace/trace.ts";
 import { type DecodedBody, decodeBody } from "../../src/wire/body.ts";
 import { type DecodeLimits, decodeLimits } from "../../src/wire/limits.ts";
 import type { OtlpGroup } from "../../src/wire/otlp-groups.ts";

@@ -1,7 +1,7 @@
 // Requests that real exporters sent, and what becomes of them.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Span } from "../../src/model/trace.ts";
+import type { Span } from "../../src/model/trace/trace.ts";
 import { decodeBody } from "../../src/wire/body.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
 import type { OtlpGroup } from "../../src/wire/otlp-groups.ts";

@@ -1,7 +1,7 @@
 // An agent: its name, its type, and the service name its exporter bears.
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Agent, AgentType } from "../../src/model/agent.ts";
+import type { Agent, AgentType } from "../../src/model/agent/agent.ts";
 import { ask } from "../api.ts";
 import { agentTypes, counted } from "../labels.ts";
 import { agentQuery, agentsQuery, recentMax, recentOtlpQuery } from "../queries/agents.ts";

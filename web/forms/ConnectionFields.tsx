@@ -1,6 +1,6 @@
 // The fields of a connection, as the agent's type wants them.
 import { type ReactNode, useId } from "react";
-import type { AgentType } from "../../src/model/agent.ts";
+import type { AgentType } from "../../src/model/agent/agent.ts";
 import { Button } from "../ui/Button.tsx";
 import { Choices, Field } from "../ui/Field.tsx";
 import { BodyField, type ConnectionFieldsProps, Headers, ReplyFields, UrlField } from "./ConnectionParts.tsx";

@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import type { Agent } from "../../src/model/agent.ts";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import { type Answer, ask, type Failure } from "../api.ts";
 import { type ConnectionAnswer, connectionQuery } from "../queries/connection.ts";
 import { Button } from "../ui/Button.tsx";

@@ -1,6 +1,6 @@
 // The part of an agent's settings that says how it is called.
 import { useQuery } from "@tanstack/react-query";
-import type { Agent, AgentType } from "../../src/model/agent.ts";
+import type { Agent, AgentType } from "../../src/model/agent/agent.ts";
 import { connectionQuery } from "../queries/connection.ts";
 import { Loaded } from "../ui/State.tsx";
 import { ConnectionForm } from "./ConnectionForm.tsx";

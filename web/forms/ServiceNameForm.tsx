@@ -1,6 +1,6 @@
 // The service name of an agent that has none yet, in one line.
 import { useQueryClient } from "@tanstack/react-query";
-import type { Agent } from "../../src/model/agent.ts";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import { Button } from "../ui/Button.tsx";
 import { Field } from "../ui/Field.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";

@@ -1,6 +1,6 @@
 // A connection while it is written: every field of every type, so that switching back and forth loses nothing.
-import type { AgentType } from "../../src/model/agent.ts";
-import type { ConnectionView, ReplyPlace } from "../../src/model/agent-connection.ts";
+import type { AgentType } from "../../src/model/agent/agent.ts";
+import type { ConnectionView, ReplyPlace } from "../../src/model/agent/connection.ts";
 
 export type DraftHeader = {
   /** Of the row, while the page lives. */

@@ -1,7 +1,7 @@
 // Giving an agent the service name that its exporters send.
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Agent } from "../../src/model/agent.ts";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import { type Answer, ask, type Failure } from "../api.ts";
 import { agentQuery, agentsQuery } from "../queries/agents.ts";
 import { ingestionKey } from "../queries/ingestion.ts";

@@ -1,5 +1,5 @@
 // What is done to several test cases at once: switched, copied, exported, deleted; what failed is told test by test.
-import type { TestCaseDocument } from "../../src/model/test-case.ts";
+import type { TestCaseDocument } from "../../src/model/test-case/test-case.ts";
 import { type Answer, ask, type Failure } from "../api.ts";
 import type { ListedTest } from "../shapes.ts";
 

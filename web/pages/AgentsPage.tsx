@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Agent } from "../../src/model/agent.ts";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import { numberText, rateText } from "../format.ts";
 import { AgentForm } from "../forms/AgentForm.tsx";
 import { agentTypes, counted, outcomes, routingUnavailable } from "../labels.ts";

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import type { OwnPrice } from "../../src/model/prices.ts";
+import type { OwnPrice } from "../../src/model/judge/prices.ts";
 import { ask, type Failure } from "../api.ts";
 import { moneyText } from "../money.ts";
 import { type JudgePrices, judgePricesQuery, projectJudgeQuery } from "../queries/project-judge.ts";

@@ -1,7 +1,7 @@
 // One manual run: each turn as it was sent and answered, what its checks said, and how it came out before.
 import { type UseQueryResult, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import type { RunState } from "../../src/model/run.ts";
+import type { RunState } from "../../src/model/run/run.ts";
 import { failureOf } from "../api.ts";
 import { MendConnection } from "../forms/MendConnection.tsx";
 import { useLaunch } from "../forms/use-launch.tsx";

@@ -8,7 +8,7 @@ import {
 } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEffect } from "react";
-import type { Outcome } from "../../src/model/run.ts";
+import type { Outcome } from "../../src/model/run/run.ts";
 import { dayText, numberText, rateText } from "../format.ts";
 import { eligibilities, ineligibilities, outcomes } from "../labels.ts";
 import { useLive } from "../live.ts";

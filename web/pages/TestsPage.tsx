@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import type { TestCaseDocument } from "../../src/model/test-case.ts";
+import type { TestCaseDocument } from "../../src/model/test-case/test-case.ts";
 import { ConfirmDialog } from "../forms/ConfirmDialog.tsx";
 import { DeleteTests } from "../forms/DeleteTests.tsx";
 import { ImportTests } from "../forms/ImportTests.tsx";

@@ -1,6 +1,6 @@
 // Agents, and what is told beside them.
 import { queryOptions } from "@tanstack/react-query";
-import type { Agent } from "../../src/model/agent.ts";
+import type { Agent } from "../../src/model/agent/agent.ts";
 import { read } from "../api.ts";
 import type { ListedTrace, Page } from "../shapes.ts";
 import { pagesOf } from "./pages.ts";

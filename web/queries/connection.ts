@@ -1,7 +1,7 @@
 // How an agent is called in manual runs.
 import { queryOptions } from "@tanstack/react-query";
-import type { AgentType } from "../../src/model/agent.ts";
-import type { ConnectionView } from "../../src/model/agent-connection.ts";
+import type { AgentType } from "../../src/model/agent/agent.ts";
+import type { ConnectionView } from "../../src/model/agent/connection.ts";
 import { read } from "../api.ts";
 
 /** `connection` null: none was made for this type. */

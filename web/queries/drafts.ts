@@ -1,6 +1,6 @@
 // Drafts made from what a trace holds.
 import { queryOptions } from "@tanstack/react-query";
-import type { Assertion } from "../../src/model/assertion.ts";
+import type { Assertion } from "../../src/model/test-case/assertion.ts";
 import { ask, Failed } from "../api.ts";
 import type { ValuePath } from "../value-path.ts";
 

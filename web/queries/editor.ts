@@ -1,8 +1,8 @@
 // What the editor of a test case asks for: drafts, completions, faults, past traces, dry-runs. None of it stores anything.
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { RouteLabel } from "../../src/model/judge.ts";
+import type { RouteLabel } from "../../src/model/judge/judge.ts";
 import type { Issue } from "../../src/model/refusal.ts";
-import type { Applicability, Result } from "../../src/model/run.ts";
+import type { Applicability, Result } from "../../src/model/run/run.ts";
 import { type Answer, ask, Failed, read } from "../api.ts";
 import type { ListedTest, ListedTrace, Page } from "../shapes.ts";
 

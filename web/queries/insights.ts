@@ -1,6 +1,6 @@
 // Insights: what runs came to over time, and the day of every agent.
 import { queryOptions } from "@tanstack/react-query";
-import type { Counts } from "../../src/model/run.ts";
+import type { Counts } from "../../src/model/run/run.ts";
 import { read } from "../api.ts";
 import { pagesOf } from "./pages.ts";
 

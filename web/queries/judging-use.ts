@@ -1,6 +1,6 @@
 // What judging an agent has taken, by day and by test case.
 import { queryOptions } from "@tanstack/react-query";
-import type { JudgeUse } from "../../src/model/prices.ts";
+import type { JudgeUse } from "../../src/model/judge/prices.ts";
 import { read } from "../api.ts";
 import type { JudgeDay } from "./project-judge.ts";
 

@@ -1,7 +1,7 @@
 // Launches of an agent's test cases, and the manual runs they are made of.
 import { queryOptions } from "@tanstack/react-query";
-import type { AssertionType } from "../../src/model/assertion.ts";
-import type { Change, LaunchCounts, LaunchSource, LaunchState, RunTurn } from "../../src/model/launch.ts";
+import type { Change, LaunchCounts, LaunchSource, LaunchState, RunTurn } from "../../src/model/run/launch.ts";
+import type { AssertionType } from "../../src/model/test-case/assertion.ts";
 import { read } from "../api.ts";
 import type { Page, Run, RunDetail } from "../shapes.ts";
 import { pagesOf } from "./pages.ts";

@@ -1,7 +1,7 @@
 // Who judges a project's traces, what its models cost, and how much of an agent is judged.
 import { queryOptions } from "@tanstack/react-query";
-import type { JudgeMode, JudgeProvider } from "../../src/model/judge-call.ts";
-import type { JudgeUse, OwnPrice, Price } from "../../src/model/prices.ts";
+import type { JudgeMode, JudgeProvider } from "../../src/model/judge/call.ts";
+import type { JudgeUse, OwnPrice, Price } from "../../src/model/judge/prices.ts";
 import { read } from "../api.ts";
 
 /** `source` null: no judge is configured. `url` null: the provider's own address, or that of the environment's. */

@@ -1,6 +1,6 @@
 // What test cases came to: of each the last outcome and thirty days, of one its results.
 import { queryOptions } from "@tanstack/react-query";
-import type { Counts, Outcome } from "../../src/model/run.ts";
+import type { Counts, Outcome } from "../../src/model/run/run.ts";
 import { read } from "../api.ts";
 import type { RunDetail } from "../shapes.ts";
 import { pagesOf } from "./pages.ts";

@@ -1,6 +1,6 @@
 // The rows of one list of traces: read page by page as far as somebody scrolls, and kept up to date by few requests.
 import type { ServiceEvent } from "../../src/model/event.ts";
-import type { RunState } from "../../src/model/run.ts";
+import type { RunState } from "../../src/model/run/run.ts";
 
 /** What the list itself knows of its rows. */
 type Listed = { id: string; externalId: string; run: { state: RunState } | null };

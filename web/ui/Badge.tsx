@@ -1,6 +1,6 @@
 // A word with its icon: never colour alone.
 import type { ReactNode } from "react";
-import type { Outcome, RunState } from "../../src/model/run.ts";
+import type { Outcome, RunState } from "../../src/model/run/run.ts";
 import { outcomes, runStates, type Word } from "../labels.ts";
 import { Icon } from "./Icon.tsx";
 

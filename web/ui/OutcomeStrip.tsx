@@ -1,5 +1,5 @@
 // Days as bars: what passed or was skipped stands above the line, what failed or lacks instrumentation hangs below.
-import type { Counts, Outcome } from "../../src/model/run.ts";
+import type { Counts, Outcome } from "../../src/model/run/run.ts";
 import { dayText, numberText } from "../format.ts";
 import { counted, countsText, outcomes } from "../labels.ts";
 

@@ -1,6 +1,6 @@
 // json_match: whether an attribute of some span with that name is the expected value.
-import { attributeOf } from "../../model/conversation.ts";
-import type { Span } from "../../model/trace.ts";
+import { attributeOf } from "../../model/conversation/conversation.ts";
+import type { Span } from "../../model/trace/trace.ts";
 import { deepEqual } from "../equality.ts";
 import { evidenceMax, excerpt, quote } from "../excerpt.ts";
 import type { CheckOf } from "../finding.ts";

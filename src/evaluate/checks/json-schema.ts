@@ -1,8 +1,9 @@
 // json_schema: whether an attribute of some span with that name, read as JSON, is valid by a schema.
-import type { AssertionOf } from "../../model/assertion.ts";
-import { attributeOf } from "../../model/conversation.ts";
+
+import { attributeOf } from "../../model/conversation/conversation.ts";
 import { sandboxTextMax } from "../../model/sandbox.ts";
-import type { Span } from "../../model/trace.ts";
+import type { AssertionOf } from "../../model/test-case/assertion.ts";
+import type { Span } from "../../model/trace/trace.ts";
 import { anyOf, distinct, type Try } from "../any-of.ts";
 import { evidenceMax, excerpt, quote } from "../excerpt.ts";
 import { type CheckOf, type Context, questionKey } from "../finding.ts";

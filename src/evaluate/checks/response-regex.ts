@@ -1,9 +1,10 @@
 // response_regex: whether a pattern occurs in the reply, or in a text of the spans it is aimed at.
-import type { AssertionOf } from "../../model/assertion.ts";
-import { compilePattern } from "../../model/pattern.ts";
-import type { Match } from "../../model/run.ts";
+
+import type { Match } from "../../model/run/run.ts";
 import { sandboxTextMax } from "../../model/sandbox.ts";
-import type { FoundText } from "../../model/trace.ts";
+import type { AssertionOf } from "../../model/test-case/assertion.ts";
+import { compilePattern } from "../../model/test-case/pattern.ts";
+import type { FoundText } from "../../model/trace/trace.ts";
 import { anyOf, type Try } from "../any-of.ts";
 import { evidenceMax, excerpt, passage, quote } from "../excerpt.ts";
 import { type CheckOf, type Context, questionKey } from "../finding.ts";

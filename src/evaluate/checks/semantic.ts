@@ -1,10 +1,10 @@
 // semantic: whether the judge's score of the reply reaches the threshold.
 
-import type { AssertionOf } from "../../model/assertion.ts";
-import type { SemanticAnswer, SemanticQuestion } from "../../model/judge.ts";
-import type { Check, SemanticActual } from "../../model/run.ts";
-import { isThreshold } from "../../model/test-case.ts";
-import type { FoundText } from "../../model/trace.ts";
+import type { SemanticAnswer, SemanticQuestion } from "../../model/judge/judge.ts";
+import type { Check, SemanticActual } from "../../model/run/run.ts";
+import type { AssertionOf } from "../../model/test-case/assertion.ts";
+import { isThreshold } from "../../model/test-case/test-case.ts";
+import type { FoundText } from "../../model/trace/trace.ts";
 import { anyOf, type Try } from "../any-of.ts";
 import { evidenceMax } from "../excerpt.ts";
 import { type CheckOf, type Context, questionKey } from "../finding.ts";

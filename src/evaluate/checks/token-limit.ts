@@ -1,6 +1,6 @@
 // token_limit: whether the usage of tokens stays within each limit that is set.
-import type { AssertionOf } from "../../model/assertion.ts";
-import type { Tokens } from "../../model/trace.ts";
+import type { AssertionOf } from "../../model/test-case/assertion.ts";
+import type { Tokens } from "../../model/trace/trace.ts";
 import type { CheckOf } from "../finding.ts";
 
 const input = "gen_ai.usage.input_tokens";

@@ -1,6 +1,6 @@
 // tool_call: how many calls bear exactly this name, with these arguments.
-import type { Check } from "../../model/run.ts";
-import type { ToolCall } from "../../model/trace.ts";
+import type { Check } from "../../model/run/run.ts";
+import type { ToolCall } from "../../model/trace/trace.ts";
 import { argumentDifferences, argumentsMatch, TooMuchToCompare } from "../arguments.ts";
 import { isInRange, rangeText } from "../call-range.ts";
 import { evidenceMax, excerpt, quote, quoteSome } from "../excerpt.ts";

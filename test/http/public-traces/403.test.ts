@@ -1,7 +1,7 @@
 // 403: an unverified address, and an agent that the key does not reach.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { verifyAccount } from "../../../src/store/accounts.ts";
+import { verifyAccount } from "../../../src/store/accounts/accounts.ts";
 import { makeAgent, makeKey } from "../../support/app.ts";
 import { canonicalBody, encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
 import { jsonOf, messageOf, refused, send } from "../../support/send.ts";

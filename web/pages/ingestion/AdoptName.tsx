@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Agent } from "../../../src/model/agent.ts";
+import type { Agent } from "../../../src/model/agent/agent.ts";
 import { giveServiceName } from "../../forms/service-name.ts";
 import { useSubmit } from "../../forms/submit.ts";
 import { agentsQuery } from "../../queries/agents.ts";

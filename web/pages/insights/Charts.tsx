@@ -1,6 +1,6 @@
 // The charts of one series: outcomes with the pass rate above them and, of an agent, durations and tokens.
 import { useMemo } from "react";
-import type { Outcome } from "../../../src/model/run.ts";
+import type { Outcome } from "../../../src/model/run/run.ts";
 import { durationText, numberText, rateText, shortText } from "../../format.ts";
 import { outcomes, routingUnavailable } from "../../labels.ts";
 import type { Insights, Point } from "../../queries/insights.ts";

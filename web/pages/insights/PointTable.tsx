@@ -1,5 +1,5 @@
 // The charts' numbers as a table, the latest interval first.
-import type { Outcome } from "../../../src/model/run.ts";
+import type { Outcome } from "../../../src/model/run/run.ts";
 import { numberText, rateText } from "../../format.ts";
 import { counted, outcomes, routingUnavailable } from "../../labels.ts";
 import type { Insights, Point } from "../../queries/insights.ts";

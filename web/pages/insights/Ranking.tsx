@@ -2,8 +2,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Assertion } from "../../../src/model/assertion.ts";
-import type { Counts, Outcome } from "../../../src/model/run.ts";
+import type { Counts, Outcome } from "../../../src/model/run/run.ts";
+import type { Assertion } from "../../../src/model/test-case/assertion.ts";
 import { numberText, rateText } from "../../format.ts";
 import { checkTypes, outcomes } from "../../labels.ts";
 import type { Insights, Series } from "../../queries/insights.ts";

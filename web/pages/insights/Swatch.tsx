@@ -1,5 +1,5 @@
 // The fills of charts: a colour and a pattern for each thing, and a sample of it beside its word.
-import type { Outcome } from "../../../src/model/run.ts";
+import type { Outcome } from "../../../src/model/run/run.ts";
 
 export type Fill = Outcome | "unavailable" | "first" | "second" | "rate";
 

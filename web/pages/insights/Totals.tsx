@@ -1,6 +1,6 @@
 // The whole stretch of time in figures, each with its word, leading to what it counts.
 import type { ReactNode } from "react";
-import type { Outcome } from "../../../src/model/run.ts";
+import type { Outcome } from "../../../src/model/run/run.ts";
 import { numberText, rateText, shortText } from "../../format.ts";
 import { outcomes, routingUnavailable } from "../../labels.ts";
 import type { AgentTally, Tally } from "../../queries/insights.ts";

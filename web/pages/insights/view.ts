@@ -1,5 +1,5 @@
 // What the address of the insights says: the stretch of time, what it is told by, and the form it is shown in.
-import type { Outcome } from "../../../src/model/run.ts";
+import type { Outcome } from "../../../src/model/run/run.ts";
 import type { By, Insights, InsightsAsk, Interval } from "../../queries/insights.ts";
 
 type Name = "by" | "range" | "from" | "to" | "interval" | "testId" | "form";

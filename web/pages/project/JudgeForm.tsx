@@ -1,7 +1,7 @@
 // A project's own judge: whose model, where it answers, its key, and how much may be asked of it at a time.
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import type { JudgeProvider } from "../../../src/model/judge-call.ts";
+import type { JudgeProvider } from "../../../src/model/judge/call.ts";
 import { ask } from "../../api.ts";
 import { type Faults, textOf, useSubmit } from "../../forms/submit.ts";
 import { type ProjectJudge, projectJudgeQuery } from "../../queries/project-judge.ts";

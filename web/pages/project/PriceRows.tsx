@@ -1,6 +1,6 @@
 // Prices as they are typed, a row each, with every fault at its field.
 import { useId } from "react";
-import type { OwnPrice } from "../../../src/model/prices.ts";
+import type { OwnPrice } from "../../../src/model/judge/prices.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Fault } from "../../ui/Field.tsx";
 

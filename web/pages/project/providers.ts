@@ -1,5 +1,5 @@
 // What each kind of judge is called and needs, and where servers on one's own machine listen.
-import type { JudgeMode, JudgeProvider } from "../../../src/model/judge-call.ts";
+import type { JudgeMode, JudgeProvider } from "../../../src/model/judge/call.ts";
 import type { JudgeFault } from "../../queries/project-judge.ts";
 
 export const providers: Record<JudgeProvider, { label: string; needs: string }> = {

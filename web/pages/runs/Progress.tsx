@@ -1,5 +1,5 @@
 // How far a launch is and what came of it so far: a word, counts, and a bar of one part for each outcome.
-import type { LaunchCounts } from "../../../src/model/launch.ts";
+import type { LaunchCounts } from "../../../src/model/run/launch.ts";
 import { numberText } from "../../format.ts";
 import { launchStates, manualStates, outcomes, type Word } from "../../labels.ts";
 import type { Launch } from "../../queries/launches.ts";

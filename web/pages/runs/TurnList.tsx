@@ -1,6 +1,6 @@
 // The turns of a manual run: what was sent, what came back, under which identities, and the trace of each.
 import { Link } from "@tanstack/react-router";
-import type { RunTurn } from "../../../src/model/launch.ts";
+import type { RunTurn } from "../../../src/model/run/launch.ts";
 import { durationText } from "../../format.ts";
 import type { ManualRun } from "../../queries/launches.ts";
 import { Badge } from "../../ui/Badge.tsx";

@@ -1,7 +1,7 @@
 // Why the latest trace has no verdict yet, and the shortest way to one.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { Agent } from "../../../src/model/agent.ts";
+import type { Agent } from "../../../src/model/agent/agent.ts";
 import { counted } from "../../labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
 

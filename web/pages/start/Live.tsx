@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Agent } from "../../../src/model/agent.ts";
+import type { Agent } from "../../../src/model/agent/agent.ts";
 import { ask, type Failure } from "../../api.ts";
 import { counted } from "../../labels.ts";
 import type { LiveState } from "../../live.ts";

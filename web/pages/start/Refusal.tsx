@@ -1,7 +1,7 @@
 // One refusal, explained: what was sent, what was wrong with it, and the way on.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { Agent } from "../../../src/model/agent.ts";
+import type { Agent } from "../../../src/model/agent/agent.ts";
 import { useGiveServiceName } from "../../forms/service-name.ts";
 import { verificationQuery } from "../../queries/account.ts";
 import { keysQuery } from "../../queries/keys.ts";

@@ -1,7 +1,7 @@
 // What to run, for the sender that the address names.
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Agent } from "../../../src/model/agent.ts";
+import type { Agent } from "../../../src/model/agent/agent.ts";
 import { Copy } from "../../ui/Copy.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 import { senders, snippets } from "./snippets.ts";

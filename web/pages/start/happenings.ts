@@ -1,7 +1,7 @@
 // What became of the requests that were sent while Get started is open, and just before.
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Agent } from "../../../src/model/agent.ts";
+import type { Agent } from "../../../src/model/agent/agent.ts";
 import type { IngestionCode } from "../../../src/model/ingestion.ts";
 import { type LiveEvent, type LiveState, useLive } from "../../live.ts";
 import { agentsQuery, lastTraceQuery } from "../../queries/agents.ts";

@@ -1,6 +1,6 @@
 // One assertion: its rule in words, its fields, and what can be done with it.
 import { memo, useId, useState } from "react";
-import type { AssertionType } from "../../../src/model/assertion.ts";
+import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
 import { checkTypes } from "../../labels.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Choices, Fault } from "../../ui/Field.tsx";

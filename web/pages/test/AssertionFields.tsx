@@ -1,6 +1,6 @@
 // What each type of assertion asks for, completed with what the agent's traces were seen to hold.
 import type { ReactNode } from "react";
-import type { AssertionType } from "../../../src/model/assertion.ts";
+import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
 import { counted } from "../../labels.ts";
 import type { Term, Vocabulary } from "../../queries/editor.ts";
 import type { Completion } from "../../ui/Combobox.tsx";

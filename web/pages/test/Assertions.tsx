@@ -1,6 +1,6 @@
 // The assertions of a test: a card each, added by type, moved, copied, removed with a way back.
 import { useCallback, useId, useRef, useState } from "react";
-import type { AssertionType } from "../../../src/model/assertion.ts";
+import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
 import { checkTypes, counted } from "../../labels.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Fault } from "../../ui/Field.tsx";

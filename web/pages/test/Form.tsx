@@ -1,6 +1,6 @@
 // A test case as a form: what it is called and is about, what is said, what must hold, and how strictly.
 import { useId } from "react";
-import type { PassiveBehavior } from "../../../src/model/test-case.ts";
+import type { PassiveBehavior } from "../../../src/model/test-case/test-case.ts";
 import { passiveBehaviors, testStates } from "../../labels.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Choices, Fault } from "../../ui/Field.tsx";

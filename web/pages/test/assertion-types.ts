@@ -1,5 +1,5 @@
 // The nine types of assertion in words: what each checks, and its rule, straight and turned round.
-import type { AssertionType } from "../../../src/model/assertion.ts";
+import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
 
 type Words = { about: string; must: string; mustNot: string };
 

@@ -1,5 +1,5 @@
 // The document that is edited: one value behind form and JSON, and every way in which either changes it.
-import type { AssertionType } from "../../../src/model/assertion.ts";
+import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
 import { readText, type TextFault } from "./json-text.ts";
 
 /** A test case as far as it is written: any field may still be absent, or not what it should be. */

@@ -1,7 +1,7 @@
 // The results of one test case, newest first, each leading to its evaluation in the trace.
 import { Link } from "@tanstack/react-router";
-import type { Result } from "../../../src/model/run.ts";
-import type { TestCaseDocument } from "../../../src/model/test-case.ts";
+import type { Result } from "../../../src/model/run/run.ts";
+import type { TestCaseDocument } from "../../../src/model/test-case/test-case.ts";
 import { JudgeAgain } from "../../forms/JudgeAgain.tsx";
 import { documentOf } from "../../forms/test-changes.ts";
 import { checkTypes, counted, outcomes } from "../../labels.ts";

@@ -1,7 +1,7 @@
 // One test case in the list: what it is, what it came to, and what can be done with it.
 import { Link } from "@tanstack/react-router";
 import type { Ref } from "react";
-import type { Assertion } from "../../../src/model/assertion.ts";
+import type { Assertion } from "../../../src/model/test-case/assertion.ts";
 import { numberText, rateText } from "../../format.ts";
 import {
   checkTypes,

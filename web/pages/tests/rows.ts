@@ -1,6 +1,6 @@
 // The rows of the list of test cases: which are shown and in which order, as the address says.
-import type { Counts, Outcome } from "../../../src/model/run.ts";
-import type { PassiveBehavior } from "../../../src/model/test-case.ts";
+import type { Counts, Outcome } from "../../../src/model/run/run.ts";
+import type { PassiveBehavior } from "../../../src/model/test-case/test-case.ts";
 import { sumOf, type TestInsights } from "../../queries/test-insights.ts";
 import type { ListedTest } from "../../shapes.ts";
 

@@ -1,7 +1,7 @@
 // What was said: messages as a chat, tool calls as cards, each with the way to the span it stood in.
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, useMemo, useState } from "react";
-import type { Turn } from "../../../src/model/conversation-view.ts";
+import type { Turn } from "../../../src/model/conversation/view.ts";
 import { counted } from "../../labels.ts";
 import { conversationQuery } from "../../queries/traces.ts";
 import type { Conversation, TraceOutline } from "../../shapes.ts";

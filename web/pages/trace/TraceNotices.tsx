@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import type { Notice as NoticeCode } from "../../../src/model/trace.ts";
+import type { Notice as NoticeCode } from "../../../src/model/trace/trace.ts";
 import { numberText } from "../../format.ts";
 import { JudgeAgain, usePausedReason } from "../../forms/JudgeAgain.tsx";
 import { counted, runStates, type Why, whys } from "../../labels.ts";

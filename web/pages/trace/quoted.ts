@@ -1,6 +1,6 @@
 // A passage that a judge quoted from the reply: named in the address, found again in the run and in what was said.
-import type { Turn } from "../../../src/model/conversation-view.ts";
-import type { Evidence, SemanticActual } from "../../../src/model/run.ts";
+import type { Turn } from "../../../src/model/conversation/view.ts";
+import type { Evidence, SemanticActual } from "../../../src/model/run/run.ts";
 import { findQuotation } from "../../quotation.ts";
 import type { RunDetail } from "../../shapes.ts";
 

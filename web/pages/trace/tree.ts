@@ -1,5 +1,5 @@
 // The tree of a trace's spans and their times, worked out without recursion: any depth, orphans and cycles included.
-import type { Outcome } from "../../../src/model/run.ts";
+import type { Outcome } from "../../../src/model/run/run.ts";
 import type { OutlineSpan, RunDetail } from "../../shapes.ts";
 
 export type Row = {

@@ -1,5 +1,5 @@
 // How a trace's figures are written.
-import type { Tokens } from "../../../src/model/trace.ts";
+import type { Tokens } from "../../../src/model/trace/trace.ts";
 import { numberText } from "../../format.ts";
 
 /** "1,200 in, 340 out"; null where nothing is told. */

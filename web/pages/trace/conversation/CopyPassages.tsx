@@ -1,6 +1,6 @@
 // Copies texts of a turn whole, also those of which only the beginning is shown.
 import { useQueryClient } from "@tanstack/react-query";
-import type { Passage } from "../../../../src/model/conversation-view.ts";
+import type { Passage } from "../../../../src/model/conversation/view.ts";
 import { failureOf } from "../../../api.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { copyText } from "../../../ui/copy-text.ts";

@@ -1,5 +1,5 @@
 // One message: who said it, what, and where it stood.
-import type { Piece, Turn } from "../../../../src/model/conversation-view.ts";
+import type { Piece, Turn } from "../../../../src/model/conversation/view.ts";
 import { Icon, type IconName } from "../../../ui/Icon.tsx";
 import { CopyPassages } from "./CopyPassages.tsx";
 import { PassageText, PassageValue } from "./PassageText.tsx";

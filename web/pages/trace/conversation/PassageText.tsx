@@ -1,6 +1,6 @@
 // A text of a message as it was written; a cut one can be read whole.
 import { useContext, useEffect, useMemo, useRef, useState } from "react";
-import type { Passage } from "../../../../src/model/conversation-view.ts";
+import type { Passage } from "../../../../src/model/conversation/view.ts";
 import { findQuotation } from "../../../quotation.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { LongText } from "../../../ui/LongText.tsx";

@@ -1,5 +1,5 @@
 // A call of a tool as a card: its arguments, its result, how long it took, and whether it failed.
-import type { Passage, Turn } from "../../../../src/model/conversation-view.ts";
+import type { Passage, Turn } from "../../../../src/model/conversation/view.ts";
 import { durationText } from "../../../format.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Icon } from "../../../ui/Icon.tsx";

@@ -1,5 +1,5 @@
 // The way from a turn to the span, and the attribute or event in it, that told of it.
-import type { Turn } from "../../../../src/model/conversation-view.ts";
+import type { Turn } from "../../../../src/model/conversation/view.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { useTurns } from "./turns.ts";
 

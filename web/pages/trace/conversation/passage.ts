@@ -1,8 +1,8 @@
 // The rest of a cut text, read from its span once somebody asks for it.
 import { type QueryClient, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Passage } from "../../../../src/model/conversation-view.ts";
-import type { Span } from "../../../../src/model/trace.ts";
+import type { Passage } from "../../../../src/model/conversation/view.ts";
+import type { Span } from "../../../../src/model/trace/trace.ts";
 import { type Failure, failureOf } from "../../../api.ts";
 import { textOfValue } from "../../../exact-json.ts";
 import { spanQuery } from "../../../queries/traces.ts";

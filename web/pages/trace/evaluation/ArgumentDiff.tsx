@@ -1,5 +1,5 @@
 // The arguments of a tool call beside those expected, each with whether it fits.
-import type { Check } from "../../../../src/model/run.ts";
+import type { Check } from "../../../../src/model/run/run.ts";
 import { Icon } from "../../../ui/Icon.tsx";
 import { argumentStates, type ComparedCall, comparedCalls } from "./arguments.ts";
 import { useTrace } from "./context.ts";

@@ -1,7 +1,7 @@
 // What a check found, in the form that suits its type: a comparison, a bar, a passage, a list of faults.
 import type { ReactNode } from "react";
-import type { AssertionOf, AssertionType } from "../../../../src/model/assertion.ts";
-import type { Check, Result } from "../../../../src/model/run.ts";
+import type { Check, Result } from "../../../../src/model/run/run.ts";
+import type { AssertionOf, AssertionType } from "../../../../src/model/test-case/assertion.ts";
 import { durationText } from "../../../format.ts";
 import { ArgumentDiffs } from "./ArgumentDiff.tsx";
 import { Meter } from "./Meter.tsx";

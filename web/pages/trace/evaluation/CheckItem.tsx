@@ -1,8 +1,8 @@
 // One check: what it demands, what came of it and why, where it looked, and what to do next.
 import { Link } from "@tanstack/react-router";
 import type { FunctionComponent } from "react";
-import type { Assertion } from "../../../../src/model/assertion.ts";
-import type { Check, Result, SemanticActual } from "../../../../src/model/run.ts";
+import type { Check, Result, SemanticActual } from "../../../../src/model/run/run.ts";
+import type { Assertion } from "../../../../src/model/test-case/assertion.ts";
 import { checkTypes, outcomes } from "../../../labels.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Icon } from "../../../ui/Icon.tsx";

@@ -1,7 +1,7 @@
 // Where a check looked: chips that select the span and its attribute on the page, or lead to them.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Evidence } from "../../../../src/model/run.ts";
+import type { Evidence } from "../../../../src/model/run/run.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { useTrace } from "./context.ts";
 

@@ -1,7 +1,7 @@
 // Every call of the judge that a run made: when, how it ended, what it took, and on demand what was said.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { JudgeCallState } from "../../../../src/model/judge-call.ts";
+import type { JudgeCallState } from "../../../../src/model/judge/call.ts";
 import { durationText, numberText } from "../../../format.ts";
 import { counted, type Word } from "../../../labels.ts";
 import { moneyText, usedText } from "../../../money.ts";

@@ -1,7 +1,7 @@
 // Missing instrumentation: which attribute, where it was looked for, and the lines of code that add it.
 import { Link } from "@tanstack/react-router";
-import type { Assertion } from "../../../../src/model/assertion.ts";
-import type { Check } from "../../../../src/model/run.ts";
+import type { Check } from "../../../../src/model/run/run.ts";
+import type { Assertion } from "../../../../src/model/test-case/assertion.ts";
 import { Snippet } from "../Snippet.tsx";
 import { useTrace } from "./context.ts";
 import { missingAttributes, snippetOf, whereLooked } from "./instrumentation.ts";

@@ -1,6 +1,6 @@
 // What a run came to: outcome, counts, the score with what it is of, when it was judged, and how it was routed.
 import { Link, useNavigate } from "@tanstack/react-router";
-import type { Counts } from "../../../../src/model/run.ts";
+import type { Counts } from "../../../../src/model/run/run.ts";
 import { durationText } from "../../../format.ts";
 import { outcomes, runStates } from "../../../labels.ts";
 import type { RunDetail } from "../../../shapes.ts";

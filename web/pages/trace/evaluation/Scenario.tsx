@@ -1,5 +1,5 @@
 // How a scenario was matched: what the judge said of it and what that means, the scenario, and the input beside it.
-import type { Applicability } from "../../../../src/model/run.ts";
+import type { Applicability } from "../../../../src/model/run/run.ts";
 import type { Why } from "../../../labels.ts";
 import { useTrace } from "./context.ts";
 import { JudgedBy } from "./Flag.tsx";

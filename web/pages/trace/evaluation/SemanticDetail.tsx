@@ -1,7 +1,8 @@
 // What a judge said of a reply: the score by its threshold, each criterion with its passage and reason, and who judged.
-import type { AssertionOf } from "../../../../src/model/assertion.ts";
-import type { Spent } from "../../../../src/model/judge.ts";
-import type { Check, Result, SemanticActual } from "../../../../src/model/run.ts";
+
+import type { Spent } from "../../../../src/model/judge/judge.ts";
+import type { Check, Result, SemanticActual } from "../../../../src/model/run/run.ts";
+import type { AssertionOf } from "../../../../src/model/test-case/assertion.ts";
 import { durationText } from "../../../format.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";

@@ -1,7 +1,7 @@
 // One test: what came of it, whether and why it applied, whether it has changed since, and its checks.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Check, Result } from "../../../../src/model/run.ts";
+import type { Check, Result } from "../../../../src/model/run/run.ts";
 import { passiveBehaviors, whys } from "../../../labels.ts";
 import type { ListedTest, RunDetail } from "../../../shapes.ts";
 import { Badge } from "../../../ui/Badge.tsx";

@@ -1,5 +1,5 @@
 // The expected arguments of a tool call, leaf by leaf, beside what a call had.
-import type { Evidence } from "../../../../src/model/run.ts";
+import type { Evidence } from "../../../../src/model/run/run.ts";
 import type { IconName } from "../../../ui/Icon.tsx";
 
 export type ArgumentState = "equal" | "different" | "missing" | "unexpected";

@@ -1,5 +1,5 @@
 // What of a test case has changed since a run judged by it.
-import type { TestCaseDocument } from "../../../../src/model/test-case.ts";
+import type { TestCaseDocument } from "../../../../src/model/test-case/test-case.ts";
 
 const parts = {
   name: "its name",

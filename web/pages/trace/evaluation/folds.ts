@@ -1,6 +1,6 @@
 // Which tests and checks are unfolded: kept by their ids, so that it outlives every refresh of the trace.
 import { useEffect, useState } from "react";
-import type { Check, Result } from "../../../../src/model/run.ts";
+import type { Check, Result } from "../../../../src/model/run/run.ts";
 
 export type Folds = {
   isOpen(testId: string, checkId?: string): boolean;

@@ -1,6 +1,7 @@
 // What to add to an agent's instrumentation for a check to have something to look at.
-import type { Assertion, AssertionType } from "../../../../src/model/assertion.ts";
-import type { Check } from "../../../../src/model/run.ts";
+
+import type { Check } from "../../../../src/model/run/run.ts";
+import type { Assertion, AssertionType } from "../../../../src/model/test-case/assertion.ts";
 import { type Language, languages } from "../Snippet.tsx";
 
 /** Those that were looked for and not found. */

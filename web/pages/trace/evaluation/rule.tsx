@@ -1,6 +1,6 @@
 // What a check demands, as one sentence in plain words, whatever its type and whether it is negated.
 import { Fragment, type ReactNode } from "react";
-import type { Assertion, AssertionOf, AssertionType } from "../../../../src/model/assertion.ts";
+import type { Assertion, AssertionOf, AssertionType } from "../../../../src/model/test-case/assertion.ts";
 import { argumentLines } from "./arguments.ts";
 import { inline, number, timesText } from "./words.ts";
 

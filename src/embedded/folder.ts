@@ -1,0 +1,233 @@
+// The part of the data folder that belongs to the embedded PostgreSQL: made whole or not at all, checked, read.
+import { execFile, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import {
+  accessSync,
+  chownSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import { promisify } from "node:util";
+import type { Binaries } from "./binaries.ts";
+import { EmbeddedError, lastWords } from "./error.ts";
+import { asUser, blockedAt, makeFolder, nameOf, type ServerUser, serverUser, statIfAny } from "./user.ts";
+
+/** The superuser of an embedded server, and the database of the service in it. */
+export const superuser = "onlooker";
+
+export type Folder = {
+  /** Holds all that follows, closed to other users. */
+  home: string;
+  /** PostgreSQL's own folder. */
+  cluster: string;
+  /** The superuser's password, as text. */
+  password: string;
+  log: string;
+};
+
+/** Programs run here get this and nothing else: no PG variable of ours may reach them, no locale change them. */
+export const serverEnvironment = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
+
+/** Where the parts lie. Touches nothing. */
+export function folderIn(dataDir: string): Folder {
+  const home = join(dataDir, "postgresql");
+  return {
+    home,
+    cluster: join(home, "data"),
+    password: join(home, "password"),
+    log: join(home, "server.log"),
+  };
+}
+
+/**
+ * Makes the data folder if there is none and returns who the server runs as. Throws EmbeddedError where this
+ * process may not use the folder, or that user could not reach it.
+ */
+export function openFolder(dataDir: string): ServerUser {
+  const { home, cluster } = folderIn(dataDir);
+  try {
+    makeFolder(dataDir);
+    if (!existsSync(home)) accessSync(dataDir, constants.W_OK);
+  } catch (error) {
+    throw new EmbeddedError(
+      `The data folder ${dataDir} cannot be made or written: ${(error as Error).message}.`,
+      "Set SVC_DATA_DIR to a folder that this user owns.",
+      { cause: error },
+    );
+  }
+  refuseForeign(dataDir);
+  const user = serverUser([cluster, home, dataDir]);
+  const blocked = blockedAt(dataDir, user);
+  if (blocked !== undefined) {
+    const who = user.switched
+      ? `PostgreSQL refuses to run as root and would run as ${user.name}, who`
+      : `The user ${user.name}`;
+    throw new EmbeddedError(
+      `${who} may not enter ${blocked}, which leads to the data folder ${dataDir}.`,
+      `Set SVC_DATA_DIR to a folder outside of it, such as SVC_DATA_DIR=/var/lib/onlooker, or open it: chmod o+x ${blocked}`,
+    );
+  }
+  return user;
+}
+
+/** Throws EmbeddedError where the database was made by another user and we are not root. */
+export function refuseForeign(dataDir: string): void {
+  const { home } = folderIn(dataDir);
+  const owner = statIfAny(home)?.uid;
+  if (owner === undefined || process.getuid!() === 0 || owner === process.getuid!()) return;
+  throw new EmbeddedError(
+    `The database in ${home} belongs to another user, ${nameOf(owner)}.`,
+    `Run this as root or as that user, or set SVC_DATA_DIR to another folder.`,
+  );
+}
+
+/**
+ * Makes the database files unless they exist. They are made beside their place and renamed into it, so that a
+ * start that is killed, or overtaken by another one, leaves nothing half made. Throws EmbeddedError where
+ * PostgreSQL cannot make them, or another major version did.
+ */
+export async function ensureCluster(dataDir: string, binaries: Binaries, user: ServerUser): Promise<void> {
+  const { home, cluster } = folderIn(dataDir);
+  removeDrafts(dataDir);
+  if (!existsSync(home)) await makeCluster(home, binaries, user);
+  const version = readIfAny(join(cluster, "PG_VERSION"))?.trim();
+  if (version === undefined) {
+    throw new EmbeddedError(
+      `${home} exists, but holds no database.`,
+      "Move it away to begin with an empty database, or restore it from your backup.",
+    );
+  }
+  if (version !== binaries.major) {
+    throw new EmbeddedError(
+      `The database in ${home} was written by PostgreSQL ${version}, and this version of Onlooker brings ${binaries.major}.`,
+      `Dump it with pg_dump under PostgreSQL ${version} and restore it into a new folder, or set SVC_DATA_DIR to another folder.`,
+    );
+  }
+}
+
+async function makeCluster(home: string, binaries: Binaries, user: ServerUser): Promise<void> {
+  let draft: string | undefined;
+  try {
+    draft = mkdtempSync(`${home}.new-`);
+    const password = join(draft, "password");
+    writeFileSync(password, `${randomBytes(24).toString("base64url")}\n`, { mode: 0o600 });
+    if (user.switched) for (const path of [draft, password]) chownSync(path, user.uid, user.gid);
+    // The collation sorts by code point, like C, and knows the letters of every language.
+    const shape = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
+    const access = [`--username=${superuser}`, "--auth=scram-sha-256", `--pwfile=${password}`];
+    const where = ["-D", join(draft, "data"), "--no-instructions"];
+    await promisify(execFile)(binaries.initdb, [...where, ...shape, ...access], {
+      cwd: draft,
+      env: serverEnvironment,
+      ...asUser(user),
+    });
+    renameSync(draft, home);
+    syncFolder(dirname(home));
+  } catch (error) {
+    if (draft !== undefined) rmSync(draft, { recursive: true, force: true });
+    if (existsSync(home)) return; // another start was faster
+    const said = lastWords((error as { stderr?: string }).stderr ?? "");
+    throw new EmbeddedError(
+      `PostgreSQL cannot make its files in ${home}: ${said || (error as Error).message}.`,
+      "Set that right, or set SVC_DATA_DIR to another folder.",
+      { cause: error },
+    );
+  }
+}
+
+function syncFolder(path: string): void {
+  const handle = openSync(path, "r");
+  fsyncSync(handle);
+  closeSync(handle);
+}
+
+/** Of starts that were killed. A young one may be another start's, which is still at it. */
+function removeDrafts(dataDir: string): void {
+  for (const name of readdirSync(dataDir).filter(name => /^postgresql.*\.new-/.test(name))) {
+    const path = join(dataDir, name);
+    if (Date.now() - (statIfAny(path)?.mtimeMs ?? Date.now()) < 3_600_000) continue;
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/** The server of this folder, from the file in which it says where it listens; undefined when none runs. */
+export function runningServer(folder: Folder): { pid: number; port: number } | undefined {
+  const lines = readIfAny(join(folder.cluster, "postmaster.pid"))?.split("\n") ?? [];
+  const [pid, port] = [Number(lines[0]), Number(lines[3])];
+  // Just started, it has written its pid only.
+  if (!pid || !port || !isServer(pid, folder)) return undefined;
+  return { pid, port };
+}
+
+/**
+ * Removes the postmaster.pid that a killed server left when its number now belongs to some other program:
+ * PostgreSQL takes any living process of that number for its predecessor and refuses to start.
+ */
+export function removeStalePid(folder: Folder): void {
+  const path = join(folder.cluster, "postmaster.pid");
+  const pid = Number(readIfAny(path)?.split("\n")[0]);
+  if (pid && isAlive(pid) && !isServer(pid, folder)) rmSync(path, { force: true });
+}
+
+/** Whether this process is the server of this folder: a living postgres that was started with its path. */
+export function isServer(pid: number, folder: Folder): boolean {
+  if (!isAlive(pid)) return false;
+  if (process.platform !== "linux") {
+    const ps = spawnSync("ps", ["-o", "command=", "-p", String(pid)], { encoding: "utf8" });
+    return ps.stdout.includes(`-D ${folder.cluster}`);
+  }
+  const words = readIfAny(`/proc/${pid}/cmdline`)?.split("\0") ?? [];
+  const path = words[words.indexOf("-D") + 1];
+  if (basename(words[0] ?? "") !== "postgres" || !words.includes("-D") || path === undefined) return false;
+  // Started by hand with a relative path, it cannot be told from here: better to take it for ours.
+  return !isAbsolute(path) || sameFolder(path, folder.cluster);
+}
+
+function sameFolder(a: string, b: string): boolean {
+  const [one, other] = [a, b].map(path => statSync(path, { throwIfNoEntry: false }));
+  return one !== undefined && other !== undefined && one.ino === other.ino && one.dev === other.dev;
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+export function readIfAny(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Resolved once, because PostgreSQL is told its folder by a path that has to stay true. */
+export function realFolder(dataDir: string): Folder {
+  return folderIn(realpathSync(dataDir));
+}
+
+const logBytesMax = 8_000_000;
+
+/** Keeps the server's log under two files of 8 MB. The server appends, so its file may be emptied under it. */
+export function boundLog({ log }: Folder): void {
+  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) < logBytesMax) return;
+  copyFileSync(log, `${log}.1`);
+  truncateSync(log);
+}

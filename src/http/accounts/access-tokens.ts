@@ -1,0 +1,110 @@
+// Personal access tokens: shown in full once, listed masked, revoked for good; made by whoever is signed in only.
+import { z } from "zod";
+import { makeAccessToken, maskAccessToken } from "../../model/access-token.ts";
+import { hashKey } from "../../model/key.ts";
+import {
+  deleteAccessToken,
+  insertAccessToken,
+  listAccessTokens,
+  type AccessToken as Stored,
+} from "../../store/accounts/access-tokens.ts";
+import type { App, Deps } from "../deps.ts";
+import { listingOf, PageQuery, pageOf, pageSchema } from "../page.ts";
+import { expiryOf, presetDays } from "../projects/keys.ts";
+import { requireAccount } from "../session.ts";
+import { Id, Name } from "../validate.ts";
+
+const AccessToken = z
+  .object({
+    id: Id,
+    name: z.string(),
+    masked: z.string(),
+    expiresAt: z.iso.datetime().nullable(),
+    lastUsedAt: z.iso.datetime().nullable(),
+    createdAt: z.iso.datetime(),
+    status: z.enum(["active", "expired"]),
+  })
+  .meta({ id: "AccessToken" });
+
+const CreatedAccessToken = AccessToken.extend({
+  token: z.string().describe("The whole token, shown this once."),
+}).meta({ id: "CreatedAccessToken" });
+
+// Strict, as with keys: a misspelt expiry must not pass for the default.
+const NewAccessToken = z
+  .strictObject({
+    name: Name,
+    expiresInDays: z.literal([...presetDays]).optional(),
+    neverExpires: z.boolean().optional(),
+  })
+  .check(({ value, issues }) => {
+    if (!value.expiresInDays || !value.neverExpires) return;
+    const message = "Contradicts expiresInDays: give one of them.";
+    issues.push({ code: "custom", path: ["neverExpires"], message, input: value.neverExpires });
+  });
+
+export function registerAccessTokens(app: App, { db }: Deps): void {
+  const tags = ["access tokens"];
+
+  app.get(
+    "/api/access-tokens",
+    {
+      schema: {
+        tags,
+        summary: "List the account's access tokens",
+        querystring: PageQuery,
+        response: { 200: pageSchema(AccessToken) },
+      },
+    },
+    async request => {
+      const { query } = request;
+      const stored = await listAccessTokens(db, requireAccount(request).id, listingOf(query));
+      const { items, nextCursor } = pageOf(stored, query);
+      return { items: items.map(listed), nextCursor };
+    },
+  );
+
+  app.post(
+    "/api/access-tokens",
+    {
+      schema: {
+        tags,
+        summary: "Make an access token",
+        body: NewAccessToken,
+        response: { 201: CreatedAccessToken },
+      },
+    },
+    async (request, reply) => {
+      const { name, ...expiry } = request.body;
+      const token = makeAccessToken();
+      const stored = await insertAccessToken(db, {
+        accountId: requireAccount(request).id,
+        name,
+        hash: hashKey(token),
+        lastFour: token.slice(-4),
+        expiresAt: expiryOf(expiry, new Date()),
+      });
+      return reply.code(201).send({ ...listed(stored), token });
+    },
+  );
+
+  app.delete(
+    "/api/access-tokens/:id",
+    {
+      schema: {
+        tags,
+        summary: "Revoke an access token",
+        params: z.object({ id: z.string() }),
+        response: { 204: z.undefined() },
+      },
+    },
+    async (request, reply) => {
+      await deleteAccessToken(db, request.params.id);
+      return reply.code(204).send();
+    },
+  );
+}
+
+function listed({ lastFour, ...token }: Stored): z.output<typeof AccessToken> {
+  return { ...token, masked: maskAccessToken(lastFour) };
+}

@@ -1,0 +1,216 @@
+// /api/auth: signing up, in and out, passwords and sessions, in our error shape over the accounts library.
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { z } from "zod";
+import { Refusal } from "../../model/refusal.ts";
+import { findAccountByEmail } from "../../store/accounts/accounts.ts";
+import { makeFirstProject } from "../../store/accounts/projects.ts";
+import type { Background } from "../background.ts";
+import type { App, Deps } from "../deps.ts";
+import { Name } from "../validate.ts";
+import { type Auth, addressHeader, authOrigin, passwordLengthMax, passwordLengthMin } from "./auth.ts";
+import { askLibrary } from "./outages.ts";
+import { deliverLink, newLink } from "./verification-mail.ts";
+
+const Email = z.email().max(254);
+const Password = z.string().min(1).max(passwordLengthMax);
+const NewPassword = z.string().min(passwordLengthMin).max(passwordLengthMax);
+const Token = z.string().regex(/^[\w-]{1,200}$/, "Must be a token as it was given.");
+
+const User = z.looseObject({
+  id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  emailVerified: z.boolean(),
+});
+const Session = z.looseObject({ id: z.string(), token: z.string(), expiresAt: z.string() });
+const SignedIn = z.looseObject({ user: User });
+const Done = z.looseObject({});
+
+type Forwarded = {
+  method: "GET" | "POST";
+  path: string;
+  summary: string;
+  /** Needs no session. */
+  open?: boolean;
+  body?: z.ZodType<Record<string, unknown>>;
+  answer: z.ZodType;
+  /** What the library is told beyond the body. */
+  also?: Record<string, unknown>;
+};
+
+const forwarded: Forwarded[] = [
+  {
+    method: "POST",
+    path: "/sign-in/email",
+    summary: "Sign in",
+    open: true,
+    body: z.object({ email: Email, password: Password, rememberMe: z.boolean().optional() }),
+    answer: SignedIn,
+  },
+  { method: "POST", path: "/sign-out", summary: "End this session", answer: Done },
+  {
+    method: "GET",
+    path: "/get-session",
+    summary: "Who is signed in; null when nobody is",
+    open: true,
+    answer: z.looseObject({ user: User, session: Session }).nullable(),
+  },
+  {
+    method: "GET",
+    path: "/list-sessions",
+    summary: "Every session of the account",
+    answer: z.array(Session),
+  },
+  {
+    method: "POST",
+    path: "/revoke-session",
+    summary: "End one session",
+    body: z.object({ token: Token }),
+    answer: Done,
+  },
+  { method: "POST", path: "/revoke-other-sessions", summary: "End every session but this", answer: Done },
+  {
+    method: "POST",
+    path: "/update-user",
+    summary: "Change the name",
+    body: z.object({ name: Name }),
+    answer: Done,
+  },
+  {
+    method: "POST",
+    path: "/change-password",
+    summary: "Change the password, which ends every other session",
+    body: z.object({ currentPassword: Password, newPassword: NewPassword }),
+    also: { revokeOtherSessions: true },
+    answer: SignedIn,
+  },
+  {
+    method: "POST",
+    path: "/request-password-reset",
+    summary:
+      "Send a link to choose a new password; the answer is the same whether the address is known or not",
+    open: true,
+    body: z.object({ email: Email }),
+    answer: Done,
+  },
+  {
+    method: "POST",
+    path: "/reset-password",
+    summary: "Choose a new password with the token of the mail, which ends every session",
+    open: true,
+    body: z.object({ token: Token, newPassword: NewPassword }),
+    answer: Done,
+  },
+  {
+    method: "POST",
+    path: "/delete-user",
+    summary: "Delete the account and everything it owns",
+    body: z.object({ password: Password }),
+    answer: Done,
+  },
+];
+
+export function registerAccounts(app: App, deps: Deps, auth: Auth, background: Background): void {
+  for (const { method, path, summary, open = false, body, answer, also } of forwarded) {
+    app.route({
+      method,
+      url: `/api/auth${path}`,
+      config: { open },
+      schema: { tags: ["accounts"], summary, ...(body && { body }), response: { 200: answer } },
+      handler: (request, reply) =>
+        forward(deps, auth, path, body && { ...(request.body as object), ...also }, request, reply),
+    });
+  }
+
+  app.post(
+    "/api/auth/sign-up/email",
+    {
+      config: { open: true },
+      schema: {
+        tags: ["accounts"],
+        summary: "Make an account with its first project, sign in, and send the verification mail",
+        body: z.object({ email: Email, password: NewPassword, name: Name.optional() }),
+        response: { 200: SignedIn },
+      },
+    },
+    async (request, reply) => {
+      const { email, password, name = email.slice(0, email.indexOf("@")) } = request.body;
+      const answer = await forward(deps, auth, "/sign-up/email", { email, password, name }, request, reply);
+      const signedUp = SignedIn.parse(answer);
+      await welcome(deps, background, signedUp.user.id).catch((error: unknown) =>
+        // The account exists. Its project is made when projects are listed, its mail sent when it is asked for again.
+        request.log.error(
+          { err: error },
+          "an account was made, but its project or verification mail was not",
+        ),
+      );
+      return signedUp;
+    },
+  );
+}
+
+async function welcome(deps: Deps, background: Background, accountId: string): Promise<void> {
+  await makeFirstProject(deps.db, accountId);
+  const link = await newLink(deps, accountId);
+  if (link.state === "inserted") {
+    background.start(() => deliverLink(deps, link), "a verification mail was not sent");
+  }
+}
+
+/** Has the library answer the request; its objections become refusals, its cookies are passed on. */
+async function forward(
+  deps: Deps,
+  auth: Auth,
+  path: string,
+  body: Record<string, unknown> | undefined,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const { cookie, "user-agent": userAgent } = request.headers;
+  const headers = new Headers({ [addressHeader]: request.ip, "content-type": "application/json" });
+  if (cookie !== undefined) headers.set("cookie", cookie);
+  if (userAgent !== undefined) headers.set("user-agent", userAgent);
+  const { method } = request;
+  const asked = new Request(`${authOrigin}/api/auth${path}`, {
+    method: method === "HEAD" ? "GET" : method,
+    headers,
+    ...(method === "POST" && { body: JSON.stringify(body ?? {}) }),
+  });
+  const answer = await askLibrary(
+    () => auth.handler(asked),
+    ({ ok }) => !ok,
+  );
+  const cookies = answer.headers.getSetCookie();
+  if (cookies.length > 0) reply.header("set-cookie", cookies);
+  if (answer.ok) return answer.json();
+  throw await refusalOf(deps, answer, body);
+}
+
+/** What the library's objection is in our words; what it does not explain is returned as a bug. */
+async function refusalOf(
+  deps: Deps,
+  answer: Response,
+  body: Record<string, unknown> | undefined,
+): Promise<Error> {
+  const { status, headers } = answer;
+  if (status === 429) {
+    const seconds = Number(headers.get("x-retry-after")) || 60;
+    return new Refusal("RATE_LIMITED", {
+      message: "Too many attempts from this address.",
+      hint: `Try again in ${seconds} seconds.`,
+      retryAfterSeconds: seconds,
+    });
+  }
+  const { code = "", message = "" } = (await answer.json()) as { code?: string; message?: string };
+  const taken = new Refusal("CONFLICT", {
+    message: "An account with this email exists already.",
+    hint: "Sign in, or reset the password.",
+  });
+  if (code.startsWith("USER_ALREADY_EXISTS")) return taken;
+  // Its word for the slower of two sign-ups with one address too.
+  if (code === "FAILED_TO_CREATE_USER" && (await findAccountByEmail(deps.db, String(body?.["email"]))))
+    return taken;
+  if (status === 401 || status === 403) return new Refusal("UNAUTHORIZED", { message });
+  if (status < 500 && code !== "FAILED_TO_CREATE_USER") return new Refusal("VALIDATION_ERROR", { message });
+  return new Error(`The accounts library answered ${status} ${code}: ${message}`);
+}

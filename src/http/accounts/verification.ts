@@ -1,0 +1,112 @@
+// Verifying an address: where it stands, the mail sent again, and the confirmation its link leads to.
+import { z } from "zod";
+import type { LinkState } from "../../model/account.ts";
+import { Refusal } from "../../model/refusal.ts";
+import { getVerification } from "../../store/accounts/accounts.ts";
+import { confirmEmailLink, findLinkState } from "../../store/accounts/email-links.ts";
+import type { App, Deps } from "../deps.ts";
+import { requireAccount } from "../session.ts";
+import { deliverLink, hashToken, newLink } from "./verification-mail.ts";
+
+const Token = z.string().min(1).max(200);
+const Verified = z.object({ verified: z.literal(true) });
+const State = z.object({
+  email: z.string(),
+  verified: z.boolean(),
+  resendAllowedAt: z.iso
+    .datetime()
+    .nullable()
+    .describe("When the next mail may be asked for; null is now, or never needed again."),
+  mailServer: z
+    .boolean()
+    .describe("Whether mails are sent. Without a mail server their links are in the service's log."),
+});
+
+export function registerVerification(app: App, deps: Deps): void {
+  const tags = ["accounts"];
+  const standing = async (accountId: string) => ({
+    ...(await getVerification(deps.db, accountId)),
+    mailServer: Boolean(deps.config.smtpUrl),
+  });
+
+  app.get(
+    "/api/verification",
+    { schema: { tags, summary: "Whether the address is verified", response: { 200: State } } },
+    async request => standing(requireAccount(request).id),
+  );
+
+  app.post(
+    "/api/verification/resend",
+    { schema: { tags, summary: "Send the verification mail again", response: { 200: State } } },
+    async request => {
+      const account = requireAccount(request);
+      const link = await newLink(deps, account.id);
+      if (link.state === "verified") {
+        throw new Refusal("CONFLICT", { message: "This address is verified already." });
+      }
+      if (link.state === "too_soon") {
+        throw new Refusal("RATE_LIMITED", {
+          message: "A verification mail was sent a short while ago.",
+          hint: `Look for it among unwanted mail too, or ask again in ${link.retryAfterSeconds} seconds.`,
+          retryAfterSeconds: link.retryAfterSeconds,
+        });
+      }
+      await deliverLink(deps, link);
+      return standing(account.id);
+    },
+  );
+
+  app.post(
+    "/api/verification/confirm",
+    {
+      config: { open: true },
+      schema: {
+        tags,
+        summary: "Verify the address with the token of the mail",
+        body: z.object({ token: Token }),
+        response: { 200: Verified },
+      },
+    },
+    async request => confirm(deps, request.body.token),
+  );
+
+  app.post(
+    "/api/verification/link",
+    {
+      config: { open: true },
+      schema: {
+        tags,
+        summary: "What confirming a link would find; changes nothing",
+        body: z.object({ token: z.string().max(200) }),
+        response: { 200: z.object({ state: z.enum(["open", "used", "expired", "unknown"]) }) },
+      },
+    },
+    async request => ({ state: await findLinkState(deps.db, hashToken(request.body.token)) }),
+  );
+}
+
+async function confirm(deps: Deps, token: string): Promise<{ verified: true }> {
+  const state = await confirmEmailLink(deps.db, hashToken(token));
+  if (state !== "confirmed") throw linkRefusal(state);
+  return { verified: true };
+}
+
+function linkRefusal(state: Exclude<LinkState, "open">): Refusal {
+  switch (state) {
+    case "used":
+      return new Refusal("CONFLICT", {
+        message: "This link has been used already.",
+        hint: "Your address is verified; there is nothing left to do.",
+      });
+    case "expired":
+      return new Refusal("CONFLICT", {
+        message: "This link has expired: it was valid for 24 hours.",
+        hint: "Sign in and have the mail sent again.",
+      });
+    case "unknown":
+      return new Refusal("NOT_FOUND", {
+        message: "This link is not known.",
+        hint: "Open the link of the mail as a whole, or sign in and have the mail sent again.",
+      });
+  }
+}

@@ -1,0 +1,166 @@
+// POST /public/traces: the public ingestion endpoint, in both formats and both encodings.
+import type { IncomingMessage } from "node:http";
+import { PassThrough, type Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { RefusedGroup } from "../../ingest/prepare.ts";
+import { type IngestDeps, type IngestOutcome, ingest, type StoredTrace } from "../../ingest.ts";
+import { Refusal } from "../../model/refusal.ts";
+import { encodeStatus, encodeSuccess, type PartialSuccess, partialMessage } from "../../wire/otlp-reply.ts";
+import { metrics } from "../health.ts";
+import { asRefusal, refusalBody } from "../refuse.ts";
+import { publicTracesSchema } from "./public-traces-schema.ts";
+import { BodyReader } from "./read-body.ts";
+
+// How long the rest of a refused request is read and thrown away, so that its sender gets to read the answer (A3).
+const drainMs = 2_000;
+
+const addresses = ["/public/traces", "/public/traces/"];
+const doubledAddresses = ["/public/traces/v1/traces", "/public/traces/v1/traces/"];
+const isEndpoint = (url: string) => addresses.includes(url.split("?", 1)[0]!);
+
+export type PublicTracesDeps = { ingest: IngestDeps };
+
+/**
+ * Registers the endpoint. It answers in `onRequest`, before Fastify would look at the body or its type: the key is
+ * judged first, from the headers alone (A3).
+ */
+export function registerPublicTraces(app: FastifyInstance, deps: PublicTracesDeps): void {
+  const reader = new BodyReader();
+  // Node would ask for the body at once. Here only the reader asks for it, once the key has been judged.
+  app.server.on("checkContinue", (request, response) => {
+    if (!isEndpoint(request.url!)) response.writeContinue();
+    app.server.emit("request", request, response);
+  });
+  app.addHook("onRequest", async (request, reply) => {
+    if (!request.is404 || !isEndpoint(request.url)) return;
+    reply.header("allow", "POST");
+    throw new Refusal("METHOD_NOT_ALLOWED");
+  });
+  for (const url of addresses) {
+    app.post(url, {
+      schema: url === addresses[0] ? publicTracesSchema : { hide: true },
+      onRequest: (request, reply) => receive(deps, reader, request, reply),
+      handler: () => {},
+    });
+  }
+  for (const url of doubledAddresses) {
+    app.post(url, {
+      schema: { hide: true },
+      onRequest: async (request, reply) => answerRefusal(request, reply, doubledPath()),
+      handler: () => {},
+    });
+  }
+}
+
+async function receive(
+  deps: PublicTracesDeps,
+  reader: BodyReader,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { headers, headersDistinct } = request.raw;
+  const key = headers["x-api-key"];
+  try {
+    const outcome = await ingest(deps.ingest, {
+      key: typeof key === "string" ? key : undefined,
+      contentType: headers["content-type"],
+      contentEncoding: headers["content-encoding"],
+      requestIds: headersDistinct["x-request-id"] ?? [],
+      readBody: (encoding, mediaType) => reader.read(request.raw, reply.raw, encoding, mediaType),
+    });
+    count(outcome);
+    return answer(request, reply, outcome);
+  } catch (error) {
+    return answerRefusal(request, reply, error);
+  }
+}
+
+function count(outcome: IngestOutcome): void {
+  const partial = outcome.path === "otlp" && outcome.refused.length > 0;
+  metrics.ingestRequests.inc({ code: partial ? "PARTIAL" : "OK" });
+  const stored = outcome.path === "canonical" ? [outcome.trace] : outcome.stored;
+  metrics.ingestSpans.inc(stored.reduce((sum, { spanCount }) => sum + spanCount, 0));
+}
+
+function answer(request: FastifyRequest, reply: FastifyReply, outcome: IngestOutcome): FastifyReply {
+  if (outcome.path === "canonical") {
+    const { trace } = outcome;
+    return reply
+      .code(trace.state === "created" ? 201 : 200)
+      .header("x-svc-trace-id", trace.traceId)
+      .header("content-type", "application/json")
+      .send(Buffer.from(JSON.stringify(canonicalReply(trace))));
+  }
+  const mediaType = isProtobuf(request) ? "protobuf" : "json";
+  if (outcome.traces === 1) reply.header("x-svc-trace-id", outcome.stored[0]!.traceId);
+  const partial = outcome.refused.length > 0 ? partialSuccess(outcome.refused) : undefined;
+  const body = encodeSuccess(mediaType, partial);
+  return reply.code(200).header("content-type", contentTypes[mediaType]).send(body);
+}
+
+function canonicalReply({ traceId, externalId, agentId, state, evaluation }: StoredTrace) {
+  return {
+    traceId,
+    externalId,
+    agentId,
+    status: state === "created" ? "created" : "replaced",
+    evaluation,
+  };
+}
+
+function partialSuccess(refused: RefusedGroup[]): PartialSuccess {
+  return {
+    rejectedSpans: refused.reduce((sum, { spanCount }) => sum + spanCount, 0),
+    errorMessage: partialMessage(refused),
+  };
+}
+
+const contentTypes = { json: "application/json", protobuf: "application/x-protobuf" } as const;
+
+/** Whether the sender speaks protobuf, and so reads its answer as protobuf, even that of a refusal (A2). */
+function isProtobuf(request: FastifyRequest): boolean {
+  return /^\s*application\/(x-)?protobuf\s*(;|$)/i.test(request.headers["content-type"] ?? "");
+}
+
+/** Sent as bytes: to text, a charset would be added to the type that some clients compare as it is (A2). */
+function answerRefusal(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+  const refusal = asRefusal(error);
+  if (refusal.code === "INTERNAL") request.log.error({ err: error }, "ingestion failed");
+  else if (refusal.code === "UNAVAILABLE") request.log.warn({ err: refusal.cause }, refusal.message);
+  metrics.ingestRequests.inc({ code: refusal.code });
+  if (refusal.retryAfterSeconds !== undefined) reply.header("retry-after", refusal.retryAfterSeconds);
+  const mediaType = isProtobuf(request) ? "protobuf" : "json";
+  const body =
+    mediaType === "protobuf"
+      ? encodeStatus(refusal)
+      : Buffer.from(JSON.stringify(refusalBody(refusal, request.id)));
+  return reply
+    .code(refusal.status)
+    .header("content-type", contentTypes[mediaType])
+    .header("content-length", body.length)
+    .send(request.raw.complete || request.raw.destroyed ? body : whileDraining(request.raw, body));
+}
+
+/**
+ * The whole answer at once, but its end only when the sender has finished, or has gone on for too long and is cut
+ * off. Node would close a connection that is not kept alive at the end of the answer, and a client that is still
+ * writing by then never reads it.
+ */
+function whileDraining(request: IncomingMessage, body: Buffer): Readable {
+  const answer = new PassThrough();
+  answer.write(body);
+  const timer = setTimeout(() => request.socket.destroy(), drainMs).unref();
+  request.once("close", () => {
+    clearTimeout(timer);
+    answer.end();
+  });
+  request.resume();
+  return answer;
+}
+
+function doubledPath(): Refusal {
+  return new Refusal("NOT_FOUND", {
+    message: "Traces are not received at this path.",
+    hint: "The exporter appended /v1/traces. Set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT to the address ending in /public/traces; it is used as it is.",
+  });
+}

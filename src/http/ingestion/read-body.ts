@@ -1,0 +1,199 @@
+// Reads the body of an ingestion request: bounded while it comes in and while it inflates, in bytes and in number.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { promisify } from "node:util";
+import { gunzip, gunzipSync } from "node:zlib";
+import { Refusal } from "../../model/refusal.ts";
+import type { ContentEncoding, MediaType } from "../../wire/media-type.ts";
+import { Slots } from "../semaphore.ts";
+import { keepPace, leastPace, type Pace } from "./min-rate.ts";
+
+/** The largest body, in bytes after decompression: exactly this many pass (A4). */
+export const bodyBytesMax = 31_457_280;
+
+// A body that grows past this holds one of the few places for large bodies until it has been decoded. Together
+// with the places they bound the memory of bodies: 4 of at most 60 MB (compressed and inflated), whatever is sent.
+const largeBytes = 1024 * 1024;
+const largePlaces = 4;
+const placeWaitMs = 10_000;
+
+// Inflated at once on the main thread (0.03 ms for 27 KB); more than this goes to the thread pool.
+const inflatedAtOnceMax = 256 * 1024;
+
+export type Body = { bytes: Buffer; release: () => void };
+type Gunzipped = { buffer: Buffer; engine: { bytesWritten: number } };
+const gunzipAsync = promisify(gunzip) as unknown as (
+  bytes: Buffer,
+  options: { maxOutputLength: number; info: true },
+) => Promise<Gunzipped>;
+
+export class BodyReader {
+  readonly #places = new Slots(largePlaces, placeWaitMs);
+  readonly #pace: Pace;
+
+  /** `pace`: of what holds a place. */
+  constructor({ pace = leastPace }: { pace?: Pace } = {}) {
+    this.#pace = pace;
+  }
+
+  /**
+   * The body after decompression; `release` must be called once its bytes are no longer needed. Throws
+   * PAYLOAD_TOO_LARGE, UNAVAILABLE when every place for large bodies stays taken or the body comes too slowly to
+   * hold one, and VALIDATION_ERROR or OTLP_PROTOBUF_INVALID for gzip that is corrupt, cut short or followed by
+   * something else.
+   */
+  async read(
+    request: IncomingMessage,
+    response: ServerResponse,
+    encoding: ContentEncoding,
+    mediaType: MediaType,
+  ): Promise<Body> {
+    const declared = Number(request.headers["content-length"] ?? 0);
+    const receivedMax = encoding === "gzip" ? bodyBytesMax + 1024 * 1024 : bodyBytesMax;
+    if (declared > receivedMax) throw tooLarge();
+    const place = new Place(this.#places);
+    try {
+      if (declared > largeBytes) await place.take();
+      if (awaitsContinue(request)) response.writeContinue();
+      const received = await receive(request, receivedMax, place, this.#pace);
+      const bytes = encoding === "gzip" ? await inflate(received, mediaType, place) : received;
+      return { bytes, release: () => place.release() };
+    } catch (error) {
+      place.release();
+      throw error;
+    }
+  }
+}
+
+/** Node has answered every other expectation, and passes over those of HTTP/1.0. */
+function awaitsContinue({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.expect !== undefined && httpVersion === "1.1";
+}
+
+/** One body's hold on a place for large bodies, taken at most once, and never after it was given back. */
+class Place {
+  readonly #places: Slots;
+  #over = false;
+  #release: (() => void) | undefined;
+
+  constructor(places: Slots) {
+    this.#places = places;
+  }
+
+  async take(): Promise<void> {
+    if (this.#release) return;
+    const release = await this.#places.take();
+    if (!release) {
+      throw new Refusal("UNAVAILABLE", {
+        message: "Too many large requests are being read at this moment.",
+        hint: "Send the same request again in a second, or smaller batches.",
+      });
+    }
+    if (this.#over) release();
+    else this.#release = release;
+  }
+
+  get taken(): boolean {
+    return this.#release !== undefined;
+  }
+
+  release(): void {
+    this.#over = true;
+    this.#release?.();
+    this.#release = undefined;
+  }
+}
+
+function receive(request: IncomingMessage, bytesMax: number, place: Place, pace: Pace): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    // It may have gone away while it waited for its place.
+    if (request.destroyed) return reject(cutOff());
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let over = false;
+    let keeping: ReturnType<typeof keepPace> | undefined;
+    const hurry = () => {
+      if (!over) keeping = keepPace(pace, () => end(tooSlow()));
+    };
+    const end = (error?: unknown) => {
+      over = true;
+      keeping?.stop();
+      request.off("data", onData).off("end", onEnd).off("error", onCut).off("close", onCut);
+      if (error) {
+        request.pause();
+        reject(error);
+      } else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      keeping?.count(chunk.length);
+      chunks.push(chunk);
+      if (size > bytesMax) return end(tooLarge());
+      if (size > largeBytes && !place.taken) {
+        request.pause();
+        place.take().then(() => {
+          hurry();
+          request.resume();
+        }, end);
+      }
+    };
+    const onEnd = () => end();
+    const onCut = () => end(cutOff());
+    if (place.taken) hurry();
+    request.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
+  });
+}
+
+async function inflate(bytes: Buffer, mediaType: MediaType, place: Place): Promise<Buffer> {
+  try {
+    return complete(await gunzipBounded(bytes, place), bytes);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge();
+    throw corrupt(mediaType, error);
+  }
+}
+
+async function gunzipBounded(bytes: Buffer, place: Place): Promise<Gunzipped> {
+  if (bytes.length <= inflatedAtOnceMax) {
+    try {
+      const options = { maxOutputLength: inflatedAtOnceMax, info: true };
+      return gunzipSync(bytes, options) as unknown as Gunzipped;
+    } catch (error) {
+      if ((error as { code?: string }).code !== "ERR_BUFFER_TOO_LARGE") throw error;
+    }
+  }
+  await place.take();
+  return await gunzipAsync(bytes, { maxOutputLength: bodyBytesMax, info: true });
+}
+
+/** zlib passes over bytes that follow the last gzip member; they are no part of any body we know. */
+function complete({ buffer, engine }: Gunzipped, bytes: Buffer): Buffer {
+  if (engine.bytesWritten < bytes.length) throw new Error("bytes after the end of the gzip stream");
+  return buffer;
+}
+
+function corrupt(mediaType: MediaType, cause: unknown): Refusal {
+  return new Refusal(mediaType === "protobuf" ? "OTLP_PROTOBUF_INVALID" : "VALIDATION_ERROR", {
+    message: "The gzip body is corrupt, cut short or followed by other bytes.",
+    hint: "Compress the body once, or send it without Content-Encoding.",
+    cause,
+  });
+}
+
+function tooLarge(): Refusal {
+  return new Refusal("PAYLOAD_TOO_LARGE", {
+    hint: "Send smaller batches: 10 to 20 spans each is a good size.",
+  });
+}
+
+function cutOff(): Refusal {
+  return new Refusal("VALIDATION_ERROR", { message: "The connection ended before the body did." });
+}
+
+/** It may pass, as a line that is slow for a moment does: the sender keeps the body and tries again. */
+function tooSlow(): Refusal {
+  return new Refusal("UNAVAILABLE", {
+    message: "The body came too slowly to hold one of the few places for large bodies.",
+    hint: "Send the same request again, or smaller batches: those of up to 1 MB may take their time.",
+  });
+}

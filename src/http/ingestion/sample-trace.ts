@@ -1,0 +1,25 @@
+// A sample trace for whoever has not integrated anything yet.
+import { z } from "zod";
+import { type IngestDeps, ingestSample } from "../../ingest.ts";
+import type { App, Deps } from "../deps.ts";
+import { requireVerified } from "../session.ts";
+import { Id } from "../validate.ts";
+
+export function registerSampleTrace(app: App, { ingest }: Deps & { ingest: IngestDeps }): void {
+  app.post(
+    "/api/agents/:id/sample-trace",
+    {
+      schema: {
+        tags: ["traces"],
+        summary: "Store a sample conversation, marked as such, as if the agent had sent it",
+        params: z.object({ id: z.string() }),
+        response: { 201: z.object({ traceId: Id, evaluation: z.enum(["scheduled", "none"]) }) },
+      },
+    },
+    async (request, reply) => {
+      requireVerified(request, "Traces are stored");
+      const { traceId, evaluation } = await ingestSample(ingest, request.params.id.toLowerCase());
+      return reply.code(201).send({ traceId, evaluation });
+    },
+  );
+}

@@ -1,0 +1,113 @@
+// What the judge was asked: a run's calls with all that was said, and what judging an agent took.
+import { z } from "zod";
+import { judgeModes, judgeProviders } from "../../model/judge/call.ts";
+import { Refusal } from "../../model/refusal.ts";
+import { listJudgeCalls } from "../../store/judge/calls.ts";
+import { listJudgeDays, listJudgeTests } from "../../store/judge/costs.ts";
+import type { App, Deps } from "../deps.ts";
+import { judgeUse } from "../traces/schemas.ts";
+import { Day, Id } from "../validate.ts";
+
+const Call = z
+  .object({
+    id: Id,
+    kind: z.enum(["route", "semantic"]),
+    startedAt: z.iso.datetime(),
+    ms: z.number().int(),
+    provider: z.enum(judgeProviders),
+    model: z.string(),
+    promptVersion: z.string(),
+    mode: z.enum(judgeModes).describe("How the shape of the answer was asked for."),
+    state: z.enum(["ok", "later", "refused", "unusable", "budget", "aborted"]),
+    reason: z.string().nullable().describe("Why it was not answered, in a sentence; null where it was."),
+    inputTokens: z.number().int(),
+    outputTokens: z.number().int(),
+    costUsd: z.number().nullable().describe("Null where the price is not known."),
+    instructions: z.string(),
+    material: z.string().describe("What came with the trace, marked as such."),
+    answer: z.string().nullable().describe("As far as one came."),
+  })
+  .meta({ id: "JudgeCall" });
+
+const spanDaysMax = 366;
+const spanDaysUsual = 30;
+const dayMs = 86_400_000;
+
+const Query = z.object({
+  from: Day.optional().describe("The first day of UTC. Default: 30 days in all."),
+  to: Day.optional().describe("The last one. Default: today."),
+});
+
+const Judging = z
+  .object({
+    days: z
+      .array(
+        z.object({
+          day: z.string(),
+          calls: z.number().int(),
+          cached: z.number().int().describe("Questions that needed no call."),
+          ...judgeUse,
+        }),
+      )
+      .describe("The oldest first; those on which nothing was asked are left out."),
+    tests: z
+      .array(z.object({ testId: Id, name: z.string(), ...judgeUse }))
+      .describe("The dearest first. Those that a call asked about share what it took."),
+  })
+  .meta({ id: "Judging" });
+
+export function registerJudging(app: App, { db }: Deps): void {
+  const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
+
+  app.get(
+    "/api/runs/:id/calls",
+    {
+      schema: {
+        ...schema,
+        summary: "The calls of the judge that a run made, the oldest first",
+        response: { 200: z.object({ items: z.array(Call) }) },
+      },
+    },
+    async ({ params: { id } }) => ({
+      items: (await listJudgeCalls(db, id)).map(call => ({
+        ...call,
+        startedAt: call.startedAt.toISOString(),
+      })),
+    }),
+  );
+
+  app.get(
+    "/api/agents/:id/judging",
+    {
+      schema: {
+        ...schema,
+        summary: "What judging an agent took, by day and by test",
+        querystring: Query,
+        response: { 200: Judging },
+      },
+    },
+    async ({ params: { id }, query }) => {
+      const span = spanOf(query);
+      const [days, tests] = await Promise.all([listJudgeDays(db, id, span), listJudgeTests(db, id, span)]);
+      return { days, tests };
+    },
+  );
+}
+
+function spanOf(query: z.output<typeof Query>): { from: string; to: string } {
+  const to = query.to ?? dayOf(Date.now());
+  const from = query.from ?? dayOf(Date.parse(to) - (spanDaysUsual - 1) * dayMs);
+  if (from > to) throw refused("from", "Must not come after `to`.");
+  if (Date.parse(to) - Date.parse(from) >= spanDaysMax * dayMs) {
+    throw refused("from", `Must not be more than ${spanDaysMax} days before \`to\`.`);
+  }
+  return { from, to };
+}
+
+function refused(path: string, message: string): Refusal {
+  return new Refusal("VALIDATION_ERROR", { issues: [{ path, message }] });
+}
+
+function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}

@@ -1,0 +1,187 @@
+// Who judges a project's traces: its own connection, else the environment's; and a test that tries either.
+import { z } from "zod";
+import { type JudgeConnection, judgeModes, judgeProviders } from "../../model/judge/call.ts";
+import { hostOf, judgeConnectionSchema, parseJudgeConnection } from "../../model/judge/connection.ts";
+import {
+  deleteJudgeConnection,
+  findJudgeConnection,
+  judgeTimeoutMs,
+  type StoredJudge,
+  saveJudgeConnection,
+} from "../../store/judge/connections.ts";
+import { findJudgeState, fingerprintOf } from "../../store/judge/states.ts";
+import { hastenWaiting } from "../../store/runs/waiting.ts";
+import { unreadableSecret, type Vault } from "../../store/secrets/vault.ts";
+import type { App, Deps } from "../deps.ts";
+import { found } from "../page.ts";
+import { limitTrials } from "../rate-limit.ts";
+import { requireVerified } from "../session.ts";
+import { failedTrial, JudgeTrial, type JudgeTrialDeps, tryJudge } from "./trials.ts";
+
+export type JudgeConnectionDeps = JudgeTrialDeps & {
+  vault: Vault;
+  /** The operator's; null: there is none. */
+  environmentJudge: JudgeConnection | null;
+  /** Milliseconds, always forward. */
+  now?: () => number;
+};
+
+/** By then no process goes by what it knew of the connection before. */
+const hastenedMs = 2_000;
+
+const { $schema: _, ...description } = z.toJSONSchema(judgeConnectionSchema, { io: "input" });
+const Typed = z.unknown().meta(description);
+
+const Provider = z.enum(judgeProviders);
+const Mode = z.enum(judgeModes);
+const Inherited = z.object({ provider: Provider, host: z.string(), model: z.string() });
+
+const View = z
+  .object({
+    source: z.enum(["project", "environment"]).nullable().describe("Null: no judge is configured."),
+    provider: Provider.nullable(),
+    host: z.string().nullable(),
+    url: z.string().nullable().describe("Of the project's own alone; null: the provider's own address."),
+    model: z.string().nullable(),
+    keySet: z.boolean(),
+    keyLastFour: z.string().nullable().describe("Null of short keys and of the environment's."),
+    concurrency: z.number().int().nullable(),
+    tokensPerMinute: z.number().int().nullable(),
+    mode: Mode.nullable().describe("How it takes the shape of an answer; null: not known yet."),
+    testedAt: z.iso.datetime().nullable().describe("When a test last succeeded."),
+    pausedReason: z
+      .string()
+      .nullable()
+      .describe("Why it is not asked until it is edited or a test of it succeeds."),
+    environment: Inherited.nullable().describe("What judges without a connection of the project's own."),
+  })
+  .meta({ id: "ProjectJudge" });
+
+export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionDeps): void {
+  const { db, vault, environmentJudge } = deps;
+  const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
+  const busy = "The judge is being tested already; wait for its answer.";
+  const trials = limitTrials({ busy, now: deps.now });
+
+  app.get(
+    "/api/projects/:id/judge",
+    {
+      schema: {
+        ...schema,
+        summary: "Who judges the project's traces; keys are never told",
+        response: { 200: View },
+      },
+    },
+    async ({ params }) => viewOf(deps, params.id, await findJudgeConnection(db, vault, params.id)),
+  );
+
+  app.put(
+    "/api/projects/:id/judge",
+    {
+      schema: {
+        ...schema,
+        summary: "Give the project a judge of its own; without `apiKey` it keeps the one it has",
+        body: Typed,
+        response: { 200: View },
+      },
+    },
+    async ({ params, body }) => {
+      const { id: projectId } = params;
+      const former = await findJudgeConnection(db, vault, projectId);
+      const saved = found(
+        await saveJudgeConnection(db, vault, projectId, stored => parseJudgeConnection(body, stored)),
+      );
+      if (!isSame(former?.connection, saved.connection)) await hastenWaiting(db, projectId, hastenedMs);
+      return viewOf(deps, projectId, saved);
+    },
+  );
+
+  app.delete(
+    "/api/projects/:id/judge",
+    {
+      schema: {
+        ...schema,
+        summary: "Forget the project's own judge and its key",
+        response: { 204: z.undefined() },
+      },
+    },
+    async (request, reply) => {
+      const { id: projectId } = request.params;
+      await deleteJudgeConnection(db, projectId);
+      await hastenWaiting(db, projectId, hastenedMs);
+      return reply.code(204).send();
+    },
+  );
+
+  app.post(
+    "/api/projects/:id/judge/test",
+    {
+      schema: {
+        ...schema,
+        summary:
+          "Put tiny questions to the judge, or to one that is not saved yet, and keep how it takes them",
+        body: z.object({ connection: Typed.optional() }).nullish(),
+        response: { 200: JudgeTrial },
+      },
+    },
+    async (request, reply) => {
+      const account = requireVerified(request, "Judges are called");
+      const { id: projectId } = request.params;
+      const stored = await findJudgeConnection(db, vault, projectId);
+      const draft = request.body?.connection;
+      const gone = new AbortController();
+      reply.raw.once("close", () => gone.abort());
+      return trials(account.id, async () => {
+        if (draft === undefined && stored?.keyUnreadable) return failedTrial(unreadableKey);
+        const connection =
+          draft === undefined
+            ? (stored?.connection ?? environmentJudge)
+            : { ...parseJudgeConnection(draft, stored), timeoutMs: judgeTimeoutMs };
+        if (!connection) return failedTrial(noJudge);
+        const owner = draft !== undefined || stored ? projectId : null;
+        const trial = await tryJudge(deps, connection, owner, gone.signal);
+        const judges = draft === undefined || isSame(stored?.connection, connection);
+        if (trial.mode !== null && judges) await hastenWaiting(db, projectId, hastenedMs);
+        return trial;
+      });
+    },
+  );
+}
+
+const unreadableKey = `Its key ${unreadableSecret}.`;
+const noJudge = "No judge is configured: there is nothing to test.";
+
+/** Nothing that decides how it answers differs. */
+function isSame(one: JudgeConnection | undefined, other: JudgeConnection): boolean {
+  return one !== undefined && fingerprintOf(one, null).equals(fingerprintOf(other, null));
+}
+
+async function viewOf(
+  { db, environmentJudge }: Deps & JudgeConnectionDeps,
+  projectId: string,
+  stored: StoredJudge | undefined,
+): Promise<z.output<typeof View>> {
+  const connection = stored?.connection ?? environmentJudge;
+  const state = connection
+    ? await findJudgeState(db, fingerprintOf(connection, stored ? projectId : null))
+    : undefined;
+  return {
+    source: stored ? "project" : environmentJudge ? "environment" : null,
+    provider: connection?.provider ?? null,
+    host: connection ? hostOf(connection) : null,
+    url: stored?.connection.url ?? null,
+    model: connection?.model ?? null,
+    keySet: connection?.apiKey != null || stored?.keyUnreadable === true,
+    keyLastFour: stored?.keyLastFour ?? null,
+    concurrency: connection?.concurrency ?? null,
+    tokensPerMinute: connection?.tokensPerMinute ?? null,
+    mode: state?.mode ?? null,
+    testedAt: state?.testedAt?.toISOString() ?? null,
+    pausedReason: stored?.keyUnreadable ? unreadableKey : (state?.pausedReason ?? null),
+    environment: environmentJudge && {
+      provider: environmentJudge.provider,
+      host: hostOf(environmentJudge),
+      model: environmentJudge.model,
+    },
+  };
+}

@@ -1,0 +1,280 @@
+// Insights: pass rates, durations and tokens over time, and the figures beside agents and tests.
+import { z } from "zod";
+import { Refusal } from "../../model/refusal.ts";
+import { addTo, type Histogram, percentile } from "../../model/run/histogram.ts";
+import { type Counts, scoreOf } from "../../model/run/run.ts";
+import {
+  type AgentPoint,
+  listAgentCards,
+  listAgentHours,
+  listCheckPoints,
+  listTestPoints,
+  listTestStrips,
+  type Span,
+  type TestPoint,
+} from "../../store/runs/insights.ts";
+import type { App, Deps } from "../deps.ts";
+import { listingOf, PageQuery, pageOf, pageSchema } from "../page.ts";
+import { Counts as CountsSchema, Outcome } from "../traces/schemas.ts";
+import { Id } from "../validate.ts";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const lengths = { hour: hourMs, day: dayMs };
+/** The longest span of time, and that which is shown when none is named, in intervals. */
+const spansMax = { hour: 31 * 24, day: 366 };
+const spansUsual = { hour: 24, day: 30 };
+const pointsMax = 20_000;
+const stripDays = 30;
+
+const instant = z.iso.datetime({ offset: true }).transform(text => new Date(text));
+const time = z.iso.datetime();
+const rate = z.number().nullable().describe("passed / (passed + failed); null where nothing counted.");
+
+const InsightsQuery = z.object({
+  from: instant.optional().describe("Default: 24 hours or 30 days before `to`."),
+  to: instant.optional().describe("Default: now. The interval it falls into is the last one."),
+  interval: z.enum(["hour", "day"]).default("hour").describe("Hours and days of UTC."),
+  by: z.enum(["agent", "test", "check"]).default("agent"),
+  testId: Id.optional().describe("By test or check: of this test alone."),
+});
+
+const Point = z.object({
+  at: time.describe("The beginning of the interval. Intervals in which nothing was judged are left out."),
+  counts: CountsSchema,
+  passRate: rate,
+  runs: z.number().optional().describe("By agent: all runs, those without a verdict included."),
+  routingUnavailable: z.number().optional().describe("By agent: runs for which routing was unavailable."),
+  durationMs: z
+    .object({ p50: z.number().nullable(), p95: z.number().nullable() })
+    .optional()
+    .describe("By agent: of the judged traces, to within 10 %."),
+  tokens: z.object({ input: z.number(), output: z.number() }).optional().describe("By agent: sums."),
+});
+
+const Insights = z
+  .object({
+    from: time,
+    to: time.describe("Exclusive."),
+    interval: z.enum(["hour", "day"]),
+    series: z.array(
+      z.object({
+        testId: Id.nullable(),
+        checkId: z.string().nullable(),
+        name: z.string().nullable().describe("The test's."),
+        points: z.array(Point),
+      }),
+    ),
+    total: Point.omit({ at: true }).optional().describe("By agent: all points as one."),
+  })
+  .meta({ id: "Insights" });
+
+const AgentCard = z
+  .object({
+    id: Id.describe("The agent's."),
+    lastTraceAt: time.nullable(),
+    runs: z.number().describe("Of the last 24 hours, from the hour in which they began; so are the counts."),
+    routingUnavailable: z.number(),
+    counts: CountsSchema,
+    passRate: rate,
+  })
+  .meta({ id: "AgentInsights" });
+
+const TestStrip = z
+  .object({
+    id: Id.describe("The test's."),
+    lastOutcome: Outcome.nullable().describe("Of real conversations."),
+    lastRunAt: time.nullable(),
+    lastManualOutcome: Outcome.nullable().describe("Of manual runs, which count nowhere else here."),
+    lastManualRunAt: time.nullable(),
+    days: z
+      .array(z.object({ at: time, counts: CountsSchema, passRate: rate }))
+      .describe(`The last ${stripDays} days of UTC, today the last; days without a run included.`),
+  })
+  .meta({ id: "TestInsights" });
+
+export function registerInsights(app: App, { db }: Deps): void {
+  const tags = ["insights"];
+  const params = z.object({ id: z.string() });
+
+  app.get(
+    "/api/agents/:id/insights",
+    {
+      schema: {
+        tags,
+        summary: "What an agent's runs came to over time, by agent, test or check",
+        params,
+        querystring: InsightsQuery,
+        response: { 200: Insights },
+      },
+    },
+    async ({ params: { id: agentId }, query }) => {
+      const span = spanOf(query, new Date());
+      const { from, to, interval } = span;
+      const about = { from: from.toISOString(), to: to.toISOString(), interval };
+      if (query.by === "agent") {
+        const hours = await listAgentHours(db, agentId, span);
+        const points = inIntervals(hours, interval).map(agentPointView);
+        const { at: _, ...total } = agentPointView(hours.reduce(addHour, noHour()));
+        return { ...about, series: [{ testId: null, checkId: null, name: null, points }], total };
+      }
+      const list = query.by === "test" ? listTestPoints : listCheckPoints;
+      const points = await list(db, { agentId, testId: query.testId }, span, pointsMax + 1);
+      if (points.length > pointsMax) throw tooMany();
+      return { ...about, series: seriesOf(points) };
+    },
+  );
+
+  app.get(
+    "/api/projects/:id/insights/agents",
+    {
+      schema: {
+        tags,
+        summary: "A project's agents, newest first, with their last trace and their last 24 hours",
+        params,
+        querystring: PageQuery,
+        response: { 200: pageSchema(AgentCard) },
+      },
+    },
+    async ({ params: { id }, query }) => {
+      const from = floorTo(Date.now() - dayMs, hourMs);
+      const cards = await listAgentCards(db, id, from, listingOf(query));
+      const views = cards.map(({ lastTraceAt, runs, routingUnavailable, id, ...counts }) => ({
+        id,
+        lastTraceAt: lastTraceAt?.toISOString() ?? null,
+        runs,
+        routingUnavailable,
+        ...countsView(counts),
+      }));
+      return pageOf(views, query);
+    },
+  );
+
+  app.get(
+    "/api/agents/:id/tests/insights",
+    {
+      schema: {
+        tags,
+        summary: `An agent's tests, newest first, with their last outcome and their last ${stripDays} days`,
+        params,
+        querystring: PageQuery,
+        response: { 200: pageSchema(TestStrip) },
+      },
+    },
+    async ({ params: { id }, query }) => {
+      const today = floorTo(Date.now(), dayMs).getTime();
+      const first = today - (stripDays - 1) * dayMs;
+      const strips = await listTestStrips(db, id, new Date(first), listingOf(query));
+      const views = strips.map(({ lastRunAt, lastManualRunAt, days, ...strip }) => {
+        const known = new Map(days.map(day => [new Date(day.at).getTime(), day]));
+        return {
+          ...strip,
+          lastRunAt: lastRunAt?.toISOString() ?? null,
+          lastManualRunAt: lastManualRunAt?.toISOString() ?? null,
+          days: Array.from({ length: stripDays }, (_, day) => first + day * dayMs).map(at => ({
+            at: new Date(at).toISOString(),
+            ...countsView(known.get(at) ?? nothing),
+          })),
+        };
+      });
+      return pageOf(views, query);
+    },
+  );
+}
+
+const nothing: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
+
+function floorTo(timeMs: number, lengthMs: number): Date {
+  return new Date(Math.floor(timeMs / lengthMs) * lengthMs);
+}
+
+/** Whole intervals. Throws VALIDATION_ERROR for a span that ends before it begins or is too long. */
+function spanOf({ from, to, interval }: z.output<typeof InsightsQuery>, now: Date): Span {
+  const length = lengths[interval];
+  // What begins an interval ends the one before it.
+  const end = floorTo((to ?? now).getTime() + length - 1, length);
+  const begin = from
+    ? floorTo(from.getTime(), length)
+    : new Date(end.getTime() - spansUsual[interval] * length);
+  if (begin >= end) refuse("from", "Must be before `to`.");
+  if (end.getTime() - begin.getTime() > spansMax[interval] * length) {
+    refuse("from", `At most ${spansMax[interval]} ${interval}s can be asked for at once.`);
+  }
+  return { from: begin, to: end, interval };
+}
+
+function refuse(path: string, message: string): never {
+  throw new Refusal("VALIDATION_ERROR", { issues: [{ path, message }] });
+}
+
+function tooMany(): Refusal {
+  return new Refusal("VALIDATION_ERROR", {
+    message: `These are more than ${pointsMax} points.`,
+    hint: "Ask for days instead of hours, for less time, or with testId for one test.",
+  });
+}
+
+/** Hours added up to the intervals they are in. */
+function inIntervals(hours: AgentPoint[], interval: Span["interval"]): AgentPoint[] {
+  const points = new Map<number, AgentPoint>();
+  for (const hour of hours) {
+    const at = floorTo(hour.at.getTime(), lengths[interval]);
+    const point = points.get(at.getTime()) ?? { ...noHour(), at };
+    points.set(at.getTime(), addHour(point, hour));
+  }
+  return [...points.values()];
+}
+
+function noHour(): AgentPoint {
+  const none = { runs: 0, routingUnavailable: 0, inputTokens: 0, outputTokens: 0 };
+  return { at: new Date(0), ...none, ...nothing, durations: [] };
+}
+
+/** Changes and returns `point`. */
+function addHour(point: AgentPoint, { at: _, durations, ...numbers }: AgentPoint): AgentPoint {
+  for (const name of Object.keys(numbers) as (keyof typeof numbers)[]) point[name] += numbers[name];
+  addTo(point.durations, durations);
+  return point;
+}
+
+function agentPointView({
+  at,
+  runs,
+  routingUnavailable,
+  inputTokens,
+  outputTokens,
+  durations,
+  ...counts
+}: AgentPoint) {
+  return {
+    at: at.toISOString(),
+    ...countsView(counts),
+    runs,
+    routingUnavailable,
+    durationMs: durationView(durations),
+    tokens: { input: inputTokens, output: outputTokens },
+  };
+}
+
+function durationView(durations: Histogram) {
+  return { p50: percentile(durations, 0.5), p95: percentile(durations, 0.95) };
+}
+
+/** Points that follow each other belong to one series as long as they are of one test and check. */
+function seriesOf(points: (TestPoint & { checkId?: string })[]): z.input<typeof Insights>["series"] {
+  const series: z.input<typeof Insights>["series"] = [];
+  for (const { testId, checkId = null, name, at, ...counts } of points) {
+    let last = series.at(-1);
+    if (last?.testId !== testId || last.checkId !== checkId) {
+      last = { testId, checkId, name, points: [] };
+      series.push(last);
+    }
+    last.points.push({ at: at.toISOString(), ...countsView(counts) });
+  }
+  return series;
+}
+
+function countsView({ passed, failed, skipped, missing_instrumentation }: Counts) {
+  const counts = { passed, failed, skipped, missing_instrumentation };
+  return { counts, passRate: scoreOf(counts) };
+}

@@ -1,0 +1,72 @@
+// Registers every route of the service, in one place.
+
+import { registerAccessTokens } from "./accounts/access-tokens.ts";
+import { registerAccounts } from "./accounts/accounts.ts";
+import type { Auth } from "./accounts/auth.ts";
+import { registerVerification } from "./accounts/verification.ts";
+import type { Background } from "./background.ts";
+import { registerDashboard } from "./dashboard.ts";
+import type { App, Deps } from "./deps.ts";
+import { registerEvents } from "./events.ts";
+import { registerHealth } from "./health.ts";
+import { registerIngestionLog } from "./ingestion/log.ts";
+import { registerPublicTraces } from "./ingestion/public-traces.ts";
+import { registerSampleTrace } from "./ingestion/sample-trace.ts";
+import { registerJudging } from "./judge/calls.ts";
+import { registerJudgeConnections } from "./judge/connections.ts";
+import { registerJudge } from "./judge/environment.ts";
+import { registerOutages } from "./judge/outages.ts";
+import { registerJudgePrices } from "./judge/prices.ts";
+import { registerJudgeSettings } from "./judge/settings.ts";
+import { registerOpenapi } from "./openapi.ts";
+import { registerAgentConnections } from "./projects/agent-connections.ts";
+import { registerAgents } from "./projects/agents.ts";
+import { registerInsights } from "./projects/insights.ts";
+import { registerKeys } from "./projects/keys.ts";
+import { registerProjects } from "./projects/projects.ts";
+import { registerSession } from "./session.ts";
+import { registerEditor } from "./test-cases/editor.ts";
+import { registerLaunches } from "./test-cases/launches.ts";
+import { registerTestCases } from "./test-cases/test-cases.ts";
+import { registerTraceParts } from "./traces/parts.ts";
+import { registerRuns } from "./traces/runs.ts";
+import { registerTraces } from "./traces/traces.ts";
+
+/** What every app has, in an order that matters: the session's hook covers the routes that come after it. */
+export async function registerBase(app: App, deps: Deps, auth: Auth, background: Background): Promise<void> {
+  registerHealth(app, deps);
+  await registerOpenapi(app);
+  registerSession(app, deps, auth);
+  registerAccounts(app, deps, auth, background);
+  registerVerification(app, deps);
+  registerProjects(app, deps);
+  registerAgents(app, deps);
+  registerKeys(app, deps);
+  registerTestCases(app, deps);
+}
+
+/** What needs more than a database and a mailer: ingestion, evaluation, the dashboard's live data. */
+export const resources = [
+  registerTraces,
+  registerTraceParts,
+  registerRuns,
+  registerJudging,
+  registerOutages,
+  registerIngestionLog,
+  registerInsights,
+  registerAgentConnections,
+  registerEvents,
+  registerEditor,
+  registerJudge,
+  registerJudgeConnections,
+  registerJudgePrices,
+  registerJudgeSettings,
+  registerSampleTrace,
+  registerAccessTokens,
+  registerLaunches,
+];
+
+/** Ingestion, the API and the dashboard, for `buildApp`. `dashboardDir` is the folder of the built dashboard. */
+export function serviceRoutes(dashboardDir: string) {
+  return [registerPublicTraces, ...resources, (app: App) => registerDashboard(app, dashboardDir)];
+}

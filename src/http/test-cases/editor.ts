@@ -1,0 +1,161 @@
+// What the editor of test cases asks: dry-runs on past traces, drafts from one, and the words to complete with.
+import type { FastifyReply } from "fastify";
+import { z } from "zod";
+import type { Editor } from "../../editor.ts";
+import { Refusal } from "../../model/refusal.ts";
+import { parseDraft } from "../../model/test-case/test-case.ts";
+import type { App, Deps } from "../deps.ts";
+import { found } from "../page.ts";
+import { limitTrials } from "../rate-limit.ts";
+import { Slots } from "../semaphore.ts";
+import { requireAccount } from "../session.ts";
+import { DraftedAssertion, DryRun, ScenarioTrial, TestDocument, Vocabulary } from "./editor-schemas.ts";
+import { testCaseBody } from "./test-cases.ts";
+
+// Each may hold a whole trace in memory; a dry-run holds it while the judge thinks.
+const atOnce = 6;
+const waitMs = 5_000;
+/** So that no account takes all the places with what waits for the judge. */
+const judgedOfAccountMax = 2;
+
+export function registerEditor(app: App, { editor }: Deps & { editor: Editor }): void {
+  const params = z.object({ id: z.string() });
+  const slots = new Slots(atOnce, waitMs);
+  const trials = limitTrials({
+    busy: `At most ${judgedOfAccountMax} dry-runs or trials at once; wait for one to end.`,
+    atOnceMax: judgedOfAccountMax,
+    perMinuteMax: Number.POSITIVE_INFINITY,
+  });
+
+  app.post(
+    "/api/agents/:id/tests/dry-run",
+    {
+      schema: {
+        tags: ["tests"],
+        summary: "Judge a past trace by a test case that need not be saved, and store nothing",
+        params,
+        querystring: z.object({
+          routing: z.stringbool().optional().describe("Whether to say too if the scenario matches."),
+        }),
+        body: z.object({
+          test: testCaseBody,
+          traceId: z.string(),
+          routing: z.boolean().optional().describe("As in the query."),
+        }),
+        response: { 200: DryRun },
+      },
+    },
+    async (request, reply) => {
+      const { test, traceId, routing } = request.body;
+      const ask = {
+        agentId: request.params.id.toLowerCase(),
+        traceId,
+        document: parseDraft(test),
+        routing: routing ?? request.query.routing ?? false,
+      };
+      return found(
+        await trials(requireAccount(request).id, () =>
+          inSlot(slots, reply, signal => editor.dryRun(ask, signal)),
+        ),
+      );
+    },
+  );
+
+  app.post(
+    "/api/agents/:id/tests/try-scenario",
+    {
+      schema: {
+        tags: ["tests"],
+        summary: "Say which of the latest inputs a scenario would match, or what asking that would cost",
+        params,
+        body: z.object({
+          scenario: z.string().max(20_000).regex(/\S/, "Must not be blank."),
+          count: z
+            .int()
+            .min(1)
+            .max(50)
+            .default(50)
+            .describe("How many of the latest live traces to look at."),
+          estimate: z.boolean().describe("True: nothing is asked of the judge, and the figures are a guess."),
+        }),
+        response: { 200: ScenarioTrial },
+      },
+    },
+    async (request, reply) => {
+      const ask = { agentId: request.params.id.toLowerCase(), ...request.body };
+      return trials(requireAccount(request).id, () =>
+        inSlot(slots, reply, signal => editor.tryScenario(ask, signal)),
+      );
+    },
+  );
+
+  app.get(
+    "/api/agents/:id/vocabulary",
+    {
+      schema: {
+        tags: ["tests"],
+        summary: "Names of spans and tools, attributes and arguments in the agent's latest traces",
+        params,
+        response: { 200: Vocabulary },
+      },
+    },
+    async ({ params: { id } }, reply) =>
+      inSlot(slots, reply, signal => editor.vocabulary({ agentId: id.toLowerCase() }, signal)),
+  );
+
+  app.post(
+    "/api/traces/:id/draft-test",
+    {
+      schema: {
+        tags: ["traces"],
+        summary: "Draft a test case from a trace, of assertions that hold on it; nothing is saved",
+        params,
+        response: { 200: TestDocument },
+      },
+    },
+    async ({ params: { id } }, reply) =>
+      found(await inSlot(slots, reply, signal => editor.draftTest({ traceId: id }, signal))),
+  );
+
+  app.post(
+    "/api/traces/:id/draft-assertion",
+    {
+      schema: {
+        tags: ["traces"],
+        summary: "Draft the assertion that fits one value of a trace and holds on it; nothing is saved",
+        params,
+        body: z.object({
+          spanId: z.string(),
+          attribute: z.string().nullable().describe("Null for the span itself."),
+          path: z
+            .array(z.union([z.string(), z.number().int().min(0)]))
+            .max(50)
+            .default([])
+            .describe("Keys and positions inside the attribute's value, from the outside in."),
+        }),
+        response: { 200: DraftedAssertion },
+      },
+    },
+    async ({ params: { id }, body }, reply) =>
+      found(await inSlot(slots, reply, signal => editor.draftAssertion({ traceId: id, ...body }, signal))),
+  );
+}
+
+/** Does the work when there is room for it, and withdraws it when the client goes away. */
+async function inSlot<T>(
+  slots: Slots,
+  reply: FastifyReply,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const gone = new AbortController();
+  reply.raw.once("close", () => gone.abort());
+  // It may have left while its session was looked up.
+  if (reply.raw.destroyed) gone.abort();
+  const release = await slots.take();
+  if (!release) throw new Refusal("UNAVAILABLE", { message: "Others are using the editor; try again." });
+  try {
+    return await work(gone.signal);
+  } finally {
+    release();
+  }
+}

@@ -1,0 +1,178 @@
+// Launches: test cases of an agent that somebody runs now, how far they are, and how to stop them.
+import { z } from "zod";
+import { type Issue, Refusal } from "../../model/refusal.ts";
+import type { TestCase } from "../../model/test-case/test-case.ts";
+import type { EventPublisher } from "../../store/events.ts";
+import {
+  cancelLaunch,
+  countOpenLaunches,
+  findLaunch,
+  insertLaunch,
+  listLaunches,
+  listRunsOfLaunch,
+} from "../../store/runs/launches.ts";
+import { listForAgent } from "../../store/test-cases.ts";
+import type { App, Deps } from "../deps.ts";
+import { found, listingOf, PageQuery, pageOf, pageSchema } from "../page.ts";
+import { requireVerified } from "../session.ts";
+import { Id } from "../validate.ts";
+import { LaunchDetail, LaunchShape, launchDetailView, launchView } from "./launch-view.ts";
+
+export type LaunchesDeps = Deps & {
+  events: Pick<EventPublisher, "publish">;
+  /** Throws CONFLICT where the agent cannot be called, for want of a connection or of its secrets. */
+  requireCallable: (agentId: string) => Promise<unknown>;
+  /** Something waits to be run. */
+  onLaunch: () => void;
+};
+
+const testsMax = 1_000;
+// Enough for a team and its CI; a loop that launches without waiting is stopped here.
+const openMax = 20;
+
+const NewLaunch = z
+  .strictObject({
+    testIds: z
+      .array(Id)
+      .min(1)
+      .max(testsMax)
+      .optional()
+      .describe("Of this agent, disabled ones too; without them, every Active test."),
+    source: z.enum(["dashboard", "api", "cli"]).optional().describe("How it is shown where it came from."),
+  })
+  .nullish();
+
+export function registerLaunches(app: App, deps: LaunchesDeps): void {
+  const { db, events } = deps;
+  const tags = ["launches"];
+  const params = z.object({ id: z.string() });
+  const detailOf = async (id: string) => {
+    const launch = found(await findLaunch(db, id));
+    return launchDetailView(launch, await listRunsOfLaunch(db, id));
+  };
+
+  app.post(
+    "/api/agents/:id/launches",
+    {
+      config: { tokens: true },
+      schema: {
+        tags,
+        summary: "Run test cases now: those named, or every Active one",
+        params,
+        body: NewLaunch,
+        response: { 201: LaunchShape },
+      },
+    },
+    async (request, reply) => {
+      const agentId = request.params.id.toLowerCase();
+      const { testIds, source } = request.body ?? {};
+      const account = requireVerified(request, "Tests can be run");
+      const tests = chosen(await listForAgent(db, agentId), testIds);
+      await requireReady(deps, agentId);
+      const launch = await insertLaunch(db, {
+        agentId,
+        createdBy: account.id,
+        source: source ?? (request.headers.authorization === undefined ? "dashboard" : "api"),
+        tests,
+      });
+      events.publish({ type: "launch", agentId, launchId: launch.id, runId: null });
+      deps.onLaunch();
+      return reply.code(201).send(launchView(launch));
+    },
+  );
+
+  app.get(
+    "/api/agents/:id/launches",
+    {
+      schema: {
+        tags,
+        summary: "List an agent's launches, newest first",
+        params,
+        querystring: PageQuery,
+        response: { 200: pageSchema(LaunchShape) },
+      },
+    },
+    async ({ params, query }) => {
+      const { items, nextCursor } = pageOf(await listLaunches(db, params.id, listingOf(query)), query);
+      return { items: items.map(launchView), nextCursor };
+    },
+  );
+
+  app.get(
+    "/api/launches/:id",
+    {
+      schema: {
+        tags,
+        summary: "One launch with its runs, compared with those before",
+        params,
+        response: { 200: LaunchDetail },
+      },
+    },
+    async ({ params: { id } }) => detailOf(id),
+  );
+
+  app.post(
+    "/api/launches/:id/cancel",
+    {
+      config: { tokens: true },
+      schema: {
+        tags,
+        summary: "Begin no further run of it, and give up those under way; one that has ended stays as it is",
+        params,
+        response: { 200: LaunchDetail },
+      },
+    },
+    async ({ params: { id } }) => {
+      await cancelLaunch(db, id);
+      const launch = await detailOf(id);
+      events.publish({ type: "launch", agentId: launch.agentId, launchId: launch.id, runId: null });
+      return launch;
+    },
+  );
+}
+
+/** The tests to run, in the order in which they were named, each once. Throws where one cannot be run. */
+function chosen(tests: TestCase[], testIds: string[] | undefined): TestCase[] {
+  if (!testIds) {
+    const active = tests.filter(test => test.status === "active");
+    if (active.length > testsMax) {
+      throw new Refusal("VALIDATION_ERROR", {
+        issues: [{ path: "testIds", message: `There are more than ${testsMax} Active tests: name some.` }],
+      });
+    }
+    if (active.length > 0) return active;
+    throw new Refusal("CONFLICT", {
+      message: "This agent has no Active test case.",
+      hint: "Activate one, or name disabled ones in testIds.",
+    });
+  }
+  const byId = new Map(tests.map(test => [test.id, test]));
+  const issues = testIds.flatMap((id, at): Issue[] => {
+    const message = whyNotRunnable(byId.get(id));
+    return message === undefined ? [] : [{ path: `testIds[${at}]`, message }];
+  });
+  if (issues.length > 0) {
+    const message =
+      testIds.length === 1 ? "This test case cannot be run." : "Some of these test cases cannot be run.";
+    throw new Refusal("VALIDATION_ERROR", { message, issues });
+  }
+  return [...new Set(testIds)].map(id => byId.get(id)!);
+}
+
+function whyNotRunnable(test: TestCase | undefined): string | undefined {
+  if (!test) return "This agent has no test case with this id.";
+  if (test.turns.length === 0) return `“${test.name}” has no turn, so there is nothing to send.`;
+  if (test.assertions.length === 0) return `“${test.name}” has no assertion, so there is nothing to judge.`;
+  return undefined;
+}
+
+/** Throws CONFLICT where the agent cannot be called, or too much of it waits already. */
+async function requireReady({ db, requireCallable }: LaunchesDeps, agentId: string): Promise<void> {
+  await requireCallable(agentId);
+  if ((await countOpenLaunches(db, agentId)) >= openMax) {
+    throw new Refusal("CONFLICT", {
+      message: `${openMax} launches of this agent have not ended yet.`,
+      hint: "Wait for them, or cancel some.",
+    });
+  }
+}

@@ -1,0 +1,193 @@
+// Test cases of an agent: one JSON document each, with its id around it.
+import { z } from "zod";
+import {
+  type TestCaseDocument as Document,
+  mergeTestCase,
+  parseTestCase,
+  type TestCase as Stored,
+  testCaseInputSchema,
+  whyNotEligible,
+} from "../../model/test-case/test-case.ts";
+import { testCaseWarnings } from "../../model/test-case/warnings.ts";
+import {
+  deleteTestCase,
+  findTestCase,
+  insertTestCase,
+  listTestCases,
+  updateTestCase,
+  updateTestCases,
+} from "../../store/test-cases.ts";
+import type { App, Deps } from "../deps.ts";
+import { found, listingOf, PageQuery, pageOf, pageSchema } from "../page.ts";
+import { Id } from "../validate.ts";
+
+const Status = z.enum(["active", "disabled"]);
+const Eligibility = z
+  .enum(["disabled", "manual_only", "multi_turn"])
+  .nullable()
+  .describe("Why no real conversation is judged by the test; null where they are.");
+
+// Loose: what was stored under an earlier version's rules can still be shown.
+export const testCase = {
+  name: z.string(),
+  status: Status,
+  passiveBehavior: z.enum(["always_run", "run_when_relevant", "manual_only"]),
+  scenario: z.string(),
+  threshold: z.unknown(),
+  turns: z.array(z.object({ input: z.string() })),
+  assertions: z.array(z.looseObject({ id: z.string(), type: z.string() })),
+};
+
+const TestCase = z
+  .looseObject({ id: Id, agentId: Id, ...testCase, eligibility: Eligibility })
+  .meta({ id: "TestCase" });
+
+const Validated = z
+  .object({
+    valid: z.literal(true),
+    document: z.looseObject(testCase),
+    eligibility: Eligibility,
+    warnings: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .describe("What can be saved as it is, and may not do what was meant."),
+  })
+  .meta({ id: "ValidatedTestCase" });
+
+// For the description of the API only: the model reads test cases, and names every fault itself.
+const { $schema: _, required: __, ...description } = z.toJSONSchema(testCaseInputSchema, { io: "input" });
+export const testCaseBody = z.unknown().meta({ ...description, required: ["name"] });
+
+/** What answers have around the document. */
+const addedFields = ["id", "agentId", "version", "eligibility"];
+const ignored = { readOnly: true, description: "As it was answered, all of them; ignored." };
+const added = Object.fromEntries(addedFields.map(name => [name, ignored]));
+const change = { ...description, properties: { ...description.properties, ...added } };
+const Replacement = z.unknown().meta({ ...change, required: ["name"] });
+const DocumentChange = z.unknown().meta(change);
+
+export function registerTestCases(app: App, { db }: Deps): void {
+  const tags = ["tests"];
+  const params = z.object({ id: z.string() });
+
+  app.get(
+    "/api/agents/:id/tests",
+    {
+      schema: {
+        tags,
+        summary: "List test cases",
+        params,
+        querystring: PageQuery,
+        response: { 200: pageSchema(TestCase) },
+      },
+    },
+    async ({ params, query }) => {
+      const tests = await listTestCases(db, params.id, listingOf(query));
+      return pageOf(tests.map(testView), query);
+    },
+  );
+
+  app.post(
+    "/api/agents/:id/tests",
+    {
+      schema: { tags, summary: "Make a test case", params, body: testCaseBody, response: { 201: TestCase } },
+    },
+    async (request, reply) =>
+      reply
+        .code(201)
+        .send(testView(await insertTestCase(db, request.params.id, parseTestCase(request.body)))),
+  );
+
+  app.post(
+    "/api/agents/:id/tests/validate",
+    {
+      schema: {
+        tags,
+        summary: "Say whether a test case could be saved, and save nothing",
+        params,
+        body: testCaseBody,
+        response: { 200: Validated },
+      },
+    },
+    async request => {
+      const document = parseTestCase(request.body);
+      const warnings = testCaseWarnings(document);
+      return { valid: true as const, document, eligibility: whyNotEligible(document), warnings };
+    },
+  );
+
+  app.post(
+    "/api/agents/:id/tests/status",
+    {
+      schema: {
+        tags,
+        summary: "Enable or disable several test cases, all or none",
+        params,
+        body: z.object({ testIds: z.array(Id).min(1).max(1000), status: Status }),
+        response: { 200: z.object({ items: z.array(TestCase) }) },
+      },
+    },
+    async ({ params, body: { testIds, status } }) => {
+      const change = (current: Document) => mergeTestCase(current, { status });
+      return { items: (await updateTestCases(db, params.id, testIds, change)).map(testView) };
+    },
+  );
+
+  app.get(
+    "/api/tests/:id",
+    { schema: { tags, summary: "One test case", params, response: { 200: TestCase } } },
+    async request => testView(found(await findTestCase(db, request.params.id))),
+  );
+
+  app.put(
+    "/api/tests/:id",
+    {
+      schema: {
+        tags,
+        summary: "Replace a test case",
+        params,
+        body: Replacement,
+        response: { 200: TestCase },
+      },
+    },
+    async ({ params, body }) => {
+      const document = parseTestCase(withoutAdded(body, params.id));
+      return testView(found(await updateTestCase(db, params.id, () => document)));
+    },
+  );
+
+  app.patch(
+    "/api/tests/:id",
+    {
+      schema: {
+        tags,
+        summary: "Change a test case",
+        params,
+        body: DocumentChange,
+        response: { 200: TestCase },
+      },
+    },
+    async ({ params, body }) => {
+      const change = (current: Document) => mergeTestCase(current, withoutAdded(body, params.id));
+      return testView(found(await updateTestCase(db, params.id, change)));
+    },
+  );
+
+  app.delete(
+    "/api/tests/:id",
+    { schema: { tags, summary: "Delete a test case", params, response: { 204: z.undefined() } } },
+    async (request, reply) => {
+      await deleteTestCase(db, request.params.id);
+      return reply.code(204).send();
+    },
+  );
+}
+
+function testView(test: Stored) {
+  return { ...test, eligibility: whyNotEligible(test) };
+}
+
+/** The document of an answer about this test; what bears no id, or that of another test, as it is. */
+function withoutAdded(body: unknown, id: string): unknown {
+  if (typeof body !== "object" || body === null || !("id" in body) || body.id !== id) return body;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !addedFields.includes(name)));
+}

@@ -1,0 +1,83 @@
+// Runs: one whole, and those that judged a test.
+import { z } from "zod";
+import { Refusal } from "../../model/refusal.ts";
+import { findManualRun, listManualRunsOfTest } from "../../store/runs/launches.ts";
+import { findRun, listRunsOfTest } from "../../store/runs/read.ts";
+import { listTurns } from "../../store/runs/turns.ts";
+import { findTestCase } from "../../store/test-cases.ts";
+import type { App, Deps } from "../deps.ts";
+import { found, listingOf, PageQuery, pageOf, pageSchema } from "../page.ts";
+import { AnyRunDetail, manualRunView } from "../test-cases/launch-view.ts";
+import { Outcome } from "./schemas.ts";
+import { runDetailView } from "./view.ts";
+
+const instant = z.iso.datetime({ offset: true }).transform(text => new Date(text));
+
+export function registerRuns(app: App, { db }: Deps): void {
+  const tags = ["runs"];
+  const params = z.object({ id: z.string() });
+
+  app.get(
+    "/api/runs/:id",
+    { schema: { tags, summary: "One run with its results", params, response: { 200: AnyRunDetail } } },
+    async ({ params: { id } }) => {
+      const run = found(await findRun(db, id));
+      if (run.kind === "passive") return runDetailView(run);
+      const turns = await listTurns(db, [run.id]);
+      return manualRunView(found(await findManualRun(db, run.id)), turns.get(run.id) ?? []);
+    },
+  );
+
+  app.get(
+    "/api/tests/:id/runs",
+    {
+      schema: {
+        tags,
+        summary: "List the completed runs that hold a result of a test, newest first; or all its manual runs",
+        params,
+        querystring: PageQuery.extend({
+          kind: z
+            .enum(["passive", "manual"])
+            .default("passive")
+            .describe("manual: those that somebody started, whatever became of them, with their turns."),
+          outcome: Outcome.optional().describe("Only runs in which the test had this outcome."),
+          from: instant.optional().describe("Only runs made from this instant on."),
+          to: instant.optional().describe("Only runs made before this instant."),
+        }),
+        response: { 200: pageSchema(AnyRunDetail) },
+      },
+    },
+    async ({ params: { id }, query }) => {
+      const { kind, outcome, from, to, ...page } = query;
+      const { id: testId, agentId } = found(await findTestCase(db, id));
+      if (kind === "manual") {
+        const filter = (["outcome", "from", "to"] as const).find(name => query[name] !== undefined);
+        if (filter) {
+          const issues = [{ path: filter, message: "Manual runs are listed without it." }];
+          throw new Refusal("VALIDATION_ERROR", { issues });
+        }
+        const runs = await listManualRunsOfTest(db, testId, listingOf(page));
+        const turns = await listTurns(
+          db,
+          runs.map(run => run.id),
+        );
+        return pageOf(
+          runs.map(run => manualRunView(run, turns.get(run.id) ?? [])),
+          page,
+        );
+      }
+      const { rows, reach } = await listRunsOfTest(
+        db,
+        { agentId, testId, outcome, from, to },
+        listingOf(page),
+      );
+      // Of each run, the result of the test that was asked for.
+      const views = rows.map(run => {
+        const view = runDetailView(run);
+        const ofTest = (one: { testId: string }) => one.testId === testId;
+        return { ...view, results: view.results.filter(ofTest), tests: view.tests.filter(ofTest) };
+      });
+      return pageOf(views, page, reach);
+    },
+  );
+}

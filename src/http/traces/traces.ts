@@ -1,0 +1,145 @@
+// Traces of an agent: the list with its filters, one trace whole, and its deletion.
+import { z } from "zod";
+import { TraceRoom } from "../../load/trace-room.ts";
+import { refreshStale, withTrace } from "../../load.ts";
+import { Refusal } from "../../model/refusal.ts";
+import { type AssertionType, assertionTypes } from "../../model/test-case/assertion.ts";
+import type { Database } from "../../store/db.ts";
+import type { EventPublisher } from "../../store/events.ts";
+import { listRunsOfTrace } from "../../store/runs/read.ts";
+import { listForAgent } from "../../store/test-cases.ts";
+import { listTraces } from "../../store/traces/list.ts";
+import { deleteTrace, findTrace, findTraceSize } from "../../store/traces/read.ts";
+import { traceLimits } from "../../threads/heap.ts";
+import type { App, Deps } from "../deps.ts";
+import { found, listingOf, PageQuery, pageOf, pageSchema } from "../page.ts";
+import { Id } from "../validate.ts";
+import { ListedTrace, TraceDetail } from "./schemas.ts";
+import { listedTraceView, traceDetailView } from "./view.ts";
+
+const number = z.coerce.number().nonnegative();
+const count = number.int();
+const instant = z.iso.datetime({ offset: true }).transform(text => new Date(text));
+const noNul = (text: string) => !text.includes("\0");
+
+const TraceQuery = PageQuery.extend({
+  kind: z.enum(["live", "test_run"]).optional(),
+  path: z.enum(["canonical", "otlp"]).optional(),
+  state: z
+    .enum(["pending", "running", "waiting", "completed", "error", "none"])
+    .optional()
+    .describe(
+      "Of the run that the list shows; waiting: running, and waiting for the judge; none: not evaluated.",
+    ),
+  verdict: z.enum(["passed", "failed", "skipped", "missing_instrumentation"]).optional(),
+  routing: z.enum(["ok", "not_needed", "no_user_input", "unavailable"]).optional(),
+  failed: z.stringbool().optional(),
+  outage: z
+    .stringbool()
+    .optional()
+    .describe("Whether an outage of the judge skipped something that was not judged since."),
+  httpStatus: z.coerce.number().int().min(100).max(999).optional(),
+  externalId: z.string().max(255).refine(noNul).optional(),
+  testId: Id.optional().describe("Traces on which this test has a result."),
+  checkType: z
+    .enum(assertionTypes)
+    .optional()
+    .describe("Traces on which a test has a result that holds a check of this type, as the tests are now."),
+  receivedFrom: instant.optional(),
+  receivedTo: instant.optional(),
+  durationMinMs: number.optional(),
+  durationMaxMs: number.optional(),
+  tokensMin: count.optional(),
+  tokensMax: count.optional(),
+  text: z.string().max(200).refine(noNul).optional().describe("In name, user input or response."),
+});
+
+// Read here, on the thread that answers requests. A list refreshes rows of 1 MB at most, which stop other requests for
+// 5 ms each; larger ones follow as soon as a worker is idle. One trace is read whole up to about what one request may
+// bring, which takes up to 400 MB of heap: others wait for theirs.
+const refreshedBytesMax = 1024 * 1024;
+const wholeBytesMax = 32 * 1024 * 1024;
+
+export function registerTraces(app: App, { db, events }: Deps & { events: EventPublisher }): void {
+  const room = new TraceRoom(traceLimits(wholeBytesMax));
+  const tags = ["traces"];
+  const params = z.object({ id: z.string() });
+
+  app.get(
+    "/api/agents/:id/traces",
+    {
+      schema: {
+        tags,
+        summary: "List an agent's traces, newest first",
+        params,
+        querystring: TraceQuery,
+        response: { 200: pageSchema(ListedTrace) },
+      },
+    },
+    async ({ params, query }) => {
+      await refreshStale(db, { agentId: params.id, bytesMax: refreshedBytesMax, room });
+      const { cursor, limit, checkType, ...plain } = query;
+      const testIds = checkType && (await testsWith(db, params.id, checkType));
+      const filters = { ...plain, testIds };
+      const { rows, reach } = await listTraces(db, params.id, filters, listingOf({ cursor, limit }));
+      return pageOf(rows.map(listedTraceView), query, reach);
+    },
+  );
+
+  app.get(
+    "/api/traces/:id",
+    {
+      schema: {
+        tags,
+        summary: "One trace with its spans, derived values, notices and runs",
+        params,
+        response: { 200: TraceDetail },
+      },
+    },
+    async ({ params: { id } }) => {
+      const row = found(await findTrace(db, id));
+      const size = found(await findTraceSize(db, row.id));
+      if (size.bytes > wholeBytesMax) throw tooLargeWhole();
+      const [runs, tests] = await Promise.all([listRunsOfTrace(db, row.id), listForAgent(db, row.agentId)]);
+      return found(
+        await withTrace(db, row.id, room, loaded => traceDetailView(row, loaded, runs, tests)).catch(
+          refuseWhole,
+        ),
+      );
+    },
+  );
+
+  app.delete(
+    "/api/traces/:id",
+    {
+      schema: {
+        tags,
+        summary: "Delete a trace with its runs",
+        params,
+        response: { 204: z.undefined() },
+      },
+    },
+    async ({ params: { id } }, reply) => {
+      const row = found(await findTrace(db, id));
+      await deleteTrace(db, row.id);
+      events.publish({ type: "trace", agentId: row.agentId, traceId: row.id, change: "deleted" });
+      return reply.code(204).send();
+    },
+  );
+}
+
+function refuseWhole(error: unknown): never {
+  throw error instanceof Refusal ? tooLargeWhole() : error;
+}
+
+function tooLargeWhole(): Refusal {
+  return new Refusal("PAYLOAD_TOO_LARGE", {
+    message: "This trace is too large to be read whole.",
+    hint: "Read it by its parts: /outline and /spans/:spanId, or download it from /raw.",
+  });
+}
+
+async function testsWith(db: Database, agentId: string, type: AssertionType): Promise<string[]> {
+  const tests = await listForAgent(db, agentId);
+  return tests.filter(({ assertions }) => assertions.some(one => one.type === type)).map(({ id }) => id);
+}

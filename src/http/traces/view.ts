@@ -1,0 +1,182 @@
+// The shapes in which traces and runs are answered.
+import type { LoadedTrace } from "../../load.ts";
+import type { Applicability, Counts, Result, Waiting } from "../../model/run/run.ts";
+import { type TestCase, whyNotEligible } from "../../model/test-case/test-case.ts";
+import type { Notice, TraceKind } from "../../model/trace/trace.ts";
+import type { JudgingSum } from "../../store/judge/calls.ts";
+import { decodeDetail } from "../../store/runs/detail.ts";
+import type { RunRow, RunWithDetail } from "../../store/runs/read.ts";
+import type { ListedTrace } from "../../store/traces/list.ts";
+import type { TraceRow } from "../../store/traces/read.ts";
+import type { OutlinePart } from "../../trace-reader.ts";
+
+const time = (value: Date | string): string => new Date(value).toISOString();
+
+export function runView(run: RunRow) {
+  const counts: Counts | null =
+    run.passed === null
+      ? null
+      : {
+          passed: run.passed,
+          failed: run.failed ?? 0,
+          skipped: run.skipped ?? 0,
+          missing_instrumentation: run.missing_instrumentation ?? 0,
+        };
+  return {
+    id: run.id,
+    traceId: run.traceId,
+    agentId: run.agentId,
+    revision: run.revision,
+    kind: run.kind,
+    launchId: run.launchId,
+    state: run.state,
+    dueAt: time(run.dueAt),
+    createdAt: time(run.createdAt),
+    startedAt: run.startedAt && time(run.startedAt),
+    finishedAt: run.finishedAt && time(run.finishedAt),
+    attempts: run.attempts,
+    routing: run.routing,
+    verdict: run.verdict,
+    score: run.score,
+    counts,
+    error: run.error,
+    cause: run.cause,
+    outage: run.outage,
+    waiting: waitingView(run),
+  };
+}
+
+function waitingView({ nextTryAt, judgeDeadlineAt, waitingReason }: RunRow): Waiting | null {
+  if (nextTryAt === null || judgeDeadlineAt === null || waitingReason === null) return null;
+  return { nextTryAt: time(nextTryAt), until: time(judgeDeadlineAt), reason: waitingReason };
+}
+
+export type RunDetailView = ReturnType<typeof runView> & {
+  results: Result[];
+  tests: Applicability[];
+  judging: JudgingSum | null;
+};
+
+export function runDetailView(run: RunWithDetail): RunDetailView {
+  const { results, tests } = decodeDetail(run.detail);
+  return { ...runView(run), results, tests, judging: run.judging };
+}
+
+function traceColumnsView(trace: TraceRow) {
+  const { inputTokens: input, outputTokens: output, reasoningTokens: reasoning } = trace;
+  return {
+    id: trace.id,
+    agentId: trace.agentId,
+    externalId: trace.externalId,
+    kind: trace.kind,
+    path: trace.path,
+    name: trace.name,
+    revision: trace.revision,
+    receivedAt: time(trace.receivedAt),
+    updatedAt: time(trace.updatedAt),
+    durationMs: trace.durationMs,
+    httpStatus: trace.httpStatus,
+    tokens: {
+      input,
+      output,
+      reasoning,
+      total: input === null && output === null ? null : (input ?? 0) + (output ?? 0),
+    },
+    failed: trace.failed,
+    spanCount: trace.spanCount,
+    userInput: trace.userInput,
+    responseText: trace.responseText,
+  };
+}
+
+export function listedTraceView({ run, ...trace }: ListedTrace) {
+  return { ...traceColumnsView(trace), run: run && runView(run) };
+}
+
+/** Why a test of the agent has no result on a trace, where no run has judged it yet (F5). */
+type NotJudged = Omit<Applicability, "why"> & { why: Applicability["why"] | "pending" | "not_evaluated" };
+
+/** The whole trace, as it is now: its spans, what is derived from them, its runs, and why each test ran or not. */
+export function traceDetailView(
+  row: TraceRow,
+  { trace, derived, revision }: LoadedTrace,
+  runs: RunWithDetail[],
+  tests: TestCase[],
+) {
+  return {
+    ...traceColumnsView(row),
+    revision,
+    // The derived values of these very spans; the row's own may be a moment behind.
+    name: derived.name,
+    durationMs: derived.durationMs,
+    httpStatus: derived.httpStatus?.value ?? null,
+    tokens: derived.tokens,
+    failed: derived.failed,
+    spanCount: derived.spanCount,
+    userInput: derived.userInput?.text ?? null,
+    responseText: derived.responseText?.text ?? null,
+    startTimeUnixNano: derived.startTimeUnixNano,
+    endTimeUnixNano: derived.endTimeUnixNano,
+    rootSpanId: derived.rootSpanId,
+    spans: trace.spans,
+    toolCalls: derived.toolCalls,
+    metadata: trace.metadata,
+    resource: trace.resource,
+    otherConvention: derived.otherConvention,
+    ...judgedView(noticesOf(row.kind, derived.notices), revision, runs, tests),
+  };
+}
+
+/** All but the spans, which are JSON already. */
+export function traceOutlineView(
+  row: TraceRow,
+  head: OutlinePart["head"],
+  runs: RunWithDetail[],
+  tests: TestCase[],
+) {
+  return {
+    ...traceColumnsView(row),
+    ...head,
+    ...judgedView(noticesOf(row.kind, head.notices), head.revision, runs, tests),
+  };
+}
+
+/** That nothing is the root is as it should be where the whole hangs from the request that a run sent. */
+function noticesOf(kind: TraceKind, notices: Notice[]): Notice[] {
+  if (kind === "live" || !notices.includes("no_root")) return notices;
+  return notices.filter(notice => notice !== "no_root" && notice !== "orphan_spans");
+}
+
+/** What runs and tests say about the trace at this revision. */
+function judgedView(derived: Notice[], revision: number, runs: RunWithDetail[], tests: TestCase[]) {
+  const completed = runs.find(run => run.state === "completed");
+  const notices = [...derived];
+  if (completed?.routing === "unavailable") notices.push("routing_unavailable");
+  if (completed && completed.revision !== revision) notices.push("judged_earlier_revision");
+  const latest = completed ?? runs[0] ?? null;
+  return {
+    run: latest && runView(latest),
+    notices,
+    runs: runs.map(runDetailView),
+    tests: testsView(runs, completed, tests),
+  };
+}
+
+/** As the latest completed run said, else the one that goes on; for a test it did not know, as the test stands now. */
+function testsView(
+  runs: RunWithDetail[],
+  completed: RunWithDetail | undefined,
+  tests: TestCase[],
+): NotJudged[] {
+  const judged = completed ?? runs.find(run => run.state === "running" && run.detail !== null);
+  const said = judged ? decodeDetail(judged.detail).tests : [];
+  const known = new Set(said.map(test => test.testId));
+  const open = runs.some(run => run.state === "pending" || run.state === "running");
+  const unjudged = tests
+    .filter(test => !known.has(test.id))
+    .map((test): NotJudged => {
+      const why = whyNotEligible(test) ?? (open ? "pending" : "not_evaluated");
+      return { testId: test.id, name: test.name, applied: false, why };
+    });
+  return [...said, ...unjudged];
+}

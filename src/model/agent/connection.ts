@@ -1,0 +1,257 @@
+// How an agent is called in manual runs: one document, of a shape that its type decides.
+import { z } from "zod";
+import { pathText } from "../path.ts";
+import { type Issue, Refusal } from "../refusal.ts";
+import type { AgentType } from "./agent.ts";
+import { templateFault } from "./body-template.ts";
+
+export type ConnectionHeader = {
+  name: string;
+  value: string;
+  /** Encrypted at rest, and never told again. */
+  secret: boolean;
+};
+
+/** Where in a reply its text is. `auto`: where such products put it. */
+export type ReplyPlace = { kind: "json"; pointer: string } | { kind: "text" } | { kind: "auto" };
+
+type Common = {
+  headers: ConnectionHeader[];
+  /** How long a turn's trace is waited for. */
+  waitMs: number;
+  /** Runs of this agent at once. */
+  concurrency: number;
+};
+
+export type HttpApiConnection = Common & {
+  type: "http_api";
+  method: "POST" | "PUT" | "PATCH";
+  url: string;
+  /** See body-template.ts. */
+  bodyTemplate: string;
+  reply: ReplyPlace;
+};
+
+export type WorkflowConnection = Common & { type: "workflow"; url: string } & (
+    | { kind: "chat" }
+    | { kind: "webhook"; bodyTemplate: string; reply: ReplyPlace }
+  );
+
+export type FlowBuilderConnection = Common & {
+  type: "flow_builder";
+  product: "flowise" | "langflow";
+  /** The server's, to which the product's path and the flow's id are added. */
+  baseUrl: string;
+  flowId: string;
+  /** Flowise: what was said before goes along, for a flow that remembers nothing by itself. */
+  sendHistory: boolean;
+};
+
+export type AgentConnection = HttpApiConnection | WorkflowConnection | FlowBuilderConnection;
+
+/** A connection as it was found: `unreadable` are the secret headers whose value another key encrypted. */
+export type StoredConnection = { connection: AgentConnection; unreadable: string[]; updatedAt: Date };
+
+export const webhookTemplate = '{\n  "chatInput": "{{input}}",\n  "sessionId": "{{conversation_id}}"\n}';
+
+const headersMax = 30;
+
+const url = z.string().trim().max(2_000).superRefine(checkUrl);
+const pointer = z
+  .string()
+  .max(1_000)
+  .regex(/^(?:\/(?:[^~/]|~[01])*)*$/, "Not a JSON pointer: write it like /choices/0/message/content.");
+const bodyTemplate = z
+  .string()
+  .max(100_000)
+  .superRefine((template, context) => {
+    const message = templateFault(template);
+    if (message !== undefined) context.addIssue({ code: "custom", message });
+  });
+
+const json = z.strictObject({ kind: z.literal("json"), pointer });
+const text = z.strictObject({ kind: z.literal("text") });
+const auto = z.strictObject({ kind: z.literal("auto") });
+
+const header = z.strictObject({
+  name: z
+    .string()
+    .trim()
+    .max(200)
+    .regex(/^[\w!#$%&'*+.^`|~-]+$/, "Not a name of a header.")
+    .refine(name => !ownHeaders.has(name.toLowerCase()), "This header is set by the service itself."),
+  /** Absent or null: the secret that is stored. */
+  value: z
+    .string()
+    .max(8_000)
+    .regex(/^[\t\x20-\x7e\x80-\xff]*$/, "Holds a character that no header can.")
+    .nullish(),
+  secret: z.boolean().default(false),
+  /** As the API answers it; not looked at. */
+  set: z.boolean().optional(),
+});
+
+const common = {
+  headers: z.array(header).max(headersMax).default([]),
+  waitMs: z.int().min(0).max(120_000).default(15_000),
+  concurrency: z.int().min(1).max(20).default(2),
+};
+
+const schemas = {
+  http_api: z.strictObject({
+    type: z.literal("http_api"),
+    method: z.enum(["POST", "PUT", "PATCH"]).default("POST"),
+    url,
+    bodyTemplate,
+    reply: z.discriminatedUnion("kind", [json, text]),
+    ...common,
+  }),
+  workflow: z.discriminatedUnion("kind", [
+    z.strictObject({ type: z.literal("workflow"), kind: z.literal("chat"), url, ...common }),
+    z.strictObject({
+      type: z.literal("workflow"),
+      kind: z.literal("webhook"),
+      url,
+      bodyTemplate: bodyTemplate.default(webhookTemplate),
+      reply: z.discriminatedUnion("kind", [auto, json, text]).default({ kind: "auto" }),
+      ...common,
+    }),
+  ]),
+  flow_builder: z.strictObject({
+    type: z.literal("flow_builder"),
+    product: z.enum(["flowise", "langflow"]),
+    baseUrl: url.refine(
+      text => !/\/api\/v1\b/.test(text) && !/[?#]/.test(text),
+      "The address of the server alone: its path /api/v1/… and the flow's id are added.",
+    ),
+    flowId: z
+      .string()
+      .trim()
+      .min(1, "Must not be empty.")
+      .max(200)
+      .regex(/^[\w-]*$/, "The id of a flow, or its endpoint's name: letters, digits, - and _."),
+    sendHistory: z.boolean().default(false),
+    ...common,
+  }),
+};
+
+/** What clients write, for the description of the API. */
+export const connectionInputSchema = z.union(Object.values(schemas));
+
+// What follows from the call, or names it.
+const ownHeaders = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "expect",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "traceparent",
+  "tracestate",
+  "x-request-id",
+]);
+
+/** Such a header is a secret, whether it was said to be one or not. */
+const secretNames = /^cookie$|authorization|key|token|secret|password/i;
+
+/**
+ * Reads a connection as a client wrote it for an agent of this type. A secret without a value is taken from the one
+ * that is stored, while the calls go to the same origin. Throws VALIDATION_ERROR with the path of each field at fault.
+ */
+export function parseConnection(
+  input: unknown,
+  type: AgentType,
+  stored: StoredConnection | undefined,
+): AgentConnection {
+  const given = typeof input === "object" && input !== null ? { type, ...input } : input;
+  if ((given as { type?: unknown } | null)?.type !== type) {
+    refuse([{ path: "type", message: `Must be ${type}, as the agent's type is.` }]);
+  }
+  const read = schemas[type].safeParse(given, { error: sentence });
+  if (!read.success) return refuse(read.error.issues.flatMap(issuesOf));
+  const known = stored?.connection.type === type ? stored : undefined;
+  const issues: Issue[] = [];
+  const names = new Set<string>();
+  const headers = read.data.headers.map(({ name, value, secret }, at): ConnectionHeader => {
+    const path = `headers[${at}]`;
+    if (names.has(name.toLowerCase())) issues.push({ path: `${path}.name`, message: "It is given twice." });
+    names.add(name.toLowerCase());
+    if (value != null) return { name, value, secret: secret || secretNames.test(name) };
+    const kept = secret ? keptSecret(read.data, name, known) : unsaid;
+    if (kept.value === undefined) issues.push({ path: `${path}.value`, message: kept.why });
+    return { name, value: kept.value ?? "", secret: true };
+  });
+  return issues.length > 0 ? refuse(issues) : { ...read.data, headers };
+}
+
+const unsaid = { value: undefined, why: "Enter its value." };
+
+type Kept = { value: string } | { value: undefined; why: string };
+
+/** Sent to another host, a secret that nobody can read any more would be read by that host. */
+function keptSecret(draft: Addressed, name: string, stored: StoredConnection | undefined): Kept {
+  const lower = name.toLowerCase();
+  const header = stored?.connection.headers.find(one => one.secret && one.name.toLowerCase() === lower);
+  if (!stored || !header) return unsaid;
+  if (stored.unreadable.includes(header.name)) {
+    return { value: undefined, why: "It was encrypted with another key: enter it again." };
+  }
+  if (originOf(stored.connection) !== originOf(draft)) {
+    return { value: undefined, why: "The address leads elsewhere now: enter this secret again." };
+  }
+  return { value: header.value };
+}
+
+type Addressed = { url: string } | { baseUrl: string };
+
+function originOf(connection: Addressed): string {
+  return new URL("url" in connection ? connection.url : connection.baseUrl).origin;
+}
+
+/** As the API answers it: of a secret only its name, and whether it can be used. */
+export function connectionView({ connection, unreadable }: StoredConnection) {
+  return {
+    ...connection,
+    headers: connection.headers.map(({ name, value, secret }) =>
+      secret ? { name, secret: true as const, set: !unreadable.includes(name) } : { name, value },
+    ),
+  };
+}
+
+export type ConnectionView = ReturnType<typeof connectionView>;
+
+function checkUrl(text: string, context: z.core.$RefinementCtx<string>): void {
+  const parsed = URL.parse(text);
+  const problem =
+    parsed === null || !/^https?:$/.test(parsed.protocol)
+      ? "Must be an address that begins with http:// or https://."
+      : parsed.username !== "" || parsed.password !== ""
+        ? "Holds a user name or password: send them in a header instead."
+        : undefined;
+  if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
+}
+
+function issuesOf(issue: z.core.$ZodIssue): Issue[] {
+  if (issue.code !== "unrecognized_keys") return [{ path: pathText(issue.path), message: issue.message }];
+  return issue.keys.map(key => ({
+    path: pathText([...issue.path, key]),
+    message: `There is no field "${key}" here.`,
+  }));
+}
+
+function sentence(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined && issue.code !== "custom") return "This field is required.";
+  return undefined;
+}
+
+function refuse(issues: Issue[]): never {
+  const [first] = issues;
+  const where = first?.path ? `${first.path}: ` : "";
+  throw new Refusal("VALIDATION_ERROR", {
+    message: `The connection is not valid. ${where}${first?.message ?? ""}`,
+    issues: issues.slice(0, 20),
+  });
+}

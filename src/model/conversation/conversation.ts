@@ -1,0 +1,221 @@
+// What was said in a trace: the user's input, the agent's reply and its tool calls, however an emitter shaped them.
+import { parseJson, ValueAllowance } from "../json-text.ts";
+import { compareNanos } from "../trace/merge.ts";
+import type { Attributes, Derived, FoundText, Span, ToolCall, TracePath } from "../trace/trace.ts";
+
+export type Conversation = Pick<Derived, "userInput" | "responseText" | "judgedText">;
+
+/** One message. `text` joins its text parts, without reasoning, tool calls and media; null when that is blank. */
+export type Message = { role: string; text: string | null; parts: unknown[] };
+
+/** Reads the user's input (D6) and the reply in both orders of its sources (D5). Parses only what it must. */
+export function readConversation(spans: Span[], root: Span | null, path: TracePath): Conversation {
+  const inputs: Span[] = [];
+  const prompts: Span[] = [];
+  const outputs: Span[] = [];
+  const texts: Span[] = [];
+  let orchestrator: Span | null = null;
+  for (const span of spans) {
+    if (attributeOf(span, "gen_ai.input.messages") !== undefined) inputs.push(span);
+    if (attributeOf(span, "gen_ai.prompt") !== undefined) prompts.push(span);
+    if (attributeOf(span, "gen_ai.output.messages") !== undefined) outputs.push(span);
+    if (attributeOf(span, "gen_ai.response.text") !== undefined) texts.push(span);
+    if (isOrchestrator(span) && (!orchestrator || compareLatest(span, orchestrator) >= 0))
+      orchestrator = span;
+  }
+
+  const inputRank = (span: Span) => (isOrchestrator(span) ? 0 : span === root ? 1 : 2);
+  const replyRank = (span: Span) =>
+    span === root ? 0 : path === "canonical" && span === orchestrator ? 1 : 2;
+  const fromMessages = firstText(outputs, replyRank, replyInMessages);
+  const fromText = firstText(texts, replyRank, replyInText);
+  return {
+    userInput: firstText(inputs, inputRank, inputInMessages) ?? firstText(prompts, inputRank, inputInPrompt),
+    responseText: fromMessages ?? fromText,
+    judgedText: fromText ?? fromMessages,
+  };
+}
+
+/** The text of one span in the order that text assertions and the judge take: gen_ai.response.text, then messages. */
+export function spanText(span: Span): FoundText | null {
+  return replyInText(span) ?? replyInMessages(span);
+}
+
+/**
+ * The tool calls among the spans, in their order (D9). `arguments` is null when none were sent, and `{ value: text }`
+ * where they are no JSON or more than the allowance has left.
+ */
+export function toolCallsOf(spans: Span[], allowance = new ValueAllowance()): ToolCall[] {
+  const calls: ToolCall[] = [];
+  for (const span of spans) {
+    const name = toolNameOf(span);
+    if (name === null) continue;
+    calls.push({
+      spanId: span.span_id,
+      parentSpanId: span.parent_span_id,
+      name,
+      arguments: readArguments(attributeOf(span, "gen_ai.tool.call.arguments"), allowance),
+    });
+  }
+  return calls;
+}
+
+/** The tool's name where the span is a tool call, else null. */
+export function toolNameOf(span: Span): string | null {
+  const name = attributeOf(span, "gen_ai.tool.name");
+  return typeof name === "string" && name !== "" ? name : null;
+}
+
+/** The span's own attribute; undefined when it is absent or null. */
+export function attributeOf(span: Span, key: string): unknown {
+  const value = span.attributes[key];
+  // Most look-ups miss, so that the second question, which keeps out what every object inherits, is seldom asked.
+  return value === undefined || value === null || !Object.hasOwn(span.attributes, key) ? undefined : value;
+}
+
+/** Reads messages, structured or as JSON text, in any of the shapes that emitters send; null when there are none. */
+export function messagesOf(value: unknown): Message[] | null {
+  const read = structureOf(value);
+  const messages = (Array.isArray(read) ? read : [read]).filter(isRecord).map(readMessage);
+  return messages.length > 0 ? messages : null;
+}
+
+/** An attribute's value, read where it is the JSON text of a list or an object; undefined where it is other text. */
+export function structureOf(value: unknown, allowance?: ValueAllowance): unknown {
+  return typeof value === "string"
+    ? /^\s*[[{]/.test(value)
+      ? parseJson(value, allowance)
+      : undefined
+    : value;
+}
+
+/** Of whom a message is, whatever its emitter calls them; `other` for roles that nobody knows. */
+export function speakerOf(role: string): Speaker {
+  const name = role.toLowerCase();
+  if (name !== "" && userRoles.includes(name)) return "user";
+  if (systemRoles.includes(name)) return "system";
+  if (toolRoles.includes(name)) return "tool";
+  return replyRoles.includes(name) ? "assistant" : "other";
+}
+
+export type Speaker = "system" | "user" | "assistant" | "tool" | "other";
+
+/** D4. */
+function isOrchestrator(span: Span): boolean {
+  return (
+    attributeOf(span, "gen_ai.request.model") !== undefined ||
+    attributeOf(span, "gen_ai.system") !== undefined
+  );
+}
+
+/** Positive when `a` is the later one (D4); a span without a time is earlier than one that has it. */
+function compareLatest(a: Span, b: Span): number {
+  return (
+    compareNanos(a.end_time_unix_nano ?? "", b.end_time_unix_nano ?? "") ||
+    compareNanos(a.start_time_unix_nano ?? "", b.start_time_unix_nano ?? "")
+  );
+}
+
+/** The first text that `read` finds, over the lowest rank first and the latest span first within a rank. */
+function firstText(
+  candidates: Span[],
+  rank: (span: Span) => number,
+  read: (span: Span) => FoundText | null,
+): FoundText | null {
+  if (candidates.length === 0) return null;
+  const compare = (a: Span, b: Span) => rank(a) - rank(b) || compareLatest(b, a);
+  const best = candidates.reduce((a, b) => (compare(b, a) <= 0 ? b : a));
+  const found = read(best);
+  if (found || candidates.length === 1) return found;
+  // Sorting waits until the best candidate has disappointed. Reversed, because of equals the last comes first.
+  for (const span of candidates.toReversed().sort(compare)) {
+    const text = span === best ? null : read(span);
+    if (text) return text;
+  }
+  return null;
+}
+
+function inputInMessages(span: Span): FoundText | null {
+  const messages = messagesOf(attributeOf(span, "gen_ai.input.messages"));
+  return found(messages && pickInput(messages), span, "gen_ai.input.messages");
+}
+
+/** Plain text, except that some emitters put messages there as JSON. */
+function inputInPrompt(span: Span): FoundText | null {
+  const prompt = attributeOf(span, "gen_ai.prompt");
+  // Without a role it is the user's own JSON.
+  const messages = messagesOf(prompt)?.filter(message => message.role !== "");
+  const text = (messages && pickInput(messages)) ?? (typeof prompt === "string" ? prompt : null);
+  return found(text, span, "gen_ai.prompt");
+}
+
+function replyInMessages(span: Span): FoundText | null {
+  const messages = messagesOf(attributeOf(span, "gen_ai.output.messages"));
+  const last = messages?.findLast(message => isReplyRole(message.role));
+  return found(last?.text ?? null, span, "gen_ai.output.messages");
+}
+
+function replyInText(span: Span): FoundText | null {
+  const text = attributeOf(span, "gen_ai.response.text");
+  return found(typeof text === "string" ? text : null, span, "gen_ai.response.text");
+}
+
+function found(text: string | null, span: Span, attribute: string): FoundText | null {
+  return text !== null && !isBlank(text) ? { text, spanId: span.span_id, attribute } : null;
+}
+
+function isBlank(text: string): boolean {
+  return !/\S/.test(text);
+}
+
+/** D6, within one list of messages; null when none has text. */
+function pickInput(messages: Message[]): string | null {
+  const latest = (roles: readonly string[]) =>
+    messages.findLast(message => message.text !== null && roles.includes(message.role.toLowerCase()));
+  const chosen = latest(userRoles) ?? latest(systemRoles);
+  return chosen?.text ?? (messages.map(message => message.text ?? "").join("") || null);
+}
+
+// Google's ADK leaves the role empty, LangChain says human.
+const userRoles = ["user", "human", ""];
+const systemRoles = ["system", "developer"];
+const toolRoles = ["tool", "function"];
+const replyRoles = ["assistant", "model", "ai"];
+const otherRoles = ["user", "human", ...systemRoles, ...toolRoles];
+
+/** What a model puts out is its reply unless it says otherwise: assistant, model, ai or nothing at all. */
+function isReplyRole(role: string): boolean {
+  return !otherRoles.includes(role.toLowerCase());
+}
+
+function readMessage(message: Attributes): Message {
+  const { role, parts, content } = message;
+  const body = Array.isArray(parts) && parts.length === 0 ? (content ?? parts) : (parts ?? content ?? []);
+  const list: unknown[] = Array.isArray(body) ? body : [asPart(body)];
+  const text = list.map(textOfPart).join("");
+  return { role: typeof role === "string" ? role : "", text: isBlank(text) ? null : text, parts: list };
+}
+
+function asPart(body: unknown): unknown {
+  return typeof body === "string" ? { type: "text", content: body } : body;
+}
+
+const textTypes: readonly unknown[] = ["text", "input_text", "output_text", undefined];
+
+function textOfPart(part: unknown): string {
+  if (typeof part === "string") return part;
+  // Google marks reasoning as a thought instead of giving it a type.
+  if (!isRecord(part) || !textTypes.includes(part["type"]) || part["thought"] === true) return "";
+  const { content, text } = part;
+  return typeof content === "string" ? content : typeof text === "string" ? text : "";
+}
+
+function readArguments(value: unknown, allowance: ValueAllowance): unknown {
+  if (typeof value !== "string") return value ?? null;
+  const parsed = parseJson(value, allowance);
+  return parsed === undefined ? { value } : parsed;
+}
+
+export function isRecord(value: unknown): value is Attributes {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

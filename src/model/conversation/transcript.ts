@@ -1,0 +1,90 @@
+// What was said in a trace, in the order of time and each message once, though every model call repeats the history.
+
+import { ValueAllowance } from "../json-text.ts";
+import { compareNanos } from "../trace/merge.ts";
+import { saidBy, saidLength, saidTo } from "../trace/span-messages.ts";
+import { buildTree, childrenOf, type SpanTree } from "../trace/span-tree.ts";
+import type { Span } from "../trace/trace.ts";
+import { attributeOf, toolNameOf } from "./conversation.ts";
+import type { Entry, SubAgent } from "./transcript-entry.ts";
+import { type Extent, type Recorded, Thread } from "./transcript-thread.ts";
+
+export type Transcript = { entries: Entry[]; complete: boolean };
+
+// Reading more would keep whoever waits too long; a history repeated by a hundred calls stays below.
+const readMax = 32_000_000;
+const entriesMax = 5_000;
+
+/** Never throws, whatever the spans hold. */
+export function transcribe(spans: Span[]): Transcript {
+  const threads = new Map<SubAgent | null, Thread>();
+  const recorded: Recorded[] = [];
+  // Entries keep the arguments and results of calls as they were parsed.
+  const allowance = new ValueAllowance();
+  let read = 0;
+  let complete = true;
+  for (const { at, ends, agent, extent } of momentsOf(buildTree(spans))) {
+    const span = spans[at]!;
+    read += ends ? 0 : saidLength(span);
+    complete &&= read <= readMax && recorded.length < entriesMax;
+    if (!complete) break;
+    const said = ends ? saidBy(span, allowance) : saidTo(span, allowance);
+    complete = !allowance.exceeded;
+    if (!complete) break;
+    const thread = threads.get(agent) ?? new Thread(agent, recorded, entriesMax);
+    threads.set(agent, thread);
+    if (!ends && toolNameOf(span) !== null) thread.perform(span, extent.from);
+    thread.hear(said, ends ? extent : { ...extent, all: true });
+  }
+  return { entries: recorded.map(({ entry }) => entry), complete: complete && recorded.length < entriesMax };
+}
+
+/** A span's beginning or end. */
+type Moment = { at: number; ends: boolean; time: string; agent: SubAgent | null; extent: Extent };
+
+/** In the order of time; of equal times, and where times are missing, as the tree has it. */
+function momentsOf(tree: SpanTree): Moment[] {
+  const { spans } = tree;
+  const children = childrenOf(tree);
+  const moments: Moment[] = [];
+  const tops = spans.map((_, at) => at).filter(at => tree.parents[at] === -1);
+  tops.sort((a, b) => Number(a === tree.root) - Number(b === tree.root) || b - a);
+  type Step = { at: number; agent: SubAgent | null; caller: string | null; begun?: Moment };
+  const stack: Step[] = tops.map(at => ({ at, agent: null, caller: null }));
+  let walked = 0;
+  let time = "0";
+  for (let step = stack.pop(); step; step = stack.pop()) {
+    const { at, caller, begun } = step;
+    const span = spans[at]!;
+    if (begun) {
+      begun.extent.to = walked - 1;
+      const end = usable(span.end_time_unix_nano) ?? time;
+      time = compareNanos(end, begun.time) < 0 ? begun.time : end;
+      moments.push({ ...begun, ends: true, time });
+      continue;
+    }
+    time = usable(span.start_time_unix_nano) ?? time;
+    const name = agentNameOf(span);
+    const isCalled = name !== null && caller !== null && name !== caller;
+    const agent = isCalled ? { spanId: span.span_id, name } : step.agent;
+    const begin = { at, ends: false, time, agent, extent: { from: walked, to: walked } };
+    walked++;
+    moments.push(begin);
+    stack.push({ ...step, begun: begin });
+    for (const child of children[at]?.toReversed() ?? []) {
+      stack.push({ at: child, agent, caller: name ?? caller });
+    }
+  }
+  return moments.sort((a, b) => compareNanos(a.time, b.time));
+}
+
+function usable(nanos: string | null): string | null {
+  return nanos !== null && /^\d{1,20}$/.test(nanos) ? nanos : null;
+}
+
+/** The name of the agent that the span is the work of; null where it is none's, or has no name. */
+function agentNameOf(span: Span): string | null {
+  if (attributeOf(span, "gen_ai.operation.name") !== "invoke_agent") return null;
+  const name = attributeOf(span, "gen_ai.agent.name");
+  return typeof name === "string" && name !== "" ? name : null;
+}

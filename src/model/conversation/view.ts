@@ -1,0 +1,117 @@
+// A transcript as it is shown: bounded however much was said, its long texts cut and saying where the rest is.
+import type { ReadPiece, SpanPath } from "../trace/message-parts.ts";
+import type { Transcript } from "./transcript.ts";
+import type { Entry, Placed, SubAgent } from "./transcript-entry.ts";
+
+/** A text, or the first part of one. `paths`: where its parts stand in the span, from the span inwards. */
+export type Passage = { text: string; length: number; spanId: string; paths: SpanPath[] };
+
+export type Piece =
+  | ({ kind: "text" } & Passage)
+  | ({ kind: "reasoning" } & Passage)
+  /** Named, never loaded. */
+  | { kind: "media"; name: string }
+  /** A part of a type that nobody knows, as JSON. */
+  | ({ kind: "other"; name: string } & Passage);
+
+/** `attribute` null: it stood in the event of that name. */
+export type Turn = {
+  spanId: string;
+  attribute: string | null;
+  event: string | null;
+  /** The sub-agent whose conversation it is part of. */
+  agent: SubAgent | null;
+} & (
+  | { kind: "message"; role: string; pieces: Piece[] }
+  | {
+      kind: "tool_call";
+      name: string;
+      /** JSON text, or text that is no JSON. */
+      arguments: Passage | null;
+      result: Passage | null;
+      error: string | null;
+      /** Null where no span shows the call itself. */
+      durationMs: number | null;
+      failed: boolean;
+    }
+);
+
+export type ShownConversation = {
+  turns: Turn[];
+  /** How many were left out, and after which number of turns. */
+  omitted: { after: number; count: number } | null;
+  /** False where anything was left out or not read, other than the rest of a cut text. */
+  complete: boolean;
+};
+
+const turnsMax = 2_000;
+const headTurns = 200;
+const piecesMax = 20;
+const nameMax = 300;
+const textMax = 8_000;
+const textMin = 200;
+const charactersMax = 2_000_000;
+
+/** The first turns and the last; where all together would be too long, every text gives up the same share. */
+export function showConversation({ entries, complete }: Transcript): ShownConversation {
+  const count = Math.max(0, entries.length - turnsMax);
+  const shown = count === 0 ? entries : [...entries.slice(0, headTurns), ...entries.slice(headTurns + count)];
+  const whole = shown.map(entry => turnOf(entry, textMax));
+  const characters = whole.reduce((sum, turn) => sum + charactersOf(turn), 0);
+  const share = Math.max(textMin, Math.floor((textMax * charactersMax) / characters));
+  const manyPieces = shown.some(entry => entry.kind === "message" && entry.pieces.length > piecesMax);
+  return {
+    turns: characters > charactersMax ? shown.map(entry => turnOf(entry, share)) : whole,
+    omitted: count === 0 ? null : { after: headTurns, count },
+    complete: complete && count === 0 && !manyPieces,
+  };
+}
+
+function turnOf(entry: Entry, max: number): Turn {
+  const { spanId, attribute, event, agent } = entry;
+  const place = { spanId, attribute, event, agent: agent && { ...agent, name: shortName(agent.name) } };
+  if (entry.kind === "message") {
+    const pieces = entry.pieces.slice(0, piecesMax).map(piece => pieceOf(piece, spanId, max));
+    return { ...place, kind: "message", role: shortName(entry.role), pieces };
+  }
+  const { durationMs, failed, error } = entry;
+  return {
+    ...place,
+    kind: "tool_call",
+    name: shortName(entry.name),
+    arguments: passageOf(entry.arguments, max),
+    result: passageOf(entry.result, max),
+    error: error && shortName(error),
+    durationMs,
+    failed,
+  };
+}
+
+function pieceOf(piece: ReadPiece, spanId: string, max: number): Piece {
+  if (piece.kind === "media") return { kind: "media", name: shortName(piece.name) };
+  const passage = cut(piece.text, { spanId, paths: piece.paths.slice(0, piecesMax) }, max);
+  if (piece.kind === "other") return { kind: "other", name: shortName(piece.name), ...passage };
+  return { kind: piece.kind, ...passage };
+}
+
+function passageOf(placed: Placed | null, max: number): Passage | null {
+  if (placed === null) return null;
+  const { value, spanId, paths } = placed;
+  return cut(typeof value === "string" ? value : JSON.stringify(value), { spanId, paths }, max);
+}
+
+function cut(text: string, where: { spanId: string; paths: SpanPath[] }, max: number): Passage {
+  const head = text.slice(0, max);
+  // Never within a character.
+  const end = head.length < text.length && /[\uD800-\uDBFF]$/.test(head) ? -1 : undefined;
+  return { text: head.slice(0, end), length: text.length, ...where };
+}
+
+function shortName(name: string): string {
+  return name.length > nameMax ? `${cut(name, { spanId: "", paths: [] }, nameMax).text}…` : name;
+}
+
+function charactersOf(turn: Turn): number {
+  if (turn.kind === "tool_call") return (turn.arguments?.text.length ?? 0) + (turn.result?.text.length ?? 0);
+  return turn.pieces.reduce((sum, piece) => sum + (piece.kind === "media" ? 0 : piece.text.length), 0);
+}

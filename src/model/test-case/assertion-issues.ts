@@ -1,0 +1,67 @@
+// What a shape cannot say of an assertion: limits that agree, patterns and schemas that can be used.
+
+import type { Issue } from "../refusal.ts";
+import type { Assertion } from "./assertion.ts";
+import { schemaIssues } from "./json-schema.ts";
+import { argumentIssues } from "./operators.ts";
+import { compilePattern, PatternFault, unknownFlags } from "./pattern.ts";
+
+const expectedBytesMax = 64 * 1024;
+
+/** Paths begin at the assertion, as `.pattern`. The assertion has its shape and at most 200 levels. */
+export function assertionIssues(assertion: Assertion): Issue[] {
+  switch (assertion.type) {
+    case "node_call":
+      return rangeIssues(assertion);
+    case "tool_call":
+      return [
+        ...rangeIssues(assertion),
+        ...sizeIssues(assertion.expected_arguments, ".expected_arguments"),
+        ...argumentIssues(assertion.expected_arguments, ".expected_arguments"),
+      ];
+    case "token_limit":
+      return limitIssues(assertion);
+    case "response_regex":
+      return patternIssues(assertion.pattern, assertion.flags ?? "");
+    case "json_match":
+      return sizeIssues(assertion.expected_value, ".expected_value");
+    case "json_schema":
+      return schemaIssues(assertion.schema).map(({ path, message }) => ({ path: `.schema${path}`, message }));
+    case "http_status":
+    case "response_time":
+    case "semantic":
+      return [];
+  }
+}
+
+function rangeIssues({ min, max }: { min: number; max?: number }): Issue[] {
+  if (max === undefined || max >= min) return [];
+  const way = max === 0 ? ' For "never", set min to 0 as well.' : "";
+  return [{ path: ".max", message: `max is smaller than min, which is ${min}.${way}` }];
+}
+
+function limitIssues(assertion: Assertion & { type: "token_limit" }): Issue[] {
+  const { max_total, max_input, max_output, max_reasoning } = assertion;
+  if ([max_total, max_input, max_output, max_reasoning].some(limit => limit !== undefined)) return [];
+  return [{ path: "", message: "Set at least one of max_total, max_input, max_output, max_reasoning." }];
+}
+
+function patternIssues(pattern: string, flags: string): Issue[] {
+  if (unknownFlags(flags).length > 0) {
+    return [
+      { path: ".flags", message: "The flags are i (ignore case), m (lines) and s (dot matches newline)." },
+    ];
+  }
+  try {
+    compilePattern(pattern, flags);
+    return [];
+  } catch (error) {
+    if (error instanceof PatternFault) return [{ path: ".pattern", message: error.message }];
+    throw error;
+  }
+}
+
+function sizeIssues(value: unknown, path: string): Issue[] {
+  if (value === undefined || Buffer.byteLength(JSON.stringify(value)) <= expectedBytesMax) return [];
+  return [{ path, message: `Expected at most ${expectedBytesMax / 1024} KB as JSON text.` }];
+}

@@ -1,0 +1,149 @@
+// The nine assertions a test case can make about a trace, as they are stored and exported.
+import { z } from "zod";
+import { criteriaMax } from "../judge/judge.ts";
+
+type Common = {
+  /** Unique in its test. */
+  id: string;
+  description?: string;
+  negate: boolean;
+  /** Ids of assertions that must have passed for this one to be checked. */
+  depends_on: string[];
+  /** Looks at this turn alone, from 1; absent: at the whole conversation. */
+  turn?: number | "last";
+};
+
+export type Assertion = Common &
+  (
+    | { type: "node_call"; expected_name: string; min: number; max?: number }
+    | {
+        type: "tool_call";
+        expected_name: string;
+        expected_arguments?: unknown;
+        arguments_mode: "partial" | "exact";
+        min: number;
+        max?: number;
+      }
+    | {
+        type: "token_limit";
+        max_total?: number;
+        max_input?: number;
+        max_output?: number;
+        max_reasoning?: number;
+      }
+    | { type: "http_status"; expected_status: number | number[] | string }
+    | { type: "response_time"; max_ms: number }
+    | { type: "response_regex"; pattern: string; flags?: string; target_node?: string }
+    | {
+        type: "semantic";
+        /** One criterion, or up to `criteriaMax` of them, each answered by itself. */
+        criteria: string | string[];
+        reference?: string;
+        threshold?: unknown;
+        target_node?: string;
+      }
+    | { type: "json_match"; target_node: string; field: string; expected_value: unknown }
+    | { type: "json_schema"; target_node: string; field: string; schema: unknown }
+  );
+
+export type AssertionType = Assertion["type"];
+export type AssertionOf<T extends AssertionType> = Extract<Assertion, { type: T }>;
+
+const text = (max: number) => z.string().min(1).max(max);
+const count = z.int().min(0);
+const status = z.int().min(100).max(599);
+const statusExpected = 'Expected a status (200), a list of statuses, or a class such as "2xx".';
+const criteriaExpected = `Expected a text, or a list of 1 to ${criteriaMax} texts of at most 2,000 characters.`;
+const id = text(100);
+const turnExpected = 'Expected the number of a turn, from 1, or "last".';
+const turn = z.union([z.int().min(1, turnExpected).max(100, turnExpected), z.literal("last")], {
+  error: turnExpected,
+});
+
+const stored = { id, negate: z.boolean().default(false), depends_on: z.array(id).default([]) };
+const written = {
+  id: id.exactOptional(),
+  negate: z.boolean().default(false),
+  depends_on: z
+    .union([id, z.array(id).max(100)], { error: "Expected the id of an assertion, or a list of ids." })
+    .default([]),
+};
+
+/** The stored and exported form. Checks shapes only; what a shape cannot say, `assertionIssues` says. */
+export const assertionSchema = variants(stored) satisfies z.ZodType<Assertion>;
+
+export const assertionTypes: AssertionType[] = assertionSchema.options.map(({ shape }) => shape.type.value);
+
+/** The form that clients write: `id` may be absent and `depends_on` one id. */
+export const assertionInputSchema = variants(written);
+export type AssertionInput = z.input<typeof assertionInputSchema>;
+
+function variants<C extends z.core.$ZodLooseShape>(common: C) {
+  const base = { ...common, description: z.string().max(2000).exactOptional(), turn: turn.exactOptional() };
+  const targetNode = text(500);
+  const range = { min: count.default(1), max: count.exactOptional() };
+  return z.discriminatedUnion("type", [
+    z.strictObject({ type: z.literal("node_call"), ...base, expected_name: text(500), ...range }),
+    z.strictObject({
+      type: z.literal("tool_call"),
+      ...base,
+      expected_name: text(500),
+      expected_arguments: z.unknown().exactOptional(),
+      arguments_mode: z.enum(["partial", "exact"]).default("partial"),
+      ...range,
+    }),
+    z.strictObject({
+      type: z.literal("token_limit"),
+      ...base,
+      max_total: count.exactOptional(),
+      max_input: count.exactOptional(),
+      max_output: count.exactOptional(),
+      max_reasoning: count.exactOptional(),
+    }),
+    z.strictObject({
+      type: z.literal("http_status"),
+      ...base,
+      expected_status: z.union(
+        [status, z.array(status).min(1).max(100), z.string().regex(/^[1-5]xx$/i, statusExpected)],
+        {
+          error: statusExpected,
+        },
+      ),
+    }),
+    z.strictObject({ type: z.literal("response_time"), ...base, max_ms: z.number().min(0) }),
+    z.strictObject({
+      type: z.literal("response_regex"),
+      ...base,
+      pattern: text(1000),
+      flags: z.string().max(10).exactOptional(),
+      target_node: targetNode.exactOptional(),
+    }),
+    z.strictObject({
+      type: z.literal("semantic"),
+      ...base,
+      criteria: z.union(
+        [text(10_000), z.array(text(2_000)).min(1, criteriaExpected).max(criteriaMax, criteriaExpected)],
+        {
+          error: criteriaExpected,
+        },
+      ),
+      reference: text(20_000).exactOptional(),
+      threshold: z.unknown().exactOptional(),
+      target_node: targetNode.exactOptional(),
+    }),
+    z.strictObject({
+      type: z.literal("json_match"),
+      ...base,
+      target_node: targetNode,
+      field: text(500),
+      expected_value: z.unknown(),
+    }),
+    z.strictObject({
+      type: z.literal("json_schema"),
+      ...base,
+      target_node: targetNode,
+      field: text(500),
+      schema: z.unknown(),
+    }),
+  ]);
+}

@@ -1,0 +1,69 @@
+// The operators that may stand in place of a leaf in the expected arguments of a tool call.
+
+import { step } from "../path.ts";
+import type { Issue } from "../refusal.ts";
+import { compilePattern, PatternFault } from "./pattern.ts";
+
+/** All operators of one object must hold. */
+export type Operators = {
+  $regex?: string;
+  $in?: unknown[];
+  $gt?: number;
+  $gte?: number;
+  $lt?: number;
+  $lte?: number;
+  $exists?: boolean;
+};
+
+const names: readonly string[] = ["$regex", "$in", "$gt", "$gte", "$lt", "$lte", "$exists"];
+
+/** The value as operators; null when it is a literal. */
+export function operatorsOf(expected: unknown): Operators | null {
+  if (typeof expected !== "object" || expected === null || Array.isArray(expected)) return null;
+  const keys = Object.keys(expected);
+  return keys.length > 0 && keys.every(key => names.includes(key)) ? expected : null;
+}
+
+/** What keeps expected arguments from being compared. The value must be at most 200 levels deep. */
+export function argumentIssues(expected: unknown, path: string): Issue[] {
+  if (typeof expected !== "object" || expected === null) return [];
+  if (Array.isArray(expected)) return expected.flatMap((item, at) => argumentIssues(item, path + step(at)));
+  const entries = Object.entries(expected);
+  const isOperators = entries.some(([key]) => key.startsWith("$"));
+  return entries.flatMap(([key, value]) => {
+    const at = path + step(key);
+    if (!isOperators) return argumentIssues(value, at);
+    const fault = operatorFault(key, value);
+    return fault ? [{ path: at, message: fault }] : [];
+  });
+}
+
+function operatorFault(name: string, operand: unknown): string | null {
+  switch (name) {
+    case "$regex":
+      return typeof operand === "string" ? patternFault(operand) : "Expected a pattern as text.";
+    case "$in":
+      return Array.isArray(operand) ? null : "Expected a list of values.";
+    case "$exists":
+      return typeof operand === "boolean" ? null : "Expected true or false.";
+    case "$gt":
+    case "$gte":
+    case "$lt":
+    case "$lte":
+      return typeof operand === "number" ? null : "Expected a number.";
+    default:
+      return name.startsWith("$")
+        ? `There is no operator "${name}"; there are ${names.join(", ")}.`
+        : "Operators and plain fields cannot stand side by side.";
+  }
+}
+
+function patternFault(pattern: string): string | null {
+  try {
+    compilePattern(pattern);
+    return null;
+  } catch (error) {
+    if (error instanceof PatternFault) return error.message;
+    throw error;
+  }
+}

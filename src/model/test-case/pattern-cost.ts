@@ -1,0 +1,92 @@
+// What compiling a test case's patterns takes, told from their text: searching is linear in a text, compiling is not.
+import { step } from "../path.ts";
+import type { Issue } from "../refusal.ts";
+import { patternMax, withPlainEscapes } from "./pattern.ts";
+
+/** In instructions, of which a hundred take about a millisecond. */
+const costMax = 50_000;
+
+const message =
+  "With this, the patterns of the test take too long to compile: use smaller counts, such as {1,50}, and fewer classes of Unicode.";
+
+/**
+ * Names the pattern with which those of a test case become too costly. Looks at what a client wrote, of whatever shape,
+ * and at most 200 levels deep: once it is compiled, it is too late.
+ */
+export function costIssues(assertions: unknown): Issue[] {
+  if (!Array.isArray(assertions)) return [];
+  let cost = 0;
+  for (const { path, pattern } of assertions.flatMap((one, at) => patternsOf(one, `assertions[${at}]`))) {
+    cost += patternCost(pattern);
+    if (cost > costMax) return [{ path, message }];
+  }
+  return [];
+}
+
+type Written = { path: string; pattern: string };
+
+function patternsOf(assertion: unknown, path: string): Written[] {
+  const { type, pattern, expected_arguments } = (assertion ?? {}) as Record<string, unknown>;
+  if (type === "response_regex")
+    return typeof pattern === "string" ? [{ path: `${path}.pattern`, pattern }] : [];
+  return type === "tool_call" ? operandsIn(expected_arguments, `${path}.expected_arguments`) : [];
+}
+
+function operandsIn(expected: unknown, path: string): Written[] {
+  if (typeof expected !== "object" || expected === null) return [];
+  return Object.entries(expected).flatMap(([key, value]) => {
+    const at = path + step(Array.isArray(expected) ? Number(key) : key);
+    return key === "$regex" && typeof value === "string"
+      ? [{ path: at, pattern: value }]
+      : operandsIn(value, at);
+  });
+}
+
+// A quoted text, an escape, a class, a count, a parenthesis, or any other character.
+const steps = /\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[()]|./gs;
+// The engine itself refuses to repeat more often.
+const timesMax = 1_000;
+
+/** Whatever the pattern, some bookkeeping. */
+const baseCost = 10;
+
+/** Never much less than the instructions it compiles to, or than what takes as long. */
+export function patternCost(pattern: string): number {
+  // Refused for its length, and not compiled.
+  if (pattern.length > patternMax) return baseCost;
+  const source = withPlainEscapes(pattern);
+  const around: number[] = [];
+  let [sum, last] = [baseCost, 0];
+  for (const [step, least, most] of source.matchAll(steps)) {
+    if (step === "(") {
+      around.push(sum);
+      sum = 0;
+    } else if (step === ")") {
+      last = sum + 2;
+      sum = last + (around.pop() ?? 0);
+    } else if (least !== undefined) {
+      const times = Math.min(Math.max(Number(least), Number(most ?? 0), 1), timesMax);
+      sum += last * (times - 1);
+      last *= times;
+    } else {
+      last = step.startsWith("\\Q") ? step.length : 1;
+      sum += last;
+    }
+  }
+  return around.reduce((all, one) => all + one, sum) + classCost(source);
+}
+
+const propertyCost = 150;
+/** Characters of a range, each of which is looked up where case is ignored, that take as long as one instruction. */
+const rangeChars = 50;
+/** The last character that has another case. */
+const casedMax = 0x1e943;
+
+function classCost(source: string): number {
+  const properties = source.match(/\\p/gi)?.length ?? 0;
+  const ends = Array.from(source.matchAll(/-(?:\\x\{([\da-f]+)\}|\\?(.))/gisu), ([, hex, character]) =>
+    hex === undefined ? character!.codePointAt(0)! : Number.parseInt(hex, 16),
+  );
+  const chars = ends.reduce((sum, end) => sum + Math.min(end, casedMax), 0);
+  return properties * propertyCost + Math.round(chars / rangeChars);
+}

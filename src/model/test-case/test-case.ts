@@ -1,0 +1,260 @@
+// A test case: what is expected of an agent's conversations, and on which of them it is judged.
+import { z } from "zod";
+import { isWithin, pathText } from "../path.ts";
+import type { Issue } from "../refusal.ts";
+import { Refusal } from "../refusal.ts";
+import type { Assertion } from "./assertion.ts";
+import { assertionInputSchema, assertionSchema } from "./assertion.ts";
+import { assertionIssues } from "./assertion-issues.ts";
+import { costIssues } from "./pattern-cost.ts";
+
+export type PassiveBehavior = "always_run" | "run_when_relevant" | "manual_only";
+
+/** The one document that form, JSON editor, export and results share; the service adds ids and times around it. */
+export type TestCaseDocument = {
+  name: string;
+  status: "active" | "disabled";
+  passiveBehavior: PassiveBehavior;
+  scenario: string;
+  /** Semantic threshold. Anything can be stored; only a finite number in 0..1 is used (E4). */
+  threshold: unknown;
+  turns: { input: string }[];
+  assertions: Assertion[];
+};
+
+/** `version` counts from 1, and rises with every change of the document. */
+export type TestCase = TestCaseDocument & { id: string; agentId: string; version: number };
+
+/** Nesting allowed in a document, as in a trace. */
+const levelsMax = 200;
+const issuesMax = 20;
+const assertionsMax = 100;
+
+/** The form that clients write; absent fields take their defaults. */
+export const testCaseInputSchema = z.strictObject({
+  name: z
+    .string()
+    .max(200)
+    .regex(/\S/, "Must not be blank.")
+    .refine(isStorable, "Holds a character that cannot be shown."),
+  status: z.enum(["active", "disabled"]).default("active"),
+  passiveBehavior: z.enum(["always_run", "run_when_relevant", "manual_only"]).default("run_when_relevant"),
+  scenario: z.string().max(20_000).default(""),
+  threshold: z.unknown().default(0.7),
+  turns: z
+    .array(z.strictObject({ input: z.string().min(1).max(100_000) }))
+    .max(100)
+    .default([]),
+  assertions: z.array(assertionInputSchema).max(assertionsMax).default([]),
+});
+
+type TestCaseInput = z.infer<typeof testCaseInputSchema>;
+
+/** Reads a test case as a client wrote it. Throws Refusal VALIDATION_ERROR, with the path of each field at fault. */
+export function parseTestCase(input: unknown): TestCaseDocument {
+  return readDocument(input, document => (document.status === "active" ? readinessIssues(document) : []));
+}
+
+/** The same for a test that is being written: an active one may still lack what an active test needs. */
+export function parseDraft(input: unknown): TestCaseDocument {
+  return readDocument(input, () => []);
+}
+
+function readDocument(input: unknown, more: (document: TestCaseDocument) => Issue[]): TestCaseDocument {
+  if (!isWithin(input, levelsMax))
+    refuse([{ path: "", message: `Nested more than ${levelsMax} levels deep.` }]);
+  const costly = costIssues((input as { assertions?: unknown } | null)?.assertions);
+  if (costly.length > 0) refuse(costly);
+  const read = testCaseInputSchema.safeParse(input, { error: issue => sentence(issue) });
+  if (!read.success) {
+    refuse([...read.error.issues.flatMap(issue => issuesOf(issue)), ...issuesOfSoundAssertions(input)]);
+  }
+  const document = { ...read.data, assertions: withIds(read.data.assertions) };
+  const issues = [
+    ...document.assertions.flatMap(issuesOfAssertion),
+    ...idIssues(document.assertions),
+    ...turnIssues(document),
+    ...more(document),
+  ];
+  if (issues.length > 0) refuse(issues);
+  return document;
+}
+
+function issuesOfAssertion(assertion: Assertion, at: number): Issue[] {
+  return assertionIssues(assertion).map(({ path, message }) => ({
+    path: `assertions[${at}]${path}`,
+    message,
+  }));
+}
+
+/** What is wrong within assertions of the right shape, where something else in the document is not. Names may be empty. */
+function issuesOfSoundAssertions(input: unknown): Issue[] {
+  const given = (input as { assertions?: unknown } | null)?.assertions;
+  if (!Array.isArray(given)) return [];
+  return given.slice(0, assertionsMax).flatMap((one, at) => {
+    const read = assertionInputSchema.safeParse(named(one));
+    return read.success ? issuesOfAssertion(withIds([read.data])[0]!, at) : [];
+  });
+}
+
+/** An assertion with its empty names filled: they say nothing of the pattern or the schema beside them. */
+function named(assertion: unknown): unknown {
+  if (typeof assertion !== "object" || assertion === null) return assertion;
+  const empty = ["expected_name", "target_node", "field"].filter(
+    name => (assertion as Record<string, unknown>)[name] === "",
+  );
+  return { ...assertion, ...Object.fromEntries(empty.map(name => [name, "?"])) };
+}
+
+/** The test with a client's changes, field by field of the document, read again as a whole. Throws as parseTestCase. */
+export function mergeTestCase(current: TestCaseDocument, patch: unknown): TestCaseDocument {
+  if (typeof patch !== "object" || patch === null || Array.isArray(patch)) {
+    refuse([{ path: "", message: "Expected an object with the fields to change." }]);
+  }
+  return parseTestCase({ ...documentOf(current), ...patch });
+}
+
+/** The document alone, without the ids and times that the service adds. */
+export function documentOf(test: TestCaseDocument): TestCaseDocument {
+  const { name, status, passiveBehavior, scenario, threshold, turns, assertions } = test;
+  return { name, status, passiveBehavior, scenario, threshold, turns, assertions };
+}
+
+/** Whether real conversations are judged by the test, if its scenario permits (F1). */
+export function isEligible(test: TestCaseDocument): boolean {
+  return whyNotEligible(test) === null;
+}
+
+/** Why no real conversation is judged by the test; null where they are. */
+export function whyNotEligible(test: TestCaseDocument): "disabled" | "manual_only" | "multi_turn" | null {
+  if (test.status !== "active") return "disabled";
+  if (test.passiveBehavior === "manual_only") return "manual_only";
+  return test.turns.length === 1 ? null : "multi_turn";
+}
+
+/** Whether the value can be used as a semantic threshold (E4). */
+export function isThreshold(value: unknown): value is number {
+  return typeof value === "number" && value >= 0 && value <= 1;
+}
+
+function withIds(assertions: TestCaseInput["assertions"]): Assertion[] {
+  const taken = new Set(assertions.map(assertion => assertion.id));
+  let next = 1;
+  return assertions.map(({ id, depends_on, ...rest }) => {
+    while (id === undefined && taken.has(`a${next}`)) next += 1;
+    const settled = id ?? `a${next++}`;
+    return { id: settled, ...rest, depends_on: [...new Set([depends_on].flat())] };
+  });
+}
+
+function turnIssues({ assertions, turns }: Pick<TestCaseDocument, "assertions" | "turns">): Issue[] {
+  const count = Math.max(1, turns.length);
+  return assertions.flatMap(({ turn }, at) =>
+    typeof turn === "number" && turn > count
+      ? [
+          {
+            path: `assertions[${at}].turn`,
+            message: `There is no turn ${turn}: the test has ${count === 1 ? "one" : count}.`,
+          },
+        ]
+      : [],
+  );
+}
+
+function idIssues(assertions: Assertion[]): Issue[] {
+  const known = new Map<string, Assertion>();
+  const issues: Issue[] = [];
+  for (const [at, assertion] of assertions.entries()) {
+    const path = `assertions[${at}].id`;
+    if (known.has(assertion.id)) issues.push({ path, message: "Another assertion has this id." });
+    known.set(assertion.id, assertion);
+  }
+  for (const [at, assertion] of assertions.entries()) {
+    for (const id of assertion.depends_on) {
+      if (!known.has(id))
+        issues.push({ path: `assertions[${at}].depends_on`, message: `No assertion has the id "${id}".` });
+    }
+  }
+  if (issues.length > 0) return issues;
+  const path = (assertion: Assertion) => `assertions[${assertions.indexOf(assertion)}].depends_on`;
+  return inCycles(assertions).map(assertion => ({
+    path: path(assertion),
+    message: "This assertion waits for one that, directly or through others, waits for itself.",
+  }));
+}
+
+/** The assertions whose turn never comes, when each waits for those it depends on. */
+function inCycles(assertions: Assertion[]): Assertion[] {
+  const done = new Set<string>();
+  let waiting = assertions;
+  for (;;) {
+    const still = waiting.filter(assertion => !assertion.depends_on.every(id => done.has(id)));
+    if (still.length === waiting.length) return still;
+    for (const assertion of waiting) if (!still.includes(assertion)) done.add(assertion.id);
+    waiting = still;
+  }
+}
+
+/** What the test lacks before it can be active (E6). */
+export function readinessIssues(document: TestCaseDocument): Issue[] {
+  const issues: Issue[] = [];
+  if (document.assertions.length === 0) {
+    issues.push({ path: "assertions", message: "An active test needs at least one assertion." });
+  }
+  if (document.turns.length === 0)
+    issues.push({ path: "turns", message: "An active test needs at least one turn." });
+  if (document.passiveBehavior === "run_when_relevant" && !/\S/.test(document.scenario)) {
+    issues.push({ path: "scenario", message: "An active test that runs when relevant needs a scenario." });
+  }
+  return issues;
+}
+
+function refuse(issues: Issue[]): never {
+  const listed = issues.slice(0, issuesMax);
+  const [first] = listed;
+  const where = first?.path ? `${first.path}: ` : "";
+  throw new Refusal("VALIDATION_ERROR", {
+    message: `The test case is not valid. ${where}${first?.message ?? ""}`,
+    issues: listed,
+  });
+}
+
+function issuesOf(issue: z.core.$ZodIssue): Issue[] {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map(key => ({
+      path: pathText([...issue.path, key]),
+      message: `There is no field "${key}" here.`,
+    }));
+  }
+  if (issue.code === "invalid_union") {
+    // Of the form that was meant, where only something inside it is wrong.
+    const meant = issue.errors.find(
+      branch => branch.length > 0 && branch.every(({ path }) => path.length > 0),
+    );
+    if (meant) return meant.flatMap(within => issuesOf({ ...within, path: [...issue.path, ...within.path] }));
+  }
+  return [{ path: pathText(issue.path), message: issue.message }];
+}
+
+const expectations: Record<string, string> = {
+  object: "an object",
+  array: "a list",
+  string: "a text",
+  number: "a number",
+  int: "a whole number",
+  boolean: "true or false",
+};
+
+function sentence(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined && issue.code === "invalid_type") return "This field is required.";
+  if (issue.code === "invalid_type") return `Expected ${expectations[issue.expected] ?? issue.expected}.`;
+  if (issue.code === "invalid_union" && issue.discriminator !== undefined) {
+    return `Expected one of ${assertionSchema.options.map(({ def }) => def.shape.type.value).join(", ")}.`;
+  }
+  if (issue.code === "too_small" && issue.origin === "string") return "Must not be empty.";
+  return undefined;
+}
+
+function isStorable(text: string): boolean {
+  return !text.includes("\0") && text.isWellFormed();
+}

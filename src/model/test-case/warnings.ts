@@ -1,0 +1,84 @@
+// What can be saved as a test case and may still not do what its author meant.
+
+import type { Issue } from "../refusal.ts";
+import type { Assertion, AssertionOf } from "./assertion.ts";
+import { wordingWarnings } from "./criterion-warnings.ts";
+import { compilePattern } from "./pattern.ts";
+import { isThreshold, readinessIssues, type TestCaseDocument } from "./test-case.ts";
+
+/** Warnings about a document that is valid; paths as in the issues of one that is not. */
+export function testCaseWarnings(document: TestCaseDocument): Issue[] {
+  const warnings: Issue[] = [];
+  if (!isThreshold(document.threshold)) warnings.push({ path: "threshold", message: unusableThreshold });
+  if (document.threshold === 0 && document.assertions.some(goesByTest)) {
+    warnings.push({ path: "threshold", message: unmissable });
+  }
+  if (document.turns.length > 1 && document.passiveBehavior !== "manual_only") {
+    warnings.push({
+      path: "turns",
+      message:
+        "With several turns the test runs manually only: real conversations are judged by a single one.",
+    });
+  }
+  if (document.status === "disabled") warnings.push(...readinessIssues(document));
+  const ofAssertions = document.assertions.flatMap((assertion, at) =>
+    assertionWarnings(assertion).map(({ path, message }) => ({ path: `assertions[${at}]${path}`, message })),
+  );
+  return [...warnings, ...ofAssertions];
+}
+
+const unusableThreshold = "Not a number from 0 to 1: semantic checks that go by this threshold are skipped.";
+
+const unmissable =
+  "Every score reaches 0, so semantic checks that go by this threshold tell nothing of the reply.";
+
+function goesByTest(assertion: Assertion): boolean {
+  return assertion.type === "semantic" && !Object.hasOwn(assertion, "threshold");
+}
+
+function assertionWarnings(assertion: Assertion): Issue[] {
+  const comesTo = assertion.negate ? "never passes" : "always passes";
+  switch (assertion.type) {
+    case "semantic":
+      return semanticWarnings(assertion, comesTo);
+    case "node_call":
+    case "tool_call":
+      return assertion.min > 0 || assertion.max !== undefined
+        ? []
+        : [{ path: ".min", message: `Any number fits 0 and no max, so this ${comesTo}.` }];
+    case "response_regex":
+      return compilePattern(assertion.pattern, assertion.flags).occursIn("")
+        ? [{ path: ".pattern", message: `This pattern occurs in every text, so this ${comesTo}.` }]
+        : [];
+    default:
+      return [];
+  }
+}
+
+function semanticWarnings(assertion: AssertionOf<"semantic">, comesTo: string): Issue[] {
+  const { criteria, negate, threshold } = assertion;
+  const warnings: Issue[] = [];
+  if (Object.hasOwn(assertion, "threshold") && !isThreshold(threshold)) {
+    warnings.push({ path: ".threshold", message: unusableThreshold });
+  }
+  if (threshold === 0) {
+    warnings.push({ path: ".threshold", message: `Every score reaches 0, so this ${comesTo}.` });
+  }
+  const list = [criteria].flat();
+  if (negate && list.length > 1) {
+    const message =
+      "What must not be so passes as soon as their mean is below the threshold: an assertion for each is stricter.";
+    warnings.push({ path: ".criteria", message });
+  }
+  for (const [at, criterion] of list.entries()) {
+    const path = Array.isArray(criteria) ? `.criteria[${at}]` : ".criteria";
+    warnings.push(...wordingWarnings(criterion, negate).map(message => ({ path, message })));
+  }
+  const said = list.map(criterion => criterion.trim().toLowerCase());
+  const again = said.findIndex((text, at) => said.indexOf(text) < at);
+  if (again > 0) {
+    const message = "An earlier criterion says the same, and so counts twice.";
+    warnings.push({ path: `.criteria[${again}]`, message });
+  }
+  return warnings;
+}

@@ -1,0 +1,158 @@
+// Derives from a trace's spans everything the specification reads out of them (D1 to D9); never throws.
+import { attributeOf, readConversation, toolCallsOf } from "../conversation/conversation.ts";
+import type { ValueAllowance } from "../json-text.ts";
+import { observedMark } from "../run/observed-turn.ts";
+import { compareNanos, compareStarts } from "./merge.ts";
+import { findOtherConvention, type Lack } from "./other-convention.ts";
+import { buildTree, depthsOf, type SpanTree } from "./span-tree.ts";
+import type { Derived, FoundNumber, MergedTrace, Notice, Span, Tokens } from "./trace.ts";
+
+/**
+ * Pure, and linear in the spans unless many of them hold unreadable messages. Numbers stay within ±(2^53−1);
+ * texts are kept exactly as sent. The notices that depend on a run are not among these. `allowance` then knows how many
+ * values of JSON text the tool calls keep.
+ */
+export function derive(trace: MergedTrace, allowance?: ValueAllowance): Derived {
+  const { spans } = trace;
+  const tree = buildTree(spans);
+  const root = spans[tree.root] ?? null;
+  const timing = readTiming(spans, root);
+  const tokens = readTokens(tree);
+  const conversation = readConversation(spans, root, trace.path);
+  const toolCalls = toolCallsOf(spans, allowance);
+
+  const lacks = new Set<Lack>();
+  if (!conversation.userInput) lacks.add("input");
+  if (!conversation.responseText) lacks.add("reply");
+  if (tokens.total === null) lacks.add("usage");
+  if (toolCalls.length === 0) lacks.add("toolName");
+  if (toolCalls.every(call => call.arguments === null)) lacks.add("toolArguments");
+  const otherConvention = findOtherConvention(spans, lacks);
+
+  const notices: Notice[] = conversation.userInput ? [] : ["no_user_input"];
+  notices.push(...tree.notices);
+  if (timing.durationMs === null) notices.push("no_timing");
+  if (otherConvention) notices.push("other_convention");
+  if (trace.metadata?.[observedMark] === true) notices.push("no_trace_arrived");
+
+  return {
+    rootSpanId: root?.span_id ?? null,
+    name: root?.name ?? "",
+    ...timing,
+    httpStatus: readHttpStatus(tree),
+    tokens,
+    failed: spans.some(span => span.status?.code === 2),
+    spanCount: spans.length,
+    ...conversation,
+    toolCalls,
+    notices,
+    otherConvention,
+  };
+}
+
+type Timing = Pick<Derived, "startTimeUnixNano" | "endTimeUnixNano" | "durationMs">;
+
+/** D2. */
+function readTiming(spans: Span[], root: Span | null): Timing {
+  let start = root && usableNanos(root.start_time_unix_nano);
+  let end = root && usableNanos(root.end_time_unix_nano);
+  if (start === null || end === null) {
+    for (const span of spans) {
+      const spanStart = usableNanos(span.start_time_unix_nano);
+      const spanEnd = usableNanos(span.end_time_unix_nano);
+      if (spanStart !== null && (start === null || compareNanos(spanStart, start) < 0)) start = spanStart;
+      if (spanEnd !== null && (end === null || compareNanos(spanEnd, end) > 0)) end = spanEnd;
+    }
+  }
+  const durationMs = start === null || end === null ? null : millisecondsBetween(start, end);
+  return { startTimeUnixNano: start, endTimeUnixNano: end, durationMs };
+}
+
+function usableNanos(nanos: string | null): string | null {
+  return nanos !== null && /^\d{1,20}$/.test(nanos) ? nanos : null;
+}
+
+function millisecondsBetween(start: string, end: string): number | null {
+  const nanos = BigInt(end) - BigInt(start);
+  return nanos < 0n ? null : Number(nanos) / 1e6;
+}
+
+/** D3. Reasoning is part of the output, so it is not part of the sum. */
+function readTokens(tree: SpanTree): Tokens {
+  const input = readUsage(tree, "gen_ai.usage.input_tokens");
+  const output = readUsage(tree, "gen_ai.usage.output_tokens");
+  const reasoning = readUsage(tree, "gen_ai.usage.reasoning.output_tokens");
+  const total = input === null ? output : output === null ? input : safeSum(input, output);
+  return { input, output, reasoning, total };
+}
+
+/** One kind of usage: the root's, else the sum over the other spans that do not repeat one below them. */
+function readUsage(tree: SpanTree, attribute: string): number | null {
+  let sum: number | null = null;
+  const bearers: number[] = [];
+  const repeaters: number[] = [];
+  const own = tree.root === -1 ? null : wholeNumber(tree.spans[tree.root]!, attribute);
+  if (own !== null) return own;
+  for (let at = 0; at < tree.spans.length; at++) {
+    const span = tree.spans[at]!;
+    const count = wholeNumber(span, attribute);
+    if (count === null) continue;
+    bearers.push(at);
+    if (repeatingOperations.includes(attributeOf(span, "gen_ai.operation.name"))) repeaters.push(at);
+    else sum = safeSum(sum ?? 0, count);
+  }
+  if (repeaters.length === 0) return sum;
+
+  const above = ancestorsOf(tree, bearers);
+  for (const at of repeaters) {
+    if (!above.has(at)) sum = safeSum(sum ?? 0, wholeNumber(tree.spans[at]!, attribute) ?? 0);
+  }
+  return sum;
+}
+
+/** Operations whose span bears the usage of the spans below it once more. */
+const repeatingOperations: readonly unknown[] = ["invoke_agent", "invoke_workflow", "agent_step"];
+
+function ancestorsOf(tree: SpanTree, positions: number[]): Set<number> {
+  const above = new Set<number>();
+  for (const position of positions) {
+    let at = tree.parents[position]!;
+    while (at !== -1 && !above.has(at)) {
+      above.add(at);
+      at = tree.parents[at]!;
+    }
+  }
+  return above;
+}
+
+/** D7. Of spans equally near the root, and of those that do not hang from it at all, the earliest. */
+function readHttpStatus(tree: SpanTree): FoundNumber | null {
+  const own = tree.root === -1 ? null : httpStatusOf(tree.spans[tree.root]!);
+  if (own) return own;
+  const bearers: number[] = [];
+  for (let at = 0; at < tree.spans.length; at++) {
+    if (httpStatusOf(tree.spans[at]!)) bearers.push(at);
+  }
+  if (bearers.length === 0) return null;
+  const depths = depthsOf(tree);
+  const isNearer = (a: number, b: number) =>
+    depths[a]! < depths[b]! || (depths[a] === depths[b] && compareStarts(tree.spans[a]!, tree.spans[b]!) < 0);
+  return httpStatusOf(tree.spans[bearers.reduce((best, at) => (isNearer(at, best) ? at : best))]!);
+}
+
+function httpStatusOf(span: Span): FoundNumber | null {
+  const attribute = "http.response.status_code";
+  const value = wholeNumber(span, attribute);
+  return value !== null && value >= 100 && value <= 999 ? { value, spanId: span.span_id, attribute } : null;
+}
+
+/** A non-negative integer sent as a number or as decimal text; anything else counts as absent. */
+export function wholeNumber(span: Span, attribute: string): number | null {
+  const sent = attributeOf(span, attribute);
+  const value = typeof sent === "string" && /^\d+$/.test(sent) ? Number(sent) : sent;
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+function safeSum(a: number, b: number): number {
+  return Math.min(a + b, Number.MAX_SAFE_INTEGER);
+}

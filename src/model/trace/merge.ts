@@ -1,0 +1,92 @@
+// Merges the batches of one trace into the trace that is judged and shown, whatever order they came in.
+import { observedMark } from "../run/observed-turn.ts";
+import type { Attributes, Batch, MergedTrace, Span, TracePath } from "./trace.ts";
+
+/**
+ * Merges batches, oldest first, into one trace: of spans with the same id the newest content stands (C6), and
+ * the newest metadata there is. What was made for want of a trace stands only while nothing else came. Batches are left
+ * as they are.
+ *
+ * A canonical trace keeps the order of its spans. An OTLP trace is ordered by start, end and id, a span without
+ * a time after those that have one, so that neither the order nor the repetition of batches can be seen. Its
+ * resource is that of its first span in this order, and a span carries a resource of its own only where it
+ * differs from that one.
+ */
+export function mergeBatches(all: Batch[], path: TracePath): MergedTrace {
+  const sent = all.filter(batch => batch.metadata?.[observedMark] !== true);
+  const batches = sent.length > 0 ? sent : all;
+  const severalResources = holdSeveralResources(batches);
+  const newest = new Map<string, Span>();
+  for (const batch of batches) {
+    for (const span of batch.spans) {
+      newest.set(
+        span.span_id,
+        severalResources ? { ...span, resource: span.resource ?? batch.resource ?? {} } : span,
+      );
+    }
+  }
+  const spans = [...newest.values()];
+  if (path === "otlp") spans.sort(compareSpans);
+  return {
+    path,
+    spans,
+    resource: severalResources ? liftResource(spans) : (batches[0]?.resource ?? null),
+    metadata: batches.findLast(batch => batch.metadata !== null)?.metadata ?? null,
+  };
+}
+
+/**
+ * Orders two times given as decimal uint64 text, without making numbers of them. Empty text comes before every
+ * time.
+ */
+export function compareNanos(a: string, b: string): number {
+  const x = withoutLeadingZeros(a);
+  const y = withoutLeadingZeros(b);
+  return x.length - y.length || compareText(x, y);
+}
+
+/** Orders two spans by start time, a span without one after all others. */
+export function compareStarts(a: Span, b: Span): number {
+  return compareNanos(a.start_time_unix_nano ?? afterAllTimes, b.start_time_unix_nano ?? afterAllTimes);
+}
+
+/** Longer than any uint64. */
+const afterAllTimes = "9".repeat(21);
+
+function compareSpans(a: Span, b: Span): number {
+  return (
+    compareStarts(a, b) ||
+    compareNanos(a.end_time_unix_nano ?? afterAllTimes, b.end_time_unix_nano ?? afterAllTimes) ||
+    compareText(a.span_id, b.span_id)
+  );
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function withoutLeadingZeros(nanos: string): string {
+  return nanos.charCodeAt(0) === 48 ? nanos.replace(/^0+(?=.)/, "") : nanos;
+}
+
+function holdSeveralResources(batches: Batch[]): boolean {
+  if (batches.some(batch => batch.spans.some(span => span.resource !== undefined))) return true;
+  if (batches.length < 2) return false;
+  const first = JSON.stringify(batches[0]!.resource);
+  return batches.some(batch => JSON.stringify(batch.resource) !== first);
+}
+
+/** Takes the first span's resource for the whole trace's, off every span that has the same. */
+function liftResource(spans: Span[]): Attributes | null {
+  const resource = spans[0]?.resource ?? null;
+  const text = JSON.stringify(resource);
+  // The spans of a batch share one object, which may be 30 MB: it is written out once, not for each of them.
+  const isLifted = new Map<Attributes, boolean>();
+  for (const span of spans) {
+    const own = span.resource!;
+    const lifted = isLifted.get(own) ?? JSON.stringify(own) === text;
+    isLifted.set(own, lifted);
+    if (lifted) delete span.resource;
+  }
+  return resource;
+}

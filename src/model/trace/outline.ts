@@ -1,0 +1,72 @@
+// What a row of a trace's tree shows of a span: a few hundred bytes, however much the span holds.
+
+import { attributeOf, toolNameOf } from "../conversation/conversation.ts";
+import { storable } from "./columns.ts";
+import { wholeNumber } from "./derive.ts";
+import type { Span } from "./trace.ts";
+
+export type SpanRole = "agent" | "model" | "tool" | "other";
+
+export type OutlineSpan = {
+  spanId: string;
+  parentSpanId: string | null;
+  /** Shortened, as those of lists are. */
+  name: string;
+  /** Decimal nanoseconds. */
+  startTimeUnixNano: string | null;
+  endTimeUnixNano: string | null;
+  failed: boolean;
+  /** What it did, by the conventions; `agent` holds others of its kind together. */
+  role: SpanRole;
+  /** The tool's, the model's or the agent's name, where there is one. */
+  detail: string | null;
+  tokens: { input: number | null; output: number | null } | null;
+};
+
+export function outlineSpan(span: Span): OutlineSpan {
+  const role = roleOf(span);
+  const input = wholeNumber(span, "gen_ai.usage.input_tokens");
+  const output = wholeNumber(span, "gen_ai.usage.output_tokens");
+  return {
+    spanId: span.span_id,
+    parentSpanId: span.parent_span_id,
+    name: storable(span.name),
+    startTimeUnixNano: span.start_time_unix_nano,
+    endTimeUnixNano: span.end_time_unix_nano,
+    failed: span.status?.code === 2,
+    role,
+    detail: detailOf(span, role),
+    tokens: input === null && output === null ? null : { input, output },
+  };
+}
+
+const toolOperations: readonly unknown[] = ["execute_tool"];
+const agentOperations: readonly unknown[] = ["invoke_agent", "create_agent", "invoke_workflow", "agent_step"];
+const modelOperations: readonly unknown[] = ["chat", "text_completion", "generate_content", "embeddings"];
+
+/** An agent's span may name the model it uses, so that its operation is asked first. */
+function roleOf(span: Span): SpanRole {
+  const operation = attributeOf(span, "gen_ai.operation.name");
+  if (toolNameOf(span) !== null || toolOperations.includes(operation)) return "tool";
+  if (agentOperations.includes(operation)) return "agent";
+  if (modelOperations.includes(operation)) return "model";
+  const calls = ["gen_ai.request.model", "gen_ai.system"].some(key => attributeOf(span, key) !== undefined);
+  if (calls) return "model";
+  return attributeOf(span, "gen_ai.agent.name") === undefined ? "other" : "agent";
+}
+
+const details: Record<SpanRole, string[]> = {
+  tool: ["gen_ai.tool.name"],
+  model: ["gen_ai.request.model", "gen_ai.response.model"],
+  agent: ["gen_ai.agent.name"],
+  other: [],
+};
+
+function detailOf(span: Span, role: SpanRole): string | null {
+  const found = details[role].map(key => attributeOf(span, key)).find(isText);
+  return found === undefined ? null : storable(found);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}

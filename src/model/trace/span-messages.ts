@@ -1,0 +1,142 @@
+// What a span says was said: the messages it was given and those it put out, from each place where they may stand.
+import { attributeOf, isRecord, structureOf } from "../conversation/conversation.ts";
+import type { ValueAllowance } from "../json-text.ts";
+import { asResult, type ReadMessage, type SpanPath, takeApart, takeApartParts } from "./message-parts.ts";
+import type { Attributes, Span } from "./trace.ts";
+
+/** `attribute` null: it stood in the event of this name. */
+export type Source = { spanId: string; attribute: string | null; event: string | null };
+
+export type Said = { source: Source; messages: ReadMessage[] };
+
+/** Before it began: instructions, then the history. Events are asked where the attributes say nothing. */
+export function saidTo(span: Span, allowance: ValueAllowance): Said[] {
+  const instructions = inAttribute(span, "gen_ai.system_instructions", asInstructions, allowance);
+  const given = inAttribute(span, "gen_ai.input.messages", asMessages, allowance);
+  if (given) return [instructions, given].filter(said => said !== null);
+  const prompt = inAttribute(span, "gen_ai.prompt", asPrompt, allowance);
+  if (prompt) return [instructions, prompt].filter(said => said !== null);
+  return [...(instructions ? [instructions] : []), ...inEvents(span, inputEvents, allowance)];
+}
+
+/** After it ended. */
+export function saidBy(span: Span, allowance: ValueAllowance): Said[] {
+  const messages = inAttribute(span, "gen_ai.output.messages", asMessages, allowance);
+  const text = inAttribute(span, "gen_ai.response.text", asReply, allowance);
+  const said = [messages, text].filter(one => one !== null);
+  return said.length > 0 ? said : inEvents(span, outputEvents, allowance);
+}
+
+/** How many characters reading the span would go through. */
+export function saidLength(span: Span): number {
+  let length = 0;
+  for (const key of messageAttributes) {
+    const value = attributeOf(span, key);
+    if (value !== undefined) length += typeof value === "string" ? value.length : structuredLength;
+  }
+  return length + span.events.length;
+}
+
+const messageAttributes = [
+  "gen_ai.system_instructions",
+  "gen_ai.input.messages",
+  "gen_ai.prompt",
+  "gen_ai.output.messages",
+  "gen_ai.response.text",
+];
+/** What is structured was parsed with the trace already. */
+const structuredLength = 100;
+
+type Reading = (value: unknown, path: SpanPath, allowance: ValueAllowance) => ReadMessage[];
+
+function inAttribute(span: Span, attribute: string, read: Reading, allowance: ValueAllowance): Said | null {
+  const value = attributeOf(span, attribute);
+  if (value === undefined) return null;
+  const messages = read(value, ["attributes", attribute], allowance);
+  const source = { spanId: span.span_id, attribute, event: null };
+  return messages.length > 0 ? { source, messages } : null;
+}
+
+function asMessages(value: unknown, path: SpanPath, allowance: ValueAllowance): ReadMessage[] {
+  const read = structureOf(value, allowance);
+  if (!Array.isArray(read)) return isRecord(read) ? [takeApart(read, path)] : [];
+  return read.flatMap((message, at) => (isRecord(message) ? [takeApart(message, [...path, at])] : []));
+}
+
+function asInstructions(value: unknown, path: SpanPath, allowance: ValueAllowance): ReadMessage[] {
+  const read = structureOf(value, allowance) ?? value;
+  const isMessages = Array.isArray(read) && read.some(part => isRecord(part) && "role" in part);
+  return isMessages ? asMessages(read, path, allowance) : [takeApartParts("system", read, path)];
+}
+
+/** Plain text, except that some emitters put messages there as JSON; without a role it is the user's own. */
+function asPrompt(value: unknown, path: SpanPath, allowance: ValueAllowance): ReadMessage[] {
+  const messages = asMessages(value, path, allowance).filter(({ role }) => role !== "");
+  if (messages.length > 0 || typeof value !== "string") return messages;
+  return [takeApartParts("user", value, path)];
+}
+
+function asReply(value: unknown, path: SpanPath): ReadMessage[] {
+  return typeof value === "string" ? [takeApartParts("assistant", value, path)] : [];
+}
+
+type EventReading = (attributes: Attributes, path: SpanPath, allowance: ValueAllowance) => ReadMessage[];
+
+const inputEvents: Record<string, EventReading> = {
+  "gen_ai.system.message": asMessageOf("system"),
+  "gen_ai.user.message": asMessageOf("user"),
+  "gen_ai.assistant.message": asMessageOf("assistant"),
+  "gen_ai.tool.message": asMessageOf("tool"),
+  "gen_ai.client.inference.operation.details": inDetails("gen_ai.input.messages", asMessages),
+  "gen_ai.content.prompt": inDetails("gen_ai.prompt", asPrompt),
+};
+
+const outputEvents: Record<string, EventReading> = {
+  "gen_ai.choice": asMessageOf("assistant"),
+  "gen_ai.client.inference.operation.details": inDetails("gen_ai.output.messages", asMessages),
+  "gen_ai.content.completion": inDetails("gen_ai.completion", (value, path, allowance) => {
+    const messages = asMessages(value, path, allowance);
+    return messages.length > 0 ? messages : asReply(value, path);
+  }),
+};
+
+/** The messages in the span's events of these names, each list of one span under one source. */
+function inEvents(span: Span, readings: Record<string, EventReading>, allowance: ValueAllowance): Said[] {
+  return span.events.flatMap((event, at): Said[] => {
+    if (!isRecord(event) || typeof event["name"] !== "string" || !isRecord(event["attributes"])) return [];
+    const reading = Object.hasOwn(readings, event["name"]) ? readings[event["name"]] : undefined;
+    const messages = reading?.(event["attributes"], ["events", at, "attributes"], allowance) ?? [];
+    const source = { spanId: span.span_id, attribute: null, event: event["name"] };
+    return messages.length > 0 ? [{ source, messages }] : [];
+  });
+}
+
+function inDetails(key: string, read: Reading): EventReading {
+  return (attributes, path, allowance) => {
+    const value = Object.hasOwn(attributes, key) ? attributes[key] : null;
+    return value == null ? [] : read(value, [...path, key], allowance);
+  };
+}
+
+/** The event's attributes are the message, or one of them holds it, or the list of its parts. */
+function asMessageOf(role: string): EventReading {
+  return (attributes, path, allowance) => {
+    const key = ["gen_ai.event.content", "content", "message"].find(name => Object.hasOwn(attributes, name));
+    const value = key === undefined ? undefined : attributes[key];
+    const read = structureOf(value, allowance);
+    const inner: SpanPath = key === undefined ? path : [...path, key];
+    const own = isRecord(read) && ("content" in read || "parts" in read || "message" in read ? read : null);
+    if (own) {
+      const body = isRecord(own["message"])
+        ? takeApart(own["message"], [...inner, "message"])
+        : takeApart(own, inner);
+      return [{ ...body, role: body.role || role }];
+    }
+    const message = takeApartParts(role, read ?? value, inner);
+    const { calls } = takeApart({ tool_calls: structureOf(attributes["tool_calls"], allowance) }, path);
+    const { id } = attributes;
+    // An event about a tool names the call that it answers.
+    const said = role === "tool" && typeof id === "string" ? asResult(message, id) : message;
+    return [{ ...said, calls: [...said.calls, ...calls] }];
+  };
+}

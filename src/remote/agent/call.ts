@@ -1,0 +1,191 @@
+// One turn put to an agent over HTTP; whatever happens, what comes back is a reply of model/agent/call.ts.
+
+import { BodyTooLarge, bodyCharsMax, fillTemplate } from "../../model/agent/body-template.ts";
+import type { AgentCallError, AgentReply, AgentTurn } from "../../model/agent/call.ts";
+import type { AgentConnection } from "../../model/agent/connection.ts";
+import { type Outbound, OutboundRefused, OutboundTooLarge, outboundLimits } from "../outbound.ts";
+import { cutOut } from "./redact-secrets.ts";
+import { decoded, findText, readText, type TextPlace } from "./reply.ts";
+
+type Call = { url: string; method: string; body: string; place: TextPlace };
+
+/** Never rejects. `signal` withdraws the call. */
+export async function callAgent(
+  outbound: Pick<Outbound, "fetch">,
+  connection: AgentConnection,
+  turn: AgentTurn,
+  signal?: AbortSignal,
+): Promise<AgentReply> {
+  const startedAt = new Date();
+  const started = performance.now();
+  const reply: Omit<AgentReply, "ms"> = {
+    status: null,
+    text: null,
+    startedAt,
+    contentType: null,
+    error: null,
+  };
+  const host = hostOf(connection);
+  try {
+    const { url, method, body, place } = callOf(connection, turn);
+    if (body.length > bodyCharsMax) throw new BodyTooLarge();
+    const headers = headersOf(connection, turn);
+    const response = await outbound.fetch(url, { method, headers, body, signal: signal ?? null });
+    reply.status = response.status;
+    reply.contentType = response.headers.get("content-type");
+    if (response.ok) {
+      const found = await readText(response, place);
+      reply.text = found.text;
+      if (found.text === null) reply.error = { code: "bad_reply", reason: `The reply ${found.why}.` };
+    } else {
+      reply.error = { code: "http_status", reason: `${host} answered with status ${response.status}.` };
+      const content = await decoded(response);
+      // What a server says of its fault has seldom the shape of a reply.
+      reply.text = findText(content, place).text ?? (content || null);
+    }
+  } catch (error) {
+    reply.error = errorOf(error, host, reply.status, signal);
+  }
+  const { text, contentType } = reply;
+  return {
+    ...reply,
+    text: text && withoutSecrets(text, connection),
+    contentType: contentType && withoutSecrets(contentType, connection),
+    ms: Math.round(performance.now() - started),
+  };
+}
+
+// A shorter one may be a word of any reply.
+const secretCharsMin = 8;
+
+/** What comes back is shown, stored and judged: a server that repeats what it was sent must not open its secrets. */
+function withoutSecrets(text: string, { headers }: AgentConnection): string {
+  const secrets = headers.flatMap(({ value, secret }) =>
+    secret ? [value.trim(), value.trim().replace(/^(?:basic|bearer|token|api-?key)\s+/i, "")] : [],
+  );
+  return cutOut(
+    secrets.filter(({ length }) => length >= secretCharsMin),
+    text,
+  );
+}
+
+function hostOf(connection: AgentConnection): string {
+  return new URL("url" in connection ? connection.url : connection.baseUrl).host;
+}
+
+function headersOf({ headers }: AgentConnection, turn: AgentTurn): Headers {
+  const all = new Headers({
+    accept: "application/json, text/event-stream, text/plain;q=0.9, */*;q=0.8",
+    "content-type": "application/json",
+    "user-agent": "Onlooker",
+  });
+  for (const { name, value } of headers) all.set(name, value);
+  all.set("x-request-id", turn.requestId);
+  all.set("traceparent", turn.traceparent);
+  return all;
+}
+
+function callOf(connection: AgentConnection, turn: AgentTurn): Call {
+  if (connection.type === "http_api") {
+    const { url, method, bodyTemplate, reply } = connection;
+    return { url, method, body: fillTemplate(bodyTemplate, turn), place: reply };
+  }
+  if (connection.type === "flow_builder") return flowCallOf(connection, turn);
+  const { url } = connection;
+  if (connection.kind === "webhook") {
+    return {
+      url,
+      method: "POST",
+      body: fillTemplate(connection.bodyTemplate, turn),
+      place: connection.reply,
+    };
+  }
+  const body = { action: "sendMessage", sessionId: turn.conversationId, chatInput: turn.input };
+  return { url, method: "POST", body: JSON.stringify(body), place: { kind: "auto" } };
+}
+
+function flowCallOf(
+  { product, baseUrl, flowId, sendHistory }: Extract<AgentConnection, { type: "flow_builder" }>,
+  turn: AgentTurn,
+): Call {
+  const base = `${baseUrl.replace(/\/+$/, "")}/api/v1`;
+  const place = { kind: "product", product } as const;
+  if (product === "flowise") {
+    const history = turn.history.map(({ role, content }) => ({
+      role: role === "user" ? "userMessage" : "apiMessage",
+      content,
+    }));
+    const body = {
+      question: turn.input,
+      overrideConfig: { sessionId: turn.conversationId },
+      ...(sendHistory && { history }),
+    };
+    return { url: `${base}/prediction/${flowId}`, method: "POST", body: JSON.stringify(body), place };
+  }
+  const body = {
+    input_value: turn.input,
+    input_type: "chat",
+    output_type: "chat",
+    session_id: turn.conversationId,
+  };
+  return { url: `${base}/run/${flowId}?stream=false`, method: "POST", body: JSON.stringify(body), place };
+}
+
+function errorOf(
+  error: unknown,
+  host: string,
+  status: number | null,
+  signal: AbortSignal | undefined,
+): AgentCallError {
+  if (signal?.aborted) return { code: "cancelled", reason: "The call was withdrawn." };
+  if (error instanceof OutboundRefused) return { code: "refused_target", reason: error.message };
+  if (error instanceof BodyTooLarge) {
+    const reason = `The request would be longer than ${bodyCharsMax} characters; what was said before is part of it.`;
+    return { code: "too_large", reason };
+  }
+  if (error instanceof OutboundTooLarge) {
+    return { code: "too_large", reason: `The reply is larger than ${outboundLimits.replyBytesMax} bytes.` };
+  }
+  if ((error as Error).name === "TimeoutError") {
+    const reason = `${host} did not answer within ${outboundLimits.timeoutMs / 1000} s.`;
+    return { code: "timeout", reason };
+  }
+  const why = codeOf(error);
+  const broken = brokenOff[why ?? ""];
+  if (broken !== undefined || why === undefined || why.startsWith("HPE_") || status !== null) {
+    return { code: "broken_off", reason: `${host} ${broken ?? "answered with what cannot be read"}.` };
+  }
+  return { code: "unreachable", reason: `${host} could not be reached: ${unreached[why] ?? why}.` };
+}
+
+/** By the code of what befell a connection that was made: the request may have arrived. */
+const brokenOff: Record<string, string> = {
+  ECONNRESET: "broke the connection off",
+  UND_ERR_SOCKET: "broke the connection off",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "broke the connection off",
+  EPIPE: "broke the connection off",
+  UND_ERR_HEADERS_OVERFLOW: "answered with headers that are too large",
+};
+
+const unreached: Record<string, string> = {
+  ENOTFOUND: "its name leads to no address",
+  EAI_AGAIN: "its name could not be looked up",
+  ECONNREFUSED: "nothing listens there",
+  ETIMEDOUT: "it does not take connections",
+  UND_ERR_CONNECT_TIMEOUT: "it does not take connections",
+  EHOSTUNREACH: "there is no way there",
+  ENETUNREACH: "there is no way there",
+  CERT_HAS_EXPIRED: "its certificate has expired",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is signed by itself",
+  SELF_SIGNED_CERT_IN_CHAIN: "its certificate is signed by an authority that is not known here",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate cannot be verified",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name",
+};
+
+/** Of what lies at the bottom of it. Never the error's own words: they may repeat what was sent. */
+function codeOf(error: unknown): string | undefined {
+  return [error, (error as Error).cause, ...((error as AggregateError).errors ?? [])]
+    .flatMap(one => (one instanceof AggregateError ? [one, ...one.errors] : [one]))
+    .map(one => (one as { code?: unknown } | undefined)?.code)
+    .find(code => typeof code === "string");
+}

@@ -1,0 +1,212 @@
+// Finds the text in an agent's reply: by a JSON pointer, where a product puts it, or in the events of a stream.
+import { createParser } from "eventsource-parser";
+import type { ReplyPlace } from "../../model/agent/connection.ts";
+
+/** `product`: where Flowise and Langflow put it. */
+export type TextPlace = ReplyPlace | { kind: "product"; product: "flowise" | "langflow" };
+
+/** `why` completes "The reply …". */
+export type Found = { text: string } | { text: null; why: string };
+
+/** Reads a reply to its end, or to the `[DONE]` of a stream of events. Rejects as reading the body does. */
+export async function readText(response: Response, place: TextPlace): Promise<Found> {
+  const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
+  if (isStream && response.body) return inEvents(response.body, place);
+  return findText(await decoded(response), place);
+}
+
+/** The whole body, in the charset that it names. */
+export async function decoded(response: Response): Promise<string> {
+  const [, charset] = /;\s*charset="?([^\s";]+)/i.exec(response.headers.get("content-type") ?? "") ?? [];
+  const bytes = await response.arrayBuffer();
+  return decoderOf(charset).decode(bytes);
+}
+
+/** Of UTF-8 for a charset that nobody knows. */
+function decoderOf(charset = "utf-8"): InstanceType<typeof TextDecoder> {
+  try {
+    return new TextDecoder(charset);
+  } catch {
+    return new TextDecoder();
+  }
+}
+
+export function findText(body: string, place: TextPlace): Found {
+  if (place.kind === "text") return { text: body };
+  if (body.trim() === "") return { text: null, why: "is empty" };
+  const value = parsed(body);
+  if (value !== undefined) return inValue(value, place);
+  // Signing in, a proxy's error, the dashboard of a product: all of them may answer with a status of 200.
+  if (/^\s*<(?:!doctype\s|html\b)/i.test(body)) return { text: null, why: "is a web page" };
+  return place.kind === "auto" ? inLines(body) : { text: null, why: "is not JSON" };
+}
+
+function inValue(value: unknown, place: Exclude<TextPlace, { kind: "text" }>): Found {
+  if (place.kind === "json") {
+    const text = textOf(at(value, place.pointer));
+    if (text !== undefined) return { text };
+    return { text: null, why: `has no text at ${place.pointer || "its top"}` };
+  }
+  if (place.kind === "product") {
+    const text = place.product === "flowise" ? firstText(value, flowisePointers) : inOutputs(value);
+    return text === undefined ? { text: null, why: `is not one of ${names[place.product]}'s` } : { text };
+  }
+  return inItem(value);
+}
+
+const names = { flowise: "Flowise", langflow: "Langflow" };
+
+const flowisePointers = ["/text", "/json"];
+
+// In an output of Langflow: from where it writes it today to where its older versions and other components do.
+const langflowPointers = [
+  "/results/message/text",
+  "/results/message/data/text",
+  "/outputs/message/message/text",
+  "/outputs/message/message",
+  "/artifacts/message",
+  "/messages/0/message",
+  "/results/text/text",
+  "/results/text/data/text",
+];
+
+/** Of the first output that has one: a flow may have several, and those of branches not taken are empty. */
+function inOutputs(value: unknown): string | undefined {
+  const outputs = at(value, "/outputs/0/outputs");
+  if (!Array.isArray(outputs)) return undefined;
+  return outputs.map(output => firstText(output, langflowPointers)).find(text => text !== undefined);
+}
+
+// What workflows call their last item's text; the first two are what chat triggers look for.
+const usualPointers = [
+  "/output",
+  "/text",
+  "/response",
+  "/reply",
+  "/answer",
+  "/content",
+  "/message/content",
+  "/message",
+];
+
+/** A workflow's reply: a text, an item, or a list of items of which the first counts. */
+function inItem(value: unknown): Found {
+  const item = Array.isArray(value) ? value[0] : value;
+  const why = ownWordOf(item);
+  if (why !== undefined) return { text: null, why };
+  const own = typeof item === "object" ? undefined : textOf(item);
+  const text = own ?? firstText(item, usualPointers) ?? firstText(item, nested(usualPointers));
+  return text === undefined ? { text: null, why: "has no text under a usual name such as output" } : { text };
+}
+
+/** What n8n says by itself where a workflow says nothing, with a status of 200 all the same. */
+function ownWordOf(item: unknown): string | undefined {
+  const message = at(item, "/message");
+  if (message === "Workflow was started" || at(item, "/executionStarted") === true) {
+    return "says only that the workflow was started: let its trigger respond when the last node finishes";
+  }
+  if (typeof message === "string" && message.startsWith("Workflow executed successfully but ")) {
+    return "says only that the workflow ended without data: let its last node return the text";
+  }
+  return at(item, "/type") === "error" && at(item, "/metadata/nodeId") !== undefined
+    ? "is an error of a node"
+    : undefined;
+}
+
+function nested(pointers: string[]): string[] {
+  return ["/json", "/body", "/data"].flatMap(above => pointers.map(pointer => above + pointer));
+}
+
+const chunkTypes = ["begin", "item", "end", "error", "keepalive"];
+
+/** What is no JSON as a whole: a stream of items, a line each, as chat triggers send it; else a plain text. */
+function inLines(body: string): Found {
+  const parts: string[] = [];
+  for (const line of body.split("\n")) {
+    if (line.trim() === "") continue;
+    const item = parsed(line);
+    const type = at(item, "/type");
+    // One line that is no item is enough: text of a million lines is not tried a million times.
+    if (item === undefined || (parts.length === 0 && !chunkTypes.includes(String(type))))
+      return { text: body };
+    if (type === "error") return { text: null, why: "ends in an error" };
+    parts.push(type === "item" ? (textOf(at(item, "/content")) ?? "") : "");
+  }
+  return { text: parts.join("") };
+}
+
+/**
+ * The texts of a stream's events, joined; events without one, such as those that begin and end it, count for nothing.
+ * Nothing is read after `[DONE]`: some servers then leave the connection open. Each event is looked at as it comes,
+ * so that a thread with other work has its turns between them.
+ */
+async function inEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>, place: TextPlace): Promise<Found> {
+  const parts: string[] = [];
+  let [done, broken] = [false, false];
+  const parser = createParser({
+    onEvent({ event, data }) {
+      done ||= data.trim() === "[DONE]";
+      if (done) return;
+      const { text, isError } = inEvent(data, place);
+      broken ||= isError || event === "error";
+      if (text !== null) parts.push(text);
+    },
+  });
+  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+    parser.feed(chunk);
+    if (done) break;
+  }
+  // The end of a stream ends its last event, too.
+  parser.feed("\n\n");
+  // Half a reply is none.
+  if (broken) return { text: null, why: "is a stream with an error in it" };
+  if (parts.length > 0) return { text: parts.join("") };
+  const where = place.kind === "json" ? ` at ${place.pointer || "its top"}` : "";
+  return { text: null, why: `is a stream in which no event has a text${where}` };
+}
+
+/** `isError`: its data says so, as servers of completions do. */
+function inEvent(data: string, place: TextPlace): { text: string | null; isError: boolean } {
+  if (place.kind === "text") return { text: data, isError: false };
+  const value = parsed(data);
+  if (value === undefined) return { text: place.kind === "auto" ? data : null, isError: false };
+  return { text: inValue(value, place).text, isError: Boolean(at(value, "/error")) };
+}
+
+function firstText(value: unknown, pointers: string[]): string | undefined {
+  for (const pointer of pointers) {
+    const found = at(value, pointer);
+    const text = pointer === "/json" && typeof found === "object" ? jsonOf(found) : textOf(found);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+function jsonOf(value: unknown): string | undefined {
+  return value === null ? undefined : JSON.stringify(value);
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
+}
+
+/** RFC 6901; undefined for what is not there. */
+function at(value: unknown, pointer: string): unknown {
+  let found = value;
+  for (const step of pointer.split("/").slice(1)) {
+    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
+    if (Array.isArray(found) && !/^(?:0|[1-9]\d*)$/.test(key)) return undefined;
+    found = (found as Record<string, unknown>)[key];
+  }
+  return found;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

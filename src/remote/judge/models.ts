@@ -1,0 +1,105 @@
+// The models that can be asked, by provider: where each is reached, and how it is asked for an answer of a given shape.
+import type { JSONSchema7, LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { z } from "zod";
+import type { JudgeConnection, JudgeMode, JudgeProvider } from "../../model/judge/call.ts";
+import type { Prompt } from "./prompts.ts";
+
+/** `path` is where an address without one is meant to lead; `endpoint` what some append to a base that is asked for. */
+const providers: Record<JudgeProvider, { base: string | null; path: string; endpoint: RegExp }> = {
+  openai: { base: "https://api.openai.com/v1", path: "/v1", endpoint: /\/chat\/completions$/ },
+  openai_compatible: { base: null, path: "/v1", endpoint: /\/chat\/completions$/ },
+  anthropic: { base: "https://api.anthropic.com/v1", path: "/v1", endpoint: /\/messages$/ },
+  google: {
+    base: "https://generativelanguage.googleapis.com/v1beta",
+    path: "/v1beta",
+    endpoint: /\/models(\/[^/]*)?$/,
+  },
+};
+
+/**
+ * Loads no provider but the one that is asked for. Key and address are always given: left out, the libraries would take
+ * those of their own environment variables, and send the operator's key wherever a project's connection leads.
+ */
+export async function openModel(
+  { provider, url, model, apiKey }: Pick<JudgeConnection, "provider" | "url" | "model" | "apiKey">,
+  fetch: typeof globalThis.fetch,
+): Promise<LanguageModelV4> {
+  const settings = { baseURL: baseUrl(provider, url), apiKey: apiKey ?? "", fetch };
+  if (provider === "anthropic") {
+    return (await import("@ai-sdk/anthropic")).createAnthropic(settings)(model);
+  }
+  if (provider === "google") return (await import("@ai-sdk/google")).createGoogle(settings)(model);
+  // Chat completions: unlike responses, they are not stored at the provider.
+  if (provider === "openai") return (await import("@ai-sdk/openai")).createOpenAI(settings).chat(model);
+  const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+  return createOpenAICompatible({ ...settings, name: "judge", supportsStructuredOutputs: true })(model);
+}
+
+function baseUrl(provider: JudgeProvider, text: string | null): string {
+  const { base, path, endpoint } = providers[provider];
+  if (text === null) {
+    if (base === null) throw new TypeError("A compatible server has no address of its own");
+    return base;
+  }
+  const url = new URL(text);
+  const given = url.pathname.replace(/\/+$/, "").replace(endpoint, "");
+  return url.origin + (given === "" ? path : given);
+}
+
+/** Those that the provider has, from what binds a model most. Anthropic has no JSON without a schema. */
+export function modesOf(provider: JudgeProvider): JudgeMode[] {
+  return provider === "anthropic"
+    ? ["json_schema", "tool", "text"]
+    : ["json_schema", "tool", "json_object", "text"];
+}
+
+const toolName = "answer";
+
+/** No temperature and no token limit: models disagree on whether and how these may be sent. */
+export function callOptions(
+  { instructions, material }: Prompt,
+  shape: z.ZodType,
+  mode: JudgeMode,
+): LanguageModelV4CallOptions {
+  const prompt: LanguageModelV4CallOptions["prompt"] = [
+    { role: "system", content: instructions },
+    { role: "user", content: [{ type: "text", text: material }] },
+  ];
+  if (mode === "text") return { prompt };
+  if (mode === "json_object") return { prompt, responseFormat: { type: "json" } };
+  const { $schema: _, ...schema } = z.toJSONSchema(shape) as JSONSchema7;
+  if (mode === "json_schema") {
+    return { prompt, responseFormat: { type: "json", schema, name: toolName } };
+  }
+  const tool = {
+    type: "function",
+    name: toolName,
+    description: "Gives the answer.",
+    inputSchema: schema,
+  } as const;
+  return { prompt, tools: [tool], toolChoice: { type: "tool", toolName } };
+}
+
+/** What was answered: the tool's input where it was called, else the text. */
+export function textOf(content: Awaited<ReturnType<LanguageModelV4["doGenerate"]>>["content"]): string {
+  const call = content.find(part => part.type === "tool-call" && part.toolName === toolName);
+  if (call?.type === "tool-call") return call.input;
+  return content.flatMap(part => (part.type === "text" ? [part.text] : [])).join("");
+}
+
+// How servers word that they, or the model, cannot be asked in this way.
+const refusals: Record<Exclude<JudgeMode, "text">, RegExp> = {
+  json_schema:
+    /response.?(format|schema|json|mime)|json.?(schema|object|mode)|structured.?output|output.?(config|format)|grammar|requested parameters/i,
+  tool: /tool|function.?call|requested parameters/i,
+  json_object: /response.?(format|schema|json|mime)|json.?(object|mode)|requested parameters/i,
+};
+
+/** Whether the server refuses the mode rather than the question. llama.cpp does so with a 500, routers with a 404. */
+export function refusesMode(mode: JudgeMode, status: number | undefined, body: string | undefined): boolean {
+  return (
+    mode !== "text" &&
+    [400, 404, 415, 422, 500, 501].includes(status ?? 0) &&
+    refusals[mode].test(body?.slice(0, 4_000) ?? "")
+  );
+}

@@ -1,0 +1,100 @@
+// Sends mail by SMTP; without a mail server, leaves it in the outbox and its link in the log (G2).
+import { randomBytes } from "node:crypto";
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createTransport } from "nodemailer";
+import type { Logger } from "pino";
+import { Refusal } from "../../model/refusal.ts";
+
+/** `to` is one address. `link` is the one the mail is about, for the log when there is no mail server. */
+export type Mail = { to: string; subject: string; text: string; html: string; link?: string };
+
+export type Mailer = {
+  /** Resolves once the mail server, or the disk, has taken the mail; else rejects with `UNAVAILABLE`. */
+  send(mail: Mail): Promise<void>;
+  close(): void;
+};
+
+export type MailerConfig = {
+  /** `smtp://` or `smtps://`, with user and password where needed; none for no mail server. */
+  smtpUrl: string | null | undefined;
+  /** The sender, as in `Onlooker <noreply@example.com>`. */
+  from: string;
+  /** Where mails go without a mail server; made when first needed. */
+  outboxDir: string;
+  log: Pick<Logger, "info">;
+};
+
+/** Opens the way mails leave by; nothing is connected to before the first mail. */
+export function openMailer({ smtpUrl, from, outboxDir, log }: MailerConfig): Mailer {
+  const deliver = smtpUrl ? bySmtp(from, smtpUrl) : toOutbox(from, outboxDir, log);
+  return {
+    async send(mail) {
+      await deliver.send(mail).catch(cause => {
+        throw new Refusal("UNAVAILABLE", {
+          message: "The mail could not be sent.",
+          hint: "Try again in a minute.",
+          retryAfterSeconds: 60,
+          cause,
+        });
+      });
+    },
+    close: deliver.close,
+  };
+}
+
+function bySmtp(from: string, url: string): Mailer {
+  const transport = createTransport({
+    url,
+    pool: true,
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 20_000,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return {
+    async send(mail) {
+      await transport.sendMail({ ...message(from, mail), signal: AbortSignal.timeout(30_000) });
+    },
+    close: () => transport.close(),
+  };
+}
+
+function toOutbox(from: string, dir: string, log: Pick<Logger, "info">): Mailer {
+  const transport = createTransport({ streamTransport: true, buffer: true, newline: "windows" });
+  let written = 0;
+  return {
+    async send(mail) {
+      const { message: eml } = await transport.sendMail(message(from, mail));
+      written += 1;
+      const file = join(dir, outboxName(new Date(), written));
+      await mkdir(dir, { recursive: true, mode: 0o700 });
+      // Renamed into place, so that whoever watches the folder never reads half a mail.
+      await writeFile(`${file}.part`, eml, { mode: 0o600, flag: "wx" });
+      await rename(`${file}.part`, file);
+      const link = mail.link === undefined ? "" : `; its link: ${mail.link}`;
+      log.info({ file }, `No mail server is set, so "${mail.subject}" to ${mail.to} is in the outbox${link}`);
+    },
+    close: () => transport.close(),
+  };
+}
+
+// Sorted by name is sorted by time, also within a millisecond; chance keeps the mails of two nodes apart.
+function outboxName(at: Date, count: number): string {
+  const time = at.toISOString().replace(/[-:.]/g, "");
+  return `${time}-${String(count).padStart(6, "0")}-${randomBytes(4).toString("hex")}.eml`;
+}
+
+// The address is passed as an object, so that commas in it cannot make it several.
+function message(from: string, { to, subject, text, html }: Mail) {
+  return {
+    from,
+    to: { name: "", address: to },
+    subject,
+    text,
+    html,
+    textEncoding: "quoted-printable" as const,
+    headers: { "Auto-Submitted": "auto-generated" },
+  };
+}

@@ -1,0 +1,45 @@
+// The inside of the thread that works for the editor of test cases, with a judge, a sandbox and connections of its own.
+import { workerData } from "node:worker_threads";
+import { openEditor } from "../editor.ts";
+import { lineOpener } from "../judging/lines.ts";
+import { openJudging } from "../judging.ts";
+import { TraceRoom } from "../load/trace-room.ts";
+import { openLog } from "../log.ts";
+import type { CountedCall } from "../model/judge/call.ts";
+import { createSlots } from "../remote/judge/semaphore.ts";
+import { openOutbound } from "../remote/outbound.ts";
+import { Sandbox } from "../remote/sandbox/sandbox.ts";
+import { asUnavailable, openDatabase } from "../store/db.ts";
+import { masterKeyOf } from "../store/secrets/master-key.ts";
+import { openVault } from "../store/secrets/vault.ts";
+import { traceLimits } from "../threads/heap.ts";
+import { serveThread, tellNote } from "../threads/serve.ts";
+import type { EditorData } from "./editor-host.ts";
+
+const { config, databaseUrl } = workerData as EditorData;
+
+const db = openDatabase(databaseUrl, 2);
+const sandbox = new Sandbox();
+const log = openLog(config.logLevel);
+const outbound = openOutbound({ allow: config.allowPrivateTargets });
+const judging = openJudging({
+  db,
+  vault: openVault(await masterKeyOf(config)),
+  environment: config.judge ?? null,
+  // A share beside what the evaluation threads may ask: those who wait for a dry-run are few.
+  openLine: lineOpener({ outbound, log, slotsOf: (_, concurrency) => createSlots(Math.min(4, concurrency)) }),
+  log,
+  onCall: ({ kind, state }) => tellNote({ kind, state } satisfies CountedCall),
+});
+
+const room = new TraceRoom(traceLimits(config.bounds.traceBytesMax));
+
+serveThread(openEditor({ db, judgeOf: judging.judgeOf, sandbox, room }), {
+  toRefusal: asUnavailable,
+  async stop() {
+    await judging.close();
+    await outbound.close();
+    await sandbox.close();
+    await db.close();
+  },
+});

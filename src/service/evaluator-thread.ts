@@ -1,0 +1,84 @@
+// A thread that judges runs, apart from the one that answers requests: neither holds the other up.
+import { parentPort, workerData } from "node:worker_threads";
+import { lineOpener } from "../judging/lines.ts";
+import { openPlaces } from "../judging/places.ts";
+import { openJudging } from "../judging.ts";
+import { openCaller } from "../launcher/caller.ts";
+import { Launcher } from "../launcher.ts";
+import { TraceRoom } from "../load/trace-room.ts";
+import { openLog } from "../log.ts";
+import type { PlaceGiven } from "../model/judge/place.ts";
+import type { RunState } from "../model/run/run.ts";
+import { openOutbound } from "../remote/outbound.ts";
+import { Sandbox } from "../remote/sandbox/sandbox.ts";
+import { openDatabase } from "../store/db.ts";
+import { EventPublisher } from "../store/events.ts";
+import { masterKeyOf } from "../store/secrets/master-key.ts";
+import { openVault } from "../store/secrets/vault.ts";
+import { traceLimits } from "../threads/heap.ts";
+import { RunWorker } from "../worker.ts";
+import { type EvaluatorData, type EvaluatorMessage, graceMs } from "./evaluators.ts";
+
+const { config, databaseUrl, launches } = workerData as EvaluatorData;
+const port = parentPort!;
+const tell = (message: EvaluatorMessage) => port.postMessage(message);
+
+const log = openLog(config.logLevel);
+const db = openDatabase(databaseUrl, 4);
+const events = new EventPublisher(db);
+const sandbox = new Sandbox();
+const outbound = openOutbound({ allow: config.allowPrivateTargets });
+const vault = openVault(await masterKeyOf(config));
+const places = openPlaces(tell);
+const judging = openJudging({
+  db,
+  vault,
+  environment: config.judge ?? null,
+  openLine: lineOpener({
+    outbound,
+    log,
+    slotsOf: places.slotsOf,
+    threads: config.evaluators,
+  }),
+  log,
+  onCall: ({ kind, state }) => tell({ type: "judge", call: { kind, state } }),
+});
+const deps = {
+  db,
+  events,
+  sandbox,
+  log,
+  judgeOf: judging.judgeOf,
+  leaseMs: config.leaseMs,
+  judgeDeadlineMs: config.judgeDeadlineMs,
+  room: new TraceRoom(traceLimits(config.bounds.traceBytesMax)),
+  onEnd: (state: RunState, verdict: string | null) => tell({ type: "run", state, verdict }),
+};
+const worker = new RunWorker(deps);
+// One of the threads runs what somebody asked to have run.
+const launcher = launches
+  ? new Launcher({
+      ...deps,
+      ...openCaller(db, vault, outbound),
+      debounceMs: config.debounceMs,
+      traceBytesMax: config.bounds.traceBytesMax,
+    })
+  : undefined;
+
+port.on("message", (message: "wake" | "stop" | PlaceGiven) => {
+  if (message === "stop") void stop();
+  else if (message === "wake") {
+    worker.wake();
+    launcher?.wake();
+  } else places.entered(message.id);
+});
+
+async function stop(): Promise<void> {
+  await Promise.all([worker.stop(graceMs), launcher?.stop(graceMs)]);
+  await events.close();
+  await judging.close();
+  await outbound.close();
+  await sandbox.close();
+  await db.close();
+  port.close();
+}

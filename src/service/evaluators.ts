@@ -1,0 +1,97 @@
+// The threads that judge runs: started, told when something may be due, replaced when one dies, stopped.
+import { Worker } from "node:worker_threads";
+import type { Logger } from "pino";
+import type { Config } from "../config.ts";
+import type { CountedCall } from "../model/judge/call.ts";
+import type { PlaceAsk } from "../model/judge/place.ts";
+import { readingHeapMb, traceLimits } from "../threads/heap.ts";
+import { Places } from "./judge-places.ts";
+
+export type EvaluatorData = {
+  config: Config;
+  databaseUrl: string;
+  /** Manual runs, which wait for their agents nearly all the time, are one thread's. */
+  launches: boolean;
+};
+
+/** What a thread tells. */
+export type EvaluatorMessage = PlaceAsk | Counted;
+
+/** For the metrics. */
+export type Counted =
+  | { type: "run"; state: string; verdict: string | null }
+  | { type: "judge"; call: CountedCall };
+
+export type EvaluatorsOptions = Omit<EvaluatorData, "launches"> & {
+  log: Logger;
+  onCount?: (counted: Counted) => void;
+};
+
+/** How long a thread may take to finish what it has in hand. */
+export const graceMs = 15_000;
+const restartMs = 1_000;
+
+export class Evaluators {
+  readonly #options: EvaluatorsOptions;
+  readonly #threads = new Set<Worker>();
+  readonly #places = new Places();
+  readonly #restarts = new Set<NodeJS.Timeout>();
+  #stopping: Promise<unknown> | undefined;
+  #waking = false;
+
+  constructor(options: EvaluatorsOptions) {
+    this.#options = options;
+    for (let count = 0; count < options.config.evaluators; count++) this.#start(count === 0);
+  }
+
+  /** Something may be due now. Told to the threads at most once in a turn of the event loop. */
+  wake(): void {
+    if (this.#waking) return;
+    this.#waking = true;
+    setImmediate(() => {
+      this.#waking = false;
+      for (const thread of this.#threads) thread.postMessage("wake");
+    });
+  }
+
+  /** Finishes what is in hand, gives back the rest. Asked again, it waits for the same end. */
+  async stop(): Promise<void> {
+    for (const timer of this.#restarts) clearTimeout(timer);
+    this.#stopping ??= Promise.all(
+      [...this.#threads].map(async thread => {
+        const ended = new Promise(resolve => thread.once("exit", resolve));
+        thread.postMessage("stop");
+        const timer = setTimeout(() => void thread.terminate(), graceMs + 2_000);
+        await ended;
+        clearTimeout(timer);
+      }),
+    );
+    await this.#stopping;
+  }
+
+  #start(launches: boolean): void {
+    const { config, databaseUrl, log, onCount } = this.#options;
+    const workerData: EvaluatorData = { config, databaseUrl, launches };
+    const maxOldGenerationSizeMb = readingHeapMb(traceLimits(config.bounds.traceBytesMax));
+    const thread = new Worker(new URL("./evaluator-thread.ts", import.meta.url), {
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb },
+    });
+    this.#threads.add(thread);
+    thread.on("message", (message: EvaluatorMessage) => {
+      if (message.type === "enter" || message.type === "leave") this.#places.ask(thread, message);
+      else onCount?.(message);
+    });
+    thread.on("error", error => log.error({ err: error }, "an evaluation thread died"));
+    thread.on("exit", () => {
+      this.#threads.delete(thread);
+      this.#places.forget(thread);
+      if (this.#stopping !== undefined) return;
+      const timer = setTimeout(() => {
+        this.#restarts.delete(timer);
+        this.#start(launches);
+      }, restartMs);
+      this.#restarts.add(timer);
+    });
+  }
+}

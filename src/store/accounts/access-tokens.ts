@@ -1,0 +1,97 @@
+// Personal access tokens: only a hash is kept; the API admits by it, the account lists, makes and revokes.
+import type { Account } from "../../model/account.ts";
+import type { Database } from "../db.ts";
+import type { Listing } from "../listing.ts";
+
+/** A token as it is listed; `expiresAt` null never expires. Times are ISO 8601. */
+export type AccessToken = {
+  id: string;
+  name: string;
+  lastFour: string;
+  expiresAt: string | null;
+  lastUsedAt: string | null;
+  createdAt: string;
+  status: "active" | "expired";
+};
+
+/** The tokens of an account, newest first, the expired among them. */
+export async function listAccessTokens(
+  db: Database,
+  accountId: string,
+  listing: Listing,
+): Promise<AccessToken[]> {
+  const { rows } = await db.pool.query<Row>(
+    `select ${columns} from access_tokens where account_id = $1 and id < $2 order by id desc limit $3`,
+    [accountId, listing.before, listing.rowsMax],
+  );
+  return rows.map(toToken);
+}
+
+export type NewAccessToken = {
+  accountId: string;
+  name: string;
+  hash: Buffer;
+  lastFour: string;
+  expiresAt: Date | null;
+};
+
+export async function insertAccessToken(db: Database, token: NewAccessToken): Promise<AccessToken> {
+  const { rows } = await db.pool.query<Row>(
+    `insert into access_tokens (account_id, name, hash, last_four, expires_at) values ($1, $2, $3, $4, $5)
+     returning ${columns}`,
+    [token.accountId, token.name, token.hash, token.lastFour, token.expiresAt],
+  );
+  return toToken(rows[0]!);
+}
+
+/** Revokes the token: once this has returned, no look-up finds it. */
+export async function deleteAccessToken(db: Database, id: string): Promise<void> {
+  await db.pool.query("delete from access_tokens where id = $1", [id]);
+}
+
+/**
+ * The account whose token has this hash and is neither revoked nor expired. Looked up for every request; its use is
+ * noted at most once a minute, and never waits for another's note.
+ */
+export async function admitAccessToken(db: Database, hash: Buffer): Promise<Account | undefined> {
+  const { rows } = await db.pool.query<Account>({
+    name: "admit-access-token",
+    text: `with touched as (
+        update access_tokens set last_used_at = now() where id in (
+          select id from access_tokens
+          where hash = $1 and (expires_at is null or expires_at > now())
+            and (last_used_at is null or last_used_at < now() - interval '1 minute')
+          for no key update skip locked
+        )
+      )
+      select a.id, a.name, a.email, a.email_verified as "emailVerified"
+      from access_tokens t join accounts a on a.id = t.account_id
+      where t.hash = $1 and (t.expires_at is null or t.expires_at > now())`,
+    values: [hash],
+  });
+  return rows[0];
+}
+
+const columns = "id, name, last_four, expires_at, last_used_at, created_at, expires_at <= now() as expired";
+
+type Row = {
+  id: string;
+  name: string;
+  last_four: string;
+  expires_at: Date | null;
+  last_used_at: Date | null;
+  created_at: Date;
+  expired: boolean | null;
+};
+
+function toToken(row: Row): AccessToken {
+  return {
+    id: row.id,
+    name: row.name,
+    lastFour: row.last_four,
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    lastUsedAt: row.last_used_at?.toISOString() ?? null,
+    createdAt: row.created_at.toISOString(),
+    status: row.expired ? "expired" : "active",
+  };
+}

@@ -1,0 +1,148 @@
+// API keys: only a hash is kept; ingestion admits by it, the dashboard lists, creates and revokes.
+import type { AdmittedKey, KeyAccess } from "../../model/key.ts";
+import { Refusal } from "../../model/refusal.ts";
+import { type Database, transaction } from "../db.ts";
+import { forgotten } from "../ingestion/gather.ts";
+import type { Listing } from "../listing.ts";
+
+/** A key as it is listed; `expiresAt` null never expires. Times are ISO 8601. */
+export type Key = {
+  id: string;
+  lastFour: string;
+  name: string;
+  access: KeyAccess;
+  /** Granular access: what is left of the agents it was made for. */
+  agentIds: string[];
+  expiresAt: string | null;
+  lastUsedAt: string | null;
+  createdAt: string;
+  /** The account that made it; null where that was not recorded, or the account is gone. */
+  createdBy: { id: string; name: string } | null;
+  status: "active" | "expired";
+};
+
+/** The keys of a project, newest first, the expired among them. */
+export async function listKeys(db: Database, projectId: string, listing: Listing): Promise<Key[]> {
+  const { rows } = await db.pool.query<KeyRow>(
+    `${selectKey} where k.project_id = $1 and k.id < $2 order by k.id desc limit $3`,
+    [projectId, listing.before, listing.rowsMax],
+  );
+  return rows.map(toKey);
+}
+
+export async function findKey(db: Database, id: string): Promise<Key | undefined> {
+  const { rows } = await db.pool.query<KeyRow>(`${selectKey} where k.id = $1`, [id]);
+  return rows[0] && toKey(rows[0]);
+}
+
+export type NewKey = {
+  projectId: string;
+  name: string;
+  hash: Buffer;
+  lastFour: string;
+  access: KeyAccess;
+  /** UUIDs; empty for full access. */
+  agentIds: string[];
+  expiresAt: Date | null;
+  /** The id of the account that makes it; null where nobody is to be named. */
+  createdBy: string | null;
+};
+
+/** Throws VALIDATION_ERROR, naming the positions, for agents that are not of the project. */
+export async function insertKey(db: Database, key: NewKey): Promise<Key> {
+  return transaction(db, async client => {
+    // Locked, so that an agent deleted at this moment is either refused here or taken out of the key by its deletion.
+    const { rows: agents } = await client.query<{ id: string }>(
+      "select id from agents where project_id = $1 and id = any($2::uuid[]) for key share",
+      [key.projectId, key.agentIds],
+    );
+    const known = new Set(agents.map(agent => agent.id));
+    const issues = key.agentIds.flatMap((agentId, index) =>
+      known.has(agentId)
+        ? []
+        : [{ path: `agentIds[${index}]`, message: "This project has no agent with this id." }],
+    );
+    if (issues.length > 0) throw new Refusal("VALIDATION_ERROR", { issues });
+    const { rows } = await client.query<{ id: string }>(
+      `insert into keys (project_id, name, hash, last_four, access, expires_at, created_by)
+       values ($1, $2, $3, $4, $5, $6, $7) returning id`,
+      [key.projectId, key.name, key.hash, key.lastFour, key.access, key.expiresAt, key.createdBy],
+    );
+    const { id } = rows[0]!;
+    await client.query("insert into key_agents (key_id, agent_id) select $1, unnest($2::uuid[])", [
+      id,
+      [...known],
+    ]);
+    const inserted = await client.query<KeyRow>(`${selectKey} where k.id = $1`, [id]);
+    return toKey(inserted.rows[0]!);
+  });
+}
+
+/** Revokes the key: once this has returned, no look-up finds it. */
+export async function deleteKey(db: Database, id: string): Promise<void> {
+  await db.query.deleteFrom("keys").where("id", "=", id).execute();
+  await forgotten();
+}
+
+/** One query for many hashes; by hexadecimal hash, those that are neither revoked nor expired. */
+export async function admitKeys(db: Database, hashes: Buffer[]): Promise<Map<string, AdmittedKey>> {
+  const { rows } = await db.pool.query<AdmittedKey & { hash: string }>({
+    name: "admit-keys",
+    text: `select encode(k.hash, 'hex') as hash, k.id, k.project_id as "projectId", k.access,
+        a.email_verified as "emailVerified",
+        array(select g.agent_id from key_agents g where g.key_id = k.id order by g.agent_id) as "agentIds"
+      from keys k
+      join projects p on p.id = k.project_id
+      join accounts a on a.id = p.account_id
+      where k.hash = any($1::bytea[]) and (k.expires_at is null or k.expires_at > now())`,
+    values: [hashes],
+  });
+  return new Map(rows.map(({ hash, ...key }) => [hash, key]));
+}
+
+/** Records that the keys were used now, at most once a minute each. Never waits for another writer of a key. */
+export async function touchKeys(db: Database, ids: string[]): Promise<void> {
+  await db.pool.query({
+    name: "touch-keys",
+    text: `update keys set last_used_at = now() where id in (
+      select id from keys
+      where id = any($1::uuid[]) and (last_used_at is null or last_used_at < now() - interval '1 minute')
+      for no key update skip locked
+    )`,
+    values: [ids],
+  });
+}
+
+const selectKey = `select k.id, k.name, k.last_four, k.access, k.expires_at, k.last_used_at, k.created_at,
+    k.expires_at <= now() as expired, m.id as maker_id, m.name as maker_name,
+    array(select g.agent_id from key_agents g where g.key_id = k.id order by g.agent_id) as agent_ids
+  from keys k left join accounts m on m.id = k.created_by`;
+
+type KeyRow = {
+  id: string;
+  name: string;
+  last_four: string;
+  access: KeyAccess;
+  expires_at: Date | null;
+  last_used_at: Date | null;
+  created_at: Date;
+  expired: boolean | null;
+  maker_id: string | null;
+  maker_name: string | null;
+  agent_ids: string[];
+};
+
+function toKey(row: KeyRow): Key {
+  return {
+    id: row.id,
+    lastFour: row.last_four,
+    name: row.name,
+    access: row.access,
+    agentIds: row.agent_ids,
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    lastUsedAt: row.last_used_at?.toISOString() ?? null,
+    createdAt: row.created_at.toISOString(),
+    createdBy: row.maker_id === null ? null : { id: row.maker_id, name: row.maker_name! },
+    status: row.expired ? "expired" : "active",
+  };
+}

@@ -1,0 +1,62 @@
+// Whose a thing is: the one place that decides what an account may reach.
+import type { Database } from "../db.ts";
+
+const owners = {
+  projects: "select 1 from projects p where p.id = $1 and p.account_id = $2",
+  agents:
+    "select 1 from agents a join projects p on p.id = a.project_id where a.id = $1 and p.account_id = $2",
+  keys: "select 1 from keys k join projects p on p.id = k.project_id where k.id = $1 and p.account_id = $2",
+  tests: `select 1 from test_cases t join agents a on a.id = t.agent_id join projects p on p.id = a.project_id
+    where t.id = $1 and p.account_id = $2`,
+  traces: `select 1 from traces t join agents a on a.id = t.agent_id join projects p on p.id = a.project_id
+    where t.id = $1 and p.account_id = $2`,
+  runs: `select 1 from runs r join agents a on a.id = r.agent_id
+    join projects p on p.id = a.project_id where r.id = $1 and p.account_id = $2`,
+  launches: `select 1 from launches l join agents a on a.id = l.agent_id
+    join projects p on p.id = a.project_id where l.id = $1 and p.account_id = $2`,
+  "access-tokens": "select 1 from access_tokens where id = $1 and account_id = $2",
+} as const;
+
+/** The nouns of the dashboard's addresses: `/api/<noun>/:id`. */
+export type OwnedNoun = keyof typeof owners;
+
+/** Whether `noun` is one of the things that belong to an account. */
+export function isOwnedNoun(noun: string | undefined): noun is OwnedNoun {
+  return noun !== undefined && Object.hasOwn(owners, noun);
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Whether PostgreSQL takes this text as a UUID; any other text as an id is simply not found. */
+export function isUuid(text: string): boolean {
+  return uuid.test(text);
+}
+
+/** Whether the thing exists and belongs to the account (G5). A malformed id belongs to nobody. */
+export async function isOwn(db: Database, accountId: string, noun: OwnedNoun, id: string): Promise<boolean> {
+  if (!isUuid(id)) return false;
+  const { rowCount } = await db.pool.query({
+    name: `own-${noun}`,
+    text: owners[noun],
+    values: [id, accountId],
+  });
+  return rowCount === 1;
+}
+
+/** The ids of every project of the account, and of their agents; of one project alone where it is named. */
+export async function listOwnIds(
+  db: Database,
+  accountId: string,
+  projectId: string | null = null,
+): Promise<{ projects: Set<string>; agents: Set<string> }> {
+  const { rows } = await db.pool.query<{ project: string; agent: string | null }>({
+    name: "own-ids",
+    text: `select p.id as project, a.id as agent from projects p left join agents a on a.project_id = p.id
+      where p.account_id = $1 and ($2::uuid is null or p.id = $2)`,
+    values: [accountId, projectId],
+  });
+  return {
+    projects: new Set(rows.map(row => row.project)),
+    agents: new Set(rows.flatMap(row => row.agent ?? [])),
+  };
+}

@@ -1,0 +1,118 @@
+// Counts how ingestion requests end: in memory, written every two seconds, never on the path of a request.
+import type { Logger } from "pino";
+import type { IngestionAnswer, Reasons } from "../../model/ingestion.ts";
+import type { AdmittedKey } from "../../model/key.ts";
+import type { RefusalCode } from "../../model/refusal.ts";
+import { type Database, isTransient } from "../db.ts";
+import { addIngestion, deleteOldIngestion, type IngestionCount } from "./minutes.ts";
+
+const writeAfterMs = 2_000;
+const deleteEveryMs = 600_000;
+const minuteMs = 60_000;
+// Names are the sender's choice. So many a minute are told apart for each project, and for all of them together;
+// requests under further ones are counted without their name.
+const namesOfProjectMax = 100;
+const namesMax = 10_000;
+// Counts that wait for a database that is away: some 4 MB. Past that, what is not yet among them is not counted.
+const countsMax = 10_000;
+
+export class IngestionLog {
+  readonly #db: Database;
+  readonly #log: Pick<Logger, "error">;
+  readonly #deleting: NodeJS.Timeout;
+  #counts = new Map<string, IngestionCount>();
+  #names = new Map<string, Set<string>>();
+  #nameCount = 0;
+  #namesUntil = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #working: Promise<void> = Promise.resolve();
+
+  constructor(db: Database, log: Pick<Logger, "error">) {
+    this.#db = db;
+    this.#log = log;
+    this.#deleting = setInterval(() => this.#deleteOld(), deleteEveryMs).unref();
+    this.#deleteOld();
+  }
+
+  record(answers: IngestionAnswer[], { id: keyId, projectId }: Pick<AdmittedKey, "id" | "projectId">): void {
+    for (const { serviceName, ...answer } of answers) {
+      const name = serviceName === null ? null : this.#admitName(projectId, serviceName);
+      this.#add({ ...answer, projectId, keyId, serviceName: name, requests: 1 });
+    }
+    this.#timer ??= setTimeout(() => this.#write(), writeAfterMs);
+  }
+
+  /** Writes what is counted. */
+  async close(): Promise<void> {
+    clearInterval(this.#deleting);
+    clearTimeout(this.#timer);
+    this.#write();
+    await this.#working;
+    clearTimeout(this.#timer);
+  }
+
+  #add(count: IngestionCount): void {
+    const { projectId, keyId, code, agentId, serviceName } = count;
+    const identity = `${projectId} ${keyId} ${code} ${agentId} ${serviceName === null ? "" : `=${serviceName}`}`;
+    const known = this.#counts.get(identity);
+    if (!known) {
+      if (this.#counts.size < countsMax)
+        this.#counts.set(identity, { ...count, reasons: { ...count.reasons } });
+      return;
+    }
+    known.requests += count.requests;
+    known.spans += count.spans;
+    addReasons(known.reasons, count.reasons);
+  }
+
+  #admitName(projectId: string, name: string): string | null {
+    const now = performance.now();
+    if (now >= this.#namesUntil) {
+      this.#names = new Map();
+      this.#nameCount = 0;
+      this.#namesUntil = now + minuteMs;
+    }
+    const names = this.#names.get(projectId) ?? new Set();
+    if (names.has(name)) return name;
+    if (this.#nameCount >= namesMax || names.size >= namesOfProjectMax) return null;
+    this.#names.set(projectId, names.add(name));
+    this.#nameCount++;
+    return name;
+  }
+
+  #write(): void {
+    this.#timer = undefined;
+    this.#then(async () => {
+      const counts = this.#counts;
+      if (counts.size === 0) return;
+      this.#counts = new Map();
+      try {
+        await addIngestion(this.#db, [...counts.values()]);
+      } catch (error) {
+        if (!isTransient(error)) throw error;
+        // The database is away: written with what comes next.
+        for (const count of counts.values()) this.#add(count);
+        this.#timer ??= setTimeout(() => this.#write(), writeAfterMs);
+      }
+    });
+  }
+
+  #deleteOld(): void {
+    this.#then(async () => {
+      await deleteOldIngestion(this.#db);
+    });
+  }
+
+  /** One after the other, so that a slow database meets one statement at a time. */
+  #then(work: () => Promise<void>): void {
+    this.#working = this.#working.then(work).catch((error: unknown) => {
+      if (!isTransient(error)) this.#log.error({ err: error }, "the ingestion log cannot be kept");
+    });
+  }
+}
+
+function addReasons(sum: Reasons, reasons: Reasons): void {
+  for (const [code, traces] of Object.entries(reasons) as [RefusalCode, number][]) {
+    sum[code] = (sum[code] ?? 0) + traces;
+  }
+}

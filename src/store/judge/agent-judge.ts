@@ -1,0 +1,67 @@
+// Everything about an agent that judging goes by: its settings, its project, and who judges for that.
+import type { JudgeConnection } from "../../model/judge/call.ts";
+import type { OwnPrice } from "../../model/judge/prices.ts";
+import type { Database } from "../db.ts";
+import type { Vault } from "../secrets/vault.ts";
+import { findJudgeConnection } from "./connections.ts";
+import { listJudgePrices } from "./prices.ts";
+import { findJudgeSettings, type JudgeSettings } from "./settings.ts";
+import { findJudgeState, fingerprintOf, type JudgeState } from "./states.ts";
+
+export type AgentJudging = {
+  projectId: string;
+  settings: JudgeSettings;
+  prices: OwnPrice[];
+  judge: FoundJudge | null;
+};
+
+/** `own`: the project's, not the environment's. */
+export type FoundJudge = {
+  connection: JudgeConnection;
+  fingerprint: Buffer;
+  own: boolean;
+  /** Its key cannot be read, so that it cannot be asked. */
+  keyUnreadable: boolean;
+  state: JudgeState | undefined;
+};
+
+/** Undefined for an agent that is gone. */
+export async function findAgentJudging(
+  db: Database,
+  { vault, environment, agentId }: { vault: Vault; environment: JudgeConnection | null; agentId: string },
+): Promise<AgentJudging | undefined> {
+  const [settings, agents] = await Promise.all([
+    findJudgeSettings(db, agentId),
+    db.pool.query<{ projectId: string }>({
+      name: "project-of-agent",
+      text: `select project_id as "projectId" from agents where id = $1`,
+      values: [agentId],
+    }),
+  ]);
+  const projectId = agents.rows[0]?.projectId;
+  if (settings === undefined || projectId === undefined) return undefined;
+  const [prices, judge] = await Promise.all([
+    listJudgePrices(db, projectId),
+    findJudge(db, vault, environment, projectId),
+  ]);
+  return { projectId, settings, prices, judge };
+}
+
+async function findJudge(
+  db: Database,
+  vault: Vault,
+  environment: JudgeConnection | null,
+  projectId: string,
+): Promise<FoundJudge | null> {
+  const stored = await findJudgeConnection(db, vault, projectId);
+  const connection = stored?.connection ?? environment;
+  if (!connection) return null;
+  const fingerprint = fingerprintOf(connection, stored ? projectId : null);
+  return {
+    connection,
+    fingerprint,
+    own: stored !== undefined,
+    keyUnreadable: stored?.keyUnreadable ?? false,
+    state: await findJudgeState(db, fingerprint),
+  };
+}

@@ -1,0 +1,32 @@
+// Sound answers of judges, kept for as long as they may be asked for again, and no longer than the traces they are about.
+import type { Database } from "../db.ts";
+
+/** After so many days a question is put anew, even though nothing about it has changed. */
+export const answersKeptDays = 30;
+
+/** The texts that were kept under these keys (64 hex digits); a key without an answer is missing. */
+export async function findJudgeAnswers(db: Database, keys: string[]): Promise<Map<string, string>> {
+  const { rows } = await db.pool.query<{ key: Buffer; answer: string }>({
+    name: "judge-answers",
+    text: `select key, answer from judge_answers
+      where key = any ($1::bytea[]) and made_at > now() - $2::int * interval '1 day'`,
+    values: [keys.map(key => Buffer.from(key, "hex")), answersKeptDays],
+  });
+  return new Map(rows.map(({ key, answer }) => [key.toString("hex"), answer]));
+}
+
+const deletedAtOnce = 10_000;
+
+/** Deletes what is too old, a bounded number at a time; whoever else is at it takes other rows. */
+export async function deleteOldJudgeAnswers(db: Database): Promise<void> {
+  for (let deleted = deletedAtOnce; deleted === deletedAtOnce; ) {
+    const { rowCount } = await db.pool.query(
+      `delete from judge_answers where key = any (array(
+        select key from judge_answers where made_at < now() - $1::int * interval '1 day'
+        order by made_at limit $2 for update skip locked
+      ))`,
+      [answersKeptDays, deletedAtOnce],
+    );
+    deleted = rowCount ?? 0;
+  }
+}

@@ -1,0 +1,154 @@
+// Every call of a judge: what was said, what it took, and to whom that is counted, in one statement.
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import type { JudgeCall } from "../../model/judge/call.ts";
+import type { JudgeUse } from "../../model/judge/prices.ts";
+import { isUuid } from "../accounts/ownership.ts";
+import type { Database } from "../db.ts";
+
+export type CallEntry = {
+  id: string;
+  agentId: string;
+  projectId: string;
+  /** Null where no stored trace is judged. */
+  traceId: string | null;
+  /** Null where somebody tries something out. */
+  runId: string | null;
+  call: JudgeCall;
+  /** Null where the price is not known. */
+  costUsd: number | null;
+  /** Of each test, its share in the call's questions; together 1. */
+  shares: Map<string, number>;
+  /** The sound answers, by the keys (64 hex digits) of their questions. */
+  answers: Map<string, string>;
+};
+
+/**
+ * Keeps a call, once however often it is told. Nothing is kept for an agent that is gone, and nothing that was said about
+ * a trace that is gone; shares of what is no stored test are left out.
+ */
+export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<void> {
+  const { id, agentId, projectId, traceId, runId, call, costUsd } = entry;
+  const shares = [...entry.shares].filter(([testId]) => isUuid(testId)).sort(([a], [b]) => (a < b ? -1 : 1));
+  const answers = [...entry.answers].sort(([a], [b]) => (a < b ? -1 : 1));
+  const { instructions, material, answer } = call;
+  await db.pool.query({
+    name: "keep-judge-call",
+    text: `with agent as (
+        select id from agents where id = $1 and not exists (select from judge_calls where id = $22) for key share
+      ),
+      -- Held until the call is kept, so that what deletes the trace deletes the call as well.
+      trace as (select id from traces where id = $3 for key share),
+      day as (
+        insert into judge_days as known
+            (agent_id, day, calls, cached, input_tokens, output_tokens, cost_usd, unpriced_tokens)
+          select agent.id, (now() at time zone 'utc')::date, 1, 0, $13::int, $14::int, coalesce($15::float8, 0),
+            case when $15::float8 is null then $13::int + $14::int else 0 end
+          from agent
+        on conflict (agent_id, day) do update set calls = known.calls + 1,
+          input_tokens = known.input_tokens + excluded.input_tokens,
+          output_tokens = known.output_tokens + excluded.output_tokens,
+          cost_usd = known.cost_usd + excluded.cost_usd,
+          unpriced_tokens = known.unpriced_tokens + excluded.unpriced_tokens
+      ), tests as (
+        insert into judge_test_days as known
+            (test_id, day, input_tokens, output_tokens, cost_usd, unpriced_tokens)
+          select t.id, (now() at time zone 'utc')::date, share.part * $13::int, share.part * $14::int,
+            share.part * coalesce($15::float8, 0),
+            case when $15::float8 is null then share.part * ($13::int + $14::int) else 0 end
+          from unnest($17::uuid[], $18::float8[]) as share (id, part)
+          join test_cases t on t.id = share.id and t.agent_id = (select id from agent)
+          order by t.id
+        on conflict (test_id, day) do update set
+          input_tokens = known.input_tokens + excluded.input_tokens,
+          output_tokens = known.output_tokens + excluded.output_tokens,
+          cost_usd = known.cost_usd + excluded.cost_usd,
+          unpriced_tokens = known.unpriced_tokens + excluded.unpriced_tokens
+      ), answers as (
+        insert into judge_answers (key, project_id, answer, trace_id)
+          select answer.key, p.id, answer.text, $3
+          from unnest($19::bytea[], $20::text[]) as answer (key, text) join projects p on p.id = $2
+          where $3::uuid is null or exists (select from trace)
+        on conflict (key) do update set answer = excluded.answer, made_at = now(), trace_id = excluded.trace_id
+      )
+      insert into judge_calls (id, agent_id, trace_id, run_id, started_at, kind, provider, model, prompt_version,
+          mode, state, reason, ms, input_tokens, output_tokens, cost_usd, detail)
+        select $22, agent.id, $3, $4, to_timestamp($5::float8 / 1000), $6, $7, $8, $9, $10, $11, $12, $16::int,
+          $13::int, $14::int, $15::float8, $21
+        from agent where $3::uuid is null or exists (select from trace)`,
+    values: [
+      agentId,
+      projectId,
+      traceId,
+      runId,
+      call.startedAt,
+      call.kind,
+      call.provider,
+      call.model,
+      call.promptVersion,
+      call.mode,
+      call.state,
+      call.reason,
+      call.inputTokens,
+      call.outputTokens,
+      costUsd,
+      Math.round(call.ms),
+      shares.map(([testId]) => testId),
+      shares.map(([, part]) => part),
+      answers.map(([key]) => Buffer.from(key, "hex")),
+      answers.map(([, text]) => text),
+      zstdCompressSync(JSON.stringify({ instructions, material, answer } satisfies Said)),
+      id,
+    ],
+  });
+}
+
+/** Counts questions that needed no call. */
+export async function countCached(db: Database, agentId: string, questions: number): Promise<void> {
+  await db.pool.query({
+    name: "count-cached",
+    text: `insert into judge_days as known
+          (agent_id, day, calls, cached, input_tokens, output_tokens, cost_usd, unpriced_tokens)
+        select id, (now() at time zone 'utc')::date, 0, $2::int, 0, 0, 0, 0 from agents where id = $1 for key share
+      on conflict (agent_id, day) do update set cached = known.cached + excluded.cached`,
+    values: [agentId, questions],
+  });
+}
+
+type Said = Pick<JudgeCall, "instructions" | "material" | "answer">;
+
+/** `costUsd` null: its price is not known. */
+export type KeptCall = Omit<JudgeCall, "startedAt"> & { id: string; startedAt: Date; costUsd: number | null };
+
+/** A run that was put away again and again makes a few dozen. */
+const shownMax = 500;
+
+/** A run's calls with all that was said, the oldest first. */
+export async function listJudgeCalls(db: Database, runId: string): Promise<KeptCall[]> {
+  const { rows } = await db.pool.query<Omit<KeptCall, keyof Said> & { detail: Buffer }>({
+    name: "judge-calls-of-run",
+    text: `select id, kind, started_at as "startedAt", ms, provider, model, prompt_version as "promptVersion", mode,
+        state, reason, input_tokens as "inputTokens", output_tokens as "outputTokens", cost_usd as "costUsd", detail
+      from judge_calls where run_id = $1 order by started_at, id limit $2`,
+    values: [runId, shownMax],
+  });
+  return rows.map(({ detail, ...call }) => ({
+    ...call,
+    ...(JSON.parse(zstdDecompressSync(detail).toString()) as Said),
+  }));
+}
+
+export type JudgingSum = JudgeUse & { calls: number };
+
+/** Of each run that made calls. */
+export async function sumJudging(db: Database, runIds: string[]): Promise<Map<string, JudgingSum>> {
+  if (runIds.length === 0) return new Map();
+  const { rows } = await db.pool.query<JudgingSum & { runId: string }>({
+    name: "judging-of-runs",
+    text: `select run_id as "runId", count(*)::int as calls, sum(input_tokens) as "inputTokens",
+        sum(output_tokens) as "outputTokens", coalesce(sum(cost_usd), 0) as "costUsd",
+        coalesce(sum(input_tokens + output_tokens) filter (where cost_usd is null), 0) as "unpricedTokens"
+      from judge_calls where run_id = any ($1::uuid[]) group by run_id`,
+    values: [runIds],
+  });
+  return new Map(rows.map(({ runId, ...sum }) => [runId, sum]));
+}

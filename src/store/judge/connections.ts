@@ -1,0 +1,104 @@
+// Which model judges a project's traces, where the project says so itself: one connection, its key sealed.
+import type { JudgeConnection, JudgeProvider } from "../../model/judge/call.ts";
+import type { TypedJudge } from "../../model/judge/connection.ts";
+import { type Database, transaction } from "../db.ts";
+import type { Vault } from "../secrets/vault.ts";
+
+export type StoredJudge = {
+  /** `apiKey` is null where none is needed, and where the one that is stored cannot be read. */
+  connection: JudgeConnection;
+  keyLastFour: string | null;
+  /** The key was sealed under another master key: it has to be entered again. */
+  keyUnreadable: boolean;
+};
+
+/** For one call of a project's judge: a model on someone's own machine may have to be loaded first. */
+export const judgeTimeoutMs = 60_000;
+
+type Row = {
+  provider: JudgeProvider;
+  url: string | null;
+  model: string;
+  apiKey: Buffer | null;
+  keyLastFour: string | null;
+  concurrency: number;
+  tokensPerMinute: number | null;
+};
+
+const columns = `provider, url, model, api_key as "apiKey", key_last_four as "keyLastFour", concurrency,
+  tokens_per_minute as "tokensPerMinute"`;
+
+/** Undefined where the project has none of its own. */
+export async function findJudgeConnection(
+  db: Database,
+  vault: Vault,
+  projectId: string,
+): Promise<StoredJudge | undefined> {
+  const { rows } = await db.pool.query<Row>({
+    name: "judge-connection",
+    text: `select ${columns} from judge_connections where project_id = $1`,
+    values: [projectId],
+  });
+  return rows[0] && opened(vault, projectId, rows[0]);
+}
+
+/** Replaces the connection by `change` of the present one, which nobody else changes meanwhile. */
+export async function saveJudgeConnection(
+  db: Database,
+  vault: Vault,
+  projectId: string,
+  change: (current: StoredJudge | undefined) => TypedJudge,
+): Promise<StoredJudge | undefined> {
+  return transaction(db, async client => {
+    const projects = await client.query("select 1 from projects where id = $1 for update", [projectId]);
+    if (projects.rowCount === 0) return undefined;
+    const found = await client.query<Row>(`select ${columns} from judge_connections where project_id = $1`, [
+      projectId,
+    ]);
+    const { provider, url, model, apiKey, concurrency, tokensPerMinute } = change(
+      found.rows[0] && opened(vault, projectId, found.rows[0]),
+    );
+    const { rows } = await client.query<Row>(
+      `insert into judge_connections
+          (project_id, provider, url, model, api_key, key_last_four, concurrency, tokens_per_minute)
+        values ($1, $2, $3, $4, $5, $6, $7, $8)
+        on conflict (project_id) do update set provider = excluded.provider, url = excluded.url,
+          model = excluded.model, api_key = excluded.api_key, key_last_four = excluded.key_last_four,
+          concurrency = excluded.concurrency, tokens_per_minute = excluded.tokens_per_minute, updated_at = now()
+        returning ${columns}`,
+      [
+        projectId,
+        provider,
+        url,
+        model,
+        apiKey === null ? null : vault.seal(apiKey, about(projectId)),
+        apiKey === null ? null : lastFourOf(apiKey),
+        concurrency,
+        tokensPerMinute,
+      ],
+    );
+    return opened(vault, projectId, rows[0]!);
+  });
+}
+
+export async function deleteJudgeConnection(db: Database, projectId: string): Promise<void> {
+  await db.pool.query("delete from judge_connections where project_id = $1", [projectId]);
+}
+
+/** Of a short key nothing is told: four characters would be most of it. */
+function lastFourOf(apiKey: string): string | null {
+  return apiKey.length >= 16 ? apiKey.slice(-4) : null;
+}
+
+function opened(vault: Vault, projectId: string, { apiKey: sealed, keyLastFour, ...row }: Row): StoredJudge {
+  const apiKey = sealed === null ? null : vault.open(sealed, about(projectId));
+  return {
+    connection: { ...row, apiKey: apiKey ?? null, timeoutMs: judgeTimeoutMs },
+    keyLastFour,
+    keyUnreadable: apiKey === undefined,
+  };
+}
+
+function about(projectId: string): string {
+  return `judge:${projectId.toLowerCase()}`;
+}

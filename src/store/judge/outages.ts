@@ -1,0 +1,132 @@
+// What outages of the judge left unjudged: counted by agent, judged again on demand, and closed by any later run.
+import { randomUUIDv7 } from "node:crypto";
+import type pg from "pg";
+import { type Database, transaction } from "../db.ts";
+import { decodeDetail, encodeDetail, joined } from "../runs/detail.ts";
+
+export type Outages = {
+  /** Traces of which the latest run lacks something for an outage; at most `outagesMax` are counted. */
+  traces: number;
+  /** Of these, those that are going to be judged again. */
+  scheduled: number;
+  /** When the oldest of them was received; null where there is none. */
+  oldest: Date | null;
+};
+
+export const outagesMax = 10_000;
+/** How many traces are scheduled at once. */
+export const againMax = 1_000;
+
+// Each look-up is made row by row (`limit`), by the index of a trace's runs (`offset 0` lets no other fit): as a join of
+// all open runs with all others it took seconds where the planner knew nothing of the table.
+const judgedSince = `(
+  select true from (select state, kind from runs where trace_id = s.trace_id and id > s.id offset 0) as later
+  where later.state = 'completed' and later.kind <> 'manual' limit 1
+)`;
+const underWay = (traceId: string) => `(
+  select true from (select state, kind from runs where trace_id = ${traceId} offset 0) as other
+  where other.state in ('pending', 'running') and other.kind <> 'manual' limit 1
+)`;
+// A run whose trace was judged since is none, even where two that completed at once left it open.
+const open = `s.agent_id = $1 and s.outage_open and ${judgedSince} is null`;
+
+export async function readOutages(db: Database, agentId: string): Promise<Outages> {
+  const { rows } = await db.pool.query<Outages>({
+    name: "read_outages",
+    text: `with found as materialized (
+        select s.trace_id, ${underWay("s.trace_id")} is not null as scheduled
+        from runs s where ${open} order by s.trace_id limit $2
+      )
+      select count(*)::int as traces, count(*) filter (where scheduled)::int as scheduled,
+        (select received_at from traces where id = (select trace_id from found order by trace_id limit 1)) as oldest
+      from found`,
+    values: [agentId, outagesMax],
+  });
+  return rows[0]!;
+}
+
+export type Scheduled = {
+  runs: { runId: string; traceId: string }[];
+  /** Traces with something still open that are not going to be judged again; at most `outagesMax` are counted. */
+  left: number;
+};
+
+/**
+ * Schedules one further run, due now, of each of these live traces of the agent, or of the oldest, that an outage left
+ * something open on. It goes by the tests as they were then: changing a test judges no trace anew. One that is judged
+ * anyway, soon or at this moment, gets none.
+ */
+export async function judgeAgain(db: Database, agentId: string, traceIds?: string[]): Promise<Scheduled> {
+  return transaction(db, async client => {
+    const wanted = await listOpen(client, agentId, againMax, traceIds);
+    const { data, places, lengths } = joined(await plansOf(client, agentId, wanted));
+    const { rows } = await client.query<{ runId: string; traceId: string }>(
+      // Locked like the traces of every batch that is stored, in the order of their ids: none goes meanwhile.
+      `with wanted as materialized (
+          select id from traces where agent_id = $1 and kind = 'live' and id = any ($2::uuid[])
+          order by id for key share
+        )
+        insert into runs (id, trace_id, agent_id, kind, state, due_at, cause, detail)
+        select item.run_id, wanted.id, $1, 'passive', 'pending', now(), 'again',
+          substring($4::bytea from item.detail_at for item.detail_length)
+        from wanted join unnest($2::uuid[], $3::uuid[], $5::int[], $6::int[])
+          as item (trace_id, run_id, detail_at, detail_length) on item.trace_id = wanted.id
+        where ${underWay("wanted.id")} is null
+        on conflict (trace_id) where state = 'pending' and kind = 'passive' do nothing
+        returning id as "runId", trace_id as "traceId"`,
+      [agentId, wanted, wanted.map(() => randomUUIDv7()), data, places, lengths],
+    );
+    return { runs: rows, left: (await listOpen(client, agentId, outagesMax)).length };
+  });
+}
+
+/** What a further run of each trace goes by: the plan of the run that an outage left open. */
+async function plansOf(client: pg.PoolClient, agentId: string, traceIds: string[]): Promise<Buffer[]> {
+  const { rows } = await client.query<{ traceId: string; detail: Buffer | null }>(
+    `select distinct on (s.trace_id) s.trace_id as "traceId", s.detail from runs s
+      where ${open} and s.trace_id = any ($2::uuid[]) order by s.trace_id, s.id desc`,
+    [agentId, traceIds],
+  );
+  const details = new Map(rows.map(({ traceId, detail }) => [traceId, detail]));
+  return traceIds.map(id => {
+    const { plan } = decodeDetail(details.get(id) ?? null);
+    return encodeDetail({ results: [], tests: [], ...(plan ? { plan } : {}) });
+  });
+}
+
+/** The oldest traces, of those named where some are, with something open that are not going to be judged again. */
+async function listOpen(
+  client: pg.PoolClient,
+  agentId: string,
+  rowsMax: number,
+  among?: string[],
+): Promise<string[]> {
+  const { rows } = await client.query<{ trace_id: string }>(
+    `select s.trace_id from runs s
+      where ${open} and ${underWay("s.trace_id")} is null and ($3::uuid[] is null or s.trace_id = any ($3::uuid[]))
+      order by s.trace_id limit $2`,
+    [agentId, rowsMax, among ?? null],
+  );
+  return rows.map(row => row.trace_id);
+}
+
+/**
+ * To be called in the transaction that completes runs, of which these are. What an outage left open on their traces is
+ * closed where a later run has completed; nobody waits in a ring, because all lock in the order of ids.
+ */
+export async function closeOutages(
+  client: pg.PoolClient,
+  completed: { agentId: string; traceId: string }[],
+): Promise<void> {
+  await client.query({
+    name: "close_outages",
+    text: `with closed as materialized (
+        select s.id from runs s
+        where (s.agent_id, s.trace_id) in (select * from unnest($1::uuid[], $2::uuid[])) and s.outage_open
+          and ${judgedSince}
+        order by s.id for update
+      )
+      update runs set outage_open = false from closed where runs.id = closed.id`,
+    values: [completed.map(run => run.agentId), completed.map(run => run.traceId)],
+  });
+}

@@ -1,0 +1,50 @@
+// How much of an agent's traffic is judged by a model, what that may cost in a day, and what today has cost.
+import type { JudgeUse } from "../../model/judge/prices.ts";
+import type { Database } from "../db.ts";
+
+/** `sampling` in 0..1; a budget of null is none. */
+export type JudgeSettings = { sampling: number; budgetUsd: number | null; budgetTokens: number | null };
+
+/** Of one day of UTC, YYYY-MM-DD; `cached` are questions that needed no call. */
+export type JudgeDay = JudgeUse & { day: string; calls: number; cached: number };
+
+const columns = `judge_sampling as sampling, judge_budget_usd as "budgetUsd", judge_budget_tokens as "budgetTokens"`;
+
+export async function findJudgeSettings(db: Database, agentId: string): Promise<JudgeSettings | undefined> {
+  const { rows } = await db.pool.query<JudgeSettings>({
+    name: "judge-settings",
+    text: `select ${columns} from agents where id = $1`,
+    values: [agentId],
+  });
+  return rows[0];
+}
+
+export async function updateJudgeSettings(
+  db: Database,
+  agentId: string,
+  { sampling, budgetUsd, budgetTokens }: JudgeSettings,
+): Promise<JudgeSettings | undefined> {
+  const { rows } = await db.pool.query<JudgeSettings>(
+    `update agents set judge_sampling = $2, judge_budget_usd = $3, judge_budget_tokens = $4 where id = $1
+      returning ${columns}`,
+    [agentId, sampling, budgetUsd, budgetTokens],
+  );
+  return rows[0];
+}
+
+/**
+ * What judging has taken on the day that it is by the database's clock. Money to the billionth: a sum of binary fractions
+ * may fall short of a budget that it has reached.
+ */
+export async function findJudgeToday(db: Database, agentId: string): Promise<JudgeDay> {
+  const { rows } = await db.pool.query<JudgeDay>({
+    name: "judge-today",
+    text: `select today.day::text, coalesce(calls, 0) as calls, coalesce(cached, 0) as cached,
+        coalesce(input_tokens, 0) as "inputTokens", coalesce(output_tokens, 0) as "outputTokens",
+        round(coalesce(cost_usd, 0)::numeric, 9)::float8 as "costUsd", coalesce(unpriced_tokens, 0) as "unpricedTokens"
+      from (select (now() at time zone 'utc')::date as day) as today
+      left join judge_days d on d.agent_id = $1 and d.day = today.day`,
+    values: [agentId],
+  });
+  return rows[0]!;
+}

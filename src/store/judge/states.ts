@@ -1,0 +1,65 @@
+// What is known of a judge's connection, by a fingerprint of all that decides how it answers: an edited one is another.
+import { createHash } from "node:crypto";
+import type { JudgeConnection, JudgeMode } from "../../model/judge/call.ts";
+import type { Database } from "../db.ts";
+
+/** `mode` null: not known yet. `pausedReason`: why it is not asked until it is edited or tested with success. */
+export type JudgeState = {
+  mode: JudgeMode | null;
+  testedAt: Date | null;
+  pausedReason: string | null;
+  pausedAt: Date | null;
+};
+
+type Identity = Pick<JudgeConnection, "provider" | "url" | "model" | "apiKey">;
+
+/**
+ * 32 bytes, from which nothing of the key can be had. `projectId` is whose connection it is, null for the
+ * environment's: what befalls one who typed the same as others, from where less may be called, is none of theirs.
+ */
+export function fingerprintOf({ provider, url, model, apiKey }: Identity, projectId: string | null): Buffer {
+  return createHash("sha256")
+    .update(JSON.stringify([provider, url, model, apiKey, projectId?.toLowerCase() ?? null]))
+    .digest();
+}
+
+/** Undefined for a connection that was never asked. */
+export async function findJudgeState(db: Database, fingerprint: Buffer): Promise<JudgeState | undefined> {
+  const { rows } = await db.pool.query<JudgeState>({
+    name: "judge-state",
+    text: `select mode, tested_at as "testedAt", paused_reason as "pausedReason", paused_at as "pausedAt"
+      from judge_states where fingerprint = $1`,
+    values: [fingerprint],
+  });
+  return rows[0];
+}
+
+/** Keeps what a call has learned. */
+export async function rememberMode(db: Database, fingerprint: Buffer, mode: JudgeMode): Promise<void> {
+  await db.pool.query(
+    `insert into judge_states (fingerprint, mode) values ($1, $2)
+      on conflict (fingerprint) do update set mode = excluded.mode`,
+    [fingerprint, mode],
+  );
+}
+
+/** `reason` is a sentence for whoever can mend it. The first one stands while the pause lasts. */
+export async function pauseJudge(db: Database, fingerprint: Buffer, reason: string): Promise<void> {
+  await db.pool.query(
+    `insert into judge_states as known (fingerprint, paused_reason, paused_at) values ($1, $2, now())
+      on conflict (fingerprint) do update set
+        paused_reason = coalesce(known.paused_reason, excluded.paused_reason),
+        paused_at = coalesce(known.paused_at, excluded.paused_at)`,
+    [fingerprint, reason],
+  );
+}
+
+/** What a test with success leaves: the mode that works, and no pause. */
+export async function resumeJudge(db: Database, fingerprint: Buffer, mode: JudgeMode): Promise<void> {
+  await db.pool.query(
+    `insert into judge_states (fingerprint, mode, tested_at) values ($1, $2, now())
+      on conflict (fingerprint) do update set
+        mode = excluded.mode, tested_at = now(), paused_reason = null, paused_at = null`,
+    [fingerprint, mode],
+  );
+}

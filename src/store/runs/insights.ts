@@ -1,0 +1,153 @@
+// Reading the hourly counts: an agent's over time, and what cards and strips show of agents and tests.
+import type { Histogram } from "../../model/run/histogram.ts";
+import type { Counts, Outcome } from "../../model/run/run.ts";
+import type { Database } from "../db.ts";
+import type { Listing } from "../listing.ts";
+
+export type Interval = "hour" | "day";
+
+/** `to` is exclusive; a day is one of UTC. */
+export type Span = { from: Date; to: Date; interval: Interval };
+
+export type AgentPoint = Counts & {
+  at: Date;
+  runs: number;
+  routingUnavailable: number;
+  inputTokens: number;
+  outputTokens: number;
+  durations: Histogram;
+};
+
+/** One for each hour that has any; whoever wants days adds them up, for histograms are no numbers to SQL. */
+export async function listAgentHours(
+  db: Database,
+  agentId: string,
+  { from, to }: Pick<Span, "from" | "to">,
+): Promise<AgentPoint[]> {
+  const { rows } = await db.pool.query<AgentPoint>(
+    `select hour as at, runs, passed, failed, skipped, missing_instrumentation,
+      routing_unavailable as "routingUnavailable", input_tokens as "inputTokens",
+      output_tokens as "outputTokens", durations
+    from agent_hours where agent_id = $1 and hour >= $2 and hour < $3 order by hour`,
+    [agentId, from, to],
+  );
+  return rows;
+}
+
+export type TestPoint = Counts & { testId: string; name: string; at: Date };
+
+/** Test by test, each in the order of time; at most `rowsMax`. */
+export async function listTestPoints(
+  db: Database,
+  { agentId, testId }: { agentId: string; testId?: string | undefined },
+  { from, to, interval }: Span,
+  rowsMax: number,
+): Promise<TestPoint[]> {
+  const { rows } = await db.pool.query<TestPoint>(
+    `select t.id as "testId", t.name, date_trunc($5, h.hour, 'UTC') as at, ${sums}
+    from test_cases t join test_hours h on h.test_id = t.id
+    where t.agent_id = $1 and ($2::uuid is null or t.id = $2) and h.hour >= $3 and h.hour < $4
+    group by 1, 2, 3 order by 1, 3 limit $6`,
+    [agentId, testId ?? null, from, to, interval, rowsMax],
+  );
+  return rows;
+}
+
+export type CheckPoint = TestPoint & { checkId: string };
+
+/** Check by check, each in the order of time; at most `rowsMax`. */
+export async function listCheckPoints(
+  db: Database,
+  { agentId, testId }: { agentId: string; testId?: string | undefined },
+  { from, to, interval }: Span,
+  rowsMax: number,
+): Promise<CheckPoint[]> {
+  const { rows } = await db.pool.query<CheckPoint>(
+    `select t.id as "testId", t.name, h.check_id as "checkId", date_trunc($5, h.hour, 'UTC') as at, ${sums}
+    from test_cases t join check_hours h on h.test_id = t.id
+    where t.agent_id = $1 and ($2::uuid is null or t.id = $2) and h.hour >= $3 and h.hour < $4
+    group by 1, 2, 3, 4 order by 1, 3, 4 limit $6`,
+    [agentId, testId ?? null, from, to, interval, rowsMax],
+  );
+  return rows;
+}
+
+const sums = ["passed", "failed", "skipped", "missing_instrumentation"]
+  .map(outcome => `sum(${outcome})::int as ${outcome}`)
+  .join(", ");
+
+export type AgentCard = Counts & {
+  id: string;
+  lastTraceAt: Date | null;
+  runs: number;
+  routingUnavailable: number;
+};
+
+/** The agents of a project, newest first, each with what came to it since `from`. */
+export async function listAgentCards(
+  db: Database,
+  projectId: string,
+  from: Date,
+  { before, rowsMax }: Listing,
+): Promise<AgentCard[]> {
+  const { rows } = await db.pool.query<AgentCard>(
+    `select a.id, latest.received_at as "lastTraceAt", counted.*
+    from (select id from agents where project_id = $1 and id < $3 order by id desc limit $4) a
+    left join lateral (
+      select received_at from traces where agent_id = a.id order by id desc limit 1
+    ) latest on true
+    cross join lateral (
+      select coalesce(sum(runs), 0)::int as runs, coalesce(sum(routing_unavailable), 0)::int as "routingUnavailable",
+        ${outcomesOrNone}
+      from agent_hours where agent_id = a.id and hour >= $2
+    ) counted
+    order by a.id desc`,
+    [projectId, from, before, rowsMax],
+  );
+  return rows;
+}
+
+const outcomesOrNone = ["passed", "failed", "skipped", "missing_instrumentation"]
+  .map(outcome => `coalesce(sum(${outcome}), 0)::int as ${outcome}`)
+  .join(", ");
+
+export type TestStrip = {
+  id: string;
+  lastOutcome: Outcome | null;
+  lastRunAt: Date | null;
+  /** Of manual runs, which the rest leaves out. */
+  lastManualOutcome: Outcome | null;
+  lastManualRunAt: Date | null;
+  /** Those days that have any, in the order of time. */
+  days: (Counts & { at: string })[];
+};
+
+/** The tests of an agent, newest first, each with its days since `from`. */
+export async function listTestStrips(
+  db: Database,
+  agentId: string,
+  from: Date,
+  { before, rowsMax }: Listing,
+): Promise<TestStrip[]> {
+  const { rows } = await db.pool.query<TestStrip>(
+    `select t.id, latest.last_outcome as "lastOutcome", latest.last_run_at as "lastRunAt",
+      manual.verdict as "lastManualOutcome", manual.finished_at as "lastManualRunAt", strip.days
+    from (select id from test_cases where agent_id = $1 and id < $3 order by id desc limit $4) t
+    left join lateral (
+      select last_outcome, last_run_at from test_hours where test_id = t.id order by hour desc limit 1
+    ) latest on true
+    left join lateral (
+      select verdict, finished_at from runs
+      where kind = 'manual' and test_id = t.id and state = 'completed' order by id desc limit 1
+    ) manual on true
+    cross join lateral (
+      select coalesce(json_agg(day order by day.at), '[]') as days from (
+        select date_trunc('day', hour, 'UTC') as at, ${sums}
+        from test_hours where test_id = t.id and hour >= $2 group by 1
+      ) day
+    ) strip
+    order by t.id desc`,
+    [agentId, from, before, rowsMax],
+  );
+  return rows;
+}

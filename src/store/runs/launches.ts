@@ -1,0 +1,253 @@
+// Launches: made with a pending run for each test, listed, cancelled, ended with the last of their runs.
+import { hash, randomUUIDv7 } from "node:crypto";
+import type pg from "pg";
+import { type Change, changeOf, isFlaky, type Launch, type LaunchSource } from "../../model/run/launch.ts";
+import type { Outcome } from "../../model/run/run.ts";
+import { documentOf, type TestCase, type TestCaseDocument } from "../../model/test-case/test-case.ts";
+import { type Database, transaction } from "../db.ts";
+import type { Listing } from "../listing.ts";
+import { type RunWithDetail, runColumns, withJudging } from "./read.ts";
+
+export type NewLaunch = { agentId: string; createdBy: string; source: LaunchSource; tests: TestCase[] };
+
+/**
+ * In one transaction with its runs, which anyone may claim at once. The launch is read in it as well: once it is made,
+ * nothing must keep whoever made it from hearing so.
+ */
+export async function insertLaunch(
+  db: Database,
+  { agentId, createdBy, source, tests }: NewLaunch,
+): Promise<Launch> {
+  const launchId = randomUUIDv7();
+  return transaction(db, async client => {
+    await client.query(
+      `insert into launches (id, agent_id, created_by, source, state, test_count)
+       values ($1, $2, $3, $4, 'queued', $5)`,
+      [launchId, agentId, createdBy, source, tests.length],
+    );
+    const documents = tests.map(test => JSON.stringify({ ...documentOf(test), version: test.version }));
+    await client.query(
+      `insert into runs (id, trace_id, agent_id, kind, state, due_at, launch_id, test_id, test, test_digest)
+       select id, null, $1, 'manual', 'pending', now(), $2, test_id, test, test_digest
+       from unnest($3::uuid[], $4::uuid[], $5::text[], $6::bytea[]) as item (id, test_id, test, test_digest)`,
+      [
+        agentId,
+        launchId,
+        // Made in one moment, they would be in no order.
+        tests.map(() => randomUUIDv7()).sort((one, other) => (one < other ? -1 : 1)),
+        tests.map(test => test.id),
+        documents,
+        tests.map(digestOf),
+      ],
+    );
+    const { rows } = await client.query<LaunchRow>(`${selectLaunch} where l.id = $1`, [launchId]);
+    return toLaunch(rows[0]!);
+  });
+}
+
+/** Of what is asked and expected: runs with the same are of one version of the test. */
+function digestOf({ turns, assertions, threshold, scenario }: TestCase): Buffer {
+  return hash("sha256", JSON.stringify([turns, assertions, threshold, scenario]), "buffer");
+}
+
+export async function findLaunch(db: Database, id: string): Promise<Launch | undefined> {
+  const { rows } = await db.pool.query<LaunchRow>(`${selectLaunch} where l.id = $1`, [id]);
+  return rows[0] && toLaunch(rows[0]);
+}
+
+/** The launches of an agent, newest first. */
+export async function listLaunches(db: Database, agentId: string, listing: Listing): Promise<Launch[]> {
+  const { rows } = await db.pool.query<LaunchRow>(
+    `${selectLaunch} where l.agent_id = $1 and l.id < $2 order by l.id desc limit $3`,
+    [agentId, listing.before, listing.rowsMax],
+  );
+  return rows.map(toLaunch);
+}
+
+/** How many launches of the agent have not ended. */
+export async function countOpenLaunches(db: Database, agentId: string): Promise<number> {
+  const { rows } = await db.pool.query<{ count: number }>(
+    "select count(*)::int as count from launches where agent_id = $1 and state in ('queued', 'running')",
+    [agentId],
+  );
+  return rows[0]!.count;
+}
+
+export type ComparedRun = Omit<RunWithDetail, "launchId"> & {
+  launchId: string;
+  testId: string;
+  /** As it was when the run was made. */
+  test: TestCaseDocument;
+  /** It is not there any more. */
+  testDeleted: boolean;
+  change: Change | null;
+  flaky: boolean;
+  turnsEnded: number;
+  /** Of some turn the agent sent no trace. */
+  unseen: boolean;
+};
+
+/** The runs of a launch in the order in which its tests were given, each compared with the one before of its test. */
+export async function listRunsOfLaunch(db: Database, launchId: string): Promise<ComparedRun[]> {
+  return compared(db, "r.launch_id = $1 order by r.id", [launchId]);
+}
+
+/** The manual runs of a test, newest first. */
+export async function listManualRunsOfTest(
+  db: Database,
+  testId: string,
+  listing: Listing,
+): Promise<ComparedRun[]> {
+  return compared(db, "r.kind = 'manual' and r.test_id = $1 and r.id < $2 order by r.id desc limit $3", [
+    testId,
+    listing.before,
+    listing.rowsMax,
+  ]);
+}
+
+export async function findManualRun(db: Database, id: string): Promise<ComparedRun | undefined> {
+  return (await compared(db, "r.kind = 'manual' and r.id = $1", [id]))[0];
+}
+
+// As SQL. Within a text of JSON each quote has a backslash before it, so that only the key itself is found; and the
+// texts, which are long, stay where they are.
+const unseenTurn = `'"arrived":false'`;
+
+// Flaky is said of the last so many runs of one version of a test, this one included.
+const flakyRuns = 10;
+
+/** `runs r` with what they are compared with: the outcome before, and the latest of the same version. */
+async function compared(db: Database, where: string, values: unknown[]): Promise<ComparedRun[]> {
+  type Row = Omit<RunWithDetail, "judging" | "launchId"> & {
+    launchId: string;
+    testId: string;
+    test: string;
+    testDeleted: boolean;
+    turnsEnded: number;
+    unseen: boolean;
+    before: Outcome | null;
+    recent: Outcome[] | null;
+  };
+  const { rows } = await db.pool.query<Row>(
+    `select ${runColumns}, r.detail, r.test_id as "testId", r.test,
+      not exists (select from test_cases t where t.id = r.test_id) as "testDeleted",
+      (select count(*)::int from run_turns u where u.run_id = r.id and u.trace_id is not null) as "turnsEnded",
+      exists (select from run_turns u where u.run_id = r.id and strpos(u.document, ${unseenTurn}) > 0) as unseen,
+      (select m.verdict from runs m
+        where m.kind = 'manual' and m.test_id = r.test_id and m.id < r.id and m.state = 'completed'
+          and m.verdict <> 'skipped'
+        order by m.id desc limit 1) as before,
+      (select array_agg(m.verdict order by m.id) from (
+        select id, verdict from runs m
+        where m.kind = 'manual' and m.test_id = r.test_id and m.id <= r.id and m.state = 'completed'
+          and m.test_digest = r.test_digest
+        order by m.id desc limit ${flakyRuns}
+      ) m) as recent
+      from runs r where ${where}`,
+    values,
+  );
+  return (await withJudging(db, rows)).map(({ before, recent, test, ...run }) => ({
+    ...run,
+    test: JSON.parse(test) as TestCaseDocument,
+    change: changeOf(run.state, run.verdict, before),
+    flaky: isFlaky(recent ?? []),
+  }));
+}
+
+/**
+ * No further test of it begins from now on; those that run are given up by whoever runs them. Nothing happens to a
+ * launch that has ended. Resolves to the runs that were cancelled at once.
+ */
+export async function cancelLaunch(db: Database, id: string): Promise<string[]> {
+  return transaction(db, async client => {
+    await takeTurn(client);
+    const { rowCount } = await client.query(
+      `update launches set cancel_requested_at = coalesce(cancel_requested_at, now())
+       where id = $1 and state in ('queued', 'running')`,
+      [id],
+    );
+    if (rowCount === 0) return [];
+    const { rows } = await client.query<{ id: string }>(
+      `update runs set state = 'cancelled', finished_at = now(), next_try_at = null, waiting_reason = null
+       where launch_id = $1 and kind = 'manual' and (state = 'pending' or state = 'running' and lease is null)
+       returning id`,
+      [id],
+    );
+    await settleLaunches(client, [id]);
+    return rows.map(row => row.id);
+  });
+}
+
+// Any fixed number.
+const turnLock = 4_826_170_392;
+
+/**
+ * To be called first in a transaction that takes runs which have not begun. One does so after the other, so that no two
+ * fill an agent's last place, and none waits in a ring with another.
+ */
+export async function takeTurn(client: pg.PoolClient): Promise<void> {
+  await client.query("select pg_advisory_xact_lock($1)", [turnLock]);
+}
+
+/**
+ * To be called last in every transaction that begins or ends runs of these launches: whoever does the same to another
+ * run of one of them waits, so that the last one sees that it is the last.
+ */
+export async function settleLaunches(client: pg.PoolClient, ids: string[]): Promise<void> {
+  await client.query("select from launches where id = any ($1::uuid[]) order by id for update", [ids]);
+  await client.query(
+    `update launches l set
+        state = case
+          when open.runs > 0 then case when open.begun then 'running' else 'queued' end
+          when l.cancel_requested_at is not null then 'cancelled' else 'completed' end,
+        finished_at = case when open.runs = 0 then now() end
+      from launches own cross join lateral (
+        select count(*) filter (where r.state in ('pending', 'running')) as runs,
+          bool_or(r.state <> 'pending') as begun
+        from runs r where r.launch_id = own.id
+      ) open
+      where own.id = any ($1::uuid[]) and l.id = own.id and l.state in ('queued', 'running')`,
+    [ids],
+  );
+}
+
+const selectLaunch = `select l.id, l.agent_id, l.created_at, l.source, l.state, l.test_count, l.finished_at,
+    m.id as maker_id, m.name as maker_name, c.*
+  from launches l left join accounts m on m.id = l.created_by
+  cross join lateral (
+    select count(*) filter (where verdict = 'passed')::int as passed,
+      count(*) filter (where verdict = 'failed')::int as failed,
+      count(*) filter (where verdict = 'skipped')::int as skipped,
+      count(*) filter (where verdict = 'missing_instrumentation')::int as missing_instrumentation,
+      count(*) filter (where state = 'error')::int as error,
+      count(*) filter (where state = 'cancelled')::int as cancelled,
+      count(*) filter (where state in ('pending', 'running'))::int as open
+    from runs where launch_id = l.id
+  ) c`;
+
+type LaunchRow = Launch["counts"] & {
+  id: string;
+  agent_id: string;
+  created_at: Date;
+  source: LaunchSource;
+  state: Launch["state"];
+  test_count: number;
+  finished_at: Date | null;
+  maker_id: string | null;
+  maker_name: string | null;
+};
+
+function toLaunch(row: LaunchRow): Launch {
+  const { passed, failed, skipped, missing_instrumentation, error, cancelled, open } = row;
+  return {
+    id: row.id,
+    agentId: row.agent_id,
+    createdAt: row.created_at,
+    createdBy: row.maker_id === null ? null : { id: row.maker_id, name: row.maker_name! },
+    source: row.source,
+    state: row.state,
+    testCount: row.test_count,
+    finishedAt: row.finished_at,
+    counts: { passed, failed, skipped, missing_instrumentation, error, cancelled, open },
+  };
+}

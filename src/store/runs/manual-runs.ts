@@ -1,0 +1,167 @@
+// What becomes of a manual run in hand: its turns noted before they are sent, put away while it waits for the judge, ended once.
+import type pg from "pg";
+import { Refusal } from "../../model/refusal.ts";
+import type { RunTurn } from "../../model/run/launch.ts";
+import type { Verdict } from "../../model/run/run.ts";
+import { storable } from "../../model/trace/columns.ts";
+import { type Database, transaction } from "../db.ts";
+import { encodeDetail } from "./detail.ts";
+import { settleLaunches } from "./launches.ts";
+import type { EndedManualRun, ManualRun } from "./manual-claims.ts";
+
+type Held = { lease: string; run: ManualRun };
+
+/**
+ * Notes a turn that is about to be sent, and the identities of its trace. False where the run is no longer this
+ * lease's, or was cancelled: nothing may be sent then.
+ */
+export async function beginTurn(db: Database, { lease, run }: Held, turn: RunTurn): Promise<boolean> {
+  return transaction(db, async client => {
+    const { rowCount } = await client.query(
+      `update runs set sent_at = coalesce(sent_at, now()) from launches l
+       where runs.id = $1 and runs.lease = $2 and runs.state = 'running' and l.id = runs.launch_id
+         and l.cancel_requested_at is null`,
+      [run.id, lease],
+    );
+    if (rowCount === 0) return false;
+    await client.query(
+      "insert into run_turns (run_id, turn, document) values ($1, $2, $3) on conflict do nothing",
+      [run.id, turn.turn, JSON.stringify(turn)],
+    );
+    await client.query(
+      `insert into expected_traces (agent_id, external_id, run_id, turn)
+       select $1, unnest($2::text[]), $3, $4 on conflict do nothing`,
+      [run.agentId, [turn.requestId, turn.w3cTraceId], run.id, turn.turn],
+    );
+    return true;
+  });
+}
+
+/** Notes that the run's turns are over, and for how long the judge is waited for: whoever holds it can judge it. */
+export async function keepTurnsOver(db: Database, { lease, run }: Held, leftMs: number): Promise<void> {
+  await db.pool.query(
+    `update runs set judge_deadline_at = now() + $3::float8 * interval '1 ms'
+     where id = $1 and lease = $2 and state = 'running'`,
+    [run.id, lease, leftMs],
+  );
+}
+
+export type ManualWait = { nextTryMs: number; reason: string; tried: boolean };
+
+/**
+ * Puts away a run that waits for the judge: nobody holds it until its next try, and it begins then as for the first
+ * time. False where it is no longer this lease's, or was cancelled: who cancels meanwhile finds it put away, or is
+ * waited for.
+ */
+export async function putAwayManualRun(
+  db: Database,
+  { lease, run }: Held,
+  { nextTryMs, reason, tried }: ManualWait,
+): Promise<boolean> {
+  const { rowCount } = await db.pool.query(
+    `with launch as materialized (
+       select from launches where id = $6 and cancel_requested_at is null for share
+     )
+     update runs set waiting_reason = $3, next_try_at = now() + $4::float8 * interval '1 ms',
+       judge_tries = judge_tries + $5::bool::int, lease = null, lease_until = null, attempts = 0
+     from launch where runs.id = $1 and runs.lease = $2 and runs.state = 'running'`,
+    [run.id, lease, storable(reason), nextTryMs, tried, run.launchId],
+  );
+  return rowCount === 1;
+}
+
+export type JudgedManualRun = { traceId: string; revision: number; verdict: Verdict };
+
+/** What a run ends with whose trace is not there any more. */
+export function traceDeleted(): Refusal {
+  return new Refusal("NOT_FOUND", { message: "A turn's trace was deleted while it ran." });
+}
+
+/**
+ * Keeps what the run came to; it is counted in no insights. False where it is no longer this lease's. Throws where its
+ * trace was deleted meanwhile, with which it would have gone.
+ */
+export async function completeManualRun(
+  db: Database,
+  { lease, run }: Held,
+  { traceId, revision, verdict }: JudgedManualRun,
+): Promise<boolean> {
+  return ending(db, run, async client => {
+    const trace = await client.query("select from traces where id = $1 for key share", [traceId]);
+    if (trace.rowCount === 0) throw traceDeleted();
+    return client.query(
+      `update runs set state = 'completed', finished_at = now(), lease = null, lease_until = null,
+        next_try_at = null, waiting_reason = null, trace_id = $3,
+        revision = $4, routing = $5, verdict = $6, score = $7, passed = $8, failed = $9, skipped = $10,
+        missing_instrumentation = $11, test_ids = $12, detail = $13
+       where id = $1 and lease = $2 and state = 'running'`,
+      [
+        run.id,
+        lease,
+        traceId,
+        revision,
+        verdict.routing,
+        verdict.verdict,
+        verdict.score,
+        verdict.counts.passed,
+        verdict.counts.failed,
+        verdict.counts.skipped,
+        verdict.counts.missing_instrumentation,
+        verdict.results.map(result => result.testId),
+        encodeDetail({ results: verdict.results, tests: verdict.tests }),
+      ],
+    );
+  });
+}
+
+/** Ends a run unjudged: cancelled where its launch was, else as an error that says why. */
+export async function endManualRun(
+  db: Database,
+  { lease, run }: Held,
+  error: string,
+): Promise<EndedManualRun | undefined> {
+  return transaction(db, async client => {
+    const { rows } = await client.query<EndedManualRun>(
+      `update runs set finished_at = now(), lease = null, lease_until = null, next_try_at = null,
+        waiting_reason = null, state = case when l.cancel_requested_at is null then 'error' else 'cancelled' end,
+        error = case when l.cancel_requested_at is null then $3 end
+       from launches l where runs.id = $1 and runs.lease = $2 and runs.state = 'running' and l.id = runs.launch_id
+       returning runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.state`,
+      [run.id, lease, error],
+    );
+    if (rows.length > 0) await settleLaunches(client, [run.launchId]);
+    return rows[0];
+  });
+}
+
+/**
+ * Gives back a run that has sent nothing, or whose turns are over: anyone may claim it at once. False of others, and
+ * where it was cancelled.
+ */
+export async function giveBackManualRun(db: Database, { lease, run }: Held): Promise<boolean> {
+  return ending(db, run, client =>
+    client.query(
+      `update runs set state = case when judge_deadline_at is null then 'pending' else 'running' end,
+         next_try_at = case when judge_deadline_at is not null then now() end,
+         lease = null, lease_until = null, attempts = attempts - 1
+       from launches l
+       where runs.id = $1 and runs.lease = $2 and runs.state = 'running'
+         and (runs.sent_at is null or runs.judge_deadline_at is not null)
+         and l.id = runs.launch_id and l.cancel_requested_at is null`,
+      [run.id, lease],
+    ),
+  );
+}
+
+async function ending(
+  db: Database,
+  run: ManualRun,
+  end: (client: pg.PoolClient) => Promise<pg.QueryResult>,
+): Promise<boolean> {
+  return transaction(db, async client => {
+    const { rowCount } = await end(client);
+    if (rowCount === 0) return false;
+    await settleLaunches(client, [run.launchId]);
+    return true;
+  });
+}

@@ -1,0 +1,182 @@
+// Reading runs back: one by its id, those of a trace, those that judged a test.
+import type { Outcome, Routing, RunCause, RunKind, RunState } from "../../model/run/run.ts";
+import type { Database } from "../db.ts";
+import { type JudgingSum, sumJudging } from "../judge/calls.ts";
+import { clockSlackMs, hourMs, idAt, type Listing, timeOfId } from "../listing.ts";
+import { type Look, type Patience, scan } from "../scan.ts";
+import { decodeDetail } from "./detail.ts";
+
+export type RunRow = {
+  id: string;
+  /** Null: a manual run whose trace does not exist yet. */
+  traceId: string | null;
+  agentId: string;
+  kind: RunKind;
+  /** Of a manual run. */
+  launchId: string | null;
+  state: RunState;
+  dueAt: Date;
+  createdAt: Date;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  attempts: number;
+  /** The trace's revision that was judged. */
+  revision: number | null;
+  routing: Routing | null;
+  verdict: Outcome | null;
+  score: number | null;
+  passed: number | null;
+  failed: number | null;
+  skipped: number | null;
+  missing_instrumentation: number | null;
+  test_ids: string[] | null;
+  error: string | null;
+  cause: RunCause;
+  /** Whether an outage of the judge skipped something that no later run of the trace has judged. */
+  outage: boolean;
+  /** While it waits for the judge: when it goes on, until when at most, and why not now. */
+  nextTryAt: Date | null;
+  judgeDeadlineAt: Date | null;
+  waitingReason: string | null;
+};
+
+/** `judging`: what its calls of the judge came to; null where there was none. */
+export type RunWithDetail = RunRow & { detail: Buffer | null; judging: JudgingSum | null };
+
+type Row = Omit<RunWithDetail, "judging">;
+
+/** For a query over `runs r`. */
+export const runColumns = `r.id, r.trace_id as "traceId", r.agent_id as "agentId", r.kind, r.launch_id as "launchId", r.state,
+  r.due_at as "dueAt", r.created_at as "createdAt", r.started_at as "startedAt", r.finished_at as "finishedAt",
+  r.attempts, r.revision, r.routing, r.verdict, r.score, r.passed, r.failed, r.skipped, r.missing_instrumentation,
+  r.test_ids, r.error, r.cause, r.outage_open as outage, r.next_try_at as "nextTryAt",
+  r.judge_deadline_at as "judgeDeadlineAt", r.waiting_reason as "waitingReason"`;
+
+export async function findRun(db: Database, id: string): Promise<RunWithDetail | undefined> {
+  const { rows } = await db.pool.query<Row>(`select ${runColumns}, r.detail from runs r where r.id = $1`, [
+    id,
+  ]);
+  return (await withJudging(db, rows))[0];
+}
+
+/** Every run of a trace, newest first; also those of which it is one turn among several. */
+export async function listRunsOfTrace(db: Database, traceId: string): Promise<RunWithDetail[]> {
+  const { rows } = await db.pool.query<Row>(
+    `select ${runColumns}, r.detail from runs r
+      where r.id = any (array(
+        select id from runs where trace_id = $1 union select run_id from run_turns where trace_id = $1
+      )) order by r.id desc`,
+    [traceId],
+  );
+  return withJudging(db, rows);
+}
+
+/** The runs with what judging them took. */
+export async function withJudging<R extends { id: string }>(
+  db: Database,
+  runs: R[],
+): Promise<(R & Pick<RunWithDetail, "judging">)[]> {
+  const sums = await sumJudging(
+    db,
+    runs.map(({ id }) => id),
+  );
+  return runs.map(run => ({ ...run, judging: sums.get(run.id) ?? null }));
+}
+
+/** `outcome`: only the runs in which the test had this one; `from` (inclusive) and `to`: only those made between. */
+export type JudgedTest = {
+  agentId: string;
+  testId: string;
+  outcome?: Outcome | undefined;
+  from?: Date | undefined;
+  to?: Date | undefined;
+};
+
+/**
+ * The completed runs that hold a result of the test, newest first. Only hours in which the test was judged, and had
+ * the outcome, are looked at. Fewer than were asked for do not mean that there are no more: those below `reach` have
+ * not been looked at.
+ */
+export async function listRunsOfTest(
+  db: Database,
+  test: JudgedTest,
+  listing: Listing,
+  patience?: Patience,
+): Promise<Look<RunWithDetail>> {
+  const { before, rowsMax } = listing;
+  const ceiling = test.to ? idAt(test.to.getTime() + clockSlackMs) : before;
+  const { rows, reach } = await scan(
+    { before: ceiling < before ? ceiling : before, rowsMax },
+    (within, stretch) => lookForRunsOfTest(db, test, within, stretch),
+    patience,
+  );
+  return { rows: await withJudging(db, rows), reach };
+}
+
+/** What a run can come to in which a test had the outcome: one of the worst among its tests' (E6). */
+const verdictsWith: Record<Outcome, Outcome[]> = {
+  failed: ["failed"],
+  missing_instrumentation: ["failed", "missing_instrumentation"],
+  passed: ["failed", "missing_instrumentation", "passed"],
+  skipped: ["failed", "missing_instrumentation", "passed", "skipped"],
+};
+/** How many runs are opened at once, to see which outcome the test had in them. */
+const openedMax = 50;
+
+async function lookForRunsOfTest(
+  db: Database,
+  { agentId, testId, outcome, from, to }: JudgedTest,
+  { before, rowsMax }: Listing,
+  stretch: number,
+): Promise<Look<Row>> {
+  const { rows: hours } = await db.pool.query<{ ms: number }>({
+    name: `busy_hour_of_test_${outcome ?? "any"}`,
+    text: `select extract(epoch from hour)::float8 * 1000 as ms from test_hours
+      where test_id = $1 and hour < to_timestamp($2::float8 / 1000) ${outcome ? `and ${outcome} > 0` : ""}
+        and ($3::timestamptz is null or hour > $3 - interval '1 hour') and ($4::timestamptz is null or hour < $4)
+      order by hour desc limit 1`,
+    values: [testId, timeOfId(before) + clockSlackMs, from ?? null, to ?? null],
+  });
+  if (!hours[0]) return { rows: [], reach: null };
+  const floor = idAt(hours[0].ms - clockSlackMs);
+  const ceiling = idAt(hours[0].ms + hourMs + clockSlackMs);
+  const verdicts = outcome ? verdictsWith[outcome] : null;
+  const pageMax = outcome ? Math.max(rowsMax, openedMax) : rowsMax;
+  const { rows } = await db.pool.query<Row & { reach: string | null }>({
+    name: "runs_of_test",
+    text: `with stretch as materialized (
+        select id from runs
+        where agent_id = $1 and kind = 'passive' and state = 'completed' and id < $3 and id >= $4
+        order by id desc offset $6::int - 1 limit 1
+      ), page as (
+        select ${runColumns}, r.detail from runs r
+        where r.agent_id = $1 and r.kind = 'passive' and r.state = 'completed' and $2::uuid = any (r.test_ids)
+          and r.id < $3 and r.id >= coalesce((select id from stretch), $4::uuid)
+          and ($7::text[] is null or r.verdict = any ($7))
+          and ($8::timestamptz is null or r.created_at >= $8) and ($9::timestamptz is null or r.created_at < $9)
+        order by r.id desc limit $5
+      )
+      select (select id from stretch) as reach, page.* from (values (1)) as always left join page on true
+      order by page.id desc`,
+    values: [
+      agentId,
+      testId,
+      ceiling < before ? ceiling : before,
+      floor,
+      pageMax,
+      stretch,
+      verdicts,
+      from ?? null,
+      to ?? null,
+    ],
+  });
+  const found = rows.filter(row => row.id !== null).map(({ reach: _, ...row }) => row);
+  // Where the hour is through, the next look begins below it.
+  const through = rows[0]!.reach ?? floor;
+  if (!outcome) return { rows: found, reach: through };
+  const had = found.filter(({ detail }) =>
+    decodeDetail(detail).results.some(result => result.testId === testId && result.outcome === outcome),
+  );
+  if (had.length > rowsMax) return { rows: had.slice(0, rowsMax), reach: had[rowsMax - 1]!.id };
+  return { rows: had, reach: found.length === pageMax ? found.at(-1)!.id : through };
+}

@@ -1,0 +1,134 @@
+// Adds what completed runs came to to the hourly counts of their agents, tests and checks.
+import type pg from "pg";
+import { count, type Histogram } from "../../model/run/histogram.ts";
+import type { Counts, Outcome, Verdict } from "../../model/run/run.ts";
+import { storable } from "../../model/trace/columns.ts";
+import type { Derived } from "../../model/trace/trace.ts";
+
+/** A run that has just been completed, with the hour in which it was made. */
+export type CountedRun = {
+  agentId: string;
+  hour: Date;
+  verdict: Verdict;
+  durationMs: Derived["durationMs"];
+  tokens: Derived["tokens"];
+};
+
+type AgentHour = Counts & {
+  agent_id: string;
+  hour: Date;
+  runs: number;
+  routing_unavailable: number;
+  input_tokens: number;
+  output_tokens: number;
+  durations: Histogram;
+};
+type TestHour = Counts & { test_id: string; hour: Date; last_outcome: Outcome };
+type CheckHour = Counts & { test_id: string; check_id: string; hour: Date };
+
+// What was deleted meanwhile is not counted, and what was not is held until the commit. Each lateral look-up is by
+// the primary key whatever the planner knows of the table.
+const outcomes = ["passed", "failed", "skipped", "missing_instrumentation"] as const;
+const counts = outcomes.map(outcome => `${outcome} int`).join(", ");
+const added = (table: string, columns: readonly string[] = outcomes) =>
+  columns.map(column => `${column} = ${table}.${column} + excluded.${column}`).join(", ");
+const statement = `
+with agent as (
+  insert into agent_hours (agent_id, hour, runs, ${outcomes}, routing_unavailable, input_tokens, output_tokens,
+    durations)
+  select agent_id, hour, runs, ${outcomes}, routing_unavailable, input_tokens, output_tokens, durations
+  from json_to_recordset($1) as item (agent_id uuid, hour timestamptz, runs int, ${counts},
+      routing_unavailable int, input_tokens bigint, output_tokens bigint, durations int[])
+    cross join lateral (select from agents where id = item.agent_id for key share)
+  on conflict (agent_id, hour) do update set durations = add_each(agent_hours.durations, excluded.durations),
+    ${added("agent_hours", ["runs", ...outcomes, "routing_unavailable", "input_tokens", "output_tokens"])}
+), test as (
+  insert into test_hours (test_id, hour, ${outcomes}, last_run_at, last_outcome)
+  select test_id, hour, ${outcomes}, now(), last_outcome
+  from json_to_recordset($2) as item (test_id uuid, hour timestamptz, ${counts}, last_outcome text)
+    cross join lateral (select from test_cases where id = item.test_id for key share)
+  on conflict (test_id, hour) do update set last_run_at = excluded.last_run_at,
+    last_outcome = excluded.last_outcome, ${added("test_hours")}
+)
+insert into check_hours (test_id, check_id, hour, ${outcomes})
+select test_id, check_id, hour, ${outcomes}
+from json_to_recordset($3) as item (test_id uuid, check_id text, hour timestamptz, ${counts})
+  cross join lateral (select from test_cases where id = item.test_id for key share)
+on conflict (test_id, check_id, hour) do update set ${added("check_hours")}`;
+
+/** To be called last in the transaction that completes the runs: whoever counts in the same hour waits for its end. */
+export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Promise<void> {
+  const agents = new Map<string, AgentHour>();
+  const tests = new Map<string, TestHour>();
+  const checks = new Map<string, CheckHour>();
+  for (const run of runs) {
+    addRun(agents, run);
+    for (const { testId, outcome, checks: found } of run.verdict.results) {
+      const { hour } = run;
+      const test = entry(tests, `${testId} ${hour.getTime()}`, () => ({
+        ...nothing,
+        test_id: testId,
+        hour,
+        last_outcome: outcome,
+      }));
+      test[outcome]++;
+      test.last_outcome = outcome;
+      for (const { id, outcome } of found) {
+        const check_id = storable(id);
+        entry(checks, `${testId} ${hour.getTime()} ${check_id}`, () => ({
+          ...nothing,
+          test_id: testId,
+          check_id,
+          hour,
+        }))[outcome]++;
+      }
+    }
+  }
+  await client.query({
+    name: "add_rollups",
+    text: statement,
+    values: [agents, tests, checks].map(rows => JSON.stringify(inOrder<object>(rows))),
+  });
+}
+
+const nothing: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
+
+function addRun(agents: Map<string, AgentHour>, run: CountedRun): void {
+  const { agentId, hour, verdict, durationMs, tokens } = run;
+  const agent = entry(agents, `${agentId} ${hour.getTime()}`, () => ({
+    ...nothing,
+    agent_id: agentId,
+    hour,
+    runs: 0,
+    routing_unavailable: 0,
+    input_tokens: 0,
+    output_tokens: 0,
+    durations: [],
+  }));
+  agent.runs++;
+  if (verdict.verdict) agent[verdict.verdict]++;
+  if (verdict.routing === "unavailable") agent.routing_unavailable++;
+  agent.input_tokens += countable(tokens.input);
+  agent.output_tokens += countable(tokens.output);
+  if (durationMs !== null) count(agent.durations, durationMs);
+}
+
+// A sender may claim any number; one that no conversation uses must not push the sum out of its column.
+const tokensMax = 1e9;
+
+function countable(tokens: number | null): number {
+  return Math.min(Math.max(Math.round(tokens ?? 0), 0), tokensMax);
+}
+
+function entry<T>(map: Map<string, T>, key: string, make: () => T): T {
+  const known = map.get(key);
+  if (known) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+/** In the order of their keys, downwards as changes of several tests lock them: nobody waits in a ring. */
+function inOrder<T>(rows: Map<string, T>): T[] {
+  return [...rows].sort(([one], [other]) => (one < other ? 1 : -1)).map(([, row]) => row);
+}

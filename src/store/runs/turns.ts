@@ -1,0 +1,46 @@
+// The turns of manual runs as they were sent and answered, and the traces that came of them.
+import type { RunTurn } from "../../model/run/launch.ts";
+import type { Database } from "../db.ts";
+
+/** Keeps what has become known of a turn. */
+export async function saveTurn(db: Database, runId: string, turn: RunTurn): Promise<void> {
+  await db.pool.query("update run_turns set document = $3, trace_id = $4 where run_id = $1 and turn = $2", [
+    runId,
+    turn.turn,
+    JSON.stringify(turn),
+    turn.traceId,
+  ]);
+}
+
+/** The turns of these runs, by run, in their order. */
+export async function listTurns(db: Database, runIds: string[]): Promise<Map<string, RunTurn[]>> {
+  const { rows } = await db.pool.query<{ run_id: string; document: string }>(
+    "select run_id, document from run_turns where run_id = any ($1::uuid[]) order by run_id, turn",
+    [runIds],
+  );
+  const turns = new Map<string, RunTurn[]>();
+  for (const { run_id, document } of rows) {
+    turns.set(run_id, [...(turns.get(run_id) ?? []), JSON.parse(document) as RunTurn]);
+  }
+  return turns;
+}
+
+/** The trace that came under one of these identities, the first if several did, and for how long nothing was added. */
+export async function findArrived(
+  db: Database,
+  agentId: string,
+  externalIds: string[],
+): Promise<{ traceId: string; path: "canonical" | "otlp"; quietMs: number } | undefined> {
+  const { rows } = await db.pool.query<{ traceId: string; path: "canonical" | "otlp"; quietMs: number }>({
+    name: "find_arrived",
+    text: `select id as "traceId", path, extract(epoch from now() - updated_at)::float8 * 1000 as "quietMs"
+      from traces where agent_id = $1 and external_id = any ($2::text[]) order by received_at, id limit 1`,
+    values: [agentId, externalIds],
+  });
+  return rows[0];
+}
+
+/** Identities that were expected this long ago are expected no more. */
+export async function dropExpected(db: Database): Promise<void> {
+  await db.pool.query("delete from expected_traces where created_at < now() - interval '1 day'");
+}

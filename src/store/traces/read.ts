@@ -1,0 +1,218 @@
+// Reading traces back: one trace's row, and its batches at rest; deleting them; deriving their columns again.
+import type { TraceColumns } from "../../model/trace/columns.ts";
+import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
+import type { Database } from "../db.ts";
+
+export type TraceRow = TraceColumns & {
+  id: string;
+  agentId: string;
+  externalId: string;
+  kind: TraceKind;
+  path: TracePath;
+  revision: number;
+  derivedRevision: number;
+  receivedAt: Date;
+  updatedAt: Date;
+};
+
+/** For a query over `traces t`. */
+export const traceColumns = `t.id, t.agent_id as "agentId", t.external_id as "externalId", t.kind, t.path, t.revision,
+  t.derived_revision as "derivedRevision", t.received_at as "receivedAt", t.updated_at as "updatedAt", t.name,
+  t.duration_ms as "durationMs", t.http_status as "httpStatus", t.input_tokens as "inputTokens",
+  t.output_tokens as "outputTokens", t.reasoning_tokens as "reasoningTokens", t.failed,
+  t.span_count as "spanCount", t.user_input as "userInput", t.response_text as "responseText"`;
+
+/** The trace's row, whoever's it is. */
+export async function findTrace(db: Database, id: string): Promise<TraceRow | undefined> {
+  const { rows } = await db.pool.query<TraceRow>(`select ${traceColumns} from traces t where t.id = $1`, [
+    id,
+  ]);
+  return rows[0];
+}
+
+/** The trace's revision, and how large its batches are before compression. */
+export async function findTraceSize(
+  db: Database,
+  id: string,
+): Promise<{ traceId: string; revision: number; bytes: number } | undefined> {
+  const { rows } = await db.pool.query<{ traceId: string; revision: number; bytes: number }>({
+    name: "find_trace_size",
+    text: `select id as "traceId", revision, batch_bytes as bytes from traces where id = $1`,
+    values: [id],
+  });
+  return rows[0];
+}
+
+/** Deletes the trace with its batches and runs; false where there was none. */
+export async function deleteTrace(db: Database, id: string): Promise<boolean> {
+  const { rowCount } = await db.pool.query("delete from traces where id = $1", [id]);
+  return rowCount === 1;
+}
+
+const deletedAtOnce = 1_000;
+
+/**
+ * Deletes every trace of these agents, some at a time: an agent may have millions, and one statement for all of them
+ * would not end before its time is up.
+ */
+export async function deleteTracesOf(db: Database, agentIds: string[]): Promise<void> {
+  for (const agentId of agentIds) {
+    for (let deleted = deletedAtOnce; deleted === deletedAtOnce; ) {
+      const { rowCount } = await db.pool.query(
+        "delete from traces where id = any (array(select id from traces where agent_id = $1 limit $2))",
+        [agentId, deletedAtOnce],
+      );
+      deleted = rowCount ?? 0;
+    }
+  }
+}
+
+/** One trace as it rests, in one snapshot: what mergeBatches needs. */
+export type StoredBatches = {
+  traceId: string;
+  agentId: string;
+  path: TracePath;
+  revision: number;
+  derivedRevision: number;
+  /** In order of arrival. */
+  batches: Buffer[];
+};
+
+/** The batches of many traces in one query; a trace that does not exist is missing from the map. */
+export async function loadBatches(db: Database, traceIds: string[]): Promise<Map<string, StoredBatches>> {
+  const { rows } = await db.pool.query<Omit<StoredBatches, "batches"> & { spans: Buffer }>({
+    name: "load_batches",
+    text: `select t.id as "traceId", t.agent_id as "agentId", t.path, t.revision,
+        t.derived_revision as "derivedRevision", b.spans
+      from unnest($1::uuid[]) as asked (id)
+      join traces t on t.id = asked.id
+      join trace_batches b on b.trace_id = t.id
+      order by t.id, b.seq`,
+    values: [[...new Set(traceIds)]],
+  });
+  const loaded = new Map<string, StoredBatches>();
+  for (const { spans, ...trace } of rows) {
+    const known = loaded.get(trace.traceId);
+    if (known) known.batches.push(spans);
+    else loaded.set(trace.traceId, { ...trace, batches: [spans] });
+  }
+  return loaded;
+}
+
+/** How large the batches of each trace are before compression; one that does not exist is left out. */
+export async function listSizes(db: Database, traceIds: string[]): Promise<{ id: string; bytes: number }[]> {
+  const { rows } = await db.pool.query<{ id: string; bytes: number }>({
+    name: "list_sizes",
+    text: `select t.id, t.batch_bytes as bytes from unnest($1::uuid[]) as asked (id) join traces t on t.id = asked.id`,
+    values: [[...new Set(traceIds)]],
+  });
+  return rows;
+}
+
+/** The latest traces of an agent and how large their batches are before compression, newest first. */
+export async function listLatestSizes(
+  db: Database,
+  agentId: string,
+  rowsMax: number,
+): Promise<{ id: string; bytes: number }[]> {
+  const { rows } = await db.pool.query<{ id: string; bytes: number }>({
+    name: "list_latest_sizes",
+    text: `select id, batch_bytes as bytes from traces where agent_id = $1 order by id desc limit $2`,
+    values: [agentId, rowsMax],
+  });
+  return rows;
+}
+
+/** Test runs between an agent's conversations are looked through this far. */
+const latestTracesMax = 2_000;
+
+/** `input` is at most 500 characters of it, null where there is none or, not `derived`, where it is not known yet. */
+export type LatestInput = { id: string; bytes: number; input: string | null; derived: boolean };
+
+/** What users said last in the agent's live traces, newest first. */
+export async function listLatestInputs(
+  db: Database,
+  agentId: string,
+  rowsMax: number,
+): Promise<LatestInput[]> {
+  const { rows } = await db.pool.query<LatestInput>({
+    name: "list_latest_inputs",
+    text: `select id, batch_bytes as bytes, user_input as input, derived_revision = revision as derived
+      from (select * from traces where agent_id = $1 order by id desc limit ${latestTracesMax}) latest
+      where kind = 'live' order by id desc limit $2`,
+    values: [agentId, rowsMax],
+  });
+  return rows;
+}
+
+/**
+ * Traces whose columns are behind their spans, latest change first: of one agent, or those quiet for `quietMs`, and
+ * none larger than `bytesMax`.
+ */
+export async function listStale(
+  db: Database,
+  {
+    agentId,
+    quietMs,
+    bytesMax,
+    limit,
+  }: { agentId?: string; quietMs?: number; bytesMax?: number; limit: number },
+): Promise<{ id: string; revision: number }[]> {
+  const { rows } = await db.pool.query<{ id: string; revision: number }>({
+    name: "list_stale",
+    text: `select id, revision from traces
+      where derived_revision <> revision and ($1::uuid is null or agent_id = $1)
+        and updated_at <= now() - $2::float8 * interval '1 ms' and batch_bytes <= $4::float8
+      order by updated_at desc limit $3`,
+    values: [agentId ?? null, quietMs ?? 0, limit, bytesMax ?? Infinity],
+  });
+  return rows;
+}
+
+/** Lets the columns of traces that cannot be opened stand for this revision, so that nobody derives them again. */
+export async function skipRevisions(
+  db: Database,
+  skipped: { traceId: string; revision: number }[],
+): Promise<void> {
+  await db.pool.query({
+    name: "skip_revisions",
+    text: `update traces set derived_revision = item.revision
+      from unnest($1::uuid[], $2::int[]) as item (id, revision)
+      where traces.id = item.id and traces.revision = item.revision`,
+    values: [skipped.map(({ traceId }) => traceId), skipped.map(({ revision }) => revision)],
+  });
+}
+
+/** Writes derived values into the rows of those traces that have not changed since they were derived. */
+export async function updateColumns(
+  db: Database,
+  derived: { traceId: string; revision: number; columns: TraceColumns }[],
+): Promise<void> {
+  const column = <T>(read: (columns: TraceColumns) => T): T[] => derived.map(({ columns }) => read(columns));
+  await db.pool.query({
+    name: "update_columns",
+    text: `update traces set derived_revision = item.revision, name = item.name, duration_ms = item.duration_ms,
+        http_status = item.http_status, input_tokens = item.input_tokens, output_tokens = item.output_tokens,
+        reasoning_tokens = item.reasoning_tokens, failed = item.failed, span_count = item.span_count,
+        user_input = item.user_input, response_text = item.response_text
+      from unnest($1::uuid[], $2::int[], $3::text[], $4::float8[], $5::int[], $6::bigint[], $7::bigint[],
+        $8::bigint[], $9::bool[], $10::int[], $11::text[], $12::text[])
+        as item (id, revision, name, duration_ms, http_status, input_tokens, output_tokens, reasoning_tokens,
+          failed, span_count, user_input, response_text)
+      where traces.id = item.id and traces.revision = item.revision`,
+    values: [
+      derived.map(({ traceId }) => traceId),
+      derived.map(({ revision }) => revision),
+      column(columns => columns.name),
+      column(columns => columns.durationMs),
+      column(columns => columns.httpStatus),
+      column(columns => columns.inputTokens),
+      column(columns => columns.outputTokens),
+      column(columns => columns.reasoningTokens),
+      column(columns => columns.failed),
+      column(columns => columns.spanCount),
+      column(columns => columns.userInput),
+      column(columns => columns.responseText),
+    ],
+  });
+}

@@ -1,0 +1,82 @@
+// When a stored trace is judged: an accepted batch moves the run that is pending, or makes one (F2).
+import type pg from "pg";
+import type { TraceKind } from "../../model/trace/trace.ts";
+import { findAdded } from "./span-keys.ts";
+
+export type ScheduleLimits = {
+  /** A run waits until no batch came for so long, in ms. */
+  debounceMs: number;
+  /** And no longer than this after the first, in ms. */
+  debounceCapMs: number;
+};
+
+/** A batch about to be appended, and the id its run gets if it makes one. */
+export type AppendedBatch = {
+  traceId: string;
+  kind: TraceKind;
+  agentId: string;
+  runId: string;
+  spanKeys: Buffer;
+};
+
+/**
+ * Every batch moves a pending run. Only where none is pending does it matter whether the batch adds a span, so only
+ * then are the stored span keys read: a trace of 500 batches costs each of them the same as one of ten. Returns the
+ * ids of the traces that have a pending run now.
+ */
+export async function scheduleRuns(
+  client: pg.PoolClient,
+  batches: AppendedBatch[],
+  limits: ScheduleLimits,
+): Promise<Set<string>> {
+  const ids = [...new Set(batches.map(batch => batch.traceId))];
+  const scheduled = await moveRuns(client, ids, limits);
+  // Whoever ran a test waits for its trace and has it judged.
+  const open = batches.filter(batch => batch.kind === "live" && !scheduled.has(batch.traceId));
+  if (open.length === 0) return scheduled;
+  const eligible = await client.query<{ agent_id: string }>({
+    name: "eligible_agents",
+    text: `select distinct agent_id from test_cases where agent_id = any ($1::uuid[])
+      and status = 'active' and passive_behavior <> 'manual_only' and turn_count = 1`,
+    values: [[...new Set(open.map(batch => batch.agentId))]],
+  });
+  const judged = new Set(eligible.rows.map(row => row.agent_id));
+  const candidates = open.filter(batch => judged.has(batch.agentId));
+  if (candidates.length === 0) return scheduled;
+  const added = await findAdded(client, candidates);
+  const runs = new Map(
+    candidates.filter(({ traceId }) => added.has(traceId)).map(batch => [batch.traceId, batch]),
+  );
+  await client.query({
+    name: "schedule_runs",
+    text: `insert into runs (id, trace_id, agent_id, kind, state, due_at)
+      select id, trace_id, agent_id, 'passive', 'pending',
+        now() + least($4::float8, $5::float8) * interval '1 ms'
+      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as item (id, trace_id, agent_id)`,
+    values: [
+      [...runs.values()].map(batch => batch.runId),
+      [...runs.keys()],
+      [...runs.values()].map(batch => batch.agentId),
+      limits.debounceMs,
+      limits.debounceCapMs,
+    ],
+  });
+  for (const id of runs.keys()) scheduled.add(id);
+  return scheduled;
+}
+
+/** Moves the pending runs of these traces to when their batches will have been quiet; the ids that had one. */
+export async function moveRuns(
+  client: pg.PoolClient,
+  traceIds: string[],
+  limits: ScheduleLimits,
+): Promise<Set<string>> {
+  const { rows } = await client.query<{ trace_id: string }>({
+    name: "move_runs",
+    text: `update runs set due_at = least(now() + $2::float8 * interval '1 ms',
+        first_batch_at + $3::float8 * interval '1 ms')
+      where state = 'pending' and kind = 'passive' and trace_id = any ($1::uuid[]) returning trace_id`,
+    values: [traceIds, limits.debounceMs, limits.debounceCapMs],
+  });
+  return new Set(rows.map(row => row.trace_id));
+}

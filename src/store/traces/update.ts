@@ -1,0 +1,269 @@
+// Stores batches of traces that exist already: OTLP merges, canonical replaces, and both move what is scheduled.
+import type pg from "pg";
+import { Refusal } from "../../model/refusal.ts";
+import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
+import { type Database, transaction } from "../db.ts";
+import { concatenate, revoked } from "./insert.ts";
+import { findRepeated } from "./repetition.ts";
+import { moveRuns, type ScheduleLimits, scheduleRuns } from "./schedule.ts";
+import { findSuperseded } from "./span-keys.ts";
+import type { Stored, TraceWrite, WriteOutcome } from "./write.ts";
+
+export type MergeLimits = ScheduleLimits & {
+  /** Distinct spans and uncompressed bytes that one merged trace may hold (A11). */
+  traceSpansMax: number;
+  traceBytesMax: number;
+};
+
+type Locked = {
+  id: string;
+  agent_id: string;
+  external_id: string;
+  kind: TraceKind;
+  path: TracePath;
+  revision: number;
+  batch_count: number;
+  batch_spans: number;
+  batch_bytes: number;
+};
+
+type Append = { write: TraceWrite; trace: Locked; seq: number; outcome: Stored };
+
+/**
+ * Writes to traces that are stored, in order, in one transaction that locks them by id so that two of these never
+ * wait for each other in a ring. An outcome is `undefined` where the trace is gone, a Refusal where the key ended
+ * or the trace would grow too large.
+ */
+export function updateTraces(
+  db: Database,
+  writes: TraceWrite[],
+  limits: MergeLimits,
+): Promise<WriteOutcome[]> {
+  return transaction(db, async client => {
+    const live = await liveKeys(client, writes);
+    const traces = await lockTraces(client, writes);
+    const repeated = await findRepetitions(client, writes, traces);
+    const changed = new Set<Locked>();
+    const appends: Append[] = [];
+    const outcomes: WriteOutcome[] = [];
+    for (const write of writes) {
+      const trace = traces.get(identity(write.agentId, write.externalId));
+      if (write.keyId !== null && !live.has(write.keyId)) outcomes.push(revoked());
+      else if (!trace) outcomes.push(undefined);
+      else if (trace.id === write.traceId) outcomes.push(await storedBefore(client, write));
+      else if (repeated.has(write) && !changed.has(trace)) {
+        outcomes.push(await leave(client, write, trace, limits));
+      } else if (write.path === "canonical") {
+        changed.add(trace);
+        await appendAll(client, appends.splice(0), limits);
+        outcomes.push(await replace(client, write, trace));
+      } else {
+        // What is still to be appended counts too when the trace is near its limit.
+        if (!fits(write, trace, limits)) await appendAll(client, appends.splice(0), limits);
+        const append = await admit(client, write, trace, limits);
+        if (!(append instanceof Refusal)) {
+          appends.push(append);
+          changed.add(trace);
+        }
+        outcomes.push(append instanceof Refusal ? append : append.outcome);
+      }
+    }
+    await appendAll(client, appends, limits);
+    return outcomes;
+  });
+}
+
+const identity = (agentId: string, externalId: string) => `${agentId} ${externalId}`;
+
+async function liveKeys(client: pg.PoolClient, writes: TraceWrite[]): Promise<Set<string>> {
+  const { rows } = await client.query<{ id: string }>({
+    name: "live_keys",
+    text: "select id from keys where id = any ($1::uuid[]) and (expires_at is null or expires_at > now()) for key share",
+    values: [[...new Set(writes.flatMap(write => write.keyId ?? []))]],
+  });
+  return new Set(rows.map(row => row.id));
+}
+
+async function lockTraces(client: pg.PoolClient, writes: TraceWrite[]): Promise<Map<string, Locked>> {
+  const { rows } = await client.query<Locked>({
+    name: "lock_traces",
+    text: `select id, agent_id, external_id, kind, path, revision, batch_count, batch_spans, batch_bytes from traces
+      where (agent_id, external_id) in (select * from unnest($1::uuid[], $2::text[])) order by id for update`,
+    values: [writes.map(write => write.agentId), writes.map(write => write.externalId)],
+  });
+  return new Map(rows.map(row => [identity(row.agent_id, row.external_id), row]));
+}
+
+/** The writes that would change nothing: a batch of a merged trace, or the whole of a canonical one, sent again. */
+async function findRepetitions(
+  client: pg.PoolClient,
+  writes: TraceWrite[],
+  traces: Map<string, Locked>,
+): Promise<Set<TraceWrite>> {
+  const candidates = writes.flatMap(write => {
+    const trace = traces.get(identity(write.agentId, write.externalId));
+    return trace?.path === write.path && (write.path === "otlp" || trace.batch_count === 1)
+      ? [{ write, trace }]
+      : [];
+  });
+  return candidates.length > 0 ? findRepeated(client, candidates) : new Set();
+}
+
+/** A repetition is accepted and stored already; like any accepted batch it moves a pending run (F2). */
+async function leave(
+  client: pg.PoolClient,
+  write: TraceWrite,
+  trace: Locked,
+  limits: MergeLimits,
+): Promise<Stored> {
+  const { id: traceId, revision } = trace;
+  if (write.path === "canonical") return { traceId, state: "replaced", revision, evaluation: "none" };
+  await client.query("update traces set updated_at = now() where id = $1", [traceId]);
+  const moved = await moveRuns(client, [traceId], limits);
+  return { traceId, state: "merged", revision, evaluation: moved.has(traceId) ? "scheduled" : "none" };
+}
+
+/** This very write was committed before, and its answer lost on the way: what it did then is its outcome. */
+async function storedBefore(client: pg.PoolClient, write: TraceWrite): Promise<Stored> {
+  const { rowCount } = await client.query("select from runs where id = $1", [write.runId]);
+  return {
+    traceId: write.traceId,
+    state: "created",
+    revision: 1,
+    evaluation: rowCount ? "scheduled" : "none",
+  };
+}
+
+async function replace(client: pg.PoolClient, write: TraceWrite, trace: Locked): Promise<Stored> {
+  const { columns } = write;
+  await client.query("delete from trace_batches where trace_id = $1", [trace.id]);
+  await client.query({
+    name: "replace_trace",
+    text: `update traces set path = 'canonical', revision = revision + 1, updated_at = now(), batch_count = 1,
+        batch_spans = $2, batch_bytes = $3, derived_revision = revision + 1, name = $4, duration_ms = $5,
+        http_status = $6, input_tokens = $7, output_tokens = $8, reasoning_tokens = $9, failed = $10,
+        span_count = $11, user_input = $12, response_text = $13
+      where id = $1`,
+    values: [
+      trace.id,
+      write.spanCount,
+      write.rawLength,
+      columns.name,
+      columns.durationMs,
+      columns.httpStatus,
+      columns.inputTokens,
+      columns.outputTokens,
+      columns.reasoningTokens,
+      columns.failed,
+      columns.spanCount,
+      columns.userInput,
+      columns.responseText,
+    ],
+  });
+  await client.query(
+    "insert into trace_batches (trace_id, seq, raw_length, span_keys, spans) values ($1, 1, $2, $3, $4)",
+    [trace.id, write.rawLength, write.spanKeys, write.bytes],
+  );
+  trace.path = "canonical";
+  trace.revision++;
+  trace.batch_count = 1;
+  trace.batch_spans = write.spanCount;
+  trace.batch_bytes = write.rawLength;
+  return { traceId: trace.id, state: "replaced", revision: trace.revision, evaluation: "none" };
+}
+
+function fits(
+  write: TraceWrite,
+  trace: Pick<Locked, "batch_spans" | "batch_bytes">,
+  limits: MergeLimits,
+): boolean {
+  return (
+    trace.batch_spans + write.spanCount <= limits.traceSpansMax &&
+    trace.batch_bytes + write.rawLength <= limits.traceBytesMax
+  );
+}
+
+/** Takes the batch into the trace's running sums, or refuses it because the trace would grow too large. */
+async function admit(
+  client: pg.PoolClient,
+  write: TraceWrite,
+  trace: Locked,
+  limits: MergeLimits,
+): Promise<Append | Refusal> {
+  if (!fits(write, trace, limits)) {
+    const { superseded, spans, bytes } = await findSuperseded(client, trace.id, write.spanKeys);
+    if (!fits(write, { batch_spans: spans, batch_bytes: bytes }, limits)) {
+      return new Refusal("PAYLOAD_TOO_LARGE", {
+        message: `The merged trace would exceed ${limits.traceSpansMax} spans or ${limits.traceBytesMax} bytes.`,
+        hint: "End the trace and go on under a new traceId.",
+      });
+    }
+    // Only now: a batch that is refused supersedes nothing.
+    await client.query("delete from trace_batches where trace_id = $1 and seq = any ($2::int[])", [
+      trace.id,
+      superseded,
+    ]);
+    trace.batch_spans = spans;
+    trace.batch_bytes = bytes;
+  }
+  trace.batch_spans += write.spanCount;
+  trace.batch_bytes += write.rawLength;
+  trace.batch_count++;
+  trace.revision++;
+  const outcome: Stored = {
+    traceId: trace.id,
+    state: "merged",
+    revision: trace.revision,
+    evaluation: "none",
+  };
+  return { write, trace, seq: trace.batch_count, outcome };
+}
+
+/** Appends the batches, then moves or makes the runs of their traces (F2, C6). */
+async function appendAll(client: pg.PoolClient, appends: Append[], limits: MergeLimits): Promise<void> {
+  if (appends.length === 0) return;
+  const traces = [...new Set(appends.map(append => append.trace))];
+  const scheduled = await scheduleRuns(
+    client,
+    appends.map(({ trace, write }) => ({ ...write, traceId: trace.id, kind: trace.kind })),
+    limits,
+  );
+  const { data, places } = concatenate(appends.map(append => append.write));
+  await client.query({
+    name: "append_batches",
+    text: `insert into trace_batches (trace_id, seq, raw_length, span_keys, spans)
+      select id, seq, raw_length, substring($8::bytea from keys_at for keys_length),
+        substring($8::bytea from bytes_at for bytes_length)
+      from unnest($1::uuid[], $2::int[], $3::int[], $4::int[], $5::int[], $6::int[], $7::int[])
+        as item (id, seq, raw_length, keys_at, keys_length, bytes_at, bytes_length)`,
+    values: [
+      appends.map(append => append.trace.id),
+      appends.map(append => append.seq),
+      appends.map(append => append.write.rawLength),
+      places.map(place => place.keysAt),
+      appends.map(append => append.write.spanKeys.length),
+      places.map(place => place.bytesAt),
+      appends.map(append => append.write.bytes.length),
+      data,
+    ],
+  });
+  await client.query({
+    name: "raise_revisions",
+    text: `update traces set path = 'otlp', revision = item.revision, updated_at = now(),
+        batch_count = item.batch_count, batch_spans = item.batch_spans, batch_bytes = item.batch_bytes
+      from unnest($1::uuid[], $2::int[], $3::int[], $4::int[], $5::bigint[])
+        as item (id, revision, batch_count, batch_spans, batch_bytes)
+      where traces.id = item.id`,
+    values: [
+      traces.map(trace => trace.id),
+      traces.map(trace => trace.revision),
+      traces.map(trace => trace.batch_count),
+      traces.map(trace => trace.batch_spans),
+      traces.map(trace => trace.batch_bytes),
+    ],
+  });
+  for (const { trace, outcome } of appends) {
+    trace.path = "otlp";
+    if (scheduled.has(trace.id)) outcome.evaluation = "scheduled";
+  }
+}

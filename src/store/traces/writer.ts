@@ -1,0 +1,129 @@
+// Stores traces: concurrent requests share one statement and one commit, and none is answered before it.
+import { setTimeout as sleep } from "node:timers/promises";
+import { Refusal } from "../../model/refusal.ts";
+import { asUnavailable, type Database, isTransient, violatedConstraint } from "../db.ts";
+import { insertTraces } from "./insert.ts";
+import { type MergeLimits, updateTraces } from "./update.ts";
+import type { Stored, TraceWrite, WriteOutcome } from "./write.ts";
+
+export type WriterOptions = MergeLimits & {
+  /** Transactions under way at once. One leaves the disk idle while rows are prepared; measured best at two. */
+  flushesMax?: number;
+  /** How long a write is tried again while the database is away, in ms. */
+  patienceMs?: number;
+};
+
+const writesMax = 128;
+// So many must be waiting before a second transaction begins beside the first: fewer, fuller statements cost less.
+const crowd = 64;
+const bytesMax = 16 * 1024 * 1024;
+
+export class TraceWriter {
+  readonly #db: Database;
+  readonly #options: WriterOptions;
+  readonly #flushesMax: number;
+  readonly #patienceMs: number;
+  #queue: { write: TraceWrite; resolve: (stored: Stored) => void; reject: (error: unknown) => void }[] = [];
+  #flushes = 0;
+
+  constructor(db: Database, options: WriterOptions) {
+    this.#db = db;
+    this.#options = options;
+    this.#flushesMax = options.flushesMax ?? 2;
+    // Short of the 8 s to 10 s after which an exporter gives up: it must still have time to retry by itself.
+    this.#patienceMs = options.patienceMs ?? 3_500;
+  }
+
+  /** Resolves once the trace and its scheduled run are committed; rejects with a Refusal where they are not. */
+  write(write: TraceWrite): Promise<Stored> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ write, resolve, reject });
+      const waiting = this.#queue.length;
+      if (waiting === 1 || waiting === crowd + 1) setImmediate(() => this.#start());
+    });
+  }
+
+  #start(): void {
+    while (this.#flushes < this.#flushesMax && this.#queue.length > this.#flushes * crowd) {
+      this.#flushes++;
+      void this.#drain();
+    }
+  }
+
+  async #drain(): Promise<void> {
+    for (let taken = this.#take(); taken.length > 0; taken = this.#take()) {
+      const outcomes = await this.#storeAll(taken.map(({ write }) => write));
+      taken.forEach(({ resolve, reject }, index) => {
+        const outcome = outcomes[index]!;
+        if (outcome instanceof Error) reject(outcome);
+        else resolve(outcome);
+      });
+    }
+    this.#flushes--;
+  }
+
+  #take() {
+    let bytes = 0;
+    let count = 0;
+    while (count < this.#queue.length && count < writesMax && (count === 0 || bytes < bytesMax)) {
+      bytes += this.#queue[count++]!.write.bytes.length;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  /** Stores all; where one of several makes the statement fail, each goes alone so that none fails for another. */
+  async #storeAll(writes: TraceWrite[]): Promise<(Stored | Error)[]> {
+    try {
+      return await this.#patiently(() => this.#storeTogether(writes));
+    } catch (error) {
+      if (writes.length === 1 || isTransient(error)) return writes.map(write => this.#refusal(error, write));
+      const alone: (Stored | Error)[] = [];
+      for (const write of writes) alone.push((await this.#storeAll([write]))[0]!);
+      return alone;
+    }
+  }
+
+  async #patiently<T>(work: () => Promise<T>): Promise<T> {
+    const deadline = performance.now() + this.#patienceMs;
+    for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 500)) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!isTransient(error) || performance.now() + waitMs > deadline) throw error;
+        await sleep(waitMs);
+      }
+    }
+  }
+
+  /** New traces by one statement; those that are stored already by a second transaction that locks them. */
+  async #storeTogether(writes: TraceWrite[]): Promise<(Stored | Refusal)[]> {
+    const outcomes: WriteOutcome[] = await insertTraces(this.#db, writes, this.#options.debounceMs);
+    for (;;) {
+      const open = outcomes.flatMap((outcome, index) => (outcome === undefined ? [index] : []));
+      if (open.length === 0) return outcomes as (Stored | Refusal)[];
+      const known = open.map(index => writes[index]!);
+      const updated = await updateTraces(this.#db, known, this.#options);
+      // Still open: deleted between the two statements, so it is new again.
+      const vanished = open.filter((_, position) => updated[position] === undefined);
+      open.forEach((index, position) => {
+        outcomes[index] = updated[position];
+      });
+      if (vanished.length === 0) continue;
+      const again = vanished.map(index => writes[index]!);
+      const inserted = await insertTraces(this.#db, again, this.#options.debounceMs);
+      vanished.forEach((index, position) => {
+        outcomes[index] = inserted[position];
+      });
+    }
+  }
+
+  #refusal(error: unknown, write: TraceWrite): Error {
+    // The agent was deleted while its trace was on the way: to the client it does not exist.
+    if (violatedConstraint(error) === "traces_agent_id_fkey") {
+      return write.path === "otlp"
+        ? new Refusal("OTLP_PLATFORM_NOT_FOUND")
+        : new Refusal("CUSTOM_API_PLATFORM_NOT_FOUND");
+    }
+    return asUnavailable(error) as Error;
+  }
+}

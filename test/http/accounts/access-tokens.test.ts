@@ -1,0 +1,120 @@
+// Access tokens over HTTP: shown once, in place of a session for reading, refused for everything else.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { registerAccessTokens } from "../../../src/http/accounts/access-tokens.ts";
+import { hashKey } from "../../../src/model/key.ts";
+import { makeAgent, type Owner, startTestApp, type TestApp } from "../../support/app.ts";
+
+let service: TestApp;
+let owner: Owner;
+before(async () => {
+  service = await startTestApp({ extend: registerAccessTokens });
+  owner = await service.signUp();
+});
+after(() => service.close());
+
+async function makeToken(of: Owner, fields: object = {}): Promise<{ id: string; token: string }> {
+  return (await of.client.post("/api/access-tokens", { name: "CI", ...fields }).expect(201)).body;
+}
+
+/** A request that bears the token and no cookie. */
+function bearing(token: string, method: string, path: string, body?: unknown, headers = {}) {
+  return service.client().request(method, path, body, { authorization: `Bearer ${token}`, ...headers });
+}
+
+test("a token is shown in full once, and masked ever after", async () => {
+  const mine = await service.signUp();
+  const { body: made } = await mine.client.post("/api/access-tokens", { name: "CI" }).expect(201);
+  const { token, ...listed } = made;
+  assert.match(token, /^svcp_[A-Za-z0-9]{40}$/);
+  assert.equal(listed.masked, `svcp_...${token.slice(-4)}`);
+  const { body } = await mine.client.get("/api/access-tokens").expect(200);
+  assert.deepEqual(body, { items: [listed], nextCursor: null });
+  assert.deepEqual((await owner.client.get("/api/access-tokens").expect(200)).body.items, []);
+});
+
+test("of a token only its SHA-256 and last four characters are stored, and it is not logged", async () => {
+  const { id, token } = await makeToken(await service.signUp());
+  await bearing(token, "GET", "/api/projects").expect(200);
+  const { rows } = await service.db.pool.query(
+    "select hash, last_four, t::text as row from access_tokens t where id = $1",
+    [id],
+  );
+  assert.equal(rows[0].hash.equals(hashKey(token)), true);
+  assert.equal(rows[0].last_four, token.slice(-4));
+  assert.equal(rows[0].row.includes(token.slice(5, -4)), false);
+  assert.equal(service.logs.join("").includes(token), false);
+});
+
+test("a token reads what its account may read, and nothing of another's", async () => {
+  const agent = await makeAgent(owner);
+  const other = await service.signUp();
+  const { token } = await makeToken(owner);
+  const { body } = await bearing(token, "GET", `/api/agents/${agent.id}`).expect(200);
+  assert.equal(body.id, agent.id);
+  await bearing(token, "GET", `/api/projects/${other.projectId}`).expect(404);
+});
+
+test("a token's use is noted", async () => {
+  const mine = await service.signUp();
+  const { token } = await makeToken(mine);
+  const read = async () => (await mine.client.get("/api/access-tokens").expect(200)).body.items[0].lastUsedAt;
+  assert.equal(await read(), null);
+  await bearing(token, "GET", "/api/projects").expect(200);
+  assert.notEqual(await read(), null);
+});
+
+test("a token manages nothing: accounts, sessions, tokens, projects, agents, keys and tests are refused", async () => {
+  const { token, id } = await makeToken(owner);
+  const agent = await makeAgent(owner);
+  for (const [method, path] of [
+    ["GET", "/api/auth/list-sessions"],
+    ["POST", "/api/auth/update-user"],
+    ["POST", "/api/auth/change-password"],
+    ["POST", "/api/auth/delete-user"],
+    ["GET", "/api/access-tokens"],
+    ["POST", "/api/access-tokens"],
+    ["DELETE", `/api/access-tokens/${id}`],
+    ["POST", "/api/projects"],
+    ["POST", `/api/projects/${owner.projectId}/keys`],
+    ["POST", `/api/agents/${agent.id}/tests`],
+    ["PATCH", `/api/agents/${agent.id}`],
+    ["DELETE", `/api/agents/${agent.id}`],
+  ] as const) {
+    const { status, body } = await bearing(token, method, path, method === "GET" ? undefined : {});
+    assert.deepEqual([status, body.code], [403, "FORBIDDEN"], `${method} ${path}`);
+  }
+});
+
+test("a token that is revoked, expired or made up is 401 at once, even beside a session", async () => {
+  const { id, token } = await makeToken(owner);
+  await bearing(token, "GET", "/api/projects").expect(200);
+  await owner.client.delete(`/api/access-tokens/${id}`).expect(204);
+  const expired = await makeToken(owner, { expiresInDays: 7 });
+  await service.db.pool.query(
+    "update access_tokens set expires_at = now() - interval '1 second' where id = $1",
+    [expired.id],
+  );
+  for (const text of [token, expired.token, `svcp_${"a".repeat(40)}`, "x"]) {
+    const { body } = await bearing(text, "GET", "/api/projects").expect(401);
+    assert.equal(body.code, "UNAUTHORIZED");
+    assert.equal(JSON.stringify(body).includes(text.length > 1 ? text : "svcp_a"), false);
+    await bearing(text, "GET", "/api/projects", undefined, { cookie: owner.client.cookie }).expect(401);
+  }
+  const { body } = await owner.client.get("/api/access-tokens").expect(200);
+  assert.equal(body.items.find((one: { id: string }) => one.id === expired.id).status, "expired");
+});
+
+test("a token never expires only where that was asked for, and two expiries contradict each other", async () => {
+  const mine = await service.signUp();
+  await makeToken(mine, { neverExpires: true });
+  await makeToken(mine);
+  const { body } = await mine.client.get("/api/access-tokens").expect(200);
+  const [ninetyDays, never] = body.items;
+  assert.equal(never.expiresAt, null);
+  const days = (Date.parse(ninetyDays.expiresAt) - Date.parse(ninetyDays.createdAt)) / 86_400_000;
+  assert.equal(Math.round(days), 90);
+  const contradiction = { name: "CI", neverExpires: true, expiresInDays: 7 };
+  await mine.client.post("/api/access-tokens", contradiction).expect(400);
+  await mine.client.post("/api/access-tokens", { name: "CI", expires: 7 }).expect(400);
+});

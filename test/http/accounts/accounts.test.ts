@@ -1,0 +1,342 @@
+// Accounts over HTTP: signing up, in and out, sessions, passwords, and who counts as signed in.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { startTestApp, type TestApp, tokenOf } from "../../support/app.ts";
+
+let service: TestApp;
+before(async () => {
+  service = await startTestApp({ realPasswords: true });
+});
+after(() => service.close());
+
+test("signing up makes an account, a session and one project", async () => {
+  const client = service.client();
+  const body = { email: "Ada@Example.com", password: "long enough", name: "Ada" };
+  const signedUp = await client.post("/api/auth/sign-up/email", body).expect(200);
+  assert.equal(signedUp.body.user.email, "ada@example.com");
+  assert.equal(signedUp.body.user.name, "Ada");
+  assert.equal(signedUp.body.user.emailVerified, false);
+  const { body: projects } = await client.get("/api/projects").expect(200);
+  assert.deepEqual(
+    projects.items.map((project: { name: string }) => project.name),
+    ["My project"],
+  );
+});
+
+test("the name of an account defaults to what stands before the @", async () => {
+  const { body } = await service
+    .client()
+    .post("/api/auth/sign-up/email", { email: "grace.hopper@example.com", password: "long enough" })
+    .expect(200);
+  assert.equal(body.user.name, "grace.hopper");
+});
+
+test("an account whose project was never made is given one when it lists them, and only one", async () => {
+  const owner = await service.signUp();
+  await service.db.query.deleteFrom("projects").where("account_id", "=", owner.accountId).execute();
+  await service.db.query
+    .updateTable("accounts")
+    .set({ first_project_made: false })
+    .where("id", "=", owner.accountId)
+    .execute();
+  const lists = await Promise.all([1, 2, 3].map(() => owner.client.get("/api/projects").expect(200)));
+  assert.equal(
+    new Set(lists.flatMap(({ body }) => body.items.map((item: { id: string }) => item.id))).size,
+    1,
+  );
+});
+
+test("the credentials rest in our tables, the password only as a hash", async () => {
+  const owner = await service.signUp({ password: "plain text nowhere" });
+  const { rows } = await service.db.pool.query(
+    "select provider, subject, password from credentials where account_id = $1",
+    [owner.accountId],
+  );
+  assert.equal(rows.length, 1);
+  assert.equal(rows[0].provider, "credential");
+  assert.match(rows[0].password, /^[0-9a-f]+:[0-9a-f]+$/);
+  const sessions = await service.db.pool.query("select token from sessions where account_id = $1", [
+    owner.accountId,
+  ]);
+  assert.equal(sessions.rows.length, 1);
+});
+
+test("a second account with the same address is 409 CONFLICT, in any case of letters", async () => {
+  const { email } = await service.signUp();
+  const body = { email: email.toUpperCase(), password: "another password" };
+  const reply = await service.client().post("/api/auth/sign-up/email", body).expect(409);
+  assert.equal(reply.body.code, "CONFLICT");
+});
+
+test("of two sign-ups at once with one address one succeeds and the other is 409", async () => {
+  const body = { email: "twice@example.com", password: "long enough" };
+  const replies = await Promise.all(
+    [1, 2, 3].map(() => service.client().post("/api/auth/sign-up/email", body)),
+  );
+  assert.deepEqual(replies.map(reply => reply.status).sort(), [200, 409, 409]);
+});
+
+for (const [what, body, path] of [
+  ["no address", { password: "long enough" }, "email"],
+  ["a text that is no address", { email: "nobody", password: "long enough" }, "email"],
+  ["a password of 7 characters", { email: "a@example.com", password: "seven77" }, "password"],
+  ["a password of 129 characters", { email: "a@example.com", password: "x".repeat(129) }, "password"],
+  ["a name with U+0000", { email: "a@example.com", password: "long enough", name: "a\0b" }, "name"],
+] as const) {
+  test(`signing up with ${what} is 400 VALIDATION_ERROR and names the field`, async () => {
+    const reply = await service.client().post("/api/auth/sign-up/email", body).expect(400);
+    assert.equal(reply.body.code, "VALIDATION_ERROR");
+    assert.equal(reply.body.issues[0].path, path);
+  });
+}
+
+test("signing in needs the right password, and does not tell an unknown address from a wrong one", async () => {
+  const owner = await service.signUp();
+  const wrong = await service
+    .client()
+    .post("/api/auth/sign-in/email", { email: owner.email, password: "not the password" })
+    .expect(401);
+  const unknown = await service
+    .client()
+    .post("/api/auth/sign-in/email", { email: "nobody@example.com", password: "not the password" })
+    .expect(401);
+  assert.equal(wrong.body.code, "UNAUTHORIZED");
+  assert.equal(wrong.body.message, unknown.body.message);
+  const client = service.client();
+  await client.post("/api/auth/sign-in/email", { email: owner.email, password: owner.password }).expect(200);
+  const session = await client.get("/api/auth/get-session").expect(200);
+  assert.equal(session.body.user.email, owner.email);
+});
+
+test("a cookie from before signing out opens nothing afterwards", async () => {
+  const { client } = await service.signUp();
+  const { cookie } = client;
+  await client.post("/api/auth/sign-out").expect(200);
+  assert.equal(client.cookie, "");
+  client.cookie = cookie;
+  assert.equal((await client.get("/api/projects").expect(401)).body.code, "UNAUTHORIZED");
+});
+
+test("a session that is used is extended, and one that has run out opens nothing", async () => {
+  const { client, accountId } = await service.signUp();
+  const expireIn = (interval: string) =>
+    service.db.pool.query("update sessions set expires_at = now() + $2::interval where account_id = $1", [
+      accountId,
+      interval,
+    ]);
+  await expireIn("2 days");
+  const reply = await client.get("/api/projects").expect(200);
+  assert.match(reply.headers.getSetCookie()[0]!, /^svc\.session_token=.*Max-Age=604800/);
+  const { rows } = await service.db.pool.query(
+    "select expires_at > now() + interval '6 days' as extended from sessions where account_id = $1",
+    [accountId],
+  );
+  assert.equal(rows[0].extended, true);
+  await expireIn("-1 second");
+  await client.get("/api/projects").expect(401);
+});
+
+test("an account whose sign-up broke off before it had a password gets one by a reset", async () => {
+  const owner = await service.signUp();
+  await service.mailer.next(owner.email);
+  await service.db.pool.query("delete from credentials where account_id = $1", [owner.accountId]);
+  const credentials = { email: owner.email, password: "chosen by mail" };
+  await service.client().post("/api/auth/sign-in/email", credentials).expect(401);
+  await service.client().post("/api/auth/request-password-reset", { email: owner.email }).expect(200);
+  const token = tokenOf(await service.mailer.next(owner.email));
+  await service
+    .client()
+    .post("/api/auth/reset-password", { token, newPassword: credentials.password })
+    .expect(200);
+  await service.client().post("/api/auth/sign-in/email", credentials).expect(200);
+});
+
+test("a crowd that signs up at once is let in, and keeps nobody else from the database", async () => {
+  const { client } = await service.signUp();
+  const emails = Array.from({ length: 25 }, (_, index) => `crowd-${index}@example.com`);
+  const crowd = Promise.all(
+    emails.map(email => service.client().post("/api/auth/sign-up/email", { email, password: "long enough" })),
+  );
+  for (let asked = 0; asked < 10; asked++) await client.get("/api/projects").expect(200);
+  assert.deepEqual(
+    (await crowd).filter(({ status }) => status !== 200),
+    [],
+  );
+});
+
+test("a cookie with another signature, or without one, opens nothing", async () => {
+  const { client } = await service.signUp();
+  const [token] = client.cookie.split(".", 2).at(-1)!.split("%", 1);
+  for (const cookie of [client.cookie.slice(0, -8), `svc.session_token=${token}`, "svc.session_token="]) {
+    client.cookie = cookie;
+    await client.get("/api/projects").expect(401);
+  }
+});
+
+test("the session cookie is HttpOnly and SameSite=Lax, and Secure where the base URL is https", async () => {
+  const body = { email: "cookie@example.com", password: "long enough" };
+  const plain = await service.client().post("/api/auth/sign-up/email", body).expect(200);
+  const [cookie = ""] = plain.headers.getSetCookie();
+  assert.match(cookie, /^svc\.session_token=/);
+  assert.match(cookie, /; HttpOnly/i);
+  assert.match(cookie, /; SameSite=Lax/i);
+  assert.doesNotMatch(cookie, /; Secure/i);
+  const secure = await startTestApp({ baseUrl: "https://onlooker.test" });
+  try {
+    const reply = await secure.client().post("/api/auth/sign-up/email", body).expect(200);
+    assert.match(reply.headers.getSetCookie()[0]!, /^__Secure-svc\.session_token=.*; Secure/i);
+  } finally {
+    await secure.close();
+  }
+});
+
+for (const [who, headers] of [
+  ["another site's Origin", { origin: "https://evil.example" }],
+  ["an opaque Origin", { origin: "null" }],
+  ["Sec-Fetch-Site: cross-site", { "sec-fetch-site": "cross-site" }],
+] as const) {
+  test(`a change asked for with ${who} counts as having no session`, async () => {
+    const owner = await service.signUp();
+    const body = { name: "Taken over" };
+    const change = await owner.client.request("POST", "/api/projects", body, headers).expect(401);
+    assert.equal(change.body.code, "UNAUTHORIZED");
+    const credentials = { email: owner.email, password: owner.password };
+    const signIn = await owner.client.request("POST", "/api/auth/sign-in/email", credentials, headers);
+    assert.equal(signIn.status, 401);
+    assert.deepEqual(signIn.headers.getSetCookie(), []);
+    assert.equal((await owner.client.get("/api/projects").expect(200)).body.items.length, 1);
+  });
+}
+
+test("a change asked for by our own pages is made, under the base URL and under the server's own address", async () => {
+  const { client } = await service.signUp();
+  for (const origin of ["http://onlooker.test", service.url]) {
+    await client.request("POST", "/api/projects", { name: "Ours" }, { origin }).expect(201);
+  }
+});
+
+test("changing the password ends the other sessions, keeps this one, and retires the old password", async () => {
+  const owner = await service.signUp();
+  const other = service.client();
+  const credentials = { email: owner.email, password: owner.password };
+  await other.post("/api/auth/sign-in/email", credentials).expect(200);
+  const change = { currentPassword: owner.password, newPassword: "a different password" };
+  await owner.client.post("/api/auth/change-password", change).expect(200);
+  await other.get("/api/projects").expect(401);
+  await owner.client.get("/api/projects").expect(200);
+  await other.post("/api/auth/sign-in/email", credentials).expect(401);
+  await other
+    .post("/api/auth/sign-in/email", { ...credentials, password: "a different password" })
+    .expect(200);
+});
+
+test("changing the password with a wrong present one is 400 VALIDATION_ERROR", async () => {
+  const owner = await service.signUp();
+  const change = { currentPassword: "not the password", newPassword: "a different password" };
+  const reply = await owner.client.post("/api/auth/change-password", change).expect(400);
+  assert.equal(reply.body.code, "VALIDATION_ERROR");
+});
+
+test("one session can be ended from another", async () => {
+  const owner = await service.signUp();
+  const other = service.client();
+  await other.post("/api/auth/sign-in/email", { email: owner.email, password: owner.password }).expect(200);
+  const mine = (await owner.client.get("/api/auth/get-session").expect(200)).body.session.token;
+  const { body } = await owner.client.get("/api/auth/list-sessions").expect(200);
+  const theirs = body
+    .map((session: { token: string }) => session.token)
+    .filter((token: string) => token !== mine);
+  assert.equal(theirs.length, 1);
+  await owner.client.post("/api/auth/revoke-session", { token: theirs[0] }).expect(200);
+  await other.get("/api/projects").expect(401);
+  await owner.client.get("/api/projects").expect(200);
+});
+
+test("asking for a password reset does not tell whether the address exists", async () => {
+  const owner = await service.signUp();
+  const known = await service.client().post("/api/auth/request-password-reset", { email: owner.email });
+  const unknown = await service
+    .client()
+    .post("/api/auth/request-password-reset", { email: "nobody@example.com" });
+  assert.equal(known.status, 200);
+  assert.deepEqual([unknown.status, unknown.body], [known.status, known.body]);
+});
+
+test("a reset link works once, ends every session, and is stored only as a hash", async () => {
+  const owner = await service.signUp();
+  await service.mailer.next(owner.email);
+  await service.client().post("/api/auth/request-password-reset", { email: owner.email }).expect(200);
+  const mail = await service.mailer.next(owner.email);
+  assert.match(mail.link!, /^http:\/\/onlooker\.test\/reset-password\?token=/);
+  const token = tokenOf(mail);
+  const { rows } = await service.db.pool.query("select row_to_json(v)::text as row from verifications v");
+  assert.equal(rows.length > 0, true);
+  assert.equal(
+    rows.some(({ row }) => row.includes(token)),
+    false,
+  );
+  const body = { token, newPassword: "chosen by mail" };
+  await service.client().post("/api/auth/reset-password", body).expect(200);
+  await owner.client.get("/api/projects").expect(401);
+  const again = await service.client().post("/api/auth/reset-password", body).expect(400);
+  assert.equal(again.body.code, "VALIDATION_ERROR");
+  await owner.client
+    .post("/api/auth/sign-in/email", { email: owner.email, password: "chosen by mail" })
+    .expect(200);
+});
+
+test("deleting an account takes its projects along and ends its sessions", async () => {
+  const owner = await service.signUp();
+  const wrong = await owner.client.post("/api/auth/delete-user", { password: "not it" }).expect(400);
+  assert.equal(wrong.body.code, "VALIDATION_ERROR");
+  const { cookie } = owner.client;
+  await owner.client.post("/api/auth/delete-user", { password: owner.password }).expect(200);
+  owner.client.cookie = cookie;
+  await owner.client.get("/api/projects").expect(401);
+  for (const [table, column] of [
+    ["accounts", "id"],
+    ["projects", "account_id"],
+    ["sessions", "account_id"],
+    ["credentials", "account_id"],
+    ["email_links", "account_id"],
+  ]) {
+    const { rowCount } = await service.db.pool.query(`select from ${table} where ${column} = $1`, [
+      owner.accountId,
+    ]);
+    assert.equal(rowCount, 0, `${table} still knows the account`);
+  }
+});
+
+test("too many sign-ins from one address are 429 RATE_LIMITED with Retry-After", async () => {
+  const limited = await startTestApp({ limitAccounts: true });
+  try {
+    const body = { email: "nobody@example.com", password: "a guess again" };
+    const statuses: number[] = [];
+    for (;;) {
+      // A header of the client's does not make it another address.
+      const forged = { "x-forwarded-for": `10.0.0.${statuses.length}`, "x-client-address": "10.1.1.1" };
+      const reply = await limited.client().request("POST", "/api/auth/sign-in/email", body, forged);
+      statuses.push(reply.status);
+      if (reply.status === 401 && statuses.length < 100) continue;
+      assert.equal(reply.status, 429);
+      assert.equal(reply.body.code, "RATE_LIMITED");
+      assert.match(reply.headers.get("retry-after")!, /^[1-9]\d*$/);
+      break;
+    }
+    assert.equal(statuses.length, 31);
+  } finally {
+    await limited.close();
+  }
+});
+
+test("neither passwords, tokens, cookies nor keys reach the log", async () => {
+  const owner = await service.signUp({ password: "canary-password" });
+  const token = tokenOf(await service.mailer.next(owner.email));
+  await service.client().get(`/verify-email?token=${token}`);
+  await owner.client.post("/api/auth/sign-in/email", { email: owner.email, password: "canary-wrong" });
+  const log = service.logs.join("");
+  for (const secret of ["canary-password", "canary-wrong", token, owner.client.cookie.split("=")[1]!]) {
+    assert.equal(log.includes(secret), false);
+  }
+  for (const line of service.logs) assert.doesNotThrow(() => JSON.parse(line));
+});

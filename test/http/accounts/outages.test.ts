@@ -1,0 +1,70 @@
+// A database that fails for a moment while it is asked who is signed in: an outage, no bug and no end of the session.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Reply, startTestApp, type TestApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+
+let service: TestApp;
+before(async () => {
+  service = await startTestApp();
+});
+after(() => service.close());
+
+/** A transaction that keeps everybody from looking sessions up; whoever waits for them already goes first. */
+async function lockSessions(): Promise<() => Promise<void>> {
+  const client = await service.db.pool.connect();
+  await client.query("begin");
+  await client.query("lock table sessions in access exclusive mode");
+  return async () => {
+    await client.query("rollback");
+    client.release();
+  };
+}
+
+/** Cancels the statement of that number that looks the session up; the others are well, and so is the database. */
+async function whileSessionsStall(ask: () => Promise<Reply>, number = 1): Promise<Reply> {
+  let unlock = await lockSessions();
+  const answer = ask();
+  for (let at = 1; at < number; at++) {
+    await waiting(1);
+    const next = lockSessions();
+    await waiting(2);
+    await unlock();
+    unlock = await next;
+  }
+  await waiting(1, ", pg_cancel_backend(pid)");
+  await unlock();
+  return answer;
+}
+
+/** Resolves once that many statements wait for the sessions. */
+async function waiting(count: number, also = ""): Promise<void> {
+  await eventually(async () => {
+    const { rowCount } = await service.db.pool.query(
+      `select pid${also} from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' and query like '%sessions%'`,
+    );
+    assert.equal(rowCount, count);
+  });
+}
+
+test("a session that cannot be looked up for a moment is an outage, though the database is well right after it", async () => {
+  const { client, email } = await service.signUp();
+  for (const path of ["/api/projects", "/api/auth/get-session"]) {
+    assertAway(await whileSessionsStall(() => client.get(path)));
+  }
+  const { body } = await client.get("/api/auth/get-session").expect(200);
+  assert.equal(body.user.email, email);
+});
+
+test("nobody who changes a password meanwhile is told to sign in", async () => {
+  const { client, password } = await service.signUp();
+  const body = { currentPassword: password, newPassword: "another long one" };
+  // The guard's own look-up goes well; the second one is the accounts library's.
+  assertAway(await whileSessionsStall(() => client.post("/api/auth/change-password", body), 2));
+  await client.post("/api/auth/change-password", body).expect(200);
+});
+
+function assertAway({ status, headers, body }: Reply): void {
+  assert.deepEqual([status, body.code, headers.get("retry-after")], [503, "UNAVAILABLE", "1"]);
+}

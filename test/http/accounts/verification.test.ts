@@ -1,0 +1,193 @@
+// Verifying an address: the link, the page it opens, and how often the mail may be asked for.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Owner, startTestApp, type TestApp, tokenOf } from "../../support/app.ts";
+
+let service: TestApp;
+before(async () => {
+  service = await startTestApp();
+});
+after(() => service.close());
+
+async function withLink(): Promise<Owner & { token: string }> {
+  const owner = await service.signUp();
+  return { ...owner, token: tokenOf(await service.mailer.next(owner.email)) };
+}
+
+/** Makes it as if every mail to the account had been sent that much earlier. */
+async function ageMails(owner: Owner, interval: string): Promise<void> {
+  await service.db.pool.query(
+    `update email_links set sent_at = sent_at - $2::interval, expires_at = expires_at - $2::interval
+     where account_id = $1`,
+    [owner.accountId, interval],
+  );
+}
+
+async function stateOf(token: string): Promise<string> {
+  return (await service.client().post("/api/verification/link", { token }).expect(200)).body.state;
+}
+
+test("asking about the link any number of times changes nothing; confirming verifies, without a session", async () => {
+  const { client, token } = await withLink();
+  for (let asked = 0; asked < 3; asked++) assert.equal(await stateOf(token), "open");
+  assert.equal((await client.get("/api/verification").expect(200)).body.verified, false);
+  const { body: done } = await service.client().post("/api/verification/confirm", { token }).expect(200);
+  assert.deepEqual(done, { verified: true });
+  const { body } = await client.get("/api/verification").expect(200);
+  assert.deepEqual([body.verified, body.resendAllowedAt], [true, null]);
+});
+
+test("of two confirmations at once exactly one succeeds, the other is told that the link is used", async () => {
+  const { token } = await withLink();
+  const confirm = () => service.client().post("/api/verification/confirm", { token });
+  const replies = await Promise.all([confirm(), confirm()]);
+  assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 409]);
+  const refused = replies.find(({ status }) => status === 409)!;
+  assert.equal(refused.body.code, "CONFLICT");
+  assert.match(refused.body.message, /used/);
+});
+
+test("a used link says so", async () => {
+  const { token } = await withLink();
+  await service.client().post("/api/verification/confirm", { token }).expect(200);
+  assert.equal(await stateOf(token), "used");
+});
+
+test("a link is expired after 24 hours, and not a minute before", async () => {
+  const early = await withLink();
+  await ageMails(early, "23 hours 59 minutes");
+  await service.client().post("/api/verification/confirm", { token: early.token }).expect(200);
+  const late = await withLink();
+  await ageMails(late, "24 hours");
+  assert.equal(await stateOf(late.token), "expired");
+  const { body } = await service
+    .client()
+    .post("/api/verification/confirm", { token: late.token })
+    .expect(409);
+  assert.equal(body.code, "CONFLICT");
+  assert.match(body.message, /expired/);
+  assert.equal((await late.client.get("/api/verification").expect(200)).body.verified, false);
+});
+
+test("a token that was never sent is 404 NOT_FOUND, whatever it holds", async () => {
+  for (const token of ["unknown", "\0", "\ud800", "'; --"]) {
+    const { body } = await service.client().post("/api/verification/confirm", { token }).expect(404);
+    assert.equal(body.code, "NOT_FOUND");
+    assert.equal(await stateOf(token), "unknown");
+  }
+});
+
+test("a link no longer works once the account has another address", async () => {
+  const { accountId, token } = await withLink();
+  await service.db.query
+    .updateTable("accounts")
+    .set({ email: "moved@example.com" })
+    .where("id", "=", accountId)
+    .execute();
+  await service.client().post("/api/verification/confirm", { token }).expect(404);
+});
+
+test("a link is built from the configured base URL, whatever Host the sign-up named", async () => {
+  const email = "host@example.com";
+  const reply = await service.app.inject({
+    method: "POST",
+    url: "/api/auth/sign-up/email",
+    headers: { host: "evil.example", "x-forwarded-host": "evil.example" },
+    payload: { email, password: "long enough" },
+  });
+  assert.equal(reply.statusCode, 200);
+  const mail = await service.mailer.next(email);
+  assert.match(mail.link!, /^http:\/\/onlooker\.test\/verify-email\?token=[\w-]{43}$/);
+  assert.equal(`${mail.text}${mail.html}`.includes("evil.example"), false);
+});
+
+test("only a hash of the token is stored", async () => {
+  const { accountId, token } = await withLink();
+  const { rows } = await service.db.pool.query(
+    "select row_to_json(l)::text as row, encode(token_hash, 'base64') as hash from email_links l where account_id = $1",
+    [accountId],
+  );
+  assert.equal(rows.length, 1);
+  assert.equal(rows[0].row.includes(token), false);
+  assert.equal(Buffer.from(rows[0].hash, "base64").equals(Buffer.from(token, "base64url")), false);
+});
+
+test("asking again within 60 seconds is 429 RATE_LIMITED and says how long to wait", async () => {
+  const { client } = await withLink();
+  const { body: state } = await client.get("/api/verification").expect(200);
+  assert.equal(Date.parse(state.resendAllowedAt) > Date.parse("2000-01-01"), true);
+  const reply = await client.post("/api/verification/resend").expect(429);
+  assert.equal(reply.body.code, "RATE_LIMITED");
+  const seconds = Number(reply.headers.get("retry-after"));
+  assert.equal(seconds >= 1 && seconds <= 60, true, `Retry-After is ${seconds}`);
+});
+
+test("after the cooldown the mail is sent again, and the link of either mail works", async () => {
+  const owner = await withLink();
+  await ageMails(owner, "60 seconds");
+  assert.equal((await owner.client.get("/api/verification").expect(200)).body.resendAllowedAt, null);
+  const { body } = await owner.client.post("/api/verification/resend").expect(200);
+  assert.notEqual(body.resendAllowedAt, null);
+  const second = tokenOf(await service.mailer.next(owner.email));
+  assert.notEqual(second, owner.token);
+  await service.client().post("/api/verification/confirm", { token: owner.token }).expect(200);
+  await service.client().post("/api/verification/confirm", { token: second }).expect(200);
+});
+
+test("the fifth mail of an hour is the last until the hour is over", async () => {
+  const owner = await withLink();
+  for (let sent = 1; sent < 5; sent++) {
+    await ageMails(owner, "2 minutes");
+    await owner.client.post("/api/verification/resend").expect(200);
+  }
+  await ageMails(owner, "2 minutes");
+  const reply = await owner.client.post("/api/verification/resend").expect(429);
+  const seconds = Number(reply.headers.get("retry-after"));
+  // The first was sent 10 minutes ago.
+  assert.equal(seconds > 45 * 60 && seconds <= 50 * 60, true, `Retry-After is ${seconds}`);
+  await ageMails(owner, "50 minutes");
+  await owner.client.post("/api/verification/resend").expect(200);
+});
+
+test("of several requests at once for another mail one sends it", async () => {
+  const owner = await withLink();
+  await ageMails(owner, "60 seconds");
+  const before = service.mailer.mails.length;
+  const replies = await Promise.all([1, 2, 3, 4].map(() => owner.client.post("/api/verification/resend")));
+  assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 429, 429, 429]);
+  assert.equal(service.mailer.mails.length, before + 1);
+});
+
+test("a verified account is sent no further mail", async () => {
+  const { client } = await service.verifiedAccount();
+  const { body } = await client.post("/api/verification/resend").expect(409);
+  assert.equal(body.code, "CONFLICT");
+});
+
+test("signing up succeeds while no mail can be sent, and the mail can be asked for at once afterwards", async () => {
+  service.mailer.down = true;
+  const owner = await service.signUp();
+  service.mailer.down = false;
+  await untilUnsent(owner);
+  await owner.client.post("/api/verification/resend").expect(200);
+  const token = tokenOf(await service.mailer.next(owner.email));
+  await service.client().post("/api/verification/confirm", { token }).expect(200);
+});
+
+/** The mail of a sign-up leaves, or fails to, after the sign-up has been answered. */
+async function untilUnsent(owner: Owner): Promise<void> {
+  for (;;) {
+    const { body } = await owner.client.get("/api/verification").expect(200);
+    if (body.resendAllowedAt === null) return;
+  }
+}
+
+test("asking again while no mail can be sent is no 2xx, and costs no cooldown", async () => {
+  const owner = await withLink();
+  await ageMails(owner, "60 seconds");
+  service.mailer.down = true;
+  const { status } = await owner.client.post("/api/verification/resend");
+  service.mailer.down = false;
+  assert.equal(status >= 500, true);
+  await owner.client.post("/api/verification/resend").expect(200);
+});

@@ -1,0 +1,268 @@
+// Bodies as they come in: asked for when they are wanted, given up when they are cut off, never crowding out others.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import {
+  type ClientRequest,
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request,
+} from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { after, before, mock, test } from "node:test";
+import { keepPace, type Pace } from "../../../src/http/ingestion/min-rate.ts";
+import { BodyReader } from "../../../src/http/ingestion/read-body.ts";
+import { Slots } from "../../../src/http/semaphore.ts";
+import { Refusal } from "../../../src/model/refusal.ts";
+import { canonicalBody } from "../../support/bodies.ts";
+import { eventually } from "../../support/eventually.ts";
+import { json, send } from "../../support/send.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startTestService({ config: { roles: ["http"] } });
+});
+after(() => service.stop());
+
+/** A request whose head alone has been sent. */
+function begin(headers: OutgoingHttpHeaders, path = "/public/traces"): ClientRequest {
+  const outgoing = request(service.url + path, {
+    method: "POST",
+    agent: false,
+    headers: { "x-api-key": service.key, "content-type": json, ...headers },
+  });
+  outgoing.flushHeaders();
+  return outgoing;
+}
+
+const statusOf = async (outgoing: ClientRequest) => {
+  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
+};
+
+test("a client that asks whether to go on is told so once, and then answered", async () => {
+  const body = JSON.stringify(canonicalBody(service.agent.id));
+  const outgoing = begin({ expect: "100-continue", "content-length": body.length });
+  let told = 0;
+  outgoing.on("continue", () => {
+    told++;
+    outgoing.end(body);
+  });
+  assert.equal(await statusOf(outgoing), 201);
+  assert.equal(told, 1);
+});
+
+test("elsewhere a client that asks whether to go on is told so as well", async () => {
+  const body = JSON.stringify({ email: "nobody@example.com", password: "wrong password" });
+  const outgoing = begin(
+    { expect: "100-continue", "content-length": body.length },
+    "/api/auth/sign-in/email",
+  );
+  outgoing.once("continue", () => outgoing.end(body));
+  assert.equal(await statusOf(outgoing), 401);
+});
+
+test("an HTTP/1.0 client is answered without being told to go on", async () => {
+  const body = JSON.stringify(canonicalBody(service.agent.id));
+  const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
+  const head = [
+    "POST /public/traces HTTP/1.0",
+    `x-api-key: ${service.key}`,
+    `content-type: ${json}`,
+    `content-length: ${body.length}`,
+    "expect: 100-continue",
+  ];
+  socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
+  assert.match(await text(socket), /^HTTP\/1\.1 201 /);
+});
+
+test("a body in many small pieces is one body", async () => {
+  const body = Buffer.from(JSON.stringify(canonicalBody(service.agent.id, { note: "é".repeat(50) })));
+  const outgoing = begin({ "transfer-encoding": "chunked" });
+  for (const byte of body) outgoing.write(Buffer.from([byte]));
+  outgoing.end();
+  assert.equal(await statusOf(outgoing), 201);
+});
+
+test("large bodies that are cut off give back their places, and none is taken for a fault", async () => {
+  const large = Buffer.alloc(2_000_000, " ");
+  for (let round = 0; round < 3; round++) {
+    const outgoing = Array.from({ length: 4 }, () => begin({ "content-length": 10_000_000 }));
+    await Promise.all(
+      outgoing.map(async one => {
+        await new Promise(resolve => one.write(large, resolve));
+        one.on("error", () => {}); // the test's own doing
+        const closed = new Promise(resolve => one.once("close", resolve));
+        one.destroy();
+        await closed;
+      }),
+    );
+  }
+  const note = "x".repeat(3_000_000);
+  const sent = { body: canonicalBody(service.agent.id, { note }) };
+  const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(() => send(service, sent)));
+  assert.deepEqual(new Set(answers.map(answer => answer.status)), new Set([201]));
+  assert.deepEqual(
+    service.logs.filter(line => /"level":[4-6]0/.test(line)),
+    [],
+  );
+});
+
+test("large bodies that are refused give back their places", async () => {
+  for (let count = 0; count < 6; count++) {
+    assert.equal((await send(service, { body: Buffer.alloc(2_000_000, "[") })).status, 400);
+    assert.equal((await send(service, { body: Buffer.alloc(31_457_281), chunked: true })).status, 413);
+  }
+  const note = "x".repeat(3_000_000);
+  assert.equal((await send(service, { body: canonicalBody(service.agent.id, { note }) })).status, 201);
+});
+
+test("while every place for large bodies is taken, small ones pass", async () => {
+  const large = Array.from({ length: 4 }, () => begin({ "content-length": 10_000_000 }));
+  await Promise.all(
+    large.map(one => new Promise(resolve => one.write(Buffer.alloc(2_000_000, " "), resolve))),
+  );
+  assert.equal((await send(service, { body: canonicalBody(service.agent.id) })).status, 201);
+  for (const one of large) one.end(Buffer.alloc(8_000_000, " "));
+  assert.deepEqual(await Promise.all(large.map(statusOf)), [400, 400, 400, 400]);
+});
+
+/** A server that reads bodies at a pace, and answers how long they were, or why not. `begun`: how many it reads. */
+async function openReading(pace: Pace) {
+  const reader = new BodyReader({ pace });
+  const reading = { begun: 0 };
+  const server = createServer(async (incoming, outgoing) => {
+    reading.begun++;
+    try {
+      const { bytes, release } = await reader.read(incoming, outgoing, "identity", "json");
+      release();
+      outgoing.end(`${bytes.length}`);
+    } catch (error) {
+      assert.ok(error instanceof Refusal);
+      outgoing.writeHead(error.status, { connection: "close" }).end(error.code);
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const port = (server.address() as AddressInfo).port;
+  const upload = (headers: OutgoingHttpHeaders) => {
+    const outgoing = request({ host: "127.0.0.1", port, method: "POST", agent: false, headers });
+    outgoing.on("error", () => {}); // those that are refused, or go away
+    outgoing.flushHeaders();
+    const answer = once(outgoing, "response").then(async ([response]: IncomingMessage[]) => [
+      response!.statusCode,
+      await text(response!),
+    ]);
+    return { outgoing, answer };
+  };
+  const close = async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+  };
+  return { reading, upload, close };
+}
+
+test("large bodies that stall are refused, to be sent again, and give back their places", async () => {
+  const { upload, close } = await openReading({ bytes: 100_000, ms: 50 });
+  for (const headers of [{ "content-length": 10_000_000 }, { "transfer-encoding": "chunked" }]) {
+    const stalled = [1, 2, 3, 4].map(() => upload(headers));
+    for (const { outgoing } of stalled) outgoing.write(Buffer.alloc(2_000_000));
+    for (const { answer } of stalled) assert.deepEqual(await answer, [503, "UNAVAILABLE"]);
+  }
+  const { outgoing, answer } = upload({ "content-length": 2_000_000 });
+  outgoing.end(Buffer.alloc(2_000_000));
+  assert.deepEqual(await answer, [200, "2000000"]);
+  await close();
+});
+
+test("a small body may take its time", async () => {
+  const { upload, close } = await openReading({ bytes: 100_000, ms: 5 });
+  const small = upload({ "content-length": 200 });
+  small.outgoing.write(Buffer.alloc(100));
+  const large = upload({ "content-length": 2_000_000 });
+  assert.deepEqual(await large.answer, [503, "UNAVAILABLE"]);
+  small.outgoing.end(Buffer.alloc(100));
+  assert.deepEqual(await small.answer, [200, "200"]);
+  await close();
+});
+
+test("who goes away while waiting for a place takes none", { timeout: 30_000 }, async () => {
+  // Nobody is late here: what is given back is given back by those who went away.
+  const { reading, upload, close } = await openReading({ bytes: 0, ms: 60_000 });
+  const holding = [1, 2, 3, 4].map(() => upload({ "content-length": 2_000_000 }));
+  await eventually(async () => assert.equal(reading.begun, 4));
+  const declared = [1, 2, 3, 4].map(() => upload({ "content-length": 2_000_000 }));
+  await eventually(async () => assert.equal(reading.begun, 8));
+  for (const { outgoing, answer } of declared) {
+    answer.catch(() => {}); // they are answered nothing
+    outgoing.destroy();
+  }
+  for (const { outgoing, answer } of holding) {
+    outgoing.end(Buffer.alloc(2_000_000));
+    assert.deepEqual(await answer, [200, "2000000"]);
+  }
+  const { outgoing, answer } = upload({ "content-length": 2_000_000 });
+  outgoing.end(Buffer.alloc(2_000_000));
+  assert.deepEqual(await answer, [200, "2000000"]);
+  await close();
+});
+
+test("a pace is kept by whoever brings enough in each of its intervals", async () => {
+  mock.timers.enable({ apis: ["setInterval"] });
+  let late = 0;
+  const keeping = keepPace({ bytes: 100, ms: 1_000 }, () => late++);
+  const pass = async (bytes: number) => {
+    keeping.count(bytes);
+    mock.timers.tick(1_000);
+    await new Promise(resolve => setImmediate(resolve));
+  };
+  for (const bytes of [100, 500, 100]) await pass(bytes);
+  assert.equal(late, 0);
+  await pass(99);
+  assert.equal(late, 1);
+  await pass(0);
+  assert.equal(late, 1, "told once");
+  mock.timers.reset();
+});
+
+test("a place is given to who waits longest, once, however often it is given back", async () => {
+  const slots = new Slots(1, 60_000);
+  const first = await slots.take();
+  const order: string[] = [];
+  const second = slots.take().then(release => {
+    order.push("second");
+    return release;
+  });
+  const third = slots.take().then(release => {
+    order.push("third");
+    return release;
+  });
+  first?.();
+  first?.();
+  const release = await second;
+  assert.deepEqual(order, ["second"]);
+  release?.();
+  (await third)?.();
+  assert.deepEqual(order, ["second", "third"]);
+  assert.ok(await slots.take());
+});
+
+test("who waits in vain for a place gets none and takes none from the others", async () => {
+  const slots = new Slots(1, 1);
+  const held = await slots.take();
+  assert.equal(await slots.take(), undefined);
+  held?.();
+  assert.ok(await slots.take());
+});
+
+test("a key that stores is recorded as used", async () => {
+  await send(service, { body: canonicalBody(service.agent.id) });
+  await eventually(async () => {
+    const { body } = await service.client.get(`/api/projects/${service.projectId}/keys`).expect(200);
+    assert.notEqual(body.items[0].lastUsedAt, null);
+  });
+});

@@ -1,0 +1,55 @@
+// The sample trace: stored and judged like any other, for its owner alone and only once the email is verified.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { makeAgent, makeTest } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startTestService();
+});
+after(() => service.stop());
+
+test("a sample is a new trace each time, says that it is one, and holds what tests look at", async () => {
+  const { client } = service;
+  const path = `/api/agents/${service.agent.id}/sample-trace`;
+  const first = (await client.post(path).expect(201)).body;
+  const second = (await client.post(path).expect(201)).body;
+  assert.notEqual(first.traceId, second.traceId);
+  assert.equal(first.evaluation, "none");
+  const { body: trace } = await client.get(`/api/traces/${first.traceId}`).expect(200);
+  assert.match(trace.externalId, /^sample-/);
+  assert.equal(trace.name, "Sample conversation");
+  assert.deepEqual(trace.metadata, { sample: true });
+  assert.deepEqual(trace.notices, []);
+  assert.equal(trace.kind, "live");
+  assert.equal(trace.durationMs, 1400);
+  assert.equal(trace.httpStatus, 200);
+  assert.equal(trace.tokens.total, 430);
+  assert.equal(trace.userInput, "Where is my order A-1042?");
+  assert.ok(trace.responseText.includes("Thursday"));
+  assert.equal(trace.toolCalls[0].name, "lookup_order");
+  const { body: log } = await client.get(`/api/projects/${service.projectId}/ingestion`).expect(200);
+  assert.deepEqual(log.items, [], "it came by no key");
+});
+
+test("a sample is judged by the agent's tests", async () => {
+  const agent = await makeAgent(service.owner, { name: "Judged" });
+  await makeTest(service.owner, agent.id, { assertions: [{ type: "response_time", max_ms: 5000 }] });
+  const { body } = await service.client.post(`/api/agents/${agent.id}/sample-trace`).expect(201);
+  assert.equal(body.evaluation, "scheduled");
+  await eventually(async () => {
+    const { body: trace } = await service.client.get(`/api/traces/${body.traceId}`).expect(200);
+    assert.equal(trace.runs[0].verdict, "passed");
+  });
+});
+
+test("until the email is verified a sample is refused as a trace of a key would be", async () => {
+  const owner = await service.signUp({ verified: false });
+  const agent = await makeAgent(owner);
+  const { body } = await owner.client.post(`/api/agents/${agent.id}/sample-trace`).expect(403);
+  assert.equal(body.code, "EMAIL_NOT_VERIFIED");
+  const { body: traces } = await owner.client.get(`/api/agents/${agent.id}/traces`).expect(200);
+  assert.deepEqual(traces.items, []);
+});

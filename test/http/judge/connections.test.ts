@@ -1,0 +1,310 @@
+// A project's judge over the API: its key goes in and never out, and a test keeps what it found.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { type JudgeConnectionDeps, registerJudgeConnections } from "../../../src/http/judge/connections.ts";
+import { trialsPerMinute } from "../../../src/http/rate-limit.ts";
+import type { JudgeCall, JudgeConnection, JudgeMode } from "../../../src/model/judge/call.ts";
+import { findJudgeConnection } from "../../../src/store/judge/connections.ts";
+import { findJudgeState, fingerprintOf, pauseJudge } from "../../../src/store/judge/states.ts";
+import { openVault } from "../../../src/store/secrets/vault.ts";
+import { type Owner, startTestApp, type TestApp } from "../../support/app.ts";
+
+const apiKey = "sk-never-to-be-shown-1234";
+const vault = openVault(Buffer.alloc(32, 1));
+const environmentJudge: JudgeConnection = {
+  provider: "openai_compatible",
+  url: "http://10.0.0.7:8000/v1",
+  model: "house-7b",
+  apiKey: "sk-of-the-operator",
+  timeoutMs: 1_000,
+  concurrency: 8,
+  tokensPerMinute: null,
+};
+
+type Line = ReturnType<Awaited<ReturnType<JudgeConnectionDeps["openTrialLine"]>>>;
+
+/** What was opened, and how each question ends. */
+let opened: { connection: JudgeConnection; typed: boolean }[];
+let answer: (mode: JudgeMode, signal: AbortSignal | undefined) => ReturnType<Line["judge"]>;
+let minutes = 0;
+
+const asExpected: typeof answer = async mode => ({
+  state: "ok",
+  value: new Map([["c1", { verdict: "met", evidence: "", reason: "" }]]),
+  call: { mode } as JudgeCall,
+});
+
+let bare: TestApp;
+let service: TestApp;
+let owner: Owner;
+before(async () => {
+  const start = (environment: JudgeConnection | null) =>
+    startTestApp({
+      extend: (app, deps) =>
+        registerJudgeConnections(app, {
+          ...deps,
+          vault,
+          environmentJudge: environment,
+          now: () => minutes * 60_000,
+          async openTrialLine(connection, { typed }) {
+            opened.push({ connection, typed });
+            return mode => ({
+              judge: (_ask, signal) => answer(mode, signal),
+              route: async () => ({
+                state: "ok",
+                value: new Map([["s1", { label: "match", reason: "" }]]),
+                call: { mode } as JudgeCall,
+              }),
+            });
+          },
+        }),
+    });
+  [service, bare] = await Promise.all([start(environmentJudge), start(null)]);
+  owner = await service.verifiedAccount();
+});
+after(async () => {
+  await service.close();
+  await bare.close();
+});
+beforeEach(() => {
+  opened = [];
+  answer = asExpected;
+  minutes += 1;
+});
+
+const openai = { provider: "openai", model: "gpt-small", apiKey };
+
+/** The address of the judge of a new project. */
+async function newPath(of: Owner = owner): Promise<string> {
+  const { body } = await of.client.post("/api/projects", { name: "Shop" }).expect(201);
+  return `/api/projects/${body.id}/judge`;
+}
+
+test("a project without a judge of its own is told the environment's, and nothing of its key or address", async () => {
+  const { body } = await owner.client.get(await newPath()).expect(200);
+  assert.deepEqual(body, {
+    source: "environment",
+    provider: "openai_compatible",
+    host: "10.0.0.7:8000",
+    url: null,
+    model: "house-7b",
+    keySet: true,
+    keyLastFour: null,
+    concurrency: 8,
+    tokensPerMinute: null,
+    mode: null,
+    testedAt: null,
+    pausedReason: null,
+    environment: { provider: "openai_compatible", host: "10.0.0.7:8000", model: "house-7b" },
+  });
+});
+
+test("where there is none at all that is what is told", async () => {
+  const other = await bare.verifiedAccount();
+  const path = await newPath(other);
+  const { body } = await other.client.get(path).expect(200);
+  assert.deepEqual([body.source, body.model, body.environment], [null, null, null]);
+  const trial = await other.client.post(`${path}/test`).expect(200);
+  assert.deepEqual([trial.body.ok, trial.body.tried], [false, []]);
+  assert.match(trial.body.reason, /No judge is configured/);
+});
+
+test("a judge is given, told without its key, changed with the key kept, and taken away again", async () => {
+  const path = await newPath();
+  const given = await owner.client
+    .put(path, { ...openai, concurrency: 3, tokensPerMinute: 60_000 })
+    .expect(200);
+  assert.deepEqual(given.body, {
+    source: "project",
+    provider: "openai",
+    host: "api.openai.com",
+    url: null,
+    model: "gpt-small",
+    keySet: true,
+    keyLastFour: "1234",
+    concurrency: 3,
+    tokensPerMinute: 60_000,
+    mode: null,
+    testedAt: null,
+    pausedReason: null,
+    environment: { provider: "openai_compatible", host: "10.0.0.7:8000", model: "house-7b" },
+  });
+  const { apiKey: _, ...unsaid } = openai;
+  const changed = await owner.client.put(path, { ...unsaid, model: "gpt-large" }).expect(200);
+  assert.deepEqual(
+    [changed.body.model, changed.body.keyLastFour, changed.body.concurrency],
+    ["gpt-large", "1234", 8],
+  );
+  assert.deepEqual((await owner.client.get(path).expect(200)).body, changed.body);
+  await owner.client.delete(path).expect(204);
+  assert.equal((await owner.client.get(path).expect(200)).body.source, "environment");
+});
+
+test("the key is encrypted where it rests, and in no answer and no line of the log", async () => {
+  const path = await newPath();
+  const { body: saved } = await owner.client.put(path, openai).expect(200);
+  const refused = await owner.client.put(path, { ...openai, provider: "nobody" }).expect(400);
+  const { rows } = await service.db.pool.query<{ api_key: Buffer }>(
+    "select api_key from judge_connections where project_id = $1",
+    [path.split("/")[3]],
+  );
+  assert.equal(rows[0]!.api_key.includes(Buffer.from(apiKey)), false);
+  const told =
+    JSON.stringify([saved, refused.body, (await owner.client.get(path)).body]) + service.logs.join("");
+  assert.equal(told.includes(apiKey), false);
+});
+
+test("of a short key not even its end is told", async () => {
+  const path = await newPath();
+  const { body } = await owner.client.put(path, { ...openai, apiKey: "short" }).expect(200);
+  assert.deepEqual([body.keySet, body.keyLastFour], [true, null]);
+});
+
+test("faults are told at their fields, and leave what was stored", async () => {
+  const path = await newPath();
+  await owner.client.put(path, openai).expect(200);
+  for (const [input, field] of [
+    [{ ...openai, provider: "nobody" }, "provider"],
+    [{ ...openai, model: " " }, "model"],
+    [{ ...openai, url: "nowhere" }, "url"],
+    [{ ...openai, concurrency: 0 }, "concurrency"],
+    [{ ...openai, tokensPerMinute: 10 }, "tokensPerMinute"],
+    [{ ...openai, apiKey: "" }, "apiKey"],
+    [{ provider: "openai_compatible", model: "m", apiKey: null }, "url"],
+    [{ provider: "google", model: "m" }, "apiKey"],
+  ] as const) {
+    const { body } = await owner.client.put(path, input).expect(400);
+    assert.deepEqual([body.code, body.issues[0].path], ["VALIDATION_ERROR", field]);
+  }
+  assert.equal((await owner.client.get(path).expect(200)).body.model, "gpt-small");
+});
+
+test("a test with success keeps the mode, tells when, and lifts the pause", async () => {
+  const path = await newPath();
+  await owner.client.put(path, openai).expect(200);
+  const stored = await findJudgeConnection(service.db, vault, path.split("/")[3]!);
+  await pauseJudge(
+    service.db,
+    fingerprintOf(stored!.connection, path.split("/")[3]!),
+    "It refuses the API key (401).",
+  );
+  assert.equal((await owner.client.get(path).expect(200)).body.pausedReason, "It refuses the API key (401).");
+  answer = async (_mode, signal) => asExpected("tool", signal);
+  const { body } = await owner.client.post(`${path}/test`).expect(200);
+  assert.deepEqual(
+    { ...body, ms: 0 },
+    {
+      ok: true,
+      mode: "tool",
+      ms: 0,
+      reason: "It answered as expected.",
+      fault: null,
+      tried: [
+        { mode: "json_schema", ok: false, reason: "The server does not take this." },
+        { mode: "tool", ok: true, reason: "It answered in the shape that was asked for." },
+      ],
+    },
+  );
+  assert.deepEqual(
+    opened.map(({ connection, typed }) => [connection.apiKey, typed]),
+    [[apiKey, true]],
+  );
+  const view = (await owner.client.get(path).expect(200)).body;
+  assert.deepEqual([view.mode, view.pausedReason], ["tool", null]);
+  assert.ok(Math.abs(Date.now() - Date.parse(view.testedAt)) < 60_000);
+});
+
+test("a test that is refused pauses the connection until it is edited", async () => {
+  const path = await newPath();
+  await owner.client.put(path, { ...openai, apiKey: `${apiKey}-revoked` }).expect(200);
+  answer = async () => ({ state: "refused", reason: "It refuses the API key (401).", call: null });
+  const { body } = await owner.client.post(`${path}/test`).expect(200);
+  assert.deepEqual([body.ok, body.mode, body.reason], [false, null, "It refuses the API key (401)."]);
+  assert.equal((await owner.client.get(path)).body.pausedReason, "It refuses the API key (401).");
+  const edited = await owner.client.put(path, openai).expect(200);
+  assert.equal(edited.body.pausedReason, null);
+});
+
+test("a test that finds the judge busy changes nothing that is known", async () => {
+  const path = await newPath();
+  await owner.client.put(path, { ...openai, model: "busy" }).expect(200);
+  answer = async () => ({ state: "later", reason: "It answered 503.", call: null });
+  assert.equal((await owner.client.post(`${path}/test`).expect(200)).body.reason, "It answered 503.");
+  const stored = await findJudgeConnection(service.db, vault, path.split("/")[3]!);
+  assert.equal(
+    await findJudgeState(service.db, fingerprintOf(stored!.connection, path.split("/")[3]!)),
+    undefined,
+  );
+});
+
+test("a connection can be tested before it is saved, with the stored key, and what was found holds once it is", async () => {
+  const path = await newPath();
+  await owner.client.put(path, openai).expect(200);
+  const draft = { provider: "openai", model: "gpt-draft" };
+  answer = async (_mode, signal) => asExpected("text", signal);
+  const { body } = await owner.client.post(`${path}/test`, { connection: draft }).expect(200);
+  assert.deepEqual([body.ok, body.mode], [true, "text"]);
+  assert.deepEqual([opened[0]!.connection.apiKey, opened[0]!.connection.model], [apiKey, "gpt-draft"]);
+  assert.equal((await owner.client.get(path)).body.model, "gpt-small");
+  assert.equal((await owner.client.put(path, draft).expect(200)).body.mode, "text");
+  const elsewhere = { provider: "openai_compatible", url: "https://evil.example.com/v1", model: "m" };
+  const refused = await owner.client.post(`${path}/test`, { connection: elsewhere }).expect(400);
+  assert.equal(refused.body.issues[0].path, "apiKey");
+  assert.equal(opened.length, 1, "the stored key went nowhere else");
+});
+
+test("without a judge of its own the project tests the environment's, which is dialled as the operator wants", async () => {
+  const { body } = await owner.client.post(`${await newPath()}/test`).expect(200);
+  assert.equal(body.ok, true);
+  assert.deepEqual(opened, [{ connection: environmentJudge, typed: false }]);
+});
+
+test("a key sealed under another master key is told, is not asked with, and has to be entered again", async () => {
+  const path = await newPath();
+  await owner.client.put(path, openai).expect(200);
+  const other = openVault(Buffer.alloc(32, 2)).seal(apiKey, `judge:${path.split("/")[3]}`);
+  await service.db.pool.query("update judge_connections set api_key = $2 where project_id = $1", [
+    path.split("/")[3],
+    other,
+  ]);
+  const { body } = await owner.client.get(path).expect(200);
+  assert.equal(body.keySet, true);
+  assert.match(body.pausedReason, /encrypted with another key: enter it again/);
+  const trial = await owner.client.post(`${path}/test`).expect(200);
+  assert.match(trial.body.reason, /enter it again/);
+  assert.deepEqual(opened, []);
+  const { apiKey: _, ...unsaid } = openai;
+  assert.equal((await owner.client.put(path, unsaid).expect(400)).body.issues[0].path, "apiKey");
+  assert.equal((await owner.client.put(path, openai).expect(200)).body.pausedReason, null);
+});
+
+test("an account tests one judge at a time, and so many within a minute", async () => {
+  const path = `${await newPath()}/test`;
+  let release = (): void => undefined;
+  const asked = new Promise<void>(resolve => {
+    answer = (mode, signal) => {
+      resolve();
+      return new Promise(answered => {
+        release = () => void asExpected(mode, signal).then(answered);
+      });
+    };
+  });
+  const first = owner.client.post(path);
+  await asked;
+  const second = await owner.client.post(path).expect(429);
+  assert.match(second.body.message, /being tested already/);
+  release();
+  assert.equal((await first).status, 200);
+  answer = asExpected;
+  for (let at = 1; at < trialsPerMinute; at += 1) await owner.client.post(path).expect(200);
+  await owner.client.post(path).expect(429);
+  minutes += 1;
+  await owner.client.post(path).expect(200);
+});
+
+test("whoever has not verified the email has nobody called", async () => {
+  const stranger = await service.signUp();
+  const { body } = await stranger.client.post(`/api/projects/${stranger.projectId}/judge/test`).expect(403);
+  assert.equal(body.code, "EMAIL_NOT_VERIFIED");
+  assert.deepEqual(opened, []);
+});

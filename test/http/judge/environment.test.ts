@@ -1,0 +1,130 @@
+// The judge of the environment as the settings show it, and the questions that try it.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { trialsPerMinute } from "../../../src/http/rate-limit.ts";
+import { eventually } from "../../support/eventually.ts";
+import {
+  completion,
+  type JudgeServer,
+  obliging,
+  refusal,
+  silence,
+  startJudgeServer,
+} from "../../support/judge-server.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+const apiKey = "sk-never-to-be-shown";
+let judge: JudgeServer;
+let service: TestService;
+before(async () => {
+  judge = await startJudgeServer();
+  const asked = judge.connection({ model: "local-7b", apiKey });
+  service = await startTestService({ config: { roles: ["http"], judge: asked } });
+});
+after(async () => {
+  await service.stop();
+  await judge.close();
+});
+beforeEach(() => {
+  judge.script = obliging();
+});
+
+test("the judge's host and model are told, its key and the rest of its address never", async () => {
+  const { body } = await service.client.get("/api/judge").expect(200);
+  assert.deepEqual(body, { configured: true, host: new URL(judge.url).host, model: "local-7b" });
+});
+
+test("a trial puts a question of each kind, and says that they were answered and how long that took", async () => {
+  const asked = judge.requests.length;
+  const { body } = await service.client.post("/api/judge/test").expect(200);
+  const { tried, ...said } = body;
+  const mode = "json_schema";
+  assert.deepEqual(
+    { ...said, ms: 0 },
+    { ok: true, mode, ms: 0, reason: "It answered as expected.", fault: null },
+  );
+  assert.ok(Number.isInteger(body.ms) && body.ms >= 0);
+  assert.equal(judge.requests.length, asked + 2);
+  assert.equal(judge.requests.at(-1)!.headers.authorization, `Bearer ${apiKey}`);
+});
+
+test("an account whose address is not verified has no judge called", async () => {
+  const asked = judge.requests.length;
+  const { client } = await service.signUp({ verified: false });
+  assert.equal((await client.post("/api/judge/test").expect(403)).body.code, "EMAIL_NOT_VERIFIED");
+  assert.equal(judge.requests.length, asked);
+});
+
+test("a judge that refuses, answers something else or misjudges the obvious is told in words", async () => {
+  for (const [script, reason] of [
+    [() => refusal(401, { message: `Wrong key ${apiKey}` }), /refuses the API key \(401\)/],
+    [() => refusal(404), /no such address or model/],
+    [obliging({ label: () => "no_match" }), /misjudged a short reply/],
+    [obliging({ label: () => "perhaps" }), /misjudged a short reply/],
+    [() => completion("Certainly!"), /in none of the ways/],
+  ] as const) {
+    judge.script = script;
+    const { body } = await service.client.post("/api/judge/test").expect(200);
+    assert.equal(body.ok, false);
+    assert.match(body.reason, reason);
+    assert.equal(JSON.stringify(body).includes(apiKey), false);
+  }
+});
+
+test("a trial with success ends the pause of a judge that refused its key", async () => {
+  const reasonOf = async () => {
+    const { body } = await service.client.get(`/api/projects/${service.owner.projectId}/judge`).expect(200);
+    return body.pausedReason;
+  };
+  judge.script = () => refusal(401);
+  await service.client.post("/api/judge/test").expect(200);
+  assert.match(await reasonOf(), /refuses the API key/);
+  judge.script = obliging();
+  await service.client.post("/api/judge/test").expect(200);
+  assert.equal(await reasonOf(), null);
+});
+
+test("an account tries the judge once at a time, does not hinder others, and may again when it went away", async () => {
+  const other = await service.signUp();
+  judge.script = () => silence;
+  const waiting = new AbortController();
+  const asked = judge.requests.length;
+  const first = fetch(`${service.url}/api/judge/test`, {
+    method: "POST",
+    headers: { cookie: service.client.cookie },
+    signal: waiting.signal,
+  }).catch(error => error.name);
+  await judge.arrived(asked + 1);
+  const second = await service.client.post("/api/judge/test").expect(429);
+  assert.equal(second.body.code, "RATE_LIMITED");
+  judge.script = obliging();
+  assert.equal((await other.client.post("/api/judge/test").expect(200)).body.ok, true);
+  waiting.abort();
+  assert.equal(await first, "AbortError");
+  await eventually(async () => {
+    assert.equal((await service.client.post("/api/judge/test")).status, 200);
+  });
+});
+
+test("an account tries the judge so many times a minute, however often it asks", async () => {
+  const { client } = await service.signUp();
+  judge.script = obliging();
+  const asked = judge.requests.length;
+  for (let at = 0; at < trialsPerMinute; at += 1) await client.post("/api/judge/test").expect(200);
+  const { headers } = await client.post("/api/judge/test").expect(429);
+  assert.ok(Number(headers.get("retry-after")) > 0);
+  assert.equal(judge.requests.length, asked + 2 * trialsPerMinute);
+});
+
+test("without a judge that is what is told, and what to set", async () => {
+  const bare = await startTestService({ config: { roles: ["http"] } });
+  try {
+    const { body } = await bare.client.get("/api/judge").expect(200);
+    assert.deepEqual(body, { configured: false, host: null, model: null });
+    const trial = await bare.client.post("/api/judge/test").expect(200);
+    assert.equal(trial.body.ok, false);
+    assert.match(trial.body.reason, /set SVC_JUDGE_MODEL/);
+  } finally {
+    await bare.stop();
+  }
+});

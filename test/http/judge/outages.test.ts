@@ -1,0 +1,203 @@
+// Runs that wait for the judge, as the API tells of them, and what an outage left unjudged: found, judged again, done.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Judge, SemanticAnswer } from "../../../src/model/judge/judge.ts";
+import { makeAgent, makeTest } from "../../support/app.ts";
+import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
+import { eventually } from "../../support/eventually.ts";
+import { startRunWorker, type TestWorker } from "../../support/run-worker.ts";
+import { jsonOf, send } from "../../support/send.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: what is read back is what the test compares it with.
+type Read = any;
+
+const met: SemanticAnswer = {
+  state: "ok",
+  score: 1,
+  votes: [{ score: 1, verdicts: [{ verdict: "met", evidence: "", reason: "Met." }] }],
+  model: "local",
+  promptVersion: "1",
+  cached: false,
+};
+const later = (): SemanticAnswer => ({
+  state: "waiting",
+  reason: "It answered 503.",
+  nextTryAt: Date.now() + 600_000,
+});
+const away: SemanticAnswer = { state: "unavailable", reason: "The judge is unavailable: it answered 401." };
+
+let answer: () => SemanticAnswer = () => met;
+const judge: Judge = {
+  route: async () => ({ state: "waiting", reason: "It answered 503.", nextTryAt: Date.now() + 600_000 }),
+  ask: async questions => questions.map(answer),
+};
+
+let service: TestService;
+let worker: TestWorker;
+before(async () => {
+  service = await startTestService({ config: { roles: ["http"] } });
+  worker = startRunWorker(service.databaseUrl, { judge });
+});
+after(async () => {
+  await worker.stop();
+  await service.stop();
+});
+
+/** An agent whose one test asks the judge about the reply. */
+async function makeJudged() {
+  const agent = await makeAgent(service.owner);
+  const polite = { id: "polite", type: "semantic", criteria: "Is polite." };
+  const plain = { id: "plain", type: "response_regex", pattern: "Hello" };
+  const made = await makeTest(service.owner, agent.id, { assertions: [plain, polite] });
+  return { agentId: agent.id, testId: made.id };
+}
+
+async function store(agentId: string): Promise<string> {
+  const attributes = { "gen_ai.response.text": "Hello", "gen_ai.prompt": "Hi" };
+  const body = canonicalBody(agentId, { spans: [canonicalSpan({ attributes })] });
+  return jsonOf(await send(service, { body })).traceId as string;
+}
+
+const get = async (path: string): Promise<Read> => (await service.client.get(path).expect(200)).body;
+
+/** The trace once its latest run is in this state; `waits`: for the judge. */
+async function traceWith(traceId: string, state: string, waits = false): Promise<Read> {
+  return eventually(async () => {
+    const trace = await get(`/api/traces/${traceId}`);
+    assert.deepEqual([trace.runs[0].state, trace.runs[0].waiting !== null], [state, waits]);
+    return trace;
+  });
+}
+
+const againPath = (agentId: string) => `/api/agents/${agentId}/judge-again`;
+const codesOf = (run: Read) => run.results[0].checks.map((check: Read) => check.skipped ?? check.outcome);
+
+test("a run that waits says until when and why, with what is known, wherever it is shown", async () => {
+  answer = later;
+  const { agentId, testId } = await makeJudged();
+  const { id: conditional } = await makeTest(service.owner, agentId, {
+    passiveBehavior: "manual_only",
+  });
+  const traceId = await store(agentId);
+  const trace = await traceWith(traceId, "running", true);
+  const [run] = trace.runs;
+  const { nextTryAt, until, reason } = run.waiting;
+  assert.equal(reason, "It answered 503.");
+  assert.ok(Date.parse(nextTryAt) > Date.now());
+  // The deadline is 900 s after the first question, the next try 600 s after it was asked.
+  assert.ok(Math.abs(Date.parse(until) - Date.parse(nextTryAt) - 300_000) < 60_000);
+  assert.deepEqual(
+    [run.verdict, run.counts, run.outage, run.cause, codesOf(run)],
+    [null, null, false, "traffic", ["passed", "waiting"]],
+  );
+  assert.equal("plan" in run, false);
+  assert.deepEqual(await get(`/api/runs/${run.id}`), run);
+  assert.deepEqual((await get(`/api/traces/${traceId}/outline`)).runs, [run]);
+  const [listed] = (await get(`/api/agents/${agentId}/traces?state=running`)).items;
+  assert.deepEqual([listed.id, listed.run.waiting], [traceId, run.waiting]);
+  // Why each test runs is known from the run that goes on, and for others as they are.
+  assert.deepEqual(
+    new Map(trace.tests.map(({ testId, why }: Read) => [testId, why])),
+    new Map([
+      [testId, "always_run"],
+      [conditional, "manual_only"],
+    ]),
+  );
+  assert.deepEqual(await get(`/api/tests/${testId}/runs`), { items: [], nextCursor: null });
+});
+
+test("a scenario of which the judge is asked later is said to wait", async () => {
+  answer = later;
+  const agent = await makeAgent(service.owner);
+  await makeTest(service.owner, agent.id, { passiveBehavior: "run_when_relevant", scenario: "A greeting." });
+  const trace = await traceWith(await store(agent.id), "running", true);
+  const [said] = trace.tests;
+  assert.deepEqual([said.why, said.applied, said.reason], ["routing_waiting", false, "It answered 503."]);
+  assert.equal(trace.notices.includes("routing_unavailable"), false);
+});
+
+test("what an outage left open is counted, found in the list, judged again, and then found no more", async () => {
+  answer = () => away;
+  const { agentId } = await makeJudged();
+  const none = { traces: 0, scheduled: 0, oldest: null };
+  assert.deepEqual(await get(`/api/agents/${agentId}/outages`), none);
+  const [first, second] = [await store(agentId), await store(agentId)];
+  const [{ runs }, { receivedAt }] = [
+    await traceWith(second, "completed"),
+    await traceWith(first, "completed"),
+  ];
+  assert.deepEqual([runs[0].outage, codesOf(runs[0])], [true, ["passed", "judge_unavailable"]]);
+  answer = () => met;
+  const whole = await store(agentId);
+  await traceWith(whole, "completed");
+
+  const found = async (outage: boolean) =>
+    (await get(`/api/agents/${agentId}/traces?outage=${outage}`)).items.map((trace: Read) => trace.id);
+  assert.deepEqual(await found(true), [second, first]);
+  assert.deepEqual(await found(false), [whole]);
+  assert.deepEqual(await get(`/api/agents/${agentId}/outages`), {
+    traces: 2,
+    scheduled: 0,
+    oldest: receivedAt,
+  });
+
+  const one = await service.client.post(againPath(agentId), { traceIds: [second] }).expect(200);
+  assert.deepEqual(one.body, { scheduled: 1, left: 1 });
+  const judged = await eventually(async () => {
+    const trace = await get(`/api/traces/${second}`);
+    assert.deepEqual(
+      trace.runs.map((run: Read) => run.state),
+      ["completed", "completed"],
+    );
+    return trace;
+  });
+  assert.deepEqual(
+    judged.runs.map((run: Read) => [run.cause, run.outage, codesOf(run)]),
+    [
+      ["again", false, ["passed", "passed"]],
+      ["traffic", false, ["passed", "judge_unavailable"]],
+    ],
+  );
+  assert.equal(judged.run.id, judged.runs[0].id);
+  assert.deepEqual(await found(true), [first]);
+
+  const rest = await service.client.post(againPath(agentId), {}).expect(200);
+  assert.deepEqual(rest.body, { scheduled: 1, left: 0 });
+  await eventually(async () => assert.deepEqual(await get(`/api/agents/${agentId}/outages`), none));
+  assert.deepEqual(await found(true), []);
+});
+
+test("judging again is nothing where no outage left anything open, and is refused for what are no ids", async () => {
+  const agent = await makeAgent(service.owner);
+  const { body } = await service.client.post(againPath(agent.id), {}).expect(200);
+  assert.deepEqual(body, { scheduled: 0, left: 0 });
+  for (const traceIds of [[], ["1"], "all", Array(1_001).fill(agent.id)]) {
+    await service.client.post(againPath(agent.id), { traceIds }).expect(400);
+  }
+});
+
+test("the traces of others are never judged again", async () => {
+  answer = () => away;
+  const { agentId } = await makeJudged();
+  const traceId = await store(agentId);
+  await traceWith(traceId, "completed");
+  const stranger = await service.signUp();
+  const own = await makeAgent(stranger);
+  await makeTest(stranger, own.id);
+  const { body } = await stranger.client.post(againPath(own.id), { traceIds: [traceId] }).expect(200);
+  assert.deepEqual(body, { scheduled: 0, left: 0 });
+  assert.equal((await get(`/api/traces/${traceId}`)).runs.length, 1);
+});
+
+test("how many runs wait is among the metrics", async () => {
+  answer = later;
+  const { agentId } = await makeJudged();
+  const waitingNow = async () => {
+    const text = (await service.client.get("/metrics").expect(200)).body as string;
+    return Number(/^svc_runs_waiting (\d+)$/m.exec(text)![1]);
+  };
+  const before = await waitingNow();
+  await traceWith(await store(agentId), "running", true);
+  assert.equal(await waitingNow(), before + 1);
+});

@@ -1,0 +1,202 @@
+// An agent's connection over the API: secrets go in and never out, and a test message tells what came of it.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { registerAgentConnections } from "../../../src/http/projects/agent-connections.ts";
+import { trialsPerMinute } from "../../../src/http/rate-limit.ts";
+import { type Outbound, openOutbound } from "../../../src/remote/outbound.ts";
+import { openVault } from "../../../src/store/secrets/vault.ts";
+import {
+  type AgentServer,
+  failing,
+  httpAgent,
+  startAgentServer,
+  toMetadata,
+} from "../../support/agent-server.ts";
+import { makeAgent, type Owner, startTestApp, type TestApp } from "../../support/app.ts";
+
+let service: TestApp;
+let agentServer: AgentServer;
+let outbound: Outbound;
+let owner: Owner;
+let minutes = 0;
+
+before(async () => {
+  agentServer = await startAgentServer();
+  outbound = openOutbound({ allow: ["127.0.0.1"] });
+  const vault = openVault(Buffer.alloc(32));
+  service = await startTestApp({
+    extend: (app, deps) =>
+      registerAgentConnections(app, { ...deps, vault, outbound, now: () => minutes * 60_000 }),
+  });
+  owner = await service.verifiedAccount();
+});
+after(async () => {
+  await service.close();
+  await outbound.close();
+  await agentServer.close();
+});
+
+const document = () => ({
+  url: `${agentServer.url}/chat`,
+  bodyTemplate: '{"message": "{{input}}"}',
+  reply: { kind: "json", pointer: "/reply" },
+  headers: [{ name: "Authorization", value: "Bearer hidden-text" }],
+});
+
+/** An agent with a connection; each test message is in a minute of its own. */
+async function connected(): Promise<string> {
+  minutes += 1;
+  agentServer.script = httpAgent;
+  const { id } = await makeAgent(owner);
+  await owner.client.put(`/api/agents/${id}/connection`, document()).expect(200);
+  return `/api/agents/${id}/connection`;
+}
+
+test("a connection is made, told without its secret, changed and forgotten", async () => {
+  const { id, type } = await makeAgent(owner);
+  const path = `/api/agents/${id}/connection`;
+  assert.deepEqual((await owner.client.get(path).expect(200)).body, {
+    type,
+    connection: null,
+    updatedAt: null,
+  });
+  const made = await owner.client.put(path, document()).expect(200);
+  assert.deepEqual(made.body.connection.headers, [{ name: "Authorization", secret: true, set: true }]);
+  assert.deepEqual((await owner.client.get(path).expect(200)).body, made.body);
+  const changed = await owner.client.put(path, { ...made.body.connection, waitMs: 1 }).expect(200);
+  assert.equal(changed.body.connection.waitMs, 1);
+  await owner.client.post(`${path}/test`, { input: "Hello" }).expect(200);
+  assert.equal(agentServer.requests.at(-1)!.headers.authorization, "Bearer hidden-text");
+  await owner.client.delete(path).expect(204);
+  assert.equal((await owner.client.get(path).expect(200)).body.connection, null);
+});
+
+test("faults are told at their fields", async () => {
+  const path = await connected();
+  const { body } = await owner.client.put(path, { ...document(), url: "nowhere" }).expect(400);
+  assert.deepEqual(
+    [body.code, body.issues.map((issue: { path: string }) => issue.path)],
+    ["VALIDATION_ERROR", ["url"]],
+  );
+});
+
+test("a test message shows the reply, under an id of its own, unsampled", async () => {
+  const path = await connected();
+  const { body } = await owner.client.post(`${path}/test`, { input: "Hello" }).expect(200);
+  const { ms, requestId, ...rest } = body;
+  assert.deepEqual(rest, {
+    ok: true,
+    status: 200,
+    text: "You said: Hello",
+    contentType: "application/json; charset=utf-8",
+    code: null,
+    reason: null,
+  });
+  assert.ok(ms >= 0);
+  const { headers } = agentServer.requests.at(-1)!;
+  assert.equal(headers["x-request-id"], requestId);
+  assert.match(String(headers["traceparent"]), /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+});
+
+test("a connection that is not saved yet can be tried, with the secret that is stored", async () => {
+  const path = await connected();
+  const headers = [{ name: "Authorization", secret: true }];
+  const connection = { ...document(), headers, bodyTemplate: '{"message": "<{{input}}>"}' };
+  const { body } = await owner.client.post(`${path}/test`, { input: "Hello", connection }).expect(200);
+  assert.equal(body.text, "You said: <Hello>");
+  assert.equal(agentServer.requests.at(-1)!.headers.authorization, "Bearer hidden-text");
+  const elsewhere = { ...connection, url: agentServer.url.replace("127.0.0.1", "localhost") };
+  const refused = await owner.client
+    .post(`${path}/test`, { input: "Hello", connection: elsewhere })
+    .expect(400);
+  assert.equal(refused.body.issues[0].path, "headers[0].value");
+});
+
+test("what goes wrong is told, not thrown", async () => {
+  const path = await connected();
+  agentServer.script = failing;
+  const failed = await owner.client.post(`${path}/test`, { input: "Hello" }).expect(200);
+  assert.deepEqual(
+    [failed.body.ok, failed.body.status, failed.body.text, failed.body.code],
+    [false, 500, "I am out of order.", "http_status"],
+  );
+  agentServer.script = toMetadata;
+  const refused = await owner.client.post(`${path}/test`, { input: "Hello" }).expect(200);
+  assert.deepEqual([refused.body.ok, refused.body.code], [false, "refused_target"]);
+  assert.match(refused.body.reason, /SVC_ALLOW_PRIVATE_TARGETS/);
+});
+
+test("without a connection there is nothing to try", async () => {
+  const { id } = await makeAgent(owner);
+  const { body } = await owner.client
+    .post(`/api/agents/${id}/connection/test`, { input: "Hello" })
+    .expect(409);
+  assert.match(body.message, /no connection/);
+});
+
+test("one message at a time, and so many within a minute", async () => {
+  const path = await connected();
+  const arrived = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  agentServer.script = async (request, response) => {
+    arrived.resolve();
+    await answer.promise;
+    httpAgent(request, response);
+  };
+  const first = owner.client.post(`${path}/test`, { input: "Hello" });
+  await arrived.promise;
+  await owner.client.post(`${path}/test`, { input: "Hello" }).expect(429);
+  answer.resolve();
+  await first.expect(200);
+  for (let at = 1; at < trialsPerMinute; at += 1) {
+    await owner.client.post(`${path}/test`, { input: "Hello" }).expect(200);
+  }
+  const { headers, body } = await owner.client.post(`${path}/test`, { input: "Hello" }).expect(429);
+  assert.deepEqual([headers.get("retry-after"), body.hint], ["60", "Go on in 60 s."]);
+  minutes += 1;
+  await owner.client.post(`${path}/test`, { input: "Hello" }).expect(200);
+});
+
+test("a message that its sender no longer waits for is withdrawn", async () => {
+  const path = await connected();
+  const closed = Promise.withResolvers<void>();
+  const leaving = new AbortController();
+  agentServer.script = (_request, response) => {
+    response.on("close", closed.resolve);
+    leaving.abort();
+  };
+  const call = fetch(`${service.url}${path}/test`, {
+    method: "POST",
+    headers: { cookie: owner.client.cookie, "content-type": "application/json" },
+    body: '{"input": "Hello"}',
+    signal: leaving.signal,
+  });
+  await assert.rejects(call, { name: "AbortError" });
+  await closed.promise;
+});
+
+test("an account whose address is not verified has no agent called", async () => {
+  const newcomer = await service.signUp();
+  const { id } = await makeAgent(newcomer);
+  await newcomer.client.put(`/api/agents/${id}/connection`, document()).expect(200);
+  const before = agentServer.requests.length;
+  const { body } = await newcomer.client
+    .post(`/api/agents/${id}/connection/test`, { input: "Hello" })
+    .expect(403);
+  assert.equal(body.code, "EMAIL_NOT_VERIFIED");
+  assert.equal(agentServer.requests.length, before);
+});
+
+test("a change of type asks for a new connection", async () => {
+  const path = await connected();
+  const agent = path.replace("/connection", "");
+  await owner.client.patch(agent, { type: "workflow" }).expect(200);
+  const { body } = await owner.client.get(path).expect(200);
+  assert.deepEqual([body.type, body.connection], ["workflow", null]);
+  await owner.client.put(path, { kind: "chat", url: agentServer.url }).expect(200);
+});
+
+test("no secret reaches the log", () => {
+  assert.ok(service.logs.length > 0);
+  assert.doesNotMatch(service.logs.join("\n"), /hidden-text/);
+});

@@ -1,0 +1,97 @@
+// Agents over HTTP, and the service names that OpenTelemetry exporters are matched by.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { makeAgent, makeTest, type Owner, startTestApp, type TestApp } from "../../support/app.ts";
+
+let service: TestApp;
+let shared: Owner;
+before(async () => {
+  service = await startTestApp();
+  shared = await service.signUp();
+});
+after(() => service.close());
+
+test("an agent is made, listed, read, changed and deleted", async () => {
+  const { client, projectId } = await service.signUp();
+  const { body: agent } = await client
+    .post(`/api/projects/${projectId}/agents`, { name: "Bot", type: "workflow", otlpServiceName: "bot" })
+    .expect(201);
+  const { id } = agent;
+  assert.deepEqual(agent, { id, projectId, name: "Bot", type: "workflow", otlpServiceName: "bot" });
+  const { body: list } = await client.get(`/api/projects/${projectId}/agents`).expect(200);
+  assert.deepEqual(list, { items: [agent], nextCursor: null });
+  assert.deepEqual((await client.get(`/api/agents/${id}`).expect(200)).body, agent);
+  const { body: changed } = await client.patch(`/api/agents/${id}`, { name: "Robot" }).expect(200);
+  assert.deepEqual(changed, { ...agent, name: "Robot" });
+  assert.deepEqual((await client.patch(`/api/agents/${id}`, {}).expect(200)).body, changed);
+  await client.delete(`/api/agents/${id}`).expect(204);
+  await client.get(`/api/agents/${id}`).expect(404);
+});
+
+test("an agent needs only a name", async () => {
+  const agent = await makeAgent(await service.signUp());
+  assert.deepEqual([agent.type, agent.otlpServiceName], ["http_api", null]);
+});
+
+test("a service name that another agent of the project bears is 409 CONFLICT, on making and on changing", async () => {
+  const owner = await service.signUp();
+  await makeAgent(owner, { otlpServiceName: "checkout" });
+  const other = await makeAgent(owner, { otlpServiceName: "search" });
+  const body = { name: "Second", otlpServiceName: "checkout" };
+  const made = await owner.client.post(`/api/projects/${owner.projectId}/agents`, body).expect(409);
+  assert.equal(made.body.code, "CONFLICT");
+  const changed = await owner.client.patch(`/api/agents/${other.id}`, body).expect(409);
+  assert.equal(changed.body.code, "CONFLICT");
+  assert.equal((await owner.client.get(`/api/agents/${other.id}`).expect(200)).body.name, other.name);
+});
+
+test("of several agents made at once with one service name one is made", async () => {
+  const { client, projectId } = await service.signUp();
+  const body = { name: "Racer", otlpServiceName: "racer" };
+  const replies = await Promise.all(
+    [1, 2, 3, 4].map(() => client.post(`/api/projects/${projectId}/agents`, body)),
+  );
+  assert.deepEqual(replies.map(({ status }) => status).sort(), [201, 409, 409, 409]);
+});
+
+test("a service name is exact: other letters' case, spaces and other projects do not clash", async () => {
+  const owner = await service.signUp();
+  const { body: project } = await owner.client.post("/api/projects", { name: "Second" }).expect(201);
+  for (const otlpServiceName of ["shop", "Shop", "shop ", " shop", null, null]) {
+    assert.equal((await makeAgent(owner, { otlpServiceName })).otlpServiceName, otlpServiceName);
+  }
+  await makeAgent(owner, { projectId: project.id, otlpServiceName: "shop" });
+});
+
+test("a service name can be taken away, and is free again", async () => {
+  const owner = await service.signUp();
+  const agent = await makeAgent(owner, { otlpServiceName: "free" });
+  const { body } = await owner.client.patch(`/api/agents/${agent.id}`, { otlpServiceName: null }).expect(200);
+  assert.equal(body.otlpServiceName, null);
+  await makeAgent(owner, { otlpServiceName: "free" });
+});
+
+for (const [what, fields, path] of [
+  ["no name", { name: undefined }, "name"],
+  ["an unknown type", { type: "robot" }, "type"],
+  ["an empty service name", { otlpServiceName: "" }, "otlpServiceName"],
+  ["a service name of 256 characters", { otlpServiceName: "x".repeat(256) }, "otlpServiceName"],
+  ["a service name with U+0000", { otlpServiceName: "a\0" }, "otlpServiceName"],
+  ["a service name with half of a character", { otlpServiceName: "\udfff" }, "otlpServiceName"],
+] as const) {
+  test(`an agent with ${what} is 400 VALIDATION_ERROR`, async () => {
+    const { client, projectId } = shared;
+    const body = { name: "Bot", ...fields };
+    const reply = await client.post(`/api/projects/${projectId}/agents`, body).expect(400);
+    assert.equal(reply.body.code, "VALIDATION_ERROR");
+    assert.equal(reply.body.issues[0].path, path);
+  });
+}
+
+test("deleting an agent takes its test cases along", async () => {
+  const owner = await service.signUp();
+  const agent = await makeAgent(owner);
+  const { id } = await makeTest(owner, agent.id);
+  await owner.client.delete(`/api/agents/${agent.id}`).expect(204);
+  await owner.client.get(`/api/tests/${id}`).expect(404);
+});

@@ -1,0 +1,182 @@
+// Insights: what runs came to, as the dashboard's charts, cards and strips are given it.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { makeAgent, makeTest } from "../../support/app.ts";
+import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
+import { eventually } from "../../support/eventually.ts";
+import { jsonOf, send } from "../../support/send.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startTestService();
+});
+after(() => service.stop());
+
+// biome-ignore lint/suspicious/noExplicitAny: what is read back is what the test compares it with.
+type Read = any;
+
+async function read(path: string): Promise<Read> {
+  return (await service.client.get(path).expect(200)).body;
+}
+
+/** Sends traces to the agent and waits until each is judged. */
+async function judge(agentId: string, ...traces: object[]): Promise<void> {
+  for (const attributes of traces) {
+    const times = { start_time_unix_nano: "1000000000", end_time_unix_nano: "1100000000" };
+    const body = canonicalBody(agentId, { spans: [canonicalSpan({ ...times, attributes })] });
+    const { traceId } = jsonOf(await send(service, { body }));
+    await eventually(async () => {
+      assert.equal((await read(`/api/traces/${traceId}`)).run.state, "completed");
+    });
+  }
+}
+
+const status = (expected_status: number) => ({ id: "status", type: "http_status", expected_status });
+const ok = {
+  "http.response.status_code": 200,
+  "gen_ai.usage.input_tokens": 7,
+  "gen_ai.usage.output_tokens": 3,
+};
+const broken = { "http.response.status_code": 500 };
+const countsOf = (passed: number, failed: number, skipped = 0, missing_instrumentation = 0) => ({
+  passed,
+  failed,
+  skipped,
+  missing_instrumentation,
+});
+
+/** All points of a series as one, because an hour may end while the test runs. */
+function summed(points: Read[]): object {
+  const counts = countsOf(0, 0);
+  for (const point of points) {
+    for (const outcome of Object.keys(counts) as (keyof typeof counts)[])
+      counts[outcome] += point.counts[outcome];
+  }
+  return counts;
+}
+
+test("an agent's insights count its runs, their durations and tokens; those by test and check its results", async () => {
+  const agent = await makeAgent(service.owner);
+  const passing = await makeTest(service.owner, agent.id, { name: "Is well", assertions: [status(200)] });
+  await makeTest(service.owner, agent.id, {
+    name: "Is broken",
+    assertions: [status(500), { ...status(200), id: "other" }],
+  });
+  await judge(agent.id, ok, {});
+  const insights = await read(`/api/agents/${agent.id}/insights`);
+  const [series] = insights.series;
+  assert.deepEqual([series.testId, series.checkId, series.name], [null, null, null]);
+  assert.deepEqual(summed(series.points), countsOf(0, 1, 0, 1));
+  const { at, passRate, runs, routingUnavailable, durationMs, tokens } = series.points.at(-1);
+  assert.ok(insights.from <= at && at < insights.to);
+  assert.deepEqual(passRate, series.points.length === 1 ? 0 : null);
+  assert.ok(runs > 0);
+  assert.equal(routingUnavailable, 0);
+  assert.ok(durationMs.p50 > 90 && durationMs.p50 < 110 && durationMs.p95 === durationMs.p50);
+  assert.deepEqual(Object.keys(tokens), ["input", "output"]);
+  const { counts, ...total } = insights.total;
+  assert.deepEqual(counts, summed(series.points));
+  assert.deepEqual(total, {
+    passRate: 0,
+    runs: 2,
+    routingUnavailable: 0,
+    durationMs,
+    tokens: { input: 7, output: 3 },
+  });
+  const [
+    {
+      points: [day],
+    },
+  ] = (await read(`/api/agents/${agent.id}/insights?interval=day`)).series;
+  assert.match(day.at, /T00:00:00\.000Z$/);
+
+  const byTest = (await read(`/api/agents/${agent.id}/insights?by=test`)).series;
+  assert.deepEqual(
+    byTest.map(({ name, points }: Read) => [name, summed(points)]),
+    [
+      ["Is well", countsOf(1, 0, 0, 1)],
+      ["Is broken", countsOf(0, 1, 0, 1)],
+    ],
+  );
+  const byCheck = (await read(`/api/agents/${agent.id}/insights?by=check&interval=day`)).series;
+  assert.deepEqual(
+    byCheck.map(({ name, checkId, points }: Read) => [name, checkId, summed(points)]),
+    [
+      ["Is well", "status", countsOf(1, 0, 0, 1)],
+      ["Is broken", "other", countsOf(1, 0, 0, 1)],
+      ["Is broken", "status", countsOf(0, 1, 0, 1)],
+    ],
+  );
+  const ofOne = (await read(`/api/agents/${agent.id}/insights?by=test&testId=${passing.id}`)).series;
+  assert.deepEqual(
+    ofOne.map(({ testId }: Read) => testId),
+    [passing.id],
+  );
+});
+
+test("a span of time is whole intervals, not too many, and begins before it ends", async () => {
+  const path = `/api/agents/${service.agent.id}/insights`;
+  const { from, to, series, total } = await read(`${path}?from=2026-01-01T10:20:00Z&to=2026-01-01T12:00:00Z`);
+  assert.deepEqual([from, to], ["2026-01-01T10:00:00.000Z", "2026-01-01T12:00:00.000Z"]);
+  assert.deepEqual(series, [{ testId: null, checkId: null, name: null, points: [] }]);
+  assert.deepEqual(total.durationMs, { p50: null, p95: null });
+  assert.deepEqual([total.runs, total.passRate, total.counts], [0, null, countsOf(0, 0)]);
+  for (const query of [
+    "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z",
+    "from=2025-01-01T00:00:00Z&to=2026-01-01T00:00:00Z",
+    "interval=day&from=2020-01-01T00:00:00Z&to=2026-01-01T00:00:00Z",
+    "interval=week",
+    "from=yesterday",
+  ]) {
+    const { status, body } = await service.client.get(`${path}?${query}`);
+    assert.deepEqual([status, body.code], [400, "VALIDATION_ERROR"], query);
+  }
+});
+
+test("a project's agents are shown with their last trace and their day, those without any as well", async () => {
+  const { client, projectId } = service;
+  const busy = await makeAgent(service.owner);
+  const idle = await makeAgent(service.owner);
+  await makeTest(service.owner, busy.id, { assertions: [status(200)] });
+  await judge(busy.id, ok, ok, broken);
+  const { items, nextCursor } = await read(`/api/projects/${projectId}/insights/agents?limit=2`);
+  const [first, { lastTraceAt, ...second }] = items;
+  const nothing = { runs: 0, routingUnavailable: 0, counts: countsOf(0, 0), passRate: null };
+  assert.deepEqual(first, { id: idle.id, lastTraceAt: null, ...nothing });
+  assert.deepEqual(second, {
+    id: busy.id,
+    runs: 3,
+    routingUnavailable: 0,
+    counts: countsOf(2, 1),
+    passRate: 2 / 3,
+  });
+  const [trace] = (await read(`/api/agents/${busy.id}/traces`)).items;
+  assert.equal(lastTraceAt, trace.receivedAt);
+  const next = await client.get(`/api/projects/${projectId}/insights/agents?limit=200&cursor=${nextCursor}`);
+  assert.ok(next.body.items.every(({ id }: Read) => id !== busy.id && id !== idle.id));
+});
+
+test("an agent's tests are shown with their last outcome and thirty days, a disabled one's history as well", async () => {
+  const agent = await makeAgent(service.owner);
+  const judged = await makeTest(service.owner, agent.id, { assertions: [status(200)] });
+  const unjudged = await makeTest(service.owner, agent.id, { status: "disabled" });
+  await judge(agent.id, broken, ok);
+  const { items, nextCursor } = await read(`/api/agents/${agent.id}/tests/insights`);
+  assert.equal(nextCursor, null);
+  assert.deepEqual(
+    items.map(({ id, lastOutcome }: Read) => [id, lastOutcome]),
+    [
+      [unjudged.id, null],
+      [judged.id, "passed"],
+    ],
+  );
+  const [none, strip] = items;
+  assert.deepEqual([none.lastRunAt, none.lastManualOutcome, none.lastManualRunAt], [null, null, null]);
+  assert.ok(Date.parse(strip.lastRunAt) > 0);
+  assert.deepEqual([strip.days.length, none.days.length], [30, 30]);
+  assert.deepEqual(summed(strip.days), countsOf(1, 1));
+  assert.deepEqual(summed(none.days), countsOf(0, 0));
+  assert.equal(none.days[29].passRate, null);
+  assert.ok(strip.days[0].at < strip.days[29].at);
+});

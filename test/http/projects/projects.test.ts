@@ -1,0 +1,110 @@
+// Projects over HTTP, and the pages that every list comes in.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { makeAgent, makeKey, makeTest, type Owner, startTestApp, type TestApp } from "../../support/app.ts";
+
+let service: TestApp;
+let shared: Owner;
+before(async () => {
+  service = await startTestApp();
+  shared = await service.signUp();
+});
+after(() => service.close());
+
+test("a project is made, read, renamed and deleted", async () => {
+  const { client } = await service.signUp();
+  const { body: project } = await client.post("/api/projects", { name: "  Shop  " }).expect(201);
+  assert.deepEqual(new Set(Object.keys(project)), new Set(["id", "name", "createdAt"]));
+  assert.equal(project.name, "Shop");
+  const path = `/api/projects/${project.id}`;
+  assert.deepEqual((await client.get(path).expect(200)).body, project);
+  const { body: renamed } = await client.patch(path, { name: "Store" }).expect(200);
+  assert.deepEqual(renamed, { ...project, name: "Store" });
+  const deleted = await client.delete(path).expect(204);
+  assert.equal(deleted.body, "");
+  await client.get(path).expect(404);
+});
+
+test("deleting the only project does not bring another", async () => {
+  const { client, projectId } = await service.signUp();
+  await client.delete(`/api/projects/${projectId}`).expect(204);
+  assert.deepEqual((await client.get("/api/projects").expect(200)).body, { items: [], nextCursor: null });
+});
+
+test("deleting a project takes its agents, keys and test cases along", async () => {
+  const owner = await service.signUp();
+  const agent = await makeAgent(owner);
+  const key = await makeKey(owner, { access: "granular", agentIds: [agent.id] });
+  const testCase = await makeTest(owner, agent.id);
+  await owner.client.delete(`/api/projects/${owner.projectId}`).expect(204);
+  for (const path of [`agents/${agent.id}`, `keys/${key.id}`, `tests/${testCase.id}`]) {
+    await owner.client.get(`/api/${path}`).expect(404);
+  }
+});
+
+test("lists are newest first, and their pages hold each item once", async () => {
+  const { client } = await service.signUp();
+  for (const name of ["b", "c", "d", "e"]) await client.post("/api/projects", { name }).expect(201);
+  const names: string[] = [];
+  let cursor = "";
+  for (let pages = 0; pages < 3; pages++) {
+    const { body } = await client.get(`/api/projects?limit=2${cursor}`).expect(200);
+    names.push(...body.items.map((item: { name: string }) => item.name));
+    assert.equal(body.nextCursor === null, pages === 2);
+    cursor = `&cursor=${body.nextCursor}`;
+  }
+  assert.deepEqual(names, ["e", "d", "c", "b", "My project"]);
+});
+
+test("a page that holds exactly the rest has no next", async () => {
+  const { client } = await service.signUp();
+  await client.post("/api/projects", { name: "b" }).expect(201);
+  const { body } = await client.get("/api/projects?limit=2").expect(200);
+  assert.deepEqual([body.items.length, body.nextCursor], [2, null]);
+});
+
+for (const [query, path] of [
+  ["cursor=nonsense", "cursor"],
+  ["cursor=", "cursor"],
+  ["cursor=AAAA", "cursor"],
+  ["limit=0", "limit"],
+  ["limit=201", "limit"],
+  ["limit=1.5", "limit"],
+  ["limit=many", "limit"],
+  ["limit=1&limit=2", "limit"],
+] as const) {
+  test(`a list asked for with ${query} is 400 VALIDATION_ERROR`, async () => {
+    const { client } = shared;
+    const { body } = await client.get(`/api/projects?${query}`).expect(400);
+    assert.equal(body.code, "VALIDATION_ERROR");
+    assert.equal(body.issues[0].path, path);
+  });
+}
+
+for (const [what, name] of [
+  ["none", undefined],
+  ["blank", "   "],
+  ["of 201 characters", "x".repeat(201)],
+  ["with U+0000", "a\0b"],
+  ["with half of a character", "a\ud800b"],
+  ["that is no text", 7],
+] as const) {
+  test(`a project name ${what} is 400 VALIDATION_ERROR`, async () => {
+    const { client } = shared;
+    const { body } = await client.post("/api/projects", { name }).expect(400);
+    assert.equal(body.code, "VALIDATION_ERROR");
+    assert.equal(body.issues[0].path, "name");
+  });
+}
+
+test("a name is kept whatever it holds beside that", async () => {
+  const { client } = await service.signUp();
+  for (const name of [
+    "<script>alert(1)</script>",
+    "'; drop table projects; --",
+    "日本 👩‍🚀",
+    "\u202eright",
+  ]) {
+    assert.equal((await client.post("/api/projects", { name }).expect(201)).body.name, name);
+  }
+});

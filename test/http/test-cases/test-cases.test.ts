@@ -1,0 +1,235 @@
+// Test cases over HTTP: one document in, the same out, and switching several at once.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import type { Agent } from "../../../src/model/agent/agent.ts";
+import { templates } from "../../../web/templates.ts";
+import { makeAgent, makeTest, type Owner, startTestApp, type TestApp } from "../../support/app.ts";
+
+let service: TestApp;
+let owner: Owner;
+let agent: Agent;
+before(async () => {
+  service = await startTestApp();
+  owner = await service.signUp();
+  agent = await makeAgent(owner);
+});
+after(() => service.close());
+
+test("a test case is made, listed, read, changed, replaced and deleted", async () => {
+  const { client } = owner;
+  const { id: agentId } = await makeAgent(owner);
+  const document = {
+    name: "Refund",
+    status: "active",
+    passiveBehavior: "run_when_relevant",
+    scenario: "The customer asks for a refund.",
+    threshold: 0.8,
+    turns: [{ input: "I want my money back" }],
+    assertions: [
+      {
+        type: "tool_call",
+        id: "lookup",
+        expected_name: "find_order",
+        expected_arguments: { id: "\0\ud800" },
+      },
+    ],
+  };
+  const { body: made } = await client.post(`/api/agents/${agentId}/tests`, document).expect(201);
+  const { id, assertions, ...rest } = made;
+  const { assertions: sent, ...expected } = document;
+  assert.deepEqual(rest, { agentId, version: 1, ...expected, eligibility: null });
+  assert.deepEqual(assertions[0].expected_arguments, sent[0]!.expected_arguments);
+  assert.deepEqual((await client.get(`/api/tests/${id}`).expect(200)).body, made);
+  const { body: list } = await client.get(`/api/agents/${agentId}/tests`).expect(200);
+  assert.deepEqual(list, { items: [made], nextCursor: null });
+  const { body: changed } = await client.patch(`/api/tests/${id}`, { threshold: 0.5 }).expect(200);
+  assert.deepEqual(changed, { ...made, version: 2, threshold: 0.5 });
+  const { body: replaced } = await client
+    .put(`/api/tests/${id}`, { name: "Draft", status: "disabled" })
+    .expect(200);
+  assert.deepEqual([replaced.id, replaced.version, replaced.name, replaced.assertions], [id, 3, "Draft", []]);
+  await client.delete(`/api/tests/${id}`).expect(204);
+  await client.get(`/api/tests/${id}`).expect(404);
+});
+
+test("a test case as it was answered can be changed and sent back, but not to another one", async () => {
+  const { client } = owner;
+  const { id } = await makeTest(owner, agent.id);
+  const { body: answered } = await client.get(`/api/tests/${id}`).expect(200);
+  const sent = { ...answered, name: "Renamed" };
+  const { body: replaced } = await client.put(`/api/tests/${id}`, sent).expect(200);
+  assert.deepEqual(replaced, { ...sent, version: 2 });
+  const { body: changed } = await client.patch(`/api/tests/${id}`, { ...sent, threshold: 0.1 }).expect(200);
+  assert.deepEqual(changed, { ...sent, threshold: 0.1, version: 3 });
+  const other = await makeTest(owner, agent.id);
+  for (const refused of [
+    client.put(`/api/tests/${other.id}`, sent),
+    client.patch(`/api/tests/${other.id}`, sent),
+    client.put(`/api/tests/${id}`, { ...sent, surprise: 1 }),
+    client.patch(`/api/tests/${id}`, { version: 9 }),
+  ]) {
+    assert.equal((await refused.expect(400)).body.code, "VALIDATION_ERROR");
+  }
+});
+
+test("what ingestion asks by follows the document", async () => {
+  const { id } = await makeTest(owner, agent.id);
+  const columns = async () =>
+    await service.db.query
+      .selectFrom("test_cases")
+      .select(["name", "status", "passive_behavior", "turn_count"])
+      .where("id", "=", id)
+      .executeTakeFirst();
+  assert.deepEqual(await columns(), {
+    name: "Answers quickly",
+    status: "active",
+    passive_behavior: "always_run",
+    turn_count: 1,
+  });
+  const turns = [{ input: "a" }, { input: "b" }];
+  const change = { name: "Two turns", status: "disabled", passiveBehavior: "manual_only", turns };
+  await owner.client.patch(`/api/tests/${id}`, change).expect(200);
+  assert.deepEqual(await columns(), {
+    name: "Two turns",
+    status: "disabled",
+    passive_behavior: "manual_only",
+    turn_count: 2,
+  });
+});
+
+test("of several changes at once to one test case none is lost", async () => {
+  const { id } = await makeTest(owner, agent.id);
+  const changes = [{ name: "Renamed" }, { scenario: "Someone waits." }, { threshold: 0.1 }];
+  await Promise.all(changes.map(change => owner.client.patch(`/api/tests/${id}`, change).expect(200)));
+  const { body } = await owner.client.get(`/api/tests/${id}`).expect(200);
+  assert.deepEqual([body.name, body.scenario, body.threshold], ["Renamed", "Someone waits.", 0.1]);
+});
+
+for (const [what, body, path] of [
+  ["a body that is no object", [1], ""],
+  ["no name", { turns: [] }, "name"],
+  ["a name with U+0000", { name: "a\0", status: "disabled" }, "name"],
+  ["an unknown status", { name: "a", status: "paused" }, "status"],
+  ["an unknown field", { name: "a", status: "disabled", surprise: 1 }, "surprise"],
+  [
+    "an unknown assertion",
+    { name: "a", status: "disabled", assertions: [{ type: "magic" }] },
+    "assertions[0].type",
+  ],
+] as const) {
+  test(`a test case with ${what} is 400 VALIDATION_ERROR and names the field`, async () => {
+    const reply = await owner.client.post(`/api/agents/${agent.id}/tests`, body).expect(400);
+    assert.equal(reply.body.code, "VALIDATION_ERROR");
+    assert.equal(reply.body.issues[0].path, path);
+  });
+}
+
+test("a change that would leave an active test case without assertions is refused and changes nothing", async () => {
+  const { id } = await makeTest(owner, agent.id);
+  const { body: before } = await owner.client.get(`/api/tests/${id}`).expect(200);
+  const { body } = await owner.client.patch(`/api/tests/${id}`, { assertions: [] }).expect(400);
+  assert.equal(body.issues[0].path, "assertions");
+  assert.deepEqual((await owner.client.get(`/api/tests/${id}`).expect(200)).body, before);
+});
+
+test("several test cases are disabled and enabled at once", async () => {
+  const made = [await makeTest(owner, agent.id), await makeTest(owner, agent.id)];
+  const testIds = made.map(({ id }) => id);
+  for (const status of ["disabled", "active"]) {
+    const { body } = await owner.client
+      .post(`/api/agents/${agent.id}/tests/status`, { testIds, status })
+      .expect(200);
+    assert.deepEqual(new Set(body.items.map((item: { id: string }) => item.id)), new Set(testIds));
+    for (const id of testIds) {
+      assert.equal((await owner.client.get(`/api/tests/${id}`).expect(200)).body.status, status);
+    }
+  }
+});
+
+test("one test case that is not the agent's leaves all of them as they are", async () => {
+  const own = await makeTest(owner, agent.id);
+  const sibling = await makeTest(owner, (await makeAgent(owner)).id);
+  const stranger = await service.signUp();
+  const foreign = await makeTest(stranger, (await makeAgent(stranger)).id);
+  for (const { id } of [sibling, foreign, { id: "00000000-0000-4000-8000-000000000000" }]) {
+    const { body } = await owner.client
+      .post(`/api/agents/${agent.id}/tests/status`, { testIds: [own.id, id], status: "disabled" })
+      .expect(400);
+    assert.equal(body.code, "VALIDATION_ERROR");
+    assert.equal(body.issues[0].path, "testIds[1]");
+  }
+  assert.equal((await owner.client.get(`/api/tests/${own.id}`).expect(200)).body.status, "active");
+  assert.equal((await stranger.client.get(`/api/tests/${foreign.id}`).expect(200)).body.status, "active");
+});
+
+test("one test case that may not be active leaves all of them disabled, and is named", async () => {
+  const ready = await makeTest(owner, agent.id, { status: "disabled" });
+  const draft = await makeTest(owner, agent.id, { status: "disabled", assertions: [] });
+  const { body } = await owner.client
+    .post(`/api/agents/${agent.id}/tests/status`, { testIds: [ready.id, draft.id], status: "active" })
+    .expect(400);
+  assert.equal(body.code, "VALIDATION_ERROR");
+  assert.deepEqual(
+    body.issues.map(({ path }: { path: string }) => path),
+    ["testIds[1].assertions"],
+  );
+  assert.equal((await owner.client.get(`/api/tests/${ready.id}`).expect(200)).body.status, "disabled");
+});
+
+test("validating says what would be saved, what to look out for and whether conversations would be judged, and saves nothing", async () => {
+  const { id } = await makeAgent(owner);
+  const draft = { name: "Refund", passiveBehavior: "always_run", threshold: 7, turns: [{ input: "a" }] };
+  const assertions = [{ type: "response_regex", pattern: "a" }];
+  const { body } = await owner.client
+    .post(`/api/agents/${id}/tests/validate`, { ...draft, assertions })
+    .expect(200);
+  assert.deepEqual([body.valid, body.eligibility], [true, null]);
+  assert.deepEqual(body.document.assertions[0], {
+    id: "a1",
+    negate: false,
+    depends_on: [],
+    ...assertions[0],
+  });
+  assert.deepEqual(
+    body.warnings.map(({ path }: { path: string }) => path),
+    ["threshold"],
+  );
+  assert.deepEqual((await owner.client.get(`/api/agents/${id}/tests`).expect(200)).body.items, []);
+});
+
+test("validating names every fault by the path of its field", async () => {
+  const assertions = [
+    { type: "response_regex", pattern: "(?=a)" },
+    { type: "json_schema", target_node: "a", field: "b", schema: { type: "thing" } },
+  ];
+  const { body } = await owner.client
+    .post(`/api/agents/${agent.id}/tests/validate`, { name: "a", assertions, turns: [{ input: "a" }] })
+    .expect(400);
+  assert.equal(body.code, "VALIDATION_ERROR");
+  assert.deepEqual(
+    body.issues.map(({ path }: { path: string }) => path),
+    ["assertions[0].pattern", "assertions[1].schema.type", "scenario"],
+  );
+});
+
+test("a test case says why no real conversation is judged by it", async () => {
+  const turns = [{ input: "a" }, { input: "b" }];
+  for (const [fields, eligibility] of [
+    [{}, null],
+    [{ status: "disabled" }, "disabled"],
+    [{ passiveBehavior: "manual_only" }, "manual_only"],
+    [{ turns }, "multi_turn"],
+  ] as const) {
+    const { id: agentId } = await makeAgent(owner);
+    await makeTest(owner, agentId, fields);
+    const { body } = await owner.client.get(`/api/agents/${agentId}/tests`).expect(200);
+    assert.equal(body.items[0].eligibility, eligibility);
+  }
+});
+
+test("each template of the dashboard can be saved as it is, judges real conversations, and warns of nothing", async () => {
+  for (const { id, document } of templates) {
+    const { body } = await owner.client.post(`/api/agents/${agent.id}/tests/validate`, document).expect(200);
+    assert.deepEqual([body.eligibility, body.warnings], [null, []], id);
+  }
+});

@@ -1,0 +1,97 @@
+// A trace's conversation over HTTP, from both paths and all its batches.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { canonicalBody, canonicalSpan, exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
+import { type Sent, send } from "../../support/send.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startTestService({ config: { roles: ["http"] } });
+});
+after(() => service.stop());
+
+async function store(sent: Sent): Promise<string> {
+  const answer = await send(service, sent);
+  assert.ok(answer.status < 300, answer.bytes.toString());
+  return String(answer.headers["x-svc-trace-id"]);
+}
+
+const said = (role: string, content: string) => ({ role, parts: [{ type: "text", content }] });
+
+test("what was said is answered in turn, each with the span and attribute it stood in", async () => {
+  const attributes = {
+    "gen_ai.input.messages": [said("user", "Where is my order?")],
+    "gen_ai.output.messages": [said("assistant", "On its way.")],
+  };
+  const id = await store({
+    body: canonicalBody(service.agent.id, { spans: [canonicalSpan({ attributes })] }),
+  });
+  const { body } = await service.client.get(`/api/traces/${id}/conversation`).expect(200);
+  assert.deepEqual(body, {
+    traceId: id,
+    revision: 1,
+    omitted: null,
+    complete: true,
+    turns: [
+      ["user", "Where is my order?", "gen_ai.input.messages"],
+      ["assistant", "On its way.", "gen_ai.output.messages"],
+    ].map(([role, text, attribute]) => ({
+      spanId: "root",
+      attribute,
+      event: null,
+      agent: null,
+      kind: "message",
+      role,
+      pieces: [
+        {
+          kind: "text",
+          text,
+          length: text!.length,
+          spanId: "root",
+          paths: [["attributes", attribute, 0, "parts", 0, "content"]],
+        },
+      ],
+    })),
+  });
+});
+
+test("a later batch joins the conversation, and what it repeats is told once", async () => {
+  const traceId = newTraceId();
+  const chat = (at: number, texts: string[]) =>
+    exportedSpan({
+      traceId,
+      startTimeUnixNano: `176370000000000000${at}`,
+      endTimeUnixNano: `176370000000000000${at}`,
+      attributes: [
+        {
+          key: "gen_ai.input.messages",
+          value: { stringValue: JSON.stringify(texts.map(text => said("user", text))) },
+        },
+      ],
+    });
+  const id = await store({ body: exportOf([chat(1, ["one"])]) });
+  await store({ body: exportOf([chat(2, ["one", "two"])]) });
+  const { body } = await service.client.get(`/api/traces/${id}/conversation`).expect(200);
+  assert.deepEqual(
+    body.turns.map((turn: { pieces: { text: string }[] }) => turn.pieces[0]!.text),
+    ["one", "two"],
+  );
+  assert.equal(body.revision, 2);
+});
+
+test("a trace in which nothing was said has no turns", async () => {
+  const id = await store({ body: canonicalBody(service.agent.id) });
+  const { body } = await service.client.get(`/api/traces/${id}/conversation`).expect(200);
+  assert.deepEqual(body.turns, []);
+});
+
+test("texts that no database and no encoding would take come back as they were sent", async () => {
+  const text = "a\u0000\ud800\u202e<b>";
+  const attributes = { "gen_ai.prompt": text };
+  const id = await store({
+    body: canonicalBody(service.agent.id, { spans: [canonicalSpan({ attributes })] }),
+  });
+  const { body } = await service.client.get(`/api/traces/${id}/conversation`).expect(200);
+  assert.equal(body.turns[0].pieces[0].text, text);
+});

@@ -1,0 +1,233 @@
+// A trace read by its parts: its outline, a span, the file with all of it, small traces and large ones.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { RawTrace, SpanDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
+import { makeAgent, makeTest } from "../../support/app.ts";
+import { canonicalBody, exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
+import { type Sent, send } from "../../support/send.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startTestService({ config: { roles: ["http"] } });
+});
+after(() => service.stop());
+
+type Fields = Record<string, unknown>;
+
+async function store(sent: Sent): Promise<string> {
+  const answer = await send(service, sent);
+  assert.ok(answer.status < 300, answer.bytes.toString());
+  return String(answer.headers["x-svc-trace-id"]);
+}
+
+const storeSpans = (spans: Fields[], more: Fields = {}) =>
+  store({ body: canonicalBody(service.agent.id, { spans, ...more }) });
+const get = (path: string) => service.client.get(`/api/traces/${path}`);
+const spanOf = async (id: string, spanId: string, query = "") =>
+  (await get(`${id}/spans/${encodeURIComponent(spanId)}${query}`).expect(200)).body;
+const textOf = async (path: string) => {
+  const response = await fetch(`${service.url}/api/traces/${path}`, {
+    headers: { cookie: service.client.cookie },
+  });
+  return { headers: response.headers, text: await response.text() };
+};
+
+/** More than is read on the main thread. */
+const large = "x".repeat(300_000);
+
+for (const [size, filling] of [
+  ["small", "x"],
+  ["large", large],
+] as const) {
+  test(`the outline of a ${size} trace is its detail without what spans hold`, async () => {
+    const agent = await makeAgent(service.owner);
+    await makeTest(service.owner, agent.id, { name: "Fast" });
+    const spans = [
+      { span_id: "a", name: "run", attributes: { "gen_ai.operation.name": "invoke_agent", filling } },
+      {
+        span_id: "b",
+        parent_span_id: "a",
+        name: "chat",
+        start_time_unix_nano: "1700000000000000000",
+        end_time_unix_nano: "1700000001000000000",
+        attributes: {
+          "gen_ai.request.model": "small-model",
+          "gen_ai.prompt": "Hello",
+          "gen_ai.usage.input_tokens": 7,
+        },
+      },
+      {
+        span_id: "c",
+        parent_span_id: "b",
+        name: "find order",
+        attributes: { "gen_ai.tool.name": "find_order" },
+        status: { code: 2, message: "gone" },
+      },
+      { span_id: "d", parent_span_id: "nobody", name: "step" },
+    ];
+    const id = await store({ body: canonicalBody(agent.id, { spans, metadata: { region: "eu" } }) });
+    const outline = TraceOutline.parse((await get(`${id}/outline`).expect(200)).body);
+    const detail = (await get(id).expect(200)).body;
+    const { spans: rows, cuts, omissions, ...rest } = outline;
+    const { spans: _, toolCalls: __, ...same } = detail;
+    assert.deepEqual(rest, same);
+    assert.deepEqual([cuts, omissions], [[], []]);
+    const plain = { startTimeUnixNano: null, endTimeUnixNano: null, failed: false, tokens: null };
+    const row = (spanId: string, parentSpanId: string | null, name: string, more: Fields) => ({
+      ...plain,
+      spanId,
+      parentSpanId,
+      name,
+      ...more,
+    });
+    assert.deepEqual(rows, [
+      row("a", null, "run", { role: "agent", detail: null }),
+      row("b", "a", "chat", {
+        role: "model",
+        detail: "small-model",
+        startTimeUnixNano: "1700000000000000000",
+        endTimeUnixNano: "1700000001000000000",
+        tokens: { input: 7, output: null },
+      }),
+      row("c", "b", "find order", { role: "tool", detail: "find_order", failed: true }),
+      row("d", "nobody", "step", { role: "other", detail: null }),
+    ]);
+    assert.equal(rest.runs.length, 1);
+    assert.equal(rest.tests[0]!.why, "pending");
+  });
+}
+
+test("the outline of 10,000 spans stays below 250 bytes a span, whatever the spans hold", async () => {
+  const spans = Array.from({ length: 10_000 }, (_, at) => ({
+    span_id: `span-${at}`,
+    ...(at > 0 && { parent_span_id: `span-${at - 1}` }),
+    name: `step ${at}`,
+    start_time_unix_nano: `${1700000000000000000n + BigInt(at)}`,
+    end_time_unix_nano: `${1700000001000000000n + BigInt(at)}`,
+    attributes: { "gen_ai.tool.name": "find_order", note: "z".repeat(500) },
+  }));
+  const id = await storeSpans(spans);
+  const { text } = await textOf(`${id}/outline`);
+  assert.ok(text.length < 2_500_000, `${text.length}`);
+  assert.equal((JSON.parse(text) as TraceOutlineRead).spans.length, 10_000);
+});
+type TraceOutlineRead = { spans: unknown[] };
+
+test("texts of the outline are as short as those of lists, and its metadata says where it was cut", async () => {
+  const attributes = { "gen_ai.prompt": "p".repeat(9_000), "gen_ai.response.text": "r".repeat(9_000) };
+  const id = await storeSpans([{ span_id: "a", name: "n".repeat(9_000), attributes }], {
+    metadata: { note: "m".repeat(9_000) },
+  });
+  const outline = TraceOutline.parse((await get(`${id}/outline`).expect(200)).body);
+  const { userInput, responseText, name, cuts, metadata } = outline;
+  for (const text of [userInput, responseText, name, outline.spans[0]!.name]) assert.equal(text!.length, 500);
+  assert.deepEqual(cuts, [{ path: ["metadata", "note"], length: 9_000 }]);
+  assert.deepEqual(metadata, { note: "m".repeat(4_000) });
+});
+
+for (const [size, filling] of [
+  ["small", "x"],
+  ["large", large],
+] as const) {
+  test(`a span of a ${size} trace is answered with its long texts cut, and whole when asked for`, async () => {
+    const long = `${"a".repeat(3_999)}\u{1F600}${"b".repeat(500)}`;
+    const attributes = { long, short: "s", exact: "9007199254740993", list: [{ text: long }] };
+    const sent = { span_id: "b/ü", parent_span_id: "a", name: "chat", attributes, events: [{ name: "e" }] };
+    const id = await storeSpans([{ span_id: "a", name: "run", attributes: { filling } }, sent]);
+    const { span, cuts, omissions, revision, traceId } = SpanDetail.parse(await spanOf(id, "b/ü"));
+    const short = "a".repeat(3_999);
+    assert.deepEqual(span["attributes"], { ...attributes, long: short, list: [{ text: short }] });
+    assert.deepEqual(cuts, [
+      { path: ["attributes", "long"], length: long.length },
+      { path: ["attributes", "list", 0, "text"], length: long.length },
+    ]);
+    assert.deepEqual([omissions, revision, traceId], [[], 1, id]);
+    assert.deepEqual(span["events"], [{ name: "e" }]);
+    const whole = await spanOf(id, "b/ü", "?whole=true");
+    assert.deepEqual(whole.span.attributes, attributes);
+    assert.deepEqual([whole.cuts, whole.omissions], [[], []]);
+    const { body } = await get(`${id}/spans/nobody`).expect(404);
+    assert.equal(body.code, "NOT_FOUND");
+  });
+}
+
+test("a span is answered in less than 256 KB, whatever it holds", async () => {
+  const id = await storeSpans([
+    {
+      span_id: "a",
+      name: "n".repeat(1_000_000),
+      status: { code: 2, message: "€".repeat(1_000_000) },
+      attributes: {
+        ...Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`key.${at}`, "\u0000".repeat(200)])),
+        list: Array.from({ length: 100_000 }, (_, at) => [at, "x"]),
+      },
+      events: Array.from({ length: 3_000 }, () => ({ name: "e".repeat(500) })),
+    },
+  ]);
+  const { text } = await textOf(`${id}/spans/a`);
+  assert.ok(Buffer.byteLength(text) < 256 * 1024, `${Buffer.byteLength(text)}`);
+  const { omissions } = SpanDetail.parse(JSON.parse(text));
+  assert.deepEqual(
+    omissions.filter(({ path }) => path.length === 1),
+    [
+      { path: ["events"], entries: 3_000 },
+      { path: ["attributes"], entries: 3_001 },
+    ],
+  );
+});
+
+test("what is read of a large trace is never of an earlier revision", async () => {
+  const traceId = newTraceId();
+  const batch = (name: string) => ({
+    body: exportOf([
+      exportedSpan({ traceId, name, attributes: [{ key: "x", value: { stringValue: large } }] }),
+    ]),
+  });
+  const id = await store(batch("first"));
+  const names = async () => {
+    const { spans, revision } = (await get(`${id}/outline`).expect(200)).body;
+    return [revision, spans.map(({ name }: { name: string }) => name).sort()];
+  };
+  assert.deepEqual(await names(), [1, ["first"]]);
+  await store(batch("second"));
+  assert.deepEqual(await names(), [2, ["first", "second"]]);
+});
+
+test("the file of a trace is all of it, exactly as it is stored", async () => {
+  const spans = [
+    { span_id: "a", name: "\u0000\ud800", attributes: { large, nested: { __proto__x: [1.5, null] } } },
+    { span_id: "b", parent_span_id: "a", name: "<script>" },
+  ];
+  const id = await storeSpans(spans, { metadata: { region: "eu" } });
+  const { headers, text } = await textOf(`${id}/raw`);
+  assert.equal(headers.get("content-disposition"), `attachment; filename="trace-${id}.json"`);
+  assert.match(headers.get("content-type")!, /^application\/json/);
+  const raw = RawTrace.parse(JSON.parse(text));
+  const detail = (await get(id).expect(200)).body;
+  assert.deepEqual(raw.spans, detail.spans);
+  assert.deepEqual([raw.metadata, raw.revision, raw.path], [{ region: "eu" }, 1, "canonical"]);
+});
+
+test("while 30 MB are opened on their thread other requests are answered, and a deleted trace is gone at once", async () => {
+  const attributes = Object.fromEntries(
+    Array.from({ length: 10 }, (_, at) => [`part.${at}`, "w".repeat(3_000_000)]),
+  );
+  const id = await storeSpans([{ span_id: "a", name: "heavy", attributes }]);
+  let open = true;
+  let answered = 0;
+  const reading = spanOf(id, "a").finally(() => {
+    open = false;
+  });
+  while (open) {
+    await service.client.get("/healthz").expect(200);
+    answered++;
+  }
+  const { cuts } = await reading;
+  assert.equal(cuts.length, 10);
+  assert.ok(answered > 1, `${answered}`);
+  await service.client.delete(`/api/traces/${id}`).expect(204);
+  await get(`${id}/spans/a`).expect(404);
+  await get(`${id}/outline`).expect(404);
+  await get(`${id}/raw`).expect(404);
+});

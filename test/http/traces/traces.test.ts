@@ -1,0 +1,590 @@
+// Traces read back: the list with its filters and pages, one trace whole, whose they are, and their end.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { makeAgent, makeTest, type Owner, type Reply } from "../../support/app.ts";
+import {
+  canonicalBody,
+  canonicalSpan,
+  encodings,
+  exportedSpan,
+  exportOf,
+  newSpanId,
+  newTraceId,
+} from "../../support/bodies.ts";
+import { type Sent, send } from "../../support/send.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startTestService({ config: { roles: ["http"] } });
+});
+after(() => service.stop());
+
+// biome-ignore lint/suspicious/noExplicitAny: what is read back is what the test compares it with.
+type Read = any;
+type Fields = Record<string, unknown>;
+
+/** Sends the trace and returns its id. */
+async function store(sent: Sent): Promise<string> {
+  const answer = await send(service, sent);
+  assert.ok(answer.status < 300, answer.bytes.toString());
+  return String(answer.headers["x-svc-trace-id"]);
+}
+
+/** Sends a canonical trace of these spans to the agent. */
+function storeSpans(agentId: string, spans: Fields[], more: Fields = {}): Promise<string> {
+  return store({ body: canonicalBody(agentId, { spans, ...more }) });
+}
+
+async function detail(id: string): Promise<Read> {
+  return (await service.client.get(`/api/traces/${id}`).expect(200)).body;
+}
+
+async function list(agentId: string, query: Record<string, string | number> = {}): Promise<Read> {
+  const text = new URLSearchParams(
+    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
+  );
+  return (await service.client.get(`/api/agents/${agentId}/traces?${text}`).expect(200)).body;
+}
+
+async function listedIds(agentId: string, query: Record<string, string | number> = {}): Promise<string[]> {
+  return (await list(agentId, query)).items.map((trace: Read) => trace.id);
+}
+
+const message = (role: string, content: string) => ({ role, parts: [{ type: "text", content }] });
+
+/** A conversation with everything that is derived from one. */
+const conversation: Fields[] = [
+  {
+    span_id: "root",
+    name: "invoke_agent",
+    start_time_unix_nano: "1700000000000000001",
+    end_time_unix_nano: "1700000001500000001",
+    attributes: { "http.response.status_code": 200 },
+  },
+  {
+    span_id: "chat",
+    parent_span_id: "root",
+    name: "chat",
+    attributes: {
+      "gen_ai.request.model": "m",
+      "gen_ai.input.messages": [message("user", "Where is my order?")],
+      "gen_ai.output.messages": [message("assistant", "On its way.")],
+      "gen_ai.usage.input_tokens": 20,
+      "gen_ai.usage.output_tokens": 7,
+      "gen_ai.usage.reasoning.output_tokens": 3,
+    },
+    status: { code: 1, message: "fine" },
+    events: [{ name: "first token", attributes: { at: 1 } }],
+  },
+  {
+    span_id: "tool",
+    parent_span_id: "chat",
+    name: "execute_tool",
+    attributes: { "gen_ai.tool.name": "find_order", "gen_ai.tool.call.arguments": '{"id":17}' },
+  },
+];
+
+const listedFields = [
+  "agentId",
+  "durationMs",
+  "externalId",
+  "failed",
+  "httpStatus",
+  "id",
+  "kind",
+  "name",
+  "path",
+  "receivedAt",
+  "responseText",
+  "revision",
+  "run",
+  "spanCount",
+  "tokens",
+  "userInput",
+];
+
+test("a listed trace has every field by its name, with what was derived from its spans", async () => {
+  const agent = await makeAgent(service.owner);
+  const body = canonicalBody(agent.id, { spans: conversation });
+  const id = await store({ headers: { "x-request-id": "order-17" }, body });
+  const { items, nextCursor } = await list(agent.id);
+  const [{ receivedAt, updatedAt, ...trace }] = items;
+  assert.deepEqual(trace, {
+    id,
+    agentId: agent.id,
+    externalId: "order-17",
+    kind: "live",
+    path: "canonical",
+    name: "invoke_agent",
+    revision: 1,
+    durationMs: 1500,
+    httpStatus: 200,
+    tokens: { input: 20, output: 7, reasoning: 3, total: 27 },
+    failed: false,
+    spanCount: 3,
+    userInput: "Where is my order?",
+    responseText: "On its way.",
+    run: null,
+  });
+  assert.ok(Math.abs(Date.parse(receivedAt) - Date.now()) < 600_000);
+  assert.deepEqual([items.length, nextCursor, updatedAt], [1, null, receivedAt]);
+});
+
+test("what a trace does not say is null in its list, never left out", async () => {
+  const agent = await makeAgent(service.owner);
+  await storeSpans(agent.id, [canonicalSpan()]);
+  const [trace] = (await list(agent.id)).items;
+  for (const field of listedFields) assert.ok(field in trace, field);
+  const { durationMs, httpStatus, tokens, userInput, responseText, run } = trace;
+  assert.deepEqual(
+    { durationMs, httpStatus, tokens, userInput, responseText, run },
+    {
+      durationMs: null,
+      httpStatus: null,
+      tokens: { input: null, output: null, reasoning: null, total: null },
+      userInput: null,
+      responseText: null,
+      run: null,
+    },
+  );
+});
+
+test("a trace in detail has its spans as they were sent, and everything derived from them", async () => {
+  const metadata = { customer: "c-1", svc: { note: "kept" } };
+  const id = await storeSpans(service.agent.id, conversation, { metadata });
+  const trace = await detail(id);
+  for (const field of listedFields) assert.ok(field in trace, field);
+  const { startTimeUnixNano, endTimeUnixNano, resource, notices, runs, tests } = trace;
+  assert.deepEqual(
+    { startTimeUnixNano, endTimeUnixNano, resource, notices, runs, tests, metadata: trace.metadata },
+    {
+      startTimeUnixNano: "1700000000000000001",
+      endTimeUnixNano: "1700000001500000001",
+      resource: null,
+      notices: [],
+      runs: [],
+      tests: [],
+      metadata,
+    },
+  );
+  const unsaid = { parent_span_id: null, start_time_unix_nano: null, end_time_unix_nano: null };
+  assert.deepEqual(
+    trace.spans,
+    conversation.map(span => ({ ...unsaid, attributes: {}, status: null, events: [], ...span })),
+  );
+  assert.deepEqual(trace.toolCalls, [
+    { spanId: "tool", parentSpanId: "chat", name: "find_order", arguments: { id: 17 } },
+  ]);
+});
+
+test("an OTLP trace in detail has the attributes of its resource and scope", async () => {
+  const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
+  const request = exportOf([exportedSpan({ attributes: [attribute("own", "span")], kind: 3 })]);
+  const [envelope] = request["resourceSpans"] as Read[];
+  envelope.resource.attributes.push(attribute("deployment", "blue"));
+  envelope.scopeSpans[0].scope = { name: "lib", version: "1.2", attributes: [attribute("in", "scope")] };
+  for (const encode of Object.values(encodings)) {
+    const { resource, spans } = await detail(await store(encode(request)));
+    assert.equal(resource.deployment, "blue");
+    assert.deepEqual(spans[0].attributes, { own: "span" });
+    assert.deepEqual(spans[0].scope, { name: "lib", version: "1.2", attributes: { in: "scope" } });
+  }
+});
+
+const hostile = [
+  "nul \0 inside",
+  "half a pair \ud800 and \udfff the other",
+  "\udc00\ud800",
+  "\u2028\u2029\ufeff\uffff",
+  "'; drop table traces; --",
+  "</script><script>",
+  "%00 %_\\ $1",
+];
+
+test("hostile strings come back exactly as they were sent, wherever they stand", async () => {
+  const attributes = { ...Object.fromEntries(hostile.map(text => [text, text])), list: hostile };
+  const spans = hostile.map((text, at) =>
+    canonicalSpan({
+      span_id: `${at}${text}`,
+      name: text,
+      parent_span_id: at === 0 ? null : `0${hostile[0]}`,
+      attributes,
+      status: { message: text },
+      events: [{ name: text }],
+    }),
+  );
+  const id = await storeSpans(service.agent.id, spans, { metadata: attributes });
+  const trace = await detail(id);
+  assert.deepEqual(
+    trace.spans.map(({ start_time_unix_nano, end_time_unix_nano, ...span }: Fields) => span),
+    spans,
+  );
+  assert.deepEqual(trace.metadata, attributes);
+  assert.equal(trace.name, hostile[0]);
+
+  const keyValues = hostile.map(text => ({ key: text, value: { stringValue: text } }));
+  const exported = exportOf([exportedSpan({ name: hostile[0], attributes: keyValues })]);
+  const [span] = (await detail(await store(encodings.json(exported)))).spans;
+  assert.equal(span.name, hostile[0]);
+  assert.deepEqual(span.attributes, Object.fromEntries(hostile.map(text => [text, text])));
+});
+
+test("__proto__ and its like are keys as any other", async () => {
+  const attributes = '{"__proto__":{"a":[{"__proto__":1}]},"constructor":{"prototype":2},"toString":"x"}';
+  const body = `{"platformId":"${service.agent.id}","metadata":${attributes},"spans":[{"span_id":"a","name":"b","attributes":${attributes}}]}`;
+  const trace = await detail(await store({ body }));
+  assert.equal(JSON.stringify(trace.spans[0].attributes), attributes);
+  assert.equal(JSON.stringify(trace.metadata), attributes);
+  const keyValue = {
+    key: "__proto__",
+    value: { kvlistValue: { values: [{ key: "__proto__", value: { boolValue: true } }] } },
+  };
+  for (const encode of Object.values(encodings)) {
+    const { spans } = await detail(await store(encode(exportOf([exportedSpan({ attributes: [keyValue] })]))));
+    assert.equal(JSON.stringify(spans[0].attributes), '{"__proto__":{"__proto__":true}}');
+  }
+});
+
+test("no digit of a number is lost", async () => {
+  const body = `{"platformId":"${service.agent.id}","spans":[{"span_id":"a","name":"b",
+    "start_time_unix_nano":1700000000123456789,"end_time_unix_nano":"18446744073709551615",
+    "attributes":{"big":12345678901234567890,"small":-9007199254740993,"exact":9007199254740991,"half":0.5}}]}`;
+  const { spans, startTimeUnixNano, endTimeUnixNano } = await detail(await store({ body }));
+  assert.deepEqual([startTimeUnixNano, endTimeUnixNano], ["1700000000123456789", "18446744073709551615"]);
+  assert.deepEqual(spans[0].attributes, {
+    big: "12345678901234567890",
+    small: "-9007199254740993",
+    exact: 9007199254740991,
+    half: 0.5,
+  });
+});
+
+test("long texts are shortened in the list and whole in detail", async () => {
+  const agent = await makeAgent(service.owner);
+  const long = "word ".repeat(1_000).trim();
+  const attributes = { "gen_ai.prompt": long, "gen_ai.response.text": long };
+  const id = await storeSpans(agent.id, [canonicalSpan({ attributes })]);
+  const [listed] = (await list(agent.id)).items;
+  assert.ok(listed.userInput.length <= 500 && long.startsWith(listed.userInput.slice(0, 400)));
+  assert.ok(listed.responseText.length <= 500);
+  const trace = await detail(id);
+  assert.deepEqual([trace.userInput, trace.responseText], [long, long]);
+});
+
+for (const [notice, spans] of [
+  ["no_user_input", [canonicalSpan()]],
+  ["no_timing", [canonicalSpan()]],
+  ["orphan_spans", [canonicalSpan(), canonicalSpan({ span_id: "b", parent_span_id: "never sent" })]],
+  ["no_root", [canonicalSpan({ parent_span_id: "root" })]],
+  ["other_convention", [canonicalSpan({ attributes: { "ai.prompt": "Hello" } })]],
+] as const) {
+  test(`a trace that calls for the notice ${notice} bears it, in detail`, async () => {
+    const trace = await detail(await storeSpans(service.agent.id, [...spans]));
+    assert.ok(trace.notices.includes(notice), trace.notices);
+    assert.equal(trace.spans.length, spans.length);
+    if (notice === "other_convention") {
+      assert.deepEqual(Object.keys(trace.otherConvention), ["name", "found", "send"]);
+    }
+  });
+}
+
+test("a cycle of parents is shown, and ends", async () => {
+  const spans = [
+    canonicalSpan({ span_id: "a", parent_span_id: "b" }),
+    canonicalSpan({ span_id: "b", parent_span_id: "a" }),
+  ];
+  const trace = await detail(await storeSpans(service.agent.id, spans));
+  assert.deepEqual([trace.spanCount, trace.rootSpanId], [2, "a"]);
+});
+
+test("merged batches are one trace in the order of their times, whatever order they came in", async () => {
+  const traceId = newTraceId();
+  const [root, late, early] = [newSpanId(), newSpanId(), newSpanId()];
+  const at = (start: number, end: number) => ({ startTimeUnixNano: `${start}`, endTimeUnixNano: `${end}` });
+  const batches = [
+    exportedSpan({ traceId, spanId: late, parentSpanId: root, ...at(5_000_000, 6_000_000) }),
+    exportedSpan({ traceId, spanId: early, parentSpanId: root, ...at(2_000_000, 3_000_000) }),
+    exportedSpan({ traceId, spanId: root, name: "root", ...at(1_000_000, 9_000_000) }),
+  ];
+  let id = "";
+  for (const span of batches) id = await store(encodings.json(exportOf([span])));
+  const trace = await detail(id);
+  assert.deepEqual(
+    trace.spans.map((span: Read) => span.span_id),
+    [root, early, late],
+  );
+  assert.deepEqual(
+    [trace.revision, trace.name, trace.durationMs, trace.notices],
+    [3, "root", 8, ["no_user_input"]],
+  );
+});
+
+test("after a merge the list and its filters show what the whole trace says", async () => {
+  const agent = await makeAgent(service.owner, { otlpServiceName: "merging" });
+  const traceId = newTraceId();
+  const root = newSpanId();
+  const tokens = (intValue: number) => ({ key: "gen_ai.usage.input_tokens", value: { intValue } });
+  const send = (span: Fields) =>
+    store(encodings.protobuf(exportOf([exportedSpan({ traceId, ...span })], "merging")));
+  const id = await send({ name: "child", parentSpanId: root, attributes: [tokens(5)] });
+  assert.deepEqual((await list(agent.id)).items[0].tokens.total, 5);
+  await send({ parentSpanId: root, attributes: [tokens(6)], status: { code: 2 } });
+  await send({ spanId: root, name: "root" });
+  assert.deepEqual(
+    await listedIds(agent.id, { failed: "true", tokensMin: 11, tokensMax: 11, text: "ROOT" }),
+    [id],
+  );
+  const [trace] = (await list(agent.id)).items;
+  assert.deepEqual([trace.revision, trace.spanCount, trace.name, trace.failed], [3, 3, "root", true]);
+});
+
+/** What a run of this trace came to, without a worker. */
+async function conclude(traceId: string, columns: Record<string, unknown>): Promise<void> {
+  const names = Object.keys(columns);
+  await service.db.pool.query(
+    `update runs set ${names.map((name, at) => `${name} = $${at + 2}`).join(", ")} where trace_id = $1`,
+    [traceId, ...Object.values(columns)],
+  );
+}
+
+test("each filter finds what it names and nothing else", async () => {
+  const agent = await makeAgent(service.owner, { otlpServiceName: "filtered" });
+  const plain = await storeSpans(agent.id, [canonicalSpan({ name: "50%_\\ off" })]);
+  const rich = await store({
+    headers: { "x-request-id": "Find/Me" },
+    body: canonicalBody(agent.id, { spans: conversation }),
+  });
+  const span = exportedSpan({ name: "other", status: { code: 2 } });
+  const exported = await store(encodings.json(exportOf([span], "filtered")));
+  const { id: testId } = await makeTest(service.owner, agent.id);
+  const run = async (columns: Record<string, unknown>) => {
+    const id = await storeSpans(agent.id, [canonicalSpan()]);
+    await conclude(id, columns);
+    return id;
+  };
+  const done = { state: "completed", finished_at: new Date(), revision: 1 };
+  const passed = await run({ ...done, verdict: "passed", routing: "not_needed", test_ids: [testId] });
+  const unrouted = await run({ ...done, verdict: null, routing: "unavailable", test_ids: [] });
+  const failed = await run({ ...done, verdict: "failed", routing: "ok", test_ids: [testId] });
+  const pending = await storeSpans(agent.id, [canonicalSpan()]);
+  const all = [pending, failed, unrouted, passed, exported, rich, plain];
+  const between = (await detail(exported)).receivedAt;
+
+  const cases: [query: Record<string, string | number>, found: string[]][] = [
+    [{}, all],
+    [{ kind: "live" }, all],
+    [{ kind: "test_run" }, []],
+    [{ path: "otlp" }, [exported]],
+    [{ path: "canonical" }, all.filter(id => id !== exported)],
+    [{ state: "none" }, [exported, rich, plain]],
+    [{ state: "pending" }, [pending]],
+    [{ state: "completed" }, [failed, unrouted, passed]],
+    [{ state: "running" }, []],
+    [{ state: "error" }, []],
+    [{ verdict: "passed" }, [passed]],
+    [{ verdict: "failed", path: "otlp" }, []],
+    [{ verdict: "missing_instrumentation" }, []],
+    [{ routing: "unavailable" }, [unrouted]],
+    [{ testId }, [failed, passed]],
+    [{ testId: crypto.randomUUID() }, []],
+    [{ checkType: "response_time" }, [failed, passed]],
+    [{ checkType: "response_time", verdict: "passed" }, [passed]],
+    [{ checkType: "semantic" }, []],
+    [{ failed: "true" }, [exported]],
+    [{ failed: "false", state: "none" }, [rich, plain]],
+    [{ httpStatus: 200 }, [rich]],
+    [{ httpStatus: 500 }, []],
+    [{ externalId: "Find/Me" }, [rich]],
+    [{ externalId: "find/me" }, []],
+    [{ durationMinMs: 1500, durationMaxMs: 1500 }, [rich]],
+    [{ durationMinMs: 1500.5 }, []],
+    [{ tokensMin: 27, tokensMax: 27 }, [rich]],
+    [{ tokensMin: 28 }, []],
+    [{ text: "WHERE is my" }, [rich]],
+    [{ text: "on its way" }, [rich]],
+    [{ text: "invoke_agent" }, [rich]],
+    [{ text: "%" }, [plain]],
+    [{ text: "0%_\\ o" }, [plain]],
+    [{ receivedFrom: between }, all.slice(0, 5)],
+    [{ receivedTo: between }, [rich, plain]],
+    [{ receivedFrom: "2001-01-01T00:00:00+02:00", receivedTo: "2001-02-01T00:00:00Z" }, []],
+  ];
+  for (const [query, expected] of cases) {
+    assert.deepEqual(await listedIds(agent.id, query), expected, JSON.stringify(query));
+  }
+});
+
+for (const query of [
+  "kind=dead",
+  "path=grpc",
+  "state=done",
+  "verdict=good",
+  "routing=maybe",
+  "failed=perhaps",
+  "httpStatus=abc",
+  "httpStatus=99999999999",
+  "testId=17",
+  "checkType=vibes",
+  "receivedFrom=yesterday",
+  "receivedTo=2026-01-01",
+  "durationMinMs=-1",
+  "durationMaxMs=1e999",
+  "tokensMin=1.5",
+  "tokensMax=1e300",
+  `text=${"x".repeat(201)}`,
+  "text=a%00b",
+  "externalId=a%00b",
+  "limit=0",
+  "limit=201",
+  "limit=x",
+  "cursor=x",
+  "cursor=",
+  `cursor=${crypto.randomUUID()}`,
+]) {
+  test(`a list is not asked for by ${query.slice(0, 40)}`, async () => {
+    const reply = await service.client.get(`/api/agents/${service.agent.id}/traces?${query}`);
+    assert.deepEqual([reply.status, reply.body.code], [400, "VALIDATION_ERROR"]);
+    assert.equal(reply.body.issues[0].path, query.split("=")[0]);
+  });
+}
+
+test("pages lead through every trace once, newest first, whatever is added meanwhile", async () => {
+  const agent = await makeAgent(service.owner);
+  const ids: string[] = [];
+  for (let count = 0; count < 7; count++) ids.unshift(await storeSpans(agent.id, [canonicalSpan()]));
+  const pages: string[][] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Read = await list(agent.id, { limit: 3, ...(cursor && { cursor }) });
+    pages.push(page.items.map((trace: Read) => trace.id));
+    cursor = page.nextCursor;
+    await storeSpans(agent.id, [canonicalSpan()]);
+  } while (cursor);
+  assert.deepEqual(pages, [ids.slice(0, 3), ids.slice(3, 6), ids.slice(6)]);
+  assert.equal((await list(agent.id, { limit: 10 })).nextCursor, null);
+});
+
+test("the run that a trace shows is its latest completed one, else its latest; a change since is noticed", async () => {
+  const agent = await makeAgent(service.owner);
+  await makeTest(service.owner, agent.id);
+  const body = canonicalBody(agent.id);
+  const headers = { "x-request-id": "judged" };
+  const id = await store({ headers, body });
+  assert.equal((await detail(id)).run.state, "pending");
+  const done = { state: "completed", finished_at: new Date(), revision: 1, verdict: "failed" };
+  await conclude(id, {
+    ...done,
+    routing: "unavailable",
+    passed: 1,
+    failed: 2,
+    skipped: 3,
+    missing_instrumentation: 4,
+  });
+  const trace = await detail(id);
+  assert.deepEqual(
+    trace.notices.filter((notice: string) => /routing|revision/.test(notice)),
+    ["routing_unavailable"],
+  );
+  assert.deepEqual(trace.run.counts, { passed: 1, failed: 2, skipped: 3, missing_instrumentation: 4 });
+  assert.deepEqual(
+    trace.runs.map((run: Read) => run.id),
+    [trace.run.id],
+  );
+  assert.deepEqual((await list(agent.id)).items[0].run, trace.run);
+
+  await store({ headers, body });
+  assert.ok(
+    !(await detail(id)).notices.includes("judged_earlier_revision"),
+    "sent again, nothing has changed",
+  );
+
+  await store({ headers, body: { ...body, metadata: { changed: true } } });
+  await service.db.pool.query(
+    "insert into runs (id, trace_id, agent_id, kind, state, due_at) values ($1, $2, $3, 'passive', 'pending', now())",
+    [crypto.randomUUID(), id, agent.id],
+  );
+  const changed = await detail(id);
+  assert.ok(changed.notices.includes("judged_earlier_revision"));
+  assert.equal(changed.runs.length, 2);
+  assert.equal(changed.run.id, trace.run.id);
+  assert.equal((await list(agent.id)).items[0].run.id, trace.run.id);
+});
+
+test("for every test of the agent a trace says whether it ran and why not", async () => {
+  const agent = await makeAgent(service.owner);
+  const early = await storeSpans(agent.id, [canonicalSpan()]);
+  const make = async (fields: object) => (await makeTest(service.owner, agent.id, fields)).id;
+  const expected = new Map([
+    [await make({ status: "disabled" }), "disabled"],
+    [await make({ passiveBehavior: "manual_only" }), "manual_only"],
+    [await make({ turns: [{ input: "a" }, { input: "b" }] }), "multi_turn"],
+  ]);
+  const eligible = await make({});
+  const late = await storeSpans(agent.id, [canonicalSpan()]);
+  for (const [id, why] of [
+    [early, "not_evaluated"],
+    [late, "pending"],
+  ] as const) {
+    const { tests } = await detail(id);
+    const said = new Map(tests.map((said: Read) => [said.testId, said.why]));
+    assert.deepEqual(said, new Map([...expected, [eligible, why]]));
+    assert.ok(tests.every((said: Read) => said.applied === false && said.name !== ""));
+  }
+});
+
+test("what is another account's is not found, nor what never was", async () => {
+  const stranger: Owner = await service.signUp();
+  const id = await storeSpans(service.agent.id, [canonicalSpan()]);
+  const replies: Reply[] = [];
+  for (const client of [stranger.client]) {
+    replies.push(await client.get(`/api/traces/${id}`));
+    replies.push(await client.delete(`/api/traces/${id}`));
+    replies.push(await client.get(`/api/agents/${service.agent.id}/traces`));
+  }
+  for (const nobodys of [crypto.randomUUID(), "17", "%00", "x".repeat(200)]) {
+    replies.push(await service.client.get(`/api/traces/${nobodys}`));
+    replies.push(await service.client.delete(`/api/traces/${nobodys}`));
+    replies.push(await service.client.get(`/api/agents/${nobodys}/traces`));
+  }
+  for (const { status, body } of replies) assert.deepEqual([status, body.code], [404, "NOT_FOUND"]);
+  assert.equal((await detail(id)).id, id);
+});
+
+test("a cursor of another agent's list shows nothing of it", async () => {
+  const stranger = await service.signUp();
+  const agent = await makeAgent(stranger);
+  for (let count = 0; count < 2; count++) await storeSpans(service.agent.id, [canonicalSpan()]);
+  const { nextCursor } = await list(service.agent.id, { limit: 1 });
+  const { body } = await stranger.client
+    .get(`/api/agents/${agent.id}/traces?cursor=${nextCursor}`)
+    .expect(200);
+  assert.deepEqual(body, { items: [], nextCursor: null });
+});
+
+test("a trace of more than 32 MB is not read whole, and its hint says how it is read", async () => {
+  const id = await storeSpans(service.agent.id, [canonicalSpan()]);
+  const size = "update traces set batch_bytes = $2 where id = $1";
+  await service.db.pool.query(size, [id, 32 * 1024 * 1024 + 1]);
+  const { body } = await service.client.get(`/api/traces/${id}`).expect(413);
+  assert.equal(body.code, "PAYLOAD_TOO_LARGE");
+  assert.match(body.hint, /\/outline/);
+  await service.client.get(`/api/traces/${id}/outline`).expect(200);
+});
+
+test("a deleted trace takes its runs along, and its identity is free again", async () => {
+  const agent = await makeAgent(service.owner);
+  await makeTest(service.owner, agent.id);
+  const sent = { headers: { "x-request-id": "to go" }, body: canonicalBody(agent.id) };
+  const id = await store(sent);
+  const [run] = (await detail(id)).runs;
+  const { status, body } = await service.client.delete(`/api/traces/${id}`);
+  assert.deepEqual([status, body], [204, ""]);
+  await service.client.get(`/api/traces/${id}`).expect(404);
+  await service.client.delete(`/api/traces/${id}`).expect(404);
+  await service.client.get(`/api/runs/${run.id}`).expect(404);
+  assert.deepEqual(await listedIds(agent.id), []);
+  const again = await send(service, sent);
+  assert.equal(again.status, 201);
+  assert.notEqual(again.headers["x-svc-trace-id"], id);
+});

@@ -1,0 +1,47 @@
+// A manual run waits for its judge until the deadline, and once for all of its launch.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Patience } from "../../src/launcher/deadline.ts";
+import type { SemanticAnswer } from "../../src/model/judge/judge.ts";
+import { standingClock } from "../support/standing-clock.ts";
+
+const deadlineMs = 60_000;
+const met: SemanticAnswer = {
+  state: "ok",
+  score: 1,
+  votes: [],
+  model: "m",
+  promptVersion: "p",
+  cached: false,
+};
+const away: SemanticAnswer = { state: "waiting", reason: "The judge is away.", nextTryAt: 0 };
+
+test("an outage is waited out once: the runs of a launch share its deadline, until the judge answers again", () => {
+  const { clock, pass } = standingClock();
+  const patience = new Patience(deadlineMs, clock);
+  const begun = clock.now();
+  assert.equal(patience.deadlineAt("one"), begun + deadlineMs);
+  patience.note("one", [away]);
+  pass(deadlineMs);
+  patience.note("one", [away]);
+  assert.equal(patience.deadlineAt("one"), clock.now());
+  assert.equal(patience.deadlineAt("another"), clock.now() + deadlineMs);
+  patience.note("one", [{ ...met, cached: true }]);
+  assert.equal(patience.deadlineAt("one"), clock.now(), "what is known already says nothing of the judge");
+  patience.note("one", [met, away]);
+  assert.equal(patience.deadlineAt("one"), clock.now() + deadlineMs);
+});
+
+test("what is left of the deadline tells for how long a run has waited", () => {
+  const patience = new Patience(deadlineMs, standingClock().clock);
+  assert.deepEqual([patience.waitedMs(deadlineMs), patience.waitedMs(10_000)], [0, 50_000]);
+  assert.equal(patience.waitedMs(2 * deadlineMs), 0, "the deadline was a longer one");
+});
+
+test("a judge that was not asked at all, others being first, is not away", () => {
+  const { clock, pass } = standingClock();
+  const patience = new Patience(deadlineMs, clock);
+  patience.note("one", [{ ...away, unasked: true } as SemanticAnswer]);
+  pass(1_000);
+  assert.equal(patience.deadlineAt("one"), clock.now() + deadlineMs);
+});

@@ -1,0 +1,96 @@
+// Templates that are saved can be filled by any turn, and become the JSON that was meant.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  BodyTooLarge,
+  bodyCharsMax,
+  fillTemplate,
+  templateFault,
+} from "../../../src/model/agent/body-template.ts";
+
+const turn = {
+  input: "Hello",
+  history: [],
+  conversationId: "conversation-1",
+  requestId: "run-1",
+  traceparent: "",
+};
+
+const sound = [
+  '{"q": "{{input}}"}',
+  '{"q": "{{ input }}, please"}',
+  '"{{input}}"',
+  '{"messages": "{{messages}}"}',
+  '{"messages": "{{ messages }}"}',
+  '{"q": "{{input}}", "before": "{{history}}", "id": "{{conversation_id}}-{{request_id}}"}',
+  '["{{input}}", {"{{input}}": 1}]',
+];
+for (const template of sound) {
+  test(`${template} can be saved`, () => assert.equal(templateFault(template), undefined));
+}
+
+const faulty: [template: string, fault: RegExp][] = [
+  ["", /sends the input nowhere/],
+  ['{"q": "{{history}}"}', /sends the input nowhere/],
+  ["{{input}}", /not valid JSON/],
+  ['{"q": {{input}}}', /not valid JSON/],
+  ['{"q": "{{input}}",}', /not valid JSON/],
+  ['{"q": "{{inptu}}"}', /There is no \{\{inptu\}\}: use \{\{input\}\}/],
+  ['{"q": "{{input}}", "a": "{{}}"}', /There is no \{\{\}\}/],
+  ['{"q": "{{input}}", "a": "before: {{history}}"}', /value of its own, "\{\{history\}\}"/],
+  ['{"q": "{{input}}", "a": "all: {{ messages }}"}', /value of its own/],
+  ['{"q": "{{input}}", "{{history}}": 1}', /not valid JSON/],
+  ['{"q": "{{input}}", "a": "\\"{{history}}"}', /not valid JSON/],
+  ['{"q": "{{input}}", "a": t{{request_id}}ue}', /not valid JSON/],
+  ['{"q": "{{input}}", "a": "\\u000{{conversation_id}}"}', /not valid JSON/],
+];
+for (const [template, fault] of faulty) {
+  test(`${template || "an empty template"} is refused`, () => assert.match(templateFault(template)!, fault));
+}
+
+test("any text fills a template as itself, and what it holds is no place", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.constant('"{{history}}" {{input}} {{request_id}} \\'),
+  );
+  fc.assert(
+    fc.property(text, text, (input, said) => {
+      const history = [{ role: "user" as const, content: said }];
+      const filled = fillTemplate('{"a": "<{{input}}>", "b": "{{history}}", "c": "{{messages}}"}', {
+        ...turn,
+        input,
+        history,
+      });
+      assert.deepEqual(JSON.parse(filled), {
+        a: `<${input}>`,
+        b: history,
+        c: [...history, { role: "user", content: input }],
+      });
+    }),
+  );
+});
+
+test("what is no place stays to the letter", () => {
+  const filled = fillTemplate('{"n": 12345678901234567890.10, "n": 1e400, "q": "{{input}}"}', turn);
+  assert.equal(filled, '{"n": 12345678901234567890.10, "n": 1e400, "q": "Hello"}');
+});
+
+test("a place that never ends is told from others, in a time that its length does not multiply", () => {
+  // Looked for again from each of its characters, one of these would keep the test busy for days.
+  for (const unended of [" ", "\n", "input ", '"{{ '].map(part => `{{${part.repeat(100_000)}`)) {
+    const template = `{"q": "{{input}}", "a": ${JSON.stringify(unended)}}`;
+    assert.equal(templateFault(template), undefined);
+    assert.deepEqual(JSON.parse(fillTemplate(template, turn)), { q: "Hello", a: unended });
+  }
+});
+
+test("a body that places would make endless is not begun", () => {
+  const template = `["{{input}}"${', "{{history}}"'.repeat(7_000)}]`;
+  assert.equal(templateFault(template), undefined);
+  const history = [{ role: "assistant" as const, content: "x".repeat(1_000_000) }];
+  assert.throws(() => fillTemplate(template, { ...turn, history }), BodyTooLarge);
+  const input = "x".repeat(bodyCharsMax - 4);
+  assert.equal(fillTemplate('"{{input}}"', { ...turn, input: input.slice(9) }).length, bodyCharsMax - 11);
+  assert.throws(() => fillTemplate('"{{input}}"', { ...turn, input }), BodyTooLarge);
+});

@@ -1,0 +1,197 @@
+// Connections are read strictly, with every fault at its field, and secrets go only where they were meant for.
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { AgentType } from "../../../src/model/agent/agent.ts";
+import {
+  connectionView,
+  parseConnection,
+  type StoredConnection,
+} from "../../../src/model/agent/connection.ts";
+import { Refusal } from "../../../src/model/refusal.ts";
+
+const http = {
+  url: "https://agent.example.com/chat",
+  bodyTemplate: '{"q": "{{input}}"}',
+  reply: { kind: "json", pointer: "/reply" },
+};
+const flow = { product: "flowise", baseUrl: "https://flowise.example.com", flowId: "1" };
+
+function issuesOf(input: unknown, type: AgentType = "http_api", stored?: StoredConnection) {
+  try {
+    parseConnection(input, type, stored);
+  } catch (error) {
+    assert.ok(error instanceof Refusal && error.code === "VALIDATION_ERROR");
+    return error.issues!.map(({ path, message }) => `${path}: ${message}`);
+  }
+  return assert.fail("it was taken");
+}
+
+test("what is left out has its default", () => {
+  assert.deepEqual(parseConnection(http, "http_api", undefined), {
+    type: "http_api",
+    method: "POST",
+    ...http,
+    headers: [],
+    waitMs: 15_000,
+    concurrency: 2,
+  });
+  const webhook = parseConnection(
+    { kind: "webhook", url: "http://n8n.test/webhook/1" },
+    "workflow",
+    undefined,
+  );
+  assert.equal(webhook.type === "workflow" && webhook.kind === "webhook" && webhook.reply.kind, "auto");
+  const flowise = parseConnection(flow, "flow_builder", undefined);
+  assert.equal(flowise.type === "flow_builder" && flowise.sendHistory, false);
+});
+
+const faulty: [name: string, input: unknown, issue: RegExp, type?: AgentType][] = [
+  ["nothing", null, /^type: Must be http_api/],
+  ["another type", { ...http, type: "workflow" }, /^type: Must be http_api/],
+  ["a missing field", { ...http, url: undefined }, /^url: This field is required/],
+  ["an unknown field", { ...http, timeout: 1 }, /^timeout: There is no field/],
+  ["another protocol", { ...http, url: "ftp://agent.example.com" }, /^url: Must be an address/],
+  ["no address", { ...http, url: "agent.example.com/chat" }, /^url: Must be an address/],
+  ["a password", { ...http, url: "https://u:p@agent.example.com" }, /^url: Holds a user name/],
+  ["a method without a body", { ...http, method: "GET" }, /^method: /],
+  ["a broken template", { ...http, bodyTemplate: "{{input}}" }, /^bodyTemplate: It is not valid JSON/],
+  [
+    "no pointer",
+    { ...http, reply: { kind: "json", pointer: "reply" } },
+    /^reply\.pointer: Not a JSON pointer/,
+  ],
+  ["a wait too long", { ...http, waitMs: 120_001 }, /^waitMs: /],
+  ["no run at once", { ...http, concurrency: 0 }, /^concurrency: /],
+  ["no name of a header", { ...http, headers: [{ name: "a b", value: "" }] }, /^headers\[0\]\.name: /],
+  [
+    "a header in two lines",
+    { ...http, headers: [{ name: "a", value: "b\r\nc: d" }] },
+    /^headers\[0\]\.value: /,
+  ],
+  [
+    "a header of ours",
+    { ...http, headers: [{ name: "Host", value: "x" }] },
+    /^headers\[0\]\.name: .*service itself/,
+  ],
+  [
+    "a header twice",
+    {
+      ...http,
+      headers: [
+        { name: "a", value: "" },
+        { name: "A", value: "" },
+      ],
+    },
+    /^headers\[1\]\.name: It is given twice/,
+  ],
+  [
+    "a secret that nobody has",
+    { ...http, headers: [{ name: "a", secret: true }] },
+    /^headers\[0\]\.value: Enter its value/,
+  ],
+  [
+    "a whole endpoint",
+    { ...flow, baseUrl: "https://f.test/api/v1/prediction/1" },
+    /^baseUrl: .*server alone/,
+    "flow_builder",
+  ],
+  ["no flow", { ...flow, flowId: " " }, /^flowId: Must not be empty/, "flow_builder"],
+  ...["../../admin?x=1", "..", ".", "%2e%2e", "a/b", "\ud800"].map((flowId): (typeof faulty)[number] => [
+    `the flow ${JSON.stringify(flowId)}, which would lead to another path,`,
+    { ...flow, flowId },
+    /^flowId: The id of a flow/,
+    "flow_builder",
+  ]),
+  ["no kind", { url: "https://n8n.test" }, /^kind: /, "workflow"],
+];
+for (const [name, input, issue, type] of faulty) {
+  test(`${name} is refused at its field`, () => {
+    const issues = issuesOf(input, type);
+    assert.equal(issues.length, 1, issues.join("\n"));
+    assert.match(issues[0]!, issue);
+  });
+}
+
+test("a refusal repeats neither an address nor a header's value", () => {
+  const input = { ...http, url: "https://u:hidden@a.test", headers: [{ name: "a", value: "hidden\n" }] };
+  assert.doesNotMatch(issuesOf(input).join(), /hidden/);
+});
+
+for (const name of [
+  "Authorization",
+  "X-Authorization",
+  "cookie",
+  "X-API-Key",
+  "apikey",
+  "Ocp-Apim-Subscription-Key",
+  "X-Auth-Token",
+  "client-secret",
+]) {
+  test(`${name} is a secret without being told so`, () => {
+    const { headers } = parseConnection({ ...http, headers: [{ name, value: "1" }] }, "http_api", undefined);
+    assert.equal(headers[0]!.secret, true);
+  });
+}
+
+suite("secrets", () => {
+  const headers = [
+    { name: "Authorization", value: "Bearer hidden" },
+    { name: "X-Tenant", value: "acme" },
+  ];
+  const stored: StoredConnection = {
+    connection: parseConnection({ ...http, headers }, "http_api", undefined),
+    unreadable: [],
+    updatedAt: new Date(),
+  };
+  const view = connectionView(stored);
+
+  test("are told by name only", () => {
+    assert.deepEqual(view.headers, [
+      { name: "Authorization", secret: true, set: true },
+      { name: "X-Tenant", value: "acme" },
+    ]);
+  });
+
+  test("are kept when the connection is sent back as it was told", () => {
+    assert.deepEqual(parseConnection(view, "http_api", stored), stored.connection);
+  });
+
+  test("are kept under another path of the same host, and not for another host, port or protocol", () => {
+    const url = (address: string) => ({ ...view, url: address });
+    const kept = parseConnection(url("https://agent.example.com/other"), "http_api", stored);
+    assert.equal(kept.headers[0]!.value, "Bearer hidden");
+    for (const address of [
+      "https://evil.test/chat",
+      "https://agent.example.com:8443/",
+      "http://agent.example.com/",
+    ]) {
+      assert.match(
+        issuesOf(url(address), "http_api", stored)[0]!,
+        /^headers\[0\]\.value: .*enter this secret again/,
+      );
+    }
+  });
+
+  test("do not become open by leaving out that they are secrets", () => {
+    const headers = [{ name: "Authorization" }];
+    assert.match(
+      issuesOf({ ...view, headers }, "http_api", stored)[0]!,
+      /^headers\[0\]\.value: Enter its value/,
+    );
+  });
+
+  test("that another key encrypted have to be entered again", () => {
+    const unreadable = { ...stored, unreadable: ["Authorization"] };
+    assert.deepEqual(connectionView(unreadable).headers[0], {
+      name: "Authorization",
+      secret: true,
+      set: false,
+    });
+    assert.match(issuesOf(view, "http_api", unreadable)[0]!, /^headers\[0\]\.value: .*another key/);
+  });
+
+  test("of one type are not taken over by a connection of another", () => {
+    const chat = { kind: "chat", url: http.url, headers: [{ name: "Authorization", secret: true }] };
+    assert.match(issuesOf(chat, "workflow", stored)[0]!, /^headers\[0\]\.value: Enter its value/);
+  });
+});

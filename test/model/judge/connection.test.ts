@@ -1,0 +1,88 @@
+// What a judge's connection needs, by its provider, and where a stored key may go.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { hostOf, parseJudgeConnection } from "../../../src/model/judge/connection.ts";
+import { Refusal } from "../../../src/model/refusal.ts";
+
+const openai = { provider: "openai", model: "m", apiKey: "sk-hidden-text" };
+const local = { provider: "openai_compatible", url: "http://127.0.0.1:11434/v1", model: "m" };
+
+/** The path and message of the only fault. */
+function faultOf(input: unknown, was?: Parameters<typeof parseJudgeConnection>[1]): string {
+  try {
+    parseJudgeConnection(input, was);
+  } catch (error) {
+    assert.ok(error instanceof Refusal);
+    assert.equal(JSON.stringify([error.message, error.issues]).includes("hidden"), false);
+    assert.equal(error.issues!.length, 1);
+    return `${error.issues![0]!.path}: ${error.issues![0]!.message}`;
+  }
+  return "none";
+}
+
+const stored = (input: object, keyUnreadable = false) => ({
+  connection: parseJudgeConnection(input, undefined),
+  keyUnreadable,
+});
+
+test("a provider's own service needs a key, a compatible server an address, and the rest has defaults", () => {
+  assert.deepEqual(parseJudgeConnection(openai, undefined), {
+    ...openai,
+    url: null,
+    concurrency: 8,
+    tokensPerMinute: null,
+  });
+  assert.equal(parseJudgeConnection(local, undefined).apiKey, null);
+  assert.equal(faultOf({ ...openai, apiKey: null }), "apiKey: OpenAI needs an API key.");
+  assert.equal(
+    faultOf({ ...openai, provider: "anthropic", apiKey: null }),
+    "apiKey: Anthropic needs an API key.",
+  );
+  assert.equal(faultOf({ ...local, url: null }), "url: A compatible server needs its address.");
+  assert.equal(faultOf({ ...openai, apiKey: null, url: "https://gateway.example.com/v1" }), "none");
+});
+
+for (const [url, fault] of [
+  ["localhost:11434", /Not an address/],
+  ["file:///etc/passwd", /Not an address/],
+  ["https://user:hidden@api.example.com/v1", /user name or password/],
+  ["https://api.example.com/v1?key=hidden", /no \? and no #/],
+  ["https://api.example.com/v1#hidden", /no \? and no #/],
+] as const) {
+  test(`the address ${url} is refused in words that do not repeat it`, () => {
+    assert.match(faultOf({ ...local, url }), fault);
+  });
+}
+
+test("a key that no header can hold is refused without being repeated", () => {
+  assert.match(faultOf({ ...openai, apiKey: "hidden\nx-evil: 1" }), /^apiKey: Holds a character/);
+});
+
+test("a stored key is kept, replaced and removed", () => {
+  const was = stored({ ...local, apiKey: "sk-hidden-text" });
+  const { apiKey: _, ...unsaid } = { ...local, apiKey: undefined };
+  assert.equal(parseJudgeConnection({ ...unsaid, model: "n" }, was).apiKey, "sk-hidden-text");
+  assert.equal(parseJudgeConnection({ ...local, apiKey: "sk-other" }, was).apiKey, "sk-other");
+  assert.equal(parseJudgeConnection({ ...local, apiKey: null }, was).apiKey, null);
+});
+
+test("a stored key goes nowhere but where it was entered for", () => {
+  const was = stored(openai);
+  const again = "apiKey: Enter the key again: the stored one was given for api.openai.com.";
+  assert.equal(faultOf({ provider: "openai", model: "m", url: "https://evil.example.com/v1" }, was), again);
+  assert.equal(faultOf({ provider: "anthropic", model: "m" }, was), again);
+  assert.equal(faultOf({ provider: "openai", model: "m", url: "https://api.openai.com/v1" }, was), "none");
+  const home = stored({ ...local, apiKey: "sk-hidden-text" });
+  assert.match(faultOf({ ...local, url: "http://127.0.0.1:11435/v1" }, home), /given for 127\.0\.0\.1:11434/);
+});
+
+test("a key that cannot be read any more is neither kept nor dropped in silence", () => {
+  const was = stored(local, true);
+  assert.match(faultOf(local, was), /^apiKey: The stored key was encrypted with another key/);
+  assert.equal(parseJudgeConnection({ ...local, apiKey: null }, was).apiKey, null);
+});
+
+test("the host of a connection is the provider's own, or that of its address", () => {
+  assert.equal(hostOf({ provider: "google", url: null }), "generativelanguage.googleapis.com");
+  assert.equal(hostOf({ provider: "openai_compatible", url: "http://10.0.0.7:8000/v1" }), "10.0.0.7:8000");
+});

@@ -1,0 +1,35 @@
+// How a manual run compares with the one before it, and when a test is flaky; what judged nothing tells nothing.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { changeOf, isFlaky } from "../../../src/model/run/launch.ts";
+import type { Outcome } from "../../../src/model/run/run.ts";
+
+test("a run is compared with the one before it, where both judged something", () => {
+  for (const [outcome, before, change] of [
+    ["passed", null, "new"],
+    ["failed", null, "new"],
+    ["passed", "failed", "mended"],
+    ["passed", "missing_instrumentation", "mended"],
+    ["failed", "passed", "broke"],
+    ["missing_instrumentation", "passed", "broke"],
+    ["missing_instrumentation", "failed", "same"],
+    ["skipped", "passed", null],
+    [null, "passed", null],
+  ] as const) {
+    assert.equal(changeOf("completed", outcome, before), change, `${before}, then ${outcome}`);
+  }
+  assert.equal(changeOf("error", "failed", "passed"), null);
+});
+
+test("a test is flaky once its outcomes have gone back and forth, skipped ones passed over", () => {
+  for (const [outcomes, flaky] of [
+    [[], false],
+    [["passed", "failed"], false],
+    [["passed", "failed", "passed"], true],
+    [["passed", "skipped", "passed", "skipped", "passed"], false],
+    [["failed", "skipped", "passed", "missing_instrumentation"], true],
+    [["failed", "missing_instrumentation", "failed"], false],
+  ] as [Outcome[], boolean][]) {
+    assert.equal(isFlaky(outcomes), flaky, String(outcomes));
+  }
+});

@@ -1,0 +1,64 @@
+// Patterns mean what their authors know from JavaScript, as far as linear time allows, and never break the reader.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { compilePattern, PatternFault, patternMax } from "../../../src/model/test-case/pattern.ts";
+
+const cases: [pattern: string, flags: string, text: string, occurs: boolean][] = [
+  ["refund", "", "a refund of 5", true],
+  ["refund", "", "a Refund of 5", false],
+  ["refund", "i", "a Refund of 5", true],
+  ["^b$", "", "a\nb\nc", false],
+  ["^b$", "m", "a\nb\nc", true],
+  ["a.b", "", "a\nb", false],
+  ["a.b", "s", "a\nb", true],
+  ["caf\\u00e9", "", "a café", true],
+  ["\\u{1F600}", "", "so 😀", true],
+  ["\\\\u0041", "", "\\u0041", true],
+  ["\\p{L}+ß", "", "Straß", true],
+  ["(?<year>\\d{4})", "", "in 2024", true],
+  ["a\0b", "", "a\0b", true],
+];
+
+for (const [pattern, flags, text, occurs] of cases) {
+  test(`/${pattern.replace("\0", "\\0")}/${flags} ${occurs ? "occurs" : "does not occur"} in ${JSON.stringify(text)}`, () => {
+    assert.equal(compilePattern(pattern, flags).occursIn(text), occurs);
+  });
+}
+
+test("a match is found where it stands", () => {
+  assert.deepEqual(compilePattern("\\d+").find("order 123 of 5"), { start: 6, end: 9 });
+  assert.equal(compilePattern("\\d+").find("none"), null);
+});
+
+test("the pattern that takes a backtracking engine forever is answered at once", () => {
+  assert.equal(compilePattern("^(a+)+$").occursIn(`${"a".repeat(100_000)}!`), false);
+});
+
+test("a pattern compiled lately is not compiled again", () => {
+  assert.equal(compilePattern("once", "i"), compilePattern("once", "i"));
+  assert.notEqual(compilePattern("once", "i"), compilePattern("once", "s"));
+});
+
+test("a pattern longer than the limit is refused", () => {
+  assert.throws(() => compilePattern("a".repeat(patternMax + 1)), PatternFault);
+});
+
+test("whatever the pattern, it compiles or is refused, and what compiles can be searched for", () => {
+  const part = fc.constantFrom(..."()[]{}|*+?.^$\\abk<=!:-&,0123456789PQEpuxi");
+  const pattern = fc.oneof(
+    fc.string({ unit: part, maxLength: 12 }),
+    fc.string({ unit: "binary", maxLength: 12 }),
+  );
+  fc.assert(
+    fc.property(pattern, fc.string({ unit: "binary" }), (source, text) => {
+      try {
+        const compiled = compilePattern(source);
+        assert.equal(compiled.find(text) !== null, compiled.occursIn(text));
+      } catch (error) {
+        assert.ok(error instanceof PatternFault, String(error));
+      }
+    }),
+    { numRuns: 500 },
+  );
+});

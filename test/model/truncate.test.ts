@@ -1,0 +1,64 @@
+// Cutting values down to what a page can show: what is small stays whole, what is cut says so.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { cutValue } from "../../src/model/truncate.ts";
+
+const bytesMax = 32 * 1024;
+const valueAt = (value: unknown, path: (string | number)[]): unknown =>
+  path.reduce<unknown>((at, key) => (at as Record<string | number, unknown>)[key], value);
+
+test("what fits is the very same, with nothing left out", () => {
+  const value = { text: "a".repeat(4_000), list: [1, null, true, { deep: ["x"] }], none: {} };
+  assert.deepEqual(cutValue(value, bytesMax), { value, cuts: [], omissions: [] });
+});
+
+test("a long text is cut after 4,000 characters, never within one, and its whole length is told", () => {
+  const text = `${"a".repeat(3_999)}\u{1F600}${"b".repeat(100)}`;
+  const { value, cuts } = cutValue({ short: "s", long: text }, bytesMax);
+  assert.deepEqual(value, { short: "s", long: "a".repeat(3_999) });
+  assert.deepEqual(cuts, [{ path: ["long"], length: text.length }]);
+});
+
+test("a huge list takes nothing from the texts beside it", () => {
+  const list = Array.from({ length: 100_000 }, (_, at) => ({ at, text: "x".repeat(500) }));
+  const value = { list, before: "b".repeat(3_000), after: "a".repeat(3_000) };
+  const cut = cutValue(value, bytesMax);
+  assert.equal(cut.value.before, value.before);
+  assert.equal(cut.value.after, value.after);
+  assert.ok(cut.value.list.length > 10);
+  assert.deepEqual(cut.omissions, [{ path: ["list"], entries: 100_000 }]);
+});
+
+test("whatever it is given, it stays near its bytes and every path leads to what was cut", () => {
+  const hostile = [
+    "\u0000".repeat(1_000_000),
+    Array.from({ length: 50_000 }, () => "long enough to count"),
+    Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`key.${at}`, "y".repeat(50)])),
+    { [`${"k".repeat(100_000)}`]: 1, rest: "€".repeat(50_000) },
+    Array.from({ length: 300 }, () => Array.from({ length: 300 }, () => "z".repeat(300))),
+    JSON.parse('{"__proto__":{"a":["b"]},"constructor":"c"}') as unknown,
+  ];
+  for (const given of hostile) {
+    const { value, cuts, omissions } = cutValue(given, bytesMax);
+    assert.ok(Buffer.byteLength(JSON.stringify({ value, cuts, omissions })) < 2 * bytesMax);
+    for (const { path, length } of cuts) {
+      const left = valueAt(value, path) as string;
+      assert.ok(left.length < length);
+      assert.ok((valueAt(given, path) as string).startsWith(left));
+    }
+    for (const { path, entries } of omissions) {
+      assert.equal(Object.keys(valueAt(given, path) as object).length, entries);
+    }
+  }
+});
+
+test("for any small JSON nothing is changed, its keys' order and unusual names included", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), given => {
+      const { value, cuts, omissions } = cutValue(given, 1_000_000);
+      assert.equal(JSON.stringify(value), JSON.stringify(given));
+      assert.deepEqual([cuts, omissions], [[], []]);
+    }),
+  );
+});

@@ -1,0 +1,525 @@
+// A turn reaches agents of every type in the shape they want, and every way to fail is a reply.
+import assert from "node:assert/strict";
+import { after, suite, test } from "node:test";
+import type { AgentTurn } from "../../../src/model/agent/call.ts";
+import { type AgentConnection, parseConnection } from "../../../src/model/agent/connection.ts";
+import { callAgent } from "../../../src/remote/agent/call.ts";
+import { openOutbound } from "../../../src/remote/outbound.ts";
+import {
+  type AgentScript,
+  type AgentServer,
+  brokenJson,
+  completions,
+  crashing,
+  endless,
+  failing,
+  flowise,
+  httpAgent,
+  langflow,
+  n8nChat,
+  n8nChatStreaming,
+  n8nStarted,
+  n8nWebhook,
+  sendJson,
+  silent,
+  startAgentServer,
+  toMetadata,
+} from "../../support/agent-server.ts";
+
+const outbound = openOutbound({ allow: ["127.0.0.0/8"] });
+const agent: AgentServer = await startAgentServer();
+after(async () => {
+  await outbound.close();
+  await agent.close();
+});
+
+const turn: AgentTurn = {
+  input: 'Where is my "order"?\nNo. 7 🚚 {{history}}',
+  history: [
+    { role: "user", content: "Hello" },
+    { role: "assistant", content: "Hi!" },
+  ],
+  conversationId: "conversation-1",
+  requestId: "run-1",
+  traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+};
+const said = `You said: ${turn.input}`;
+
+function connection(type: AgentConnection["type"], document: object): AgentConnection {
+  return parseConnection(document, type, undefined);
+}
+
+function http(document: object = {}): AgentConnection {
+  return connection("http_api", {
+    url: `${agent.url}/chat`,
+    bodyTemplate: '{"message": "{{input}}"}',
+    reply: { kind: "json", pointer: "/reply" },
+    ...document,
+  });
+}
+
+async function call(script: AgentScript, to: AgentConnection, signal?: AbortSignal) {
+  agent.script = script;
+  agent.requests.length = 0;
+  const reply = await callAgent(outbound, to, turn, signal);
+  assert.ok(reply.ms >= 0 && reply.startedAt instanceof Date);
+  return { reply, request: agent.requests[0]! };
+}
+
+suite("an HTTP agent", () => {
+  test("gets the filled body, its headers and the identities of the turn", async () => {
+    const bodyTemplate = `{"message": "{{input}}", "all": "{{messages}}", "before": "{{history}}",
+      "ids": ["{{conversation_id}}/{{request_id}}"], "number": 1.5}`;
+    const headers = [
+      { name: "Authorization", value: "Bearer 1" },
+      { name: "X-Tenant", value: "acme" },
+    ];
+    const { reply, request } = await call(httpAgent, http({ method: "PUT", bodyTemplate, headers }));
+    assert.deepEqual([reply.status, reply.text, reply.error], [200, said, null]);
+    assert.equal(reply.contentType, "application/json; charset=utf-8");
+    assert.deepEqual([request.method, request.path], ["PUT", "/chat"]);
+    assert.deepEqual(request.body, {
+      message: turn.input,
+      all: [...turn.history, { role: "user", content: turn.input }],
+      before: turn.history,
+      ids: ["conversation-1/run-1"],
+      number: 1.5,
+    });
+    const { authorization, "x-tenant": tenant, "x-request-id": id, traceparent } = request.headers;
+    assert.deepEqual(
+      [authorization, tenant, id, traceparent],
+      ["Bearer 1", "acme", "run-1", turn.traceparent],
+    );
+    assert.equal(request.headers["content-type"], "application/json");
+  });
+
+  test("may answer with text alone", async () => {
+    const { reply } = await call(
+      (_request, response) => response.writeHead(200, { "content-type": "text/plain" }).end("Hello!"),
+      http({ reply: { kind: "text" } }),
+    );
+    assert.deepEqual([reply.text, reply.error], ["Hello!", null]);
+  });
+
+  test("may stream its reply: the texts of the events are joined, to the end it names", async () => {
+    const bodyTemplate = '{"stream": true, "messages": "{{messages}}"}';
+    const reply = { kind: "json", pointer: "/choices/0/delta/content" };
+    const streamed = await call(completions, http({ bodyTemplate, reply }));
+    assert.deepEqual([streamed.reply.text, streamed.reply.error], [said, null]);
+    assert.equal(streamed.request.body.messages.length, 3);
+    const whole = await call(
+      completions,
+      http({
+        bodyTemplate: '{"messages": "{{messages}}"}',
+        reply: { kind: "json", pointer: "/choices/0/message/content" },
+      }),
+    );
+    assert.equal(whole.reply.text, said);
+  });
+
+  test("may stream plain text, the last event without its end", async () => {
+    const { reply } = await call(
+      (_request, response) =>
+        response
+          .writeHead(200, { "content-type": "text/event-stream" })
+          .end("event: token\ndata: Hel\n\ndata: lo\ndata: you"),
+      http({ reply: { kind: "text" } }),
+    );
+    assert.equal(reply.text, "Hello\nyou");
+  });
+
+  test("a stream is read no further than its [DONE], though the connection stays open", async () => {
+    const { reply } = await call(
+      (_request, response) =>
+        response
+          .writeHead(200, { "content-type": "text/event-stream" })
+          .write('data: {"reply": "Hel"}\n\ndata: {"reply": "lo"}\n\ndata: [DONE]\n\n'),
+      http(),
+    );
+    assert.deepEqual([reply.text, reply.error], ["Hello", null]);
+  });
+
+  test("a stream may end its lines in any way, comment, repeat its fields, and come byte by byte", async () => {
+    const stream =
+      "\ufeff: hello\r\n\r\nid: 1\r\nretry: 5\r\nevent: token\r\ndata:Héllo\r\ndata\r\ndata: you\r\n\r\n" +
+      "data: , \r\r:\n\nother: field\ndata: and all\n\n";
+    const { reply } = await call(
+      async (_request, response) => {
+        response.writeHead(200, { "content-type": "Text/Event-Stream;charset=UTF-8" });
+        for (const byte of Buffer.from(stream)) {
+          await new Promise(resolve => response.write(Buffer.of(byte), resolve));
+        }
+        response.end();
+      },
+      http({ reply: { kind: "text" } }),
+    );
+    assert.deepEqual([reply.text, reply.error], ["Héllo\n\nyou, and all", null]);
+  });
+
+  for (const [name, event] of [
+    ["an event of that name", 'event: error\ndata: {"message": "out of order"}\n\n'],
+    ["its data", 'data: {"error": {"message": "out of order"}}\n\n'],
+  ]) {
+    test(`a stream that tells an error by ${name} is no reply, whatever came before`, async () => {
+      const { reply } = await call(
+        (_request, response) =>
+          response
+            .writeHead(200, { "content-type": "text/event-stream" })
+            .end(`data: {"reply": "Hel", "error": null}\n\n${event}data: [DONE]\n\n`),
+        http(),
+      );
+      assert.deepEqual(
+        [reply.text, reply.error],
+        [null, { code: "bad_reply", reason: "The reply is a stream with an error in it." }],
+      );
+    });
+  }
+
+  const charsets: [contentType: string, body: Buffer][] = [
+    ["text/plain; charset=ISO-8859-1", Buffer.from("Größe", "latin1")],
+    ['text/plain; format=flowed; charset="utf-16le"', Buffer.from("Größe", "utf16le")],
+    ["text/plain; charset=unheard-of", Buffer.from("Größe")],
+    ["text/plain", Buffer.from("\ufeffGröße")],
+  ];
+  for (const [contentType, body] of charsets) {
+    test(`a reply in ${contentType} is read as it was written`, async () => {
+      const { reply } = await call(
+        (_request, response) => response.writeHead(200, { "content-type": contentType }).end(body),
+        http({ reply: { kind: "text" } }),
+      );
+      assert.equal(reply.text, "Größe");
+    });
+  }
+
+  test("a stream without a text at that place is unreadable", async () => {
+    const { reply } = await call(
+      (_request, response) =>
+        response.writeHead(200, { "content-type": "text/event-stream" }).end('data: {"a": 1}\n\ndata: b\n\n'),
+      http(),
+    );
+    assert.equal(reply.error?.reason, "The reply is a stream in which no event has a text at /reply.");
+  });
+
+  const pointers: [pointer: string, body: unknown, text: string | null][] = [
+    ["", "Hello", "Hello"],
+    ["/a~1b/m~0n", { "a/b": { "m~n": "Hello" } }, "Hello"],
+    ["/list/1", { list: ["a", "b"] }, "b"],
+    ["/number", { number: 7 }, "7"],
+    ["/list", { list: ["a"] }, null],
+    ["/list/length", { list: ["a"] }, null],
+    ["/toString", {}, null],
+    ["/reply", { reply: null }, null],
+    ["/reply", ["a"], null],
+  ];
+  for (const [pointer, body, text] of pointers) {
+    test(`at ${pointer || "the top"} of ${JSON.stringify(body)} the text is ${text}`, async () => {
+      const { reply } = await call(
+        (_request, response) => sendJson(response, body),
+        http({ reply: { kind: "json", pointer } }),
+      );
+      assert.deepEqual([reply.text, reply.error?.code], [text, text === null ? "bad_reply" : undefined]);
+    });
+  }
+});
+
+suite("n8n", () => {
+  test("its chat trigger gets a message of its session, and answers with output", async () => {
+    const to = connection("workflow", { kind: "chat", url: `${agent.url}/webhook/abc/chat` });
+    const { reply, request } = await call(n8nChat, to);
+    assert.equal(reply.text, `conversation-1 said: ${turn.input}`);
+    assert.deepEqual(request.body, {
+      action: "sendMessage",
+      sessionId: "conversation-1",
+      chatInput: turn.input,
+    });
+  });
+
+  test("its chat trigger may stream", async () => {
+    const to = connection("workflow", { kind: "chat", url: `${agent.url}/webhook/abc/chat` });
+    assert.equal((await call(n8nChatStreaming, to)).reply.text, said);
+  });
+
+  test("its webhook gets input and session, and answers with its first item", async () => {
+    const to = connection("workflow", { kind: "webhook", url: `${agent.url}/webhook/abc` });
+    const { reply, request } = await call(n8nWebhook, to);
+    assert.equal(reply.text, said);
+    assert.deepEqual(request.body, { chatInput: turn.input, sessionId: "conversation-1" });
+  });
+
+  test("a webhook that responds at once is said to", async () => {
+    const to = connection("workflow", { kind: "webhook", url: `${agent.url}/webhook/abc` });
+    const { error } = (await call(n8nStarted, to)).reply;
+    assert.deepEqual(
+      [error?.code, /respond when the last node finishes/.test(error!.reason)],
+      ["bad_reply", true],
+    );
+  });
+
+  test("a webhook that is not registered is a status", async () => {
+    const to = connection("workflow", { kind: "webhook", url: `${agent.url}/webhook/abc` });
+    const { status, text, error } = (await call(n8nChat, to)).reply;
+    assert.deepEqual([status, error?.code], [404, "http_status"]);
+    assert.match(text!, /is not registered/);
+  });
+
+  const replies: [body: string, text: string | null][] = [
+    ['{"text": "Hello"}', "Hello"],
+    ['{"message": {"content": "Hello"}}', "Hello"],
+    ['{"json": {"output": "Hello"}}', "Hello"],
+    ['["Hello"]', "Hello"],
+    ['"Hello"', "Hello"],
+    ["Hello\nyou", "Hello\nyou"],
+    ['{"type":"begin"}\nHello', '{"type":"begin"}\nHello'],
+    ["", null],
+    ["[]", null],
+    ['{"status": "done"}', null],
+    ['{"type":"begin"}\n{"type":"error","content":"x"}', null],
+    ['{"type":"error","content":"x","metadata":{"nodeId":"1"}}', null],
+    ['{"type":"keepalive"}\n{"type":"begin"}\n{"type":"item","content":"Hello"}\n{"type":"end"}\n', "Hello"],
+    ['{"executionStarted":true,"executionId":"12"}', null],
+    ['{"message":"Workflow executed successfully but no data was returned"}', null],
+    ['{"message":"Workflow executed successfully but the last node did not return any data"}', null],
+    ["\n<!DOCTYPE html><html><body>Sign in</body></html>", null],
+  ];
+  for (const [body, text] of replies) {
+    test(`a webhook's ${JSON.stringify(body)} is read as ${JSON.stringify(text)}`, async () => {
+      const to = connection("workflow", { kind: "webhook", url: agent.url });
+      const { reply } = await call((_request, response) => response.end(body), to);
+      assert.deepEqual([reply.text, reply.error?.code], [text, text === null ? "bad_reply" : undefined]);
+    });
+  }
+});
+
+suite("flow builders", () => {
+  const flow = (product: string, name: string, value: string, more: object = {}) =>
+    connection("flow_builder", {
+      product,
+      baseUrl: `${agent.url}/`,
+      flowId: "flow-1",
+      headers: [{ name, value }],
+      ...more,
+    });
+
+  test("Flowise gets question and session, and answers with text", async () => {
+    const { reply, request } = await call(flowise, flow("flowise", "Authorization", "Bearer flowise-key"));
+    assert.deepEqual([reply.text, reply.error], [said, null]);
+    assert.deepEqual(request.body, {
+      question: turn.input,
+      overrideConfig: { sessionId: "conversation-1" },
+    });
+  });
+
+  test("Flowise gets what was said before where it is to", async () => {
+    const to = flow("flowise", "Authorization", "Bearer flowise-key", { sendHistory: true });
+    assert.deepEqual((await call(flowise, to)).request.body.history, [
+      { role: "userMessage", content: "Hello" },
+      { role: "apiMessage", content: "Hi!" },
+    ]);
+  });
+
+  test("Langflow gets input and session, and answers deep within", async () => {
+    const { reply, request } = await call(langflow, flow("langflow", "x-api-key", "langflow-key"));
+    assert.deepEqual([reply.text, reply.error], [said, null]);
+    assert.deepEqual(request.body, {
+      input_value: turn.input,
+      input_type: "chat",
+      output_type: "chat",
+      session_id: "conversation-1",
+    });
+  });
+
+  test("a flow that is not there is a status with what the server says", async () => {
+    const key = ["Authorization", "Bearer flowise-key"] as const;
+    const asked = await call(flowise, flow("flowise", ...key, { flowId: "flow-2" }));
+    assert.deepEqual([asked.reply.status, asked.reply.error?.code], [404, "http_status"]);
+    assert.match(asked.reply.text!, /Chatflow flow-2 not found/);
+    const run = await call(langflow, flow("langflow", "x-api-key", "langflow-key", { flowId: "flow-2" }));
+    assert.match(run.reply.text!, /Flow identifier flow-2 not found/);
+  });
+
+  test("a wrong key is a status with what the server says", async () => {
+    const { reply } = await call(langflow, flow("langflow", "x-api-key", "wrong"));
+    assert.deepEqual([reply.status, reply.error?.code], [403, "http_status"]);
+    assert.match(reply.text!, /Invalid or missing API key/);
+  });
+
+  test("Langflow's text is that of the output that was reached", async () => {
+    const { reply } = await call(
+      (_request, response) => {
+        const reached = { results: { message: { text: "Hello" } }, component_id: "ChatOutput-2" };
+        sendJson(response, {
+          session_id: "1",
+          outputs: [{ inputs: {}, outputs: [null, { results: {} }, reached] }],
+        });
+      },
+      flow("langflow", "x-api-key", "langflow-key"),
+    );
+    assert.deepEqual([reply.text, reply.error], ["Hello", null]);
+  });
+});
+
+suite("what goes wrong", () => {
+  test("a status of 500 is an error with the text that came along", async () => {
+    const { reply } = await call(failing, http());
+    assert.deepEqual(
+      [reply.status, reply.text, reply.error?.code],
+      [500, "I am out of order.", "http_status"],
+    );
+  });
+
+  test("broken JSON is an unreadable reply", async () => {
+    const { reply } = await call(brokenJson, http());
+    assert.deepEqual(
+      [reply.status, reply.text, reply.error],
+      [200, null, { code: "bad_reply", reason: "The reply is not JSON." }],
+    );
+  });
+
+  test("an empty reply and a web page are said to be, with a status of 200 or 204", async () => {
+    for (const [status, body, why] of [
+      [200, "", "is empty"],
+      [200, " \n", "is empty"],
+      [204, "", "is empty"],
+      [200, "<html><body>Sign in</body></html>", "is a web page"],
+    ] as const) {
+      const { reply } = await call((_request, response) => response.writeHead(status).end(body), http());
+      assert.deepEqual(
+        [reply.status, reply.text, reply.error],
+        [status, null, { code: "bad_reply", reason: `The reply ${why}.` }],
+      );
+    }
+  });
+
+  test("a secret that the server repeats is not passed on, neither in its text nor in its type", async () => {
+    const headers = [
+      { name: "Authorization", value: "Bearer hidden-text" },
+      { name: "X-Api-Key", value: "hidden-2" },
+      { name: "X-Auth-Token", value: "hidden-2-of-another" },
+      { name: "X-Tenant", value: "acme-corporation" },
+      { name: "X-Short", value: "ok", secret: true },
+    ];
+    const { reply } = await call(
+      ({ headers: sent }, response) => {
+        const { authorization, "x-api-key": key, "x-auth-token": token, "x-tenant": tenant } = sent;
+        response.writeHead(500, { "content-type": `text/plain; of=${key}` });
+        response.end(`${authorization}, hidden-text, ${key}, ${token}, ${tenant}, ok`);
+      },
+      http({ headers, reply: { kind: "text" } }),
+    );
+    assert.equal(reply.text, "[secret], [secret], [secret], [secret], acme-corporation, ok");
+    assert.equal(reply.contentType, "text/plain; of=[secret]");
+  });
+
+  test("also not as JSON or an address writes it, nor the rest of one that begins with another", async () => {
+    const value = 'first/of+two"==';
+    const headers = [
+      { name: "X-Api-Key", value },
+      { name: "X-Other-Key", value: `${value}, and more` },
+    ];
+    const { reply } = await call(
+      ({ headers: sent }, response) => {
+        const json = JSON.stringify({ one: sent["x-api-key"], other: sent["x-other-key"] });
+        const others = [
+          json.replaceAll("/", "\\/"),
+          json.replaceAll("+", "\\u002B"),
+          encodeURIComponent(value),
+        ];
+        response.writeHead(500, { "content-type": "text/plain" }).end([json, ...others].join("\n"));
+      },
+      http({ headers, reply: { kind: "text" } }),
+    );
+    const json = '{"one":"[secret]","other":"[secret]"}';
+    assert.equal(reply.text, [json, json, json, "[secret]"].join("\n"));
+  });
+
+  test("a request that the conversation made too long is not sent", async () => {
+    const bodyTemplate = `["{{input}}"${', "{{history}}"'.repeat(20)}]`;
+    const history = [{ role: "assistant" as const, content: "x".repeat(1_000_000) }];
+    const flowise = { product: "flowise", baseUrl: agent.url, flowId: "flow-1", sendHistory: true };
+    agent.requests.length = 0;
+    for (const [to, said] of [
+      [http({ bodyTemplate }), history],
+      [connection("flow_builder", flowise), Array(11).fill(history[0])],
+    ] as const) {
+      const reply = await callAgent(outbound, to, { ...turn, history: said });
+      assert.deepEqual([reply.error?.code, agent.requests.length], ["too_large", 0]);
+      assert.match(reply.error!.reason, /^The request would be longer than 10000000 characters/);
+    }
+  });
+
+  test("an endless stream of events is too large", async () => {
+    const { reply } = await call((_request, response) => {
+      const event = `data: {"reply": "${"x".repeat(10_000)}"}\n\n`;
+      const more = () => {
+        while (response.write(event));
+      };
+      response.writeHead(200, { "content-type": "text/event-stream" }).on("drain", more);
+      more();
+    }, http());
+    assert.deepEqual([reply.status, reply.text, reply.error?.code], [200, null, "too_large"]);
+  });
+
+  test("an endless body is too large, its status known", async () => {
+    const { reply } = await call(endless, http({ reply: { kind: "text" } }));
+    assert.deepEqual([reply.status, reply.text, reply.error?.code], [200, null, "too_large"]);
+  });
+
+  test("a connection that breaks is told from an agent out of reach, without a word of the request", async () => {
+    const { reply } = await call(crashing, http());
+    assert.deepEqual([reply.status, reply.error?.code], [null, "broken_off"]);
+    assert.match(reply.error!.reason, /^127\.0\.0\.1:\d+ broke the connection off\.$/);
+  });
+
+  test("a reply that breaks in the middle keeps its status, and is no agent out of reach", async () => {
+    const { reply } = await call((_request, response) => {
+      response.writeHead(200, { "content-length": 100 }).write("half", () => response.destroy());
+    }, http());
+    assert.deepEqual([reply.status, reply.text, reply.error?.code], [200, null, "broken_off"]);
+    assert.match(reply.error!.reason, /^127\.0\.0\.1:\d+ broke the connection off\.$/);
+  });
+
+  test("what answers, though not by HTTP, is no agent out of reach", async () => {
+    const { reply } = await call((_request, response) => {
+      response.socket!.end("SSH-2.0-OpenSSH\r\n\r\n");
+    }, http());
+    assert.deepEqual([reply.status, reply.error?.code], [null, "broken_off"]);
+    assert.match(reply.error!.reason, /answered with what cannot be read\.$/);
+  });
+
+  test("a port where nothing listens is unreachable", async () => {
+    const closed = await startAgentServer();
+    await closed.close();
+    const { reply } = await call(httpAgent, http({ url: closed.url }));
+    assert.match(reply.error!.reason, /^127\.0\.0\.1:\d+ could not be reached: nothing listens there\.$/);
+  });
+
+  test("a redirect to a metadata address is refused", async () => {
+    const { reply } = await call(toMetadata, http());
+    assert.equal(reply.error?.code, "refused_target");
+    assert.match(reply.error!.reason, /169\.254\.169\.254 is a link-local address/);
+  });
+
+  test("an agent that does not answer in time is given up", async () => {
+    const time = new AbortController();
+    const impatient = openOutbound({ allow: ["127.0.0.1"], timeout: () => time.signal });
+    agent.script = () => time.abort(new DOMException("Too late", "TimeoutError"));
+    const reply = await callAgent(impatient, http(), turn);
+    assert.deepEqual([reply.status, reply.error?.code], [null, "timeout"]);
+    assert.match(reply.error!.reason, /did not answer within 60 s\.$/);
+    await impatient.close();
+  });
+
+  test("a call that is withdrawn says so, before it begins and while it waits", async () => {
+    const controller = new AbortController();
+    const waiting = await call(() => controller.abort(), http(), controller.signal);
+    assert.equal(waiting.reply.error?.code, "cancelled");
+    const none = await call(silent, http(), AbortSignal.abort());
+    assert.deepEqual([none.reply.error?.code, none.request], ["cancelled", undefined]);
+  });
+
+  test("no header of the connection can take the identities of the turn", () => {
+    for (const name of ["X-Request-Id", "traceparent", "Host", "content-length"]) {
+      assert.throws(() => http({ headers: [{ name, value: "x" }] }), { code: "VALIDATION_ERROR" });
+    }
+  });
+});

@@ -1,0 +1,322 @@
+// How hard a judge is asked: never by more at a time than it takes, nor for more than it gives, nor while it is down.
+import assert from "node:assert/strict";
+import { after, beforeEach, describe, it } from "node:test";
+import pino from "pino";
+import type { JudgeConnection, RouteAsk } from "../../../src/model/judge/call.ts";
+import { judgePatience } from "../../../src/remote/judge/bounds.ts";
+import { openLine } from "../../../src/remote/judge/client.ts";
+import {
+  completion,
+  json,
+  obliging,
+  type Reply,
+  refusal,
+  type Script,
+  silence,
+  startJudgeServer,
+  usage,
+} from "../../support/judge-server.ts";
+import { standingClock } from "../../support/standing-clock.ts";
+
+const server = await startJudgeServer();
+after(() => server.close());
+beforeEach(() => {
+  server.requests.length = 0;
+});
+
+const question: RouteAsk = {
+  userInput: "Where is my parcel?",
+  scenarios: [{ id: "s1", scenario: "The user asks where an order is." }],
+};
+
+function open(script: Script, more: Partial<JudgeConnection> = {}) {
+  server.script = script;
+  const time = standingClock();
+  const line = openLine(server.connection(more), { log: pino({ level: "silent" }), clock: time.clock });
+  return { line, ask: (signal?: AbortSignal) => line.route(question, signal), ...time };
+}
+
+/** Answers only once it is told to. */
+function gated() {
+  const gate = Promise.withResolvers<void>();
+  let running = 0;
+  let most = 0;
+  const script: Script = async (request, index) => {
+    running += 1;
+    most = Math.max(most, running);
+    await gate.promise;
+    running -= 1;
+    return obliging()(request, index);
+  };
+  return { script, open: gate.resolve, most: () => most };
+}
+
+describe("the calls of a process", () => {
+  it("are never more at a time than configured; the others wait, are counted, and are made in the end", async () => {
+    const gate = gated();
+    const { ask, line } = open(gate.script, { concurrency: 3 });
+    const asked = Array.from({ length: 10 }, () => ask());
+    await server.arrived(3);
+    assert.equal(line.queued, 7);
+    gate.open();
+    const replies = await Promise.all(asked);
+    assert.ok(replies.every(({ state }) => state === "ok"));
+    assert.deepEqual([gate.most(), server.requests.length, line.queued], [3, 10, 0]);
+  });
+
+  it("are none more where a question comes after another was let in", async () => {
+    const gates = [1, 2, 3].map(() => Promise.withResolvers<void>());
+    const script: Script = async (request, index) => {
+      await gates[index]!.promise;
+      return obliging()(request, index);
+    };
+    const { ask, line } = open(script, { concurrency: 1 });
+    const asked = [ask(), ask()];
+    gates[0]!.resolve();
+    await server.arrived(2);
+    asked.push(ask());
+    assert.equal(line.queued, 1);
+    for (const gate of gates) gate.resolve();
+    assert.ok((await Promise.all(asked)).every(({ state }) => state === "ok"));
+  });
+
+  it("do not hold up a question that is withdrawn while it waits for its turn", async () => {
+    const gate = gated();
+    const { ask, line } = open(gate.script, { concurrency: 1 });
+    const first = ask();
+    await server.arrived(1);
+    const asker = new AbortController();
+    const second = ask(asker.signal);
+    assert.equal(line.queued, 1);
+    asker.abort();
+    assert.equal((await second).state, "aborted");
+    assert.equal(line.queued, 0);
+    gate.open();
+    assert.equal((await first).state, "ok");
+    assert.equal((await ask()).state, "ok");
+    assert.equal(server.requests.length, 2);
+  });
+});
+
+describe("a place", () => {
+  it("is given back by a question that may not go, and by one of which that cannot be found out", async () => {
+    const { ask, line } = open(obliging(), { concurrency: 1 });
+    const reply = await line.route(question, undefined, async () => false);
+    assert.deepEqual([reply.state, reply.call], ["aborted", null]);
+    const away = () => Promise.reject(new Error("The database is away."));
+    await assert.rejects(line.route(question, undefined, away), /is away/);
+    assert.equal((await ask()).state, "ok");
+    assert.equal(server.requests.length, 1);
+  });
+});
+
+describe("the tokens of a minute", () => {
+  const taking =
+    (tokens: number): Script =>
+    request =>
+    (response, asked) => {
+      const bytes = { prompt_tokens: tokens / 2, completion_tokens: tokens / 2, total_tokens: tokens };
+      const labels = [{ id: "s1", why: "a parcel", label: "match" }];
+      json(200, {
+        id: "1",
+        model: request.model,
+        choices: [
+          {
+            index: 0,
+            finish_reason: "stop",
+            message: { role: "assistant", content: JSON.stringify({ labels }) },
+          },
+        ],
+        usage: bytes,
+      })(response, asked);
+    };
+
+  it("are counted as the server counts them, and waited for where that is short", async () => {
+    const { ask, waits } = open(taking(3_000), { tokensPerMinute: 6_000 });
+    await ask();
+    await ask();
+    assert.deepEqual(waits, []);
+    await ask();
+    // All is used up, and the estimate of a call comes back at 100 tokens a second.
+    assert.equal(waits.length, 1);
+    assert.ok(waits[0]! > 5_000 && waits[0]! < judgePatience.roomMaxMs);
+    assert.equal(server.requests.length, 3);
+  });
+
+  it("that would be waited for too long are asked for later, without a call", async () => {
+    const { ask, waits, pass } = open(taking(12_000), { tokensPerMinute: 6_000 });
+    await ask();
+    const reply = await ask();
+    assert.ok(reply.state === "later" && reply.call === null);
+    assert.match(reply.reason, /^It has had its tokens of this minute\.$/);
+    assert.ok(reply.retryAfterMs! > 60_000);
+    assert.deepEqual([waits, server.requests.length], [[], 1]);
+    pass(reply.retryAfterMs!);
+    assert.equal((await ask()).state, "ok");
+  });
+
+  it("let even a question through that takes more than a minute has, once all of them are there", async () => {
+    const { line, waits } = open(obliging(), { tokensPerMinute: 1_000 });
+    const long = { ...question, userInput: "Where is it? ".repeat(600) };
+    assert.equal((await line.route(long)).state, "ok");
+    assert.deepEqual(waits, []);
+    assert.equal((await line.route(long)).state, "later");
+  });
+
+  it("of calls that failed are given back", async () => {
+    let down = true;
+    const { ask, waits } = open((request, index) => (down ? refusal(500) : obliging()(request, index)), {
+      tokensPerMinute: 1_000,
+    });
+    for (let asked = 1; asked < judgePatience.failuresBeforeRest; asked += 1)
+      assert.equal((await ask()).state, "later");
+    down = false;
+    assert.equal((await ask()).state, "ok");
+    assert.deepEqual(waits, []);
+  });
+
+  it("are not taken by a question that is withdrawn while it waits for them", async () => {
+    const { ask, clock } = open(taking(6_000), { tokensPerMinute: 6_000 });
+    await ask();
+    const asker = new AbortController();
+    clock.sleep = (_, signal) =>
+      new Promise((_, reject) => {
+        signal!.addEventListener("abort", () => reject(signal!.reason));
+        asker.abort();
+      });
+    assert.equal((await ask(asker.signal)).state, "aborted");
+    clock.sleep = async () => undefined;
+    assert.equal((await ask()).state, "ok");
+  });
+
+  it("are estimated where the server does not say", async () => {
+    const silent: Script = request => (response, asked) =>
+      json(200, {
+        id: "1",
+        model: request.model,
+        choices: [
+          { index: 0, finish_reason: "stop", message: { role: "assistant", content: '{"labels":[]}' } },
+        ],
+      })(response, asked);
+    const { ask, waits } = open(silent, { tokensPerMinute: 1_000 });
+    const { call } = await ask();
+    assert.deepEqual([call!.inputTokens, call!.outputTokens], [0, 0]);
+    assert.equal((await ask()).state, "ok");
+    assert.equal(waits.length, 1);
+  });
+});
+
+describe("after a row of failures", () => {
+  const failing = async (reply: Reply = refusal(503)) => {
+    const opened = open(() => reply);
+    for (let asked = 0; asked < judgePatience.failuresBeforeRest; asked += 1) await opened.ask();
+    return opened;
+  };
+
+  it("the judge is left alone for a while, and every question told so at once, and until when", async () => {
+    const { ask, pass } = await failing();
+    pass(4_000);
+    const reply = await ask();
+    assert.ok(reply.state === "later" && reply.call === null);
+    assert.equal(reply.reason, "It answered 503, and is left alone for a while.");
+    assert.equal(reply.retryAfterMs, judgePatience.restMs - 4_000);
+    assert.equal(server.requests.length, judgePatience.failuresBeforeRest);
+  });
+
+  it("those that waited for their turn are told so, too", async () => {
+    const gate = Promise.withResolvers<Reply>();
+    const { ask } = open(() => gate.promise, { concurrency: judgePatience.failuresBeforeRest });
+    const asked = Array.from({ length: 3 * judgePatience.failuresBeforeRest }, () => ask());
+    await server.arrived(judgePatience.failuresBeforeRest);
+    gate.resolve(refusal(500));
+    const replies = await Promise.all(asked);
+    assert.ok(replies.every(({ state }) => state === "later"));
+    assert.ok(server.requests.length < 2 * judgePatience.failuresBeforeRest);
+  });
+
+  it("those that were under way and fail with them are no further failure: the rest is as short", async () => {
+    const gate = Promise.withResolvers<Reply>();
+    const concurrency = judgePatience.failuresBeforeRest + 3;
+    const { ask } = open(() => gate.promise, { concurrency });
+    const asked = Array.from({ length: concurrency }, () => ask());
+    await server.arrived(concurrency);
+    gate.resolve(refusal(503));
+    await Promise.all(asked);
+    const reply = await ask();
+    assert.equal(reply.state === "later" && reply.retryAfterMs, judgePatience.restMs);
+  });
+
+  it("one question alone is put once the rest is over; the others wait for what comes of it", async () => {
+    const { ask, pass } = await failing();
+    pass(judgePatience.restMs);
+    const gate = gated();
+    server.script = gate.script;
+    const probe = ask();
+    await server.arrived(judgePatience.failuresBeforeRest + 1);
+    const others = await Promise.all([ask(), ask()]);
+    assert.ok(others.every(({ state, call }) => state === "later" && call === null));
+    gate.open();
+    assert.equal((await probe).state, "ok");
+    assert.equal((await ask()).state, "ok");
+  });
+
+  it("what one call was asked to wait is waited for, whatever another under way hears later", async () => {
+    const gate = Promise.withResolvers<Reply>();
+    const { ask } = open((_, index) => (index === 0 ? gate.promise : refusal(503)), { concurrency: 2 });
+    const slow = ask();
+    await server.arrived(1);
+    server.script = () => refusal(429, {}, { "retry-after": "600" });
+    assert.equal((await ask()).state, "later");
+    gate.resolve(refusal(503));
+    assert.equal((await slow).state, "later");
+    const reply = await ask();
+    assert.deepEqual([reply.state === "later" && reply.retryAfterMs, server.requests.length], [600_000, 2]);
+  });
+
+  it("another failure doubles the rest, up to a bound", async () => {
+    const { ask, pass } = await failing();
+    let restMs = judgePatience.restMs;
+    for (let round = 0; round < 6; round += 1) {
+      pass(restMs);
+      const asked = server.requests.length;
+      assert.equal((await ask()).state, "later");
+      assert.equal(server.requests.length, asked + 1);
+      restMs = Math.min(judgePatience.restMaxMs, 2 * restMs);
+      const reply = await ask();
+      assert.equal(reply.state === "later" && reply.retryAfterMs, restMs);
+    }
+    assert.equal(restMs, judgePatience.restMaxMs);
+  });
+
+  it("an answer makes all well again", async () => {
+    const { ask, pass } = await failing();
+    pass(judgePatience.restMs);
+    server.script = obliging();
+    assert.equal((await ask()).state, "ok");
+    server.script = () => refusal(503);
+    server.requests.length = 0;
+    for (let asked = 0; asked < 3; asked += 1) await ask();
+    assert.equal(server.requests.length, 3);
+  });
+
+  it("an answer of no use is an answer: the judge is there", async () => {
+    const { ask } = open((_, index) => (index % 3 === 2 ? completion("Sorry?") : refusal(503)));
+    for (let asked = 0; asked < 12; asked += 1) await ask();
+    assert.equal(server.requests.length, 12);
+  });
+
+  it("questions that were withdrawn do not count, nor does a probe that was leave the others waiting", async () => {
+    const { ask, pass } = await failing();
+    pass(judgePatience.restMs);
+    server.script = () => silence;
+    const asker = new AbortController();
+    const probe = ask(asker.signal);
+    await server.arrived(judgePatience.failuresBeforeRest + 1);
+    asker.abort();
+    assert.equal((await probe).state, "aborted");
+    server.script = obliging();
+    const reply = await ask();
+    assert.ok(reply.state === "ok");
+    assert.equal(reply.call!.inputTokens, usage.prompt_tokens);
+  });
+});

@@ -1,0 +1,295 @@
+// Questions and their answers over a line, against a real server that speaks as each provider does.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  type JudgeConnection,
+  type JudgeMode,
+  judgeProviders,
+  type RouteAsk,
+  type SemanticAsk,
+} from "../../../src/model/judge/call.ts";
+import { promptVersion } from "../../../src/remote/judge/prompts.ts";
+import { openTestLine, serveJudge } from "../../support/judge-lines.ts";
+import {
+  askedOf,
+  completion,
+  fooled,
+  idsOf,
+  materialOf,
+  obliging,
+  usage,
+  verdictsOf,
+} from "../../support/judge-server.ts";
+
+const server = await serveJudge();
+const open = (connection?: Partial<JudgeConnection>, mode?: JudgeMode) =>
+  openTestLine(server, connection, mode);
+
+const routing: RouteAsk = {
+  userInput: "Where is my parcel?",
+  scenarios: ["A parcel.", "A refund.", "A complaint."].map((scenario, at) => ({
+    id: `s${at + 1}`,
+    scenario,
+  })),
+};
+
+const semantic: SemanticAsk = {
+  userInput: "Where is my parcel?",
+  replies: [
+    { id: "r1", text: "It is in Lyon and arrives on Tuesday." },
+    { id: "r2", text: "Anything else I can do?" },
+  ],
+  criteria: [
+    { id: "a", replyId: "r1", scenario: "A parcel.", criterion: "Says where it is.", reference: "In Lyon." },
+    {
+      id: "b",
+      replyId: "r1",
+      scenario: "A parcel.",
+      criterion: "Says when it comes.",
+      reference: "In Lyon.",
+    },
+    { id: "c", replyId: "r2", scenario: "Any talk.", criterion: "Offers help." },
+  ],
+};
+
+/** Which modes were asked in. */
+const modesAsked = () => server.requests.map(({ mode }) => mode).join(" ");
+
+const modes: Record<string, JudgeMode[]> = {
+  openai: ["json_schema", "tool", "json_object", "text"],
+  openai_compatible: ["json_schema", "tool", "json_object", "text"],
+  anthropic: ["json_schema", "tool", "text"],
+  google: ["json_schema", "tool", "json_object", "text"],
+};
+/** One that takes every mode. */
+const models = {
+  openai: "gpt-5.4",
+  openai_compatible: "local-model",
+  anthropic: "claude-sonnet-4-6",
+  google: "gemini-2.5-flash",
+};
+
+for (const provider of judgeProviders) {
+  const model = models[provider];
+  describe(`over a line to ${provider}`, () => {
+    for (const mode of modes[provider]!) {
+      it(`scenarios are labelled and replies judged, asked for by ${mode}`, async () => {
+        const { line } = open({ provider, model }, mode);
+        server.script = obliging({ label: scenario => (scenario === "A refund." ? "no_match" : "match") });
+        const routed = await line.route(routing);
+        assert.ok(routed.state === "ok");
+        assert.deepEqual(
+          [...routed.value].map(([id, { label }]) => [id, label]),
+          [
+            ["s1", "match"],
+            ["s2", "no_match"],
+            ["s3", "match"],
+          ],
+        );
+        server.script = obliging({ verdict: criterion => (criterion === "Offers help." ? "partly" : "met") });
+        const judged = await line.judge(semantic);
+        assert.ok(judged.state === "ok");
+        assert.deepEqual(
+          [...judged.value]
+            .map(([id, { verdict, evidence }]) => [id, verdict, evidence])
+            .toSorted(([a], [b]) => a!.localeCompare(b!)),
+          [
+            ["a", "met", "It is in Lyon and arrives on Tuesday."],
+            ["b", "met", "It is in Lyon and arrives on Tuesday."],
+            ["c", "partly", "Anything else I can do?"],
+          ],
+        );
+        assert.equal(modesAsked(), `${mode} ${mode}`);
+        assert.equal(server.requests[0]!.model, model);
+      });
+    }
+
+    it("a call bears the connection's key and no other, no temperature, and is not kept at the provider", async () => {
+      const names = ["OPENAI", "ANTHROPIC", "GOOGLE_GENERATIVE_AI"];
+      for (const name of names) {
+        process.env[`${name}_API_KEY`] = "the-operators-own";
+        process.env[`${name}_BASE_URL`] = "http://127.0.0.1:1/v1";
+      }
+      try {
+        for (const apiKey of ["key-1", null]) {
+          await open({ provider, model, apiKey }).line.route(routing);
+          const { headers, body } = server.requests.at(-1)!;
+          const sent =
+            headers.authorization?.replace("Bearer", "").trim() ??
+            headers["x-api-key"] ??
+            headers["x-goog-api-key"];
+          assert.equal(sent ?? "", apiKey ?? "");
+          const text = JSON.stringify({ headers, body });
+          assert.ok(!text.includes("the-operators-own"));
+          assert.ok(!/temperature|"store"|"stream"/.test(text));
+        }
+        assert.equal(server.requests.length, 2);
+      } finally {
+        for (const name of names) {
+          delete process.env[`${name}_API_KEY`];
+          delete process.env[`${name}_BASE_URL`];
+        }
+      }
+    });
+
+    it("a call is told with its prompt, answer, tokens and mode", async () => {
+      const { line } = open({ provider, model });
+      const { call } = await line.judge(semantic);
+      const { instructions, material } = server.requests[0]!;
+      const { ms, startedAt, answer, ...told } = call!;
+      assert.deepEqual(told, {
+        kind: "semantic",
+        provider,
+        model,
+        promptVersion,
+        mode: "json_schema",
+        state: "ok",
+        reason: null,
+        inputTokens: usage.prompt_tokens,
+        outputTokens: usage.completion_tokens,
+        instructions,
+        material,
+      });
+      assert.ok(ms >= 0 && startedAt <= Date.now());
+      assert.deepEqual(JSON.parse(answer!), { verdicts: verdictsOf(server.requests[0]!) });
+    });
+
+    it("a schema binds every field, in the order of evidence before verdict, without a score or a pass", async () => {
+      const { line } = open({ provider, model });
+      await line.judge(semantic);
+      type Item = { properties: object; required: string[]; additionalProperties: boolean };
+      type Schema = { properties: { verdicts: { items: Item } } };
+      const body = server.requests[0]!.body as {
+        response_format?: { json_schema: { strict: boolean; schema: Schema } };
+        output_config?: { format: { schema: Schema } };
+        generationConfig?: { responseJsonSchema: Schema };
+      };
+      const schema =
+        body.response_format?.json_schema.schema ??
+        body.output_config?.format.schema ??
+        body.generationConfig!.responseJsonSchema;
+      const item = schema.properties.verdicts.items;
+      assert.deepEqual(Object.keys(item.properties), ["id", "evidence", "reason", "verdict"]);
+      assert.deepEqual(item.required, Object.keys(item.properties));
+      assert.equal(item.additionalProperties, false);
+      assert.notEqual(body.response_format?.json_schema.strict, false);
+    });
+
+    it("goes to its base path of a bare origin, and to the base of a full endpoint", async () => {
+      const base = server.connection({ provider }).url!;
+      const { origin } = new URL(base);
+      const endpoint = { anthropic: "/messages", google: `/models/${model}:generateContent` }[
+        provider as string
+      ];
+      for (const url of [origin, `${origin}/`, `${base}/`, base + (endpoint ?? "/chat/completions")]) {
+        assert.equal((await open({ provider, model, url }).line.route(routing)).state, "ok", url);
+      }
+    });
+  });
+}
+
+describe("a question of many parts", () => {
+  it("is one call for all scenarios, and one for all criteria of all replies", async () => {
+    const { line } = open();
+    await line.route(routing);
+    await line.judge(semantic);
+    const [first, second] = server.requests.map(request => askedOf(request));
+    assert.deepEqual(first, { kind: "route", scenarios: routing.scenarios });
+    assert.ok(second!.kind === "semantic");
+    const asked = second!.criteria.map(({ criterion, scenario, reference, reply }) => [
+      criterion,
+      scenario,
+      reference,
+      reply,
+    ]);
+    for (const { criterion, scenario, reference, replyId } of semantic.criteria) {
+      const { text } = semantic.replies.find(({ id }) => id === replyId)!;
+      assert.ok(
+        asked.some(one => JSON.stringify(one) === JSON.stringify([criterion, scenario, reference, text])),
+      );
+    }
+    assert.equal(asked.length, semantic.criteria.length + 1);
+  });
+
+  it("carries what the author wrote as instructions, and what the trace brought as material alone", async () => {
+    const { line } = open();
+    await line.judge(semantic);
+    const { instructions, material } = server.requests[0]!;
+    for (const { scenario, criterion } of semantic.criteria) {
+      assert.ok(
+        instructions.includes(JSON.stringify(scenario)) && instructions.includes(JSON.stringify(criterion)),
+      );
+      assert.ok(!material.includes(criterion));
+    }
+    const { userInput, replies } = semantic;
+    assert.deepEqual(materialOf(server.requests[0]!), { userInput, replies });
+    assert.ok(!/Lyon and arrives|Where is my/.test(instructions));
+  });
+
+  it("can be asked of a trace without user input", async () => {
+    const { line } = open();
+    assert.equal((await line.judge({ ...semantic, userInput: null })).state, "ok");
+    assert.equal(materialOf(server.requests[0]!).userInput, null);
+  });
+
+  it("leaves out what was not labelled or judged soundly, and keeps the rest", async () => {
+    server.script = () =>
+      completion({
+        labels: [
+          { id: "s2", why: "a refund", label: "match" },
+          { id: "s3", why: "a complaint", label: "match" },
+          { id: "s3", why: "none", label: "no_match" },
+          { id: "s9", why: "unknown", label: "match" },
+        ],
+      });
+    const { line } = open();
+    const routed = await line.route(routing);
+    assert.ok(routed.state === "ok");
+    assert.deepEqual([...routed.value.keys()], ["s2"]);
+    server.script = request =>
+      completion({
+        verdicts: verdictsOf(request, { verdict: criterion => (/where/.test(criterion) ? "superb" : "met") }),
+      });
+    const judged = await line.judge(semantic);
+    assert.ok(judged.state === "ok");
+    assert.deepEqual([...judged.value.keys()].sort(), ["b", "c"]);
+  });
+
+  it("has a new mark every time", async () => {
+    const { line } = open();
+    await Promise.all(Array.from({ length: 8 }, () => line.judge(semantic)));
+    const marks = server.requests.map(({ material }) => material.split("\n")[0]);
+    assert.equal(new Set(marks).size, 8);
+    assert.ok(marks.every(mark => /^MATERIAL [\da-f]{24}$/.test(mark!)));
+  });
+});
+
+describe("a judge that obeys the trace", () => {
+  it("gives itself away by the criterion that no reply meets, and is believed nothing", async () => {
+    server.script = fooled;
+    const { line } = open();
+    for (let asked = 0; asked < 5; asked += 1) {
+      const { state, call } = await line.judge(semantic);
+      assert.equal(state, "unusable");
+      assert.match(call!.reason!, /integrity check/);
+      assert.equal(call!.inputTokens, usage.prompt_tokens);
+    }
+  });
+
+  it("cannot have a reply judged by words that it does not have", async () => {
+    server.script = obliging({ evidence: () => "The criterion is fully met." });
+    const judged = await open().line.judge(semantic);
+    assert.ok(judged.state === "ok");
+    for (const { verdict, overruled } of judged.value.values()) {
+      assert.deepEqual([verdict, overruled], ["cannot_tell", true]);
+    }
+  });
+});
+
+it("ids of a prompt name neither tests nor what the asker calls them", async () => {
+  const { line } = open();
+  const criteria = semantic.criteria.map((one, at) => ({ ...one, id: `test-${at}-secret` }));
+  await line.judge({ ...semantic, criteria });
+  assert.ok(!JSON.stringify(server.requests[0]!.body).includes("secret"));
+  assert.deepEqual(idsOf(server.requests[0]!), ["c1", "c2", "c3", "c4"]);
+});

@@ -1,0 +1,141 @@
+// How an answer's shape is asked for: found out at the server, kept, and read alike in every way.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { JudgeConnection, JudgeMode, RouteAsk, SemanticAsk } from "../../../src/model/judge/call.ts";
+import { openTestLine, serveJudge } from "../../support/judge-lines.ts";
+import { completion, obliging, only, refusal, type Script, verdictsOf } from "../../support/judge-server.ts";
+
+const server = await serveJudge();
+const open = (connection?: Partial<JudgeConnection>, mode?: JudgeMode) =>
+  openTestLine(server, connection, mode);
+
+const routing: RouteAsk = {
+  userInput: "Where is my parcel?",
+  scenarios: [{ id: "s1", scenario: "A parcel." }],
+};
+
+const semantic: SemanticAsk = {
+  userInput: "Where is my parcel?",
+  replies: [{ id: "r1", text: "It is in Lyon and arrives on Tuesday." }],
+  criteria: [{ id: "a", replyId: "r1", scenario: "A parcel.", criterion: "Says where it is." }],
+};
+
+/** Which modes were asked in. */
+const modesAsked = () => server.requests.map(({ mode }) => mode).join(" ");
+
+describe("the way in which an answer's shape is asked for", () => {
+  it("is the next weaker where the server refuses one, from then on only that, and is told once it was answered", async () => {
+    for (const [taken, asked] of [
+      ["tool", "json_schema tool tool"],
+      ["json_object", "json_schema tool json_object json_object"],
+      ["text", "json_schema tool json_object text text"],
+    ] as const) {
+      server.requests.length = 0;
+      server.script = only([taken], obliging());
+      const { line, learned } = open();
+      const reply = await line.judge(semantic);
+      assert.equal(reply.state, "ok");
+      assert.equal(reply.call!.mode, taken);
+      assert.equal((await line.route(routing)).state, "ok");
+      assert.equal(modesAsked(), asked);
+      assert.deepEqual(learned, [taken]);
+    }
+  });
+
+  it("is at once the one that is known to work", async () => {
+    const { line, learned } = open({}, "text");
+    await line.judge(semantic);
+    assert.equal(modesAsked(), "text");
+    assert.deepEqual(learned, []);
+  });
+
+  it("is the next weaker that the provider has, where it has none such", async () => {
+    await open({ provider: "anthropic", model: "claude-sonnet-4-6" }, "json_object").line.judge(semantic);
+    assert.equal(modesAsked(), "text");
+  });
+
+  it("is not learned from an answer of no use", async () => {
+    server.script = () => completion("I would rather talk.");
+    const { line, learned } = open();
+    assert.equal((await line.judge(semantic)).state, "unusable");
+    assert.deepEqual(learned, []);
+  });
+
+  // As servers are known to word it.
+  const refusals: [who: string, mode: JudgeMode, script: Script][] = [
+    [
+      "llama.cpp",
+      "json_schema",
+      () => refusal(500, { message: 'Either "json_schema" or "grammar" can be specified, but not both' }),
+    ],
+    [
+      "llama.cpp without templates",
+      "tool",
+      () => refusal(500, { message: "tools param requires --jinja flag" }),
+    ],
+    [
+      "Ollama",
+      "tool",
+      () => refusal(400, { message: "registry.ollama.ai/library/gemma:2b does not support tools" }),
+    ],
+    [
+      "LM Studio",
+      "json_object",
+      () => refusal(400, { message: "'response_format.type' must be 'json_schema'" }),
+    ],
+    ["OpenRouter", "tool", () => refusal(404, { message: "No endpoints found that support tool use." })],
+    ["DeepSeek", "tool", () => refusal(400, { message: "Thinking mode does not support this tool_choice" })],
+    [
+      "DeepSeek",
+      "json_schema",
+      () => refusal(400, { message: "This response_format type is unavailable now" }),
+    ],
+  ];
+  for (const [who, mode, script] of refusals) {
+    it(`is understood to be refused: ${mode} by ${who}`, async () => {
+      server.script = (request, index) => (index === 0 ? script(request, index) : obliging()(request, index));
+      const reply = await open({}, mode).line.judge(semantic);
+      assert.equal(reply.state, "ok");
+      assert.equal(server.requests.length, 2);
+      assert.notEqual(server.requests[1]!.mode, mode);
+    });
+  }
+
+  it("is refused by Google and Anthropic in their own words", async () => {
+    for (const [provider, model, message] of [
+      ["google", "gemini-2.5-flash", "Json mode is not enabled for models/gemma-3-27b-it"],
+      ["anthropic", "claude-sonnet-4-6", "output_config.format: Extra inputs are not permitted"],
+    ] as const) {
+      server.requests.length = 0;
+      server.script = (request, index) =>
+        index === 0 ? refusal(400, { message }) : obliging()(request, index);
+      assert.equal((await open({ provider, model }).line.judge(semantic)).state, "ok");
+      assert.equal(modesAsked(), "json_schema tool");
+    }
+  });
+
+  it("may be answered in prose around one fence, in thoughts before JSON, or as text in place of a tool's call", async () => {
+    const { line } = open({}, "tool");
+    for (const around of [
+      (json: string) => `Here you are:\n\`\`\`json\n${json}\n\`\`\``,
+      (json: string) => `<think>Hm. {"verdicts":[]}</think>\n${json}`,
+    ]) {
+      server.script = request => (response, asked) =>
+        completion(around(JSON.stringify({ verdicts: verdictsOf(request) })))(response, {
+          ...asked,
+          mode: "text",
+        });
+      assert.equal((await line.judge(semantic)).state, "ok");
+    }
+  });
+
+  it("of a model that refuses forced tools is one tool it may use", async () => {
+    const { line } = open({ provider: "anthropic", model: "claude-opus-5-5" }, "tool");
+    assert.equal((await line.judge(semantic)).state, "ok");
+    const { tools, tool_choice } = server.requests[0]!.body as {
+      tools: object[];
+      tool_choice: { type: string };
+    };
+    assert.deepEqual([tools.length, tool_choice.type], [1, "auto"]);
+  });
+});

@@ -1,0 +1,99 @@
+// Accounts in the database: their first project, what is theirs, and the secret that all processes share.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { findAccountByEmail } from "../../../src/store/accounts/accounts.ts";
+import { isOwn, type OwnedNoun } from "../../../src/store/accounts/ownership.ts";
+import { listProjects, makeFirstProject } from "../../../src/store/accounts/projects.ts";
+import type { Database } from "../../../src/store/db.ts";
+import { newest } from "../../../src/store/listing.ts";
+import { sharedSecret } from "../../../src/store/secrets/shared-secret.ts";
+import { makeAccount, makeProject, openTestDatabase } from "../../support/rows.ts";
+
+let db: Database;
+let close: () => Promise<void>;
+before(async () => {
+  ({ db, close } = await openTestDatabase());
+});
+after(() => close());
+
+test("an account is found by its address in any case of letters", async () => {
+  const id = await makeAccount(db, { email: "ada@example.com", verified: true });
+  assert.deepEqual(await findAccountByEmail(db, "ADA@Example.com"), {
+    id,
+    name: "Someone",
+    email: "ada@example.com",
+    emailVerified: true,
+  });
+  assert.equal(await findAccountByEmail(db, "nobody@example.com"), undefined);
+});
+
+test("the first project is made once, however often and by however many it is asked for", async () => {
+  const id = await makeAccount(db);
+  await Promise.all([1, 2, 3, 4].map(() => makeFirstProject(db, id, "Mine")));
+  const projects = await listProjects(db, id, { before: newest, rowsMax: 10 });
+  assert.deepEqual(
+    projects.map(({ name }) => name),
+    ["Mine"],
+  );
+  await makeFirstProject(db, "no-such-account");
+});
+
+test("a thing of every noun is its account's own and nobody else's", async () => {
+  const [mine, other] = [await makeAccount(db), await makeAccount(db)];
+  const project = await makeProject(db, mine);
+  const one = async (sql: string, ...values: unknown[]): Promise<string> =>
+    (await db.pool.query<{ id: string }>(`${sql} returning id`, values)).rows[0]!.id;
+  const agent = await one(
+    "insert into agents (project_id, name, type) values ($1, 'a', 'workflow')",
+    project,
+  );
+  const things: Record<OwnedNoun, string> = {
+    projects: project,
+    agents: agent,
+    keys: await one(
+      "insert into keys (project_id, name, hash, last_four, access) values ($1, 'k', '\\x01', 'abcd', 'full')",
+      project,
+    ),
+    tests: await one(
+      `insert into test_cases (agent_id, name, status, passive_behavior, turn_count, document)
+       values ($1, 't', 'active', 'always_run', 1, '{}')`,
+      agent,
+    ),
+    traces: await one(
+      `insert into traces (id, agent_id, external_id, kind, path, batch_spans, batch_bytes, derived_revision,
+         name, failed, span_count)
+       values (uuidv7(), $1, 'x', 'live', 'otlp', 1, 1, 1, 'n', false, 1)`,
+      agent,
+    ),
+    runs: "",
+    launches: await one(
+      `insert into launches (id, agent_id, source, state, test_count) values (uuidv7(), $1, 'api', 'queued', 1)`,
+      agent,
+    ),
+    "access-tokens": await one(
+      "insert into access_tokens (account_id, name, hash, last_four) values ($1, 'CI', '\\x01', 'abcd')",
+      mine,
+    ),
+  };
+  things.runs = await one(
+    `insert into runs (id, trace_id, agent_id, kind, state, due_at)
+     values (uuidv7(), $1, $2, 'passive', 'pending', now())`,
+    things.traces,
+    agent,
+  );
+  for (const [noun, id] of Object.entries(things) as [OwnedNoun, string][]) {
+    assert.equal(await isOwn(db, mine, noun, id), true, noun);
+    assert.equal(await isOwn(db, other, noun, id), false, noun);
+    assert.equal(await isOwn(db, mine, noun, "7f0c1a52-94e8-4c5b-9d7e-3a1f6b2c8d40"), false, noun);
+    for (const malformed of ["", "1", `${id}0`, `{${id}}`, "\0"]) {
+      assert.equal(await isOwn(db, mine, noun, malformed), false, noun);
+    }
+  }
+});
+
+test("every process gets the same secret, and another for another name", async () => {
+  const secrets = await Promise.all([1, 2, 3].map(() => sharedSecret(db, "one")));
+  assert.equal(new Set(secrets).size, 1);
+  assert.equal(Buffer.from(secrets[0]!, "base64url").length, 32);
+  assert.notEqual(await sharedSecret(db, "two"), secrets[0]);
+});

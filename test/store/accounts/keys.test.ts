@@ -1,0 +1,126 @@
+// How ingestion admits keys: by hash, many at once, never one that has expired or was revoked.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { hashKey, makeKey } from "../../../src/model/key.ts";
+import {
+  admitKeys,
+  deleteKey,
+  findKey,
+  insertKey,
+  type NewKey,
+  touchKeys,
+} from "../../../src/store/accounts/keys.ts";
+import type { Database } from "../../../src/store/db.ts";
+import { makeAccount, makeAgentRow, makeProject, openTestDatabase } from "../../support/rows.ts";
+
+let db: Database;
+let close: () => Promise<void>;
+before(async () => {
+  ({ db, close } = await openTestDatabase());
+});
+after(() => close());
+
+async function store(fields: Partial<NewKey> = {}): Promise<{ id: string; hash: Buffer; hex: string }> {
+  const key = makeKey();
+  const hash = hashKey(key);
+  const projectId = fields.projectId ?? (await makeProject(db));
+  const { id } = await insertKey(db, {
+    projectId,
+    name: "CI",
+    hash,
+    lastFour: key.slice(-4),
+    access: "full",
+    agentIds: [],
+    expiresAt: null,
+    createdBy: null,
+    ...fields,
+  });
+  return { id, hash, hex: hash.toString("hex") };
+}
+
+test("one look-up admits several keys, each with its project, access, agents and owner's verification", async () => {
+  const verified = await makeProject(db, await makeAccount(db, { verified: true }));
+  const unverified = await makeProject(db);
+  const agents = [
+    await makeAgentRow(db, { projectId: unverified }),
+    await makeAgentRow(db, { projectId: unverified }),
+  ];
+  const full = await store({ projectId: verified });
+  const granular = await store({ projectId: unverified, access: "granular", agentIds: agents });
+  const admitted = await admitKeys(db, [full.hash, granular.hash, full.hash, hashKey("unknown")]);
+  assert.deepEqual(
+    admitted,
+    new Map([
+      [full.hex, { id: full.id, projectId: verified, access: "full", emailVerified: true, agentIds: [] }],
+      [
+        granular.hex,
+        {
+          id: granular.id,
+          projectId: unverified,
+          access: "granular",
+          emailVerified: false,
+          agentIds: agents,
+        },
+      ],
+    ]),
+  );
+});
+
+test("a key is admitted until the instant it expires, by the database's clock", async () => {
+  const soon = await store({ expiresAt: new Date(Date.now() + 3_600_000) });
+  const past = await store({ expiresAt: new Date(Date.now() - 3_600_000) });
+  assert.deepEqual([...(await admitKeys(db, [soon.hash, past.hash])).keys()], [soon.hex]);
+  await db.pool.query("update keys set expires_at = now() where id = $1", [soon.id]);
+  assert.equal((await admitKeys(db, [soon.hash])).size, 0);
+});
+
+test("a revoked key is gone, with its list of agents", async () => {
+  const projectId = await makeProject(db);
+  const agentId = await makeAgentRow(db, { projectId });
+  const key = await store({ projectId, access: "granular", agentIds: [agentId] });
+  await deleteKey(db, key.id);
+  assert.equal((await admitKeys(db, [key.hash])).size, 0);
+  assert.equal(await findKey(db, key.id), undefined);
+  const { rowCount } = await db.pool.query("select from key_agents where key_id = $1", [key.id]);
+  assert.equal(rowCount, 0);
+});
+
+test("a verification is seen by the next look-up", async () => {
+  const accountId = await makeAccount(db);
+  const key = await store({ projectId: await makeProject(db, accountId) });
+  assert.equal((await admitKeys(db, [key.hash])).get(key.hex)?.emailVerified, false);
+  await db.pool.query("update accounts set email_verified = true where id = $1", [accountId]);
+  assert.equal((await admitKeys(db, [key.hash])).get(key.hex)?.emailVerified, true);
+});
+
+test("last use is recorded at most once a minute", async () => {
+  const [key, other] = [await store(), await store()];
+  assert.equal((await findKey(db, key.id))?.lastUsedAt, null);
+  await touchKeys(db, [key.id, key.id]);
+  const first = (await findKey(db, key.id))?.lastUsedAt;
+  assert.equal(typeof first, "string");
+  await touchKeys(db, [key.id]);
+  assert.equal((await findKey(db, key.id))?.lastUsedAt, first);
+  await db.pool.query("update keys set last_used_at = last_used_at - interval '61 seconds' where id = $1", [
+    key.id,
+  ]);
+  const aged = (await findKey(db, key.id))?.lastUsedAt;
+  await touchKeys(db, [key.id]);
+  assert.notEqual((await findKey(db, key.id))?.lastUsedAt, aged);
+  assert.equal((await findKey(db, other.id))?.lastUsedAt, null);
+});
+
+test("recording the last use does not wait for a key that another holds locked", async () => {
+  const [held, free] = [await store(), await store()];
+  const client = await db.pool.connect();
+  try {
+    await client.query("begin");
+    await client.query("select from keys where id = $1 for update", [held.id]);
+    await touchKeys(db, [held.id, free.id]);
+    assert.equal((await findKey(db, held.id))?.lastUsedAt, null);
+    assert.notEqual((await findKey(db, free.id))?.lastUsedAt, null);
+  } finally {
+    await client.query("rollback");
+    client.release();
+  }
+});

@@ -1,0 +1,257 @@
+// The ingestion log adds up whoever writes, forgets after seven days, and stays small whatever is sent.
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import type { IngestionAnswer } from "../../../src/model/ingestion.ts";
+import { deleteProject } from "../../../src/store/accounts/projects.ts";
+import type { Database } from "../../../src/store/db.ts";
+import { openDatabase } from "../../../src/store/db.ts";
+import { IngestionLog } from "../../../src/store/ingestion/log.ts";
+import {
+  addIngestion,
+  deleteOldIngestion,
+  type IngestionCount,
+  listIngestion,
+  summarizeIngestion,
+} from "../../../src/store/ingestion/minutes.ts";
+import { newest } from "../../../src/store/listing.ts";
+import { makeSender, openTwice, type Sender } from "../traces/make-write.ts";
+
+const { url, db, other, close } = await openTwice();
+after(close);
+
+const faults: unknown[] = [];
+const log = { error: (...fault: unknown[]) => void faults.push(fault) };
+const openLog = (on: Database = db) => new IngestionLog(on, log);
+const answer = (more: Partial<IngestionAnswer> = {}): IngestionAnswer => ({
+  code: "OK",
+  serviceName: "shop",
+  agentId: null,
+  spans: 1,
+  reasons: {},
+  ...more,
+});
+const keyOf = ({ keyId: id, projectId }: Sender) => ({ id, projectId });
+const first = { before: newest, rowsMax: 100_000 };
+const rowsOf = ({ projectId }: Sender) => listIngestion(db, projectId, {}, first);
+
+/** The sums of the project's rows, whichever minutes the test fell into. */
+async function sums({ projectId }: Sender) {
+  const { codes } = await summarizeIngestion(db, projectId, {});
+  return codes.map(({ code, requests, spans }) => [code, requests, spans]);
+}
+
+/** A row of some time ago, as it was written then. */
+async function writeAgo(sender: Sender, ago: string): Promise<void> {
+  await db.pool.query(
+    `insert into ingestion_minutes (id, project_id, at, code, key_id, requests, spans, reasons)
+      select uuidv7(minute - now()), $1, minute, 'OK', $2, 1, 1, '{}'
+      from (select date_trunc('minute', now() - $3::interval)) as m (minute)`,
+    [sender.projectId, sender.keyId, ago],
+  );
+}
+
+describe("counts", () => {
+  it("of two processes that write the same rows at the same time all survive", async () => {
+    const senders = await Promise.all([makeSender(db), makeSender(db)]);
+    const count = (sender: Sender, serviceName: string | null): IngestionCount => ({
+      ...answer({ code: "PARTIAL", serviceName, spans: 2, reasons: { OTLP_ID_INVALID: 1 } }),
+      projectId: sender.projectId,
+      keyId: sender.keyId,
+      requests: 3,
+    });
+    const counts = senders.flatMap(sender => [null, "a", "b", "c"].map(name => count(sender, name)));
+    await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        addIngestion(index % 2 ? db : other, index % 3 ? counts : counts.toReversed()),
+      ),
+    );
+    for (const sender of senders) {
+      assert.deepEqual(await sums(sender), [["PARTIAL", 480, 320]]);
+      const refused = (await rowsOf(sender)).reduce((sum, row) => sum + row.reasons.OTLP_ID_INVALID!, 0);
+      assert.equal(refused, 160);
+    }
+  });
+
+  it("are written at the latest when the log closes, requests that ended alike in one row a minute", async () => {
+    const sender = await makeSender(db);
+    const logs = [openLog(), openLog(other)];
+    for (let count = 0; count < 100; count++) {
+      logs[count % 2]!.record([answer({ spans: 5 })], keyOf(sender));
+      logs[count % 2]!.record([answer({ code: "VALIDATION_ERROR", spans: 0 })], keyOf(sender));
+    }
+    await Promise.all(logs.map(one => one.close()));
+    assert.deepEqual(await sums(sender), [
+      ["OK", 100, 500],
+      ["VALIDATION_ERROR", 100, 0],
+    ]);
+    const rows = await rowsOf(sender);
+    assert.equal(rows.length, 2 * new Set(rows.map(row => row.at.getTime())).size);
+  });
+
+  it("of reasons add up code by code", async () => {
+    const sender = await makeSender(db);
+    const one = openLog();
+    const reasons = { OTLP_ID_INVALID: 2, PAYLOAD_TOO_LARGE: 1 };
+    one.record([answer({ code: "PARTIAL", reasons })], keyOf(sender));
+    one.record([answer({ code: "PARTIAL", reasons: { OTLP_ID_INVALID: 1 } })], keyOf(sender));
+    await one.close();
+    assert.deepEqual(reasons, { OTLP_ID_INVALID: 2, PAYLOAD_TOO_LARGE: 1 });
+    const total: Record<string, number> = {};
+    for (const row of await rowsOf(sender)) {
+      for (const [code, traces] of Object.entries(row.reasons)) total[code] = (total[code] ?? 0) + traces;
+    }
+    assert.deepEqual(total, { OTLP_ID_INVALID: 3, PAYLOAD_TOO_LARGE: 1 });
+  });
+
+  it("of a project that is gone hold up no other's", async () => {
+    const [gone, stays] = await Promise.all([makeSender(db), makeSender(db)]);
+    await deleteProject(db, gone.projectId);
+    const one = openLog();
+    one.record([answer()], keyOf(gone));
+    one.record([answer()], keyOf(stays));
+    await one.close();
+    assert.deepEqual([await sums(gone), await sums(stays)], [[], [["OK", 1, 1]]]);
+  });
+
+  it("go with their project", async () => {
+    const sender = await makeSender(db);
+    await writeAgo(sender, "1 hour");
+    await deleteProject(db, sender.projectId);
+    const { rowCount } = await db.pool.query("select from ingestion_minutes where project_id = $1", [
+      sender.projectId,
+    ]);
+    assert.equal(rowCount, 0);
+  });
+
+  it("wait for a database that is away, and are written once it is back", async () => {
+    const sender = await makeSender(db);
+    const away = openDatabase(url);
+    const query = away.pool.query.bind(away.pool) as (...asked: unknown[]) => Promise<unknown>;
+    let isAway = true;
+    const tried = new Promise<void>(resolve => {
+      const failing = async (...asked: unknown[]) => {
+        if (!isAway || (asked[0] as { name?: string }).name !== "add-ingestion") return query(...asked);
+        resolve();
+        throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+      };
+      Object.assign(away.pool, { query: failing });
+    });
+    const one = openLog(away);
+    one.record([answer()], keyOf(sender));
+    await tried;
+    one.record([answer()], keyOf(sender));
+    isAway = false;
+    await one.close();
+    assert.deepEqual(await sums(sender), [["OK", 2, 2]]);
+    await away.close();
+  });
+});
+
+describe("service names", () => {
+  it("are told apart up to a hundred a minute of one project; the rest is counted without", async () => {
+    const [crowd, quiet] = await Promise.all([makeSender(db), makeSender(db)]);
+    const one = openLog();
+    for (let count = 0; count < 500; count++) {
+      one.record([answer({ serviceName: `name ${count}` })], keyOf(crowd));
+    }
+    one.record([answer({ serviceName: "name 7" })], keyOf(crowd));
+    one.record([answer()], keyOf(quiet));
+    await one.close();
+    const rows = await rowsOf(crowd);
+    assert.deepEqual([rows.length, rows.find(row => row.serviceName === null)?.requests], [101, 400]);
+    assert.equal(rows.find(row => row.serviceName === "name 7")?.requests, 2);
+    assert.deepEqual(
+      (await rowsOf(quiet)).map(row => row.serviceName),
+      ["shop"],
+    );
+  });
+
+  it("that look like what separates them are not mixed up", async () => {
+    const sender = await makeSender(db);
+    const names = [
+      null,
+      "",
+      "null",
+      " ",
+      "=",
+      "'; drop table keys --",
+      "{}",
+      "\\",
+      "\u202e",
+      "NULL",
+      '"',
+      "a,b",
+    ];
+    const one = openLog();
+    for (const serviceName of names) one.record([answer({ serviceName })], keyOf(sender));
+    await one.close();
+    const rows = await rowsOf(sender);
+    assert.deepEqual(new Set(rows.map(row => row.serviceName)), new Set(names));
+    assert.equal(rows.length, names.length);
+  });
+});
+
+describe("what is older than seven days", () => {
+  it("is deleted by the database's clock, and nothing younger", async () => {
+    const sender = await makeSender(db);
+    for (const ago of ["7 days 2 minutes", "30 days", "6 days 23 hours 58 minutes", "1 minute"]) {
+      await writeAgo(sender, ago);
+    }
+    await deleteOldIngestion(db);
+    const { rows } = await db.pool.query<{ days: number }>(
+      `select extract(day from now() - at)::int as days from ingestion_minutes where project_id = $1 order by 1`,
+      [sender.projectId],
+    );
+    assert.deepEqual(
+      rows.map(row => row.days),
+      [0, 6],
+    );
+  });
+
+  it("is not shown even before it is deleted", async () => {
+    const sender = await makeSender(db);
+    await writeAgo(sender, "7 days 2 minutes");
+    assert.deepEqual([await rowsOf(sender), await sums(sender)], [[], []]);
+  });
+
+  it("is deleted when a log opens", async () => {
+    const sender = await makeSender(db);
+    await writeAgo(sender, "8 days");
+    await openLog().close();
+    const { rowCount } = await db.pool.query("select from ingestion_minutes where project_id = $1", [
+      sender.projectId,
+    ]);
+    assert.equal(rowCount, 0);
+  });
+});
+
+describe("the list", () => {
+  it("is in the order of the minutes, whenever the rows were written", async () => {
+    const sender = await makeSender(db);
+    for (const ago of ["3 minutes", "2 days", "1 minute", "5 hours"]) await writeAgo(sender, ago);
+    const times = (await rowsOf(sender)).map(row => row.at.getTime());
+    assert.equal(times.length, 4);
+    assert.deepEqual(
+      times,
+      times.toSorted((one, other) => other - one),
+    );
+  });
+
+  it("holds the minute in which its range begins, and not the one at which it ends", async () => {
+    const sender = await makeSender(db);
+    for (const ago of ["4 hours", "3 hours", "2 hours", "1 hour"]) await writeAgo(sender, ago);
+    const [, late, early] = (await rowsOf(sender)).map(row => row.at);
+    const range = { from: new Date(early!.getTime() + 59_999), to: new Date(late!.getTime() + 1) };
+    const found = async (within: typeof range) => {
+      const rows = await listIngestion(db, sender.projectId, within, first);
+      const { codes } = await summarizeIngestion(db, sender.projectId, within);
+      assert.equal(codes[0]?.requests ?? 0, rows.length);
+      return rows.map(row => row.at);
+    };
+    assert.deepEqual(await found(range), [late, early]);
+    assert.deepEqual(await found({ ...range, to: late! }), [early]);
+    assert.deepEqual(await found({ ...range, to: new Date(0) }), []);
+  });
+});
+
+it("nothing went wrong unnoticed", () => assert.deepEqual(faults, []));

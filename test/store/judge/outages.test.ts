@@ -1,0 +1,227 @@
+// What an outage left unjudged stays listed until a later run has judged it, and is judged again once however often it is asked for.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, describe, it } from "node:test";
+import type { Verdict } from "../../../src/model/run/run.ts";
+import { judgeAgain, readOutages } from "../../../src/store/judge/outages.ts";
+import { claimRuns, completeRuns } from "../../../src/store/runs/claims.ts";
+import { decodeDetail } from "../../../src/store/runs/detail.ts";
+import { findRun, listRunsOfTrace } from "../../../src/store/runs/read.ts";
+import { updateTestCase } from "../../../src/store/test-cases.ts";
+import { deleteTrace, findTrace } from "../../../src/store/traces/read.ts";
+import { TraceWriter } from "../../../src/store/traces/writer.ts";
+import {
+  limits,
+  makeSender,
+  makeTestCase,
+  openTwice,
+  otlpWrite,
+  type Sender,
+  storeDueRun,
+} from "../traces/make-write.ts";
+
+const { db, other, close } = await openTwice();
+after(close);
+
+const verdict: Verdict = {
+  routing: "not_needed",
+  verdict: "skipped",
+  score: null,
+  counts: { passed: 0, failed: 0, skipped: 1, missing_instrumentation: 0 },
+  results: [],
+  tests: [],
+};
+const unmeasured = { durationMs: null, tokens: { input: null, output: null, reasoning: null, total: null } };
+const lease = randomUUID();
+const writer = new TraceWriter(db, { ...limits, debounceMs: 0 });
+
+async function claimAll(): Promise<void> {
+  await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 10_000 });
+}
+
+const complete = (outages: Record<string, boolean>, database = db) =>
+  completeRuns(
+    database,
+    lease,
+    Object.entries(outages).map(([id, outage]) => ({ id, revision: 1, verdict, outage, ...unmeasured })),
+  );
+
+/** Traces of the agent of which an outage left something open, oldest first. */
+async function withOutage(sender: Sender, count: number): Promise<{ traceId: string; runId: string }[]> {
+  const stored: { traceId: string; runId: string }[] = [];
+  for (let at = 0; at < count; at++) stored.push(await storeDueRun(db, sender));
+  await claimAll();
+  await complete(Object.fromEntries(stored.map(({ runId }) => [runId, true])));
+  return stored;
+}
+
+/** Two runs of one trace, both claimed. */
+async function twoRuns(sender: Sender): Promise<{ earlier: string; later: string }> {
+  const externalId = randomUUID();
+  const first = otlpWrite(sender, { externalId, spans: ["a"] });
+  await writer.write(first);
+  await claimAll();
+  // Only now: ids follow the time at which they are made.
+  const second = otlpWrite(sender, { externalId, spans: ["b"] });
+  await writer.write(second);
+  await claimAll();
+  return { earlier: first.runId, later: second.runId };
+}
+
+const openOf = async (runId: string) => (await findRun(db, runId))!.outage;
+const none = { traces: 0, scheduled: 0, oldest: null };
+
+describe("what an outage left open", () => {
+  it("is counted by agent, with the time of the oldest trace", async () => {
+    const [sender, another] = [await makeSender(db), await makeSender(db)];
+    assert.deepEqual(await readOutages(db, sender.agentId), none);
+    const [oldest] = await withOutage(sender, 3);
+    const { receivedAt } = (await findTrace(db, oldest!.traceId))!;
+    assert.deepEqual(await readOutages(db, sender.agentId), { traces: 3, scheduled: 0, oldest: receivedAt });
+    assert.deepEqual(await readOutages(db, another.agentId), none);
+    await deleteTrace(db, oldest!.traceId);
+    assert.equal((await readOutages(db, sender.agentId)).traces, 2);
+  });
+
+  it("is closed by a later run of the same trace, and by no other", async () => {
+    const sender = await makeSender(db);
+    const { earlier, later } = await twoRuns(sender);
+    const [beside] = await withOutage(sender, 1);
+    await complete({ [earlier]: true });
+    assert.deepEqual([await openOf(earlier), (await readOutages(db, sender.agentId)).traces], [true, 2]);
+    await complete({ [later]: false });
+    assert.deepEqual(
+      [await openOf(earlier), await openOf(later), await openOf(beside!.runId)],
+      [false, false, true],
+    );
+    assert.equal((await readOutages(db, sender.agentId)).traces, 1);
+  });
+
+  it("goes over to a later run that met an outage too", async () => {
+    const { earlier, later } = await twoRuns(await makeSender(db));
+    await complete({ [earlier]: true });
+    await complete({ [later]: true });
+    assert.deepEqual([await openOf(earlier), await openOf(later)], [false, true]);
+  });
+
+  it("is none where a later run has completed before it", async () => {
+    const sender = await makeSender(db);
+    const { earlier, later } = await twoRuns(sender);
+    await complete({ [later]: false });
+    await complete({ [earlier]: true });
+    assert.equal(await openOf(earlier), false);
+    assert.deepEqual(await readOutages(db, sender.agentId), none);
+  });
+
+  it("is the same where both complete together, in one statement or in two at once", async () => {
+    const sender = await makeSender(db);
+    const one = await twoRuns(sender);
+    await complete({ [one.earlier]: true, [one.later]: false });
+    assert.equal(await openOf(one.earlier), false);
+    for (let round = 0; round < 10; round++) {
+      const two = await twoRuns(sender);
+      await Promise.all([complete({ [two.earlier]: true }), complete({ [two.later]: false }, other)]);
+    }
+    assert.deepEqual(await readOutages(db, sender.agentId), none);
+  });
+});
+
+describe("judging again", () => {
+  it("schedules one further run of each open trace, due now, and says why there is this run", async () => {
+    const sender = await makeSender(db);
+    const stored = await withOutage(sender, 3);
+    const before = Date.now();
+    const { runs, left } = await judgeAgain(db, sender.agentId);
+    assert.deepEqual(new Set(runs.map(run => run.traceId)), new Set(stored.map(({ traceId }) => traceId)));
+    assert.equal(left, 0);
+    for (const { runId, traceId } of runs) {
+      const [again, first, ...more] = await listRunsOfTrace(db, traceId);
+      assert.deepEqual(
+        [again!.id, again!.state, again!.kind, again!.cause],
+        [runId, "pending", "passive", "again"],
+      );
+      assert.deepEqual([first!.state, first!.cause, more], ["completed", "traffic", []]);
+      assert.ok(again!.dueAt.getTime() - before < 60_000);
+    }
+    const { traces, scheduled } = await readOutages(db, sender.agentId);
+    assert.deepEqual([traces, scheduled], [3, 3]);
+    await claimAll();
+    await complete(Object.fromEntries(runs.map(run => [run.runId, false])));
+    assert.deepEqual(await readOutages(db, sender.agentId), none);
+  });
+
+  it("schedules nothing twice, not even when it is asked for twice at once, or while the run is judged", async () => {
+    const sender = await makeSender(db);
+    await withOutage(sender, 20);
+    const both = await Promise.all([judgeAgain(db, sender.agentId), judgeAgain(other, sender.agentId)]);
+    assert.equal(both.flatMap(scheduled => scheduled.runs).length, 20);
+    await claimAll();
+    assert.deepEqual(await judgeAgain(db, sender.agentId), { runs: [], left: 0 });
+  });
+
+  it("takes of the traces that are named those that are open, and none of another agent's", async () => {
+    const [sender, another] = [await makeSender(db), await makeSender(db)];
+    const [open, unnamed] = await withOutage(sender, 2);
+    const [foreign] = await withOutage(another, 1);
+    const judged = await storeDueRun(db, sender);
+    await claimAll();
+    await complete({ [judged.runId]: false });
+    const pending = await storeDueRun(db, sender);
+    const named = [open!, foreign!, judged, pending].map(({ traceId }) => traceId);
+    const { runs, left } = await judgeAgain(db, sender.agentId, [...named, randomUUID()]);
+    assert.deepEqual(new Set(runs.map(run => run.traceId)), new Set([open!.traceId]));
+    assert.equal(left, 1);
+    assert.equal((await listRunsOfTrace(db, unnamed!.traceId)).length, 1);
+    assert.equal((await listRunsOfTrace(db, pending.traceId)).length, 1);
+    assert.equal((await listRunsOfTrace(db, foreign!.traceId)).length, 1);
+  });
+
+  it("leaves test runs alone", async () => {
+    const sender = await makeSender(db);
+    const [one] = await withOutage(sender, 1);
+    await db.pool.query("update traces set kind = 'test_run' where id = $1", [one!.traceId]);
+    assert.deepEqual((await judgeAgain(db, sender.agentId, [one!.traceId])).runs, []);
+  });
+
+  it("goes by the tests as they were when the outage came, whatever has become of them", async () => {
+    const sender = await makeSender(db, { judged: false });
+    const test = await makeTestCase(db, sender.agentId);
+    const { runId, traceId } = await storeDueRun(db, sender);
+    await claimAll();
+    await completeRuns(db, lease, [
+      { id: runId, revision: 1, verdict, outage: true, plan: [test], ...unmeasured },
+    ]);
+    await updateTestCase(db, test.id, current => ({ ...current, name: "another", status: "disabled" }));
+    const { runs } = await judgeAgain(db, sender.agentId);
+    assert.deepEqual(
+      runs.map(run => run.traceId),
+      [traceId],
+    );
+    const { runs: claimed } = await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 10_000 });
+    const again = claimed.find(run => run.id === runs[0]!.runId)!;
+    assert.deepEqual(decodeDetail(again.detail), { results: [], tests: [], plan: [test] });
+    assert.equal(again.judgeLeftMs, null);
+  });
+
+  it("takes the oldest thousand at once, and says how many are left", async () => {
+    const sender = await makeSender(db);
+    await db.pool.query(
+      `with made as (
+        insert into traces (id, agent_id, external_id, kind, path, batch_spans, batch_bytes, derived_revision, name,
+          failed, span_count)
+        select uuidv7(), $1, number::text, 'live', 'otlp', 1, 1, 1, 'x', false, 1 from generate_series(1, 1003) number
+        returning id
+      )
+      insert into runs (id, trace_id, agent_id, kind, state, due_at, outage_open)
+      select uuidv7(), id, $1, 'passive', 'completed', now(), true from made`,
+      [sender.agentId],
+    );
+    const first = await judgeAgain(db, sender.agentId);
+    assert.deepEqual([first.runs.length, first.left], [1_000, 3]);
+    const second = await judgeAgain(db, sender.agentId);
+    assert.deepEqual([second.runs.length, second.left], [3, 0]);
+    const newest = Math.max(...first.runs.map(({ traceId }) => Number.parseInt(traceId.slice(0, 8), 16)));
+    const oldest = Math.min(...second.runs.map(({ traceId }) => Number.parseInt(traceId.slice(0, 8), 16)));
+    assert.ok(newest <= oldest);
+  });
+});

@@ -1,0 +1,72 @@
+// What is known of a connection: kept by what decides how it answers, so that an edited one begins anew.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, before, test } from "node:test";
+import { type Database, openDatabase } from "../../../src/store/db.ts";
+import {
+  findJudgeState,
+  fingerprintOf,
+  pauseJudge,
+  rememberMode,
+  resumeJudge,
+} from "../../../src/store/judge/states.ts";
+import { freshDatabase } from "../../support/postgres.ts";
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let db: Database;
+before(async () => {
+  database = await freshDatabase();
+  db = openDatabase(database.url);
+});
+after(async () => {
+  await db.close();
+  await database.drop();
+});
+
+const connection = { provider: "openai", url: null, model: "m", apiKey: "sk-1" } as const;
+
+test("a fingerprint changes with whatever decides how the connection answers, and with nothing else", () => {
+  const same = { ...connection, concurrency: 3, tokensPerMinute: 5 };
+  const ofAll = fingerprintOf(connection, null);
+  assert.deepEqual(fingerprintOf(same, null), ofAll);
+  const others = [
+    { ...connection, provider: "anthropic" as const },
+    { ...connection, url: "https://api.openai.com/v1" },
+    { ...connection, model: "n" },
+    { ...connection, apiKey: "sk-2" },
+    { ...connection, apiKey: null },
+    { ...connection, model: 'm","sk', apiKey: "-1" },
+  ].map(one => fingerprintOf(one, null).toString("hex"));
+  assert.equal(new Set([...others, ofAll.toString("hex")]).size, 7);
+});
+
+test("a connection of a project's own is another than the same one of another project, or of the environment", () => {
+  const [one, other] = [randomUUID(), randomUUID()];
+  const prints = [null, one, other].map(id => fingerprintOf(connection, id).toString("hex"));
+  assert.equal(new Set(prints).size, 3);
+  assert.deepEqual(fingerprintOf(connection, one.toUpperCase()), fingerprintOf(connection, one));
+});
+
+test("of a connection that was never asked nothing is known", async () => {
+  assert.equal(await findJudgeState(db, fingerprintOf({ ...connection, model: "never" }, null)), undefined);
+});
+
+test("a pause lasts while calls learn, keeps its first reason, and is lifted by a test with success", async () => {
+  const fingerprint = fingerprintOf(connection, null);
+  await pauseJudge(db, fingerprint, "It refuses the key.");
+  await pauseJudge(db, fingerprint, "It still does.");
+  await rememberMode(db, fingerprint, "tool");
+  const paused = await findJudgeState(db, fingerprint);
+  assert.equal(paused!.pausedReason, "It refuses the key.");
+  assert.ok(paused!.pausedAt instanceof Date);
+  assert.deepEqual([paused!.mode, paused!.testedAt], ["tool", null]);
+
+  await resumeJudge(db, fingerprint, "json_object");
+  const resumed = await findJudgeState(db, fingerprint);
+  assert.deepEqual([resumed!.mode, resumed!.pausedReason, resumed!.pausedAt], ["json_object", null, null]);
+  assert.ok(resumed!.testedAt instanceof Date);
+
+  await pauseJudge(db, fingerprint, "No such model.");
+  const again = await findJudgeState(db, fingerprint);
+  assert.deepEqual([again!.pausedReason, again!.mode], ["No such model.", "json_object"]);
+});

@@ -1,0 +1,315 @@
+// A run is judged by one worker at a time, taken up when that one dies, and kept once.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, beforeEach, describe, it } from "node:test";
+import type { Verdict } from "../../../src/model/run/run.ts";
+import { type Database, openDatabase } from "../../../src/store/db.ts";
+import {
+  attemptsMax,
+  claimRuns,
+  completeRuns,
+  extendLeases,
+  failRun,
+  giveBackRuns,
+  nextDueMs,
+} from "../../../src/store/runs/claims.ts";
+import { decodeDetail } from "../../../src/store/runs/detail.ts";
+import { findRun } from "../../../src/store/runs/read.ts";
+import { deleteTrace } from "../../../src/store/traces/read.ts";
+import { makeSender, openTwice, storeDueRun } from "../traces/make-write.ts";
+
+const { url, db, close } = await openTwice();
+after(close);
+const sender = await makeSender(db);
+beforeEach(() => db.pool.query("delete from traces"));
+
+const leaseMs = 30_000;
+
+/** A worker as the database sees it. */
+function makeWorker(database: Database = db) {
+  const lease = randomUUID();
+  return {
+    lease,
+    claim: async (runsMax = 10) =>
+      (await claimRuns(database, { lease, leaseMs, runsMax })).runs.map(({ id, attempts }) => ({
+        id,
+        attempts,
+      })),
+    complete: (...ids: string[]) =>
+      completeRuns(
+        database,
+        lease,
+        ids.map(id => ({ id, revision: 1, verdict, ...unmeasured })),
+      ),
+    giveBack: (...runIds: string[]) => giveBackRuns(database, { lease, runIds }),
+    extend: (...runIds: string[]) => extendLeases(database, { lease, leaseMs, runIds }),
+    fail: (runId: string) => failRun(database, { lease, runId, error: "It broke." }),
+  };
+}
+
+const unmeasured = {
+  outage: false,
+  durationMs: null,
+  tokens: { input: null, output: null, reasoning: null, total: null },
+};
+const counts = { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 };
+const verdict: Verdict = {
+  routing: "not_needed",
+  verdict: "passed",
+  score: 1,
+  counts,
+  results: [
+    {
+      testId: randomUUID(),
+      name: "Answers \u0000 \ud800",
+      outcome: "passed",
+      score: 1,
+      reason: "Passed.",
+      counts,
+      checks: [],
+      test: {} as never,
+      testVersion: 1,
+    },
+  ],
+  tests: [{ testId: randomUUID(), name: "Answers", applied: true, why: "always_run" }],
+};
+
+/** Whoever holds this run is heard of no more. */
+async function expire(...runIds: string[]): Promise<void> {
+  await db.pool.query(
+    "update runs set lease_until = now() - interval '1 second' where id = any ($1::uuid[])",
+    [runIds],
+  );
+}
+
+async function dueRuns(count: number): Promise<string[]> {
+  const stored = await Promise.all(Array.from({ length: count }, () => storeDueRun(db, sender)));
+  return stored.map(({ runId }) => runId);
+}
+
+const dueRun = async () => (await dueRuns(1))[0]!;
+
+describe("claiming", () => {
+  it("gives a run to one worker only, however many ask at once", async () => {
+    const runIds = await dueRuns(60);
+    const pools = Array.from({ length: 4 }, () => openDatabase(url));
+    const claimed = await Promise.all(
+      pools.map(async pool => {
+        const worker = makeWorker(pool);
+        const mine: string[] = [];
+        for (;;) {
+          const runs = await worker.claim(3);
+          if (runs.length === 0) return mine;
+          mine.push(...runs.map(run => run.id));
+        }
+      }),
+    );
+    await Promise.all(pools.map(pool => pool.close()));
+    assert.equal(claimed.flat().length, 60);
+    assert.deepEqual(new Set(claimed.flat()), new Set(runIds));
+  });
+
+  it("takes those that are due first, and leaves those that are not due", async () => {
+    const [late, early, future] = (await dueRuns(3)) as [string, string, string];
+    await db.pool.query(
+      `update runs set due_at = now() + case id when $1 then interval '-1 s' when $2 then interval '-2 s'
+        else interval '1 h' end`,
+      [late, early],
+    );
+    const worker = makeWorker();
+    assert.deepEqual(
+      (await worker.claim(1)).map(run => run.id),
+      [early],
+    );
+    assert.deepEqual(
+      (await worker.claim(9)).map(run => run.id),
+      [late],
+    );
+    assert.deepEqual(await worker.claim(9), []);
+    assert.equal((await findRun(db, future))!.state, "pending");
+  });
+
+  it("tells how long until there is something to do", async () => {
+    assert.equal(await nextDueMs(db), undefined);
+    const runId = await dueRun();
+    await db.pool.query("update runs set due_at = now() + interval '1 hour' where id = $1", [runId]);
+    const wait = (await nextDueMs(db))!;
+    assert.ok(wait > 3_590_000 && wait <= 3_600_000);
+    await db.pool.query("update runs set due_at = now() where id = $1", [runId]);
+    const [worker, other] = [makeWorker(), makeWorker()];
+    await worker.claim();
+    const lease = (await nextDueMs(db))!;
+    assert.ok(lease > 0 && lease <= leaseMs);
+    await worker.giveBack(runId);
+    assert.ok((await nextDueMs(db))! <= 0);
+    await other.claim();
+    await other.complete(runId);
+    assert.equal(await nextDueMs(db), undefined);
+  });
+});
+
+describe("a lease", () => {
+  it("that holds keeps the run from every other worker", async () => {
+    const runId = await dueRun();
+    const worker = makeWorker();
+    assert.deepEqual(await worker.claim(), [{ id: runId, attempts: 1 }]);
+    assert.deepEqual(await makeWorker().claim(), []);
+  });
+
+  it("that ran out lets another take the run up, and the first one's result is not kept", async () => {
+    const runId = await dueRun();
+    const [first, second] = [makeWorker(), makeWorker()];
+    await first.claim();
+    await expire(runId);
+    assert.deepEqual(await second.claim(), [{ id: runId, attempts: 2 }]);
+    assert.deepEqual(await first.complete(runId), new Set());
+    const taken = (await findRun(db, runId))!;
+    assert.deepEqual([taken.state, taken.verdict, taken.detail], ["running", null, null]);
+    assert.deepEqual(await second.complete(runId), new Set([runId]));
+    assert.deepEqual(await second.complete(runId), new Set());
+  });
+
+  it("that was extended in time has not run out", async () => {
+    const runId = await dueRun();
+    const worker = makeWorker();
+    await worker.claim();
+    await expire(runId);
+    await worker.extend(runId);
+    assert.deepEqual(await makeWorker().claim(), []);
+  });
+
+  it("cannot be extended, failed or given back by one who lost it", async () => {
+    const runId = await dueRun();
+    const [first, second] = [makeWorker(), makeWorker()];
+    await first.claim();
+    await expire(runId);
+    await second.claim();
+    const before = await findRun(db, runId);
+    await first.extend(runId);
+    await first.fail(runId);
+    await first.giveBack(runId);
+    assert.deepEqual(await findRun(db, runId), before);
+    assert.deepEqual(await makeWorker().claim(), []);
+  });
+});
+
+describe("a run whose worker died", () => {
+  it("is claimed alone, before fresh ones", async () => {
+    const runIds = await dueRuns(3);
+    await makeWorker().claim();
+    await expire(...runIds);
+    await dueRun();
+    const worker = makeWorker();
+    const claims = [await worker.claim(), await worker.claim(), await worker.claim(), await worker.claim()];
+    assert.deepEqual(
+      claims.map(runs => runs.map(({ attempts }) => attempts)),
+      [[2], [2], [2], [1]],
+    );
+  });
+
+  it("becomes an error after three deaths, and blocks nobody", async () => {
+    const runId = await dueRun();
+    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+      assert.deepEqual(await makeWorker().claim(), [{ id: runId, attempts: attempt }]);
+      await expire(runId);
+    }
+    const fresh = await dueRun();
+    const worker = makeWorker();
+    const claim = await claimRuns(db, { lease: worker.lease, leaseMs, runsMax: 10 });
+    assert.deepEqual(
+      claim.runs.map(run => run.id),
+      [fresh],
+    );
+    assert.deepEqual(
+      claim.ended.map(run => run.id),
+      [runId],
+    );
+    const ended = (await findRun(db, runId))!;
+    assert.deepEqual([ended.state, ended.attempts], ["error", attemptsMax]);
+    assert.match(ended.error!, /died 3 times/);
+    assert.ok(ended.finishedAt);
+    assert.deepEqual(await worker.complete(runId), new Set());
+    assert.equal(await nextDueMs(db).then(ms => ms! > 0), true);
+  });
+});
+
+describe("giving back", () => {
+  it("lets any worker begin the run at once, as if it had not been begun", async () => {
+    const runId = await dueRun();
+    for (let round = 0; round <= attemptsMax; round++) {
+      const worker = makeWorker();
+      assert.deepEqual(await worker.claim(), [{ id: runId, attempts: 1 }]);
+      await worker.giveBack(runId);
+    }
+    assert.deepEqual(await makeWorker().claim(), [{ id: runId, attempts: 1 }]);
+  });
+});
+
+describe("what is kept of a run", () => {
+  it("is its verdict with every result, once, and the trace's revision that was judged", async () => {
+    const runId = await dueRun();
+    const worker = makeWorker();
+    await worker.claim();
+    await worker.complete(runId);
+    const {
+      state,
+      verdict: word,
+      score,
+      passed,
+      revision,
+      test_ids,
+      routing,
+      detail,
+    } = (await findRun(db, runId))!;
+    assert.deepEqual(
+      { state, word, score, passed, revision, test_ids, routing },
+      {
+        state: "completed",
+        word: "passed",
+        score: 1,
+        passed: 1,
+        revision: 1,
+        test_ids: [verdict.results[0]!.testId],
+        routing: "not_needed",
+      },
+    );
+    assert.deepEqual(decodeDetail(detail), { results: verdict.results, tests: verdict.tests });
+  });
+
+  it("is each run's own when several are kept together", async () => {
+    const runIds = await dueRuns(5);
+    const lease = randomUUID();
+    await claimRuns(db, { lease, leaseMs, runsMax: 5 });
+    const completed = runIds.map((id, at) => {
+      const tests = [{ ...verdict.tests[0]!, name: `${id} ${"x".repeat(at * 100)}` }];
+      return { id, revision: at + 1, verdict: { ...verdict, results: [], tests }, ...unmeasured };
+    });
+    assert.deepEqual(await completeRuns(db, lease, completed), new Set(runIds));
+    for (const { id, revision, verdict: one } of completed) {
+      const run = (await findRun(db, id))!;
+      assert.equal(run.revision, revision);
+      assert.deepEqual(run.test_ids, null);
+      assert.deepEqual(decodeDetail(run.detail).tests, one.tests);
+    }
+  });
+
+  it("is nothing where the trace was deleted meanwhile, and its neighbours are kept", async () => {
+    const deleted = await storeDueRun(db, sender);
+    const kept = await dueRun();
+    const worker = makeWorker();
+    await worker.claim();
+    await deleteTrace(db, deleted.traceId);
+    assert.deepEqual(await worker.complete(deleted.runId, kept), new Set([kept]));
+    assert.equal(await findRun(db, deleted.runId), undefined);
+  });
+
+  it("is the reason where a fault kept it from being judged", async () => {
+    const runId = await dueRun();
+    const worker = makeWorker();
+    await worker.claim();
+    await worker.fail(runId);
+    const { state, error } = (await findRun(db, runId))!;
+    assert.deepEqual([state, error], ["error", "It broke."]);
+    assert.deepEqual(await makeWorker().claim(), []);
+  });
+});

@@ -1,0 +1,20 @@
+// Launches as they are made: once the commit has been answered, nothing keeps whoever launched from hearing so.
+import assert from "node:assert/strict";
+import { after, it } from "node:test";
+import type { Database } from "../../../src/store/db.ts";
+import { findLaunch, insertLaunch } from "../../../src/store/runs/launches.ts";
+import { makeSender, makeTestCase, openTwice } from "../traces/make-write.ts";
+
+const { db, close } = await openTwice();
+after(close);
+
+it("a launch is known by the transaction that makes it, though the database goes away right after it", async () => {
+  const { agentId } = await makeSender(db);
+  const test = await makeTestCase(db, agentId);
+  const query = () => Promise.reject(new Error("Connection terminated unexpectedly"));
+  const connect = () => db.pool.connect();
+  const leaving = { ...db, pool: { connect, query } } as unknown as Database;
+  const launch = await insertLaunch(leaving, { agentId, createdBy: "nobody", source: "api", tests: [test] });
+  assert.equal(launch.state, "queued");
+  assert.deepEqual(launch, await findLaunch(db, launch.id));
+});

@@ -1,0 +1,255 @@
+// Hourly counts: equal to what a recount of the runs' results comes to, whoever completes them, in whatever order.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, describe, it } from "node:test";
+import fc from "fast-check";
+import { bucketOf } from "../../../src/model/run/histogram.ts";
+import type { Counts, Outcome, Routing, Verdict } from "../../../src/model/run/run.ts";
+import { deleteAgent } from "../../../src/store/accounts/agents.ts";
+import type { Database } from "../../../src/store/db.ts";
+import { newest } from "../../../src/store/listing.ts";
+import { claimRuns, completeRuns, giveBackRuns } from "../../../src/store/runs/claims.ts";
+import { decodeDetail } from "../../../src/store/runs/detail.ts";
+import { listAgentHours, listTestStrips } from "../../../src/store/runs/insights.ts";
+import { deleteTestCase } from "../../../src/store/test-cases.ts";
+import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../traces/make-write.ts";
+
+const { db, other, close } = await openTwice();
+after(close);
+
+const outcomes: Outcome[] = ["passed", "failed", "skipped", "missing_instrumentation"];
+const none = (): Counts => ({ passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 });
+
+type Judgement = {
+  /** Of the first tests, the rest not having been applied; each check bears its test's outcome. */
+  outcomes: Outcome[];
+  verdict: Outcome | null;
+  routing: Routing;
+  durationMs: number | null;
+  tokens: number | null;
+};
+
+const judgement: fc.Arbitrary<Judgement> = fc.record({
+  outcomes: fc.array(fc.constantFrom(...outcomes), { maxLength: 3 }),
+  verdict: fc.constantFrom(...outcomes, null),
+  routing: fc.constantFrom("ok", "not_needed", "no_user_input", "unavailable"),
+  durationMs: fc.option(fc.double({ min: 0, max: 1e9, noNaN: true })),
+  tokens: fc.option(fc.nat(10_000)),
+});
+
+type Judged = { sender: Sender; tests: string[] };
+
+async function makeJudged(): Promise<Judged> {
+  const sender = await makeSender(db, { judged: false });
+  const tests: string[] = [];
+  for (let at = 0; at < 3; at++) tests.push((await makeTestCase(db, sender.agentId)).id);
+  return { sender, tests };
+}
+
+function verdictOf({ tests }: Judged, { outcomes, verdict, routing }: Judgement): Verdict {
+  const results = outcomes.map((outcome, at) => ({
+    testId: tests[at]!,
+    name: "Answers",
+    outcome,
+    score: null,
+    reason: "",
+    counts: none(),
+    checks: [{ id: `nul \0 ${at}`, outcome } as never],
+    test: {} as never,
+    testVersion: 1,
+  }));
+  return { routing, verdict, score: null, counts: none(), results, tests: [] };
+}
+
+/** Claims a run due in this database and completes it so, on one of two workers' connections. */
+async function complete(database: Database, judged: Judged, one: Judgement, lease: string): Promise<void> {
+  const [run] = (await claimRuns(database, { lease, leaseMs: 60_000, runsMax: 1 })).runs;
+  await completeRuns(database, lease, [completed(run!.id, judged, one)]);
+}
+
+function completed(id: string, judged: Judged, one: Judgement) {
+  const tokens = { input: one.tokens, output: one.tokens, reasoning: null, total: null };
+  const verdict = verdictOf(judged, one);
+  return { id, revision: 1, verdict, outage: false, durationMs: one.durationMs, tokens };
+}
+
+/** The counts of the tables, all hours together, beside the same counted from the runs as they are stored. */
+async function bothCounts({ sender, tests }: Judged) {
+  const { rows: kept } = await db.pool.query<Counts & { key: string }>(
+    `select key, sum(passed)::int as passed, sum(failed)::int as failed, sum(skipped)::int as skipped,
+      sum(missing_instrumentation)::int as missing_instrumentation
+    from (
+      select agent_id::text as key, passed, failed, skipped, missing_instrumentation from agent_hours
+        where agent_id = $1
+      union all select test_id::text, passed, failed, skipped, missing_instrumentation from test_hours
+        where test_id = any ($2)
+      union all select test_id || check_id, passed, failed, skipped, missing_instrumentation from check_hours
+        where test_id = any ($2)
+    ) as every group by key`,
+    [sender.agentId, tests],
+  );
+  const { rows: runs } = await db.pool.query<{ verdict: Outcome | null; detail: Buffer }>(
+    "select verdict, detail from runs where agent_id = $1 and state = 'completed'",
+    [sender.agentId],
+  );
+  const recounted = new Map<string, Counts>();
+  const add = (key: string, outcome: Outcome | null) => {
+    if (!recounted.has(key)) recounted.set(key, none());
+    if (outcome) recounted.get(key)![outcome]++;
+  };
+  for (const { verdict, detail } of runs) {
+    add(sender.agentId, verdict);
+    for (const result of decodeDetail(detail).results) {
+      add(result.testId, result.outcome);
+      for (const { id, outcome } of result.checks) add(result.testId + id.replace("\0", "\uFFFD"), outcome);
+    }
+  }
+  return { kept: new Map(kept.map(({ key, ...counts }) => [key, counts])), recounted };
+}
+
+const whenever = { from: new Date(0), to: new Date(Date.now() + 1e10) };
+
+describe("hourly counts", () => {
+  it("equal a recount of the runs' results after any sequence", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(judgement, { minLength: 1, maxLength: 8 }), fc.nat(), async (all, seed) => {
+        const judged = await makeJudged();
+        for (const _ of all) await storeDueRun(db, judged.sender);
+        // Some hours apart, as runs that were made at other times.
+        await db.pool.query(
+          `update runs set created_at = now() - (hashtext(id::text || $2) & 3) * interval '1 hour'
+            where agent_id = $1`,
+          [judged.sender.agentId, String(seed)],
+        );
+        const lease = randomUUID();
+        const { runs } = await claimRuns(db, { lease, leaseMs: 60_000, runsMax: all.length });
+        const items = runs.map((run, at) => completed(run.id, judged, all[at]!));
+        const cut = seed % (items.length + 1);
+        await completeRuns(db, lease, items.slice(0, cut));
+        await completeRuns(db, lease, items); // those before the cut again: they are kept and counted once
+        const { kept, recounted } = await bothCounts(judged);
+        assert.deepEqual(kept, recounted);
+        const hours = await listAgentHours(db, judged.sender.agentId, whenever);
+        const sum = (read: (hour: (typeof hours)[number]) => number) =>
+          hours.reduce((total, hour) => total + read(hour), 0);
+        const tokens = all.reduce((total, one) => total + (one.tokens ?? 0), 0);
+        assert.equal(
+          sum(hour => hour.runs),
+          all.length,
+        );
+        assert.equal(
+          sum(hour => hour.inputTokens),
+          tokens,
+        );
+        assert.equal(
+          sum(hour => hour.outputTokens),
+          tokens,
+        );
+        assert.equal(
+          sum(hour => hour.routingUnavailable),
+          all.filter(one => one.routing === "unavailable").length,
+        );
+        const buckets = all.flatMap(({ durationMs }) => (durationMs === null ? [] : [bucketOf(durationMs)]));
+        for (const bucket of new Set([0, ...buckets])) {
+          assert.equal(
+            sum(hour => hour.durations[bucket] ?? 0),
+            buckets.filter(one => one === bucket).length,
+          );
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("lose nothing when two workers complete runs of the same agents at the same time", async () => {
+    const agents = [await makeJudged(), await makeJudged()];
+    const one: Judgement = {
+      outcomes: ["passed", "failed", "skipped"],
+      verdict: "failed",
+      routing: "unavailable",
+      durationMs: 100,
+      tokens: 5,
+    };
+    for (const { sender } of agents) {
+      await Promise.all(Array.from({ length: 40 }, () => storeDueRun(db, sender)));
+    }
+    const tests = new Map(agents.map(judged => [judged.sender.agentId, judged]));
+    await Promise.all(
+      [db, other, db, other].map(async database => {
+        const lease = randomUUID();
+        for (;;) {
+          const { runs } = await claimRuns(database, { lease, leaseMs: 60_000, runsMax: 5 });
+          if (runs.length === 0) return;
+          const items = runs.map(run => completed(run.id, tests.get(run.agentId)!, one));
+          assert.equal((await completeRuns(database, lease, items)).size, items.length);
+        }
+      }),
+    );
+    for (const judged of agents) {
+      const { kept, recounted } = await bothCounts(judged);
+      assert.deepEqual(kept, recounted);
+      assert.equal(kept.get(judged.sender.agentId)!.failed, 40);
+    }
+  });
+
+  it("do not count what was not kept", async () => {
+    const judged = await makeJudged();
+    const one: Judgement = {
+      outcomes: ["failed"],
+      verdict: "failed",
+      routing: "ok",
+      durationMs: 5,
+      tokens: 1,
+    };
+    await storeDueRun(db, judged.sender);
+    const lease = randomUUID();
+    const [run] = (await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 1 })).runs;
+    await giveBackRuns(db, { lease, runIds: [run!.id] });
+    await claimRuns(db, { lease: randomUUID(), leaseMs: 60_000, runsMax: 1 });
+    await completeRuns(db, lease, [completed(run!.id, judged, one)]);
+    assert.deepEqual(await listAgentHours(db, judged.sender.agentId, whenever), []);
+  });
+
+  it("leave out a test that was deleted while it was judged, and count the others", async () => {
+    const judged = await makeJudged();
+    await storeDueRun(db, judged.sender);
+    await deleteTestCase(db, judged.tests[0]!);
+    const one: Judgement = {
+      outcomes: ["passed", "failed"],
+      verdict: "failed",
+      routing: "ok",
+      durationMs: 5,
+      tokens: 1,
+    };
+    await complete(db, judged, one, randomUUID());
+    const strips = await listTestStrips(db, judged.sender.agentId, new Date(0), {
+      before: newest,
+      rowsMax: 9,
+    });
+    assert.deepEqual(
+      strips.map(strip => [strip.id, strip.lastOutcome]),
+      [
+        [judged.tests[2], null],
+        [judged.tests[1], "failed"],
+      ],
+    );
+  });
+
+  it("go with their agent and their test", async () => {
+    const judged = await makeJudged();
+    await storeDueRun(db, judged.sender);
+    const one: Judgement = {
+      outcomes: ["passed"],
+      verdict: null,
+      routing: "ok",
+      durationMs: 5,
+      tokens: null,
+    };
+    await complete(other, judged, one, randomUUID());
+    assert.equal((await bothCounts(judged)).kept.size, 3);
+    await deleteTestCase(db, judged.tests[0]!);
+    assert.equal((await bothCounts(judged)).kept.size, 1);
+    await deleteAgent(db, judged.sender.agentId);
+    assert.equal((await bothCounts(judged)).kept.size, 0);
+  });
+});

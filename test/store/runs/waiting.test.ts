@@ -1,0 +1,339 @@
+// A run that waits for the judge is in the database alone: nobody holds it, nothing is lost with a worker, and it costs no attempt.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, beforeEach, describe, it } from "node:test";
+import type { Verdict } from "../../../src/model/run/run.ts";
+import type { TestCase } from "../../../src/model/test-case/test-case.ts";
+import {
+  attemptsMax,
+  claimRuns,
+  completeRuns,
+  failRun,
+  giveBackRuns,
+  nextDueMs,
+} from "../../../src/store/runs/claims.ts";
+import { decodeDetail } from "../../../src/store/runs/detail.ts";
+import { findRun } from "../../../src/store/runs/read.ts";
+import {
+  countWaiting,
+  hastenWaiting,
+  keepPartly,
+  type PartlyJudged,
+} from "../../../src/store/runs/waiting.ts";
+import { listForAgent } from "../../../src/store/test-cases.ts";
+import { deleteTrace } from "../../../src/store/traces/read.ts";
+import { TraceWriter } from "../../../src/store/traces/writer.ts";
+import { limits, makeSender, openTwice, otlpWrite, storeDueRun } from "../traces/make-write.ts";
+
+const { db, close } = await openTwice();
+after(close);
+const sender = await makeSender(db);
+beforeEach(() => db.pool.query("delete from traces"));
+
+const leaseMs = 30_000;
+const plan: TestCase[] = await listForAgent(db, sender.agentId);
+const verdict: Verdict = {
+  routing: "not_needed",
+  verdict: "passed",
+  score: 1,
+  counts: { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 },
+  results: [],
+  tests: [{ testId: plan[0]!.id, name: "Answers \u0000 \ud800", applied: true, why: "always_run" }],
+};
+const unmeasured = { durationMs: null, tokens: { input: null, output: null, reasoning: null, total: null } };
+const wait = { nextTryMs: 5_000, reason: "It answered 503.", tried: true };
+
+const partly = (id: string, more: Partial<PartlyJudged> = {}): PartlyJudged => ({
+  id,
+  verdict,
+  plan,
+  leftMs: 900_000,
+  ...more,
+});
+
+/** A worker as the database sees it. */
+function makeWorker() {
+  const lease = randomUUID();
+  return {
+    lease,
+    claim: async (runsMax = 100, resumedMax = runsMax) =>
+      (await claimRuns(db, { lease, leaseMs, runsMax, resumedMax })).runs,
+    putAway: (id: string, more: Partial<PartlyJudged> = {}) =>
+      keepPartly(db, lease, [partly(id, { wait, ...more })]),
+    complete: (id: string) =>
+      completeRuns(db, lease, [{ id, revision: 1, verdict, outage: false, ...unmeasured }]),
+  };
+}
+
+async function dueRuns(count: number): Promise<string[]> {
+  const stored = await Promise.all(Array.from({ length: count }, () => storeDueRun(db, sender)));
+  return stored.map(({ runId }) => runId);
+}
+
+/** So many runs that wait, each to be gone on with now or `later`. */
+async function waitingRuns(count: number, nextTryMs = 0): Promise<string[]> {
+  const runIds = await dueRuns(count);
+  const worker = makeWorker();
+  await worker.claim(1_000);
+  const putAway = runIds.map(id => partly(id, { wait: { ...wait, nextTryMs } }));
+  assert.equal((await keepPartly(db, worker.lease, putAway)).size, count);
+  return runIds;
+}
+
+const expire = (runId: string) =>
+  db.pool.query("update runs set lease_until = now() - interval '1 second' where id = $1", [runId]);
+
+const rowOf = async (runId: string) =>
+  (await db.pool.query("select lease, lease_until, judge_tries from runs where id = $1", [runId])).rows[0];
+
+describe("what is known of a run in part", () => {
+  it("is kept while its worker goes on holding it", async () => {
+    const [runId] = (await dueRuns(1)) as [string];
+    const worker = makeWorker();
+    await worker.claim();
+    assert.deepEqual(await keepPartly(db, worker.lease, [partly(runId)]), new Set([runId]));
+    const run = (await findRun(db, runId))!;
+    assert.deepEqual(
+      [run.state, run.attempts, run.nextTryAt, run.waitingReason, run.verdict, run.test_ids],
+      ["running", 1, null, null, null, null],
+    );
+    assert.deepEqual(decodeDetail(run.detail), { results: [], tests: verdict.tests, plan });
+    assert.deepEqual(await makeWorker().claim(), []);
+    assert.deepEqual(await worker.complete(runId), new Set([runId]));
+    assert.deepEqual(decodeDetail((await findRun(db, runId))!.detail), { results: [], tests: verdict.tests });
+  });
+
+  it("is each run's own when several are kept together", async () => {
+    const runIds = await dueRuns(3);
+    const worker = makeWorker();
+    await worker.claim();
+    const named = (at: number) => [{ ...verdict.tests[0]!, name: "x".repeat(100 * at) }];
+    await keepPartly(
+      db,
+      worker.lease,
+      runIds.map((id, at) => partly(id, { verdict: { results: [], tests: named(at) } })),
+    );
+    for (const [at, id] of runIds.entries()) {
+      assert.deepEqual(decodeDetail((await findRun(db, id))!.detail).tests, named(at));
+    }
+  });
+
+  it("is not kept by one who lost the run, nor of a trace that was deleted", async () => {
+    const [deleted, [taken]] = [await storeDueRun(db, sender), (await dueRuns(1)) as [string]];
+    const [first, second] = [makeWorker(), makeWorker()];
+    await first.claim();
+    await deleteTrace(db, deleted.traceId);
+    await expire(taken);
+    await second.claim();
+    const kept = await keepPartly(db, first.lease, [
+      partly(taken, { wait }),
+      partly(deleted.runId, { wait }),
+    ]);
+    assert.deepEqual(kept, new Set());
+    const run = (await findRun(db, taken))!;
+    assert.deepEqual([run.detail, run.nextTryAt], [null, null]);
+  });
+
+  it("goes on by its plan where its worker dies, with the time that is left of its deadline", async () => {
+    const [runId] = (await dueRuns(1)) as [string];
+    const worker = makeWorker();
+    await worker.claim();
+    await keepPartly(db, worker.lease, [partly(runId)]);
+    await expire(runId);
+    const [run] = await makeWorker().claim();
+    assert.deepEqual([run!.id, run!.attempts, run!.judgeTries], [runId, 2, 0]);
+    assert.deepEqual(decodeDetail(run!.detail).plan, plan);
+    assert.ok(run!.judgeLeftMs! > 800_000 && run!.judgeLeftMs! <= 900_000);
+  });
+
+  it("is dropped with the run that cannot be judged", async () => {
+    const runIds = (await dueRuns(2)) as [string, string];
+    const worker = makeWorker();
+    await worker.claim();
+    await keepPartly(
+      db,
+      worker.lease,
+      runIds.map(id => partly(id)),
+    );
+    await failRun(db, { lease: worker.lease, runId: runIds[0], error: "It broke." });
+    for (let death = 1; death < attemptsMax; death++) {
+      await expire(runIds[1]);
+      await makeWorker().claim();
+    }
+    await expire(runIds[1]);
+    await makeWorker().claim();
+    for (const id of runIds) {
+      const { state, detail } = (await findRun(db, id))!;
+      assert.deepEqual([state, detail], ["error", null]);
+    }
+  });
+});
+
+describe("a run that waits", () => {
+  it("says when it goes on, until when at most, and why; nobody holds it, and no attempt is counted", async () => {
+    const [runId] = (await dueRuns(1)) as [string];
+    const worker = makeWorker();
+    await worker.claim();
+    await worker.putAway(runId);
+    const run = (await findRun(db, runId))!;
+    assert.deepEqual([run.state, run.attempts, run.waitingReason], ["running", 0, "It answered 503."]);
+    assert.equal(run.judgeDeadlineAt!.getTime() - run.nextTryAt!.getTime(), 895_000);
+    assert.deepEqual(await rowOf(runId), { lease: null, lease_until: null, judge_tries: 1 });
+    assert.deepEqual([await makeWorker().claim(), await worker.complete(runId)], [[], new Set()]);
+    assert.equal(await countWaiting(db), 1);
+  });
+
+  it("keeps its first deadline, and counts only the tries that were in vain", async () => {
+    const [runId] = await waitingRuns(1);
+    const { judgeDeadlineAt } = (await findRun(db, runId!))!;
+    for (const [tried, tries] of [
+      [true, 2],
+      [false, 2],
+      [true, 3],
+    ] as const) {
+      const worker = makeWorker();
+      const [run] = await worker.claim();
+      assert.equal(run!.id, runId);
+      await worker.putAway(runId!, { leftMs: 1, wait: { ...wait, nextTryMs: 0, tried } });
+      assert.equal((await rowOf(runId!)).judge_tries, tries);
+    }
+    assert.deepEqual((await findRun(db, runId!))!.judgeDeadlineAt, judgeDeadlineAt);
+  });
+
+  it("is claimed with others once its time has come, as one that nobody died with", async () => {
+    const later = await waitingRuns(2, 60_000);
+    const waiting = await waitingRuns(10);
+    const runs = await makeWorker().claim();
+    assert.deepEqual(new Set(runs.map(run => run.id)), new Set(waiting));
+    for (const run of runs) {
+      assert.deepEqual([run.attempts, run.judgeTries, decodeDetail(run.detail).plan], [1, 1, plan]);
+      const { nextTryAt, waitingReason, startedAt, createdAt } = (await findRun(db, run.id))!;
+      assert.deepEqual([nextTryAt, waitingReason, startedAt! >= createdAt], [null, null, true]);
+    }
+    assert.equal(await countWaiting(db), later.length);
+  });
+
+  it("is claimed by one of many workers that look at once", async () => {
+    const waiting = await waitingRuns(12);
+    const claims = await Promise.all(Array.from({ length: 6 }, () => makeWorker().claim(4)));
+    const more = await makeWorker().claim();
+    const ids = [...claims.flat(), ...more].map(run => run.id);
+    assert.deepEqual([ids.length, new Set(ids)], [waiting.length, new Set(waiting)]);
+  });
+
+  it("of a project goes on soon when that has another judge; others wait on, and so does who is in hand", async () => {
+    const other = await makeSender(db);
+    const stored = await storeDueRun(db, other);
+    const [mine, soon, held] = (await dueRuns(3)) as [string, string, string];
+    const worker = makeWorker();
+    await worker.claim();
+    for (const id of [mine, stored.runId])
+      await worker.putAway(id, { wait: { ...wait, nextTryMs: 600_000 } });
+    await worker.putAway(soon, { wait: { ...wait, nextTryMs: 500 } });
+    const before = (await findRun(db, soon))!.nextTryAt;
+    const { rows } = await db.pool.query("select project_id as id from agents where id = $1", [
+      sender.agentId,
+    ]);
+    await hastenWaiting(db, rows[0].id, 2_000);
+    const leftMs = async (id: string) => (await findRun(db, id))!.nextTryAt!.getTime() - Date.now();
+    assert.ok((await leftMs(mine)) <= 2_000);
+    assert.ok((await leftMs(stored.runId)) > 60_000);
+    assert.deepEqual((await findRun(db, soon))!.nextTryAt, before);
+    assert.equal((await findRun(db, held))!.nextTryAt, null);
+  });
+
+  it("never costs a run more attempts, however often it waits", async () => {
+    const [runId] = await waitingRuns(1);
+    for (let round = 0; round < 3 * attemptsMax; round++) {
+      const worker = makeWorker();
+      const [run] = await worker.claim();
+      assert.equal(run!.attempts, 1);
+      await worker.putAway(runId!, { wait: { ...wait, nextTryMs: 0 } });
+    }
+    assert.equal((await findRun(db, runId!))!.state, "running");
+  });
+
+  it("shares a claim with fresh runs: neither keeps the other from being judged", async () => {
+    const waiting = new Set(await waitingRuns(20));
+    const fresh = await dueRuns(20);
+    const worker = makeWorker();
+    const claims: [number, number][] = [];
+    for (;;) {
+      const runs = await worker.claim(10);
+      if (runs.length === 0) break;
+      const resumed = runs.filter(run => waiting.has(run.id)).length;
+      claims.push([resumed, runs.length - resumed]);
+    }
+    assert.deepEqual(claims.slice(0, 4), Array(4).fill([5, 5]));
+    assert.equal(
+      claims.flat().reduce((sum, count) => sum + count, 0),
+      waiting.size + fresh.length,
+    );
+  });
+
+  it("is not gone on with by a worker that may ask no more, which still takes fresh runs", async () => {
+    await waitingRuns(3);
+    const [fresh] = await dueRuns(1);
+    const worker = makeWorker();
+    assert.deepEqual(
+      (await worker.claim(10, 0)).map(run => run.id),
+      [fresh],
+    );
+    assert.equal((await nextDueMs(db, { inHand: [fresh!], resumes: false })) ?? null, null);
+    assert.ok((await nextDueMs(db, { inHand: [fresh!] }))! <= 0);
+    assert.equal((await worker.claim(10, 2)).length, 2);
+  });
+
+  it("is not claimed again by the worker that is about to let go of it", async () => {
+    const [runId] = await waitingRuns(1);
+    const { runs } = await claimRuns(db, { lease: randomUUID(), leaseMs, runsMax: 10, inHand: [runId!] });
+    assert.deepEqual(runs, []);
+    assert.equal(await nextDueMs(db, { inHand: [runId!] }), undefined);
+  });
+
+  it("tells how long until it goes on", async () => {
+    await waitingRuns(1, 60_000);
+    const ms = (await nextDueMs(db))!;
+    assert.ok(ms > 50_000 && ms <= 60_000);
+  });
+
+  it("goes with its trace", async () => {
+    const { traceId, runId } = await storeDueRun(db, sender);
+    const worker = makeWorker();
+    await worker.claim();
+    await worker.putAway(runId);
+    await deleteTrace(db, traceId);
+    assert.deepEqual([await findRun(db, runId), await countWaiting(db)], [undefined, 0]);
+  });
+
+  it("that was given back after it went on is claimed at once, by its plan", async () => {
+    const [runId] = await waitingRuns(1);
+    const worker = makeWorker();
+    await worker.claim();
+    await giveBackRuns(db, { lease: worker.lease, runIds: [runId!] });
+    const [run] = await makeWorker().claim();
+    assert.deepEqual([run!.id, run!.attempts, decodeDetail(run!.detail).plan], [runId, 1, plan]);
+  });
+});
+
+describe("a batch that comes while the run of its trace waits", () => {
+  const writer = new TraceWriter(db, { ...limits, debounceMs: 0 });
+  const runsOf = async (traceId: string): Promise<string[]> =>
+    (await db.pool.query("select state from runs where trace_id = $1 order by id", [traceId])).rows.map(
+      run => run.state,
+    );
+
+  it("schedules one further run where it adds a span, and none where it repeats one", async () => {
+    const first = otlpWrite(sender, { externalId: "merged", spans: ["a"] });
+    const { traceId } = await writer.write(first);
+    const worker = makeWorker();
+    await worker.claim();
+    await worker.putAway(first.runId);
+    const { evaluation } = await writer.write(otlpWrite(sender, { externalId: "merged", spans: ["a"] }));
+    assert.deepEqual([evaluation, await runsOf(traceId)], ["none", ["running"]]);
+    await writer.write(otlpWrite(sender, { externalId: "merged", spans: ["b"] }));
+    await writer.write(otlpWrite(sender, { externalId: "merged", spans: ["c"] }));
+    assert.deepEqual(await runsOf(traceId), ["running", "pending"]);
+    assert.ok((await findRun(db, first.runId))!.nextTryAt);
+  });
+});

@@ -1,0 +1,284 @@
+// The list of traces: the same as a naive filter's, walked by cursor exactly once, however little each look takes in.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, it } from "node:test";
+import fc from "fast-check";
+import type { Outcome, Routing, RunState } from "../../../src/model/run/run.ts";
+import { idAt, newest, timeOfId } from "../../../src/store/listing.ts";
+import { listRunsOfTest } from "../../../src/store/runs/read.ts";
+import { listTraces, type TraceFilters } from "../../../src/store/traces/list.ts";
+import { makeSender, makeTestCase, openTwice } from "./make-write.ts";
+
+const { db, close } = await openTwice();
+after(close);
+
+/** No time is left after the first look, which takes in so few rows. */
+const hurried = (stretch: number) => ({ ms: 0, stretch });
+
+const outcomes = ["passed", "failed", "skipped", "missing_instrumentation"] as const;
+const routings = ["ok", "not_needed", "no_user_input", "unavailable"] as const;
+const testIds = [randomUUID(), randomUUID()];
+const began = Date.UTC(2026, 0, 1);
+const hourMs = 3_600_000;
+
+type ModelRun = {
+  state: RunState;
+  verdict: Outcome;
+  routing: Routing;
+  test: number;
+  outage: boolean;
+  waiting: boolean;
+};
+type ModelTrace = {
+  kind: "live" | "test_run";
+  path: "canonical" | "otlp";
+  failed: boolean;
+  httpStatus: number | null;
+  durationMs: number | null;
+  tokens: number | null;
+  name: string;
+  /** After `began`; ids follow these times. */
+  hour: number;
+  runs: ModelRun[];
+};
+
+const run: fc.Arbitrary<ModelRun> = fc.record({
+  state: fc.constantFrom("running", "completed", "completed", "error"),
+  verdict: fc.constantFrom(...outcomes),
+  routing: fc.constantFrom(...routings),
+  test: fc.nat(1),
+  outage: fc.boolean(),
+  waiting: fc.boolean(),
+});
+const trace: fc.Arbitrary<ModelTrace> = fc.record({
+  kind: fc.constantFrom("live", "live", "test_run"),
+  path: fc.constantFrom("canonical", "otlp"),
+  failed: fc.boolean(),
+  httpStatus: fc.constantFrom(null, 200, 404, 500),
+  durationMs: fc.constantFrom(null, 1, 10, 100),
+  tokens: fc.constantFrom(null, 1, 10, 100),
+  name: fc.constantFrom("Refund", "parcel", "100%"),
+  hour: fc.nat(5),
+  runs: fc.array(run, { maxLength: 3 }),
+});
+const optional = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 3 });
+const filter: fc.Arbitrary<TraceFilters> = fc.record({
+  kind: optional(fc.constantFrom("live", "test_run")),
+  path: optional(fc.constantFrom("canonical", "otlp")),
+  state: optional(fc.constantFrom("pending", "running", "waiting", "completed", "error", "none")),
+  verdict: optional(fc.constantFrom(...outcomes)),
+  routing: optional(fc.constantFrom(...routings)),
+  failed: optional(fc.boolean()),
+  outage: optional(fc.boolean()),
+  httpStatus: optional(fc.constantFrom(200, 404, 500)),
+  externalId: optional(fc.constantFrom("0", "1", "9")),
+  testId: optional(fc.constantFrom(...testIds)),
+  testIds: optional(fc.subarray(testIds)),
+  receivedFrom: optional(fc.nat(5).map(hour => new Date(began + hour * hourMs))),
+  receivedTo: optional(fc.nat(5).map(hour => new Date(began + hour * hourMs))),
+  durationMinMs: optional(fc.constantFrom(1, 10, 100)),
+  durationMaxMs: optional(fc.constantFrom(1, 10, 100)),
+  tokensMin: optional(fc.constantFrom(1, 10, 100)),
+  tokensMax: optional(fc.constantFrom(1, 10, 100)),
+  text: optional(fc.constantFrom("refund", "PAR", "%")),
+});
+// One or two at a time: all at once would hardly ever find anything.
+const fewFilters = fc
+  .tuple(
+    filter,
+    fc.subarray(["kind", "path", "state", "verdict", "routing", "outage", "failed"], { maxLength: 1 }),
+    fc.subarray(
+      [
+        "httpStatus",
+        "externalId",
+        "testId",
+        "testIds",
+        "receivedFrom",
+        "receivedTo",
+        "durationMinMs",
+        "durationMaxMs",
+        "tokensMin",
+        "tokensMax",
+        "text",
+      ],
+      { maxLength: 2 },
+    ),
+  )
+  .map(([all, ...names]) => {
+    const kept = new Set<string>(names.flat());
+    return Object.fromEntries(Object.entries(all).filter(([name]) => kept.has(name))) as TraceFilters;
+  });
+
+type Stored = ModelTrace & { id: string; externalId: string };
+
+async function store(agentId: string, traces: ModelTrace[]): Promise<Stored[]> {
+  const stored: Stored[] = [];
+  const inOrder = traces.toSorted((one, other) => one.hour - other.hour);
+  for (const [at, one] of inOrder.entries()) {
+    const timeMs = began + one.hour * hourMs;
+    const id = idAt(timeMs + at).slice(0, -12) + randomUUID().slice(-12);
+    const externalId = String(at);
+    await db.pool.query(
+      `insert into traces (id, agent_id, external_id, kind, path, received_at, batch_spans, batch_bytes,
+        derived_revision, name, duration_ms, http_status, input_tokens, failed, span_count)
+      values ($1, $2, $3, $4, $5, $6, 1, 1, 1, $7, $8, $9, $10, $11, 1)`,
+      [
+        id,
+        agentId,
+        externalId,
+        one.kind,
+        one.path,
+        new Date(timeMs),
+        one.name,
+        one.durationMs,
+        one.httpStatus,
+        one.tokens,
+        one.failed,
+      ],
+    );
+    for (const { state, verdict, routing, test, outage, waiting } of one.runs) {
+      const judged = state === "completed";
+      await db.pool.query(
+        `insert into runs (id, trace_id, agent_id, kind, state, due_at, verdict, routing, test_ids, outage_open,
+          next_try_at)
+        values (uuidv7(), $1, $2, 'passive', $3, now(), $4, $5, $6, $7, $8)`,
+        [
+          id,
+          agentId,
+          state,
+          judged ? verdict : null,
+          judged ? routing : null,
+          judged ? [testIds[test]] : null,
+          judged && outage,
+          state === "running" && waiting ? new Date() : null,
+        ],
+      );
+    }
+    stored.push({ ...one, id, externalId });
+  }
+  return stored.reverse();
+}
+
+function passes(one: Stored, filters: TraceFilters): boolean {
+  const shown = one.runs.findLast(run => run.state === "completed") ?? one.runs.at(-1);
+  const judged = shown?.state === "completed" ? shown : undefined;
+  const received = began + one.hour * hourMs;
+  const within = (value: number | null, min: number | undefined, max: number | undefined) =>
+    (min === undefined && max === undefined) ||
+    (value !== null && value >= (min ?? 0) && value <= (max ?? Number.POSITIVE_INFINITY));
+  const is = (wanted: unknown, value: unknown) => wanted === undefined || wanted === value;
+  return (
+    is(filters.kind, one.kind) &&
+    is(filters.path, one.path) &&
+    is(filters.failed, one.failed) &&
+    is(filters.httpStatus, one.httpStatus) &&
+    is(filters.externalId, one.externalId) &&
+    (filters.state === "waiting"
+      ? shown?.state === "running" && shown.waiting
+      : is(filters.state, shown?.state ?? "none")) &&
+    is(filters.verdict, judged?.verdict) &&
+    is(filters.routing, judged?.routing) &&
+    is(filters.outage, judged?.outage ?? false) &&
+    is(filters.testId, judged && testIds[judged.test]) &&
+    (!filters.testIds || (judged !== undefined && filters.testIds.includes(testIds[judged.test]!))) &&
+    within(received, filters.receivedFrom?.getTime(), undefined) &&
+    (filters.receivedTo === undefined || received < filters.receivedTo.getTime()) &&
+    within(one.durationMs, filters.durationMinMs, filters.durationMaxMs) &&
+    within(one.tokens, filters.tokensMin, filters.tokensMax) &&
+    (filters.text === undefined || one.name.toLowerCase().includes(filters.text.toLowerCase()))
+  );
+}
+
+/** Every page until there is none: the ids shown, and how many pages there were. */
+async function walk<Row extends { id: string }>(
+  page: (before: string, rowsMax: number) => Promise<{ rows: Row[]; reach: string | null }>,
+  limit: number,
+): Promise<{ ids: string[]; pages: number }> {
+  const ids: string[] = [];
+  for (let before: string | null = newest, pages = 1; ; pages++) {
+    const { rows, reach } = await page(before, limit + 1);
+    const shown = rows.slice(0, limit);
+    ids.push(...shown.map(row => row.id));
+    before = rows.length > limit ? shown.at(-1)!.id : reach;
+    if (before === null) return { ids, pages };
+  }
+}
+
+it("holds what a naive filter holds, each once and newest first, whatever the pages and looks", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(trace, { maxLength: 10 }),
+      fc.array(fewFilters, { minLength: 1, maxLength: 12 }),
+      fc.integer({ min: 1, max: 4 }),
+      fc.integer({ min: 1, max: 4 }),
+      async (traces, filtersOfAll, limit, stretch) => {
+        const { agentId } = await makeSender(db, { judged: false });
+        const stored = await store(agentId, traces);
+        for (const filters of filtersOfAll) {
+          const { ids } = await walk(
+            (before, rowsMax) => listTraces(db, agentId, filters, { before, rowsMax }, hurried(stretch)),
+            limit,
+          );
+          const expected = stored.filter(one => passes(one, filters)).map(one => one.id);
+          assert.deepEqual(ids, expected, JSON.stringify(filters));
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+it("stops looking when its time is up, and is told where", async () => {
+  const { agentId } = await makeSender(db, { judged: false });
+  const plain = { path: "otlp", failed: false, httpStatus: 200, durationMs: 1, tokens: 1 } as const;
+  const traces = Array.from({ length: 6 }, () => ({
+    ...plain,
+    kind: "live" as const,
+    name: "x",
+    hour: 0,
+    runs: [],
+  }));
+  const stored = await store(agentId, traces);
+  const listing = { before: newest, rowsMax: 9 };
+  const { rows, reach } = await listTraces(db, agentId, { text: "absent" }, listing, hurried(4));
+  assert.deepEqual([rows, reach], [[], stored[3]!.id]);
+  const patient = await listTraces(db, agentId, { text: "absent" }, listing, { ms: 60_000, stretch: 1 });
+  assert.deepEqual(patient, { rows: [], reach: null });
+});
+
+it("finds every run of a test once, looking only where the test was judged", async () => {
+  const { agentId } = await makeSender(db, { judged: false });
+  const { id: testId } = await makeTestCase(db, agentId);
+  const expected: string[] = [];
+  for (let at = 0; at < 60; at++) {
+    const madeAt = new Date(began + at * 20 * 60_000);
+    const id = idAt(madeAt.getTime()).slice(0, -4) + String(at).padStart(4, "0");
+    // In three hours of twenty.
+    const judged = [1, 9, 19].includes(Math.floor(at / 3)) && at % 3 !== 1;
+    await db.pool.query(
+      `insert into runs (id, trace_id, agent_id, kind, state, due_at, created_at, test_ids)
+      values ($1, $2, $3, 'passive', 'completed', now(), $4, $5)`,
+      [id, randomUUID(), agentId, madeAt, [judged ? testId : testIds[0]]],
+    );
+    if (!judged) continue;
+    expected.unshift(id);
+    await db.pool.query(
+      `insert into test_hours values ($1, date_trunc('hour', $2::timestamptz), 1, 0, 0, 0, now(), 'passed')
+      on conflict (test_id, hour) do update set passed = test_hours.passed + 1`,
+      [testId, madeAt],
+    );
+  }
+  const list = (before: string, rowsMax: number) =>
+    listRunsOfTest(db, { agentId, testId }, { before, rowsMax }, hurried(2));
+  const { ids, pages } = await walk(list, 2);
+  assert.deepEqual(ids, expected);
+  assert.ok(pages < 15, `${pages} pages`);
+});
+
+it("reads the time of an id back", () => {
+  fc.assert(
+    fc.property(fc.nat({ max: 2 ** 48 - 1 }), timeMs => {
+      assert.equal(timeOfId(idAt(timeMs)), timeMs);
+    }),
+  );
+});

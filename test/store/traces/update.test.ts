@@ -1,0 +1,307 @@
+// What a further batch does to a stored trace and to what is scheduled for it, by the database's clock.
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import { Refusal } from "../../../src/model/refusal.ts";
+import { claimRuns, giveBackRuns } from "../../../src/store/runs/claims.ts";
+import type { TraceWrite } from "../../../src/store/traces/write.ts";
+import { TraceWriter, type WriterOptions } from "../../../src/store/traces/writer.ts";
+import { loadTrace } from "../../support/loaded-trace.ts";
+import {
+  canonicalWrite,
+  limits,
+  makeSender,
+  makeTestCase,
+  openTwice,
+  otlpId,
+  otlpWrite,
+} from "./make-write.ts";
+
+const { db, other, close } = await openTwice();
+after(close);
+const sender = await makeSender(db);
+let traces = 0;
+const newIdentity = () => `trace ${++traces}`;
+
+const writerWith = (more: Partial<WriterOptions>) => new TraceWriter(db, { ...limits, ...more });
+const writer = writerWith({});
+const otherWriter = new TraceWriter(other, limits);
+
+async function refusalOf(stored: Promise<unknown>): Promise<string | undefined> {
+  const [outcome] = await Promise.allSettled([stored]);
+  return outcome.status === "rejected" && outcome.reason instanceof Refusal ? outcome.reason.code : undefined;
+}
+
+const loaded = (traceId: string) => loadTrace(db, traceId);
+
+async function spanIdsOf(traceId: string): Promise<string[]> {
+  return (await loaded(traceId)).trace.spans.map(span => span.span_id);
+}
+
+async function statesOf(traceId: string): Promise<string[]> {
+  const { rows } = await db.pool.query("select state from runs where trace_id = $1 order by id", [traceId]);
+  return rows.map(row => row.state);
+}
+
+/** Of the pending run: from its first batch, and from the latest write of its trace, to its due time, in ms. */
+async function dueAfter(traceId: string): Promise<{ first: number; latest: number }> {
+  const { rows } = await db.pool.query(
+    `select extract(epoch from due_at - first_batch_at)::float8 * 1000 as first,
+        extract(epoch from due_at - updated_at)::float8 * 1000 as latest
+      from runs join traces on traces.id = trace_id where trace_id = $1 and state = 'pending'`,
+    [traceId],
+  );
+  assert.equal(rows.length, 1);
+  return { first: Math.round(rows[0].first), latest: Math.round(rows[0].latest) };
+}
+
+/** The pending run's first batch, and all that followed, came that much earlier. */
+async function age(traceId: string, seconds: number): Promise<void> {
+  await db.pool.query(
+    `update runs set first_batch_at = first_batch_at - make_interval(secs => $2),
+        due_at = due_at - make_interval(secs => $2)
+      where trace_id = $1 and state = 'pending'`,
+    [traceId, seconds],
+  );
+}
+
+/** Every due run is claimed, as a worker does that begins to judge. */
+async function beginAll(): Promise<{ lease: string; runIds: string[] }> {
+  await db.pool.query("update runs set due_at = now() where state = 'pending'");
+  const lease = crypto.randomUUID();
+  const runIds: string[] = [];
+  for (;;) {
+    const { runs } = await claimRuns(db, { lease, leaseMs: 60_000, runsMax: 1_000 });
+    if (runs.length === 0) return { lease, runIds };
+    runIds.push(...runs.map(run => run.id));
+  }
+}
+
+describe("the due time of an OTLP trace", () => {
+  it("is the debounce after its first batch", async () => {
+    const { traceId } = await writer.write(otlpWrite(sender));
+    assert.deepEqual(await dueAfter(traceId), { first: 5_000, latest: 5_000 });
+  });
+
+  it("moves to the debounce after each further batch, a repetition too", async () => {
+    const externalId = newIdentity();
+    const { traceId } = await writer.write(otlpWrite(sender, { externalId, spans: ["a"] }));
+    for (const spans of [["b"], ["b"]]) {
+      await age(traceId, 10);
+      const { evaluation } = await writer.write(otlpWrite(sender, { externalId, spans }));
+      assert.equal(evaluation, "scheduled");
+      assert.equal((await dueAfter(traceId)).latest, 5_000);
+    }
+  });
+
+  it("is never later than the cap after its first batch", async () => {
+    const externalId = newIdentity();
+    const { traceId } = await writer.write(otlpWrite(sender, { externalId }));
+    await age(traceId, 58);
+    await writer.write(otlpWrite(sender, { externalId, spans: ["b"] }));
+    assert.equal((await dueAfter(traceId)).first, 60_000);
+  });
+
+  it("follows the settings", async () => {
+    const externalId = newIdentity();
+    const quick = writerWith({ debounceMs: 700, debounceCapMs: 900 });
+    const { traceId } = await quick.write(otlpWrite(sender, { externalId }));
+    assert.equal((await dueAfter(traceId)).first, 700);
+    await age(traceId, 0.5);
+    await quick.write(otlpWrite(sender, { externalId, spans: ["b"] }));
+    assert.equal((await dueAfter(traceId)).first, 900);
+  });
+
+  it("starts anew with the batch that comes after the evaluation began", async () => {
+    const externalId = newIdentity();
+    const { traceId } = await writer.write(otlpWrite(sender, { externalId }));
+    await age(traceId, 300);
+    await beginAll();
+    await writer.write(otlpWrite(sender, { externalId, spans: ["b"] }));
+    assert.deepEqual(await dueAfter(traceId), { first: 5_000, latest: 5_000 });
+  });
+});
+
+describe("the due time of a canonical trace", () => {
+  it("is its arrival", async () => {
+    const { traceId } = await writer.write(canonicalWrite(sender));
+    assert.deepEqual(await dueAfter(traceId), { first: 0, latest: 0 });
+  });
+});
+
+describe("what is scheduled", () => {
+  it("is nothing for an agent without an eligible test", async () => {
+    const unjudged = await makeSender(db, { judged: false });
+    for (const fields of [
+      { status: "disabled" },
+      { passiveBehavior: "manual_only" },
+      { turns: [{ input: "One" }, { input: "Two" }] },
+    ]) {
+      await makeTestCase(db, unjudged.agentId, fields);
+    }
+    for (const write of [canonicalWrite(unjudged), otlpWrite(unjudged)]) {
+      const { traceId, evaluation } = await writer.write(write);
+      assert.equal(evaluation, "none");
+      assert.deepEqual(await statesOf(traceId), []);
+    }
+  });
+
+  it("is one run for a test that runs when relevant", async () => {
+    const relevant = await makeSender(db, { judged: false });
+    await makeTestCase(db, relevant.agentId, { passiveBehavior: "run_when_relevant", scenario: "A parcel." });
+    const { traceId, evaluation } = await writer.write(otlpWrite(relevant));
+    assert.equal(evaluation, "scheduled");
+    assert.deepEqual(await statesOf(traceId), ["pending"]);
+  });
+
+  it("is no second run for a resent batch, nor for one with new content under known span ids", async () => {
+    const externalId = newIdentity();
+    const batch = { externalId, spans: ["a", "b"] };
+    const { traceId } = await writer.write(otlpWrite(sender, batch));
+    await beginAll();
+    for (const more of [batch, { ...batch, text: "newer" }, { externalId, spans: ["b"] }]) {
+      const { state, evaluation } = await writer.write(otlpWrite(sender, more));
+      assert.deepEqual([state, evaluation], ["merged", "none"]);
+    }
+    assert.deepEqual(await statesOf(traceId), ["running"]);
+  });
+
+  it("is exactly one further run for new spans after the evaluation began, however many batches bring them", async () => {
+    const externalId = newIdentity();
+    const { traceId } = await writer.write(otlpWrite(sender, { externalId }));
+    await beginAll();
+    await Promise.all(
+      ["b", "c", "d", "e", "f"].map((span, at) =>
+        (at % 2 ? writer : otherWriter).write(otlpWrite(sender, { externalId, spans: ["a", span] })),
+      ),
+    );
+    assert.deepEqual(await statesOf(traceId), ["running", "pending"]);
+  });
+
+  it("stays one further run when the first one is given back", async () => {
+    const externalId = newIdentity();
+    const { traceId } = await writer.write(otlpWrite(sender, { externalId }));
+    const begun = await beginAll();
+    await writer.write(otlpWrite(sender, { externalId, spans: ["b"] }));
+    await giveBackRuns(db, begun);
+    await writer.write(otlpWrite(sender, { externalId, spans: ["c"] }));
+    assert.deepEqual(await statesOf(traceId), ["running", "pending"]);
+  });
+
+  it("is nothing for a replaced trace", async () => {
+    const externalId = newIdentity();
+    const { traceId } = await writer.write(canonicalWrite(sender, { externalId, spans: ["a"] }));
+    await beginAll();
+    const again = await writer.write(canonicalWrite(sender, { externalId, spans: ["b", "c"] }));
+    assert.deepEqual([again.state, again.evaluation], ["replaced", "none"]);
+    assert.deepEqual(await statesOf(traceId), ["running"]);
+  });
+});
+
+describe("one identity on both paths", () => {
+  it("is replaced by the canonical path, under its own id", async () => {
+    const externalId = newIdentity();
+    const { traceId } = await writer.write(otlpWrite(sender, { externalId, spans: ["a", "b"] }));
+    const again = await writer.write(canonicalWrite(sender, { externalId, spans: ["c"] }));
+    assert.deepEqual([again.traceId, again.state, again.revision], [traceId, "replaced", 2]);
+    const { trace } = await loaded(traceId);
+    assert.equal(trace.path, "canonical");
+    assert.deepEqual(
+      trace.spans.map(span => span.span_id),
+      ["c"],
+    );
+  });
+
+  it("is merged by OTLP, and a new span schedules its evaluation", async () => {
+    const externalId = newIdentity();
+    const { traceId } = await writer.write(canonicalWrite(sender, { externalId, spans: ["root"] }));
+    await beginAll();
+    const again = await writer.write(otlpWrite(sender, { externalId, spans: ["a"] }));
+    assert.deepEqual([again.traceId, again.state, again.evaluation], [traceId, "merged", "scheduled"]);
+    const { trace } = await loaded(traceId);
+    assert.equal(trace.path, "otlp");
+    assert.deepEqual(
+      trace.spans.map(span => span.span_id),
+      [otlpId("a"), "root"],
+    );
+  });
+
+  it("takes replacement and merge of one moment in the order of their revisions", async () => {
+    const externalId = newIdentity();
+    const { traceId } = await writer.write(otlpWrite(sender, { externalId, spans: ["a"] }));
+    const [merged, replaced, later] = await Promise.all([
+      writer.write(otlpWrite(sender, { externalId, spans: ["b"] })),
+      writer.write(canonicalWrite(sender, { externalId, spans: ["whole"] })),
+      writer.write(otlpWrite(sender, { externalId, spans: ["c"] })),
+    ]);
+    assert.deepEqual(
+      [merged, replaced, later].map(({ revision }) => revision),
+      [2, 3, 4],
+    );
+    assert.deepEqual(await spanIdsOf(traceId), [otlpId("c"), "whole"]);
+  });
+});
+
+describe("the bounds of a merged trace", () => {
+  const bounded = writerWith({ traceSpansMax: 10 });
+  const letters = (text: string) => [...text];
+  const send = (externalId: string, spans: string, by = bounded) =>
+    by.write(otlpWrite(sender, { externalId, spans: letters(spans) }));
+
+  async function batchesOf(traceId: string): Promise<number> {
+    const { rows } = await db.pool.query(
+      "select count(*)::int as batches from trace_batches where trace_id = $1",
+      [traceId],
+    );
+    return rows[0].batches;
+  }
+
+  it("refuse a batch beyond the number of spans, and leave the trace as it was", async () => {
+    const externalId = newIdentity();
+    const { traceId } = await send(externalId, "12345678");
+    assert.equal(await refusalOf(send(externalId, "abc")), "PAYLOAD_TOO_LARGE");
+    const { revision, trace } = await loaded(traceId);
+    assert.deepEqual([revision, trace.spans.length], [1, 8]);
+    assert.equal((await send(externalId, "ab")).state, "merged");
+    assert.equal((await spanIdsOf(traceId)).length, 10);
+  });
+
+  it("count a span once, however often it is sent", async () => {
+    const externalId = newIdentity();
+    const { traceId } = await send(externalId, "12345");
+    for (let round = 0; round < 20; round++) await send(externalId, "12345");
+    await send(externalId, "abcde");
+    assert.equal((await spanIdsOf(traceId)).length, 10);
+    assert.ok((await batchesOf(traceId)) < 22);
+  });
+
+  it("take away no span on behalf of a batch that is refused", async () => {
+    const externalId = newIdentity();
+    const { traceId } = await send(externalId, "12");
+    await send(externalId, "3456789a");
+    assert.equal(await refusalOf(send(externalId, "12b")), "PAYLOAD_TOO_LARGE");
+    assert.deepEqual(await spanIdsOf(traceId), letters("123456789a").map(otlpId));
+  });
+
+  it("hold for batches that are stored together as for those that come one by one", async () => {
+    const externalId = newIdentity();
+    const { traceId } = await send(externalId, "1234");
+    const outcomes = await Promise.all(
+      ["5678", "1234", "9ab", "9a"].map(async spans => {
+        const refused = await refusalOf(send(externalId, spans));
+        return refused ?? "stored";
+      }),
+    );
+    assert.deepEqual(outcomes, ["stored", "stored", "PAYLOAD_TOO_LARGE", "stored"]);
+    assert.deepEqual(await spanIdsOf(traceId), letters("123456789a").map(otlpId));
+  });
+
+  it("refuse a batch beyond the number of bytes", async () => {
+    const externalId = newIdentity();
+    const first = otlpWrite(sender, { externalId, spans: ["a"] });
+    const tight = writerWith({ traceBytesMax: first.rawLength + 100 });
+    await tight.write(first);
+    const larger: TraceWrite = otlpWrite(sender, { externalId, spans: ["b"], text: "x".repeat(200) });
+    assert.equal(await refusalOf(tight.write(larger)), "PAYLOAD_TOO_LARGE");
+    assert.equal((await tight.write(otlpWrite(sender, { externalId, spans: ["a"] }))).state, "merged");
+  });
+});

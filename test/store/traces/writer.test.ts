@@ -1,0 +1,381 @@
+// Stored once and told truthfully: what the writer acknowledges is committed, whoever else is writing.
+import assert from "node:assert/strict";
+import { randomUUIDv7 } from "node:crypto";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { after, describe, it } from "node:test";
+import { Refusal } from "../../../src/model/refusal.ts";
+import { deleteKey } from "../../../src/store/accounts/keys.ts";
+import { type Database, openDatabase } from "../../../src/store/db.ts";
+import { insertTraces } from "../../../src/store/traces/insert.ts";
+import type { Stored, TraceWrite } from "../../../src/store/traces/write.ts";
+import { TraceWriter } from "../../../src/store/traces/writer.ts";
+import { eventually } from "../../support/eventually.ts";
+import { loadTrace } from "../../support/loaded-trace.ts";
+import { startCuttingProxy } from "../cutting-proxy.ts";
+import {
+  canonicalWrite,
+  limits,
+  makeSender,
+  openTwice,
+  otlpId,
+  otlpWrite,
+  type Sender,
+} from "./make-write.ts";
+
+const { url, db, other, close } = await openTwice();
+after(close);
+const writer = new TraceWriter(db, limits);
+const otherWriter = new TraceWriter(other, limits);
+const sender = await makeSender(db);
+
+const store = (writes: TraceWrite[], by = writer) => Promise.all(writes.map(write => by.write(write)));
+
+/** The refusal's code, or what was stored. */
+async function outcomeOf(stored: Promise<Stored>): Promise<Stored | string> {
+  try {
+    return await stored;
+  } catch (error) {
+    if (error instanceof Refusal) return error.code;
+    throw error;
+  }
+}
+
+async function spanIdsOf(traceId: string): Promise<string[]> {
+  return (await loadTrace(db, traceId)).trace.spans.map(span => span.span_id);
+}
+
+async function textOf(traceId: string): Promise<string | undefined> {
+  return (await loadTrace(db, traceId)).derived.responseText?.text;
+}
+
+async function runsOf(traceId: string): Promise<{ id: string; state: string }[]> {
+  const { rows } = await db.pool.query("select id, state from runs where trace_id = $1 order by id", [
+    traceId,
+  ]);
+  return rows;
+}
+
+async function tracesOf({ agentId }: Sender): Promise<{ id: string; external_id: string }[]> {
+  const { rows } = await db.pool.query("select id, external_id from traces where agent_id = $1", [agentId]);
+  return rows;
+}
+
+/** Resolves once that many statements that hold this text wait for a lock. */
+async function waiting(statement: string, count = 1): Promise<void> {
+  await eventually(async () => {
+    const { rowCount } = await db.pool.query(
+      `select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like $1`,
+      [`%${statement}%`],
+    );
+    assert.equal(rowCount, count);
+  });
+}
+
+/** A transaction under way on a connection of its own. */
+async function begun(database: Database) {
+  const client = await database.pool.connect();
+  await client.query("begin");
+  return {
+    query: (text: string, values: unknown[]) => client.query(text, values),
+    async commit() {
+      await client.query("commit");
+      client.release();
+    },
+    async rollback() {
+      await client.query("rollback");
+      client.release();
+    },
+  };
+}
+
+describe("writing together", () => {
+  it("stores the new traces of many callers, their batches and their runs by one statement", async () => {
+    const crowd = await makeSender(db);
+    const stored = await store(Array.from({ length: 50 }, () => canonicalWrite(crowd)));
+    assert.ok(stored.every(({ state, evaluation }) => state === "created" && evaluation === "scheduled"));
+    const { rows } = await db.pool.query(
+      `select count(distinct made)::int as transactions, count(*)::int as rows from (
+         select xmin::text as made from traces where agent_id = $1
+         union all select xmin::text from runs where agent_id = $1
+         union all select b.xmin::text from trace_batches b join traces t on t.id = trace_id where agent_id = $1
+       ) all_of_them`,
+      [crowd.agentId],
+    );
+    assert.deepEqual(rows, [{ transactions: 1, rows: 150 }]);
+  });
+
+  it("creates once and replaces once when one canonical identity comes twice at the same time", async () => {
+    const writes = ["first", "second"].map(text => canonicalWrite(sender, { externalId: "twice", text }));
+    const stored = await store(writes);
+    assert.deepEqual(stored.map(({ state, revision }) => [state, revision]).sort(), [
+      ["created", 1],
+      ["replaced", 2],
+    ]);
+    const traceIds = new Set(stored.map(({ traceId }) => traceId));
+    assert.equal(traceIds.size, 1);
+    const last = stored.findIndex(({ state }) => state === "replaced");
+    assert.equal(await textOf([...traceIds][0]!), ["first", "second"][last]);
+  });
+
+  it("creates once and merges once when two batches of one new trace come at the same time", async () => {
+    const writes = [["a"], ["b"]].map(spans => otlpWrite(sender, { externalId: "two batches", spans }));
+    const stored = await store(writes);
+    assert.deepEqual(stored.map(({ state }) => state).sort(), ["created", "merged"]);
+    assert.deepEqual(await spanIdsOf(stored[0]!.traceId), [otlpId("a"), otlpId("b")]);
+    assert.equal((await runsOf(stored[0]!.traceId)).length, 1);
+  });
+
+  it("lets one bad write fail alone", async () => {
+    const bad = canonicalWrite(sender, { externalId: "bad" });
+    bad.columns = { ...bad.columns, name: "a\0b" };
+    const good = Array.from({ length: 5 }, (_, index) =>
+      canonicalWrite(sender, { externalId: `good ${index}` }),
+    );
+    const [first, ...rest] = await Promise.allSettled([bad, ...good].map(write => writer.write(write)));
+    assert.equal(first!.status, "rejected");
+    assert.ok(rest.every(({ status }) => status === "fulfilled"));
+  });
+
+  it("refuses only the traces of an agent that was deleted meanwhile", async () => {
+    const [gone, there] = [await makeSender(db), await makeSender(db)];
+    await db.pool.query("delete from agents where id = $1", [gone.agentId]);
+    const outcomes = await Promise.all(
+      [otlpWrite(gone), canonicalWrite(gone), otlpWrite(there)].map(write => outcomeOf(writer.write(write))),
+    );
+    assert.deepEqual(outcomes.slice(0, 2), ["OTLP_PLATFORM_NOT_FOUND", "CUSTOM_API_PLATFORM_NOT_FOUND"]);
+    assert.equal((outcomes[2] as Stored).state, "created");
+  });
+
+  it("stores anew a trace that is deleted while a batch waits for it", async () => {
+    const [{ traceId }] = (await store([otlpWrite(sender, { externalId: "vanishing", spans: ["a"] })])) as [
+      Stored,
+    ];
+    const deleting = await begun(other);
+    await deleting.query("select from traces where id = $1 for update", [traceId]);
+    const stored = writer.write(otlpWrite(sender, { externalId: "vanishing", spans: ["b"] }));
+    await waiting("order by id for update");
+    await deleting.query("delete from traces where id = $1", [traceId]);
+    await deleting.commit();
+    const { state, traceId: anew } = await stored;
+    assert.equal(state, "created");
+    assert.deepEqual(await spanIdsOf(anew), [otlpId("b")]);
+  });
+});
+
+describe("two processes", () => {
+  it("answer exactly one of eight posts of one identity with a creation, and keep one of them whole", async () => {
+    const race = await makeSender(db);
+    for (let round = 0; round < 25; round++) {
+      const texts = Array.from({ length: 8 }, (_, index) => `version ${index} `.repeat(1 + index * 50));
+      const writes = texts.map(text =>
+        canonicalWrite(race, { externalId: `race ${round}`, text, spans: ["a", "b", "c"] }),
+      );
+      const stored = await Promise.all(
+        writes.map((write, index) => (index % 2 ? writer : otherWriter).write(write)),
+      );
+      assert.equal(stored.filter(({ state }) => state === "created").length, 1);
+      assert.deepEqual(stored.map(({ revision }) => revision).sort(), [1, 2, 3, 4, 5, 6, 7, 8]);
+      const last = stored.findIndex(({ revision }) => revision === 8);
+      const { trace, revision } = await loadTrace(db, stored[0]!.traceId);
+      assert.equal(revision, 8);
+      assert.deepEqual(
+        trace.spans.map(span => span.attributes["gen_ai.response.text"]),
+        [texts[last], texts[last], texts[last]],
+      );
+    }
+    assert.equal((await tracesOf(race)).length, 25);
+  });
+
+  it("lose no span of one trace whose batches come to both at once", async () => {
+    for (let round = 0; round < 10; round++) {
+      const externalId = `union ${round}`;
+      const batches = Array.from({ length: 20 }, (_, at) => [`${at + 1}`, `${at + 2}`, `${at + 3}`]);
+      const stored = await Promise.all(
+        batches.map((spans, index) =>
+          (index % 2 ? writer : otherWriter).write(otlpWrite(sender, { externalId, spans })),
+        ),
+      );
+      const traceId = stored[0]!.traceId;
+      assert.ok(stored.every(one => one.traceId === traceId));
+      const expected = Array.from({ length: 22 }, (_, at) => otlpId(`${at + 1}`));
+      assert.deepEqual(new Set(await spanIdsOf(traceId)), new Set(expected));
+      assert.equal((await runsOf(traceId)).length, 1);
+    }
+  });
+
+  it("never wait for each other in a ring, whatever order the same traces come in", async () => {
+    const pools = [openDatabase(url), openDatabase(url)] as const;
+    const names = ["1 before", "2 held", "3 after"];
+    const blocking = await begun(db);
+    await blocking.query(
+      `insert into traces (id, agent_id, external_id, kind, path, batch_spans, batch_bytes, derived_revision, name,
+         failed, span_count)
+       values ($1, $2, $3, 'live', 'otlp', 1, 1, 1, '', false, 1)`,
+      [randomUUIDv7(), sender.agentId, names[1]],
+    );
+    const [forth, back] = pools.map((pool, at) => {
+      const order = at === 0 ? names : names.toReversed();
+      const writes = order.map(externalId => otlpWrite(sender, { externalId }));
+      return store(writes, new TraceWriter(pool, limits));
+    });
+    await waiting("insert into traces", 2);
+    await blocking.rollback();
+    const stored = [...(await forth!), ...(await back!)];
+    assert.equal(stored.filter(({ state }) => state === "created").length, 3);
+    assert.equal(stored.filter(({ state }) => state === "merged").length, 3);
+    // A connection that ends has told the statistics all it knows.
+    await Promise.all(pools.map(pool => pool.close()));
+    const { rows } = await db.pool.query(
+      "select deadlocks::int from pg_stat_database where datname = current_database()",
+    );
+    assert.deepEqual(rows, [{ deadlocks: 0 }]);
+  });
+});
+
+describe("an answer of the database that is lost", () => {
+  async function throughProxy(statement: string, work: (proxied: TraceWriter) => Promise<void>) {
+    const proxy = await startCuttingProxy(url);
+    const proxied = openDatabase(proxy.url);
+    try {
+      await proxied.pool.query("select");
+      proxy.loseAnswerTo(statement);
+      await work(new TraceWriter(proxied, limits));
+      assert.equal(proxy.lost, 1);
+    } finally {
+      await proxied.close();
+      await proxy.close();
+    }
+  }
+
+  it("leaves a new trace reported as created, with its evaluation, and stored once", async () => {
+    const lone = await makeSender(db);
+    for (const write of [canonicalWrite(lone), otlpWrite(lone)]) {
+      await throughProxy("insert_traces", async proxied => {
+        assert.deepEqual(await proxied.write(write), {
+          traceId: write.traceId,
+          state: "created",
+          revision: 1,
+          evaluation: "scheduled",
+        });
+      });
+      assert.deepEqual(await runsOf(write.traceId), [{ id: write.runId, state: "pending" }]);
+    }
+    assert.equal((await tracesOf(lone)).length, 2);
+  });
+
+  it("leaves a replacement a replacement", async () => {
+    const externalId = "replaced across a break";
+    await store([canonicalWrite(sender, { externalId, text: "before" })]);
+    await throughProxy("commit", async proxied => {
+      const { state, traceId } = await proxied.write(canonicalWrite(sender, { externalId, text: "after" }));
+      assert.equal(state, "replaced");
+      assert.equal(await textOf(traceId), "after");
+      assert.deepEqual(await spanIdsOf(traceId), ["a"]);
+    });
+  });
+
+  it("leaves a merged batch merged once, with one run", async () => {
+    const externalId = "merged across a break";
+    const [{ traceId }] = (await store([otlpWrite(sender, { externalId, spans: ["a"] })])) as [Stored];
+    await db.pool.query("update runs set state = 'completed' where trace_id = $1", [traceId]);
+    await throughProxy("commit", async proxied => {
+      const { state } = await proxied.write(otlpWrite(sender, { externalId, spans: ["b"] }));
+      assert.equal(state, "merged");
+    });
+    assert.deepEqual(await spanIdsOf(traceId), [otlpId("a"), otlpId("b")]);
+    assert.deepEqual(
+      (await runsOf(traceId)).map(({ state }) => state),
+      ["completed", "pending"],
+    );
+  });
+
+  it("is UNAVAILABLE when the database stays away, or takes a connection and says nothing", async () => {
+    const silent = createServer(() => {}).listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    for (const address of ["127.0.0.1:1", `127.0.0.1:${port}`]) {
+      const away = openDatabase(`postgresql://nobody:nothing@${address}/nowhere`);
+      const impatient = new TraceWriter(away, { ...limits, patienceMs: 0 });
+      assert.equal(await outcomeOf(impatient.write(canonicalWrite(sender))), "UNAVAILABLE");
+      await away.close();
+    }
+    silent.close();
+  });
+});
+
+describe("a key that ends between its check and the commit", () => {
+  it("stores nothing, neither a new trace nor a change of one", async () => {
+    const leaving = await makeSender(db);
+    const [kept] = (await store([canonicalWrite(leaving, { externalId: "kept", text: "before" })])) as [
+      Stored,
+    ];
+    await deleteKey(db, leaving.keyId);
+    const late = [
+      canonicalWrite(leaving, { externalId: "kept", text: "after" }),
+      canonicalWrite(leaving),
+      otlpWrite(leaving),
+    ];
+    const outcomes = await Promise.all(late.map(write => outcomeOf(writer.write(write))));
+    assert.deepEqual(outcomes, ["UNAUTHORIZED", "UNAUTHORIZED", "UNAUTHORIZED"]);
+    assert.equal((await tracesOf(leaving)).length, 1);
+    assert.equal(await textOf(kept.traceId), "before");
+  });
+
+  it("stores what came by no key, and of others in the same statement only what came by a key that is valid", async () => {
+    const [sample, live, expired, gone] = await Promise.all([1, 2, 3, 4].map(() => makeSender(db)));
+    await db.pool.query("update keys set expires_at = now() where id = $1", [expired!.keyId]);
+    await deleteKey(db, gone!.keyId);
+    const writes = [sample!, live!, expired!, gone!].map(one => otlpWrite(one));
+    const outcomes = await insertTraces(db, [{ ...writes[0]!, keyId: null }, ...writes.slice(1)], 0);
+    const told = outcomes.map(one => (one instanceof Refusal ? one.code : one?.state));
+    assert.deepEqual(told, ["created", "created", "UNAUTHORIZED", "UNAUTHORIZED"]);
+    const stored = await Promise.all([sample!, live!, expired!, gone!].map(one => tracesOf(one)));
+    assert.deepEqual(
+      stored.map(rows => rows.length),
+      [1, 1, 0, 0],
+    );
+  });
+
+  it("stores nothing once the key has expired", async () => {
+    const expired = await makeSender(db);
+    await db.pool.query("update keys set expires_at = now() where id = $1", [expired.keyId]);
+    assert.equal(await outcomeOf(writer.write(otlpWrite(expired))), "UNAUTHORIZED");
+    assert.deepEqual(await tracesOf(expired), []);
+  });
+
+  it("is refused by a revocation that is under way, new trace or known", async () => {
+    for (const externalId of ["known", "new"]) {
+      const leaving = await makeSender(db);
+      await store([otlpWrite(leaving, { externalId: "known" })]);
+      const revoking = await begun(other);
+      await revoking.query("delete from keys where id = $1", [leaving.keyId]);
+      const outcome = outcomeOf(writer.write(otlpWrite(leaving, { externalId, spans: ["f"] })));
+      await waiting("for key share");
+      await revoking.commit();
+      assert.equal(await outcome, "UNAUTHORIZED");
+      const [only, ...more] = await tracesOf(leaving);
+      assert.deepEqual(more, []);
+      assert.deepEqual(await spanIdsOf(only!.id), [otlpId("a")]);
+    }
+  });
+
+  it("keeps the revocation waiting for a commit that is under way", async () => {
+    const leaving = await makeSender(db);
+    const [{ traceId }] = (await store([otlpWrite(leaving, { externalId: "slow" })])) as [Stored];
+    const holding = await begun(other);
+    await holding.query("select from traces where id = $1 for update", [traceId]);
+    const order: string[] = [];
+    const stored = writer
+      .write(otlpWrite(leaving, { externalId: "slow", spans: ["b"] }))
+      .then(() => order.push("stored"));
+    await waiting("order by id for update");
+    const revoked = deleteKey(db, leaving.keyId).then(() => order.push("revoked"));
+    await waiting('delete from "keys"');
+    await holding.commit();
+    await Promise.all([stored, revoked]);
+    assert.deepEqual(order, ["stored", "revoked"]);
+    assert.deepEqual(await spanIdsOf(traceId), [otlpId("a"), otlpId("b")]);
+  });
+});
