@@ -2,11 +2,11 @@
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 import { suspicionOf } from "./evaluate/suspicion.ts";
-import { type Asking, openAsking } from "./judging/asking.ts";
 import { type Connections, type LineOpener, openConnections, type Reach } from "./judging/connections.ts";
 import { backoff, type Fault, unjudgedBy } from "./judging/faults.ts";
 import type { Basis } from "./judging/keys.ts";
 import { openLedger } from "./judging/ledger.ts";
+import { type Asking, openAsking } from "./judging/question-broker.ts";
 import { route } from "./judging/route.ts";
 import { estimateRoute } from "./judging/route-estimate.ts";
 import { ask } from "./judging/semantic.ts";

@@ -1,5 +1,5 @@
 // Light, dark or as the system has it: chosen here, applied at once, and by theme-first.js before the first paint.
-import { kept } from "./kept.ts";
+import { persistedChoice } from "./persisted-choice.ts";
 
 export type Theme = "light" | "dark" | "system";
 
@@ -9,7 +9,7 @@ export const themes: readonly { value: Theme; label: string }[] = [
   { value: "dark", label: "Dark" },
 ];
 
-const chosen = kept<Theme>("theme", "system", text => themes.some(({ value }) => value === text));
+const chosen = persistedChoice<Theme>("theme", "system", text => themes.some(({ value }) => value === text));
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
 
 export const useTheme = chosen.use;

@@ -1,4 +1,4 @@
-// A fixed number of places, and a queue for them that does not wait for ever.
+// Semaphore with FIFO order and timeout.
 
 export class Slots {
   #free: number;

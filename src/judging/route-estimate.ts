@@ -7,11 +7,11 @@ import type { Clock } from "../remote/clock.ts";
 import { answerTokens, routingPrompt, tokensOf } from "../remote/judge/prompts.ts";
 import { type Database, isTransient } from "../store/db.ts";
 import { findJudgeAnswers } from "../store/judge/answers.ts";
-import type { Behalf } from "./asking.ts";
 import { budgetFault } from "./budget.ts";
 import { unjudgedBy } from "./faults.ts";
 import { type Basis, keysOver } from "./keys.ts";
 import { evenly } from "./packing.ts";
+import type { Behalf } from "./question-broker.ts";
 
 /** As long as a real one. */
 const marker = "0".repeat(24);

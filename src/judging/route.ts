@@ -3,10 +3,10 @@
 import { type JudgeCall, type LineReply, scenariosPerCall } from "../model/judge/call.ts";
 import type { Routed, RouteSpent, RoutingAnswer, RoutingQuestion, Unjudged } from "../model/judge/judge.ts";
 import type { Clock } from "../remote/clock.ts";
-import type { Asking, Behalf, Kind, Question } from "./asking.ts";
 import { unjudgedBy } from "./faults.ts";
 import { type Basis, keysOver, type QuestionKey, type ScenarioAsk } from "./keys.ts";
 import { evenly } from "./packing.ts";
+import type { Asking, Behalf, Kind, Question } from "./question-broker.ts";
 
 export type RouteDeps = {
   asking: Asking;

@@ -11,10 +11,10 @@ import type {
 } from "../model/judge/judge.ts";
 import { hasWord } from "../model/strip-invisible.ts";
 import type { Clock } from "../remote/clock.ts";
-import type { Asking, Behalf, Kind, Question, Settled } from "./asking.ts";
 import { type Fault, gravest, unjudgedBy } from "./faults.ts";
 import { type Basis, type CriterionAsk, type Keys, keysOver, perText, type QuestionKey } from "./keys.ts";
 import { together } from "./packing.ts";
+import type { Asking, Behalf, Kind, Question, Settled } from "./question-broker.ts";
 import { byKey } from "./route.ts";
 
 /** `overruled`: the judge's own word was a better one, which its quotation did not bear. */

@@ -1,7 +1,7 @@
 // The inside of the thread that works for the editor of test cases, with a judge, a sandbox and connections of its own.
 import { workerData } from "node:worker_threads";
 import { openEditor } from "../editor.ts";
-import { lineOpener } from "../judging/lines.ts";
+import { lineOpener } from "../judging/judge-clients.ts";
 import { openJudging } from "../judging.ts";
 import { TraceRoom } from "../load/trace-room.ts";
 import { openLog } from "../log.ts";

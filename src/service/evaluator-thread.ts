@@ -1,7 +1,7 @@
 // A thread that judges runs, apart from the one that answers requests: neither holds the other up.
 import { parentPort, workerData } from "node:worker_threads";
-import { lineOpener } from "../judging/lines.ts";
-import { openPlaces } from "../judging/places.ts";
+import { lineOpener } from "../judging/judge-clients.ts";
+import { openPlaces } from "../judging/shared-semaphore.ts";
 import { openJudging } from "../judging.ts";
 import { openCaller } from "../launcher/caller.ts";
 import { Launcher } from "../launcher.ts";

@@ -5,7 +5,7 @@ import type { Config } from "../config.ts";
 import type { CountedCall } from "../model/judge/call.ts";
 import type { PlaceAsk } from "../model/judge/place.ts";
 import { readingHeapMb, traceLimits } from "../threads/heap.ts";
-import { Places } from "./judge-places.ts";
+import { Places } from "./judge-semaphore.ts";
 
 export type EvaluatorData = {
   config: Config;

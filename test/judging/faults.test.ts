@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
 import pino from "pino";
 import type { LineOpener } from "../../src/judging/connections.ts";
-import { lineOpener } from "../../src/judging/lines.ts";
+import { lineOpener } from "../../src/judging/judge-clients.ts";
 import type { JudgeLine, JudgeProvider } from "../../src/model/judge/call.ts";
 import type { Unjudged } from "../../src/model/judge/judge.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";

@@ -1,6 +1,6 @@
 // Judging as a thread opens it: a real database, real lines, and a judge that some local server is.
 import pino from "pino";
-import { lineOpener } from "../../src/judging/lines.ts";
+import { lineOpener } from "../../src/judging/judge-clients.ts";
 import { type Judging, type JudgingDeps, openJudging } from "../../src/judging.ts";
 import type { JudgeConnection } from "../../src/model/judge/call.ts";
 import type { JudgeContext, SemanticQuestion } from "../../src/model/judge/judge.ts";

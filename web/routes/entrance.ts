@@ -27,17 +27,20 @@ const guest = createRoute({
 const signIn = createRoute({
   path: "/sign-in",
   getParentRoute: () => guest,
-  component: lazyRouteComponent(() => import("../pages/SignInPage.tsx"), "SignInPage"),
+  component: lazyRouteComponent(() => import("../pages/accounts/SignInPage.tsx"), "SignInPage"),
 });
 const signUp = createRoute({
   path: "/sign-up",
   getParentRoute: () => guest,
-  component: lazyRouteComponent(() => import("../pages/SignUpPage.tsx"), "SignUpPage"),
+  component: lazyRouteComponent(() => import("../pages/accounts/SignUpPage.tsx"), "SignUpPage"),
 });
 const forgotPassword = createRoute({
   path: "/forgot-password",
   getParentRoute: () => guest,
-  component: lazyRouteComponent(() => import("../pages/ForgotPasswordPage.tsx"), "ForgotPasswordPage"),
+  component: lazyRouteComponent(
+    () => import("../pages/accounts/ForgotPasswordPage.tsx"),
+    "ForgotPasswordPage",
+  ),
 });
 
 // Where the links of mails lead, signed in or not.
@@ -45,13 +48,13 @@ const verifyEmail = createRoute({
   path: "/verify-email",
   getParentRoute: () => root,
   validateSearch: textsOf("token"),
-  component: lazyRouteComponent(() => import("../pages/VerifyEmailPage.tsx"), "VerifyEmailPage"),
+  component: lazyRouteComponent(() => import("../pages/accounts/VerifyEmailPage.tsx"), "VerifyEmailPage"),
 });
 const resetPassword = createRoute({
   path: "/reset-password",
   getParentRoute: () => root,
   validateSearch: textsOf("token"),
-  component: lazyRouteComponent(() => import("../pages/ResetPasswordPage.tsx"), "ResetPasswordPage"),
+  component: lazyRouteComponent(() => import("../pages/accounts/ResetPasswordPage.tsx"), "ResetPasswordPage"),
 });
 
 // For whoever is signed in; others sign in first and come back.

@@ -28,7 +28,7 @@ const project = createRoute({
 const agents = createRoute({
   path: "/agents",
   getParentRoute: () => project,
-  component: lazyRouteComponent(() => import("../pages/AgentsPage.tsx"), "AgentsPage"),
+  component: lazyRouteComponent(() => import("../pages/agents/AgentsPage.tsx"), "AgentsPage"),
 });
 const agent = createRoute({
   path: "/agents/$agentId",
@@ -42,103 +42,103 @@ const agent = createRoute({
     const agent = await context.queries.ensureQueryData(agentQuery(params.agentId));
     if (agent.projectId !== params.projectId) throw notFound();
   },
-  component: lazyRouteComponent(() => import("../pages/AgentLayout.tsx"), "AgentLayout"),
+  component: lazyRouteComponent(() => import("../pages/agents/AgentLayout.tsx"), "AgentLayout"),
 });
 const traces = createRoute({
   path: "/traces",
   getParentRoute: () => agent,
   validateSearch: textsOf(...traceSearch),
-  component: lazyRouteComponent(() => import("../pages/TracesPage.tsx"), "TracesPage"),
+  component: lazyRouteComponent(() => import("../pages/traces/TracesPage.tsx"), "TracesPage"),
 });
 const trace = createRoute({
   path: "/traces/$traceId",
   getParentRoute: () => agent,
   validateSearch: textsOf("view", "span", "attribute", "test", "check", "run", "find", "only", "quote"),
-  component: lazyRouteComponent(() => import("../pages/TracePage.tsx"), "TracePage"),
+  component: lazyRouteComponent(() => import("../pages/trace/TracePage.tsx"), "TracePage"),
 });
 const tests = createRoute({
   path: "/tests",
   getParentRoute: () => agent,
   validateSearch: textsOf("text", "status", "behavior", "last", "sort"),
-  component: lazyRouteComponent(() => import("../pages/TestsPage.tsx"), "TestsPage"),
+  component: lazyRouteComponent(() => import("../pages/tests/TestsPage.tsx"), "TestsPage"),
 });
 // `testId` "new" is one that is not saved yet. The rest of the address drafts from a trace, or from a value in it.
 const test = createRoute({
   path: "/tests/$testId",
   getParentRoute: () => agent,
   validateSearch: textsOf("template", "trace", "span", "attribute", "path", "view", "inputs"),
-  component: lazyRouteComponent(() => import("../pages/TestPage.tsx"), "TestPage"),
+  component: lazyRouteComponent(() => import("../pages/test/TestPage.tsx"), "TestPage"),
 });
 const testResults = createRoute({
   path: "/tests/$testId/results",
   getParentRoute: () => agent,
   validateSearch: textsOf("kind", "outcome", "from", "to"),
-  component: lazyRouteComponent(() => import("../pages/TestResultsPage.tsx"), "TestResultsPage"),
+  component: lazyRouteComponent(() => import("../pages/tests/TestResultsPage.tsx"), "TestResultsPage"),
 });
 const runs = createRoute({
   path: "/runs",
   getParentRoute: () => agent,
-  component: lazyRouteComponent(() => import("../pages/RunsPage.tsx"), "RunsPage"),
+  component: lazyRouteComponent(() => import("../pages/runs/RunsPage.tsx"), "RunsPage"),
 });
 const launch = createRoute({
   path: "/runs/$launchId",
   getParentRoute: () => agent,
   validateSearch: textsOf("only"),
-  component: lazyRouteComponent(() => import("../pages/LaunchPage.tsx"), "LaunchPage"),
+  component: lazyRouteComponent(() => import("../pages/runs/LaunchPage.tsx"), "LaunchPage"),
 });
 const run = createRoute({
   path: "/runs/$launchId/$runId",
   getParentRoute: () => agent,
-  component: lazyRouteComponent(() => import("../pages/RunPage.tsx"), "RunPage"),
+  component: lazyRouteComponent(() => import("../pages/runs/RunPage.tsx"), "RunPage"),
 });
 const insights = createRoute({
   path: "/insights",
   getParentRoute: () => agent,
   validateSearch: textsOf("by", "range", "from", "to", "interval", "testId", "form"),
-  component: lazyRouteComponent(() => import("../pages/InsightsPage.tsx"), "InsightsPage"),
+  component: lazyRouteComponent(() => import("../pages/insights/InsightsPage.tsx"), "InsightsPage"),
 });
 const start = createRoute({
   path: "/start",
   getParentRoute: () => agent,
   validateSearch: textsOf("tab"),
-  component: lazyRouteComponent(() => import("../pages/StartPage.tsx"), "StartPage"),
+  component: lazyRouteComponent(() => import("../pages/start/StartPage.tsx"), "StartPage"),
 });
 const agentSettings = createRoute({
   path: "/settings",
   getParentRoute: () => agent,
-  component: lazyRouteComponent(() => import("../pages/AgentSettingsPage.tsx"), "AgentSettingsPage"),
+  component: lazyRouteComponent(() => import("../pages/agents/AgentSettingsPage.tsx"), "AgentSettingsPage"),
 });
 const judging = createRoute({
   path: "/judging",
   getParentRoute: () => agent,
   validateSearch: textsOf("days"),
-  component: lazyRouteComponent(() => import("../pages/JudgingPage.tsx"), "JudgingPage"),
+  component: lazyRouteComponent(() => import("../pages/judging/JudgingPage.tsx"), "JudgingPage"),
 });
 const ingestion = createRoute({
   path: "/ingestion",
   getParentRoute: () => project,
   validateSearch: textsOf("code", "key", "service", "time"),
-  component: lazyRouteComponent(() => import("../pages/IngestionPage.tsx"), "IngestionPage"),
+  component: lazyRouteComponent(() => import("../pages/ingestion/IngestionPage.tsx"), "IngestionPage"),
 });
 const keys = createRoute({
   path: "/keys",
   getParentRoute: () => project,
-  component: lazyRouteComponent(() => import("../pages/KeysPage.tsx"), "KeysPage"),
+  component: lazyRouteComponent(() => import("../pages/keys/KeysPage.tsx"), "KeysPage"),
 });
 const projectSettings = createRoute({
   path: "/settings",
   getParentRoute: () => project,
-  component: lazyRouteComponent(() => import("../pages/ProjectPage.tsx"), "ProjectPage"),
+  component: lazyRouteComponent(() => import("../pages/project/ProjectPage.tsx"), "ProjectPage"),
 });
 const projectJudge = createRoute({
   path: "/settings/judge",
   getParentRoute: () => project,
-  component: lazyRouteComponent(() => import("../pages/ProjectJudgePage.tsx"), "ProjectJudgePage"),
+  component: lazyRouteComponent(() => import("../pages/project/ProjectJudgePage.tsx"), "ProjectJudgePage"),
 });
 const projectPrices = createRoute({
   path: "/settings/prices",
   getParentRoute: () => project,
-  component: lazyRouteComponent(() => import("../pages/ProjectPricesPage.tsx"), "ProjectPricesPage"),
+  component: lazyRouteComponent(() => import("../pages/project/ProjectPricesPage.tsx"), "ProjectPricesPage"),
 });
 
 export const projectTree = project.addChildren([

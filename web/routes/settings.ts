@@ -8,42 +8,45 @@ const settings = createRoute({
   beforeLoad: ({ location }) => {
     if (location.pathname === "/settings") throw redirect({ to: "/settings/profile" });
   },
-  component: lazyRouteComponent(() => import("../pages/SettingsPage.tsx"), "SettingsPage"),
+  component: lazyRouteComponent(() => import("../pages/settings/SettingsPage.tsx"), "SettingsPage"),
 });
 const settingsProfile = createRoute({
   path: "/profile",
   getParentRoute: () => settings,
-  component: lazyRouteComponent(() => import("../pages/SettingsProfile.tsx"), "SettingsProfile"),
+  component: lazyRouteComponent(() => import("../pages/settings/SettingsProfile.tsx"), "SettingsProfile"),
 });
 const settingsSessions = createRoute({
   path: "/sessions",
   getParentRoute: () => settings,
-  component: lazyRouteComponent(() => import("../pages/SettingsSessions.tsx"), "SettingsSessions"),
+  component: lazyRouteComponent(() => import("../pages/settings/SettingsSessions.tsx"), "SettingsSessions"),
 });
 const settingsTokens = createRoute({
   path: "/tokens",
   getParentRoute: () => settings,
-  component: lazyRouteComponent(() => import("../pages/SettingsTokens.tsx"), "SettingsTokens"),
+  component: lazyRouteComponent(() => import("../pages/settings/SettingsTokens.tsx"), "SettingsTokens"),
 });
 const settingsJudge = createRoute({
   path: "/judge",
   getParentRoute: () => settings,
-  component: lazyRouteComponent(() => import("../pages/SettingsJudge.tsx"), "SettingsJudge"),
+  component: lazyRouteComponent(() => import("../pages/settings/SettingsJudge.tsx"), "SettingsJudge"),
 });
 const settingsRetention = createRoute({
   path: "/retention",
   getParentRoute: () => settings,
-  component: lazyRouteComponent(() => import("../pages/SettingsRetention.tsx"), "SettingsRetention"),
+  component: lazyRouteComponent(() => import("../pages/settings/SettingsRetention.tsx"), "SettingsRetention"),
 });
 const settingsAppearance = createRoute({
   path: "/appearance",
   getParentRoute: () => settings,
-  component: lazyRouteComponent(() => import("../pages/SettingsAppearance.tsx"), "SettingsAppearance"),
+  component: lazyRouteComponent(
+    () => import("../pages/settings/SettingsAppearance.tsx"),
+    "SettingsAppearance",
+  ),
 });
 const settingsShortcuts = createRoute({
   path: "/shortcuts",
   getParentRoute: () => settings,
-  component: lazyRouteComponent(() => import("../pages/SettingsShortcuts.tsx"), "SettingsShortcuts"),
+  component: lazyRouteComponent(() => import("../pages/settings/SettingsShortcuts.tsx"), "SettingsShortcuts"),
 });
 
 export const settingsTree = settings.addChildren([

@@ -65,7 +65,7 @@ export function Shell() {
 function useNavigationFocus(onMove: () => void) {
   const main = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
-  const shown = useRef(arrival.fromLone ? undefined : pathname);
+  const shown = useRef(arrival.cameFromAuthPage ? undefined : pathname);
   useEffect(() => {
     if (shown.current === pathname) return;
     shown.current = pathname;

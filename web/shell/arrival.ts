@@ -1,2 +1,2 @@
-// Whether a page by itself, such as that of signing in, was shown before: then the focus is to go on to what follows it.
-export const arrival = { fromLone: false };
+// Whether a page without the shell, such as sign-in, was shown before: then the focus moves to the page that follows it.
+export const arrival = { cameFromAuthPage: false };

@@ -2,10 +2,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { Project } from "../../src/model/project.ts";
-import { kept } from "../kept.ts";
+import { persistedChoice } from "../persisted-choice.ts";
 import { projectsQuery } from "../queries/projects.ts";
 
-export const lastProject = kept<string>("project", "", () => true);
+export const lastProject = persistedChoice<string>("project", "", () => true);
 
 /** Undefined while projects are loading, or where the address names none of the account's. */
 export function useProject(): Project | undefined {

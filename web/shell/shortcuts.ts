@@ -1,13 +1,17 @@
 // Keyboard shortcuts: what is in force at the moment is also what the help lists.
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
-import { kept } from "../kept.ts";
+import { persistedChoice } from "../persisted-choice.ts";
 
 /** "?", "g a" (one after the other) or "mod+k" (⌘ on a Mac, else Ctrl). */
 type Shortcut = { keys: string; label: string; run: () => void };
 
 /** Single keys can get in the way of speech input and assistive technology. */
-export const singleKeys = kept<"on" | "off">("single-keys", "on", text => text === "on" || text === "off");
+export const singleKeys = persistedChoice<"on" | "off">(
+  "single-keys",
+  "on",
+  text => text === "on" || text === "off",
+);
 
 const inForce = new Set<Shortcut>();
 const togetherMs = 1_000;

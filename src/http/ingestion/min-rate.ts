@@ -1,4 +1,4 @@
-// Ends what comes or goes too slowly for the place it holds meanwhile.
+// Aborts uploads slower than a minimum rate.
 
 /** At least so many bytes in every so many ms. */
 export type Pace = { bytes: number; ms: number };

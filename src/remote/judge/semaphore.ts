@@ -1,4 +1,4 @@
-// So many calls of a judge at a time: who comes first is served first, and who gives up holds up nobody.
+// Semaphore with FIFO order and abort.
 
 export type Slots = {
   /** How many wait for one. */

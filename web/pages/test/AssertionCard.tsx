@@ -7,9 +7,9 @@ import { Choices, Fault } from "../../ui/Field.tsx";
 import { AssertionFields } from "./AssertionFields.tsx";
 import { assertionTypes, isAssertionType } from "./assertion-types.ts";
 import { type Doc, isRecord } from "./document.ts";
+import { useEditorContext, useFaultOf } from "./editor-context.ts";
 import { TextLine } from "./fields.tsx";
 import { RowTools } from "./RowTools.tsx";
-import { useFaultOf, useTold } from "./told.ts";
 
 type CardProps = {
   /** Undefined or odd where the JSON says so. */
@@ -29,7 +29,7 @@ type CardProps = {
 /** Drawn again only where it changed: a test may have hundreds. */
 export const AssertionCard = memo(function AssertionCard(props: CardProps) {
   const { assertion, identity, at, isLast, arrived, onRemove } = props;
-  const { change } = useTold();
+  const { change } = useEditorContext();
   const headingId = useId();
   const path = `assertions[${at}]`;
   const type = isRecord(assertion) ? assertion["type"] : undefined;
@@ -67,7 +67,7 @@ type KnownProps = Pick<CardProps, "identity" | "ids" | "turnCount"> & {
 };
 
 function Known({ assertion, type, path, identity, ids, turnCount }: KnownProps) {
-  const { change } = useTold();
+  const { change } = useEditorContext();
   const { about, must, mustNot } = assertionTypes[type];
   const ruleId = useId();
   const onField = (name: string, value: unknown) => change({ kind: "part", key: identity, name, value });

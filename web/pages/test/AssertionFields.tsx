@@ -6,9 +6,9 @@ import type { Term, Vocabulary } from "../../queries/editor.ts";
 import type { Completion } from "../../ui/Combobox.tsx";
 import { Criteria, ThresholdWords } from "./Criteria.tsx";
 import { type Doc, isRecord } from "./document.ts";
+import { useEditorContext } from "./editor-context.ts";
 import { CompletedLine, JsonBlock, NumberLine, StatusLine, TextBlock, TextLine } from "./fields.tsx";
 import { readText } from "./json-text.ts";
-import { useTold } from "./told.ts";
 
 type FieldsProps = {
   assertion: Doc;
@@ -18,7 +18,7 @@ type FieldsProps = {
 };
 
 export function AssertionFields({ assertion, type, path, onField }: FieldsProps) {
-  const { vocabulary } = useTold();
+  const { vocabulary } = useEditorContext();
   const bound = (name: string) => ({
     path: `${path}.${name}`,
     value: assertion[name],
@@ -169,7 +169,7 @@ type ArgumentsProps = {
 };
 
 function ArgumentsField({ assertion, bound, onField }: ArgumentsProps) {
-  const { vocabulary } = useTold();
+  const { vocabulary } = useEditorContext();
   const wanted = isRecord(bound.value) ? bound.value : {};
   const tool = vocabulary?.tools.find(({ name }) => name === assertion["expected_name"]);
   const mode = assertion["arguments_mode"] ?? "partial";

@@ -8,11 +8,11 @@ import { toast } from "../../ui/Toast.tsx";
 import { AssertionCard } from "./AssertionCard.tsx";
 import { assertionTypes } from "./assertion-types.ts";
 import { assertionsOf, beginnings, type Editing, freeId, isRecord } from "./document.ts";
+import { useEditorContext, useFaultOf } from "./editor-context.ts";
 import { useSame } from "./settled.ts";
-import { useFaultOf, useTold } from "./told.ts";
 
 export function Assertions({ editing }: { editing: Editing }) {
-  const { change, vocabulary } = useTold();
+  const { change, vocabulary } = useEditorContext();
   const { document } = editing;
   const assertions = assertionsOf(document);
   const turnCount = Array.isArray(document["turns"]) ? document["turns"].length : 0;

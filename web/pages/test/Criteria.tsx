@@ -6,10 +6,10 @@ import { Icon } from "../../ui/Icon.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { criteriaMax, splitCriteria } from "./criteria-text.ts";
 import type { Doc } from "./document.ts";
+import { useEditorContext, useFaultOf } from "./editor-context.ts";
 import { TextBlock } from "./fields.tsx";
 import { RowTools } from "./RowTools.tsx";
 import { thresholdText } from "./threshold.ts";
-import { useFaultOf, useTold } from "./told.ts";
 
 type CriteriaProps = { path: string; value: unknown; onValue: (value: unknown) => void };
 
@@ -120,7 +120,7 @@ function useFocus() {
 
 /** What the threshold that counts here asks of the verdicts. */
 export function ThresholdWords({ assertion }: { assertion: Doc }) {
-  const { threshold: ofTest } = useTold();
+  const { threshold: ofTest } = useEditorContext();
   const isOwn = Object.hasOwn(assertion, "threshold");
   const threshold = isOwn ? assertion["threshold"] : ofTest;
   if (typeof threshold !== "number" || threshold < 0 || threshold > 1) return null;

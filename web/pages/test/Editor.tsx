@@ -8,10 +8,10 @@ import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import { Page } from "../../ui/Page.tsx";
-import type { Origin } from "../TestPage.tsx";
 import { Actions } from "./Actions.tsx";
 import { DryRunPanel } from "./DryRunPanel.tsx";
 import { assertionsOf, begin, edit, freeId } from "./document.ts";
+import { EditorContext, type EditorFacts, fieldOf } from "./editor-context.ts";
 import { Form } from "./Form.tsx";
 import { IssueList } from "./IssueList.tsx";
 import { JsonPane, selectPlace } from "./JsonPane.tsx";
@@ -19,8 +19,8 @@ import { LeaveGuard } from "./LeaveGuard.tsx";
 import { ConflictDialog, useSave } from "./save.tsx";
 import { useScenarioTrial } from "./scenario-trial.ts";
 import { useSame, useSettled } from "./settled.ts";
+import type { Origin } from "./TestPage.tsx";
 import { TryScenario, tryScenarioId } from "./TryScenario.tsx";
-import { fieldOf, type Told, ToldContext } from "./told.ts";
 import { isWide, useView, Views } from "./views.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
@@ -90,7 +90,7 @@ export function Editor({ origin }: { origin: Origin }) {
 
   const { tried } = save;
   const threshold = useSame(editing.document["threshold"] ?? 0.7);
-  const told: Told = useMemo(
+  const told: EditorFacts = useMemo(
     () => ({ issues, warnings, isDue: path => tried || visited.has(path), vocabulary, threshold, change }),
     [issues, warnings, tried, visited, vocabulary, threshold],
   );
@@ -137,9 +137,9 @@ export function Editor({ origin }: { origin: Origin }) {
                   text.
                 </Notice>
               )}
-              <ToldContext value={told}>
+              <EditorContext value={told}>
                 <Form projectId={projectId} editing={editing} onTryScenario={tryScenario} />
-              </ToldContext>
+              </EditorContext>
             </form>
             <div className="editor-side">
               <div className="editor-pane" data-pane="try">

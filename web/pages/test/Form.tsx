@@ -8,8 +8,8 @@ import { Notice } from "../../ui/Notice.tsx";
 import { Assertions } from "./Assertions.tsx";
 import type { Editing } from "./document.ts";
 import { isRecord } from "./document.ts";
+import { useEditorContext, useFaultOf } from "./editor-context.ts";
 import { TextBlock, TextLine } from "./fields.tsx";
-import { useFaultOf, useTold } from "./told.ts";
 import { WithoutJudge } from "./WithoutJudge.tsx";
 
 const behaviors = Object.entries(passiveBehaviors).map(([value, { text, about }]) => ({
@@ -30,7 +30,7 @@ type FormProps = {
 };
 
 export function Form({ projectId, editing, onTryScenario }: FormProps) {
-  const { change } = useTold();
+  const { change } = useEditorContext();
   const { document } = editing;
   const set = (name: string) => (value: unknown) => change({ kind: "field", name, value });
   const bound = (name: string) => ({ path: name, value: document[name], onValue: set(name) });

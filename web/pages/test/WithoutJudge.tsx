@@ -1,7 +1,7 @@
 // What no judge means for this test: told in place, before anybody waits for a verdict that cannot come.
 import { Link } from "@tanstack/react-router";
 import { Notice } from "../../ui/Notice.tsx";
-import { useHasJudge } from "../NoJudge.tsx";
+import { useHasJudge } from "../judging/NoJudge.tsx";
 import { assertionsOf, type Doc, isRecord } from "./document.ts";
 
 export function WithoutJudge({ projectId, document }: { projectId: string; document: Doc }) {

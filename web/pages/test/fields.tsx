@@ -4,8 +4,8 @@ import { Combobox, type Completion } from "../../ui/Combobox.tsx";
 import { Fault } from "../../ui/Field.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { written } from "./document.ts";
+import { useFaultOf } from "./editor-context.ts";
 import { readText } from "./json-text.ts";
-import { useFaultOf } from "./told.ts";
 
 export type Bound = {
   label: string;

@@ -8,8 +8,8 @@ import type { ListedTest } from "../../shapes.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { toast } from "../../ui/Toast.tsx";
-import type { Origin } from "../TestPage.tsx";
 import type { Change, Doc, Editing } from "./document.ts";
+import type { Origin } from "./TestPage.tsx";
 
 type SaveOptions = {
   origin: Origin;

@@ -1,7 +1,7 @@
 // The way from a trace back to the list, with the filters that it was left with.
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { leftWith } from "../traces/left-with.ts";
+import { lastFiltersByAgent } from "../traces/last-filters.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
 
@@ -11,7 +11,7 @@ export function BackToTraces({ className, children }: { className: string; child
     <Link
       to="/projects/$projectId/agents/$agentId/traces"
       params={params}
-      search={leftWith.get(params.agentId) ?? {}}
+      search={lastFiltersByAgent.get(params.agentId) ?? {}}
       className={className}
     >
       {children}

@@ -15,7 +15,7 @@ import { Icon } from "../../ui/Icon.tsx";
 import { useMedia } from "../../ui/media.ts";
 import { NextTry, RelativeTime } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
-import { leftWith } from "../traces/left-with.ts";
+import { lastFiltersByAgent } from "../traces/last-filters.ts";
 import { BackToTraces } from "./BackToTraces.tsx";
 import { timesText, tokensText } from "./words.ts";
 
@@ -200,7 +200,7 @@ function DeleteTrace({ trace, onClose }: { trace: TraceOutline; onClose: () => v
       action="Delete trace"
       onClose={onClose}
       onDone={async () => {
-        const search = leftWith.get(params.agentId) ?? {};
+        const search = lastFiltersByAgent.get(params.agentId) ?? {};
         await navigate({ to: "/projects/$projectId/agents/$agentId/traces", params, search });
         toast("The trace is deleted.");
         queries.removeQueries({ queryKey: outlineQuery(trace.id).queryKey.slice(0, 2) });

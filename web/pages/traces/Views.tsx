@@ -1,7 +1,7 @@
 // Sets of filters by a name, kept in this browser for each agent.
 import { Link } from "@tanstack/react-router";
 import type { FormEvent } from "react";
-import { type Kept, kept } from "../../kept.ts";
+import { type PersistedChoice, persistedChoice } from "../../persisted-choice.ts";
 import { type TraceSearch, traceSearch } from "../../queries/trace-search.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Icon } from "../../ui/Icon.tsx";
@@ -9,10 +9,10 @@ import { Popover } from "../../ui/Popover.tsx";
 
 type View = { name: string; search: TraceSearch };
 
-const ofAgents = new Map<string, Kept<string>>();
+const ofAgents = new Map<string, PersistedChoice<string>>();
 
-function viewsOf(agentId: string): Kept<string> {
-  const views = ofAgents.get(agentId) ?? kept<string>(`trace-views-${agentId}`, "[]", isViews);
+function viewsOf(agentId: string): PersistedChoice<string> {
+  const views = ofAgents.get(agentId) ?? persistedChoice<string>(`trace-views-${agentId}`, "[]", isViews);
   ofAgents.set(agentId, views);
   return views;
 }

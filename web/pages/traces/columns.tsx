@@ -1,7 +1,7 @@
 // The columns of the list of traces: those that are always there, and those that this browser was told to add.
 import { type CSSProperties, type ReactNode, useMemo } from "react";
-import { kept } from "../../kept.ts";
 import { tracePaths } from "../../labels.ts";
+import { persistedChoice } from "../../persisted-choice.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
 import { Popover } from "../../ui/Popover.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
@@ -125,7 +125,11 @@ const optional: readonly Column[] = [
 ];
 
 const isOptional = (id: string) => optional.some(column => column.id === id);
-const added = kept<string>("trace-columns", "", text => text === "" || text.split(",").every(isOptional));
+const added = persistedChoice<string>(
+  "trace-columns",
+  "",
+  text => text === "" || text.split(",").every(isOptional),
+);
 
 export function useColumns(): readonly Column[] {
   const ids = added.use();

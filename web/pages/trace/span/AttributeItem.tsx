@@ -9,7 +9,7 @@ import { Icon } from "../../../ui/Icon.tsx";
 import { FailureNotice } from "../../../ui/Notice.tsx";
 import type { ValuePath } from "../../../value-path.ts";
 import { SpanValue } from "./SpanValue.tsx";
-import { useWhole } from "./whole.ts";
+import { useAllPages } from "./whole.ts";
 
 type AttributeItemProps = {
   detail: SpanDetail;
@@ -29,7 +29,7 @@ export function AttributeItem(props: AttributeItemProps) {
   const { detail, name, value: given, cut, selected, onSelect, onDraft } = props;
   const item = useRef<HTMLLIElement>(null);
   useIntoView(item, selected);
-  const whole = useWhole(detail, ["attributes", name]);
+  const whole = useAllPages(detail, ["attributes", name]);
   const isCut = cut > 0 && whole.value === undefined;
   const value = isCut || whole.value === undefined ? given : whole.value;
   const isLarge =

@@ -4,7 +4,7 @@ import type { SpanDetail } from "../../../shapes.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { startsWith, type ValuePath } from "../../../value-path.ts";
 import { AbsentAttribute, AttributeItem } from "./AttributeItem.tsx";
-import { useWhole } from "./whole.ts";
+import { useAllPages } from "./whole.ts";
 
 type SpanAttributesProps = {
   detail: SpanDetail;
@@ -30,7 +30,7 @@ export function SpanAttributes({ detail, selected, onSelect, onDraft }: SpanAttr
   const [shown, setShown] = useState(shownAtOnce);
   const searchId = useId();
   const omitted = detail.omissions.find(({ path }) => path.length === 1 && path[0] === "attributes");
-  const whole = useWhole(detail, ["attributes"]);
+  const whole = useAllPages(detail, ["attributes"]);
   const attributes = omitted && whole.value !== undefined ? (whole.value as object) : detail.span.attributes;
   const entries = Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1));
   const found = entries.filter(entry => matches(entry, search));

@@ -14,7 +14,7 @@ export type Whole = {
 };
 
 /** The value at this path of the whole span. */
-export function useWhole(
+export function useAllPages(
   { traceId, span }: { traceId: string; span: { span_id: string } },
   path: ValuePath,
 ): Whole {

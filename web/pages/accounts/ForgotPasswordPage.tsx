@@ -1,0 +1,48 @@
+// Asking for a mail that lets one choose a new password.
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { ask } from "../../api.ts";
+import { textOf, useSubmit } from "../../forms/submit.ts";
+import { AuthLayout } from "../../shell/AuthLayout.tsx";
+import { Button } from "../../ui/Button.tsx";
+import { Field } from "../../ui/Field.tsx";
+import { FailureNotice, Notice } from "../../ui/Notice.tsx";
+
+export function ForgotPasswordPage() {
+  const [sentTo, setSentTo] = useState<string>();
+  const { form, busy, faults, failure } = useSubmit<string>({
+    send: async fields => {
+      const email = textOf(fields, "email");
+      const answer = await ask("POST", "/api/auth/request-password-reset", { body: { email } });
+      return answer.ok ? { ok: true, value: email } : answer;
+    },
+    done: setSentTo,
+  });
+  return (
+    <AuthLayout title="Forgotten password">
+      {sentTo !== undefined && (
+        <Notice tone="good" role="status">
+          If there is an account for <strong className="break">{sentTo}</strong>, a link is on its way. It
+          works once, for an hour.
+        </Notice>
+      )}
+      <form {...form} className="stack">
+        <Field
+          label="Email"
+          name="email"
+          type="email"
+          required
+          autoComplete="username"
+          fault={faults["email"]}
+        />
+        <FailureNotice failure={failure} />
+        <Button type="submit" look="main" busy={busy}>
+          {sentTo === undefined ? "Send a link" : "Send again"}
+        </Button>
+      </form>
+      <p>
+        <Link to="/sign-in">Back to signing in</Link>
+      </p>
+    </AuthLayout>
+  );
+}

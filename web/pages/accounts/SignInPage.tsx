@@ -1,0 +1,50 @@
+// Signing in.
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { ask } from "../../api.ts";
+import { PasswordField } from "../../forms/PasswordField.tsx";
+import { useSignedIn } from "../../forms/sign-in.ts";
+import { textOf, useSubmit } from "../../forms/submit.ts";
+import { AuthLayout } from "../../shell/AuthLayout.tsx";
+import { Button } from "../../ui/Button.tsx";
+import { Field } from "../../ui/Field.tsx";
+import { FailureNotice, Notice } from "../../ui/Notice.tsx";
+
+const route = getRouteApi("/guest/sign-in");
+
+export function SignInPage() {
+  const { next } = route.useSearch();
+  const signedIn = useSignedIn(next);
+  const { form, busy, faults, failure } = useSubmit({
+    send: fields =>
+      ask("POST", "/api/auth/sign-in/email", {
+        body: { email: textOf(fields, "email"), password: textOf(fields, "password") },
+      }),
+    done: signedIn,
+  });
+  return (
+    <AuthLayout title="Sign in">
+      {next && <Notice tone="info">Sign in to go on to where you were.</Notice>}
+      <form {...form} className="stack">
+        <Field
+          label="Email"
+          name="email"
+          type="email"
+          required
+          autoComplete="username"
+          fault={faults["email"]}
+        />
+        <PasswordField label="Password" name="password" fault={faults["password"]} />
+        <FailureNotice failure={failure} />
+        <Button type="submit" look="main" busy={busy}>
+          Sign in
+        </Button>
+      </form>
+      <p className="line line-apart">
+        <Link to="/forgot-password">Forgotten password</Link>
+        <Link to="/sign-up" search={next ? { next } : {}}>
+          Make an account
+        </Link>
+      </p>
+    </AuthLayout>
+  );
+}

@@ -1,0 +1,68 @@
+// One agent: what it is called, what its exporter is called, how it is called upon, and its end.
+import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { AgentForm } from "../../forms/AgentForm.tsx";
+import { ConnectionSection } from "../../forms/ConnectionSection.tsx";
+import { DeleteSection } from "../../forms/DeleteSection.tsx";
+import { JudgeSettingsSection } from "../../forms/JudgeSettingsForm.tsx";
+import { agentQuery, agentsQuery, lastTraceQuery } from "../../queries/agents.ts";
+import { keysQuery } from "../../queries/keys.ts";
+import { Verdict } from "../../ui/Badge.tsx";
+import { CopyText } from "../../ui/Copy.tsx";
+import { Page } from "../../ui/Page.tsx";
+import { RelativeTime } from "../../ui/Time.tsx";
+import { toast } from "../../ui/Toast.tsx";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/settings");
+
+export function AgentSettingsPage() {
+  const { projectId, agentId } = route.useParams();
+  const { data: agent } = useSuspenseQuery(agentQuery(agentId));
+  const { data: last } = useQuery(lastTraceQuery(agentId));
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return (
+    <Page title="Agent settings">
+      <div className="narrow stack">
+        <dl className="facts">
+          <dt>Id</dt>
+          <dd>
+            <CopyText text={agent.id} label="agent id" />
+          </dd>
+          <dt>Last trace</dt>
+          <dd>
+            {last === null && <span className="quiet">None yet</span>}
+            {last && (
+              <>
+                <RelativeTime at={last.receivedAt} />
+                <Verdict run={last.run} />
+              </>
+            )}
+          </dd>
+        </dl>
+        <section className="card">
+          <AgentForm
+            key={agent.id}
+            projectId={projectId}
+            agent={agent}
+            onDone={() => toast("The agent is saved.")}
+          />
+        </section>
+        <ConnectionSection key={`${agent.id} connection`} agent={agent} />
+        <JudgeSettingsSection projectId={projectId} agentId={agentId} />
+        <DeleteSection
+          noun="agent"
+          name={agent.name}
+          path={`/api/agents/${agent.id}`}
+          lost="Its test cases, traces and verdicts go with it, and keys made for it alone can write to nothing."
+          onDone={async () => {
+            await navigate({ to: "/projects/$projectId/agents", params: { projectId } });
+            queries.removeQueries({ queryKey: agentQuery(agent.id).queryKey });
+            await queries.invalidateQueries({ queryKey: agentsQuery(projectId).queryKey });
+            await queries.invalidateQueries({ queryKey: keysQuery(projectId).queryKey });
+          }}
+        />
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,219 @@
+// One launch: how far it is, each test case's run beside the one before it, and how to stop it or run it again.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { ask, type Failure, failureOf } from "../../api.ts";
+import { numberText } from "../../format.ts";
+import { useLaunch } from "../../forms/use-launch.tsx";
+import { counted, launchSources } from "../../labels.ts";
+import { useLive } from "../../live.ts";
+import { type LaunchDetail, type LaunchedRun, launchesQuery, launchQuery } from "../../queries/launches.ts";
+import { useRefresh } from "../../refreshing.ts";
+import { NotFound } from "../../shell/NotFound.tsx";
+import { Button } from "../../ui/Button.tsx";
+import { FailureNotice } from "../../ui/Notice.tsx";
+import { Page } from "../../ui/Page.tsx";
+import { EmptyState, Loaded } from "../../ui/State.tsx";
+import { RelativeTime } from "../../ui/Time.tsx";
+import { countsOfLaunch, LaunchStateBadge, Progress, ProgressNews } from "./Progress.tsx";
+import { RunTable } from "./RunTable.tsx";
+import "../../styles/runs.css";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/runs/$launchId");
+
+export function LaunchPage() {
+  const params = route.useParams();
+  const { agentId, launchId } = params;
+  const queries = useQueryClient();
+  const launch = useQuery(launchQuery(launchId));
+  const refresh = useRefresh(() => queries.invalidateQueries({ queryKey: launchQuery(launchId).queryKey }));
+  useLive({ agentId }, event => {
+    if (event.type === "refresh" || (event.type === "launch" && event.launchId === launchId)) refresh();
+  });
+  if (launch.error && failureOf(launch.error).code === "NOT_FOUND") return <NotFound />;
+  return (
+    <Page
+      title={launch.data ? `Run of ${counted(launch.data.testCount, "test case")}` : "Run"}
+      about={launch.data && <About launch={launch.data} />}
+      actions={launch.data && !isOpen(launch.data) && <Actions launch={launch.data} params={params} />}
+    >
+      <Loaded query={launch}>
+        {found => (
+          <div className="stack">
+            <section className="card stack-tight" aria-label="Progress" tabIndex={-1}>
+              <div className="line runs-standing">
+                <LaunchStateBadge launch={found} />
+                <span>{countsOfLaunch(found.counts)}</span>
+                {isOpen(found) && <Cancel launch={found} />}
+              </div>
+              <Progress launch={found} />
+              <ProgressNews launch={found} />
+              <Gone launch={found} />
+            </section>
+            <Runs launch={found} params={params} />
+            <Traceless launch={found} params={params} />
+          </div>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function About({ launch }: { launch: LaunchDetail }) {
+  return (
+    <>
+      Started <RelativeTime at={launch.createdAt} />
+      {launch.createdBy && (
+        <>
+          {" by "}
+          <bdi>{launch.createdBy.name}</bdi>
+        </>
+      )}{" "}
+      {launchSources[launch.source]}.{" "}
+      {launch.finishedAt !== null && (
+        <>
+          Ended <RelativeTime at={launch.finishedAt} />.
+        </>
+      )}
+    </>
+  );
+}
+
+/** Under the runs, where nothing moves while their number grows. */
+function Traceless({ launch: { runs }, params }: { launch: LaunchDetail; params: Params }) {
+  const count = runs.filter(({ notices }) => notices.includes("no_trace_arrived")).length;
+  if (count === 0) return null;
+  return (
+    <p className="quiet small">
+      The agent sent no trace for {numberText(count)} of {counted(runs.length, "run")}, so{" "}
+      {count === 1 ? "that one is" : "those are"} judged by reply, status and times alone.{" "}
+      <Link to="/projects/$projectId/agents/$agentId/start" params={params}>
+        How to send traces
+      </Link>
+    </p>
+  );
+}
+
+/** A run goes with the trace that it was judged by. */
+function Gone({ launch: { runs, testCount } }: { launch: LaunchDetail }) {
+  const gone = testCount - runs.length;
+  if (gone <= 0) return null;
+  return (
+    <p className="quiet small">
+      {counted(gone, "run")} of it {gone === 1 ? "was" : "were"} deleted, with the trace.
+    </p>
+  );
+}
+
+type Params = { projectId: string; agentId: string; launchId: string };
+
+function isOpen({ state }: LaunchDetail): boolean {
+  return state === "queued" || state === "running";
+}
+
+/** Goes when the launch has ended, by this or by itself. */
+function Cancel({ launch }: { launch: LaunchDetail }) {
+  const queries = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  const cancel = async () => {
+    setBusy(true);
+    const answer = await ask<LaunchDetail>("POST", `/api/launches/${launch.id}/cancel`);
+    setBusy(false);
+    setFailure(answer.ok ? undefined : answer.failure);
+    if (answer.ok) queries.setQueryData(launchQuery(launch.id).queryKey, answer.value);
+    void queries.invalidateQueries({ queryKey: launchesQuery(launch.agentId).queryKey });
+  };
+  return (
+    <>
+      <Button small icon="cross" busy={busy} onClick={() => void cancel()}>
+        Cancel
+      </Button>
+      <FailureNotice failure={failure} />
+    </>
+  );
+}
+
+function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
+  const again = useLaunch(params);
+  const runnable = launch.runs.filter(({ testDeleted }) => !testDeleted);
+  const testIds = runnable.map(({ testId }) => testId);
+  const failedIds = runnable.filter(isFailing).map(({ testId }) => testId);
+  return (
+    <>
+      {again.refusal}
+      {failedIds.length > 0 && failedIds.length < testIds.length && (
+        <Button busy={again.busy} onClick={() => void again.launch(failedIds)}>
+          Run those that failed
+        </Button>
+      )}
+      {testIds.length > 0 && (
+        <Button icon="play" busy={again.busy} onClick={() => void again.launch(testIds)}>
+          Run again
+        </Button>
+      )}
+    </>
+  );
+}
+
+const kinds = ["all", "failing", "changed"] as const;
+const kindWords = { all: "All", failing: "Not passed", changed: "Broke, mended or flaky" };
+const isOfKind = { all: () => true, failing: hasNotPassed, changed: isChanged };
+const noneWords = {
+  all: { title: "Its runs are gone", about: "They were deleted along with their traces." },
+  failing: {
+    title: "All that ended have passed",
+    about: "Whatever failed, broke off, was cancelled, was skipped or lacks instrumentation appears here.",
+  },
+  changed: {
+    title: "Nothing has changed",
+    about: "No run came out otherwise than the one before it of the same test case.",
+  },
+};
+
+function Runs({ launch, params }: { launch: LaunchDetail; params: Params }) {
+  const { only } = route.useSearch();
+  const kind = kinds.find(one => one === only) ?? "all";
+  const runsOf = (one: (typeof kinds)[number]) => launch.runs.filter(isOfKind[one]);
+  const shown = runsOf(kind);
+  return (
+    <>
+      <nav className="tabs runs-tabs" aria-label="Runs shown">
+        {kinds.map(one => (
+          <Link
+            key={one}
+            to="/projects/$projectId/agents/$agentId/runs/$launchId"
+            params={params}
+            search={{ only: one === "all" ? undefined : one }}
+            resetScroll={false}
+            className="tab"
+            aria-current={one === kind ? "page" : undefined}
+            activeOptions={{ exact: true, includeSearch: true }}
+          >
+            {kindWords[one]} <span className="quiet">{numberText(runsOf(one).length)}</span>
+          </Link>
+        ))}
+      </nav>
+      {shown.length > 0 ? (
+        <RunTable runs={shown} params={params} />
+      ) : (
+        <EmptyState icon="check" title={noneWords[kind].title}>
+          <p className="quiet">{noneWords[kind].about}</p>
+        </EmptyState>
+      )}
+    </>
+  );
+}
+
+function hasNotPassed({ state, verdict }: LaunchedRun): boolean {
+  return state !== "pending" && state !== "running" && verdict !== "passed";
+}
+
+/** What a further run may mend. */
+function isFailing({ state, verdict }: LaunchedRun): boolean {
+  return state === "error" || verdict === "failed" || verdict === "missing_instrumentation";
+}
+
+function isChanged({ change, flaky }: LaunchedRun): boolean {
+  return change === "broke" || change === "mended" || flaky;
+}

@@ -1,0 +1,230 @@
+// One manual run: each turn as it was sent and answered, what its checks said, and how it came out before.
+import { type UseQueryResult, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import type { RunState } from "../../../src/model/run/run.ts";
+import { failureOf } from "../../api.ts";
+import { MendConnection } from "../../forms/MendConnection.tsx";
+import { useLaunch } from "../../forms/use-launch.tsx";
+import { useLive } from "../../live.ts";
+import { type ManualRun, manualRunQuery, manualRunsQuery } from "../../queries/launches.ts";
+import { outlineQuery } from "../../queries/traces.ts";
+import { useRefresh } from "../../refreshing.ts";
+import type { TraceOutline } from "../../shapes.ts";
+import { Button } from "../../ui/Button.tsx";
+import { Notice } from "../../ui/Notice.tsx";
+import { Page } from "../../ui/Page.tsx";
+import { EmptyState, Loaded, Skeleton } from "../../ui/State.tsx";
+import { RelativeTime } from "../../ui/Time.tsx";
+import { Title } from "../../ui/Title.tsx";
+import { CheckList } from "../trace/evaluation/CheckList.tsx";
+import { JudgeCalls } from "../trace/evaluation/JudgeCalls.tsx";
+import { Compared, RunOutcome } from "./RunOutcome.tsx";
+import { TurnList } from "./TurnList.tsx";
+import "../../styles/json.css";
+import "../../styles/judging.css";
+import "../../styles/runs.css";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/runs/$launchId/$runId");
+
+type Params = { projectId: string; agentId: string; launchId: string; runId: string };
+
+export function RunPage() {
+  const params = route.useParams();
+  const { agentId, runId } = params;
+  const queries = useQueryClient();
+  const run = useQuery(manualRunQuery(runId));
+  const again = useLaunch(params);
+  const refresh = useRefresh(() => queries.invalidateQueries({ queryKey: manualRunQuery(runId).queryKey }));
+  useLive({ agentId }, event => {
+    if (event.type === "refresh" || (event.type === "launch" && event.runId === runId)) refresh();
+  });
+  const isOpen = run.data?.state === "pending" || run.data?.state === "running";
+  if (run.error && failureOf(run.error).code === "NOT_FOUND") return <GoneRun params={params} />;
+  return (
+    <Page
+      title={run.data?.testName ?? "Run"}
+      part="Run"
+      about={
+        run.data && (
+          <>
+            One run of a test case, made <RelativeTime at={run.data.createdAt} />.{" "}
+            <Link to="/projects/$projectId/agents/$agentId/runs/$launchId" params={params}>
+              All that ran with it
+            </Link>
+          </>
+        )
+      }
+      actions={
+        run.data &&
+        !run.data.testDeleted && (
+          <>
+            <Link
+              to="/projects/$projectId/agents/$agentId/tests/$testId"
+              params={{ ...params, testId: run.data.testId }}
+              className="button"
+            >
+              Edit test case
+            </Link>
+            {!isOpen && (
+              <Button icon="play" busy={again.busy} onClick={() => void again.launch([run.data.testId])}>
+                Run again
+              </Button>
+            )}
+          </>
+        )
+      }
+    >
+      {again.refusal}
+      <Loaded query={run}>{found => <Whole run={found} params={params} />}</Loaded>
+    </Page>
+  );
+}
+
+/** Whoever comes by an address that was right once is told where such runs go. */
+function GoneRun({ params }: { params: Params }) {
+  return (
+    <>
+      <Title text="Not found" />
+      <EmptyState icon="search" title="This run is not here" whole>
+        <p className="quiet">
+          It belongs to another account, never was, or was deleted: a run goes with its trace.
+        </p>
+        <Link to="/projects/$projectId/agents/$agentId/runs" params={params} className="button">
+          See all runs
+        </Link>
+      </EmptyState>
+    </>
+  );
+}
+
+function Whole({ run, params }: { run: ManualRun; params: Params }) {
+  const [result] = run.results;
+  const traces = useTurnTraces(run);
+  return (
+    <div className="stack">
+      <div className="line" role="status">
+        <RunOutcome run={run} />
+        <Compared run={run} />
+        <span className="break">
+          {run.error ?? run.reason ?? run.waiting?.reason ?? standings[run.state]}
+        </span>
+      </div>
+      {run.testDeleted && (
+        <Notice tone="info">
+          The test case was deleted since, so it cannot be run again. What it asked for then is below.
+        </Notice>
+      )}
+      {run.error !== null && <MendConnection params={params} />}
+      <EndedEarly run={run} />
+      {run.notices.includes("no_trace_arrived") && <NoTrace single={run.turnCount === 1} params={params} />}
+      <section className="stack-tight" aria-labelledby="turns">
+        <h2 id="turns">Turns</h2>
+        <TurnList run={run} gone={goneOf(run, traces)} params={params} />
+      </section>
+      {result && result.checks.length > 0 && (
+        <section className="stack-tight" aria-labelledby="result">
+          <h2 id="result">Result</h2>
+          <h3 className="unseen">Checks</h3>
+          <Checks run={run} traces={traces} params={params} />
+          <JudgeCalls run={run} />
+        </section>
+      )}
+      <Earlier run={run} params={params} />
+    </div>
+  );
+}
+
+function EndedEarly({ run: { turns, turnCount } }: { run: ManualRun }) {
+  const last = turns.at(-1);
+  if (!last?.error) return null;
+  return (
+    <Notice tone="warn">
+      <p>
+        <b>
+          Turn {last.turn} of {turnCount} failed,
+        </b>{" "}
+        so the run ended there and is judged by what was known. {last.error.reason}
+      </p>
+    </Notice>
+  );
+}
+
+function NoTrace({ single, params }: { single: boolean; params: Params }) {
+  return (
+    <Notice tone="info">
+      <p>
+        <b>The agent sent no trace</b>
+        {single ? ", so the run" : " of at least one turn, so that turn"} is judged by reply, status and times
+        alone; what asks for more is missing instrumentation. Let the agent go on under the{" "}
+        <code>traceparent</code> of the request, or send its trace with the same <code>x-request-id</code>.{" "}
+        <Link to="/projects/$projectId/agents/$agentId/start" params={params}>
+          How to send traces
+        </Link>
+      </p>
+    </Notice>
+  );
+}
+
+/** Where there is no reason to give. */
+const standings: Partial<Record<RunState, string>> = {
+  pending: "It begins when those before it have ended.",
+  running: "Its turns are sent one after the other.",
+  cancelled: "Nothing was judged.",
+};
+
+type TurnTraces = UseQueryResult<TraceOutline>[];
+
+/** In the order of the turns, once there is something to be shown in them. */
+function useTurnTraces({ turns, results }: ManualRun): TurnTraces {
+  return useQueries({
+    queries: turns.map(({ traceId }) => ({
+      ...outlineQuery(traceId ?? ""),
+      enabled: traceId !== null && results.length > 0,
+    })),
+  });
+}
+
+const isGone = ({ error }: TurnTraces[number]) => error !== null && failureOf(error).code === "NOT_FOUND";
+
+/** The turns whose trace was deleted. */
+function goneOf({ turns }: ManualRun, traces: TurnTraces): number[] {
+  return turns.flatMap(({ turn }, at) => (traces[at] && isGone(traces[at]) ? turn : []));
+}
+
+type ChecksProps = { run: ManualRun; traces: TurnTraces; params: Params };
+
+/** With the traces of all turns, so that each check leads to the span it looked at. */
+function Checks({ run, traces, params }: ChecksProps) {
+  const failed = traces.find(trace => trace.error && trace.data === undefined && !isGone(trace));
+  if (failed) return <Loaded query={failed}>{() => null}</Loaded>;
+  if (traces.some(({ isLoading }) => isLoading)) return <Skeleton />;
+  if (traces.every(({ data }) => data === undefined))
+    return <p className="quiet">Its traces were deleted, and what was looked at with them.</p>;
+  return <CheckList result={run.results[0]!} traces={traces.map(({ data }) => data)} params={params} />;
+}
+
+/** The latest runs of the same test case, this one among them. */
+function Earlier({ run, params }: { run: ManualRun; params: Params }) {
+  const earlier = useQuery(manualRunsQuery(run.testId));
+  const others = earlier.data?.filter(({ id }) => id !== run.id) ?? [];
+  if (others.length === 0) return null;
+  return (
+    <section className="stack-tight" aria-labelledby="earlier">
+      <h2 id="earlier">Other runs of this test case</h2>
+      <ul className="runs-earlier">
+        {others.map(other => (
+          <li key={other.id} className="line">
+            <RunOutcome run={other} />
+            <Link
+              to="/projects/$projectId/agents/$agentId/runs/$launchId/$runId"
+              params={{ ...params, launchId: other.launchId, runId: other.id }}
+            >
+              <RelativeTime at={other.createdAt} />
+            </Link>
+            <span className="quiet break">{other.error ?? other.reason}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

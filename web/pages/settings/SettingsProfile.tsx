@@ -1,0 +1,154 @@
+// Who one is here: name, address, password, and the account's end.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { ask } from "../../api.ts";
+import { PasswordField } from "../../forms/PasswordField.tsx";
+import { textOf, useSubmit } from "../../forms/submit.ts";
+import { sessionQuery, sessionsQuery, verificationQuery } from "../../queries/account.ts";
+import { Badge } from "../../ui/Badge.tsx";
+import { Button } from "../../ui/Button.tsx";
+import { Dialog } from "../../ui/Dialog.tsx";
+import { Field } from "../../ui/Field.tsx";
+import { FailureNotice } from "../../ui/Notice.tsx";
+import { Loaded } from "../../ui/State.tsx";
+import { toast } from "../../ui/Toast.tsx";
+
+export function SettingsProfile() {
+  const session = useQuery(sessionQuery);
+  return (
+    <>
+      <section className="card stack">
+        <h2>Profile</h2>
+        <Loaded query={session}>{signedIn => <NameForm name={signedIn?.user.name ?? ""} />}</Loaded>
+      </section>
+      <section className="card stack">
+        <h2>Password</h2>
+        <PasswordForm />
+      </section>
+      <DeleteAccount />
+    </>
+  );
+}
+
+function NameForm({ name }: { name: string }) {
+  const queries = useQueryClient();
+  const { data: verification } = useQuery(verificationQuery);
+  const { form, busy, faults, failure } = useSubmit({
+    send: fields => ask("POST", "/api/auth/update-user", { body: { name: textOf(fields, "name") } }),
+    done: async () => {
+      await queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
+      toast("Your name is saved.");
+    },
+  });
+  return (
+    <form {...form} className="stack">
+      <dl className="facts">
+        <dt>Email</dt>
+        <dd>
+          <span className="break">{verification?.email}</span>
+          {verification && (
+            <Badge
+              word={
+                verification.verified
+                  ? { text: "Verified", icon: "check", tone: "good" }
+                  : { text: "Not verified", icon: "warning", tone: "warn" }
+              }
+            />
+          )}
+        </dd>
+      </dl>
+      <Field
+        label="Name"
+        name="name"
+        required
+        maxLength={200}
+        defaultValue={name}
+        autoComplete="name"
+        fault={faults["name"]}
+      />
+      <FailureNotice failure={failure} />
+      <div className="line line-end">
+        <Button type="submit" look="main" busy={busy}>
+          Save
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function PasswordForm() {
+  const queries = useQueryClient();
+  const [round, setRound] = useState(0);
+  const { form, busy, faults, failure } = useSubmit({
+    send: fields =>
+      ask("POST", "/api/auth/change-password", {
+        body: {
+          currentPassword: textOf(fields, "currentPassword"),
+          newPassword: textOf(fields, "newPassword"),
+        },
+      }),
+    done: async () => {
+      setRound(round + 1);
+      await queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
+      await queries.invalidateQueries({ queryKey: sessionsQuery.queryKey });
+      toast("Your password is changed, and every other session ended.");
+    },
+  });
+  return (
+    <form key={round} {...form} className="stack">
+      <PasswordField label="Current password" name="currentPassword" fault={faults["currentPassword"]} />
+      <PasswordField label="New password" name="newPassword" fresh fault={faults["newPassword"]} />
+      <FailureNotice failure={failure} />
+      <div className="line line-end">
+        <Button type="submit" look="main" busy={busy}>
+          Change password
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function DeleteAccount() {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [open, setOpen] = useState(false);
+  const { form, busy, faults, failure } = useSubmit({
+    send: fields => ask("POST", "/api/auth/delete-user", { body: { password: textOf(fields, "password") } }),
+    done: async () => {
+      queries.setQueryData(sessionQuery.queryKey, null);
+      toast("Your account is deleted.");
+      await navigate({ to: "/sign-up" });
+    },
+  });
+  return (
+    <section className="card stack">
+      <h2>Delete this account</h2>
+      <p className="quiet">Every project goes with it: agents, keys, test cases, traces and verdicts.</p>
+      <div>
+        <Button icon="trash" onClick={() => setOpen(true)}>
+          Delete account…
+        </Button>
+      </div>
+      {open && (
+        <Dialog
+          title="Delete account"
+          about="Everything it owns is deleted too. This cannot be undone."
+          alert
+          onClose={() => setOpen(false)}
+        >
+          <form {...form} className="stack">
+            <PasswordField label="Password" name="password" fault={faults["password"]} />
+            <FailureNotice failure={failure} />
+            <div className="line line-end">
+              <Button onClick={() => setOpen(false)}>Cancel</Button>
+              <Button type="submit" look="danger" busy={busy}>
+                Delete account
+              </Button>
+            </div>
+          </form>
+        </Dialog>
+      )}
+    </section>
+  );
+}

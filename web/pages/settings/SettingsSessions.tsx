@@ -1,0 +1,120 @@
+// Where the account is signed in, and how to end that.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { ask, type Failure, type Method } from "../../api.ts";
+import { sessionQuery, sessionsQuery } from "../../queries/account.ts";
+import type { Session } from "../../shapes.ts";
+import { Badge } from "../../ui/Badge.tsx";
+import { Button } from "../../ui/Button.tsx";
+import { FailureNotice } from "../../ui/Notice.tsx";
+import { Loaded } from "../../ui/State.tsx";
+import { RelativeTime } from "../../ui/Time.tsx";
+import { toast } from "../../ui/Toast.tsx";
+
+export function SettingsSessions() {
+  const queries = useQueryClient();
+  const sessions = useQuery(sessionsQuery);
+  const { data: here } = useQuery(sessionQuery);
+  const [busy, setBusy] = useState<string>();
+  const [failure, setFailure] = useState<Failure>();
+
+  async function end(id: string, path: string, body: object | undefined, said: string): Promise<void> {
+    setBusy(id);
+    setFailure(undefined);
+    const method: Method = "POST";
+    const answer = await ask(method, path, { body });
+    setBusy(undefined);
+    if (answer.ok) toast(said);
+    else setFailure(answer.failure);
+    await queries.invalidateQueries({ queryKey: sessionsQuery.queryKey });
+  }
+
+  return (
+    <section className="stack">
+      <h2>Sessions</h2>
+      <FailureNotice failure={failure} />
+      <Loaded query={sessions}>
+        {items => (
+          <>
+            <ul className="stack">
+              {[...items].sort(byUse).map(session => (
+                <li key={session.id} className="card line line-apart">
+                  <div className="stack-tight">
+                    <h3>{deviceOf(session.userAgent)}</h3>
+                    <p className="quiet small">
+                      {session.ipAddress && `${session.ipAddress} · `}
+                      signed in <RelativeTime at={session.createdAt} />
+                    </p>
+                  </div>
+                  {session.id === here?.session.id ? (
+                    <Badge word={{ text: "This session", icon: "check", tone: "good" }} />
+                  ) : (
+                    <Button
+                      small
+                      busy={busy === session.id}
+                      aria-label={`End the session of ${deviceOf(session.userAgent)}`}
+                      onClick={() =>
+                        void end(
+                          session.id,
+                          "/api/auth/revoke-session",
+                          { token: session.token },
+                          "The session is ended.",
+                        )
+                      }
+                    >
+                      End
+                    </Button>
+                  )}
+                </li>
+              ))}
+            </ul>
+            {items.length > 1 && (
+              <div>
+                <Button
+                  busy={busy === "others"}
+                  onClick={() =>
+                    void end(
+                      "others",
+                      "/api/auth/revoke-other-sessions",
+                      undefined,
+                      "Every other session is ended.",
+                    )
+                  }
+                >
+                  End every other session
+                </Button>
+              </div>
+            )}
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+function byUse(one: Session, other: Session): number {
+  return other.updatedAt.localeCompare(one.updatedAt);
+}
+
+/** "Firefox on Linux", as far as the browser's own word tells. */
+function deviceOf(userAgent: string | null | undefined): string {
+  if (!userAgent) return "Unknown client";
+  const find = (names: [pattern: RegExp, name: string][]) =>
+    names.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const browser = find([
+    [/Edg\//, "Edge"],
+    [/OPR\//, "Opera"],
+    [/Firefox\//, "Firefox"],
+    [/Chrome\//, "Chrome"],
+    [/Safari\//, "Safari"],
+  ]);
+  const system = find([
+    [/Windows/, "Windows"],
+    [/Android/, "Android"],
+    [/iPhone|iPad/, "iOS"],
+    [/Mac OS X/, "macOS"],
+    [/Linux/, "Linux"],
+  ]);
+  if (browser === undefined) return userAgent.slice(0, 60);
+  return system === undefined ? browser : `${browser} on ${system}`;
+}

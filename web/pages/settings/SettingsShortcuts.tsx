@@ -1,0 +1,27 @@
+// Shortcuts of single keys, on or off.
+import { singleKeys } from "../../shell/shortcuts.ts";
+import { Choices } from "../../ui/Field.tsx";
+import { Keys } from "../../ui/Keys.tsx";
+
+const choices = [
+  { value: "on", label: "On" },
+  { value: "off", label: "Off", note: "for speech input and assistive technology" },
+] as const;
+
+export function SettingsShortcuts() {
+  return (
+    <section className="card stack">
+      <Choices
+        label="Shortcuts of single keys"
+        name="single-keys"
+        choices={choices}
+        chosen={[singleKeys.use()]}
+        onChoose={([chosen]) => chosen && singleKeys.set(chosen)}
+        fault={undefined}
+      />
+      <p className="quiet small">
+        <Keys keys="?" /> lists the shortcuts. Those with <Keys keys="mod" /> always work.
+      </p>
+    </section>
+  );
+}

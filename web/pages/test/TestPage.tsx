@@ -1,0 +1,102 @@
+// A test case in the editor: one that is stored, or one that begins blank, from a template or from a trace.
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Failure } from "../../api.ts";
+import { documentOf } from "../../forms/test-changes.ts";
+import { draftAssertion, draftTest, type Place } from "../../queries/editor.ts";
+import { testQuery } from "../../queries/tests.ts";
+import type { ListedTest } from "../../shapes.ts";
+import { NotFound } from "../../shell/NotFound.tsx";
+import "../../styles/editor.css";
+import { Page } from "../../ui/Page.tsx";
+import { Loaded } from "../../ui/State.tsx";
+import { blank, type Doc } from "./document.ts";
+import { Editor } from "./Editor.tsx";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
+
+type Search = ReturnType<typeof route.useSearch>;
+
+/** What the editor begins with. */
+export type Origin = {
+  /** Null: it is not saved yet. */
+  stored: ListedTest | null;
+  document: Doc;
+  /** To be added to it, from a value in a trace. */
+  assertion: Doc | undefined;
+  /** Why it could not be drafted as asked. */
+  failure: Failure | undefined;
+};
+
+export function TestPage() {
+  const { testId } = route.useParams();
+  return <OpenTest key={testId} />;
+}
+
+function OpenTest() {
+  const { agentId, testId } = route.useParams();
+  const search = route.useSearch();
+  // What the address asks to draft is done once, whatever becomes of the address.
+  const [asked] = useState(search);
+  const queries = useQueryClient();
+  const origin = useQuery(
+    queryOptions({
+      queryKey: ["editor", agentId, testId, asked],
+      queryFn: async (): Promise<Origin> => {
+        if (testId === "new") return beginNew(asked);
+        const stored = await queries.fetchQuery({ ...testQuery(testId), staleTime: 0 });
+        const drafted = await draftOf(asked);
+        return { stored, document: documentOf(stored), ...drafted };
+      },
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 0,
+    }),
+  );
+  if (origin.data?.stored && origin.data.stored.agentId !== agentId) return <NotFound />;
+  if (!origin.data) {
+    return (
+      <Page title="Test case">
+        <Loaded query={origin}>{() => null}</Loaded>
+      </Page>
+    );
+  }
+  return <Editor origin={origin.data} />;
+}
+
+async function beginNew({ template, trace, ...rest }: Search): Promise<Origin> {
+  const origin = { stored: null, document: blank, assertion: undefined, failure: undefined };
+  if (template !== undefined) {
+    const { templates } = await import("../../templates.ts");
+    const found = templates.find(({ id }) => id === template);
+    return { ...origin, document: { ...blank, ...(found?.document as Doc | undefined) } };
+  }
+  if (trace === undefined) return origin;
+  const [test, drafted] = await Promise.all([draftTest(trace), draftOf({ trace, ...rest })]);
+  if (!test.ok) return { ...origin, ...drafted, failure: test.failure };
+  return { ...origin, ...drafted, document: test.value };
+}
+
+async function draftOf({
+  trace,
+  span,
+  attribute,
+  path,
+}: Search): Promise<Pick<Origin, "assertion" | "failure">> {
+  if (trace === undefined || span === undefined) return { assertion: undefined, failure: undefined };
+  const place = { spanId: span, attribute: attribute ?? null, path: keysOf(path) };
+  const answer = await draftAssertion(trace, place);
+  return answer.ok
+    ? { assertion: answer.value, failure: undefined }
+    : { assertion: undefined, failure: answer.failure };
+}
+
+/** The address has them as JSON text; what is none leads to the attribute itself. */
+function keysOf(path: string | undefined): Place["path"] {
+  try {
+    const keys: unknown = JSON.parse(path ?? "[]");
+    return Array.isArray(keys) ? keys : [];
+  } catch {
+    return [];
+  }
+}

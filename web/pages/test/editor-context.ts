@@ -1,0 +1,56 @@
+// The context of the test editor: issues and warnings by field, when to show them, vocabulary, and how to change the document.
+import { createContext, use } from "react";
+import type { Issue } from "../../../src/model/refusal.ts";
+import type { Vocabulary } from "../../queries/editor.ts";
+import type { Change } from "./document.ts";
+
+export type EditorFacts = {
+  issues: Issue[];
+  warnings: Issue[];
+  /** Whether an empty field at this path has had its chance. */
+  isDue: (path: string) => boolean;
+  /** Undefined until it is read, and where it cannot be. */
+  vocabulary: Vocabulary | undefined;
+  /** The test's own, for checks without one. */
+  threshold: unknown;
+  change: (change: Change) => void;
+};
+
+export const EditorContext = createContext<EditorFacts | undefined>(undefined);
+
+export function useEditorContext(): EditorFacts {
+  const told = use(EditorContext);
+  if (!told) throw new Error("useEditorContext is called outside of the editor");
+  return told;
+}
+
+/** The fault and the warning of a field; `deep`: also those of what lies inside its value. */
+export function useFaultOf(
+  path: string,
+  { isEmpty = false, deep = false }: { isEmpty?: boolean; deep?: boolean },
+): { fault: string | undefined; warning: string | undefined } {
+  const { issues, warnings, isDue } = useEditorContext();
+  const at = (list: Issue[]) => {
+    const found = list.find(issue => issue.path === path || (deep && isInside(issue.path, path)));
+    if (!found) return undefined;
+    const within = found.path.slice(path.length).replace(/^\./, "");
+    return within ? `${within}: ${found.message}` : found.message;
+  };
+  return { fault: isEmpty && !isDue(path) ? undefined : at(issues), warning: at(warnings) };
+}
+
+function isInside(path: string, outer: string): boolean {
+  return path.startsWith(outer) && /^[.[]/.test(path.slice(outer.length));
+}
+
+/** The element that edits the path, or what is nearest around it. */
+export function fieldOf(form: HTMLElement, path: string): HTMLElement | undefined {
+  const fields = [...form.querySelectorAll<HTMLElement>("[data-path]")].filter(({ dataset }) => {
+    const own = dataset["path"] ?? "";
+    return own === path || isInside(path, own);
+  });
+  const nearest = fields.sort((a, b) => b.dataset["path"]!.length - a.dataset["path"]!.length)[0];
+  if (!nearest) return undefined;
+  const within = "input, textarea, select, button";
+  return nearest.matches(within) ? nearest : (nearest.querySelector<HTMLElement>(within) ?? undefined);
+}

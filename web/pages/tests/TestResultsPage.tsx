@@ -1,0 +1,278 @@
+// What one test case came to: its last thirty days, and every conversation that it judged.
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+  useSuspenseQuery,
+} from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useEffect } from "react";
+import type { Outcome } from "../../../src/model/run/run.ts";
+import { dayText, numberText, rateText } from "../../format.ts";
+import { eligibilities, ineligibilities, outcomes } from "../../labels.ts";
+import { useLive } from "../../live.ts";
+import { type Day, sumOf, testDaysQuery, testRunsQuery, type Within } from "../../queries/test-insights.ts";
+import { testQuery } from "../../queries/tests.ts";
+import { useRefresh } from "../../refreshing.ts";
+import type { ListedTest } from "../../shapes.ts";
+import { isJudged, judgedText, OutcomeLegend, OutcomeStrip } from "../../ui/OutcomeStrip.tsx";
+import { Page } from "../../ui/Page.tsx";
+import { EmptyState, Loaded, MorePages } from "../../ui/State.tsx";
+import { spanText } from "../insights/figures.ts";
+import { ManualResults } from "./ManualResults.tsx";
+import { ResultTable } from "./ResultTable.tsx";
+import "../../styles/tests.css";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId/results");
+/** How far it is looked on unasked, where pages hold nothing of what is wanted. */
+const emptyPagesMax = 20;
+
+export function TestResultsPage() {
+  const params = route.useParams();
+  const { agentId, testId } = params;
+  const search = route.useSearch();
+  const isManual = search.kind === "manual";
+  const outcome = outcomeOf(search.outcome);
+  const within = withinOf(search);
+  const queries = useQueryClient();
+  const { data: test } = useSuspenseQuery(testQuery(testId));
+  const days = useQuery(testDaysQuery(agentId, testId));
+  const runs = useInfiniteQuery({
+    ...testRunsQuery(testId, outcome, within),
+    placeholderData: keepPreviousData,
+  });
+  const { data: pages } = useInfiniteQuery({ ...testRunsQuery(testId, outcome, within), select: pagesRead });
+  const refresh = useRefresh(() => queries.invalidateQueries({ queryKey: testQuery(testId).queryKey }));
+  useLive({ agentId }, event => {
+    const isOver = event.type === "launch" || (event.type === "run" && event.state === "completed");
+    if (isOver || event.type === "refresh" || (event.type === "trace" && event.change === "deleted"))
+      refresh();
+  });
+  const { isFetching, hasNextPage, fetchNextPage, isFetchNextPageError } = runs;
+  const isEmpty = runs.data?.length === 0;
+  const looksOn =
+    !isManual &&
+    isEmpty &&
+    hasNextPage &&
+    !isFetchNextPageError &&
+    pages !== undefined &&
+    pages < emptyPagesMax;
+  useEffect(() => {
+    if (looksOn && !isFetching) void fetchNextPage();
+  }, [looksOn, isFetching, fetchNextPage]);
+
+  return (
+    <Page
+      title={test.name}
+      part="Results"
+      about={`Results of this test case. ${aboutOf(test)}`}
+      actions={
+        <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={params} className="button">
+          Edit test case
+        </Link>
+      }
+    >
+      <div className="stack">
+        <div className="tests-days-place">
+          <Loaded query={days}>{found => <Days days={found} />}</Loaded>
+        </div>
+        <nav className="tabs tests-outcomes" aria-label="Results by outcome">
+          {[undefined, ...order].map(one => (
+            <Link
+              key={one ?? "all"}
+              to="/projects/$projectId/agents/$agentId/tests/$testId/results"
+              params={params}
+              search={{ ...within, outcome: one }}
+              resetScroll={false}
+              className="tab"
+              aria-current={one === outcome && !isManual ? "page" : undefined}
+              activeOptions={{ exact: true, includeSearch: true }}
+            >
+              {one ? outcomes[one].text : "All results"}
+            </Link>
+          ))}
+          <Link
+            to="/projects/$projectId/agents/$agentId/tests/$testId/results"
+            params={params}
+            search={{ kind: "manual" }}
+            resetScroll={false}
+            className="tab"
+            aria-current={isManual ? "page" : undefined}
+            activeOptions={{ exact: true, includeSearch: true }}
+          >
+            Manual runs
+          </Link>
+        </nav>
+        {isManual ? (
+          <ManualResults params={params} />
+        ) : (
+          <>
+            {within && <WithinLine within={within} outcome={outcome} params={params} />}
+            <Loaded query={runs}>
+              {items =>
+                items.length > 0 ? (
+                  <ResultTable runs={items} test={test} params={params} />
+                ) : (
+                  !looksOn && (
+                    <NoResult test={test} outcome={outcome} isThrough={!hasNextPage} params={params} />
+                  )
+                )
+              }
+            </Loaded>
+            {!looksOn && <MorePages query={runs} />}
+            {looksOn && <p role="status">Looking through earlier runs…</p>}
+          </>
+        )}
+      </div>
+    </Page>
+  );
+}
+
+const order: Outcome[] = ["failed", "missing_instrumentation", "passed", "skipped"];
+
+function outcomeOf(text: string | undefined): Outcome | undefined {
+  return order.find(outcome => outcome === text);
+}
+
+/** Undefined where either end is none. */
+function withinOf({ from, to }: { from?: string | undefined; to?: string | undefined }): Within | undefined {
+  const [first, end] = [Date.parse(from ?? ""), Date.parse(to ?? "")];
+  if (Number.isNaN(first) || Number.isNaN(end)) return undefined;
+  return { from: new Date(first).toISOString(), to: new Date(end).toISOString() };
+}
+
+type WithinLineProps = {
+  within: Within;
+  outcome: Outcome | undefined;
+  params: { projectId: string; agentId: string; testId: string };
+};
+
+function WithinLine({ within: { from, to }, outcome, params }: WithinLineProps) {
+  return (
+    <p className="line">
+      <span>
+        From {spanText(Date.parse(from), Date.parse(to), "hour")}, UTC, by when the run was scheduled.
+      </span>
+      <Link
+        to="/projects/$projectId/agents/$agentId/tests/$testId/results"
+        params={params}
+        search={{ outcome }}
+        resetScroll={false}
+      >
+        Any time
+      </Link>
+    </p>
+  );
+}
+
+function pagesRead({ pages }: { pages: unknown[] }): number {
+  return pages.length;
+}
+
+function aboutOf({ eligibility, passiveBehavior }: ListedTest): string {
+  if (eligibility !== null) return ineligibilities[eligibility];
+  return passiveBehavior === "manual_only" ? "" : eligibilities[passiveBehavior];
+}
+
+function Days({ days }: { days: Day[] }) {
+  const counts = sumOf(days);
+  const counting = counts.passed + counts.failed;
+  const judged = days.filter(({ counts }) => isJudged(counts));
+  return (
+    <section className="card stack-tight" aria-label="Last 30 days">
+      <div className="line line-apart">
+        <h2>Last 30 days</h2>
+        <span>
+          {counting === 0 ? (
+            <span className="quiet">Nothing counted</span>
+          ) : (
+            <>
+              <strong>{rateText(counts.passed / counting)}</strong> passed, {numberText(counts.passed)} of{" "}
+              {numberText(counting)}
+            </>
+          )}
+        </span>
+      </div>
+      <OutcomeStrip days={days} about="Last 30 days" large />
+      <div className="line line-apart quiet small" aria-hidden="true">
+        <span>{dayText(days[0]!.at)} (UTC)</span>
+        <span>{dayText(days.at(-1)!.at)}</span>
+      </div>
+      <OutcomeLegend counts={counts} />
+      {judged.length > 0 && (
+        <details>
+          <summary>As a table</summary>
+          <table className="table tests-days">
+            <thead>
+              <tr>
+                <th scope="col">Day (UTC)</th>
+                <th scope="col">Outcomes</th>
+                <th scope="col">Pass rate</th>
+              </tr>
+            </thead>
+            <tbody>
+              {judged.toReversed().map(({ at, counts, passRate }) => (
+                <tr key={at}>
+                  <th scope="row">{dayText(at)}</th>
+                  <td data-label="Outcomes">{judgedText(counts)}</td>
+                  <td data-label="Pass rate">{rateText(passRate)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </details>
+      )}
+    </section>
+  );
+}
+
+type NoResultProps = {
+  test: ListedTest;
+  outcome: Outcome | undefined;
+  isThrough: boolean;
+  params: { projectId: string; agentId: string; testId: string };
+};
+
+function NoResult({ test, outcome, isThrough, params }: NoResultProps) {
+  const word = outcome && outcomes[outcome].text;
+  if (!isThrough) return <p className="quiet">None among the runs looked at so far.</p>;
+  if (word) {
+    return (
+      <EmptyState icon={outcomes[outcome].icon} title={`No result is “${word}”`}>
+        <Link
+          to="/projects/$projectId/agents/$agentId/tests/$testId/results"
+          params={params}
+          className="button"
+        >
+          All results
+        </Link>
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState icon="clock" title="No conversation was judged by it yet">
+      {test.eligibility === null ? (
+        <p className="quiet">Results appear here with the next conversation that it applies to.</p>
+      ) : (
+        <>
+          <p className="quiet">{ineligibilities[test.eligibility]}</p>
+          <div className="line">
+            <Link
+              to="/projects/$projectId/agents/$agentId/tests/$testId/results"
+              params={params}
+              search={{ kind: "manual" }}
+              resetScroll={false}
+              className="button"
+            >
+              See its manual runs
+            </Link>
+            <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={params} className="button">
+              Change when it runs
+            </Link>
+          </div>
+        </>
+      )}
+    </EmptyState>
+  );
+}

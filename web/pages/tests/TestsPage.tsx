@@ -1,0 +1,184 @@
+// An agent's test cases: what each is for, what it came to lately, and whether real conversations are judged by it.
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import type { TestCaseDocument } from "../../../src/model/test-case/test-case.ts";
+import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
+import { DeleteTests } from "../../forms/DeleteTests.tsx";
+import { ImportTests } from "../../forms/ImportTests.tsx";
+import { duplicateTest, exportTests, problemOf, switchTests, type Told } from "../../forms/test-changes.ts";
+import { useLaunch } from "../../forms/use-launch.tsx";
+import { counted } from "../../labels.ts";
+import { useLive } from "../../live.ts";
+import { lastTraceQuery } from "../../queries/agents.ts";
+import { testInsightsQuery } from "../../queries/test-insights.ts";
+import { testsQuery } from "../../queries/tests.ts";
+import { useRefresh } from "../../refreshing.ts";
+import type { ListedTest } from "../../shapes.ts";
+import { Button } from "../../ui/Button.tsx";
+import { Menu } from "../../ui/Menu.tsx";
+import { Page } from "../../ui/Page.tsx";
+import { Loaded } from "../../ui/State.tsx";
+import { toast } from "../../ui/Toast.tsx";
+import { useAllPages } from "./all-pages.ts";
+import { NoTests } from "./NoTests.tsx";
+import { newTestEntries } from "./new-test.ts";
+import { Problems } from "./Problems.tsx";
+import type { Wanted } from "./rows.ts";
+import { TestList } from "./TestList.tsx";
+import type { TestActions } from "./TestRow.tsx";
+import "../../styles/tests.css";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests");
+
+type Open = { what: "import" } | { what: "delete"; tests: readonly ListedTest[] } | undefined;
+
+export function TestsPage() {
+  const params = route.useParams();
+  const { agentId } = params;
+  const wanted = route.useSearch();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const tests = useAllPages(useInfiniteQuery(testsQuery(agentId)));
+  const insights = useAllPages(useInfiniteQuery(testInsightsQuery(agentId)));
+  const { data: lastTrace } = useQuery(lastTraceQuery(agentId));
+  const { launch, busy, refusal } = useLaunch(params);
+  const [open, setOpen] = useState<Open>();
+  const [told, setTold] = useState<Told>();
+  const refresh = useRefresh(() =>
+    queries.invalidateQueries({ queryKey: testInsightsQuery(agentId).queryKey }),
+  );
+  useLive({ agentId }, event => {
+    const isOver = event.type === "launch" || (event.type === "run" && event.state === "completed");
+    if (isOver || event.type === "refresh") refresh();
+  });
+  const readAgain = () => queries.invalidateQueries({ queryKey: testsQuery(agentId).queryKey });
+
+  const switchTo = async (some: readonly ListedTest[], status: TestCaseDocument["status"]) => {
+    const word = status === "active" ? "enabled" : "disabled";
+    const problems = await switchTests(agentId, some, status);
+    const what = some.length === 1 ? `Not ${word}` : `Not ${word}, and none of those chosen with it`;
+    setTold(problems.length > 0 ? { what, problems } : undefined);
+    if (problems.length === 0) toast(`${namesOf(some)} ${some.length === 1 ? "is" : "are"} ${word}.`);
+    await readAgain();
+  };
+  const duplicate = async (test: ListedTest) => {
+    const answer = await duplicateTest(agentId, test);
+    setTold(answer.ok ? undefined : { what: "Not duplicated", problems: [problemOf(test, answer.failure)] });
+    if (answer.ok) toast(`“${answer.value.name}” is made, disabled.`);
+    await readAgain();
+  };
+  const edit = (testId: string, search: { template?: string; trace?: string } = {}) =>
+    void navigate({
+      to: "/projects/$projectId/agents/$agentId/tests/$testId",
+      params: { ...params, testId },
+      search,
+    });
+  const want = (change: Wanted, replace = false) =>
+    void navigate({
+      to: "/projects/$projectId/agents/$agentId/tests",
+      params,
+      search: { ...wanted, ...change },
+      replace,
+      resetScroll: false,
+    });
+  const actions: TestActions = {
+    params,
+    edit: ({ id }) => edit(id),
+    results: ({ id }) =>
+      void navigate({
+        to: "/projects/$projectId/agents/$agentId/tests/$testId/results",
+        params: { ...params, testId: id },
+      }),
+    duplicate: test => void duplicate(test),
+    switchTo,
+    run: some => void launch(some.map(({ id }) => id)),
+    exportAll: exportTests,
+    remove: some => setOpen({ what: "delete", tests: some }),
+  };
+
+  return (
+    <Page
+      title="Test cases"
+      about="What is expected of this agent’s conversations."
+      actions={
+        tests.data && (
+          <>
+            <Button onClick={() => setOpen({ what: "import" })}>Import…</Button>
+            {tests.data.some(({ status }) => status === "active") && (
+              <Button icon="play" busy={busy} onClick={() => void launch()}>
+                Run all active
+              </Button>
+            )}
+            {tests.data.length > 0 && (
+              <Menu
+                look="main"
+                icon="plus"
+                entries={newTestEntries(lastTrace ?? null, search => edit("new", search))}
+              >
+                New test case
+              </Menu>
+            )}
+          </>
+        )
+      }
+    >
+      {refusal}
+      <Problems told={told} params={params} onDismiss={() => setTold(undefined)} />
+      <Loaded query={tests}>
+        {items =>
+          items.length === 0 ? (
+            <NoTests params={params} lastTrace={lastTrace ?? null} />
+          ) : (
+            <TestList tests={tests} insights={insights} wanted={wanted} onWant={want} actions={actions} />
+          )
+        }
+      </Loaded>
+      {open?.what === "import" && (
+        <ImportTests
+          agentId={agentId}
+          known={tests.data ?? []}
+          onMade={readAgain}
+          onClose={() => setOpen(undefined)}
+        />
+      )}
+      {open?.what === "delete" && (
+        <Deletion
+          tests={open.tests}
+          onClose={() => setOpen(undefined)}
+          onDone={async problems => {
+            setOpen(undefined);
+            setTold(problems.length > 0 ? { what: "Not deleted", problems } : undefined);
+            const gone = open.tests.filter(({ id }) => !problems.some(({ testId }) => testId === id));
+            if (gone.length > 0) toast(`${namesOf(gone)} ${gone.length === 1 ? "is" : "are"} deleted.`);
+            await readAgain();
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+type DeletionProps = Parameters<typeof DeleteTests>[0];
+
+/** Of one its name is asked for, of several their number. */
+function Deletion({ tests, onDone, onClose }: DeletionProps) {
+  const [first] = tests;
+  if (tests.length !== 1 || !first) return <DeleteTests tests={tests} onDone={onDone} onClose={onClose} />;
+  return (
+    <ConfirmDialog
+      title="Delete test case"
+      about="Its history is deleted along with it. Traces keep the results they have. This cannot be undone."
+      name={first.name}
+      path={`/api/tests/${first.id}`}
+      action="Delete test case"
+      onClose={onClose}
+      onDone={() => onDone([])}
+    />
+  );
+}
+
+/** As the subject of a sentence. */
+function namesOf(tests: readonly ListedTest[]): string {
+  return tests.length === 1 ? `“${tests[0]!.name}”` : counted(tests.length, "test case");
+}

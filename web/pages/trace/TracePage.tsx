@@ -1,0 +1,77 @@
+// One trace: what was said, what happened span by span, and what its tests said, beside each other and linked.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { failureOf } from "../../api.ts";
+import { useLive } from "../../live.ts";
+import { outlineQuery } from "../../queries/traces.ts";
+import { useRefresh } from "../../refreshing.ts";
+import { NotFound } from "../../shell/NotFound.tsx";
+import { EmptyState, Loaded } from "../../ui/State.tsx";
+import { Title } from "../../ui/Title.tsx";
+import { BackToTraces } from "./BackToTraces.tsx";
+import { TraceHeader } from "./TraceHeader.tsx";
+import { TraceNotices } from "./TraceNotices.tsx";
+import { TracePanes } from "./TracePanes.tsx";
+import "../../styles/trace.css";
+
+const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
+
+export function TracePage() {
+  const { agentId, traceId } = route.useParams();
+  const outline = useQuery(outlineQuery(traceId));
+  useFollow(agentId, traceId, outline.data?.revision);
+  if (outline.error && failureOf(outline.error).code === "NOT_FOUND") {
+    return outline.data ? <Deleted /> : <NotFound />;
+  }
+  if (outline.data && outline.data.agentId !== agentId) return <NotFound />;
+  return (
+    <div className="page-wide trace" key={traceId}>
+      <Title text={outline.data?.name || "Trace"} />
+      <Loaded query={outline}>
+        {trace => (
+          <>
+            <TraceHeader trace={trace} />
+            <TraceNotices trace={trace} />
+            <TracePanes trace={trace} />
+          </>
+        )}
+      </Loaded>
+    </div>
+  );
+}
+
+function Deleted() {
+  return (
+    <>
+      <Title text="Deleted trace" />
+      <EmptyState icon="trash" title="This trace was deleted" whole>
+        <p className="quiet">Its spans and what was said about it are gone with it.</p>
+        <BackToTraces className="button">Back to traces</BackToTraces>
+      </EmptyState>
+    </>
+  );
+}
+
+/** Reads again what changes while the page is open; its parts only where the trace itself has changed. */
+function useFollow(agentId: string, traceId: string, revision: number | undefined): void {
+  const queries = useQueryClient();
+  const refresh = useRefresh(() =>
+    queries.invalidateQueries({ queryKey: outlineQuery(traceId).queryKey, exact: true }),
+  );
+  useLive({ agentId }, event => {
+    const concerns = event.type === "refresh" || ("traceId" in event && event.traceId === traceId);
+    if (concerns) refresh();
+  });
+  const shown = useRef(revision);
+  useEffect(() => {
+    if (shown.current !== undefined && shown.current !== revision) {
+      const [all, id, outline] = outlineQuery(traceId).queryKey;
+      void queries.invalidateQueries({
+        queryKey: [all, id],
+        predicate: part => part.queryKey[2] !== outline,
+      });
+    }
+    shown.current = revision;
+  }, [queries, traceId, revision]);
+}
