@@ -25,15 +25,17 @@ const lockStaleMs = 15_000;
 
 /** Returns once every package that this script needs is installed; ends the process where that is impossible. */
 export async function installPackages(script) {
-  if (missingPackages(script).length === 0) return;
-  if (!isWritable(root) || !isWritable(join(root, "node_modules"))) {
+  const writable = isWritable(root) && isWritable(join(root, "node_modules"));
+  const wanted = () => [...missingPackages(script), ...(writable ? droppedNatives() : [])];
+  if (wanted().length === 0) return;
+  if (!writable) {
     fail(
       `packages are missing or outdated, and this user cannot write to ${root}: run "npm install" there as its owner ` +
         `(missing: ${summary(missingPackages(script))})`,
     );
   }
   await withLock(async () => {
-    if (missingPackages(script).length > 0) await npmInstall(script);
+    if (wanted().length > 0) await npmInstall();
   });
   const missing = missingPackages(script);
   // npm drops an optional package without a word when the registry does not have it.
@@ -64,6 +66,27 @@ function withoutIt(missing) {
  * packages count only for scripts outside src/, so that a production install is left as it is.
  */
 function missingPackages(script) {
+  return uninstalled((path, entry, named) => {
+    const name = nameOf(path);
+    if (name in named) return fitsPlatform(entry) && isNeeded(name);
+    return !entry.optional && !(entry.dev && script.startsWith("src/"));
+  });
+}
+
+/**
+ * The native parts of packages, such as the bundler's, that npm leaves out without a word when their `engines` exclude
+ * the Node that runs it: with someone's own "npm install" on Node 18, the dashboard could not be built. A production
+ * install has no bundler and needs no part of it.
+ */
+function droppedNatives() {
+  if (!bringsNode() || !existsSync(join(root, "node_modules", "vite"))) return [];
+  return uninstalled((path, entry, named) => {
+    return entry.optional && entry.os !== undefined && !(nameOf(path) in named) && fitsPlatform(entry);
+  });
+}
+
+/** `counts` decides about packages that are absent; those of another version always count. */
+function uninstalled(counts) {
   const wanted = packagesOf(join(root, "package-lock.json"));
   if (wanted === undefined) fail("package-lock.json cannot be read: check out the project again");
   const present = packagesOf(join(root, "node_modules", ".package-lock.json")) ?? {};
@@ -72,13 +95,8 @@ function missingPackages(script) {
     .filter(([path, entry]) => {
       if (path === "") return false;
       const found = present[path];
-      if (found !== undefined && existsSync(join(root, path))) {
-        return found.version !== entry.version || found.integrity !== entry.integrity;
-      }
-      if (entry.dev) return !script.startsWith("src/") && !entry.optional;
-      if (!entry.optional) return true;
-      const name = nameOf(path);
-      return name in named && fitsPlatform(entry) && isNeeded(name);
+      if (found === undefined || !existsSync(join(root, path))) return counts(path, entry, named);
+      return found.version !== entry.version || found.integrity !== entry.integrity;
     })
     .map(([path, { version }]) => `${nameOf(path)}@${version}`);
 }
@@ -96,9 +114,14 @@ function packagesOf(lockfile) {
   }
 }
 
-/** `os` and `cpu` of a lockfile entry are a name, a list, or absent. */
-function fitsPlatform({ os = process.platform, cpu = process.arch }) {
-  return [os].flat().includes(process.platform) && [cpu].flat().includes(process.arch);
+/** `os`, `cpu` and `libc` of a lockfile entry are a name, a list, or absent. */
+function fitsPlatform({ os = process.platform, cpu = process.arch, libc }) {
+  const fits = [os].flat().includes(process.platform) && [cpu].flat().includes(process.arch);
+  return fits && (libc === undefined || [libc].flat().includes(libcHere()));
+}
+
+function libcHere() {
+  return process.report.getReport().header.glibcVersionRuntime ? "glibc" : "musl";
 }
 
 function isNeeded(name) {

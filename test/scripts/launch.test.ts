@@ -2,7 +2,16 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, suite, test } from "node:test";
@@ -175,10 +184,10 @@ suite("under a Node that is too old for the service", () => {
     return root;
   }
 
+  const bringing = `[ "$1" = --version ] && echo v24.0.0 || BROUGHT=the-package NODE_OPTIONS= exec "${process.execPath}" "$@"`;
+
   test("the Node of the package runs it, found by its own path", async () => {
-    const root = withNode(
-      `[ "$1" = --version ] && echo v24.0.0 || BROUGHT=the-package NODE_OPTIONS= exec "${process.execPath}" "$@"`,
-    );
+    const root = withNode(bringing);
     const { output, ended } = launch(root, "src/cli.ts", old);
     assert.equal((await ended).code, 0, output());
     assert.equal(output(), "ran on the-package\n");
@@ -197,7 +206,7 @@ suite("under a Node that is too old for the service", () => {
   });
 
   test("npm brings the package of Node, then installs the rest on it, whose engines npm checks", async () => {
-    const brought = `#!/bin/sh\n[ "$1" = --version ] && echo v24.0.0 || BROUGHT=the-package NODE_OPTIONS= exec "${process.execPath}" "$@"\n`;
+    const brought = `#!/bin/sh\n${bringing}\n`;
     const present = { [`node_modules/${name}`]: { version: "24.0.0", integrity: "sha512-n" } };
     const npm = `
       import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
@@ -217,6 +226,38 @@ suite("under a Node that is too old for the service", () => {
     const runs = readFileSync(join(root, "npm-runs"), "utf8");
     assert.equal(runs, "--omit=dev on undefined\n--include=dev on the-package\n");
     assert.match(output(), /ran on the-package\n$/);
+  });
+
+  test("the native part of a package, which npm on an old Node leaves out, is installed after someone's own npm install", async () => {
+    const native = {
+      version: "1.0.0",
+      integrity: "sha512-v",
+      dev: true,
+      optional: true,
+      os: [process.platform],
+    };
+    const foreign = { ...native, os: ["aix"] };
+    const vite = { version: "1.0.0", integrity: "sha512-w", dev: true };
+    const present = { "node_modules/vite": vite };
+    const wanted = { "": {}, ...present, "node_modules/native": native, "node_modules/foreign": foreign };
+    const installed = { ...present, "node_modules/native": native };
+    const npm = `
+      import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+      appendFileSync("npm-runs", "x");
+      mkdirSync("node_modules/native", { recursive: true });
+      writeFileSync("node_modules/.package-lock.json", ${JSON.stringify(JSON.stringify({ packages: installed }))});
+    `;
+    const files = { ...script, "npm-cli.js": npm, [path]: `#!/bin/sh\n${bringing}\n` };
+    const root = project({ files, wanted, present });
+    chmodSync(join(root, path), 0o755);
+    const env = { ...old, npm_execpath: join(root, "npm-cli.js") };
+    const { output, ended } = launch(root, "src/cli.ts", env);
+    assert.equal((await ended).code, 0, output());
+    assert.ok(existsSync(join(root, "npm-runs")));
+    assert.equal(
+      (await launch(root, "src/cli.ts", { ...old, npm_execpath: "/nowhere/npm-cli.js" }).ended).code,
+      0,
+    );
   });
 
   test("a package of Node that npm left out is named, with what to do", async () => {
