@@ -35,7 +35,7 @@ export async function installPackages(script) {
     );
   }
   await withLock(async () => {
-    if (wanted().length > 0) await npmInstall();
+    if (wanted().length > 0) await npmInstall(script);
   });
   const missing = missingPackages(script);
   // npm drops an optional package without a word when the registry does not have it.

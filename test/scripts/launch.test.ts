@@ -219,6 +219,7 @@ suite("under a Node that is too old for the service", () => {
     const wanted = {
       "": { optionalDependencies: { [name]: "24.0.0" } },
       [`node_modules/${name}`]: { version: "24.0.0", integrity: "sha512-n", optional: true },
+      "node_modules/vite": { version: "1.0.0", integrity: "sha512-v", dev: true },
     };
     const root = project({ files: { ...script, "npm-cli.js": npm }, wanted });
     const { output, ended } = launch(root, "src/cli.ts", { ...old, npm_execpath: join(root, "npm-cli.js") });
