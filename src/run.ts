@@ -107,7 +107,9 @@ export async function judgeRuns(
           .catch(error => {
             if (!signal.aborted) ends.faulty(run, error);
           })
-          .finally(() => ends.begun ?? release());
+          .finally(() => {
+            if (!ends.begun) release();
+          });
       }
     }
   }

@@ -112,8 +112,14 @@ describe("traces that are opened together", () => {
     const room = new TraceRoom(small);
     const opened: string[] = [];
     const first = (await holdTraces(db, [traceIds[0]!], room))!;
+    const waits = new Promise<void>(resolve => {
+      room.makeRoom = () => {
+        resolve();
+        return false;
+      };
+    });
     const second = withTrace(db, traceIds[1]!, room, ({ traceId }) => opened.push(traceId));
-    await new Promise(resolve => setTimeout(resolve, 0));
+    await waits;
     assert.deepEqual(opened, []);
     first.release();
     await second;
