@@ -1,0 +1,355 @@
+// Reasons of outcomes: why a check, a test or a run came out as it did, as a code with its data, and as a sentence.
+import type { Counts, Outcome } from "./run.ts";
+
+/**
+ * What each code carries; null: nothing. Names and texts are short already, since results keep them. `negated`: the
+ * outcome is the opposite of what the sentence says.
+ */
+export type ReasonData = ComparisonData &
+  AbsenceData &
+  LimitData &
+  JudgeReasonData &
+  ResultData &
+  RunErrorData;
+
+export type ReasonCode = keyof ReasonData;
+
+type Coded<Data, Code extends keyof Data = keyof Data> = {
+  [C in Code]: Data[C] extends null ? { code: C; data?: null } : { code: C; data: Data[C] };
+}[Code];
+
+export type Reason = Coded<ReasonData>;
+
+/** Why the judge gave no judgement. */
+export type JudgeReason = Coded<JudgeReasonData>;
+export type JudgeReasonCode = keyof JudgeReasonData;
+
+type Negatable = { negated?: true };
+type Range = { min: number; max?: number };
+
+/** Names of what there was instead: the first few, and how many more there are. */
+export type SomeNames = { names: string[]; more?: number };
+
+/** The outcome follows from a comparison. */
+type ComparisonData = {
+  [C in keyof Comparisons]: Comparisons[C] & Negatable;
+};
+
+type Comparisons = {
+  tool_call_count: Range & {
+    name: string;
+    count: number;
+    withArguments?: true;
+    /** Where no call counts: those of the name have other arguments, or the names that were called are others. */
+    instead?: "other_arguments" | "no_calls" | { similar: SomeNames } | { called: SomeNames };
+  };
+  /** `steps`: those there are, where none has the name. */
+  step_count: Range & { name: string; count: number; steps?: SomeNames };
+  /** Those that are exceeded, else all. */
+  token_usage: { usages: { kind: string; used: number; max: number }[] };
+  http_status: { status: number; expected: number | number[] | string };
+  duration: { ms: number; maxMs: number };
+  /** `target`: part of the name of the spans whose texts were searched; absent: the reply. */
+  pattern_found: { pattern: string; target?: string };
+  pattern_not_found: { pattern: string; target?: string };
+  value_matches: { field: string; span: string };
+  /** `others`: how many more spans differ. */
+  value_differs: { field: string; span: string; others: number };
+  schema_valid: { field: string; target: string };
+  schema_invalid: { field: string; target: string; fault: string };
+  /** `criteria`: how many of several are fully met; of a single one `comment` is what the judge wrote. */
+  judge_score: {
+    score: number;
+    threshold: number;
+    votes?: { passed: number; of: number };
+    criteria?: { met: number; of: number };
+    comment?: string;
+  };
+};
+
+/** The trace lacks what the check is about. */
+type AbsenceData = {
+  no_http_status: null;
+  no_token_usage: { attributes: string[] };
+  no_duration: null;
+  no_reply: null;
+  failed_without_reply: null;
+  no_text_in_spans: { target: string };
+  no_attribute: { target: string; field: string };
+  no_span: { target: string; spans: SomeNames };
+  no_steps: { name: string };
+  turn_not_reached: { turn: number; turns: number };
+  turn_not_in_trace: { turn: number };
+  no_agent_trace: null;
+};
+
+/** The check was not made. */
+type LimitData = {
+  dependency_not_passed: { id: string };
+  dependency_waiting: { id: string };
+  no_answer: null;
+  invalid_threshold: null;
+  too_many_values: { values: number; max: number };
+  text_too_long: { max: number };
+  arguments_too_large: null;
+} & SandboxReasonData;
+
+/** Why the sandbox has no answer. */
+type SandboxReasonData = {
+  sandbox_timeout: { ms: number };
+  sandbox_out_of_memory: null;
+  sandbox_failed: { message: string };
+  sandbox_cancelled: null;
+};
+
+export type SandboxReason = Coded<SandboxReasonData & Pick<LimitData, "text_too_long">>;
+
+/** How often the judge was called in vain. */
+type Tried = { tries?: number };
+
+/** From the HTTP call to the check: what kept the judge from judging, or its answer from being used. */
+type JudgeReasonData = {
+  // No call was made.
+  no_judge: null;
+  judge_key_unreadable: null;
+  /** `why`: the sentence of the rejection that paused it. */
+  judge_paused: { why: string };
+  judge_database_unavailable: null;
+  judge_busy: null;
+  judge_busy_until_deadline: null;
+  judge_rate_limited: Tried;
+  judge_suspended: Tried & { because: JudgeReason | null };
+  judge_not_sampled: { percent: number };
+  judge_budget_spent: { usd: number } | { tokens: number };
+  judge_cancelled: null;
+  judge_waiting: null;
+  reply_without_words: null;
+  no_scenario: null;
+  // The call failed.
+  judge_url_blocked: { why: string };
+  judge_connection_invalid: null;
+  judge_unreachable: Tried;
+  judge_timeout: Tried;
+  judge_cut_off: Tried;
+  judge_http_error: Tried & { status: number };
+  judge_key_rejected: { status: number };
+  judge_not_found: { status: number };
+  judge_redirected: { status: number };
+  judge_request_rejected: { status: number };
+  judge_input_rejected: { status: number };
+  judge_quota_exceeded: null;
+  judge_silent: { seconds: number };
+  // It answered, but not usably.
+  judge_answer_too_large: null;
+  judge_answer_truncated: null;
+  judge_answer_filtered: null;
+  judge_answer_failed: null;
+  judge_not_a_model: null;
+  judge_answer_malformed: null;
+  judge_integrity_failed: null;
+  judge_question_skipped: null;
+  // It could not decide.
+  judge_undecided: { comment: string };
+  judge_tied: null;
+};
+
+type ResultData = {
+  checks_counted: { outcome: Outcome; counts: Counts };
+  checks_waiting: { checked: number; of: number };
+  /** `comment`: what the judge wrote. */
+  scenario_no_match: { comment: string };
+};
+
+/** The run did not complete. */
+type RunErrorData = {
+  worker_died: { attempts: number };
+  worker_died_before_sending: { attempts: number };
+  worker_stopped: null;
+  internal_error: null;
+  /** By the code of a refusal. */
+  rejected: { code: string; message: string; hint?: string };
+};
+
+/** In one sentence or two, to be read on their own. */
+export function reasonText({ code, data }: Reason): string {
+  const text = (sentences[code] as (data: unknown) => string)(data);
+  return data && "negated" in data ? `Negated: ${text}` : text;
+}
+
+/** As results and answers carry a reason: the sentence, and beside it what it was made of. */
+export type ReasonFields = { reason: string; reasonCode?: ReasonCode; reasonData?: object };
+
+export function reasonFields(reason: Reason): ReasonFields {
+  const { code, data } = reason;
+  return { reason: reasonText(reason), reasonCode: code, ...(data ? { reasonData: data } : {}) };
+}
+
+const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
+  tool_call_count: ({ name, count, withArguments, instead, ...range }) =>
+    `${count === 1 ? "1 call" : `${count || "No"} calls`} of ${quote(name)}${
+      withArguments ? " with the expected arguments" : ""
+    } (expected: ${rangeText(range)})${instead ? `; ${insteadText(instead)}` : ""}.`,
+  step_count: ({ name, count, steps, ...range }) =>
+    `${count === 1 ? "1 step has" : `${count || "No"} steps have`} ${quote(name)} in the name (expected: ${rangeText(
+      range,
+    )})${steps ? `; the steps are ${listText(steps)}` : ""}.`,
+  token_usage: ({ usages }) =>
+    `The trace used ${usages.map(({ kind, used, max }) => `${used} ${kind} tokens (limit: ${max})`).join(", ")}.`,
+  http_status: ({ status, expected }) =>
+    `The HTTP status is ${status} (expected: ${Array.isArray(expected) ? `one of ${expected.join(", ")}` : expected}).`,
+  duration: ({ ms, maxMs }) => `The trace took ${ms} ms (limit: ${maxMs} ms).`,
+  pattern_found: ({ pattern, target }) => `${quote(pattern)} was found in ${textOf(target)}.`,
+  pattern_not_found: ({ pattern, target }) => `${quote(pattern)} was not found in ${textOf(target)}.`,
+  value_matches: ({ field, span }) => `${quote(field)} of ${quote(span)} is the expected value.`,
+  value_differs: ({ field, span, others }) =>
+    `${quote(field)} of ${quote(span)} is not the expected value${
+      others > 0 ? `, nor is it in ${others} more ${others === 1 ? "span" : "spans"}` : ""
+    }.`,
+  schema_valid: ({ field, target }) => `${quote(field)} of the span named like ${quote(target)} is valid.`,
+  schema_invalid: ({ field, target, fault }) =>
+    `${quote(field)} of the span named like ${quote(target)} is invalid: ${fault}.`,
+  judge_score: ({ score, threshold, votes, criteria, comment }) =>
+    `The judge's score is ${score} (threshold: ${threshold}${
+      votes ? `; ${votes.passed} of ${votes.of} votes reach it` : ""
+    }): ${criteria ? `${criteria.met} of ${criteria.of} criteria are fully met.` : (comment ?? "")}`,
+
+  no_http_status: () => "The trace has no HTTP status: http.response.status_code is missing.",
+  no_token_usage: ({ attributes }) =>
+    `The trace has no token usage: ${attributes.join(" and ")} ${attributes.length === 1 ? "is" : "are"} missing.`,
+  no_duration: () => "The trace has no duration: its spans have no usable start and end time.",
+  no_reply: () => "The trace has no reply text: gen_ai.response.text and gen_ai.output.messages are missing.",
+  failed_without_reply: () => "The agent failed without a reply.",
+  no_text_in_spans: ({ target }) =>
+    `No span named like ${quote(target)} has a text: gen_ai.response.text and gen_ai.output.messages are missing.`,
+  no_attribute: ({ target, field }) =>
+    `No span named like ${quote(target)} has the attribute ${quote(field)}.`,
+  no_span: ({ target, spans }) => `No span is named like ${quote(target)}; the spans are ${listText(spans)}.`,
+  no_steps: ({ name }) =>
+    `The trace has no steps besides its root, so whether ${quote(name)} ran is unknown.`,
+  turn_not_reached: ({ turn, turns }) => `Turn ${turn} did not take place: the run ended in turn ${turns}.`,
+  turn_not_in_trace: ({ turn }) => `This trace is a single turn; turn ${turn} is not in it.`,
+  no_agent_trace: () => "The agent sent no trace, so this cannot be checked.",
+
+  dependency_not_passed: ({ id }) => `Depends on ${quote(id)}, which did not pass.`,
+  dependency_waiting: ({ id }) => `Depends on ${quote(id)}, which is waiting for the judge.`,
+  no_answer: () => "No answer arrived.",
+  invalid_threshold: () => "The threshold is not a number from 0 to 1.",
+  too_many_values: ({ values, max }) => `Only the latest ${max} of ${values} values were checked.`,
+  text_too_long: ({ max }) => `The text is longer than ${max} characters, the most that is checked.`,
+  arguments_too_large: () => "The arguments are too large to compare.",
+  sandbox_timeout: ({ ms }) => `This check took longer than its limit of ${ms} ms.`,
+  sandbox_out_of_memory: () => "This check used more memory than its limit.",
+  sandbox_failed: ({ message }) => `This could not be checked: ${message}`,
+  sandbox_cancelled: () => "The check was cancelled.",
+
+  no_judge: () =>
+    "No judge is configured. Add one in the project settings, or set SVC_JUDGE_MODEL for the service.",
+  judge_key_unreadable: () =>
+    "The judge is paused: its stored API key cannot be decrypted. Enter the key again.",
+  judge_paused: ({ why }) => `The judge is paused. ${why} Edit or test its connection to resume.`,
+  judge_database_unavailable: () => "The judge was not called: the service's database is unavailable.",
+  judge_busy: () => "The judge is busy with other traces.",
+  judge_busy_until_deadline: () => "The judge was busy with other traces until the deadline.",
+  judge_rate_limited: ({ tries }) => `The judge's tokens-per-minute limit is reached${triesText(tries)}.`,
+  judge_suspended: ({ because, tries }) =>
+    `Calls to the judge are suspended for a while after repeated failures${triesText(tries)}.${
+      because ? ` ${reasonText(because)}` : ""
+    }`,
+  judge_not_sampled: ({ percent }) => `Not sampled: ${percent}% of this agent's traces are judged.`,
+  judge_budget_spent: budget =>
+    `The agent's daily judge budget of ${
+      "usd" in budget ? dollars(budget.usd) : `${budget.tokens.toLocaleString("en")} tokens`
+    } is used up. It resets at 00:00 UTC.`,
+  judge_cancelled: () => "The call to the judge was cancelled.",
+  judge_waiting: () => "The judge has not answered yet.",
+  reply_without_words: () => "The reply contains no words, so it was not judged.",
+  no_scenario: () => "The test has no scenario to match.",
+  judge_url_blocked: ({ why }) => `The judge's URL is blocked: ${why}`,
+  judge_connection_invalid: () => "The judge could not be called: its URL or API key may be malformed.",
+  judge_unreachable: ({ tries }) => `The judge could not be reached${triesText(tries)}.`,
+  judge_timeout: ({ tries }) => `The judge did not answer in time${triesText(tries)}.`,
+  judge_cut_off: ({ tries }) => `The judge's answer broke off${triesText(tries)}.`,
+  judge_http_error: ({ status, tries }) => `The judge answered with status ${status}${triesText(tries)}.`,
+  judge_key_rejected: ({ status }) => `The judge rejected the API key (${status}).`,
+  judge_not_found: ({ status }) => `The judge does not know this URL or model (${status}).`,
+  judge_redirected: ({ status }) => `The judge redirects elsewhere, which is not followed (${status}).`,
+  judge_request_rejected: ({ status }) => `The judge rejected the request (${status}).`,
+  judge_input_rejected: ({ status }) => `The judge rejected this input (${status}).`,
+  judge_quota_exceeded: () => "The quota at the judge's provider is used up.",
+  judge_silent: ({ seconds }) => `The judge did not answer within ${seconds} s.`,
+  judge_answer_too_large: () => "The judge's answer is larger than 1 MB.",
+  judge_answer_truncated: () => "The judge's answer was cut short.",
+  judge_answer_filtered: () => "The judge refused to answer, or a content filter withheld the answer.",
+  judge_answer_failed: () => "The judge failed while it wrote the answer.",
+  judge_not_a_model: () => "The judge's server did not answer like a language model's server.",
+  judge_answer_malformed: () => "The judge did not answer with the requested JSON.",
+  judge_integrity_failed: () =>
+    "The judge failed the integrity check: it accepted a criterion that cannot be met.",
+  judge_question_skipped: () => "The judge left this question out of its answer twice.",
+  judge_undecided: ({ comment }) => `The judge could not decide: ${comment}`,
+  judge_tied: () => "The judge could not decide: its votes are tied.",
+
+  checks_counted: ({ outcome, counts }) => countsText(outcome, counts),
+  checks_waiting: ({ checked, of }) => `Waiting for the judge, ${checked} of ${of} checked`,
+  scenario_no_match: ({ comment }) => `Skipped, the scenario does not match${comment ? `: ${comment}` : ""}`,
+
+  worker_died: ({ attempts }) => `The worker crashed ${attempts} times while evaluating this run.`,
+  worker_died_before_sending: ({ attempts }) =>
+    `The worker crashed ${attempts} times before anything was sent.`,
+  worker_stopped: () => "The worker stopped during this run. Run it again.",
+  internal_error: () => "Internal error while evaluating this run; see the service log.",
+  rejected: ({ message, hint }) => (hint ? `${message} ${hint}` : message),
+};
+
+function quote(name: string): string {
+  return `"${name}"`;
+}
+
+function listText({ names, more }: SomeNames): string {
+  return names.map(quote).join(", ") + (more ? ` and ${more} more` : "");
+}
+
+/** "at least 1", "at most 3", "exactly 2", "2 to 4". */
+function rangeText({ min, max }: Range): string {
+  if (max === undefined) return `at least ${min}`;
+  if (max === min) return `exactly ${min}`;
+  return min === 0 ? `at most ${max}` : `${min} to ${max}`;
+}
+
+function insteadText(instead: NonNullable<Comparisons["tool_call_count"]["instead"]>): string {
+  if (instead === "other_arguments") return "the arguments differ";
+  if (instead === "no_calls") return "the trace has no tool calls";
+  if ("called" in instead) return `called instead: ${listText(instead.called)}`;
+  return `names must match exactly, and ${listText(instead.similar)} does not`;
+}
+
+function textOf(target: string | undefined): string {
+  return target === undefined ? "the reply" : `a text of ${quote(target)}`;
+}
+
+function triesText(tries: number | undefined): string {
+  return tries !== undefined && tries > 1 ? ` (${tries} tries)` : "";
+}
+
+function dollars(usd: number): string {
+  return usd.toLocaleString("en", { style: "currency", currency: "USD", maximumFractionDigits: 9 });
+}
+
+/** "Passed, 4 of 5 checked, 1 skipped". */
+function countsText(outcome: Outcome, counts: Counts): string {
+  const checked = counts.passed + counts.failed;
+  const total = checked + counts.skipped + counts.missing_instrumentation;
+  const parts = [outcomeWords[outcome], `${checked} of ${total} checked`];
+  if (counts.failed > 0) parts.push(`${counts.failed} failed`);
+  if (counts.skipped > 0) parts.push(`${counts.skipped} skipped`);
+  if (counts.missing_instrumentation > 0)
+    parts.push(`${counts.missing_instrumentation} missing instrumentation`);
+  return parts.join(", ");
+}
+
+const outcomeWords: Record<Outcome, string> = {
+  passed: "Passed",
+  failed: "Failed",
+  skipped: "Skipped",
+  missing_instrumentation: "Missing instrumentation",
+};
