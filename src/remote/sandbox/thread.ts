@@ -1,28 +1,28 @@
-// The thread of the sandbox: validates values by schemas and searches texts for patterns until it is ended.
-import { parentPort } from "node:worker_threads";
+// Inside the sandbox's thread: validates values against schemas and searches texts for patterns.
 import { type OutputUnit, Validator } from "@cfworker/json-schema";
 import type { SandboxAnswer, SandboxQuestion } from "../../model/sandbox.ts";
 import { draftOf } from "../../model/test-case/json-schema.ts";
 import { compilePattern } from "../../model/test-case/pattern.ts";
 
-/** `id` ties an answer to its question. */
-export type Posted = { id: number; question: SandboxQuestion };
-export type Answered = { id: number; answer: SandboxAnswer };
-
 const faultsMax = 5;
+/** A batch that has taken this long is returned unfinished: its questions share the time limit of one. */
+const batchMs = 50;
 const validatorsMax = 100;
-/** Characters of schemas whose validators are kept: each holds a path for every level of its schema, up to 60 times its text. */
+/** Characters of schemas whose validators are cached: each holds a path for every level, up to 60 times its text. */
 const schemaCharsMax = 256 * 1024;
 const validators = new Map<string, Validator>();
 let schemaChars = 0;
 
-// One message brings several questions; each is answered as soon as it is, so that a slow one is known by its silence.
-parentPort!.on("message", (batch: Posted[]) => {
-  for (const { id, question } of batch) {
-    parentPort!.postMessage({ id, answer: answerTo(question) } satisfies Answered);
+/** Answers to the first of the questions, at least one. */
+export default function answerBatch(questions: SandboxQuestion[]): SandboxAnswer[] {
+  const begun = performance.now();
+  const answers: SandboxAnswer[] = [];
+  for (const question of questions) {
+    answers.push(answerTo(question));
+    if (performance.now() - begun > batchMs) break;
   }
-});
-parentPort!.postMessage("ready");
+  return answers;
+}
 
 function answerTo(question: SandboxQuestion): SandboxAnswer {
   try {
@@ -35,7 +35,7 @@ function answerTo(question: SandboxQuestion): SandboxAnswer {
     const { valid, errors } = validatorOf(question.schema).validate(value.json);
     return { state: "ok", holds: valid, faults: errors.slice(-faultsMax).map(faultText).reverse() };
   } catch (error) {
-    // A stack that ran out, or a schema that the library cannot follow: nothing is said about the value.
+    // The stack overflowed, or the library cannot follow the schema: the value is neither valid nor invalid.
     const reason = `This could not be checked: ${error instanceof Error ? error.message.slice(0, 200) : "unknown"}`;
     return { state: "unavailable", reason };
   }
@@ -64,7 +64,7 @@ function validatorOf(schema: string): Validator {
   return made;
 }
 
-/** The library lists the outer keywords first and the one at fault last. */
+/** The library lists the outer keywords first and the failing one last. */
 function faultText({ instanceLocation, error }: OutputUnit): string {
   const text = `${instanceLocation.replace(/^#\/?/, "") || "value"}: ${error}`;
   return text.length > 300 ? `${text.slice(0, 299)}…` : text;
