@@ -1,4 +1,4 @@
-// The inside of the thread that works for the editor of test cases, with a judge, a sandbox and connections of its own.
+// Inside the editor's thread: the editor, with its own judge clients, sandbox and database connections.
 import { workerData } from "node:worker_threads";
 import { openEditor } from "../editor.ts";
 import { lineOpener } from "../judging/judge-clients.ts";
@@ -13,7 +13,7 @@ import { asUnavailable, openDatabase } from "../store/db.ts";
 import { masterKeyOf } from "../store/secrets/master-key.ts";
 import { openVault } from "../store/secrets/vault.ts";
 import { traceLimits } from "../threads/heap.ts";
-import { serveThread, tellNote } from "../threads/serve.ts";
+import { postNote, serveThread } from "../threads/serve.ts";
 import type { EditorData } from "./editor-host.ts";
 
 const { config, databaseUrl } = workerData as EditorData;
@@ -26,10 +26,10 @@ const judging = openJudging({
   db,
   vault: openVault(await masterKeyOf(config)),
   environment: config.judge ?? null,
-  // A share beside what the evaluation threads may ask: those who wait for a dry-run are few.
+  // Calls beside those of the evaluation threads: few people wait for a dry-run at a time.
   openLine: lineOpener({ outbound, log, slotsOf: (_, concurrency) => createSlots(Math.min(4, concurrency)) }),
   log,
-  onCall: ({ kind, state }) => tellNote({ kind, state } satisfies CountedCall),
+  onCall: ({ kind, state }) => postNote({ kind, state } satisfies CountedCall),
 });
 
 const room = new TraceRoom(traceLimits(config.bounds.traceBytesMax));
