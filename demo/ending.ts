@@ -1,40 +1,41 @@
-// What to do next: where the service listens, who to sign in as, how to send a trace of one's own, how to stop.
+// Prints what to do next: the URL, the login, where the data is, how to send a trace, how to stop.
 import type { DemoProject } from "./project.ts";
 import { bold } from "./terminal.ts";
 
 /** `launched`: how many test cases of the shop are being run by hand. */
 export function printEnding(
-  address: string,
+  { url, dataDir }: { url: string; dataDir: string },
   { agents, apiKey, email, password }: DemoProject,
   launched: number,
 ): void {
   const shop = agents.find(agent => agent.otlpServiceName !== null)!;
   console.log(`
-${bold("Onlooker goes on running")}
-  address   ${address}
-  sign in   ${email}
+${bold("Onlooker is running")}
+  URL       ${url}
+  email     ${email}
   password  ${password}
+  data      ${dataDir}
 ${launched === 0 ? "" : runs(shop.name, launched)}
-${bold("Send a trace of your own")} as plain JSON, to be judged by the tests of ${shop.name}:
+${bold("Send a trace of your own")} as plain JSON, for the tests of ${shop.name}:
 
-curl ${address}/public/traces \\
+curl ${url}/public/traces \\
   -H 'content-type: application/json' -H 'x-api-key: ${apiKey}' \\
   -d '{"platformId": "${shop.id}", "spans": [
 ${exampleSpans()}]}'
 
 or point any OpenTelemetry exporter here:
 
-export OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${address}/public/traces
+export OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${url}/public/traces
 export OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf
 export OTEL_EXPORTER_OTLP_TRACES_HEADERS=x-api-key=${apiKey}
 export OTEL_SERVICE_NAME=${shop.otlpServiceName}
 
-Ctrl-C stops it. The demo's data stays, and the next start adds new conversations to it.`);
+Press Ctrl-C to stop. The demo's data stays; the next start adds new conversations.`);
 }
 
 function runs(name: string, count: number): string {
   return `
-${count} test cases of ${name} are also being run by hand, with an assistant on this machine: see Runs.
+${count} test cases of ${name} are also being run against an assistant on this machine: see Runs.
 `;
 }
 

@@ -31,6 +31,15 @@ export function bold(text: string): string {
   return styleText("bold", text, { stream: process.stdout });
 }
 
+/** A line that the next one replaces; nothing where standard output is not a terminal. */
+export function showProgress(text: string): void {
+  if (process.stdout.isTTY) process.stdout.write(`\r\u001b[K${text}`);
+}
+
+export function clearProgress(): void {
+  showProgress("");
+}
+
 /** On one line of at most `width` characters. */
 export function cut(text: string, width: number): string {
   const line = text.replace(/\s+/g, " ").trim();

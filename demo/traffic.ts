@@ -40,12 +40,14 @@ export async function awaitVerdicts(
   client: Client,
   sent: SentTraces[],
   patienceMs: number,
+  onProgress: (judged: number) => void,
 ): Promise<Judged[]> {
   const until = Date.now() + patienceMs;
   let found: Listed[][];
   do {
     await delay(askAgainMs);
     found = await Promise.all(sent.map(traces => findSent(client, traces)));
+    onProgress(found.flat().filter(isJudged).length);
   } while (Date.now() < until && !isAllJudged(sent, found));
   return Promise.all(
     sent.flatMap(({ agent, externalIds }, at) =>
@@ -64,8 +66,10 @@ async function findSent(client: Client, { agent, externalIds }: SentTraces): Pro
 
 function isAllJudged(sent: SentTraces[], found: Listed[][]): boolean {
   return sent.every(
-    ({ externalIds }, at) =>
-      found[at]!.length === externalIds.length &&
-      found[at]!.every(({ run }) => run?.state === "completed" || run?.state === "error"),
+    ({ externalIds }, at) => found[at]!.length === externalIds.length && found[at]!.every(isJudged),
   );
+}
+
+function isJudged({ run }: Listed): boolean {
+  return run?.state === "completed" || run?.state === "error";
 }

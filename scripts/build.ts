@@ -2,6 +2,7 @@
 //
 //   npm run build                            always
 //   node scripts/build.ts --when-needed      only when its sources have changed since
+//   … --verbose                              with the size of every file
 
 import { createHash } from "node:crypto";
 import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -38,7 +39,7 @@ async function build(): Promise<void> {
       logLevel: "warn",
       build: { outDir, emptyOutDir: true },
     });
-    judgeSizes(outDir);
+    checkSizes(outDir);
     compress(outDir);
     writeFileSync(join(outDir, stamp), sources);
     putInPlace(outDir);
@@ -72,8 +73,8 @@ function fingerprint(): string {
 
 type Manifest = Record<string, { file: string; isEntry?: boolean; imports?: string[]; css?: string[] }>;
 
-/** Prints the sizes; throws when one is past its budget. */
-function judgeSizes(outDir: string): void {
+/** Throws when a size is past its budget; with --verbose, prints them all. */
+function checkSizes(outDir: string): void {
   const manifest: Manifest = JSON.parse(readFileSync(join(outDir, ".vite", "manifest.json"), "utf8"));
   const kilobytes = (file: string) => gzipSync(readFileSync(join(outDir, file)), { level: 9 }).length / 1000;
   const initial = new Set<string>(globSync("assets/theme-first*.js", { cwd: outDir }));
@@ -91,11 +92,11 @@ function judgeSizes(outDir: string): void {
     ["styles", sum(globSync("assets/*.css", { cwd: outDir })), budgets.styles],
     ...lazy.map((file): [string, number, number] => [file, kilobytes(file), budgets.lazy]),
   ];
-  for (const [what, size, budget] of sizes) {
-    console.log(`${size.toFixed(1).padStart(7)} of ${budget} kB  ${what}`);
-  }
-  const past = sizes.filter(([, size, budget]) => size > budget).map(([what]) => what);
-  if (past.length > 0) throw new Error(`The dashboard is past its budget: ${past.join(", ")}.`);
+  const line = ([what, size, budget]: (typeof sizes)[number]) =>
+    `${size.toFixed(1).padStart(7)} of ${budget} kB  ${what}`;
+  if (process.argv.includes("--verbose")) console.log(sizes.map(line).join("\n"));
+  const past = sizes.filter(([, size, budget]) => size > budget);
+  if (past.length > 0) throw new Error(`The dashboard is past its budget:\n${past.map(line).join("\n")}`);
 }
 
 /** Beside each file its forms for clients that take them compressed. */

@@ -2,6 +2,7 @@
 //
 //   node scripts/launch.mjs <script.ts> [arguments]
 //
+// With --verbose among the arguments, a service's start also lists the files of the dashboard's build.
 // Plain JavaScript for Node 18.20 and newer, here and in launch/: this runs before a newer Node can be brought in.
 // Everything it prints goes to standard error.
 
@@ -10,7 +11,7 @@ import { join, resolve } from "node:path";
 import { replaceProcess, runToEnd, supervise } from "./launch/child.mjs";
 import { installPackages, isWritable } from "./launch/packages.mjs";
 import { findNode } from "./launch/runtime.mjs";
-import { fail, root, say } from "./launch/terminal.mjs";
+import { fail, root, say, startStep } from "./launch/terminal.mjs";
 
 /** Scripts that serve the dashboard until they are stopped. */
 const serving = ["src/main.ts", "demo/main.ts"];
@@ -38,6 +39,17 @@ async function buildDashboard(node) {
   if (dataDir && !isWritable(join(root, "dist"))) {
     process.env.SVC_DASHBOARD_DIR ??= join(resolve(root, dataDir), "dashboard");
   }
-  const { code } = await runToEnd(node, [join(root, "scripts", "build.ts"), "--when-needed"]);
-  if (code !== 0) say("building the dashboard failed; starting without a new build");
+  const build = [join(root, "scripts", "build.ts"), "--when-needed"];
+  if (args.includes("--verbose")) build.push("--verbose");
+  let printed = "";
+  const onOutput = text => {
+    printed += text;
+  };
+  const isQuiet = process.stderr.isTTY && !args.includes("--verbose");
+  const step = isQuiet ? startStep("Preparing the dashboard") : undefined;
+  const { code } = await runToEnd(node, build, isQuiet ? { onOutput } : {});
+  step?.end(code === 0 ? "Dashboard ready" : undefined);
+  if (code === 0) return;
+  process.stderr.write(printed);
+  say("building the dashboard failed; starting without a new build");
 }

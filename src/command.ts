@@ -1,4 +1,5 @@
 // Runs the service for a person or a supervisor: until a signal, and with one line for what keeps it from starting.
+import { styleText } from "node:util";
 import type { Logger } from "pino";
 import { type Config, ConfigError, readConfig } from "./config.ts";
 import { EmbeddedError } from "./embedded/error.ts";
@@ -22,12 +23,12 @@ export class CommandError extends Error {
  */
 export async function runService(
   env: Readonly<Record<string, string | undefined>>,
-  openLog: (level: string) => Logger,
+  openLog: (config: Config) => Logger,
   meanwhile: (running: Running) => Promise<void> | void,
 ): Promise<never> {
   try {
     const config = readConfig(env);
-    const log = openLog(config.logLevel);
+    const log = openLog(config);
     const stopAsked = firstSignal();
     void stopAsked.then(() => endInTime(log));
     const service = await startService(config, log);
@@ -35,12 +36,12 @@ export async function runService(
     try {
       const done = Promise.resolve(meanwhile({ service, config, log }));
       const reason = await Promise.race([stopAsked, done.then(() => stopAsked)]);
-      log.info({ reason }, "stopping");
+      log.info({ reason }, "Stopping");
     } finally {
       tellParent("stopping");
       await service.stop();
     }
-    log.info("stopped");
+    log.info("Stopped");
     process.exit(0);
   } catch (error) {
     process.stderr.write(`${explain(error)}\n`);
@@ -76,25 +77,41 @@ const stopMaxMs = 24_000;
 /** A database that no longer answers keeps neither a start nor a stop going for longer than this. */
 function endInTime(log: Logger): void {
   setTimeout(() => {
-    log.error("could not stop in time");
+    log.error("Could not stop in time");
     process.exit(1);
   }, stopMaxMs).unref();
 }
 
 const startErrors = [ConfigError, EmbeddedError, UnfitDatabaseError, MasterKeyError];
 
-// What the start has to say to a person is one line; anything else is a fault and keeps its stack.
+// What keeps the service from starting, and what to do about it; anything else is a bug and keeps its stack.
 function explain(error: unknown): string {
   if (error instanceof CommandError) return error.message;
-  if (startErrors.some(type => error instanceof type)) {
-    return `Onlooker cannot start: ${(error as Error).message}`;
+  const problem = startProblem(error);
+  if (problem === undefined) return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const line = `Onlooker cannot start: ${problem}`;
+  if (!process.stderr.isTTY) return line;
+  // The first sentence says what is wrong, the others what to do.
+  const [wrong, ...todo] = line.split(/(?<=[.)]) (?=[A-Z])/);
+  return `\n${styleText("red", wrong!, { stream: process.stderr })}\n${todo.join(" ")}\n`;
+}
+
+function startProblem(error: unknown): string | undefined {
+  if (startErrors.some(type => error instanceof type)) return (error as Error).message;
+  const { code, port, message } = error as { code?: string; port?: number; message?: string };
+  switch (code) {
+    case "EADDRINUSE":
+      return `port ${port} is already in use. Stop the program that uses it, or set PORT to another one, such as PORT=${Number(port) + 1}.`;
+    case "EACCES":
+      return port === undefined
+        ? undefined
+        : `this user may not listen on port ${port}. Set PORT to one above 1023.`;
+    case "28P01":
+    case "28000":
+      return `the database rejected the login (${message}). Check the user and password in DATABASE_URL.`;
+    case "3D000":
+      return `the database does not exist (${message}). Create it, or check the name in DATABASE_URL.`;
+    default:
+      return undefined;
   }
-  const { code, port } = error as { code?: string; port?: number };
-  if (code === "EADDRINUSE") {
-    return `Onlooker cannot start: port ${port} is taken. Stop what uses it, or set PORT to another one.`;
-  }
-  if (code === "EACCES" && port !== undefined) {
-    return `Onlooker cannot start: this user may not listen on port ${port}. Set PORT to one above 1023.`;
-  }
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -56,10 +56,14 @@ export type Config = {
   readonly evaluators: number;
   readonly bounds: Bounds;
   readonly logLevel: LogLevel;
+  /** Absent from the environment: text where standard output is a terminal, else JSON. */
+  readonly logFormat: LogFormat;
 };
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
+const logFormats = ["json", "text"] as const;
+export type LogFormat = (typeof logFormats)[number];
 
 /** A variable that cannot be used. The message is one line for the operator and never shows a secret. */
 export class ConfigError extends Error {
@@ -121,6 +125,7 @@ export function readConfig(env: Environment): Config {
       traceBytesMax: integer(env, "SVC_TRACE_BYTES_MAX", 268_435_456, 31_457_280, 1_000_000_000),
     }),
     logLevel: oneOf(env, "SVC_LOG_LEVEL", logLevels) ?? "info",
+    logFormat: oneOf(env, "SVC_LOG_FORMAT", logFormats) ?? (process.stdout.isTTY ? "text" : "json"),
   });
 }
 

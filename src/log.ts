@@ -1,9 +1,17 @@
-// The service's log: one JSON object a line, and nothing in it that opens a door.
+// The service's log: JSON lines, or text for a person at a terminal, with secrets removed.
 import pino from "pino";
+import type { LogFormat } from "./config.ts";
+import { textStream } from "./log/text.ts";
 
 const secret = ["password", "newPassword", "currentPassword", "token", "key", "cookie", "authorization"];
 
-/** A logger to standard output, or to `stream`. Secrets are cut out wherever they might be logged by mistake. */
+/** Where log lines go in this format: undefined is pino's own, JSON to standard output. */
+export function logStream(format: LogFormat, fd: 1 | 2 = 1): pino.DestinationStream | undefined {
+  if (format === "text") return textStream(fd);
+  return fd === 1 ? undefined : pino.destination({ fd, sync: true });
+}
+
+/** A logger to standard output, or to `stream`. Secrets are removed wherever they might be logged by mistake. */
 export function openLog(level: string, stream?: pino.DestinationStream): pino.Logger {
   const names = [...secret, "set-cookie", "x-api-key"].map(name => `["${name}"]`);
   const options: pino.LoggerOptions = {

@@ -1,7 +1,37 @@
-// npm start: the service, until it is told to stop.
-import { runService } from "./command.ts";
-import { openLog } from "./log.ts";
+// npm start: serves until it is told to stop. A person at a terminal reads where the service and its data are.
+import { styleText } from "node:util";
+import { type Running, runService } from "./command.ts";
+import type { Config } from "./config.ts";
+import { logStream, openLog } from "./log.ts";
 
-await runService(process.env, openLog, ({ service: { url }, config: { roles }, log }) =>
-  log.info({ url, roles }, `Onlooker is ready at ${url}`),
-);
+await runService(process.env, ({ logLevel, logFormat }) => openLog(logLevel, logStream(logFormat)), announce);
+
+function announce({ service: { url }, config, log }: Running): void {
+  if (config.logFormat === "text") console.log(summary(config, url));
+  else log.info({ url, roles: config.roles }, `Onlooker is ready at ${url}`);
+}
+
+function summary(config: Config, url: string): string {
+  const rows = config.roles.includes("http")
+    ? dashboardRows(config, url)
+    : [["Worker", `health at ${url}/healthz`]];
+  rows.push(
+    ...(config.databaseUrl ? [["Database", new URL(config.databaseUrl).host]] : []),
+    ["Data", config.dataDir],
+    ["Judge", config.judge?.model ?? "none; a project can connect one in Settings, Judge"],
+    ["Stop", "Ctrl-C"],
+  );
+  const lines = rows.map(([label, value]) => `  ${label!.padEnd(11)}${value}`);
+  return `\n${styleText("bold", "Onlooker is ready")}\n${lines.join("\n")}\n`;
+}
+
+function dashboardRows({ port, baseUrl, smtpUrl, dataDir }: Config, url: string): string[][] {
+  const dashboard = port === 0 ? url : baseUrl;
+  return [
+    ["Dashboard", dashboard],
+    ...(new URL(dashboard).port === new URL(url).port ? [] : [["Listening", url]]),
+    ...(smtpUrl
+      ? []
+      : [["Email", `no mail server: links are printed here, emails are in ${dataDir}/outbox`]]),
+  ];
+}

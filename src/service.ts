@@ -58,9 +58,9 @@ export async function startService(
   log: Logger,
   options: ServiceOptions = {},
 ): Promise<Service> {
-  const embedded = given.databaseUrl ? undefined : await openEmbedded({ dataDir: given.dataDir, log });
-  if (embedded)
-    log.info({ dataDir: given.dataDir }, `The embedded PostgreSQL keeps its data in ${given.dataDir}`);
+  const { dataDir } = given;
+  if (!given.databaseUrl) log.info({ dataDir }, `Starting PostgreSQL; its data is in ${dataDir}`);
+  const embedded = given.databaseUrl ? undefined : await openEmbedded({ dataDir, log });
   const databaseUrl = given.databaseUrl ?? embedded!.url;
   // Closed in the order opposite to their opening, each once, whether the start succeeded or not.
   const closing: (() => Promise<unknown>)[] = embedded ? [() => embedded.stop()] : [];
@@ -96,7 +96,10 @@ export async function startService(
 
 function tellTargets({ allowPrivateTargets: targets }: Config, log: Logger): void {
   if (targets.length === 0) return;
-  log.info({ targets }, `Users may have these private targets called: ${targets.join(", ")}`);
+  log.info(
+    { targets },
+    `Users may connect agents and judges at these private addresses: ${targets.join(", ")}`,
+  );
 }
 
 type Opened = { db: Database; log: Logger; closing: (() => Promise<unknown>)[] };

@@ -34,6 +34,7 @@ test("an empty environment gives a service on this machine with the embedded dat
       traceBytesMax: 268_435_456,
     },
     logLevel: "info",
+    logFormat: process.stdout.isTTY ? "text" : "json",
   });
 });
 
@@ -68,6 +69,7 @@ test("every variable is read", () => {
     SVC_TRACE_SPANS_MAX: "20",
     SVC_TRACE_BYTES_MAX: "40000000",
     SVC_LOG_LEVEL: "debug",
+    SVC_LOG_FORMAT: "text",
   });
   assert.deepEqual(config, {
     port: 8080,
@@ -104,6 +106,7 @@ test("every variable is read", () => {
       traceBytesMax: 40_000_000,
     },
     logLevel: "debug",
+    logFormat: "text",
   });
 });
 
@@ -187,6 +190,7 @@ const wrong: [variable: string, env: Record<string, string>][] = [
   ["SVC_EVALUATORS", { SVC_EVALUATORS: "0" }],
   ["SVC_NESTING_MAX", { SVC_NESTING_MAX: "0" }],
   ["SVC_TRACE_BYTES_MAX", { SVC_TRACE_BYTES_MAX: "1e9" }],
+  ["SVC_LOG_FORMAT", { SVC_LOG_FORMAT: "pretty" }],
   ["SVC_LOG_LEVEL", { SVC_LOG_LEVEL: "verbose" }],
 ];
 

@@ -1,6 +1,7 @@
-// The log: JSON lines in which secrets do not stand, wherever they were put.
+// The log: JSON lines without secrets, wherever they were put, and the same lines as text.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { formatLine } from "../src/log/text.ts";
 import { openLog } from "../src/log.ts";
 
 test("secrets are cut out at the depths at which they are logged", () => {
@@ -28,4 +29,28 @@ test("what is below the level is not logged", () => {
   const lines: string[] = [];
   openLog("warn", { write: line => void lines.push(line) }).info("quiet");
   assert.deepEqual(lines, []);
+});
+
+const time = new Date(2026, 10, 22, 9, 5, 7).getTime();
+
+test("as text, information is its time and its message", () => {
+  const line = formatLine(
+    { level: 30, time, pid: 1, hostname: "h", msg: "Stopped", dataDir: "/data" },
+    false,
+  );
+  assert.equal(line, "09:05:07  Stopped\n");
+});
+
+test("as text, a warning has its cause and its fields, an error also its stack", () => {
+  const warning = formatLine({ level: 40, time, msg: "Waiting", err: "no route", runId: "r1" }, false);
+  assert.equal(warning, '09:05:07  Warning: Waiting (no route) {"runId":"r1"}\n');
+  const err = { type: "Error", message: "boom", stack: "Error: boom\n    at run.ts:1" };
+  assert.equal(
+    formatLine({ level: 50, time, msg: "Failed", err }, false),
+    "09:05:07  Error: Failed (boom)\nError: boom\n    at run.ts:1\n",
+  );
+});
+
+test("text is colored only on a terminal", () => {
+  assert.match(formatLine({ level: 40, time, msg: "Waiting" }, true), /\u001b\[33mWarning:/);
 });

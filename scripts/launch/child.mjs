@@ -17,10 +17,13 @@ const wellMs = 60_000;
 /**
  * Runs a program with its output on standard error and resolves with its exit code (128 and more for a signal, as a
  * shell counts), or with the error that kept it from starting. Where it was told to stop, such as by Ctrl-C, this
- * process ends as well.
+ * process ends as well. With `onOutput`, the program's output goes there and not to standard error.
  */
-export async function runToEnd(command, args, options) {
-  const child = spawn(command, args, { ...options, stdio: ["ignore", 2, 2] });
+export async function runToEnd(command, args, { onOutput, ...options } = {}) {
+  const output = onOutput ? "pipe" : 2;
+  const child = spawn(command, args, { ...options, stdio: ["ignore", output, output] });
+  if (onOutput)
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", onOutput);
   const { code, signal, error } = await endOf(child);
   if (signal === null) return { code, error };
   const shellCode = 128 + constants.signals[signal];

@@ -16,7 +16,7 @@ import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { runToEnd } from "./child.mjs";
 import { bringsNode, findNode, nodePackage } from "./runtime.mjs";
-import { fail, root, say } from "./terminal.mjs";
+import { fail, root, say, startStep } from "./terminal.mjs";
 
 const lockFile = join(root, ".installing");
 
@@ -170,7 +170,7 @@ function lock() {
  * npm first brings the newer one and then runs on that.
  */
 async function npmInstall(script) {
-  say("installing the packages of package-lock.json; this takes a minute");
+  if (!process.stderr.isTTY) say("installing the packages of package-lock.json; this takes a minute");
   if (!bringsNode()) return runNpm(process.execPath, "--include=dev");
   await runNpm(process.execPath, "--omit=dev");
   if (!missingPackages(script).some(isNodePackage)) await runNpm(findNode(), "--include=dev");
@@ -191,12 +191,14 @@ async function runNpm(node, scope) {
   const [command, first] = npm ? [node, [npm]] : ["npm", []];
   const cache = temporaryCache();
   const flags = ["--no-save", "--ignore-scripts", scope, "--include=optional"];
+  const watch = process.stderr.isTTY ? watchInstall() : undefined;
   try {
     const { code, error } = await runToEnd(
       command,
       [...first, "install", ...flags, ...(cache ? ["--cache", cache] : [])],
-      { cwd: root, env: environmentOf(node) },
+      { cwd: root, env: environmentOf(node), onOutput: watch?.onOutput },
     );
+    watch?.end(code === 0);
     if (error) fail(`npm cannot be run: ${error.message}`);
     if (code !== 0) fail(`"npm install" failed with exit code ${code}`);
   } finally {
@@ -204,9 +206,33 @@ async function runNpm(node, scope) {
   }
 }
 
+/** Counts on a terminal the packages that npm fetches; what npm printed besides is shown if it fails. */
+function watchInstall() {
+  const total = uninstalled((_path, entry) => !entry.optional || fitsPlatform(entry)).length;
+  const step = startStep("Installing packages");
+  let fetched = 0;
+  let rest = "";
+  let printed = "";
+  return {
+    onOutput(text) {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop();
+      for (const line of lines) {
+        if (!line.startsWith("npm http ")) printed += `${line}\n`;
+        else if (/\.tgz\b/.test(line)) step.progress(`${Math.min(++fetched, total)} of ${total}`);
+      }
+    },
+    end(succeeded) {
+      step.end(succeeded ? "Packages installed" : undefined);
+      if (!succeeded) process.stderr.write(printed + rest);
+    },
+  };
+}
+
 function environmentOf(node) {
-  // Inherited from "npm --silent start", the log level would hide why an install failed.
-  const env = { ...process.env, npm_config_loglevel: "error" };
+  // Inherited from "npm --silent start", the log level would hide why an install failed. With "http", npm prints a line
+  // for each package that it fetches.
+  const env = { ...process.env, npm_config_loglevel: process.stderr.isTTY ? "http" : "error" };
   if (node === process.execPath) return env;
   // "npm" starts the first node on the PATH. Debian's npm has its modules where only Debian's Node looks by itself.
   const folders = [process.env.NODE_PATH, ...globalPaths].filter(Boolean);

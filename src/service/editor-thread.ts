@@ -4,7 +4,7 @@ import { openEditor } from "../editor.ts";
 import { lineOpener } from "../judging/judge-clients.ts";
 import { openJudging } from "../judging.ts";
 import { TraceRoom } from "../load/trace-room.ts";
-import { openLog } from "../log.ts";
+import { logStream, openLog } from "../log.ts";
 import type { CountedCall } from "../model/judge/call.ts";
 import { createSlots } from "../remote/judge/semaphore.ts";
 import { openOutbound } from "../remote/outbound.ts";
@@ -20,7 +20,7 @@ const { config, databaseUrl } = workerData as EditorData;
 
 const db = openDatabase(databaseUrl, 2);
 const sandbox = new Sandbox();
-const log = openLog(config.logLevel);
+const log = openLog(config.logLevel, logStream(config.logFormat));
 const outbound = openOutbound({ allow: config.allowPrivateTargets });
 const judging = openJudging({
   db,

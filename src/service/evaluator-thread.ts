@@ -6,7 +6,7 @@ import { openJudging } from "../judging.ts";
 import { openCaller } from "../launcher/caller.ts";
 import { Launcher } from "../launcher.ts";
 import { TraceRoom } from "../load/trace-room.ts";
-import { openLog } from "../log.ts";
+import { logStream, openLog } from "../log.ts";
 import type { PlaceGiven } from "../model/judge/place.ts";
 import type { RunState } from "../model/run/run.ts";
 import { openOutbound } from "../remote/outbound.ts";
@@ -23,7 +23,7 @@ const { config, databaseUrl, launches } = workerData as EvaluatorData;
 const port = parentPort!;
 const tell = (message: EvaluatorMessage) => port.postMessage(message);
 
-const log = openLog(config.logLevel);
+const log = openLog(config.logLevel, logStream(config.logFormat));
 const db = openDatabase(databaseUrl, 4);
 const events = new EventPublisher(db);
 const sandbox = new Sandbox();

@@ -67,7 +67,7 @@ export async function migratePatiently(url: string, log: Pick<Logger, "info" | "
   for (;;) {
     try {
       const applied = await migrate(url);
-      if (applied.length > 0) log.info({ migrations: applied }, "database migrated");
+      if (applied.length > 0) log.info({ migrations: applied }, "Database migrated");
       return;
     } catch (error) {
       if (!isTransient(error)) throw error;
@@ -77,7 +77,7 @@ export async function migratePatiently(url: string, log: Pick<Logger, "info" | "
           `The database at ${host} cannot be reached (${(error as Error).message || (error as { code?: string }).code}). Start it, or correct DATABASE_URL.`,
         );
       }
-      log.warn({ err: (error as Error).message }, `waiting for the database at ${host}`);
+      log.warn({ err: (error as Error).message }, `Waiting for the database at ${host}`);
       await sleep(1_000);
     }
   }

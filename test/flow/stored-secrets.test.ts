@@ -27,7 +27,7 @@ test("a stored secret is used after a restart, asked for again under another key
     return service;
   };
   const first = await start();
-  assert.match(first.logs.join("\n"), /private targets called: 127\.0\.0\.0\/8, ::1/);
+  assert.match(first.logs.join("\n"), /private addresses: 127\.0\.0\.0\/8, ::1/);
   const { id } = await makeAgent(first.owner);
   const path = `/api/agents/${id}/connection`;
   const document = {

@@ -17,6 +17,7 @@ import { dirname, join } from "node:path";
 import { after, suite, test } from "node:test";
 import { isAlive } from "../../src/embedded/folder.ts";
 import { eventually } from "../support/eventually.ts";
+import { runOnTerminal } from "../support/terminal.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "onlooker-launch-"));
 const started: ChildProcess[] = [];
@@ -375,4 +376,34 @@ suite("packages", () => {
     assert.equal((await ended).code, 0, output());
     assert.match(readFileSync(join(root, "npm-arguments"), "utf8"), / --cache \S+onlooker-npm-/);
   });
+
+  /** Plays npm: fetches a package, takes longer than a short step, complains, and fails or not. */
+  const slowNpm = (installs: Packages, exitCode: number) => `
+    console.error("npm http fetch GET 200 https://registry.example/lib/-/lib-1.2.3.tgz 12ms");
+    console.error("npm warn something odd");
+    await new Promise(resolve => setTimeout(resolve, 2500));
+    ${npm(installs)}
+    process.exit(${exitCode});
+  `;
+
+  for (const exitCode of [0, 1]) {
+    test(`on a terminal are counted as npm fetches them, and what npm prints is shown ${exitCode === 0 ? "not at all" : "when it fails"}`, async () => {
+      const installs = { "node_modules/lib": lib };
+      const files = { ...script, "npm-cli.js": slowNpm(installs, exitCode) };
+      const root = project({ files, wanted: { "": {}, ...installs } });
+      const command = [process.execPath, join(root, "scripts/launch.mjs"), "src/cli.ts"];
+      const { output, ended } = runOnTerminal(command, { HOME: scratch, ...withNpm(root) });
+      assert.equal(await ended, exitCode, output());
+      assert.match(output(), /Installing packages 1 of 1… \d s/);
+      const shown = output()
+        .split("\n")
+        .map(line => line.split("\u001b[K").at(-1));
+      if (exitCode === 0) assert.match(shown.join("\n"), /^Packages installed \(\d s\)\nran\n$/);
+      else
+        assert.deepEqual(shown.slice(0, 2), [
+          "npm warn something odd",
+          'onlooker: "npm install" failed with exit code 1',
+        ]);
+    });
+  }
 });

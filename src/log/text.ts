@@ -1,0 +1,49 @@
+// Formats the log for a person at a terminal: time, message, and what a warning or an error is about.
+import { isatty } from "node:tty";
+import { styleText } from "node:util";
+import pino from "pino";
+
+type Line = { level: number; time: number; msg?: string; err?: unknown; [field: string]: unknown };
+
+/** The same message in a row is shown once in this time, such as while the service waits for its database. */
+const repeatMs = 60_000;
+
+/** Takes pino's JSON lines and writes text to the file descriptor, colored where that is a terminal. */
+export function textStream(fd: number): pino.DestinationStream {
+  const out = pino.destination({ fd, sync: true });
+  const isColored = isatty(fd) && !process.env["NO_COLOR"];
+  let last = "";
+  let lastAt = Number.NEGATIVE_INFINITY;
+  return {
+    write(json) {
+      const line = JSON.parse(json) as Line;
+      const text = formatLine(line, isColored);
+      const isRepeat = text.slice(8) === last && line.time - lastAt < repeatMs;
+      if (isRepeat) return;
+      last = text.slice(8); // without the time
+      lastAt = line.time;
+      out.write(text);
+    },
+  };
+}
+
+/** Ends in a newline. Information is its message alone; warnings and errors have their fields and the cause. */
+export function formatLine(line: Line, isColored: boolean): string {
+  const { level, time, msg, err, pid: _pid, hostname: _hostname, ...fields } = line;
+  const style = (format: "dim" | "yellow" | "red", text: string) =>
+    isColored ? styleText(format, text, { validateStream: false }) : text;
+  const clock = new Date(time).toTimeString().slice(0, 8);
+  const cause = causeOf(err);
+  const message = msg ?? cause.message;
+  if (level < 40) return `${clock}  ${message}\n`;
+  const word = level < 50 ? style("yellow", "Warning:") : style("red", "Error:");
+  const why = cause.message && cause.message !== msg ? ` (${cause.message})` : "";
+  const about = Object.keys(fields).length > 0 ? ` ${style("dim", JSON.stringify(fields))}` : "";
+  const stack = level < 50 || !cause.stack ? "" : `\n${style("dim", cause.stack)}`;
+  return `${clock}  ${word} ${message}${why}${about}${stack}\n`;
+}
+
+function causeOf(err: unknown): { message: string; stack?: string } {
+  if (typeof err === "string") return { message: err };
+  return { message: "", ...(err as { message: string; stack?: string } | undefined) };
+}

@@ -1,0 +1,80 @@
+// What the service prints: text for a person at a terminal, JSON lines for a program, and what keeps it from starting.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { newClient } from "./support/app.ts";
+import { eventually } from "./support/eventually.ts";
+import { freshDatabase } from "./support/postgres.ts";
+import { runOnTerminal } from "./support/terminal.ts";
+
+const database = await freshDatabase();
+const dataDir = mkdtempSync(join(tmpdir(), "onlooker-main-"));
+after(async () => {
+  await database.drop();
+  rmSync(dataDir, { recursive: true });
+});
+const main = join(import.meta.dirname, "../src/main.ts");
+const ctrlC = "\u0003";
+
+function start(env: Record<string, string> = {}) {
+  const variables = { DATABASE_URL: database.url, SVC_DATA_DIR: dataDir, PORT: "0", SVC_EVALUATORS: "1" };
+  const terminal = runOnTerminal([process.execPath, main], { ...variables, ...env });
+  after(() => terminal.child.kill("SIGKILL"));
+  return terminal;
+}
+
+test("a terminal shows where the service and its data are, the links of emails, and how to stop", async () => {
+  const { output, type, ended } = start();
+  await eventually(() => assert.match(output(), /Stop +Ctrl-C/));
+  const url = /Dashboard +(http:\S+)/.exec(output())![1]!;
+  assert.match(output(), /Onlooker is ready/);
+  assert.ok(output().includes(dataDir));
+  assert.doesNotMatch(output(), /^\s*\{/m);
+
+  const account = { email: "new@example.com", password: "correct horse battery", name: "New" };
+  await newClient(url).post("/api/auth/sign-up/email", account).expect(200);
+  await eventually(() => assert.match(output(), /new@example\.com.* http:\S+\/verify-email\?token=\S+/));
+  type(ctrlC);
+  assert.equal(await ended, 0);
+  assert.match(output(), /^\d\d:\d\d:\d\d {2}Stopped$/m);
+});
+
+test("with SVC_LOG_FORMAT=json a terminal gets JSON lines alone", async () => {
+  const { output, type, ended } = start({ SVC_LOG_FORMAT: "json" });
+  await eventually(() => assert.match(output(), /Onlooker is ready at http:/));
+  type(ctrlC);
+  assert.equal(await ended, 0);
+  const lines = output()
+    .split("\n")
+    .map(line => line.replace(/^\^C/, "")) // what the terminal echoes of the key
+    .filter(Boolean);
+  assert.ok(lines.length >= 3);
+  for (const line of lines) assert.equal(typeof JSON.parse(line).msg, "string");
+});
+
+test("a terminal shows what keeps the service from starting, and below it what to do", async () => {
+  const taken = createServer();
+  const port = await new Promise<number>(resolve => {
+    taken.listen(0, "127.0.0.1", () => resolve((taken.address() as { port: number }).port));
+  });
+  after(() => taken.close());
+  const inUse = start({ PORT: String(port) });
+  assert.equal(await inUse.ended, 1);
+  assert.match(
+    inUse.output(),
+    new RegExp(`cannot start: port ${port} is already in use\\.\\S*\\nStop the program`),
+  );
+
+  const missing = new URL(database.url);
+  missing.pathname = "/no_such_database";
+  const absent = start({ DATABASE_URL: missing.href });
+  assert.equal(await absent.ended, 1);
+  assert.match(
+    absent.output(),
+    /the database does not exist \(.*no_such_database.*\)\.\S*\nCreate it, or check/,
+  );
+  assert.doesNotMatch(absent.output(), /\bat .*\.ts:/);
+});
