@@ -7,6 +7,7 @@ import type { Caller, RunBounds } from "./launcher/caller.ts";
 import { type ConductDeps, conduct, type Held, patiently } from "./launcher/conduct.ts";
 import { Patience } from "./launcher/deadline.ts";
 import { Refusal } from "./model/refusal.ts";
+import { type Reason, runErrorReason } from "./model/run/reason.ts";
 import type { RunState } from "./model/run/run.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import type { EventPublisher } from "./store/events.ts";
@@ -17,7 +18,6 @@ import {
   type ManualRun,
   releaseAbandoned,
   tendManualRuns,
-  workerStopped,
 } from "./store/runs/manual-claims.ts";
 import {
   completeManualRun,
@@ -198,23 +198,20 @@ export class Launcher {
   /** Of a run that is to stop. */
   async #giveUp(run: ManualRun): Promise<void> {
     if (await giveBackManualRun(this.#deps.db, { lease: this.#lease, run })) this.#tell(run);
-    else await this.#end(run, workerStopped);
+    else await this.#end(run, { code: "worker_stopped" });
   }
 
   /** What keeps a run from being finished that is not there any more, such as a deleted agent's, is no fault. */
   async #fail(run: ManualRun, error: unknown): Promise<void> {
     const isFault = !(error instanceof Refusal);
-    const said = isFault
-      ? "A fault of the service kept this run from being finished; its log says more."
-      : [error.message, error.hint].filter(Boolean).join(" ");
-    const ended = await this.#end(run, said).catch(failure => failure as Error);
+    const ended = await this.#end(run, runErrorReason(error)).catch(failure => failure as Error);
     const { log } = this.#deps;
     if (isFault && ended) logFault(log, error, "a manual run could not be finished", { runId: run.id });
     if (ended instanceof Error) logFault(log, ended, "a manual run cannot be ended", { runId: run.id });
   }
 
   /** Whether it was this worker's still. */
-  async #end(run: ManualRun, error: string): Promise<boolean> {
+  async #end(run: ManualRun, error: Reason): Promise<boolean> {
     const ended = await endManualRun(this.#deps.db, { lease: this.#lease, run }, error);
     if (ended) this.#tellEnd(run, ended.state);
     return ended !== undefined;

@@ -6,6 +6,7 @@ import { Claiming, logFault } from "./claiming.ts";
 import { TraceRoom } from "./load/trace-room.ts";
 import { refreshStale } from "./load.ts";
 import { Refusal } from "./model/refusal.ts";
+import { runErrorReason } from "./model/run/reason.ts";
 import type { RunState } from "./model/run/run.ts";
 import { columnsOf } from "./model/trace/columns.ts";
 import { systemClock } from "./remote/clock.ts";
@@ -251,10 +252,7 @@ export class RunWorker {
     const isFault = !(error instanceof Refusal);
     if (isFault) log.error({ err: error, runId: run.id, traceId: run.traceId }, "a run could not be judged");
     try {
-      const said = isFault
-        ? "A fault of the service kept this run from being judged; its log says more."
-        : [error.message, error.hint].filter(Boolean).join(" ");
-      await failRun(db, { lease: this.#lease, runId: run.id, error: said });
+      await failRun(db, { lease: this.#lease, runId: run.id, error: runErrorReason(error) });
       this.#tellError(run);
     } catch (failure) {
       logFault(this.#deps.log, failure, "a run cannot be marked as an error");

@@ -3,15 +3,18 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import pino from "pino";
+import { reasonText } from "../src/model/run/reason.ts";
 import { openDatabase } from "../src/store/db.ts";
 import { cancelLaunch, findLaunch, listRunsOfLaunch } from "../src/store/runs/launches.ts";
-import { claimManualRuns, workerStopped } from "../src/store/runs/manual-claims.ts";
+import { claimManualRuns } from "../src/store/runs/manual-claims.ts";
 import { beginTurn } from "../src/store/runs/manual-runs.ts";
 import { listTurns } from "../src/store/runs/turns.ts";
 import { startCuttingProxy } from "./store/cutting-proxy.ts";
 import { makeSender, makeTestCase } from "./store/traces/make-write.ts";
 import { eventually } from "./support/eventually.ts";
 import { openLaunching, unaskedJudge } from "./support/launching.ts";
+
+const workerStopped = reasonText({ code: "worker_stopped" });
 
 const launching = await openLaunching();
 const { db, other, agentOf, startLauncher, launch, ended } = launching;

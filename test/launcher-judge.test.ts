@@ -228,7 +228,7 @@ test("a run that kills whoever judges it ends as an error that says so", async (
   await second.stop(0);
   assert.deepEqual(
     [state, runs[0]!.state, runs[0]!.error],
-    ["completed", "error", "Its worker died 3 times while judging it."],
+    ["completed", "error", "The worker crashed 3 times while evaluating this run."],
   );
 });
 
@@ -260,7 +260,7 @@ test("a run whose launch is being cancelled is not put away", async () => {
   await client.query("commit");
   client.release();
   assert.equal(await put, false);
-  await endManualRun(db, { lease, run: run! }, "");
+  await endManualRun(db, { lease, run: run! }, { code: "internal_error" });
   assert.equal((await ended(id)).state, "cancelled");
 });
 

@@ -6,9 +6,7 @@ export function isInRange(count: number, { min, max }: CallRange): boolean {
   return count >= min && (max === undefined || count <= max);
 }
 
-/** For a sentence: "at least 1", "at most 3", "exactly 2", "2 to 4". */
-export function rangeText({ min, max }: CallRange): string {
-  if (max === undefined) return `at least ${min}`;
-  if (max === min) return `exactly ${min}`;
-  return min === 0 ? `at most ${max}` : `${min} to ${max}`;
+/** The range alone, of an assertion that has one. */
+export function rangeOf({ min, max }: CallRange): CallRange {
+  return max === undefined ? { min } : { min, max };
 }

@@ -1,15 +1,16 @@
-// Checks one test's assertions against a trace, each after those it depends on.
+// Checks the assertions of one test against a trace, each after those it depends on.
 
+import { negated, type Reason, reasonFields } from "../model/run/reason.ts";
 import type { Check } from "../model/run/run.ts";
 import type { Assertion } from "../model/test-case/assertion.ts";
-import { find } from "./checks.ts";
+import { findingOf } from "./checks.ts";
 import type { Context, Finding, OpenQuestions } from "./finding.ts";
-import { asFarAsSeen, contextOf } from "./turns.ts";
+import { contextOf, unlessUnseen } from "./turns.ts";
 
-/** A check, or null while it waits for an answer or for another check that does. */
+/** Null while the check, or one that it depends on, waits for an answer. */
 type Settled = Check | null;
 
-/** The checks that could be settled, in the order of the assertions, and the questions that hold up the others. */
+/** The checks that are settled, in the order of the assertions, and the open questions of the others. */
 export function checkTest(context: Context): { checks: Settled[]; open: OpenQuestions } {
   const { assertions } = context.test;
   const open: OpenQuestions = { semantic: [], sandbox: [] };
@@ -34,8 +35,8 @@ export function checkTest(context: Context): { checks: Settled[]; open: OpenQues
       waits ||= !check;
     }
     if (waits) return null;
-    const looked = contextOf(assertion, context);
-    const finding = "kind" in looked ? looked : asFarAsSeen(assertion, looked, find(assertion, looked));
+    const found = contextOf(assertion, context);
+    const finding = "kind" in found ? found : unlessUnseen(assertion, found, findingOf(assertion, found));
     if (finding.kind !== "open") return checkOf(assertion, finding);
     open.semantic.push(...finding.semantic);
     open.sandbox.push(...finding.sandbox);
@@ -45,22 +46,25 @@ export function checkTest(context: Context): { checks: Settled[]; open: OpenQues
   return { checks: assertions.map(settle), open };
 }
 
-/** The check of an assertion whose answer, or whose dependency's, never came. */
-export function unansweredCheck({ id, type }: Assertion): Check {
-  const skipped = type === "semantic" ? "judge_unavailable" : "limit";
-  return { id, type, outcome: "skipped", skipped, reason: "No answer came.", ...nothingSeen };
+/** The check of an assertion that is still undecided although nothing more is asked. */
+export function unansweredCheck(assertion: Assertion): Check {
+  const skipped = assertion.type === "semantic" ? "judge_unavailable" : "limit";
+  return skippedCheck(assertion, skipped, { code: "no_answer" });
 }
 
-const nothingSeen = { expected: null, actual: null, evidence: [] };
+function afterFailedDependency(assertion: Assertion, { id, skipped }: Check): Check {
+  return skipped === "waiting"
+    ? skippedCheck(assertion, "waiting", { code: "dependency_waiting", data: { id } })
+    : skippedCheck(assertion, "dependency", { code: "dependency_not_passed", data: { id } });
+}
 
-/** E3. */
-function afterFailedDependency({ id, type }: Assertion, dependency: Check): Check {
-  if (dependency.skipped === "waiting") {
-    const reason = `It depends on "${dependency.id}", which waits for the judge.`;
-    return { id, type, outcome: "skipped", skipped: "waiting", reason, ...nothingSeen };
-  }
-  const reason = `It depends on "${dependency.id}", which did not pass.`;
-  return { id, type, outcome: "skipped", skipped: "dependency", reason, ...nothingSeen };
+function skippedCheck(
+  { id, type }: Assertion,
+  skipped: NonNullable<Check["skipped"]>,
+  reason: Reason,
+): Check {
+  const nothingSeen = { expected: null, actual: null, evidence: [] };
+  return { id, type, outcome: "skipped", skipped, ...reasonFields(reason), ...nothingSeen };
 }
 
 function checkOf({ id, type, negate }: Assertion, finding: Exclude<Finding, { kind: "open" }>): Check {
@@ -68,16 +72,23 @@ function checkOf({ id, type, negate }: Assertion, finding: Exclude<Finding, { ki
   const seen = { expected, actual, evidence };
   switch (finding.kind) {
     case "absent":
-      return { id, type, outcome: finding.outcome, reason: finding.reason, ...seen };
+      return { id, type, outcome: finding.outcome, ...reasonFields(finding.reason), ...seen };
     case "skipped":
-      return { id, type, outcome: "skipped", skipped: finding.skipped, reason: finding.reason, ...seen };
+      return {
+        id,
+        type,
+        outcome: "skipped",
+        skipped: finding.skipped,
+        ...reasonFields(finding.reason),
+        ...seen,
+      };
     case "compared": {
       const outcome = finding.holds !== negate ? "passed" : "failed";
-      const reason = `${negate ? "Negated: " : ""}${finding.fact}.`;
+      const reason = reasonFields(negate ? negated(finding.reason) : finding.reason);
       const score = finding.score === undefined ? {} : { score: finding.score };
       const match = finding.match === undefined ? {} : { match: finding.match };
       const suspicious = finding.suspicious === undefined ? {} : { suspicious: finding.suspicious };
-      return { id, type, outcome, reason, ...seen, ...score, ...match, ...suspicious };
+      return { id, type, outcome, ...reason, ...seen, ...score, ...match, ...suspicious };
     }
   }
 }

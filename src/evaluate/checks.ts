@@ -1,4 +1,4 @@
-// The one table of checks: an assertion without a check does not compile.
+// The table of checks, one per assertion type: a type without a check does not compile.
 import type { Assertion, AssertionType } from "../model/test-case/assertion.ts";
 import { httpStatus } from "./checks/http-status.ts";
 import { jsonMatch } from "./checks/json-match.ts";
@@ -23,7 +23,6 @@ const checks: { [T in AssertionType]: CheckOf<T> } = {
   json_schema: jsonSchema,
 };
 
-/** What the check of the assertion's type finds. */
-export function find(assertion: Assertion, context: Context): Finding {
+export function findingOf(assertion: Assertion, context: Context): Finding {
   return (checks[assertion.type] as CheckOf<AssertionType>)(assertion, context);
 }

@@ -1,5 +1,6 @@
-// Judges a trace by the tests of its agent: pure, and total on whatever a trace may hold.
+// Evaluates a trace with the tests of its agent. Pure, and never throws on trace data.
 import type { RoutingAnswer } from "../model/judge/judge.ts";
+import { type ReasonFields, reasonFields, reasonText } from "../model/run/reason.ts";
 import {
   type Check,
   type Counts,
@@ -18,31 +19,31 @@ import { TraceView } from "./trace-view.ts";
 export type EvaluateInput = {
   trace: MergedTrace;
   derived: Derived;
-  /** Every test of the agent, the ineligible among them (F5). */
+  /** Every test of the agent, those that cannot run on traffic included. */
   tests: TestCase[];
   /** Null where `routingQuestion` was. */
   routing: RoutingAnswer | null;
   answers: Answers;
 };
 
-/** What a passive run comes to. A test that does not match the trace's scenario leaves a skipped result (F3). */
+/** The verdict of a passive run. A test whose scenario does not match gives a skipped result. */
 export function evaluate({ trace, derived, tests, routing, answers }: EvaluateInput): Verdict {
   const view = new TraceView(trace, derived);
   const applied = applicability(derived, tests, routing);
   const results = tests.flatMap((test, at) => {
     const { applied: applies, why, reason } = applied.tests[at]!;
-    if (applies) return [judge(test, view, answers)];
+    if (applies) return [resultOn(view, test, answers)];
     return why === "scenario_no_match" ? [unmatchedResult(test, reason ?? "")] : [];
   });
   return { ...verdictOf(results), routing: applied.routing, tests: applied.tests };
 }
 
-/** What one test comes to on a trace, whether it applies or not: for runs that somebody asked for. */
+/** The result of one test on a trace, whether the test applies or not: for manual runs and dry-runs. */
 export function evaluateTest(trace: MergedTrace, derived: Derived, test: TestCase, answers: Answers): Result {
-  return judge(test, new TraceView(trace, derived), answers);
+  return resultOn(new TraceView(trace, derived), test, answers);
 }
 
-/** Verdict, score and counts over the outcomes of results (E6); the verdict is null where there is none. */
+/** Verdict, score and counts over the outcomes of results. The verdict is null if there are none. */
 export function verdictOf(results: Result[]): Pick<Verdict, "verdict" | "score" | "counts" | "results"> {
   const counts = count(results);
   return {
@@ -53,55 +54,56 @@ export function verdictOf(results: Result[]): Pick<Verdict, "verdict" | "score" 
   };
 }
 
-/** The outcome with its counts beside it: "Passed, 4 of 5 checked, 1 skipped". */
-export function sentence(outcome: Outcome, counts: Counts): string {
-  const checked = counts.passed + counts.failed;
-  const total = checked + counts.skipped + counts.missing_instrumentation;
-  const parts = [outcomeWords[outcome], `${checked} of ${total} checked`];
-  if (counts.failed > 0) parts.push(`${counts.failed} failed`);
-  if (counts.skipped > 0) parts.push(`${counts.skipped} skipped`);
-  if (counts.missing_instrumentation > 0)
-    parts.push(`${counts.missing_instrumentation} missing instrumentation`);
-  return parts.join(", ");
-}
-
-const outcomeWords: Record<Outcome, string> = {
-  passed: "Passed",
-  failed: "Failed",
-  skipped: "Skipped",
-  missing_instrumentation: "Missing instrumentation",
-};
-
-function judge(test: TestCase, view: TraceView, answers: Answers): Result {
+function resultOn(view: TraceView, test: TestCase, answers: Answers): Result {
   const settled = checkTest({ view, test, answers }).checks;
   const checks = settled.map((check, at) => check ?? unansweredCheck(test.assertions[at]!));
   const counts = count(checks);
   const outcome = outcomeOf(counts);
   const waits = outcome !== "failed" && checks.some(({ skipped }) => skipped === "waiting");
-  const reason = waits
-    ? `Waiting for the judge, ${counts.passed + counts.failed} of ${checks.length} checked`
-    : sentence(outcome, counts);
+  // Outcome and counts stand beside it in the result, so its data are not repeated.
+  const reason: ReasonFields = waits
+    ? reasonFields({
+        code: "checks_waiting",
+        data: { checked: counts.passed + counts.failed, of: checks.length },
+      })
+    : {
+        reason: reasonText({ code: "checks_counted", data: { outcome, counts } }),
+        reasonCode: "checks_counted",
+      };
   return resultOf(test, outcome, reason, checks, counts);
 }
 
-function unmatchedResult(test: TestCase, why: string): Result {
-  const reason = `Skipped, the scenario does not match${why ? `: ${why}` : ""}`;
+function unmatchedResult(test: TestCase, comment: string): Result {
+  const reason = reasonFields({ code: "scenario_no_match", data: { comment } });
   return resultOf(test, "skipped", reason, [], count([]));
 }
 
-function resultOf(test: TestCase, outcome: Outcome, reason: string, checks: Check[], counts: Counts): Result {
-  const { id: testId, name, version: testVersion } = test;
-  const score = scoreOf(counts);
-  return { testId, name, outcome, score, reason, counts, checks, test: documentOf(test), testVersion };
+function resultOf(
+  test: TestCase,
+  outcome: Outcome,
+  reason: ReasonFields,
+  checks: Check[],
+  counts: Counts,
+): Result {
+  return {
+    testId: test.id,
+    name: test.name,
+    outcome,
+    score: scoreOf(counts),
+    ...reason,
+    counts,
+    checks,
+    test: documentOf(test),
+    testVersion: test.version,
+  };
 }
 
-function count(judged: { outcome: Outcome }[]): Counts {
+function count(outcomes: { outcome: Outcome }[]): Counts {
   const counts: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
-  for (const { outcome } of judged) counts[outcome] += 1;
+  for (const { outcome } of outcomes) counts[outcome] += 1;
   return counts;
 }
 
-/** E5. */
 function outcomeOf(counts: Counts): Outcome {
   if (counts.failed > 0) return "failed";
   if (counts.missing_instrumentation > 0) return "missing_instrumentation";

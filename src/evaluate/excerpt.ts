@@ -1,12 +1,13 @@
-// Copies of what was seen, short enough to keep with every result.
+// Shortened copies of values, names and texts of a trace, to be kept with every result.
+import type { SomeNames } from "../model/run/reason.ts";
 import type { Match } from "../model/run/run.ts";
 
 const excerptMax = 500;
 
-/** More places than these are not worth showing, more names not worth listing. */
+/** How many places of evidence, or names, a check keeps at most. */
 export const evidenceMax = 20;
 
-/** The value itself when it is small, else the beginning of its text. Bounded work however large the value is. */
+/** The value itself if its JSON is short, else the beginning of that. The work is bounded however large the value. */
 export function excerpt(value: unknown, max: number = excerptMax): unknown {
   if (typeof value === "string") return shorten(value, max);
   if (typeof value !== "object" || value === null) return value;
@@ -14,15 +15,17 @@ export function excerpt(value: unknown, max: number = excerptMax): unknown {
   return text.length <= max ? value : shorten(text, max);
 }
 
-/** A name in quotation marks, for a sentence. */
-export function quote(name: string): string {
-  return `"${shorten(name, 80)}"`;
+/** A name, short enough for a sentence. */
+export function shortName(name: string): string {
+  return shorten(name, 80);
 }
 
-/** Names for a sentence: the first few in quotation marks, the rest as a number. */
-export function quoteSome(names: string[], most = 5): string {
-  const rest = names.length - most;
-  return names.slice(0, most).map(quote).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
+const namesMax = 5;
+
+/** The first five names, and the number of the others. */
+export function someNames(names: string[]): SomeNames {
+  const more = names.length - namesMax;
+  return { names: names.slice(0, namesMax).map(shortName), ...(more > 0 ? { more } : {}) };
 }
 
 /** The beginning of a text, never ending in half a surrogate pair. */
@@ -43,7 +46,7 @@ export function passage(text: string, { start, end }: { start: number; end: numb
   };
 }
 
-/** JSON, given up once it is longer than `max`. Each level prints a character, so that depth is bounded as well. */
+/** JSON, cut off once it is longer than `max`. Each level prints a character, so the depth is bounded too. */
 function print(value: unknown, max: number): string {
   if (max <= 0) return "";
   if (typeof value === "string") return JSON.stringify(value.slice(0, max));

@@ -1,6 +1,7 @@
-// What a check reports, before its negation and its dependencies are reckoned with.
+// What a check finds in a trace, before `negate` and `depends_on` are applied.
 
 import type { SemanticAnswer, SemanticQuestion } from "../model/judge/judge.ts";
+import type { Comparison, Reason } from "../model/run/reason.ts";
 import type { Check, Evidence } from "../model/run/run.ts";
 import type { SandboxAnswer, SandboxQuestion } from "../model/sandbox.ts";
 import type { AssertionOf, AssertionType } from "../model/test-case/assertion.ts";
@@ -19,22 +20,22 @@ export type OpenQuestions = { semantic: Asked<SemanticQuestion>[]; sandbox: Aske
 type Seen = { expected: unknown; actual: unknown; evidence: Evidence[] };
 
 export type Finding =
-  /** A comparison took place; only this is turned round by `negate`. `fact` is a sentence without its full stop. */
-  | (Seen & { kind: "compared"; holds: boolean; fact: string } & Pick<Check, "match" | "suspicious"> & {
+  /** A comparison took place; `negate` inverts only this. */
+  | (Seen & { kind: "compared"; holds: boolean; reason: Comparison } & Pick<Check, "match" | "suspicious"> & {
         score?: number;
       })
-  /** There was nothing to compare (E2). */
-  | (Seen & { kind: "absent"; outcome: "failed" | "missing_instrumentation"; reason: string })
-  | (Seen & { kind: "skipped"; skipped: NonNullable<Check["skipped"]>; reason: string })
-  /** It cannot be said before these are answered. */
+  /** There was nothing to compare. */
+  | (Seen & { kind: "absent"; outcome: "failed" | "missing_instrumentation"; reason: Reason })
+  | (Seen & { kind: "skipped"; skipped: NonNullable<Check["skipped"]>; reason: Reason })
+  /** Undecided until these are answered. */
   | (OpenQuestions & { kind: "open" });
 
 export type Context = { view: TraceView; test: TestCase; answers: Answers };
 
-/** Judges one assertion by the trace and the answers; pure, and total on whatever a trace may hold. */
+/** Checks one assertion against the trace and the answers. Pure, and never throws on trace data. */
 export type CheckOf<T extends AssertionType> = (assertion: AssertionOf<T>, context: Context) => Finding;
 
-/** The key of a question about one span's value. */
+/** The key of the question that an assertion asks about one span's value. */
 export function questionKey(test: TestCase, assertionId: string, spanId: string): string {
   return JSON.stringify([test.id, assertionId, spanId]);
 }

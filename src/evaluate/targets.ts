@@ -1,8 +1,9 @@
-// What a check is aimed at: the reply, the texts of named spans, or an attribute of named spans; or why there is none (E2).
+// Finds what a check looks at: the reply, the texts of named spans or an attribute of named spans; or why it is absent.
 import { attributeOf } from "../model/conversation/conversation.ts";
+import type { Reason } from "../model/run/reason.ts";
 import type { FoundText, Span } from "../model/trace/trace.ts";
 import { distinct } from "./any-of.ts";
-import { evidenceMax, quote, quoteSome } from "./excerpt.ts";
+import { evidenceMax, shortName, someNames } from "./excerpt.ts";
 import type { Finding } from "./finding.ts";
 import { namesOf, placesOfSpans, type TraceView } from "./trace-view.ts";
 
@@ -17,17 +18,16 @@ export function findTexts(
   if (target === undefined) {
     const { judgedText, failed } = view.derived;
     if (judgedText) return [judgedText];
-    const reason = failed
-      ? "The run broke and gave no reply."
-      : "The trace has no reply text: gen_ai.response.text and gen_ai.output.messages are absent.";
     const evidence = view.rootWithout("gen_ai.response.text");
-    return absent(failed ? "failed" : "missing_instrumentation", reason, expected, { evidence });
+    return failed
+      ? absent("failed", { code: "failed_without_reply" }, expected, { evidence })
+      : absent("missing_instrumentation", { code: "no_reply" }, expected, { evidence });
   }
   const spans = view.spansNamed(target);
   if (spans.length === 0) return noSpanNamed(target, view, expected);
   const texts = distinct(view.textsNamed(target), ({ text }) => text);
   if (texts.length > 0) return texts;
-  const reason = `No span named like ${quote(target)} has a text: gen_ai.response.text and gen_ai.output.messages are absent.`;
+  const reason = { code: "no_text_in_spans", data: { target: shortName(target) } } as const;
   return absent("missing_instrumentation", reason, expected, placesWithout(spans, "gen_ai.response.text"));
 }
 
@@ -42,19 +42,22 @@ export function findHolders(
   if (spans.length === 0) return noSpanNamed(target, view, expected);
   const holders = spans.filter(span => attributeOf(span, field) !== undefined);
   if (holders.length > 0) return holders;
-  const reason = `No span named like ${quote(target)} has the attribute ${quote(field)}.`;
-  return absent("failed", reason, expected, placesWithout(spans, field));
+  const data = { target: shortName(target), field: shortName(field) };
+  return absent("failed", { code: "no_attribute", data }, expected, placesWithout(spans, field));
 }
 
 function noSpanNamed(target: string, view: TraceView, expected: unknown): Absent {
   const searched = namesOf(view.spans);
-  const reason = `No span is named like ${quote(target)}; the spans are ${quoteSome(searched)}.`;
-  return absent("failed", reason, expected, { searched, evidence: placesOfSpans(view.spans) });
+  const data = { target: shortName(target), spans: someNames(searched) };
+  return absent("failed", { code: "no_span", data }, expected, {
+    searched,
+    evidence: placesOfSpans(view.spans),
+  });
 }
 
 function absent(
   outcome: Absent["outcome"],
-  reason: string,
+  reason: Reason,
   expected: unknown,
   { searched, evidence }: { searched?: string[]; evidence: Absent["evidence"] },
 ): Absent {

@@ -1,4 +1,4 @@
-// The turns of a conversation that somebody ran: joined into one to be judged by, and looked at one by one.
+// The turns of a manual run: joined into one conversation to evaluate, or looked at one by one.
 
 import type { Evidence, Result } from "../model/run/run.ts";
 import type { Assertion } from "../model/test-case/assertion.ts";
@@ -6,9 +6,9 @@ import type { Derived, FoundText, MergedTrace, Turn } from "../model/trace/trace
 import type { Context, Finding } from "./finding.ts";
 
 /**
- * One conversation of several turns' traces, in their order: the spans and tool calls of all, input, reply and HTTP
- * status of the last, tokens and durations summed. Spans of different turns may have the same id, so each id is
- * written with its turn before it; `placedInTurns` takes it out of results again.
+ * One conversation from the traces of several turns, in their order: spans and tool calls of all; input, reply and HTTP
+ * status of the last; tokens and durations summed. Spans of different turns may have the same id, so each id is
+ * prefixed with its turn; `placedInTurns` removes the prefix from results.
  */
 export function joinTurns(given: Turn[]): Turn {
   const turns = given.map((turn, at) => numbered(turn, `${at + 1}:`));
@@ -43,7 +43,7 @@ export function joinTurns(given: Turn[]): Turn {
   return { trace, derived };
 }
 
-/** The result of judging joined turns, its evidence by the spans' own ids, each beside its turn. */
+/** The result of evaluating joined turns, with its evidence by the spans' own ids and their turns. */
 export function placedInTurns(result: Result): Result {
   return {
     ...result,
@@ -51,7 +51,7 @@ export function placedInTurns(result: Result): Result {
   };
 }
 
-/** What the assertion looks at: the conversation, the turn that it names, or what is to be said where that is absent. */
+/** What the assertion looks at: the conversation, or the turn that it names; a finding where there is no such turn. */
 export function contextOf(
   { turn }: Assertion,
   context: Context,
@@ -66,27 +66,27 @@ export function contextOf(
     ? {
         kind: "absent",
         outcome: "failed",
-        reason: `Turn ${wanted} did not take place: the run ended in turn ${turns.length}.`,
+        reason: { code: "turn_not_reached", data: { turn: wanted, turns: turns.length } },
         ...seen,
       }
     : {
         kind: "absent",
         outcome: "missing_instrumentation",
-        reason: `This trace is one turn: turn ${wanted} is not in it.`,
+        reason: { code: "turn_not_in_trace", data: { turn: wanted } },
         ...seen,
       };
 }
 
-/** What was found, unless the agent's own trace of some turn, had it come, could have changed it. */
-export function asFarAsSeen(assertion: Assertion, { view }: Context, finding: Finding): Finding {
+/** The finding; missing instrumentation where a trace that the agent did not send could have changed it. */
+export function unlessUnseen(assertion: Assertion, { view }: Context, finding: Finding): Finding {
   if (!view.isObserved || (finding.kind !== "compared" && finding.kind !== "absent")) return finding;
-  if (!hangsOnUnseen(assertion, finding.kind === "compared" && finding.holds)) return finding;
+  if (!dependsOnUnseen(assertion, finding.kind === "compared" && finding.holds)) return finding;
   const { expected, actual, evidence } = finding;
-  const reason = "The agent sent no trace of what it did, so not all that counts here was seen.";
+  const reason = { code: "no_agent_trace" } as const;
   return { kind: "absent", outcome: "missing_instrumentation", reason, expected, actual, evidence };
 }
 
-function hangsOnUnseen(assertion: Assertion, holds: boolean): boolean {
+function dependsOnUnseen(assertion: Assertion, holds: boolean): boolean {
   switch (assertion.type) {
     case "tool_call":
     case "node_call":
@@ -94,7 +94,7 @@ function hangsOnUnseen(assertion: Assertion, holds: boolean): boolean {
     case "token_limit":
       return holds;
     default:
-      // Any span of the name will do, and one may have gone unseen.
+      // Any span of that name satisfies the check, and one may not have been sent.
       return "target_node" in assertion && assertion.target_node !== undefined && !holds;
   }
 }

@@ -1,6 +1,7 @@
-// Work whose cost the author of a test decides, put as a question so that it is done where it can be ended.
+// Questions for the sandbox: work whose cost the author of a test decides, done in a thread that can be killed.
+import type { SandboxReason } from "./run/reason.ts";
 
-/** Characters of a value or a text beyond which nothing is asked. */
+/** Longer values and texts are not checked. In characters. */
 export const sandboxTextMax = 1_000_000;
 
 /** `schema` and `value` are JSON text; a value that is not JSON is not valid. */
@@ -8,7 +9,7 @@ export type SandboxQuestion =
   | { kind: "schema"; schema: string; value: string }
   | { kind: "pattern"; pattern: string; flags: string; text: string };
 
-/** `faults` says what is not valid: at most five sentences, none where it holds. */
+/** `faults`: what is invalid, in at most five sentences; none where it holds. */
 export type SandboxAnswer =
   | { state: "ok"; holds: boolean; faults: string[] }
-  | { state: "timeout" | "unavailable"; reason: string };
+  | { state: "timeout" | "unavailable"; reason: SandboxReason };

@@ -258,7 +258,7 @@ suite("schemas and costly patterns", () => {
       [check.outcome, check.actual],
       ["failed", { value: '{"a":1}', faults: ["a: Too small."] }],
     );
-    assert.match(check.reason, /is not valid: a: Too small\.$/);
+    assert.match(check.reason, /is invalid: a: Too small\.$/);
     assert.equal(
       onlyCheck({ assertions: [{ ...shaped, negate: true }] }, spans, { sandbox }).outcome,
       "passed",
@@ -276,11 +276,12 @@ suite("schemas and costly patterns", () => {
   for (const state of ["timeout", "unavailable"] as const) {
     test(`a sandbox's ${state} skips the check, negated or not`, () => {
       for (const negate of [false, true]) {
-        const sandbox = (): SandboxAnswer => ({ state, reason: "It took too long." });
+        const reason = { code: "sandbox_timeout", data: { ms: 250 } } as const;
+        const sandbox = (): SandboxAnswer => ({ state, reason });
         const check = onlyCheck({ assertions: [{ ...shaped, negate }] }, spans, { sandbox });
         assert.deepEqual(
-          [check.outcome, check.skipped, check.reason],
-          ["skipped", "limit", "It took too long."],
+          [check.outcome, check.skipped, check.reason, check.reasonCode, check.reasonData],
+          ["skipped", "limit", "This check took longer than its limit of 250 ms.", reason.code, reason.data],
         );
       }
     });
@@ -308,7 +309,7 @@ suite("schemas and costly patterns", () => {
       assert.deepEqual([result.checks[0]?.outcome, rounds], [outcome, [["pattern"]]]);
     }
     const late = onlyCheck({ assertions: [regex] }, long, {
-      sandbox: () => ({ state: "timeout", reason: "Too long." }),
+      sandbox: () => ({ state: "timeout", reason: { code: "sandbox_timeout", data: { ms: 250 } } }),
     });
     assert.equal(late.skipped, "limit");
   });

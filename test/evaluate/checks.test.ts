@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Span } from "../../src/model/trace/trace.ts";
-import { checkOf, root, span, tool } from "./makers.ts";
+import { assertRendered, checkOf, root, span, tool } from "./makers.ts";
 
 const timed = (ms: number) =>
   root({}, { start_time_unix_nano: "1000000000000000000", end_time_unix_nano: `1000000000${ms}000000` });
@@ -297,7 +297,8 @@ suite("comparisons", () => {
         assert.equal(check.skipped, undefined);
         const turned = checkOf({ ...assertion, negate: true }, spans);
         assert.equal(turned.outcome, negated, turned.reason);
-        assert.match(turned.reason, /^Negated: /);
+        assert.equal(turned.reason, `Negated: ${check.reason}`);
+        for (const one of [check, turned]) assertRendered(one);
       });
     }
   }
@@ -336,7 +337,7 @@ suite("what a check shows", () => {
       tool("mail"),
     ]);
     assert.deepEqual(check.actual, { count: 0, called: ["getWeather", "mail"], nearMisses: ["getWeather"] });
-    assert.match(check.reason, /exactly the same, and "getWeather" is not/);
+    assert.match(check.reason, /must match exactly, and "getWeather" does not/);
   });
 
   test("tool_call shows where the arguments differ", () => {
@@ -372,7 +373,7 @@ suite("what a check shows", () => {
       { spanId: "root", attribute: "gen_ai.usage.input_tokens", value: 10 },
       { spanId: "root", attribute: "gen_ai.usage.output_tokens", value: 5 },
     ]);
-    assert.equal(check.reason, "The trace used 15 total tokens of at most 9.");
+    assert.equal(check.reason, "The trace used 15 total tokens (limit: 9).");
   });
 
   test("http_status and response_time show what they compared", () => {

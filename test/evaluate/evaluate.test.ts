@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import fc from "fast-check";
 import { applyingTests, routingQuestion } from "../../src/evaluate/applicability.ts";
-import { evaluate, sentence } from "../../src/evaluate/evaluate.ts";
+import { evaluate } from "../../src/evaluate/evaluate.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import type { RouteLabel, RoutingAnswer } from "../../src/model/judge/judge.ts";
+import { reasonText } from "../../src/model/run/reason.ts";
 import type { Outcome } from "../../src/model/run/run.ts";
 import { documentOf, type TestCase } from "../../src/model/test-case/test-case.ts";
 import { derive } from "../../src/model/trace/derive.ts";
@@ -211,6 +212,7 @@ suite("outcomes", () => {
     test(reason, () => {
       const [result] = run([testCase({ assertions })]).results;
       assert.deepEqual([result?.outcome, result?.score, result?.reason], [outcome, score, reason]);
+      assert.deepEqual([result?.reasonCode, result?.reasonData], ["checks_counted", undefined]);
       assert.equal(result?.checks.length, assertions.length);
     });
   }
@@ -221,7 +223,7 @@ suite("outcomes", () => {
     assert.deepEqual(verdict.counts, { passed: 2, failed: 2, skipped: 1, missing_instrumentation: 2 });
     assert.deepEqual([verdict.verdict, verdict.score], ["failed", 0.5]);
     assert.equal(
-      sentence("failed", verdict.counts),
+      reasonText({ code: "checks_counted", data: { outcome: "failed", counts: verdict.counts } }),
       "Failed, 4 of 7 checked, 2 failed, 1 skipped, 2 missing instrumentation",
     );
   });

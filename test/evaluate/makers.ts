@@ -1,9 +1,11 @@
 // Makers of spans, traces and tests for the evaluation's own tests.
 
+import assert from "node:assert/strict";
 import { evaluateTest } from "../../src/evaluate/evaluate.ts";
 import type { Answers } from "../../src/evaluate/finding.ts";
 import { noAnswers } from "../../src/evaluate/questions.ts";
 import type { SemanticAnswer } from "../../src/model/judge/judge.ts";
+import { type Reason, reasonText } from "../../src/model/run/reason.ts";
 import type { Check, Result } from "../../src/model/run/run.ts";
 import { parseTestCase, type TestCase } from "../../src/model/test-case/test-case.ts";
 import { derive } from "../../src/model/trace/derive.ts";
@@ -69,6 +71,11 @@ export function resultOf(
 ): Result {
   const trace = traceOf(...spans);
   return evaluateTest(trace, derive(trace), testCase({ assertions }), answers);
+}
+
+/** The reason's code and data are those that its sentence was made of. */
+export function assertRendered({ reason, reasonCode, reasonData }: Check): void {
+  assert.equal(reasonText({ code: reasonCode, data: reasonData } as Reason), reason);
 }
 
 export function scored(score: number): SemanticAnswer {

@@ -1,9 +1,9 @@
-// What is missing is said to be missing (E2), and negation never turns that round.
+// Missing instrumentation: each check reports what the trace lacks, and negation does not change that.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { Outcome } from "../../src/model/run/run.ts";
 import type { Span } from "../../src/model/trace/trace.ts";
-import { checkOf, root, span, tool } from "./makers.ts";
+import { assertRendered, checkOf, root, span, tool } from "./makers.ts";
 
 const broken = root({}, { status: { code: 2 } });
 const silent = span({ name: "llm" });
@@ -28,14 +28,14 @@ const cases: [
     { type: "token_limit", max_total: 10 },
     [root({ "gen_ai.usage.input_tokens": 10 })],
     "missing_instrumentation",
-    /output_tokens is absent/,
+    /output_tokens is missing/,
   ],
   [
     "token_limit with one of its limits unknown",
     { type: "token_limit", max_input: 10, max_output: 10 },
     [root({ "gen_ai.usage.input_tokens": 5 })],
     "missing_instrumentation",
-    /output_tokens is absent/,
+    /output_tokens is missing/,
   ],
   [
     "token_limit without reasoning tokens",
@@ -49,7 +49,7 @@ const cases: [
     { type: "http_status", expected_status: 200 },
     [root(), silent],
     "missing_instrumentation",
-    /status_code is absent/,
+    /status_code is missing/,
   ],
   [
     "node_call with nothing beside the root",
@@ -98,14 +98,14 @@ const cases: [
     { type: "response_regex", pattern: "a" },
     [broken],
     "failed",
-    /broke and gave no reply/,
+    /failed without a reply/,
   ],
   [
     "semantic without a reply on a failed trace",
     { type: "semantic", criteria: "a" },
     [broken],
     "failed",
-    /broke and gave no reply/,
+    /failed without a reply/,
   ],
   [
     "response_regex aimed at a span that is not there",
@@ -193,6 +193,7 @@ suite("missing", () => {
         const check = checkOf({ ...assertion, negate }, spans);
         assert.equal(check.outcome, outcome);
         assert.match(check.reason, says);
+        assertRendered(check);
       }
     });
   }

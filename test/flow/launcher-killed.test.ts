@@ -1,8 +1,8 @@
 // A worker process that dies in the middle of a manual run: nothing is sent twice, and the launch ends.
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
+import { reasonText } from "../../src/model/run/reason.ts";
 import { openDatabase } from "../../src/store/db.ts";
-import { workerStopped } from "../../src/store/runs/manual-claims.ts";
 import { type AgentServer, httpAgent, startAgentServer } from "../support/agent-server.ts";
 import { makeTest, type Owner } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
@@ -112,7 +112,10 @@ it("killed after its request had left, its run ends as an error that says so; wh
   const { state, runs, counts } = await ended(id);
   assert.deepEqual([state, counts.error, counts.passed, counts.open], ["completed", 1, 1, 0]);
   const [sent, waiting] = runs;
-  assert.deepEqual([sent.state, sent.error, sent.verdict], ["error", workerStopped, null]);
+  assert.deepEqual(
+    [sent.state, sent.error, sent.verdict],
+    ["error", reasonText({ code: "worker_stopped" }), null],
+  );
   assert.deepEqual([waiting.testName, waiting.verdict], ["waiting", "passed"]);
   assert.equal(server.requests.length, before + 2, "each was sent once");
   const { body: shown } = await owner.client.get(`/api/runs/${sent.id}`).expect(200);

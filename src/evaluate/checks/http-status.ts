@@ -6,7 +6,7 @@ const attribute = "http.response.status_code";
 export const httpStatus: CheckOf<"http_status"> = ({ expected_status: expected }, { view }) => {
   const status = view.derived.httpStatus;
   if (!status) {
-    const reason = `The trace does not say its HTTP status: ${attribute} is absent.`;
+    const reason = { code: "no_http_status" } as const;
     const evidence = view.rootWithout(attribute);
     return { kind: "absent", outcome: "missing_instrumentation", reason, expected, actual: null, evidence };
   }
@@ -15,11 +15,10 @@ export const httpStatus: CheckOf<"http_status"> = ({ expected_status: expected }
     typeof expected === "string"
       ? Math.floor(actual / 100) === Number(expected[0])
       : [expected].flat().includes(actual);
-  const wanted = Array.isArray(expected) ? `one of ${expected.join(", ")}` : expected;
   return {
     kind: "compared",
     holds,
-    fact: `The HTTP status is ${actual} (expected: ${wanted})`,
+    reason: { code: "http_status", data: { status: actual, expected } },
     expected,
     actual,
     evidence: [{ spanId, attribute: status.attribute, value: actual }],

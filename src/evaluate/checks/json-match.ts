@@ -2,7 +2,7 @@
 import { attributeOf } from "../../model/conversation/conversation.ts";
 import type { Span } from "../../model/trace/trace.ts";
 import { deepEqual } from "../equality.ts";
-import { evidenceMax, excerpt, quote } from "../excerpt.ts";
+import { evidenceMax, excerpt, shortName } from "../excerpt.ts";
 import type { CheckOf } from "../finding.ts";
 import { findHolders } from "../targets.ts";
 import { placeOf, type TraceView } from "../trace-view.ts";
@@ -13,12 +13,13 @@ export const jsonMatch: CheckOf<"json_match"> = ({ target_node, field, expected_
   if (!Array.isArray(holders)) return holders;
   const match = holders.find(span => isExpected(span, field, expected_value, view));
   const looked = match ? [match] : holders;
-  const where = `${quote(field)} of ${quote((match ?? holders[0]!).name)}`;
-  const others = holders.length > 1 ? ` nor is that of any of ${holders.length - 1} more` : "";
+  const where = { field: shortName(field), span: shortName((match ?? holders[0]!).name) };
   return {
     kind: "compared",
     holds: match !== undefined,
-    fact: match ? `${where} is the expected value` : `${where} is not the expected value${others}`,
+    reason: match
+      ? { code: "value_matches", data: where }
+      : { code: "value_differs", data: { ...where, others: holders.length - 1 } },
     expected,
     actual: excerpt(attributeOf(looked[0]!, field)),
     evidence: looked.slice(0, evidenceMax).map(span => placeOf(span, field)),

@@ -1,11 +1,11 @@
-// json_schema: whether an attribute of some span with that name, read as JSON, is valid by a schema.
+// json_schema: whether an attribute of some span with that name, parsed as JSON, is valid against a schema.
 
 import { attributeOf } from "../../model/conversation/conversation.ts";
 import { sandboxTextMax } from "../../model/sandbox.ts";
 import type { AssertionOf } from "../../model/test-case/assertion.ts";
 import type { Span } from "../../model/trace/trace.ts";
 import { anyOf, distinct, type Try } from "../any-of.ts";
-import { evidenceMax, excerpt, quote } from "../excerpt.ts";
+import { evidenceMax, excerpt, shortName } from "../excerpt.ts";
 import { type CheckOf, type Context, questionKey } from "../finding.ts";
 import { findHolders } from "../targets.ts";
 import { placeOf } from "../trace-view.ts";
@@ -23,14 +23,14 @@ export const jsonSchema: CheckOf<"json_schema"> = (assertion, context) => {
   if (result.kind === "open") return result;
   const evidence = candidates.slice(-evidenceMax).map(({ span }) => placeOf(span, field));
   if (result.kind === "skipped") return { ...result, expected, actual: null, evidence };
-  const where = `${quote(field)} of the span named like ${quote(target_node)}`;
+  const where = { field: shortName(field), target: shortName(target_node) };
   if (result.kind === "holds") {
     const { span } = result.value;
     const actual = excerpt(attributeOf(span, field));
     return {
       kind: "compared",
       holds: true,
-      fact: `${where} is valid`,
+      reason: { code: "schema_valid", data: where },
       expected,
       actual,
       evidence: [placeOf(span, field)],
@@ -40,7 +40,10 @@ export const jsonSchema: CheckOf<"json_schema"> = (assertion, context) => {
   return {
     kind: "compared",
     holds: false,
-    fact: `${where} is not valid: ${(faults[0] ?? "it does not fit the schema").replace(/\.$/, "")}`,
+    reason: {
+      code: "schema_invalid",
+      data: { ...where, fault: faults[0] ?? "It does not match the schema." },
+    },
     expected,
     actual: { value: excerpt(attributeOf(span, field)), faults },
     evidence,
@@ -56,8 +59,11 @@ function validate(
   { test, answers }: Context,
 ): Try<Validated> {
   if (text.length > sandboxTextMax) {
-    const reason = `The value has more than the ${sandboxTextMax} characters that are validated.`;
-    return { kind: "skipped", skipped: "limit", reason };
+    return {
+      kind: "skipped",
+      skipped: "limit",
+      reason: { code: "text_too_long", data: { max: sandboxTextMax } },
+    };
   }
   const key = questionKey(test, id, span.span_id);
   const answer = answers.sandbox.get(key);
@@ -69,7 +75,7 @@ function validate(
   return { kind: answer.holds ? "holds" : "fails", value: { span, faults: answer.faults } };
 }
 
-/** An attribute as JSON text; what came as text is JSON already, or it is not valid. */
+/** An attribute as JSON text. A string is taken as JSON already; one that is not JSON is invalid. */
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

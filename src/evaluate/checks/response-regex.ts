@@ -6,14 +6,14 @@ import type { AssertionOf } from "../../model/test-case/assertion.ts";
 import { compilePattern } from "../../model/test-case/pattern.ts";
 import type { FoundText } from "../../model/trace/trace.ts";
 import { anyOf, type Try } from "../any-of.ts";
-import { evidenceMax, excerpt, passage, quote } from "../excerpt.ts";
+import { evidenceMax, excerpt, passage, shortName } from "../excerpt.ts";
 import { type CheckOf, type Context, questionKey } from "../finding.ts";
 import { findTexts } from "../targets.ts";
 import { placeOfText } from "../trace-view.ts";
 
 /**
- * Characters times instructions of the pattern that are searched on the spot, 50 ms at the very worst; what is
- * larger goes to the sandbox, where it can be ended.
+ * Text length times pattern size that is searched right here, in 50 ms at worst. Larger searches go to the sandbox,
+ * which can be killed.
  */
 const workMax = 500_000;
 
@@ -30,15 +30,18 @@ export const responseRegex: CheckOf<"response_regex"> = (assertion, context) => 
     evidence: texts.slice(-evidenceMax).map(placeOfText),
   };
   if (result.kind === "skipped") return { ...result, ...seen };
-  const where = target_node === undefined ? "the reply" : `a text of ${quote(target_node)}`;
+  const data = {
+    pattern: shortName(pattern),
+    ...(target_node === undefined ? {} : { target: shortName(target_node) }),
+  };
   if (result.kind === "fails") {
-    return { kind: "compared", holds: false, fact: `${quote(pattern)} does not occur in ${where}`, ...seen };
+    return { kind: "compared", holds: false, reason: { code: "pattern_not_found", data }, ...seen };
   }
   const { found, match } = result.value;
   return {
     kind: "compared",
     holds: true,
-    fact: `${quote(pattern)} occurs in ${where}`,
+    reason: { code: "pattern_found", data },
     expected,
     actual: match?.text ?? excerpt(found.text),
     evidence: [placeOfText(found)],
@@ -46,7 +49,7 @@ export const responseRegex: CheckOf<"response_regex"> = (assertion, context) => 
   };
 };
 
-/** `match` is what the pattern matched, where that is known. */
+/** `match`: what the pattern matched; null where the sandbox found it, which says only that it occurs. */
 type Hit = { found: FoundText; match: Match | null };
 
 function search(assertion: AssertionOf<"response_regex">, found: FoundText, context: Context): Try<Hit> {
@@ -56,7 +59,7 @@ function search(assertion: AssertionOf<"response_regex">, found: FoundText, cont
   const cut: Try<Hit> = {
     kind: "skipped",
     skipped: "limit",
-    reason: `The text is longer than the ${sandboxTextMax} characters that are searched.`,
+    reason: { code: "text_too_long", data: { max: sandboxTextMax } },
   };
   const isCut = text.length < found.text.length;
 

@@ -1,6 +1,7 @@
 // semantic: whether the judge's score of the reply reaches the threshold.
 
 import type { SemanticAnswer, SemanticQuestion } from "../../model/judge/judge.ts";
+import type { ReasonData } from "../../model/run/reason.ts";
 import type { Check, SemanticActual } from "../../model/run/run.ts";
 import type { AssertionOf } from "../../model/test-case/assertion.ts";
 import { isThreshold } from "../../model/test-case/test-case.ts";
@@ -17,12 +18,12 @@ export const semantic: CheckOf<"semantic"> = (assertion, context) => {
   const threshold = Object.hasOwn(assertion, "threshold") ? assertion.threshold : context.test.threshold;
   const expected = { criteria, threshold };
   if (!isThreshold(threshold)) {
-    const reason = "The threshold is not a number from 0 to 1, so nothing can be judged by it.";
+    const reason = { code: "invalid_threshold" } as const;
     return { kind: "skipped", skipped: "threshold", reason, expected, actual: null, evidence: [] };
   }
   const texts = findTexts(target_node, context.view, expected);
   if (!Array.isArray(texts)) return texts;
-  const result = anyOf(texts, found => judge(assertion, found, threshold, context));
+  const result = anyOf(texts, found => scoreText(assertion, found, threshold, context));
   if (result.kind === "open") return result;
   const evidence = texts.slice(-evidenceMax).map(placeOfText);
   if (result.kind === "skipped") return { ...result, expected, actual: null, evidence };
@@ -34,7 +35,7 @@ export const semantic: CheckOf<"semantic"> = (assertion, context) => {
   return {
     kind: "compared",
     holds: result.kind === "holds",
-    fact: factOf(actual, threshold),
+    reason: { code: "judge_score", data: scoreData(actual, threshold) },
     expected,
     actual,
     evidence: result.kind === "holds" ? [placeOfText(found)] : evidence,
@@ -45,7 +46,7 @@ export const semantic: CheckOf<"semantic"> = (assertion, context) => {
 
 type Judged = { found: FoundText; answer: SemanticAnswer & { state: "ok" } };
 
-function judge(
+function scoreText(
   assertion: AssertionOf<"semantic">,
   found: FoundText,
   threshold: number,
@@ -67,7 +68,11 @@ function judge(
     return { kind: "open", asked: { semantic: [{ key, question }] } };
   }
   if (answer.state !== "ok")
-    return { kind: "skipped", skipped: skipCodes[answer.state], reason: answer.reason };
+    return {
+      kind: "skipped",
+      skipped: skipCodes[answer.state],
+      reason: { code: "as_told", data: { text: answer.reason } },
+    };
   return { kind: answer.score >= threshold ? "holds" : "fails", value: { found, answer } };
 }
 
@@ -93,16 +98,18 @@ function actualOf(
   };
 }
 
-function factOf({ score, votes, criteria }: SemanticActual, threshold: number): string {
-  const share = votes.of > 1 ? ` (${votes.passed} of ${votes.of} votes reach it)` : "";
-  const [only, ...more] = criteria;
+function scoreData({ score, votes, criteria }: SemanticActual, threshold: number): ReasonData["judge_score"] {
   const met = criteria.filter(({ verdict }) => verdict === "met").length;
-  const said =
-    only && more.length === 0 ? only.reason : `${met} of ${criteria.length} criteria are fully met`;
-  return `The judge's score is ${score} of at least ${threshold}${share}: ${said.replace(/\.$/, "")}`;
+  return {
+    score,
+    threshold,
+    ...(votes.of > 1 ? { votes: { passed: votes.passed, of: votes.of } } : {}),
+    ...(criteria.length === 1
+      ? { comment: criteria[0]!.reason }
+      : { criteria: { met, of: criteria.length } }),
+  };
 }
 
-/** E4. */
 const skipCodes: Record<Exclude<SemanticAnswer["state"], "ok">, NonNullable<Check["skipped"]>> = {
   not_configured: "no_judge",
   unavailable: "judge_unavailable",

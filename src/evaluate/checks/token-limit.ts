@@ -1,4 +1,4 @@
-// token_limit: whether the usage of tokens stays within each limit that is set.
+// token_limit: whether token usage stays within each limit that is set.
 import type { AssertionOf } from "../../model/test-case/assertion.ts";
 import type { Tokens } from "../../model/trace/trace.ts";
 import type { CheckOf } from "../finding.ts";
@@ -19,14 +19,13 @@ export const tokenLimit: CheckOf<"token_limit"> = (assertion, { view }) => {
     ),
   };
   if (missing.length > 0) {
-    const verb = missing.length === 1 ? "is" : "are";
-    const reason = `The trace does not say its token usage: ${missing.join(" and ")} ${verb} absent.`;
+    const reason = { code: "no_token_usage", data: { attributes: missing } } as const;
     return { kind: "absent", outcome: "missing_instrumentation", reason, ...seen };
   }
   const exceeded = usages.filter(({ used, max }) => used! > max);
-  const told = exceeded.length > 0 ? exceeded : usages;
-  const fact = told.map(({ kind, used, max }) => `${used} ${kind} tokens of at most ${max}`).join(", ");
-  return { kind: "compared", holds: exceeded.length === 0, fact: `The trace used ${fact}`, ...seen };
+  const reported = exceeded.length > 0 ? exceeded : usages;
+  const data = { usages: reported.map(({ kind, used, max }) => ({ kind, used: used!, max })) };
+  return { kind: "compared", holds: exceeded.length === 0, reason: { code: "token_usage", data }, ...seen };
 };
 
 type Usage = {
@@ -35,7 +34,7 @@ type Usage = {
   max: number;
   used: number | null;
   attributes: string[];
-  /** Those whose absence leaves the comparison open. */
+  /** The absent attributes without which the comparison is undecided. */
   missing: string[];
 };
 
@@ -50,7 +49,7 @@ function usagesOf(assertion: AssertionOf<"token_limit">, tokens: Tokens): Usage[
     if (max === undefined) return;
     const used = tokens[kind];
     const absent = sides.filter(([, value]) => value === null).map(([attribute]) => attribute);
-    // One side alone can settle that the total is exceeded, never that it is not.
+    // One side alone can show that the total is exceeded, never that it is not.
     const settled = absent.length === 0 || (absent.length < sides.length && used !== null && used > max);
     usages.push({
       limit,

@@ -1,18 +1,18 @@
-// tool_call: how many calls bear exactly this name, with these arguments.
+// tool_call: how many calls have exactly this name, with these arguments.
+import type { ReasonData } from "../../model/run/reason.ts";
 import type { Check } from "../../model/run/run.ts";
 import type { ToolCall } from "../../model/trace/trace.ts";
 import { argumentDifferences, argumentsMatch, TooMuchToCompare } from "../arguments.ts";
-import { isInRange, rangeText } from "../call-range.ts";
-import { evidenceMax, excerpt, quote, quoteSome } from "../excerpt.ts";
+import { isInRange, rangeOf } from "../call-range.ts";
+import { evidenceMax, excerpt, shortName, someNames } from "../excerpt.ts";
 import type { CheckOf, Finding } from "../finding.ts";
 
 export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
-  const { expected_name, expected_arguments, arguments_mode, min, max } = assertion;
+  const { expected_name, expected_arguments, arguments_mode } = assertion;
   const expected = {
     expected_name,
     ...(expected_arguments === undefined ? {} : { expected_arguments, arguments_mode }),
-    min,
-    ...(max === undefined ? {} : { max }),
+    ...rangeOf(assertion),
   };
   const { toolCalls } = view.derived;
   const named = toolCalls.filter(call => call.name === expected_name);
@@ -28,9 +28,16 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
     return {
       kind: "compared",
       holds,
-      fact: `${countText(matched.length, expected)} (expected: ${rangeText(assertion)})${
-        matched.length > 0 ? "" : whyNone(named, nearMisses, toolCalls)
-      }`,
+      reason: {
+        code: "tool_call_count",
+        data: {
+          name: shortName(expected_name),
+          count: matched.length,
+          ...(expected_arguments === undefined ? {} : { withArguments: true }),
+          ...rangeOf(assertion),
+          ...(matched.length > 0 ? {} : { instead: calledInstead(named, nearMisses, toolCalls) }),
+        },
+      },
       expected,
       actual: {
         count: matched.length,
@@ -53,21 +60,17 @@ export const toolCall: CheckOf<"tool_call"> = (assertion, { view }) => {
   }
 };
 
-function countText(count: number, expected: { expected_name: string; expected_arguments?: unknown }): string {
-  const calls = count === 1 ? "1 tool call bears" : `${count || "No"} tool calls bear`;
-  const what = "expected_arguments" in expected ? " and the expected arguments" : "";
-  return `${calls} the name ${quote(expected.expected_name)}${what}`;
+function calledInstead(
+  named: ToolCall[],
+  nearMisses: string[],
+  toolCalls: ToolCall[],
+): NonNullable<ReasonData["tool_call_count"]["instead"]> {
+  if (named.length > 0) return "other_arguments";
+  if (nearMisses.length > 0) return { similar: someNames(nearMisses) };
+  return toolCalls.length > 0 ? { called: someNames(namesOf(toolCalls)) } : "no_calls";
 }
 
-function whyNone(named: ToolCall[], nearMisses: string[], toolCalls: ToolCall[]): string {
-  if (named.length > 0) return "; the arguments differ";
-  if (nearMisses.length > 0) return `; names must be exactly the same, and ${quoteSome(nearMisses)} is not`;
-  return toolCalls.length > 0
-    ? `; called were ${quoteSome(namesOf(toolCalls))}`
-    : "; the trace has no tool calls";
-}
-
-/** Names that differ from the wanted one in case, separators or a part only. */
+/** Names that differ from the expected one only in case or separators, or contain it or are contained in it. */
 function nearMissesOf(wanted: string, toolCalls: ToolCall[]): string[] {
   const bare = (name: string) => name.toLowerCase().replace(/[\s_.:/-]/g, "");
   const target = bare(wanted);
@@ -94,11 +97,10 @@ function evidenceOf(calls: ToolCall[], withArguments: boolean): Check["evidence"
 }
 
 function tooMuch(expected: unknown, named: ToolCall[]): Finding {
-  const reason = "The arguments are too large to be compared.";
   return {
     kind: "skipped",
     skipped: "limit",
-    reason,
+    reason: { code: "arguments_too_large" },
     expected,
     actual: { count: null, called: namesOf(named) },
     evidence: evidenceOf(named, true),

@@ -5,7 +5,7 @@ import type { Result } from "../../model/run/run.ts";
 import { assertionTypes } from "../../model/test-case/assertion.ts";
 import { decodeDetail } from "../../store/runs/detail.ts";
 import type { ComparedRun } from "../../store/runs/launches.ts";
-import { RunDetail, runFields } from "../traces/schemas.ts";
+import { RunDetail, reasonParts, runFields } from "../traces/schemas.ts";
 import { runDetailView, runView } from "../traces/view.ts";
 import { Id } from "../validate.ts";
 
@@ -47,9 +47,9 @@ const compared = {
     .describe("Against the run before it of the same test; null where there is nothing to compare."),
   reason: z.string().nullable().describe("The result in a sentence."),
   telling: z
-    .object({ type: z.enum(assertionTypes), reason: z.string() })
+    .object({ type: z.enum(assertionTypes), reason: z.string(), ...reasonParts })
     .nullable()
-    .describe("The first check that made it so; null where it passed."),
+    .describe("The first check with the run's outcome; null if it passed."),
   flaky: z.boolean().describe("Its last ten runs of this version went back and forth."),
   notices: z.array(z.string()).describe("no_trace_arrived: of some turn the agent sent no trace."),
 };
@@ -106,7 +106,9 @@ export function launchDetailView(launch: Launch, runs: ComparedRun[]) {
 
 function tellingOf({ outcome, checks }: Result) {
   const check = outcome === "passed" ? undefined : checks.find(one => one.outcome === outcome);
-  return check ? { type: check.type, reason: check.reason } : null;
+  if (!check) return null;
+  const { type, reason, reasonCode, reasonData } = check;
+  return { type, reason, ...(reasonCode && { reasonCode }), ...(reasonData && { reasonData }) };
 }
 
 function comparedView(run: ComparedRun) {

@@ -18,12 +18,22 @@ const suspicious = z
   .optional()
   .describe("Why the text that was judged looks as if it were addressed to a judge.");
 
+/** What the sentence in `reason` is made of. */
+export const reasonParts = {
+  reasonCode: z.string().optional().describe("The kind of reason. Absent in older results."),
+  reasonData: z
+    .looseObject({})
+    .optional()
+    .describe("The names and numbers in the reason, by its code; absent where it has none."),
+};
+
 const Check = z
   .looseObject({
     id: z.string(),
     type: z.string(),
     outcome: Outcome,
-    reason: z.string(),
+    reason: z.string().describe("Why, in one sentence."),
+    ...reasonParts,
     expected: z.unknown(),
     actual: z.unknown(),
     evidence: z.array(
@@ -48,7 +58,7 @@ const Check = z
         "limit",
       ])
       .optional()
-      .describe("Of a skipped check, why; waiting: the judge is asked again."),
+      .describe("For a skipped check, the kind of reason; waiting: the judge will be called again."),
     score: z.number().nullable().optional().describe("Of semantic checks, from 0 to 1."),
     suspicious,
     match: z
@@ -64,7 +74,8 @@ export const Result = z
     name: z.string(),
     outcome: Outcome,
     score: z.number().nullable(),
-    reason: z.string(),
+    reason: z.string().describe("The outcome and its counts, in one sentence."),
+    ...reasonParts,
     counts: Counts,
     checks: z.array(Check),
     test: z.unknown().describe("The test case as it was judged."),
@@ -118,7 +129,11 @@ const Run = z.object(runFields).meta({ id: "Run" });
 export const applicability = {
   applied: z.boolean(),
   why: z.string(),
-  reason: z.string().optional().describe("The judge's, of a scenario that it was asked about."),
+  reason: z
+    .string()
+    .optional()
+    .describe("The judge's own reason for a match; why there is no answer where routing is unavailable."),
+  ...reasonParts,
   suspicious,
 };
 

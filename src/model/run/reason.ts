@@ -1,4 +1,5 @@
 // Reasons of outcomes: why a check, a test or a run came out as it did, as a code with its data, and as a sentence.
+import { Refusal } from "../refusal.ts";
 import type { Counts, Outcome } from "./run.ts";
 
 /**
@@ -19,6 +20,9 @@ type Coded<Data, Code extends keyof Data = keyof Data> = {
 }[Code];
 
 export type Reason = Coded<ReasonData>;
+
+/** What a comparison found. */
+export type Comparison = Coded<ComparisonData>;
 
 /** Why the judge gave no judgement. */
 export type JudgeReason = Coded<JudgeReasonData>;
@@ -85,6 +89,7 @@ type AbsenceData = {
 
 /** The check was not made. */
 type LimitData = {
+  as_told: { text: string };
   dependency_not_passed: { id: string };
   dependency_waiting: { id: string };
   no_answer: null;
@@ -176,8 +181,20 @@ export function reasonText({ code, data }: Reason): string {
   return data && "negated" in data ? `Negated: ${text}` : text;
 }
 
+/** The opposite came of it. */
+export function negated({ code, data }: Comparison): Comparison {
+  return { code, data: { ...data, negated: true } } as Comparison;
+}
+
+/** Of a run that an error ended: a refusal explains itself, anything else is a bug. */
+export function runErrorReason(error: unknown): Reason {
+  if (!(error instanceof Refusal)) return { code: "internal_error" };
+  const { code, message, hint } = error;
+  return { code: "rejected", data: { code, message, ...(hint === undefined ? {} : { hint }) } };
+}
+
 /** As results and answers carry a reason: the sentence, and beside it what it was made of. */
-export type ReasonFields = { reason: string; reasonCode?: ReasonCode; reasonData?: object };
+export type ReasonFields = { reason: string; reasonCode?: ReasonCode; reasonData?: Record<string, unknown> };
 
 export function reasonFields(reason: Reason): ReasonFields {
   const { code, data } = reason;
@@ -207,7 +224,7 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
     }.`,
   schema_valid: ({ field, target }) => `${quote(field)} of the span named like ${quote(target)} is valid.`,
   schema_invalid: ({ field, target, fault }) =>
-    `${quote(field)} of the span named like ${quote(target)} is invalid: ${fault}.`,
+    `${quote(field)} of the span named like ${quote(target)} is invalid: ${fault}`,
   judge_score: ({ score, threshold, votes, criteria, comment }) =>
     `The judge's score is ${score} (threshold: ${threshold}${
       votes ? `; ${votes.passed} of ${votes.of} votes reach it` : ""
@@ -230,6 +247,7 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   turn_not_in_trace: ({ turn }) => `This trace is a single turn; turn ${turn} is not in it.`,
   no_agent_trace: () => "The agent sent no trace, so this cannot be checked.",
 
+  as_told: ({ text }) => text,
   dependency_not_passed: ({ id }) => `Depends on ${quote(id)}, which did not pass.`,
   dependency_waiting: ({ id }) => `Depends on ${quote(id)}, which is waiting for the judge.`,
   no_answer: () => "No answer arrived.",

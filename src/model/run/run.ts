@@ -3,6 +3,7 @@
 import type { JudgedBy, Spent, VerdictWord } from "../judge/judge.ts";
 import type { AssertionType } from "../test-case/assertion.ts";
 import type { TestCaseDocument } from "../test-case/test-case.ts";
+import type { ReasonFields } from "./reason.ts";
 
 /** Only manual runs are cancelled. */
 export type RunState = "pending" | "running" | "completed" | "error" | "cancelled";
@@ -35,9 +36,7 @@ export type Check = {
   id: string;
   type: AssertionType;
   outcome: Outcome;
-  /** One sentence. */
-  reason: string;
-  /** Why a skipped check was skipped, for machines. `limit`: it met a bound on time or size. */
+  /** What kind of reason a skip has. `limit`: a limit on time or size was reached. */
   skipped?:
     | "dependency"
     | "threshold"
@@ -59,7 +58,7 @@ export type Check = {
   suspicious?: string;
   /** response_regex: what the pattern matched, and the text around it; absent where only its occurring is known. */
   match?: Match;
-};
+} & ReasonFields;
 
 /** What a judge said of a reply. `criteria` are those of the vote that gave the score. */
 export type SemanticActual = {
@@ -78,13 +77,12 @@ export type Result = {
   outcome: Outcome;
   /** passed / (passed + failed), null when nothing counted. */
   score: number | null;
-  reason: string;
   counts: Counts;
   checks: Check[];
   /** The test as it was judged, and which of its versions that was; null for one that is not saved. */
   test: TestCaseDocument;
   testVersion: number | null;
-};
+} & ReasonFields;
 
 /** Why a test of the agent ran on a trace, or did not (F5). */
 export type Applicability = {
@@ -104,11 +102,10 @@ export type Applicability = {
     | "routing_unavailable"
     /** The judge is asked again later: only in a run that has not completed. */
     | "routing_waiting";
-  /** The router's own short reason, where it gave one. */
-  reason?: string;
   /** Why the user's input looks as if it were addressed to a judge; then no scenario is found not to match. */
   suspicious?: string;
-} & Partial<JudgedBy>;
+} & Partial<JudgedBy> &
+  Partial<ReasonFields>;
 
 /** A run that has begun and waits for the judge: when it is asked again, until when at most, and why not now. */
 export type Waiting = { nextTryAt: string; until: string; reason: string };

@@ -162,19 +162,16 @@ export class Sandbox {
   }
 
   #timeout(): SandboxAnswer {
-    return { state: "timeout", reason: `This check took longer than its limit of ${this.#budgetMs} ms.` };
+    return { state: "timeout", reason: { code: "sandbox_timeout", data: { ms: this.#budgetMs } } };
   }
 }
 
-const withdrawn: SandboxAnswer = { state: "unavailable", reason: "The check was cancelled." };
-const outOfMemory: SandboxAnswer = {
-  state: "unavailable",
-  reason: "This check needs more memory than its limit.",
-};
+const withdrawn: SandboxAnswer = { state: "unavailable", reason: { code: "sandbox_cancelled" } };
+const outOfMemory: SandboxAnswer = { state: "unavailable", reason: { code: "sandbox_out_of_memory" } };
 
 const tooLong: SandboxAnswer = {
   state: "unavailable",
-  reason: `The value is longer than ${sandboxTextMax} characters.`,
+  reason: { code: "text_too_long", data: { max: sandboxTextMax } },
 };
 
 function textOf(question: SandboxQuestion): string {

@@ -36,8 +36,8 @@ function answerTo(question: SandboxQuestion): SandboxAnswer {
     return { state: "ok", holds: valid, faults: errors.slice(-faultsMax).map(faultText).reverse() };
   } catch (error) {
     // The stack overflowed, or the library cannot follow the schema: the value is neither valid nor invalid.
-    const reason = `This could not be checked: ${error instanceof Error ? error.message.slice(0, 200) : "unknown"}`;
-    return { state: "unavailable", reason };
+    const message = error instanceof Error ? error.message.slice(0, 200) : "unknown error";
+    return { state: "unavailable", reason: { code: "sandbox_failed", data: { message } } };
   }
 }
 

@@ -1,5 +1,6 @@
 // The run is the job: claiming due runs under a lease, giving them back, and keeping what they found.
 import type pg from "pg";
+import { type Reason, reasonText } from "../../model/run/reason.ts";
 import type { RunState, Verdict } from "../../model/run/run.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
 import { type Database, transaction } from "../db.ts";
@@ -26,9 +27,11 @@ const claimedColumns = `runs.id, trace_id as "traceId", agent_id as "agentId", a
 /** After this many beginnings that ended with the worker's death, a run becomes an error and blocks nobody. */
 export const attemptsMax = 3;
 
+const workerDied: Reason = { code: "worker_died", data: { attempts: attemptsMax } };
+
 export type Claim = {
   runs: ClaimedRun[];
-  /** Made an error just now, because it cost too many workers their lives. */
+  /** Ended as an error just now, because too many workers crashed on them. */
   ended: ClaimedRun[];
 };
 
@@ -59,7 +62,7 @@ export async function claimRuns(
       )
       update runs set
         state = case when attempts >= $3 then 'error' else 'running' end,
-        error = case when attempts >= $3 then 'Its worker died ' || attempts || ' times while judging it.' end,
+        error = case when attempts >= $3 then $5 end,
         finished_at = case when attempts >= $3 then now() end,
         detail = case when attempts < $3 then detail end,
         lease = case when attempts < $3 then $1::uuid end,
@@ -67,7 +70,7 @@ export async function claimRuns(
         attempts = attempts + case when attempts >= $3 then 0 else 1 end
       from abandoned where runs.id = abandoned.id
       returning ${claimedColumns}, state`,
-    values: [lease, leaseMs, attemptsMax, inHand],
+    values: [lease, leaseMs, attemptsMax, inHand, reasonText(workerDied)],
   });
   const retried = abandoned.rows.filter(run => run.state === "running");
   const ended = abandoned.rows.filter(run => run.state === "error");
@@ -226,14 +229,14 @@ async function keepResults(client: pg.PoolClient, lease: string, completed: Comp
   return rows;
 }
 
-/** Ends a run that could not be judged for a fault of ours. */
+/** Ends a run that could not be evaluated. */
 export async function failRun(
   db: Database,
-  { lease, runId, error }: { lease: string; runId: string; error: string },
+  { lease, runId, error }: { lease: string; runId: string; error: Reason },
 ): Promise<void> {
   await db.pool.query(
     `update runs set state = 'error', finished_at = now(), error = $3, lease = null, lease_until = null, detail = null
       where id = $2 and lease = $1 and state = 'running'`,
-    [lease, runId, error],
+    [lease, runId, reasonText(error)],
   );
 }

@@ -1,4 +1,5 @@
 // Which worker has which manual runs: claimed under a lease that it prolongs, released where it is heard of no more.
+import { reasonText } from "../../model/run/reason.ts";
 import type { RunState } from "../../model/run/run.ts";
 import type { TestCase, TestCaseDocument } from "../../model/test-case/test-case.ts";
 import { type Database, transaction } from "../db.ts";
@@ -138,23 +139,26 @@ export async function releaseAbandoned(db: Database, inHand: string[]): Promise<
         )
         update runs set state = abandoned.state,
           error = case when abandoned.state <> 'error' then null
-            when judge_deadline_at is not null then 'Its worker died ' || attempts || ' times while judging it.'
+            when judge_deadline_at is not null then $4
             when sent_at is not null then $2
-            else 'Its worker died ' || attempts || ' times before anything was sent.' end,
+            else $5 end,
           finished_at = case when abandoned.state in ('cancelled', 'error') then now() end,
           lease = null, lease_until = null, waiting_reason = null,
           next_try_at = case when abandoned.state = 'running' then now() end
         from abandoned where runs.id = abandoned.id
         returning runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.state`,
-      values: [attemptsMax, workerStopped, inHand],
+      values: [
+        attemptsMax,
+        reasonText({ code: "worker_stopped" }),
+        inHand,
+        reasonText({ code: "worker_died", data: { attempts: attemptsMax } }),
+        reasonText({ code: "worker_died_before_sending", data: { attempts: attemptsMax } }),
+      ],
     });
     if (rows.length > 0) await settleLaunches(client, launchesOf(rows));
     return rows.filter(isEnded);
   });
 }
-
-/** What is said of a run that was sending when its worker went. */
-export const workerStopped = "The worker stopped while it ran; run it again.";
 
 /** Prolongs the leases of these runs; resolves to those that are to be given up: cancelled, or no longer this lease's. */
 export async function tendManualRuns(

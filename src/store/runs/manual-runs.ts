@@ -2,6 +2,7 @@
 import type pg from "pg";
 import { Refusal } from "../../model/refusal.ts";
 import type { RunTurn } from "../../model/run/launch.ts";
+import { type Reason, reasonText } from "../../model/run/reason.ts";
 import type { Verdict } from "../../model/run/run.ts";
 import { storable } from "../../model/trace/columns.ts";
 import { type Database, transaction } from "../db.ts";
@@ -72,9 +73,9 @@ export async function putAwayManualRun(
 
 export type JudgedManualRun = { traceId: string; revision: number; verdict: Verdict };
 
-/** What a run ends with whose trace is not there any more. */
+/** Ends a run whose trace was deleted. */
 export function traceDeleted(): Refusal {
-  return new Refusal("NOT_FOUND", { message: "A turn's trace was deleted while it ran." });
+  return new Refusal("NOT_FOUND", { message: "The trace of a turn was deleted during the run." });
 }
 
 /**
@@ -118,7 +119,7 @@ export async function completeManualRun(
 export async function endManualRun(
   db: Database,
   { lease, run }: Held,
-  error: string,
+  error: Reason,
 ): Promise<EndedManualRun | undefined> {
   return transaction(db, async client => {
     const { rows } = await client.query<EndedManualRun>(
@@ -127,7 +128,7 @@ export async function endManualRun(
         error = case when l.cancel_requested_at is null then $3 end
        from launches l where runs.id = $1 and runs.lease = $2 and runs.state = 'running' and l.id = runs.launch_id
        returning runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.state`,
-      [run.id, lease, error],
+      [run.id, lease, reasonText(error)],
     );
     if (rows.length > 0) await settleLaunches(client, [run.launchId]);
     return rows[0];

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
+import { reasonText } from "../../../src/model/run/reason.ts";
 import type { Verdict } from "../../../src/model/run/run.ts";
 import { type Database, openDatabase } from "../../../src/store/db.ts";
 import {
@@ -43,7 +44,7 @@ function makeWorker(database: Database = db) {
       ),
     giveBack: (...runIds: string[]) => giveBackRuns(database, { lease, runIds }),
     extend: (...runIds: string[]) => extendLeases(database, { lease, leaseMs, runIds }),
-    fail: (runId: string) => failRun(database, { lease, runId, error: "It broke." }),
+    fail: (runId: string) => failRun(database, { lease, runId, error: { code: "internal_error" } }),
   };
 }
 
@@ -309,7 +310,7 @@ describe("what is kept of a run", () => {
     await worker.claim();
     await worker.fail(runId);
     const { state, error } = (await findRun(db, runId))!;
-    assert.deepEqual([state, error], ["error", "It broke."]);
+    assert.deepEqual([state, error], ["error", reasonText({ code: "internal_error" })]);
     assert.deepEqual(await makeWorker().claim(), []);
   });
 });

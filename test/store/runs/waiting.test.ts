@@ -155,7 +155,7 @@ describe("what is known of a run in part", () => {
       worker.lease,
       runIds.map(id => partly(id)),
     );
-    await failRun(db, { lease: worker.lease, runId: runIds[0], error: "It broke." });
+    await failRun(db, { lease: worker.lease, runId: runIds[0], error: { code: "internal_error" } });
     for (let death = 1; death < attemptsMax; death++) {
       await expire(runIds[1]);
       await makeWorker().claim();

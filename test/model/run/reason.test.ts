@@ -1,0 +1,223 @@
+// Reasons: every code has a sentence that reads on its own.
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { Refusal } from "../../../src/model/refusal.ts";
+import {
+  negated,
+  type Reason,
+  type ReasonCode,
+  type ReasonData,
+  reasonFields,
+  reasonText,
+  runErrorReason,
+} from "../../../src/model/run/reason.ts";
+
+const counts = { passed: 3, failed: 1, skipped: 2, missing_instrumentation: 1 };
+
+/** By code: data, and the sentence. Codes without data have their sentence alone. */
+const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [ReasonData[C], string][] } = {
+  tool_call_count: [
+    [{ name: "refund", count: 1, min: 1 }, '1 call of "refund" (expected: at least 1).'],
+    [{ name: "a", count: 2, min: 0, max: 1 }, '2 calls of "a" (expected: at most 1).'],
+    [
+      { name: "a", count: 0, min: 2, max: 2, withArguments: true, instead: "other_arguments" },
+      'No calls of "a" with the expected arguments (expected: exactly 2); the arguments differ.',
+    ],
+    [
+      { name: "a", count: 0, min: 1, max: 3, instead: { called: { names: ["b", "c"], more: 4 } } },
+      'No calls of "a" (expected: 1 to 3); called instead: "b", "c" and 4 more.',
+    ],
+    [
+      { name: "a_b", count: 0, min: 1, instead: { similar: { names: ["aB"] } } },
+      'No calls of "a_b" (expected: at least 1); names must match exactly, and "aB" does not.',
+    ],
+    [
+      { name: "a", count: 0, min: 1, instead: "no_calls" },
+      'No calls of "a" (expected: at least 1); the trace has no tool calls.',
+    ],
+  ],
+  step_count: [
+    [{ name: "plan", count: 1, min: 1 }, '1 step has "plan" in the name (expected: at least 1).'],
+    [
+      { name: "plan", count: 0, min: 1, steps: { names: ["a"] } },
+      'No steps have "plan" in the name (expected: at least 1); the steps are "a".',
+    ],
+  ],
+  token_usage: [
+    [
+      {
+        usages: [
+          { kind: "total", used: 15, max: 9 },
+          { kind: "input", used: 10, max: 5 },
+        ],
+      },
+      "The trace used 15 total tokens (limit: 9), 10 input tokens (limit: 5).",
+    ],
+  ],
+  http_status: [
+    [{ status: 200, expected: "2xx" }, "The HTTP status is 200 (expected: 2xx)."],
+    [{ status: 500, expected: [200, 201] }, "The HTTP status is 500 (expected: one of 200, 201)."],
+  ],
+  duration: [[{ ms: 12.5, maxMs: 20 }, "The trace took 12.5 ms (limit: 20 ms)."]],
+  pattern_found: [[{ pattern: "a+" }, '"a+" was found in the reply.']],
+  pattern_not_found: [[{ pattern: "a+", target: "llm" }, '"a+" was not found in a text of "llm".']],
+  value_matches: [[{ field: "f", span: "s" }, '"f" of "s" is the expected value.']],
+  value_differs: [
+    [{ field: "f", span: "s", others: 0 }, '"f" of "s" is not the expected value.'],
+    [
+      { field: "f", span: "s", others: 2 },
+      '"f" of "s" is not the expected value, nor is it in 2 more spans.',
+    ],
+  ],
+  schema_valid: [[{ field: "f", target: "s" }, '"f" of the span named like "s" is valid.']],
+  schema_invalid: [
+    [
+      { field: "f", target: "s", fault: "a: Too small." },
+      '"f" of the span named like "s" is invalid: a: Too small.',
+    ],
+  ],
+  judge_score: [
+    [
+      { score: 0.4, threshold: 0.7, comment: "No date is given." },
+      "The judge's score is 0.4 (threshold: 0.7): No date is given.",
+    ],
+    [
+      { score: 0.75, threshold: 0.7, votes: { passed: 2, of: 3 }, criteria: { met: 1, of: 2 } },
+      "The judge's score is 0.75 (threshold: 0.7; 2 of 3 votes reach it): 1 of 2 criteria are fully met.",
+    ],
+  ],
+  no_http_status: "The trace has no HTTP status: http.response.status_code is missing.",
+  no_token_usage: [
+    [{ attributes: ["a"] }, "The trace has no token usage: a is missing."],
+    [{ attributes: ["a", "b"] }, "The trace has no token usage: a and b are missing."],
+  ],
+  no_duration: "The trace has no duration: its spans have no usable start and end time.",
+  no_reply: "The trace has no reply text: gen_ai.response.text and gen_ai.output.messages are missing.",
+  failed_without_reply: "The agent failed without a reply.",
+  no_text_in_spans: [
+    [
+      { target: "llm" },
+      'No span named like "llm" has a text: gen_ai.response.text and gen_ai.output.messages are missing.',
+    ],
+  ],
+  no_attribute: [[{ target: "llm", field: "f" }, 'No span named like "llm" has the attribute "f".']],
+  no_span: [
+    [{ target: "x", spans: { names: ["a", "b"] } }, 'No span is named like "x"; the spans are "a", "b".'],
+  ],
+  no_steps: [[{ name: "x" }, 'The trace has no steps besides its root, so whether "x" ran is unknown.']],
+  turn_not_reached: [[{ turn: 3, turns: 2 }, "Turn 3 did not take place: the run ended in turn 2."]],
+  turn_not_in_trace: [[{ turn: 2 }, "This trace is a single turn; turn 2 is not in it."]],
+  no_agent_trace: "The agent sent no trace, so this cannot be checked.",
+  dependency_not_passed: [[{ id: "a1" }, 'Depends on "a1", which did not pass.']],
+  dependency_waiting: [[{ id: "a1" }, 'Depends on "a1", which is waiting for the judge.']],
+  as_told: [[{ text: "So it is." }, "So it is."]],
+  no_answer: "No answer arrived.",
+  invalid_threshold: "The threshold is not a number from 0 to 1.",
+  too_many_values: [[{ values: 30, max: 20 }, "Only the latest 20 of 30 values were checked."]],
+  text_too_long: [[{ max: 9 }, "The text is longer than 9 characters, the most that is checked."]],
+  arguments_too_large: "The arguments are too large to compare.",
+  sandbox_timeout: [[{ ms: 250 }, "This check took longer than its limit of 250 ms."]],
+  sandbox_out_of_memory: "This check used more memory than its limit.",
+  sandbox_failed: [[{ message: "Stack overflow." }, "This could not be checked: Stack overflow."]],
+  sandbox_cancelled: "The check was cancelled.",
+  no_judge:
+    "No judge is configured. Add one in the project settings, or set SVC_JUDGE_MODEL for the service.",
+  judge_key_unreadable: "The judge is paused: its stored API key cannot be decrypted. Enter the key again.",
+  judge_paused: [
+    [
+      { why: "The judge rejected the API key (401)." },
+      "The judge is paused. The judge rejected the API key (401). Edit or test its connection to resume.",
+    ],
+  ],
+  judge_database_unavailable: "The judge was not called: the service's database is unavailable.",
+  judge_busy: "The judge is busy with other traces.",
+  judge_busy_until_deadline: "The judge was busy with other traces until the deadline.",
+  judge_rate_limited: [[{ tries: 1 }, "The judge's tokens-per-minute limit is reached."]],
+  judge_suspended: [
+    [
+      { because: { code: "judge_timeout", data: {} } },
+      "Calls to the judge are suspended for a while after repeated failures. The judge did not answer in time.",
+    ],
+  ],
+  judge_not_sampled: [[{ percent: 12.5 }, "Not sampled: 12.5% of this agent's traces are judged."]],
+  judge_budget_spent: [
+    [{ usd: 1.5 }, "The agent's daily judge budget of $1.50 is used up. It resets at 00:00 UTC."],
+    [{ tokens: 1000 }, "The agent's daily judge budget of 1,000 tokens is used up. It resets at 00:00 UTC."],
+  ],
+  judge_cancelled: "The call to the judge was cancelled.",
+  judge_waiting: "The judge has not answered yet.",
+  reply_without_words: "The reply contains no words, so it was not judged.",
+  no_scenario: "The test has no scenario to match.",
+  judge_url_blocked: [[{ why: "10.0.0.1 is private." }, "The judge's URL is blocked: 10.0.0.1 is private."]],
+  judge_connection_invalid: "The judge could not be called: its URL or API key may be malformed.",
+  judge_unreachable: [[{ tries: 3 }, "The judge could not be reached (3 tries)."]],
+  judge_timeout: [[{}, "The judge did not answer in time."]],
+  judge_cut_off: [[{}, "The judge's answer broke off."]],
+  judge_http_error: [[{ status: 503, tries: 2 }, "The judge answered with status 503 (2 tries)."]],
+  judge_key_rejected: [[{ status: 401 }, "The judge rejected the API key (401)."]],
+  judge_not_found: [[{ status: 404 }, "The judge does not know this URL or model (404)."]],
+  judge_redirected: [[{ status: 302 }, "The judge redirects elsewhere, which is not followed (302)."]],
+  judge_request_rejected: [[{ status: 400 }, "The judge rejected the request (400)."]],
+  judge_input_rejected: [[{ status: 403 }, "The judge rejected this input (403)."]],
+  judge_quota_exceeded: "The quota at the judge's provider is used up.",
+  judge_silent: [[{ seconds: 60 }, "The judge did not answer within 60 s."]],
+  judge_answer_too_large: "The judge's answer is larger than 1 MB.",
+  judge_answer_truncated: "The judge's answer was cut short.",
+  judge_answer_filtered: "The judge refused to answer, or a content filter withheld the answer.",
+  judge_answer_failed: "The judge failed while it wrote the answer.",
+  judge_not_a_model: "The judge's server did not answer like a language model's server.",
+  judge_answer_malformed: "The judge did not answer with the requested JSON.",
+  judge_integrity_failed: "The judge failed the integrity check: it accepted a criterion that cannot be met.",
+  judge_question_skipped: "The judge left this question out of its answer twice.",
+  judge_undecided: [[{ comment: "The reply is cut." }, "The judge could not decide: The reply is cut."]],
+  judge_tied: "The judge could not decide: its votes are tied.",
+  checks_counted: [
+    [{ outcome: "failed", counts }, "Failed, 4 of 7 checked, 1 failed, 2 skipped, 1 missing instrumentation"],
+  ],
+  checks_waiting: [[{ checked: 1, of: 3 }, "Waiting for the judge, 1 of 3 checked"]],
+  scenario_no_match: [
+    [{ comment: "It is about shoes." }, "Skipped, the scenario does not match: It is about shoes."],
+    [{ comment: "" }, "Skipped, the scenario does not match"],
+  ],
+  worker_died: [[{ attempts: 3 }, "The worker crashed 3 times while evaluating this run."]],
+  worker_died_before_sending: [[{ attempts: 3 }, "The worker crashed 3 times before anything was sent."]],
+  worker_stopped: "The worker stopped during this run. Run it again.",
+  internal_error: "Internal error while evaluating this run; see the service log.",
+  rejected: [
+    [{ code: "NOT_FOUND", message: "No connection.", hint: "Add one." }, "No connection. Add one."],
+    [{ code: "NOT_FOUND", message: "No connection." }, "No connection."],
+  ],
+};
+
+suite("reasons", () => {
+  for (const [code, example] of Object.entries(examples)) {
+    const cases = typeof example === "string" ? [[undefined, example]] : example;
+    for (const [data, sentence] of cases) {
+      test(`${code}: ${sentence}`, () => assert.equal(reasonText({ code, data } as Reason), sentence));
+    }
+  }
+
+  test("a negated comparison says so, in its sentence and in its data", () => {
+    const { reason, reasonCode, reasonData } = reasonFields(
+      negated({ code: "pattern_found", data: { pattern: "a" } }),
+    );
+    assert.equal(reason, 'Negated: "a" was found in the reply.');
+    assert.deepEqual([reasonCode, reasonData], ["pattern_found", { pattern: "a", negated: true }]);
+  });
+
+  test("a reason without data adds no data to a result", () => {
+    assert.deepEqual(reasonFields({ code: "no_duration" }), {
+      reason: reasonText({ code: "no_duration" }),
+      reasonCode: "no_duration",
+    });
+  });
+
+  test("a run that ended by a refusal gives its message and hint, one that ended by a bug gives no detail", () => {
+    const refusal = new Refusal("PAYLOAD_TOO_LARGE", { message: "Too large.", hint: "Send less." });
+    assert.equal(reasonText(runErrorReason(refusal)), "Too large. Send less.");
+    assert.equal(
+      reasonText(runErrorReason(new Error("secret"))),
+      "Internal error while evaluating this run; see the service log.",
+    );
+  });
+});
