@@ -283,7 +283,10 @@ test("a trace that is deleted before its run is judged ends the run with that re
   });
   const { runs } = await ended(await launch(sender.agentId, test));
   await stop();
-  assert.deepEqual([runs[0]?.state, runs[0]?.error], ["error", "A turn's trace was deleted while it ran."]);
+  assert.deepEqual(
+    [runs[0]?.state, runs[0]?.error],
+    ["error", "The trace of a turn was deleted during the run."],
+  );
 });
 
 test("a launcher that stops ends what it has sent, and leaves the rest to others", async () => {

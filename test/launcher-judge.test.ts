@@ -274,7 +274,10 @@ test("a run whose turn's trace is deleted while it waits ends as an error that s
   const second = startLauncher();
   const { runs } = await ended(id);
   await second.stop(0);
-  assert.deepEqual([runs[0]!.state, runs[0]!.error], ["error", "A turn's trace was deleted while it ran."]);
+  assert.deepEqual(
+    [runs[0]!.state, runs[0]!.error],
+    ["error", "The trace of a turn was deleted during the run."],
+  );
 });
 
 test("a judge that stays away is given up on at the deadline", async () => {

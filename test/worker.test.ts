@@ -205,7 +205,7 @@ describe("a run that cannot be judged", () => {
     await ended(later.runId);
     await worker.stop();
     assert.equal(worker.ended.filter(word => word === "error").length, 1);
-    assert.match((await findRun(db, broken.runId))!.error!, /fault of the service/);
+    assert.match((await findRun(db, broken.runId))!.error!, /Internal error/);
   });
 
   it("because it cost three workers their lives is told of as an error", async () => {

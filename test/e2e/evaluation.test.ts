@@ -485,7 +485,12 @@ test("a run whose workers died is an error, with its reason and what to do", asy
   );
   await settled(place, traceId, "error");
   const region = await open(place, traceId);
-  await shows(region, "Error", "Its worker died 3 times while judging it.", /send it with a fresh identity/);
+  await shows(
+    region,
+    "Error",
+    "The worker crashed 3 times while evaluating this run.",
+    /send it with a fresh identity/,
+  );
   await region.getByRole("button", { name: "Copy run id" }).waitFor();
   await assertAccessible(place.page);
 });

@@ -227,7 +227,7 @@ describe("a run whose worker died", () => {
     );
     const ended = (await findRun(db, runId))!;
     assert.deepEqual([ended.state, ended.attempts], ["error", attemptsMax]);
-    assert.match(ended.error!, /died 3 times/);
+    assert.match(ended.error!, /crashed 3 times/);
     assert.ok(ended.finishedAt);
     assert.deepEqual(await worker.complete(runId), new Set());
     assert.equal(await nextDueMs(db).then(ms => ms! > 0), true);
