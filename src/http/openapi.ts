@@ -18,14 +18,16 @@ const ErrorReply = z
   .meta({ id: "Error" });
 
 /** Describes the routes that are added from now on. */
-export async function registerOpenapi(app: App): Promise<void> {
+export async function registerOpenapi(app: App, baseUrl: string): Promise<void> {
+  // Browsers keep a cookie of this name only over https.
+  const prefix = new URL(baseUrl).protocol === "https:" ? "__Secure-" : "";
   await app.register(swagger, {
     openapi: {
       openapi: "3.1.0",
       info: { title: "Onlooker", version: "1", description: "Traces in, verdicts out." },
       components: {
         securitySchemes: {
-          session: { type: "apiKey", in: "cookie", name: "svc.session_token" },
+          session: { type: "apiKey", in: "cookie", name: `${prefix}svc.session_token` },
           token: { type: "http", scheme: "bearer", description: "An access token: reads, and runs tests." },
           key: { type: "apiKey", in: "header", name: "x-api-key" },
         },

@@ -35,7 +35,7 @@ import { registerTraces } from "./traces/traces.ts";
 /** What every app has, in an order that matters: the session's hook covers the routes that come after it. */
 export async function registerBase(app: App, deps: Deps, auth: Auth, background: Background): Promise<void> {
   registerHealth(app, deps);
-  await registerOpenapi(app);
+  await registerOpenapi(app, deps.config.baseUrl);
   registerSession(app, deps, auth);
   registerAccounts(app, deps, auth, background);
   registerVerification(app, deps);

@@ -1,7 +1,7 @@
 // The description of the API leaves no address out and points to nothing that is not there.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { TestApp } from "../support/app.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
 import { startWholeApp } from "../support/whole-app.ts";
 
 type Operation = {
@@ -15,7 +15,7 @@ type Body = { content: Record<string, { schema: { properties: Record<string, { r
 type Description = {
   openapi: string;
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, object> };
+  components: { schemas: Record<string, object>; securitySchemes: Record<string, { name?: string }> };
 };
 
 let service: TestApp;
@@ -46,6 +46,14 @@ test("every address under /api is described, with a summary, an answer and the s
   }
   const operations = Object.values(described.paths).flatMap(path => Object.values(path));
   assert.equal(operations.length, routes.length);
+});
+
+test("the session cookie is described by the name it has, over http and over https", async () => {
+  const secure = await startTestApp({ baseUrl: "https://onlooker.test" });
+  after(() => secure.close());
+  const { body } = await secure.client().get("/api/openapi.json").expect(200);
+  assert.equal(body.components.securitySchemes.session.name, "__Secure-svc.session_token");
+  assert.equal(described.components.securitySchemes["session"]!.name, "svc.session_token");
 });
 
 test("addresses that need no session say so", () => {

@@ -59,7 +59,8 @@ export const snippets: Record<Sender, Snippet> = {
   },
   collector: {
     label: "Collector",
-    before: "For a Collector that your applications send to already: merge this into its configuration.",
+    before:
+      "Merge this into the configuration of your Collector. Before version 0.144 the exporter is called otlphttp.",
     text: collectorText,
     after: { label: "In the application", text: ({ serviceName }) => environmentOf(serviceName) },
   },
@@ -172,7 +173,7 @@ function collectorText(given: Given): string {
       http:
 
 exporters:
-  otlphttp/onlooker:
+  otlp_http/onlooker:
     traces_endpoint: ${escaped(addressOf(given))}
     headers:
       x-api-key: ${escaped(given.key)}
@@ -181,5 +182,5 @@ service:
   pipelines:
     traces/onlooker:
       receivers: [otlp]
-      exporters: [otlphttp/onlooker]`;
+      exporters: [otlp_http/onlooker]`;
 }
