@@ -69,14 +69,17 @@ test("every file of src/ opens with its promise, a comment", () => {
 const web = join(root, "..", "web");
 const webFiles = globSync("**/*.{ts,tsx}", { cwd: web });
 
-/** What is wrong with the dashboard's import, or undefined: of src/ it takes types alone, and those of the model. */
+const isResponseSchema = (path: string) => /(?:^|[/-])schemas\.ts$/.test(path);
+
+/** What is wrong with the dashboard's import, or undefined: it takes types from the model and the response schemas. */
 function webBreach(file: string, { path, typeOnly }: Import): string | undefined {
   if (!path.startsWith("..")) return undefined;
-  if (path.startsWith("../src/model/") && typeOnly) return undefined;
+  if (typeOnly && path.startsWith("../src/model/")) return undefined;
+  if (typeOnly && path.startsWith("../src/http/") && isResponseSchema(path)) return undefined;
   return `web/${file} imports ${path}`;
 }
 
-test("the dashboard takes types from the model, and nothing else from outside", () => {
+test("the dashboard imports only types from src/, of the model and of the API's response schemas", () => {
   assert.ok(webFiles.length > 30, "web/ was found");
   const breaches = webFiles.flatMap(file =>
     importsOf(file, readFileSync(join(web, file), "utf8")).flatMap(
@@ -88,6 +91,8 @@ test("the dashboard takes types from the model, and nothing else from outside", 
     'import { maskKey } from "../../src/model/key.ts";',
     'import type { Key } from "../../src/store/keys.ts";',
     'const page = import("../../src/http/page.ts");',
+    'import { Key } from "../../src/http/projects/schemas.ts";',
+    'import type { App } from "../../src/http/deps.ts";',
   ];
   for (const source of forbidden) {
     assert.equal(
@@ -96,6 +101,17 @@ test("the dashboard takes types from the model, and nothing else from outside", 
       source,
     );
   }
+});
+
+test("response schemas import the model and each other alone, so that the dashboard compiles with them", () => {
+  const schemas = files.filter(file => file.startsWith("http/") && isResponseSchema(file));
+  assert.ok(schemas.length > 5, "schemas were found");
+  const breaches = schemas.flatMap(file =>
+    importsOf(file, readFileSync(join(root, file), "utf8"))
+      .filter(({ path }) => roomOf(path) !== "model" && !isResponseSchema(path))
+      .map(({ path }) => `${file} imports ${path}`),
+  );
+  assert.deepEqual(breaches, []);
 });
 
 test("every file of web/ opens with its promise, a comment", () => {

@@ -1,15 +1,17 @@
 // The one vocabulary: each state's word, icon and tone, complete by their types.
+
+import type { Key } from "../src/http/projects/schemas.ts";
+import type { TestOnTrace } from "../src/http/traces/schemas.ts";
 import type { AgentType } from "../src/model/agent/agent.ts";
 import type { RouteLabel } from "../src/model/judge/judge.ts";
 import type { Change, LaunchSource, LaunchState } from "../src/model/run/launch.ts";
-import type { Applicability, Counts, Outcome, Routing, RunState } from "../src/model/run/run.ts";
+import type { Counts, Outcome, Routing, RunState } from "../src/model/run/run.ts";
 import type { AssertionType } from "../src/model/test-case/assertion.ts";
 import type { PassiveBehavior } from "../src/model/test-case/test-case.ts";
 import type { SpanRole } from "../src/model/trace/outline.ts";
 import type { TracePath } from "../src/model/trace/trace.ts";
 import { numberText } from "./format.ts";
 import type { LiveState } from "./live.ts";
-import type { Key } from "./shapes.ts";
 import type { IconName } from "./ui/Icon.tsx";
 
 export type Word = { text: string; icon: IconName; tone?: "good" | "bad" | "warn" | "info" };
@@ -130,7 +132,7 @@ export const routeLabels: Record<RouteLabel, Word> = {
 };
 
 /** Why a test ran on a trace, or did not. `pending` and `not_evaluated`: no run has told yet. */
-export type Why = Applicability["why"] | "pending" | "not_evaluated";
+export type Why = TestOnTrace["why"];
 
 export const whys: Record<Why, string> = {
   always_run: "It always runs.",

@@ -5,8 +5,8 @@ import type { ServiceEvent } from "../model/event.ts";
 import { Refusal } from "../model/refusal.ts";
 import { listOwnIds } from "../store/accounts/ownership.ts";
 import type { App, Deps } from "./deps.ts";
+import { Id } from "./schemas.ts";
 import { requireAccount } from "./session.ts";
-import { Id } from "./validate.ts";
 
 // Below the idle time-outs of proxies, 30 s and more.
 const keepAliveMs = 15_000;

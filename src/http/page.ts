@@ -1,10 +1,11 @@
-// What is found: one thing, or a page of a list (`cursor` and `limit` in, `{ items, nextCursor }` out).
+// Keyset pagination: `cursor` and `limit` in the query, `{ items, nextCursor }` in the answer.
 import { z } from "zod";
 import { Refusal } from "../model/refusal.ts";
 import { isUuid } from "../store/accounts/ownership.ts";
 import { type Listing, newest } from "../store/listing.ts";
+import type { Page } from "./schemas.ts";
 
-// A cursor is the id of the last item shown or looked at, as 22 characters that promise nothing about what they are.
+// A cursor is the id of the last item returned or scanned, as 22 opaque characters.
 const Cursor = z
   .string()
   .transform((text, context) => {
@@ -15,39 +16,34 @@ const Cursor = z
     return z.NEVER;
   })
   .optional()
-  .describe("The nextCursor of the page before.");
+  .describe("`nextCursor` of the previous page.");
 
-/** The query of every list. */
+/** The query parameters of every list. */
 export const PageQuery = z.object({
   cursor: Cursor,
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 
-/** What the store is asked for: one row more than is shown, to know whether there is a next page. */
+/** Asks the store for one row more than the page holds, which tells whether there is a next page. */
 export function listingOf(query: z.output<typeof PageQuery>): Listing {
   return { before: query.cursor ?? newest, rowsMax: query.limit + 1 };
 }
 
 /**
- * The rows that `listingOf` asked for, as a page. A list that looks for what is rare may answer with fewer than it
- * was asked for, even none, and go on from where its `reach` says that it stopped.
+ * The page of the rows that `listingOf` asked for. A filtered list scans a bounded number of rows, so its page may
+ * have fewer rows than `limit`, even none; the next page then starts after `scannedTo`, the last row scanned.
  */
 export function pageOf<T extends { id: string }>(
   rows: T[],
   { limit }: { limit: number },
-  reach: string | null = null,
-): { items: T[]; nextCursor: string | null } {
+  scannedTo: string | null = null,
+): Page<T> {
   const items = rows.slice(0, limit);
-  const last = rows.length > limit ? items.at(-1)!.id : reach;
+  const last = rows.length > limit ? items.at(-1)!.id : scannedTo;
   return { items, nextCursor: last && cursorOf(last) };
 }
 
-/** The schema of a page of `item`. */
-export function pageSchema<T extends z.ZodType>(item: T) {
-  return z.object({ items: z.array(item), nextCursor: z.string().nullable() });
-}
-
-/** What was there when the request was let in may be gone by now. */
+/** Throws NOT_FOUND for undefined: the row may have been deleted after the ownership check. */
 export function found<T>(thing: T | undefined): T {
   if (thing === undefined) throw new Refusal("NOT_FOUND");
   return thing;

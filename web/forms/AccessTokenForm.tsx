@@ -1,9 +1,10 @@
 // A new access token: its name, and until when it is good.
+
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import type { CreatedAccessToken } from "../../src/http/accounts/schemas.ts";
 import { ask } from "../api.ts";
 import { accessTokensQuery } from "../queries/access-tokens.ts";
-import type { CreatedAccessToken } from "../shapes.ts";
 import { Button } from "../ui/Button.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";
 import { ExpiryField, expiryOf, usualExpiry } from "./ExpiryField.tsx";

@@ -1,10 +1,12 @@
 // How an agent is called in manual runs: written, tried, saved, removed.
+
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { flushSync } from "react-dom";
+import type { AgentConnection } from "../../src/http/projects/schemas.ts";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import { type Answer, ask, type Failure } from "../api.ts";
-import { type ConnectionAnswer, connectionQuery } from "../queries/connection.ts";
+import { connectionQuery } from "../queries/connection.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";
@@ -14,7 +16,7 @@ import { ConnectionTrial } from "./ConnectionTrial.tsx";
 import { type Draft, documentOf, draftOf } from "./connection-draft.ts";
 import type { Faults } from "./submit.ts";
 
-type ConnectionFormProps = { agent: Agent; stored: ConnectionAnswer };
+type ConnectionFormProps = { agent: Agent; stored: AgentConnection };
 
 /** Begins anew with what is stored when that was saved or removed here. */
 export function ConnectionForm({ agent, stored }: ConnectionFormProps) {
@@ -32,7 +34,7 @@ export function ConnectionForm({ agent, stored }: ConnectionFormProps) {
     setFailure(undefined);
     if (busy || !check()) return;
     setBusy(true);
-    const answer: Answer<ConnectionAnswer> = await ask("PUT", path, { body: document() });
+    const answer: Answer<AgentConnection> = await ask("PUT", path, { body: document() });
     setBusy(false);
     if (!answer.ok) {
       if (!show(answer.failure)) setFailure(answer.failure);
@@ -42,7 +44,7 @@ export function ConnectionForm({ agent, stored }: ConnectionFormProps) {
     toast("The connection is saved.");
   }
 
-  function begin(from: ConnectionAnswer): void {
+  function begin(from: AgentConnection): void {
     queries.setQueryData(queryKey, from);
     setDraft(draftOf(from.type, from.connection));
   }

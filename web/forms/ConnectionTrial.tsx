@@ -1,8 +1,9 @@
 // One message to the agent, by the connection as it stands in the form, and what came of it.
+
 import { useState } from "react";
+import type { AgentTrial } from "../../src/http/projects/schemas.ts";
 import { type Answer, ask, type Failure } from "../api.ts";
 import { durationText } from "../format.ts";
-import type { AgentTrial } from "../queries/connection.ts";
 import { Button } from "../ui/Button.tsx";
 import { Field } from "../ui/Field.tsx";
 import { LongText } from "../ui/LongText.tsx";

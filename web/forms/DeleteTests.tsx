@@ -1,7 +1,8 @@
 // Asks before several test cases are deleted: names them, and wants their number typed.
+
 import { useRef } from "react";
+import type { ListedTest } from "../../src/http/test-cases/schemas.ts";
 import { counted } from "../labels.ts";
-import type { ListedTest } from "../shapes.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Field } from "../ui/Field.tsx";

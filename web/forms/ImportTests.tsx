@@ -1,7 +1,8 @@
 // Test cases from a file: the server checks every one of them first, and none is made where one is not valid.
+
 import { type ReactNode, useRef, useState } from "react";
+import type { ListedTest } from "../../src/http/test-cases/schemas.ts";
 import { counted } from "../labels.ts";
-import type { ListedTest } from "../shapes.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Field } from "../ui/Field.tsx";

@@ -1,11 +1,13 @@
 // How much of an agent is judged by a model and for how much a day, beside what today has taken.
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { JudgeSettings } from "../../src/http/judge/schemas.ts";
 import { ask } from "../api.ts";
 import { numberText } from "../format.ts";
 import { counted } from "../labels.ts";
 import { costText, moneyText } from "../money.ts";
-import { type JudgeSettings, judgeSettingsQuery, projectJudgeQuery } from "../queries/project-judge.ts";
+import { judgeSettingsQuery, projectJudgeQuery } from "../queries/project-judge.ts";
 import "../styles/judge.css";
 import { Button } from "../ui/Button.tsx";
 import { Field } from "../ui/Field.tsx";

@@ -1,11 +1,12 @@
 // A new key: its name, which agents it may write to, and until when.
+
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import type { CreatedKey } from "../../src/http/projects/schemas.ts";
 import type { KeyAccess } from "../../src/model/key.ts";
 import { ask } from "../api.ts";
 import { agentsQuery } from "../queries/agents.ts";
 import { keysQuery } from "../queries/keys.ts";
-import type { CreatedKey } from "../shapes.ts";
 import { Button } from "../ui/Button.tsx";
 import { Choices, Field } from "../ui/Field.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";

@@ -1,7 +1,7 @@
 // What is done to several test cases at once: switched, copied, exported, deleted; what failed is told test by test.
+import type { ListedTest } from "../../src/http/test-cases/schemas.ts";
 import type { TestCaseDocument } from "../../src/model/test-case/test-case.ts";
 import { type Answer, ask, type Failure } from "../api.ts";
-import type { ListedTest } from "../shapes.ts";
 
 /** What was not done. `name` null: it concerns all of them. */
 export type Problem = { testId: string | null; name: string | null; message: string };

@@ -1,9 +1,11 @@
 // Running test cases: what every Run button does, and what is said where they cannot be run.
+
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
+import type { Launch } from "../../src/http/test-cases/launch-schemas.ts";
 import { ask, type Failure } from "../api.ts";
-import { type Launch, launchesQuery } from "../queries/launches.ts";
+import { launchesQuery } from "../queries/launches.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";
 import { MendConnection } from "./MendConnection.tsx";

@@ -1,5 +1,5 @@
 // The account's access tokens.
-import type { AccessToken } from "../shapes.ts";
+import type { AccessToken } from "../../src/http/accounts/schemas.ts";
 import { pagesOf } from "./pages.ts";
 
 export const accessTokensQuery = pagesOf<AccessToken>(["access-tokens"], "/api/access-tokens", 50);

@@ -1,13 +1,18 @@
 // What is read about the account: its sessions and its verification.
+
 import { queryOptions } from "@tanstack/react-query";
-import type { LinkState } from "../../src/model/account.ts";
+import type {
+  CurrentSession,
+  Session,
+  Verification,
+  VerificationLink,
+} from "../../src/http/accounts/schemas.ts";
 import { ask, Failed, read } from "../api.ts";
-import type { Session, SignedIn, Verification } from "../shapes.ts";
 
 /** Who is signed in; null: nobody. */
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
-  queryFn: ({ signal }) => read<SignedIn | null>("/api/auth/get-session", signal),
+  queryFn: ({ signal }) => read<CurrentSession>("/api/auth/get-session", signal),
   staleTime: 60_000,
 });
 
@@ -26,7 +31,7 @@ export const linkQuery = (token: string) =>
   queryOptions({
     queryKey: ["verification-link", token],
     queryFn: async ({ signal }) => {
-      const answer = await ask<{ state: LinkState }>("POST", "/api/verification/link", {
+      const answer = await ask<VerificationLink>("POST", "/api/verification/link", {
         body: { token },
         signal,
       });

@@ -1,8 +1,10 @@
 // Agents, and what is told beside them.
+
 import { queryOptions } from "@tanstack/react-query";
+import type { Page } from "../../src/http/schemas.ts";
+import type { ListedTrace } from "../../src/http/traces/schemas.ts";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import { read } from "../api.ts";
-import type { ListedTrace, Page } from "../shapes.ts";
 import { pagesOf } from "./pages.ts";
 
 export const agentsQuery = (projectId: string) =>

@@ -1,61 +1,16 @@
 // What the editor of a test case asks for: drafts, completions, faults, past traces, dry-runs. None of it stores anything.
+
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import type { RouteLabel } from "../../src/model/judge/judge.ts";
+import type { Page } from "../../src/http/schemas.ts";
+import type { Vocabulary } from "../../src/http/test-cases/editor-schemas.ts";
+import type { Eligibility } from "../../src/http/test-cases/schemas.ts";
+import type { ListedTrace } from "../../src/http/traces/schemas.ts";
 import type { Issue } from "../../src/model/refusal.ts";
-import type { Applicability, Result } from "../../src/model/run/run.ts";
 import { type Answer, ask, Failed, read } from "../api.ts";
-import type { ListedTest, ListedTrace, Page } from "../shapes.ts";
-
-/** A key and some of its values, shortened. */
-export type Term = { key: string; samples: unknown[] };
-
-/** What the agent's latest traces hold, the most frequent first. */
-export type Vocabulary = {
-  traces: number;
-  complete: boolean;
-  spans: { name: string; count: number; attributes: Term[] }[];
-  tools: { name: string; count: number; arguments: Term[] }[];
-};
-
-export type Eligibility = ListedTest["eligibility"];
 
 export type Validated =
   | { valid: true; eligibility: Eligibility; warnings: Issue[] }
   | { valid: false; issues: Issue[] };
-
-export type DryRun = {
-  traceId: string;
-  revision: number;
-  result: Omit<Result, "testId">;
-  applicability: Pick<Applicability, "applied" | "why" | "reason" | "suspicious"> | null;
-};
-
-/** An input of a recent conversation, and how a scenario fits it; `label` null: the judge gave no sound answer. */
-export type TriedInput = {
-  traceId: string;
-  traces: number;
-  input: string;
-  label: RouteLabel | null;
-  reason: string;
-  cached: boolean;
-  suspicious?: string;
-};
-
-/** A scenario tried on recent inputs, or what that would take. */
-export type ScenarioTrial = {
-  traces: number;
-  withoutInput: number;
-  unread: number;
-  inputs: number;
-  cached: number;
-  calls: number;
-  inputTokens: number;
-  outputTokens: number;
-  costUsd: number | null;
-  items: TriedInput[];
-  left: number;
-  unavailable: { state: string; reason: string } | null;
-};
 
 export const vocabularyQuery = (agentId: string) =>
   queryOptions({

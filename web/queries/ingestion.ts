@@ -1,43 +1,9 @@
 // The ingestion log: how a project's requests ended, by the minute and summed.
+
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import type { IngestionCode } from "../../src/model/ingestion.ts";
+import type { IngestionMinute, IngestionSummary } from "../../src/http/ingestion/schemas.ts";
+import type { Page } from "../../src/http/schemas.ts";
 import { read } from "../api.ts";
-import type { Page } from "../shapes.ts";
-
-/** What the requests of one minute had in common, and their sums. */
-export type IngestionMinute = {
-  id: string;
-  /** When the minute began. */
-  at: string;
-  code: IngestionCode;
-  keyId: string;
-  /** Null once the key is revoked. */
-  keyName: string | null;
-  serviceName: string | null;
-  /** Whose traces were stored. */
-  agentId: string | null;
-  requests: number;
-  spans: number;
-  /** PARTIAL: the traces refused, by code. */
-  reasons: { code: IngestionCode; traces: number }[];
-};
-
-export type SeenService = {
-  serviceName: string;
-  /** The agent that bears the name now. */
-  agentId: string | null;
-  unknown: boolean;
-  lastSeenAt: string;
-  requests: number;
-  spans: number;
-  /** Requests by code. */
-  codes: Partial<Record<IngestionCode, number>>;
-};
-
-export type IngestionSummary = {
-  codes: { code: IngestionCode; requests: number; spans: number }[];
-  services: SeenService[];
-};
 
 export type IngestionFilters = {
   code?: string | undefined;

@@ -1,37 +1,12 @@
 // Insights: what runs came to over time, and the day of every agent.
+
 import { queryOptions } from "@tanstack/react-query";
-import type { Counts } from "../../src/model/run/run.ts";
+import type { AgentDay, Insights } from "../../src/http/projects/insights-schemas.ts";
 import { read } from "../api.ts";
 import { pagesOf } from "./pages.ts";
 
 export type Interval = "hour" | "day";
 export type By = "agent" | "test" | "check";
-
-/** `passRate` in 0..1: passed of passed and failed; null where neither. */
-export type Tally = { counts: Counts; passRate: number | null };
-
-/** What is told of an agent beyond outcomes. */
-export type AgentTally = Tally & {
-  /** All, those without a verdict included. */
-  runs: number;
-  routingUnavailable: number;
-  durationMs: { p50: number | null; p95: number | null };
-  tokens: { input: number; output: number };
-};
-
-/** `at` is when the interval begins, ISO 8601. */
-export type Point = Tally & Partial<AgentTally> & { at: string };
-
-export type Series = { testId: string | null; checkId: string | null; name: string | null; points: Point[] };
-
-/** `to` is exclusive. Intervals without a run have no point; `total` is by agent alone. */
-export type Insights = {
-  from: string;
-  to: string;
-  interval: Interval;
-  series: Series[];
-  total?: AgentTally;
-};
 
 export type InsightsAsk = {
   by: By;
@@ -71,14 +46,6 @@ function beginOf(hours: number, interval: Interval): string {
   const end = Math.ceil(Date.now() / length) * length;
   return new Date(end - hours * hourMs).toISOString();
 }
-
-/** Of the last 24 hours, by the agent's id. */
-export type AgentDay = Tally & {
-  id: string;
-  lastTraceAt: string | null;
-  runs: number;
-  routingUnavailable: number;
-};
 
 /** In the order of the project's agents, and in pages as long. */
 export const agentDaysQuery = (projectId: string) =>

@@ -1,17 +1,8 @@
 // What judging an agent has taken, by day and by test case.
-import { queryOptions } from "@tanstack/react-query";
-import type { JudgeUse } from "../../src/model/judge/prices.ts";
-import { read } from "../api.ts";
-import type { JudgeDay } from "./project-judge.ts";
 
-/**
- * Days are of UTC, YYYY-MM-DD, the oldest first; those on which nothing was asked are left out. Tests, the dearest
- * first, share what calls took.
- */
-export type Judging = {
-  days: JudgeDay[];
-  tests: (JudgeUse & { testId: string; name: string })[];
-};
+import { queryOptions } from "@tanstack/react-query";
+import type { JudgeUsage } from "../../src/http/judge/schemas.ts";
+import { read } from "../api.ts";
 
 const dayMs = 86_400_000;
 
@@ -23,7 +14,7 @@ export const judgingQuery = (agentId: string, days: number) =>
       const to = new Date();
       const from = new Date(to.getTime() - (days - 1) * dayMs);
       const query = new URLSearchParams({ from: dayOf(from), to: dayOf(to) });
-      return read<Judging>(`/api/agents/${agentId}/judging?${query}`, signal);
+      return read<JudgeUsage>(`/api/agents/${agentId}/judging?${query}`, signal);
     },
   });
 

@@ -1,7 +1,8 @@
 // What the judge was asked, and what it could not judge.
+
 import { queryOptions } from "@tanstack/react-query";
+import type { JudgeCall, Outages } from "../../src/http/judge/schemas.ts";
 import { read } from "../api.ts";
-import type { JudgeCall, Outages } from "../shapes.ts";
 
 export const outagesQuery = (agentId: string) =>
   queryOptions({

@@ -1,5 +1,5 @@
 // The keys of a project.
-import type { Key } from "../shapes.ts";
+import type { Key } from "../../src/http/projects/schemas.ts";
 import { pagesOf } from "./pages.ts";
 
 export const keysQuery = (projectId: string) =>

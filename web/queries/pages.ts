@@ -1,7 +1,8 @@
 // Lists that grow page by page.
+
 import { infiniteQueryOptions } from "@tanstack/react-query";
+import type { Page } from "../../src/http/schemas.ts";
 import { read } from "../api.ts";
-import type { Page } from "../shapes.ts";
 
 /** A list that grows page by page; its data are the items of all the pages so far. */
 export function pagesOf<T>(queryKey: readonly string[], path: string, limit: number) {

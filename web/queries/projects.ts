@@ -1,8 +1,9 @@
 // The projects of the account.
+
 import { queryOptions } from "@tanstack/react-query";
+import type { Page } from "../../src/http/schemas.ts";
 import type { Project } from "../../src/model/project.ts";
 import { read } from "../api.ts";
-import type { Page } from "../shapes.ts";
 
 /** The first 200: more than anyone switches between. */
 export const projectsQuery = queryOptions({

@@ -1,30 +1,12 @@
 // What test cases came to: of each the last outcome and thirty days, of one its results.
+
 import { queryOptions } from "@tanstack/react-query";
+import type { Day, TestInsights } from "../../src/http/projects/insights-schemas.ts";
+import type { RunDetail } from "../../src/http/traces/schemas.ts";
 import type { Counts, Outcome } from "../../src/model/run/run.ts";
 import { read } from "../api.ts";
-import type { RunDetail } from "../shapes.ts";
 import { pagesOf } from "./pages.ts";
 import { testQuery, testsQuery } from "./tests.ts";
-
-/** A day of UTC. */
-export type Day = {
-  at: string;
-  counts: Counts;
-  /** passed / (passed + failed); null where nothing counted. */
-  passRate: number | null;
-};
-
-export type TestInsights = {
-  /** The test's. */
-  id: string;
-  /** Of real conversations; so are the days. */
-  lastOutcome: Outcome | null;
-  lastRunAt: string | null;
-  lastManualOutcome: Outcome | null;
-  lastManualRunAt: string | null;
-  /** Thirty, today the last. */
-  days: Day[];
-};
 
 const dayMs = 86_400_000;
 const nothing: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };

@@ -1,7 +1,8 @@
 // The test cases of an agent.
+
 import { queryOptions } from "@tanstack/react-query";
+import type { ListedTest } from "../../src/http/test-cases/schemas.ts";
 import { read } from "../api.ts";
-import type { ListedTest } from "../shapes.ts";
 import { pagesOf } from "./pages.ts";
 
 export const testsQuery = (agentId: string) =>

@@ -1,7 +1,9 @@
 // Traces: their list, and one by its parts.
+
 import { queryOptions } from "@tanstack/react-query";
+import type { Conversation } from "../../src/http/traces/conversation-schemas.ts";
+import type { SpanDetail, TraceOutline } from "../../src/http/traces/schemas.ts";
 import { read, readStart } from "../api.ts";
-import type { Conversation, SpanDetail, TraceOutline } from "../shapes.ts";
 
 export const outlineQuery = (traceId: string) =>
   queryOptions({

@@ -1,9 +1,11 @@
 // The list of traces that an address asks for, kept for whoever comes back to it, and live while it is looked at.
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, useSyncExternalStore } from "react";
+import type { Page } from "../../src/http/schemas.ts";
+import type { ListedTrace } from "../../src/http/traces/schemas.ts";
 import { read } from "../api.ts";
 import { type LiveState, useLive } from "../live.ts";
-import type { ListedTrace, Page } from "../shapes.ts";
 import { type Shown, TraceList } from "./trace-list.ts";
 import { type TraceSearch, traceQuery } from "./trace-search.ts";
 

@@ -1,11 +1,12 @@
 // The addresses of a project and of its agents; what they name that is not there is not found.
+
 import { createRoute, lazyRouteComponent, notFound, redirect } from "@tanstack/react-router";
+import type { Page } from "../../src/http/schemas.ts";
 import type { Project } from "../../src/model/project.ts";
 import { agentQuery } from "../queries/agents.ts";
 import { projectsQuery } from "../queries/projects.ts";
 import { traceSearch } from "../queries/trace-search.ts";
 import { textsOf } from "../search.ts";
-import type { Page } from "../shapes.ts";
 import { lastProject } from "../shell/project.ts";
 import { member } from "./entrance.ts";
 

@@ -1,9 +1,10 @@
 // The lasting reminder of an address that is not verified, with every way on from there.
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import type { Verification } from "../../src/http/accounts/schemas.ts";
 import { ask } from "../api.ts";
 import { verificationQuery } from "../queries/account.ts";
-import type { Verification } from "../shapes.ts";
 import { Button } from "../ui/Button.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";

@@ -9,26 +9,11 @@ import {
   type AccessToken as Stored,
 } from "../../store/accounts/access-tokens.ts";
 import type { App, Deps } from "../deps.ts";
-import { listingOf, PageQuery, pageOf, pageSchema } from "../page.ts";
+import { listingOf, PageQuery, pageOf } from "../page.ts";
 import { expiryOf, presetDays } from "../projects/keys.ts";
+import { Name, pageSchema } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
-import { Id, Name } from "../validate.ts";
-
-const AccessToken = z
-  .object({
-    id: Id,
-    name: z.string(),
-    masked: z.string(),
-    expiresAt: z.iso.datetime().nullable(),
-    lastUsedAt: z.iso.datetime().nullable(),
-    createdAt: z.iso.datetime(),
-    status: z.enum(["active", "expired"]),
-  })
-  .meta({ id: "AccessToken" });
-
-const CreatedAccessToken = AccessToken.extend({
-  token: z.string().describe("The whole token, shown this once."),
-}).meta({ id: "CreatedAccessToken" });
+import { AccessToken, CreatedAccessToken } from "./schemas.ts";
 
 // Strict, as with keys: a misspelt expiry must not pass for the default.
 const NewAccessToken = z
@@ -105,6 +90,6 @@ export function registerAccessTokens(app: App, { db }: Deps): void {
   );
 }
 
-function listed({ lastFour, ...token }: Stored): z.output<typeof AccessToken> {
+function listed({ lastFour, ...token }: Stored): AccessToken {
   return { ...token, masked: maskAccessToken(lastFour) };
 }

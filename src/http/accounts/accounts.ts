@@ -6,9 +6,10 @@ import { findAccountByEmail } from "../../store/accounts/accounts.ts";
 import { makeFirstProject } from "../../store/accounts/projects.ts";
 import type { Background } from "../background.ts";
 import type { App, Deps } from "../deps.ts";
-import { Name } from "../validate.ts";
+import { Name } from "../schemas.ts";
 import { type Auth, addressHeader, authOrigin, passwordLengthMax, passwordLengthMin } from "./auth.ts";
 import { askLibrary } from "./outages.ts";
+import { CurrentSession, Session, SignedIn } from "./schemas.ts";
 import { deliverLink, newLink } from "./verification-mail.ts";
 
 const Email = z.email().max(254);
@@ -16,14 +17,6 @@ const Password = z.string().min(1).max(passwordLengthMax);
 const NewPassword = z.string().min(passwordLengthMin).max(passwordLengthMax);
 const Token = z.string().regex(/^[\w-]{1,200}$/, "Must be a token as it was given.");
 
-const User = z.looseObject({
-  id: z.string(),
-  email: z.string(),
-  name: z.string(),
-  emailVerified: z.boolean(),
-});
-const Session = z.looseObject({ id: z.string(), token: z.string(), expiresAt: z.string() });
-const SignedIn = z.looseObject({ user: User });
 const Done = z.looseObject({});
 
 type Forwarded = {
@@ -53,7 +46,7 @@ const forwarded: Forwarded[] = [
     path: "/get-session",
     summary: "Who is signed in; null when nobody is",
     open: true,
-    answer: z.looseObject({ user: User, session: Session }).nullable(),
+    answer: CurrentSession,
   },
   {
     method: "GET",

@@ -6,22 +6,10 @@ import { getVerification } from "../../store/accounts/accounts.ts";
 import { confirmEmailLink, findLinkState } from "../../store/accounts/email-links.ts";
 import type { App, Deps } from "../deps.ts";
 import { requireAccount } from "../session.ts";
+import { Verification, VerificationLink, Verified } from "./schemas.ts";
 import { deliverLink, hashToken, newLink } from "./verification-mail.ts";
 
 const Token = z.string().min(1).max(200);
-const Verified = z.object({ verified: z.literal(true) });
-const State = z.object({
-  email: z.string(),
-  verified: z.boolean(),
-  resendAllowedAt: z.iso
-    .datetime()
-    .nullable()
-    .describe("When the next mail may be asked for; null is now, or never needed again."),
-  mailServer: z
-    .boolean()
-    .describe("Whether mails are sent. Without a mail server their links are in the service's log."),
-});
-
 export function registerVerification(app: App, deps: Deps): void {
   const tags = ["accounts"];
   const standing = async (accountId: string) => ({
@@ -31,13 +19,13 @@ export function registerVerification(app: App, deps: Deps): void {
 
   app.get(
     "/api/verification",
-    { schema: { tags, summary: "Whether the address is verified", response: { 200: State } } },
+    { schema: { tags, summary: "Whether the address is verified", response: { 200: Verification } } },
     async request => standing(requireAccount(request).id),
   );
 
   app.post(
     "/api/verification/resend",
-    { schema: { tags, summary: "Send the verification mail again", response: { 200: State } } },
+    { schema: { tags, summary: "Send the verification mail again", response: { 200: Verification } } },
     async request => {
       const account = requireAccount(request);
       const link = await newLink(deps, account.id);
@@ -78,7 +66,7 @@ export function registerVerification(app: App, deps: Deps): void {
         tags,
         summary: "What confirming a link would find; changes nothing",
         body: z.object({ token: z.string().max(200) }),
-        response: { 200: z.object({ state: z.enum(["open", "used", "expired", "unknown"]) }) },
+        response: { 200: VerificationLink },
       },
     },
     async request => ({ state: await findLinkState(deps.db, hashToken(request.body.token)) }),

@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { type IngestDeps, ingestSample } from "../../ingest.ts";
 import type { App, Deps } from "../deps.ts";
+import { Id } from "../schemas.ts";
 import { requireVerified } from "../session.ts";
-import { Id } from "../validate.ts";
 
 export function registerSampleTrace(app: App, { ingest }: Deps & { ingest: IngestDeps }): void {
   app.post(

@@ -1,33 +1,11 @@
 // What the judge was asked: a run's calls with all that was said, and what judging an agent took.
 import { z } from "zod";
-import { judgeModes, judgeProviders } from "../../model/judge/call.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { listJudgeCalls } from "../../store/judge/calls.ts";
 import { listJudgeDays, listJudgeTests } from "../../store/judge/costs.ts";
 import type { App, Deps } from "../deps.ts";
-import { judgeUse } from "../traces/schemas.ts";
-import { Day, Id } from "../validate.ts";
-
-const Call = z
-  .object({
-    id: Id,
-    kind: z.enum(["route", "semantic"]),
-    startedAt: z.iso.datetime(),
-    ms: z.number().int(),
-    provider: z.enum(judgeProviders),
-    model: z.string(),
-    promptVersion: z.string(),
-    mode: z.enum(judgeModes).describe("How the shape of the answer was asked for."),
-    state: z.enum(["ok", "later", "refused", "unusable", "budget", "aborted"]),
-    reason: z.string().nullable().describe("Why it was not answered, in a sentence; null where it was."),
-    inputTokens: z.number().int(),
-    outputTokens: z.number().int(),
-    costUsd: z.number().nullable().describe("Null where the price is not known."),
-    instructions: z.string(),
-    material: z.string().describe("What came with the trace, marked as such."),
-    answer: z.string().nullable().describe("As far as one came."),
-  })
-  .meta({ id: "JudgeCall" });
+import { Day } from "../schemas.ts";
+import { JudgeCall, JudgeUsage } from "./schemas.ts";
 
 const spanDaysMax = 366;
 const spanDaysUsual = 30;
@@ -38,24 +16,6 @@ const Query = z.object({
   to: Day.optional().describe("The last one. Default: today."),
 });
 
-const Judging = z
-  .object({
-    days: z
-      .array(
-        z.object({
-          day: z.string(),
-          calls: z.number().int(),
-          cached: z.number().int().describe("Questions that needed no call."),
-          ...judgeUse,
-        }),
-      )
-      .describe("The oldest first; those on which nothing was asked are left out."),
-    tests: z
-      .array(z.object({ testId: Id, name: z.string(), ...judgeUse }))
-      .describe("The dearest first. Those that a call asked about share what it took."),
-  })
-  .meta({ id: "Judging" });
-
 export function registerJudging(app: App, { db }: Deps): void {
   const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
 
@@ -65,7 +25,7 @@ export function registerJudging(app: App, { db }: Deps): void {
       schema: {
         ...schema,
         summary: "The calls of the judge that a run made, the oldest first",
-        response: { 200: z.object({ items: z.array(Call) }) },
+        response: { 200: z.object({ items: z.array(JudgeCall) }) },
       },
     },
     async ({ params: { id } }) => ({
@@ -83,7 +43,7 @@ export function registerJudging(app: App, { db }: Deps): void {
         ...schema,
         summary: "What judging an agent took, by day and by test",
         querystring: Query,
-        response: { 200: Judging },
+        response: { 200: JudgeUsage },
       },
     },
     async ({ params: { id }, query }) => {

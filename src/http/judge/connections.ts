@@ -1,6 +1,6 @@
 // Who judges a project's traces: its own connection, else the environment's; and a test that tries either.
 import { z } from "zod";
-import { type JudgeConnection, judgeModes, judgeProviders } from "../../model/judge/call.ts";
+import type { JudgeConnection } from "../../model/judge/call.ts";
 import { hostOf, judgeConnectionSchema, parseJudgeConnection } from "../../model/judge/connection.ts";
 import {
   deleteJudgeConnection,
@@ -16,7 +16,8 @@ import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
 import { requireVerified } from "../session.ts";
-import { failedTrial, JudgeTrial, type JudgeTrialDeps, tryJudge } from "./trials.ts";
+import { JudgeTrial, ProjectJudge } from "./schemas.ts";
+import { failedTrial, type JudgeTrialDeps, tryJudge } from "./trials.ts";
 
 export type JudgeConnectionDeps = JudgeTrialDeps & {
   vault: Vault;
@@ -32,31 +33,6 @@ const hastenedMs = 2_000;
 const { $schema: _, ...description } = z.toJSONSchema(judgeConnectionSchema, { io: "input" });
 const Typed = z.unknown().meta(description);
 
-const Provider = z.enum(judgeProviders);
-const Mode = z.enum(judgeModes);
-const Inherited = z.object({ provider: Provider, host: z.string(), model: z.string() });
-
-const View = z
-  .object({
-    source: z.enum(["project", "environment"]).nullable().describe("Null: no judge is configured."),
-    provider: Provider.nullable(),
-    host: z.string().nullable(),
-    url: z.string().nullable().describe("Of the project's own alone; null: the provider's own address."),
-    model: z.string().nullable(),
-    keySet: z.boolean(),
-    keyLastFour: z.string().nullable().describe("Null of short keys and of the environment's."),
-    concurrency: z.number().int().nullable(),
-    tokensPerMinute: z.number().int().nullable(),
-    mode: Mode.nullable().describe("How it takes the shape of an answer; null: not known yet."),
-    testedAt: z.iso.datetime().nullable().describe("When a test last succeeded."),
-    pausedReason: z
-      .string()
-      .nullable()
-      .describe("Why it is not asked until it is edited or a test of it succeeds."),
-    environment: Inherited.nullable().describe("What judges without a connection of the project's own."),
-  })
-  .meta({ id: "ProjectJudge" });
-
 export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionDeps): void {
   const { db, vault, environmentJudge } = deps;
   const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
@@ -69,7 +45,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
       schema: {
         ...schema,
         summary: "Who judges the project's traces; keys are never told",
-        response: { 200: View },
+        response: { 200: ProjectJudge },
       },
     },
     async ({ params }) => viewOf(deps, params.id, await findJudgeConnection(db, vault, params.id)),
@@ -82,7 +58,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
         ...schema,
         summary: "Give the project a judge of its own; without `apiKey` it keeps the one it has",
         body: Typed,
-        response: { 200: View },
+        response: { 200: ProjectJudge },
       },
     },
     async ({ params, body }) => {
@@ -160,7 +136,7 @@ async function viewOf(
   { db, environmentJudge }: Deps & JudgeConnectionDeps,
   projectId: string,
   stored: StoredJudge | undefined,
-): Promise<z.output<typeof View>> {
+): Promise<ProjectJudge> {
   const connection = stored?.connection ?? environmentJudge;
   const state = connection
     ? await findJudgeState(db, fingerprintOf(connection, stored ? projectId : null))

@@ -1,19 +1,11 @@
 // The judge of the environment as it is configured here, and a trial of it.
-import { z } from "zod";
 import type { JudgeConnection } from "../../model/judge/call.ts";
 import { hostOf } from "../../model/judge/connection.ts";
 import type { App, Deps } from "../deps.ts";
 import { limitTrials } from "../rate-limit.ts";
 import { requireVerified } from "../session.ts";
-import { failedTrial, JudgeTrial, type JudgeTrialDeps, tryJudge } from "./trials.ts";
-
-const About = z
-  .object({
-    configured: z.boolean(),
-    host: z.string().nullable().describe("Of SVC_JUDGE_URL, or the provider's own."),
-    model: z.string().nullable(),
-  })
-  .meta({ id: "Judge" });
+import { EnvironmentJudge, JudgeTrial } from "./schemas.ts";
+import { failedTrial, type JudgeTrialDeps, tryJudge } from "./trials.ts";
 
 export type JudgeDeps = JudgeTrialDeps & {
   /** The operator's; null: there is none. */
@@ -31,7 +23,7 @@ export function registerJudge(app: App, deps: Deps & JudgeDeps): void {
       schema: {
         tags,
         summary: "Which judge this process has; its key is never told",
-        response: { 200: About },
+        response: { 200: EnvironmentJudge },
       },
     },
     async () => ({

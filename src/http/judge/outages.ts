@@ -1,20 +1,11 @@
 // What an outage of the judge left unjudged on an agent's traces, and the button that has it judged again.
 import { z } from "zod";
+import { againMax } from "../../model/judge/outages.ts";
 import type { EventPublisher } from "../../store/events.ts";
-import { againMax, judgeAgain, outagesMax, readOutages } from "../../store/judge/outages.ts";
+import { judgeAgain, readOutages } from "../../store/judge/outages.ts";
 import type { App, Deps } from "../deps.ts";
-import { Id } from "../validate.ts";
-
-const Outages = z
-  .object({
-    traces: z
-      .number()
-      .int()
-      .describe(`Traces whose latest run lacks something for an outage; ${outagesMax} are counted at most.`),
-    scheduled: z.number().int().describe("Of these, those that are going to be judged again."),
-    oldest: z.iso.datetime().nullable().describe("When the oldest of them was received."),
-  })
-  .meta({ id: "Outages" });
+import { Id } from "../schemas.ts";
+import { JudgedAgain, Outages } from "./schemas.ts";
 
 const Again = z.object({
   traceIds: z
@@ -24,21 +15,6 @@ const Again = z.object({
     .optional()
     .describe(`Absent: those that an outage left something open on, the oldest ${againMax} of them.`),
 });
-
-const Scheduled = z
-  .object({
-    scheduled: z
-      .number()
-      .int()
-      .describe("Traces that get a further run; one that is judged anyway gets none."),
-    left: z
-      .number()
-      .int()
-      .describe(
-        `Traces that an outage left something open on and that nothing is scheduled for, to ${outagesMax}.`,
-      ),
-  })
-  .meta({ id: "JudgedAgain" });
 
 export function registerOutages(app: App, { db, events }: Deps & { events: EventPublisher }): void {
   const tags = ["runs"];
@@ -69,7 +45,7 @@ export function registerOutages(app: App, { db, events }: Deps & { events: Event
           "Judge again what an outage left open, each trace by a further run of the tests as they were",
         params,
         body: Again,
-        response: { 200: Scheduled },
+        response: { 200: JudgedAgain },
       },
     },
     async ({ params: { id: agentId }, body: { traceIds } }) => {

@@ -1,37 +1,19 @@
 // What judging costs by the million tokens: the prices that come with the service, and a project's own before them.
 import { z } from "zod";
-import { judgeProviders } from "../../model/judge/call.ts";
-import { modelName } from "../../model/judge/connection.ts";
 import { builtInPrices, type OwnPrice } from "../../model/judge/prices.ts";
 import { type Issue, Refusal } from "../../model/refusal.ts";
 import { listJudgePrices, replaceJudgePrices } from "../../store/judge/prices.ts";
 import type { App, Deps } from "../deps.ts";
-import { Day } from "../validate.ts";
+import { JudgePrices, OwnPrice as Price } from "./schemas.ts";
 
 const pricesMax = 200;
-
-const usd = z.number("Must be a number.").min(0).max(1_000_000).describe("US dollars per million tokens.");
-
-const Price = z.strictObject({
-  model: modelName,
-  validFrom: Day.describe("Until a later price of the same model."),
-  inputUsd: usd,
-  outputUsd: usd,
-});
-
-const Prices = z
-  .object({
-    own: z.array(Price).describe("By model, the latest first. They come before those that are built in."),
-    builtIn: z.array(Price.extend({ provider: z.enum(judgeProviders) })),
-  })
-  .meta({ id: "JudgePrices" });
 
 export function registerJudgePrices(app: App, { db }: Deps): void {
   const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
 
   app.get(
     "/api/projects/:id/judge/prices",
-    { schema: { ...schema, summary: "What the models of judges cost", response: { 200: Prices } } },
+    { schema: { ...schema, summary: "What the models of judges cost", response: { 200: JudgePrices } } },
     async ({ params }) => ({ own: await listJudgePrices(db, params.id), builtIn: builtInPrices }),
   );
 
@@ -42,7 +24,7 @@ export function registerJudgePrices(app: App, { db }: Deps): void {
         ...schema,
         summary: "Replace the project's own prices; what was counted before stays as it is",
         body: z.object({ prices: z.array(Price).max(pricesMax) }),
-        response: { 200: Prices },
+        response: { 200: JudgePrices },
       },
     },
     async ({ params, body }) => {

@@ -3,27 +3,9 @@ import { z } from "zod";
 import { findJudgeSettings, findJudgeToday, updateJudgeSettings } from "../../store/judge/settings.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
-import { judgeUse } from "../traces/schemas.ts";
+import { JudgeSettings, settingsFields } from "./schemas.ts";
 
-const Settings = z.strictObject({
-  sampling: z.number().min(0).max(1).describe("The share of traces whose semantic checks are judged."),
-  budgetUsd: z.number().min(0).max(1_000_000).nullable().describe("For a day of UTC; null: no bound."),
-  budgetTokens: z.int().min(0).max(1_000_000_000_000).nullable().describe("The same, in and out together."),
-});
-
-const View = z
-  .object({
-    ...Settings.shape,
-    today: z
-      .object({
-        day: z.string(),
-        calls: z.number().int(),
-        cached: z.number().int().describe("Questions that needed no call."),
-        ...judgeUse,
-      })
-      .describe("What judging this agent has taken so far."),
-  })
-  .meta({ id: "JudgeSettings" });
+const Settings = z.strictObject(settingsFields);
 
 export function registerJudgeSettings(app: App, { db }: Deps): void {
   const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
@@ -34,7 +16,7 @@ export function registerJudgeSettings(app: App, { db }: Deps): void {
       schema: {
         ...schema,
         summary: "How much of the agent is judged, and for how much",
-        response: { 200: View },
+        response: { 200: JudgeSettings },
       },
     },
     async ({ params: { id } }) => ({
@@ -50,7 +32,7 @@ export function registerJudgeSettings(app: App, { db }: Deps): void {
         ...schema,
         summary: "Say how much of the agent is judged, and for how much",
         body: Settings,
-        response: { 200: View },
+        response: { 200: JudgeSettings },
       },
     },
     async ({ params: { id }, body }) => ({

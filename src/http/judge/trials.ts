@@ -1,30 +1,14 @@
 // A trial of a judge at the press of a button: its answer is told, and what was learned kept of that very connection.
-import { z } from "zod";
-import { type JudgeConnection, judgeModes } from "../../model/judge/call.ts";
+import type { JudgeConnection } from "../../model/judge/call.ts";
 import { modesOf } from "../../remote/judge/models.ts";
 import { probeJudge } from "../../remote/judge/probe.ts";
 import type { OpenTrialLine } from "../../remote/judge/trial.ts";
 import { fingerprintOf, pauseJudge, resumeJudge } from "../../store/judge/states.ts";
 import type { Deps } from "../deps.ts";
+import type { JudgeTrial } from "./schemas.ts";
 
 /** Nobody watches a button for longer; a model on someone's own machine may have to be loaded first. */
 const patienceMs = 60_000;
-
-const Mode = z.enum(judgeModes);
-
-export const JudgeTrial = z
-  .object({
-    ok: z.boolean().describe("Whether it answered, and as anyone would."),
-    mode: Mode.nullable().describe("The first that works."),
-    ms: z.number().int(),
-    reason: z.string().describe("In one sentence, what came of it."),
-    fault: z
-      .enum(["later", "refused", "unusable", "budget", "misjudged"])
-      .nullable()
-      .describe("What kind of fault it was, and so what may mend it."),
-    tried: z.array(z.object({ mode: Mode, ok: z.boolean(), reason: z.string() })),
-  })
-  .meta({ id: "JudgeTrial" });
 
 export type JudgeTrialDeps = Pick<Deps, "db"> & { openTrialLine: OpenTrialLine };
 
@@ -37,7 +21,7 @@ export async function tryJudge(
   connection: JudgeConnection,
   projectId: string | null,
   gone: AbortSignal,
-): Promise<z.output<typeof JudgeTrial>> {
+): Promise<JudgeTrial> {
   const late = AbortSignal.timeout(patienceMs);
   const lineOf = await openTrialLine(connection, { typed: projectId !== null });
   const probe = await probeJudge(lineOf, modesOf(connection.provider), AbortSignal.any([late, gone]));
@@ -54,6 +38,6 @@ export async function tryJudge(
 const tooLate = `It did not answer within ${patienceMs / 1_000} s.`;
 
 /** Of one that could not be asked. */
-export function failedTrial(reason: string): z.output<typeof JudgeTrial> {
+export function failedTrial(reason: string): JudgeTrial {
   return { ok: false, mode: null, ms: 0, reason, fault: "refused", tried: [] };
 }

@@ -1,4 +1,4 @@
-// How an agent is called in manual runs, and a message to try it with.
+// /api/agents/:id/connection: how manual runs call the agent, and a test message.
 import { randomBytes, randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { Agent } from "../../model/agent/agent.ts";
@@ -23,67 +23,32 @@ import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
 import { requireVerified } from "../session.ts";
+import { AgentTrial, AgentConnection as ConnectionAnswer } from "./schemas.ts";
 
 export type ConnectionDeps = {
   vault: Vault;
   outbound: Pick<Outbound, "fetch">;
-  /** Milliseconds, always forward. */
+  /** Monotonic milliseconds. */
   now?: () => number;
 };
 
 const { $schema: _, ...description } = z.toJSONSchema(connectionInputSchema, { io: "input" });
 const ConnectionBody = z.unknown().meta(description);
 
-const Stored = z
-  .object({
-    type: z.enum(["http_api", "workflow", "flow_builder"]).describe("The agent's."),
-    connection: z
-      .looseObject({
-        type: z.string(),
-        headers: z.array(
-          z.object({
-            name: z.string(),
-            value: z.string().optional(),
-            secret: z.literal(true).optional(),
-            set: z.boolean().optional().describe("Of a secret: whether it can be read."),
-          }),
-        ),
-        waitMs: z.number().int(),
-        concurrency: z.number().int(),
-      })
-      .nullable()
-      .describe("Null: none was made for the type that the agent has."),
-    updatedAt: z.string().nullable(),
-  })
-  .meta({ id: "AgentConnection" });
-
-const Trial = z
-  .object({
-    ok: z.boolean().describe("Whether a text came back."),
-    status: z.number().int().nullable(),
-    ms: z.number().int(),
-    text: z.string().nullable(),
-    contentType: z.string().nullable(),
-    requestId: z.string().describe("Sent as x-request-id."),
-    code: z.string().nullable().describe("What went wrong."),
-    reason: z.string().nullable().describe("The same in one sentence."),
-  })
-  .meta({ id: "AgentTrial" });
-
 export function registerAgentConnections(
   app: App,
   { db, vault, outbound, now }: Deps & ConnectionDeps,
 ): void {
   const schema = { tags: ["agents"], params: z.object({ id: z.string() }) };
-  const trials = limitTrials({ busy: "A message is being sent already; wait for its reply.", now });
+  const trials = limitTrials({ busy: "A test message is already being sent. Wait for its reply.", now });
 
   app.get(
     "/api/agents/:id/connection",
     {
       schema: {
         ...schema,
-        summary: "How the agent is called; secrets are never told",
-        response: { 200: Stored },
+        summary: "Get the agent connection (secrets omitted)",
+        response: { 200: ConnectionAnswer },
       },
     },
     async ({ params: { id } }) => viewOf(found(await findAgent(db, id)), await findConnection(db, vault, id)),
@@ -94,9 +59,9 @@ export function registerAgentConnections(
     {
       schema: {
         ...schema,
-        summary: "Say how the agent is called; a secret header without a value keeps the one it has",
+        summary: "Set the agent connection; a secret header without a value keeps the stored value",
         body: ConnectionBody,
-        response: { 200: Stored },
+        response: { 200: ConnectionAnswer },
       },
     },
     async ({ params: { id }, body }) => {
@@ -110,7 +75,7 @@ export function registerAgentConnections(
 
   app.delete(
     "/api/agents/:id/connection",
-    { schema: { ...schema, summary: "Forget how the agent is called", response: { 204: z.undefined() } } },
+    { schema: { ...schema, summary: "Delete the agent connection", response: { 204: z.undefined() } } },
     async (request, reply) => {
       await deleteConnection(db, request.params.id);
       return reply.code(204).send();
@@ -122,16 +87,16 @@ export function registerAgentConnections(
     {
       schema: {
         ...schema,
-        summary: "Send the agent one message, by the stored connection or by one that is not saved yet",
+        summary: "Send the agent a test message, using the stored connection or an unsaved one",
         body: z.object({
           input: z.string().min(1).max(100_000),
           connection: ConnectionBody.optional(),
         }),
-        response: { 200: Trial },
+        response: { 200: AgentTrial },
       },
     },
     async (request, reply) => {
-      const account = requireVerified(request, "Agents are called");
+      const account = requireVerified(request, "Agents can be called");
       const { id } = request.params;
       const { input, connection: draft } = request.body;
       const agent = found(await findAgent(db, id));
@@ -159,9 +124,9 @@ async function tryOut(
   connection: AgentConnection,
   input: string,
   gone: AbortSignal,
-): Promise<z.output<typeof Trial>> {
+): Promise<AgentTrial> {
   const requestId = `test-${randomUUID()}`;
-  // Not sampled: a message that only tries the connection is nobody's conversation.
+  // Not sampled: a connection test is not live traffic.
   const traceparent = `00-${randomBytes(16).toString("hex")}-${randomBytes(8).toString("hex")}-00`;
   const turn = { input, history: [], conversationId: requestId, requestId, traceparent };
   const { status, ms, text, contentType, error } = await callAgent(outbound, connection, turn, gone);

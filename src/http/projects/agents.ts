@@ -1,25 +1,20 @@
-// Agents of a project, and the service name each bears (G4).
+// /api/agents: the agents of a project and their OTLP service names.
 import { z } from "zod";
 import { deleteAgent, findAgent, insertAgent, listAgents, updateAgent } from "../../store/accounts/agents.ts";
 import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf, pageSchema } from "../page.ts";
-import { ExactName, Id, Name } from "../validate.ts";
-
-const Type = z.enum(["http_api", "workflow", "flow_builder"]);
-
-const Agent = z
-  .object({ id: Id, projectId: Id, name: z.string(), type: Type, otlpServiceName: z.string().nullable() })
-  .meta({ id: "Agent" });
+import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { ExactName, Name, pageSchema } from "../schemas.ts";
+import { Agent, AgentType } from "./schemas.ts";
 
 const NewAgent = z.object({
   name: Name,
-  type: Type.default("http_api"),
+  type: AgentType.default("http_api"),
   otlpServiceName: ExactName.nullable().default(null),
 });
 
 const AgentChange = z.object({
   name: Name.optional(),
-  type: Type.optional(),
+  type: AgentType.optional(),
   otlpServiceName: ExactName.nullable().optional(),
 });
 
@@ -43,20 +38,20 @@ export function registerAgents(app: App, { db }: Deps): void {
 
   app.post(
     "/api/projects/:id/agents",
-    { schema: { tags, summary: "Make an agent", params, body: NewAgent, response: { 201: Agent } } },
+    { schema: { tags, summary: "Create an agent", params, body: NewAgent, response: { 201: Agent } } },
     async (request, reply) =>
       reply.code(201).send(await insertAgent(db, { projectId: request.params.id, ...request.body })),
   );
 
   app.get(
     "/api/agents/:id",
-    { schema: { tags, summary: "One agent", params, response: { 200: Agent } } },
+    { schema: { tags, summary: "Get an agent", params, response: { 200: Agent } } },
     async request => found(await findAgent(db, request.params.id)),
   );
 
   app.patch(
     "/api/agents/:id",
-    { schema: { tags, summary: "Change an agent", params, body: AgentChange, response: { 200: Agent } } },
+    { schema: { tags, summary: "Update an agent", params, body: AgentChange, response: { 200: Agent } } },
     async request => found(await updateAgent(db, request.params.id, request.body)),
   );
 
@@ -65,7 +60,7 @@ export function registerAgents(app: App, { db }: Deps): void {
     {
       schema: {
         tags,
-        summary: "Delete an agent with its test cases and traces",
+        summary: "Delete an agent and its test cases and traces",
         params,
         response: { 204: z.undefined() },
       },

@@ -14,9 +14,9 @@ import {
   type TestPoint,
 } from "../../store/runs/insights.ts";
 import type { App, Deps } from "../deps.ts";
-import { listingOf, PageQuery, pageOf, pageSchema } from "../page.ts";
-import { Counts as CountsSchema, Outcome } from "../traces/schemas.ts";
-import { Id } from "../validate.ts";
+import { listingOf, PageQuery, pageOf } from "../page.ts";
+import { Id, Instant, pageSchema } from "../schemas.ts";
+import { AgentDay, Insights, type Series, stripDays, TestInsights } from "./insights-schemas.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -25,73 +25,14 @@ const lengths = { hour: hourMs, day: dayMs };
 const spansMax = { hour: 31 * 24, day: 366 };
 const spansUsual = { hour: 24, day: 30 };
 const pointsMax = 20_000;
-const stripDays = 30;
-
-const instant = z.iso.datetime({ offset: true }).transform(text => new Date(text));
-const time = z.iso.datetime();
-const rate = z.number().nullable().describe("passed / (passed + failed); null where nothing counted.");
 
 const InsightsQuery = z.object({
-  from: instant.optional().describe("Default: 24 hours or 30 days before `to`."),
-  to: instant.optional().describe("Default: now. The interval it falls into is the last one."),
+  from: Instant.optional().describe("Default: 24 hours or 30 days before `to`."),
+  to: Instant.optional().describe("Default: now. The interval it falls into is the last one."),
   interval: z.enum(["hour", "day"]).default("hour").describe("Hours and days of UTC."),
   by: z.enum(["agent", "test", "check"]).default("agent"),
   testId: Id.optional().describe("By test or check: of this test alone."),
 });
-
-const Point = z.object({
-  at: time.describe("The beginning of the interval. Intervals in which nothing was judged are left out."),
-  counts: CountsSchema,
-  passRate: rate,
-  runs: z.number().optional().describe("By agent: all runs, those without a verdict included."),
-  routingUnavailable: z.number().optional().describe("By agent: runs for which routing was unavailable."),
-  durationMs: z
-    .object({ p50: z.number().nullable(), p95: z.number().nullable() })
-    .optional()
-    .describe("By agent: of the judged traces, to within 10 %."),
-  tokens: z.object({ input: z.number(), output: z.number() }).optional().describe("By agent: sums."),
-});
-
-const Insights = z
-  .object({
-    from: time,
-    to: time.describe("Exclusive."),
-    interval: z.enum(["hour", "day"]),
-    series: z.array(
-      z.object({
-        testId: Id.nullable(),
-        checkId: z.string().nullable(),
-        name: z.string().nullable().describe("The test's."),
-        points: z.array(Point),
-      }),
-    ),
-    total: Point.omit({ at: true }).optional().describe("By agent: all points as one."),
-  })
-  .meta({ id: "Insights" });
-
-const AgentCard = z
-  .object({
-    id: Id.describe("The agent's."),
-    lastTraceAt: time.nullable(),
-    runs: z.number().describe("Of the last 24 hours, from the hour in which they began; so are the counts."),
-    routingUnavailable: z.number(),
-    counts: CountsSchema,
-    passRate: rate,
-  })
-  .meta({ id: "AgentInsights" });
-
-const TestStrip = z
-  .object({
-    id: Id.describe("The test's."),
-    lastOutcome: Outcome.nullable().describe("Of real conversations."),
-    lastRunAt: time.nullable(),
-    lastManualOutcome: Outcome.nullable().describe("Of manual runs, which count nowhere else here."),
-    lastManualRunAt: time.nullable(),
-    days: z
-      .array(z.object({ at: time, counts: CountsSchema, passRate: rate }))
-      .describe(`The last ${stripDays} days of UTC, today the last; days without a run included.`),
-  })
-  .meta({ id: "TestInsights" });
 
 export function registerInsights(app: App, { db }: Deps): void {
   const tags = ["insights"];
@@ -133,7 +74,7 @@ export function registerInsights(app: App, { db }: Deps): void {
         summary: "A project's agents, newest first, with their last trace and their last 24 hours",
         params,
         querystring: PageQuery,
-        response: { 200: pageSchema(AgentCard) },
+        response: { 200: pageSchema(AgentDay) },
       },
     },
     async ({ params: { id }, query }) => {
@@ -158,7 +99,7 @@ export function registerInsights(app: App, { db }: Deps): void {
         summary: `An agent's tests, newest first, with their last outcome and their last ${stripDays} days`,
         params,
         querystring: PageQuery,
-        response: { 200: pageSchema(TestStrip) },
+        response: { 200: pageSchema(TestInsights) },
       },
     },
     async ({ params: { id }, query }) => {
@@ -261,8 +202,8 @@ function durationView(durations: Histogram) {
 }
 
 /** Points that follow each other belong to one series as long as they are of one test and check. */
-function seriesOf(points: (TestPoint & { checkId?: string })[]): z.input<typeof Insights>["series"] {
-  const series: z.input<typeof Insights>["series"] = [];
+function seriesOf(points: (TestPoint & { checkId?: string })[]): Series[] {
+  const series: Series[] = [];
   for (const { testId, checkId = null, name, at, ...counts } of points) {
     let last = series.at(-1);
     if (last?.testId !== testId || last.checkId !== checkId) {

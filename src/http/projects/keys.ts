@@ -1,40 +1,19 @@
-// API keys of a project: shown in full once, listed masked, revoked for good (G3).
+// /api/keys: API keys of a project. Shown in full once, then masked; revoking is permanent.
 import { z } from "zod";
 import { hashKey, makeKey, maskKey } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { deleteKey, findKey, insertKey, listKeys, type Key as StoredKey } from "../../store/accounts/keys.ts";
 import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf, pageSchema } from "../page.ts";
+import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { Id, Name, pageSchema } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
-import { Id, Name } from "../validate.ts";
+import { CreatedKey, Key } from "./schemas.ts";
 
-/** How long a key, or an access token, may be good for, in days. */
+/** Lifetimes that a key or an access token may be created with. */
 export const presetDays = [7, 30, 60, 90, 180, 365] as const;
 const defaultDays = 90;
 
-const Key = z
-  .object({
-    id: Id,
-    name: z.string(),
-    masked: z.string(),
-    access: z.enum(["full", "granular"]),
-    agentIds: z.array(Id),
-    expiresAt: z.iso.datetime().nullable(),
-    lastUsedAt: z.iso.datetime().nullable(),
-    createdAt: z.iso.datetime(),
-    createdBy: z
-      .object({ id: z.string(), name: z.string() })
-      .nullable()
-      .describe("The account that made it; null where that was not recorded, or the account is gone."),
-    status: z.enum(["active", "expired"]),
-  })
-  .meta({ id: "Key" });
-
-const CreatedKey = Key.extend({ key: z.string().describe("The whole key, shown this once.") }).meta({
-  id: "CreatedKey",
-});
-
-// Strict, unlike other bodies: a misspelt expiry must not pass for the default.
+// Strict, unlike other bodies: a misspelled expiry must not fall back to the default.
 const NewKey = z
   .strictObject({
     name: Name,
@@ -48,13 +27,13 @@ const NewKey = z
     const refuse = (field: keyof typeof value, message: string) =>
       issues.push({ code: "custom", path: [field], message, input: value[field] });
     if (value.access === "granular" && value.agentIds.length === 0) {
-      refuse("agentIds", "Granular access names at least one agent.");
+      refuse("agentIds", "Granular access needs at least one agent.");
     }
     if (value.access === "full" && value.agentIds.length > 0) {
-      refuse("agentIds", "Full access is for every agent: name none.");
+      refuse("agentIds", "`agentIds` must be empty with full access.");
     }
     const given = (["expiresInDays", "expiresAt", "neverExpires"] as const).filter(field => value[field]);
-    for (const field of given.slice(1)) refuse(field, `Contradicts ${given[0]}: give one of them.`);
+    for (const field of given.slice(1)) refuse(field, `Cannot be combined with ${given[0]}.`);
   });
 
 export function registerKeys(app: App, { db }: Deps): void {
@@ -80,7 +59,7 @@ export function registerKeys(app: App, { db }: Deps): void {
 
   app.post(
     "/api/projects/:id/keys",
-    { schema: { tags, summary: "Make a key", params, body: NewKey, response: { 201: CreatedKey } } },
+    { schema: { tags, summary: "Create a key", params, body: NewKey, response: { 201: CreatedKey } } },
     async (request, reply) => {
       const { name, access, agentIds, ...expiry } = request.body;
       const key = makeKey();
@@ -100,7 +79,7 @@ export function registerKeys(app: App, { db }: Deps): void {
 
   app.get(
     "/api/keys/:id",
-    { schema: { tags, summary: "One key", params, response: { 200: Key } } },
+    { schema: { tags, summary: "Get a key", params, response: { 200: Key } } },
     async request => listed(found(await findKey(db, request.params.id))),
   );
 
@@ -120,7 +99,7 @@ type Expiry = {
   neverExpires?: boolean | undefined;
 };
 
-/** When a key made now expires; null is never. Throws VALIDATION_ERROR for an instant outside the coming year. */
+/** When a key created now expires; null: never. Throws VALIDATION_ERROR for a time outside the coming year. */
 export function expiryOf(
   { expiresInDays = defaultDays, expiresAt, neverExpires }: Expiry,
   now: Date,
@@ -136,6 +115,6 @@ export function expiryOf(
   });
 }
 
-function listed({ lastFour, ...key }: StoredKey): z.output<typeof Key> {
+function listed({ lastFour, ...key }: StoredKey): Key {
   return { ...key, masked: maskKey(lastFour) };
 }

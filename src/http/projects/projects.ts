@@ -9,11 +9,11 @@ import {
   renameProject,
 } from "../../store/accounts/projects.ts";
 import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf, pageSchema } from "../page.ts";
+import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { Name, pageSchema } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
-import { Id, Name } from "../validate.ts";
+import { Project } from "./schemas.ts";
 
-const Project = z.object({ id: Id, name: z.string(), createdAt: z.iso.datetime() }).meta({ id: "Project" });
 const Body = z.object({ name: Name });
 
 export function registerProjects(app: App, { db }: Deps): void {
@@ -39,14 +39,14 @@ export function registerProjects(app: App, { db }: Deps): void {
 
   app.post(
     "/api/projects",
-    { schema: { tags, summary: "Make a project", body: Body, response: { 201: Project } } },
+    { schema: { tags, summary: "Create a project", body: Body, response: { 201: Project } } },
     async (request, reply) =>
       reply.code(201).send(await insertProject(db, requireAccount(request).id, request.body.name)),
   );
 
   app.get(
     "/api/projects/:id",
-    { schema: { tags, summary: "One project", params, response: { 200: Project } } },
+    { schema: { tags, summary: "Get a project", params, response: { 200: Project } } },
     async request => found(await findProject(db, request.params.id)),
   );
 
@@ -61,7 +61,7 @@ export function registerProjects(app: App, { db }: Deps): void {
     {
       schema: {
         tags,
-        summary: "Delete a project with its agents, keys, test cases and traces",
+        summary: "Delete a project and its agents, keys, test cases and traces",
         params,
         response: { 204: z.undefined() },
       },

@@ -1,66 +1,76 @@
-// The documented shapes of what the editor of test cases is answered.
+// The response schemas of the test editor: drafts, dry runs, scenario trials, completions.
 import { z } from "zod";
-import { applicability, Result } from "../traces/schemas.ts";
-import { testCase } from "./test-cases.ts";
+import type { Applicability, Result } from "../../model/run/run.ts";
+import type { Assertion } from "../../model/test-case/assertion.ts";
+import { typed } from "../schemas.ts";
+import { applicability, looseResult } from "../traces/schemas.ts";
 
-export const TestDocument = z.looseObject(testCase).meta({ id: "TestCaseDocument" });
-
-export const DraftedAssertion = z
-  .looseObject({ type: z.string() })
-  .describe("As it stands in a test case, without an id.")
-  .meta({ id: "DraftedAssertion" });
+export const DraftedAssertion = typed<Omit<Assertion, "id">>()(
+  z
+    .looseObject({ type: z.string() })
+    .describe("As in a test case, without an id.")
+    .meta({ id: "DraftedAssertion" }),
+);
+export type DraftedAssertion = z.output<typeof DraftedAssertion>;
 
 export const DryRun = z
   .object({
     traceId: z.string(),
-    revision: z.number().describe("The trace's revision that was judged."),
-    result: Result.omit({ testId: true }),
-    applicability: z
-      .object(applicability)
+    revision: z.number().describe("The revision of the trace that was evaluated."),
+    result: typed<Omit<Result, "testId">>()(looseResult.omit({ testId: true })),
+    applicability: typed<Pick<Applicability, "applied" | "why" | "reason" | "suspicious">>()(
+      z.object(applicability),
+    )
       .nullable()
-      .describe("Whether the trace would be judged by the test, were it active; null unless asked for."),
+      .describe("Whether the test would run on the trace if it were active; null unless requested."),
   })
   .meta({ id: "DryRun" });
+export type DryRun = z.output<typeof DryRun>;
+
+const TriedInput = z.object({
+  traceId: z.string().describe("The latest trace with this input."),
+  traces: z.number().describe("Traces with this input."),
+  input: z.string().describe("Truncated to 500 characters."),
+  label: z.enum(["match", "unsure", "no_match"]).nullable(),
+  reason: z.string(),
+  cached: z.boolean(),
+  suspicious: z.string().optional().describe("Why the input looks as if it were addressed to the judge."),
+});
+export type TriedInput = z.output<typeof TriedInput>;
 
 export const ScenarioTrial = z
   .object({
-    traces: z.number().describe("How many of the latest live traces were looked at."),
-    withoutInput: z.number().describe("Of them those that hold no user input."),
-    unread: z.number().describe("Of them those too large to be read here."),
-    inputs: z.number().describe("The distinct inputs; what differs in white space alone is one."),
-    cached: z.number().describe("Of them those whose answer is known: they need no call."),
-    calls: z.number().describe("Made, or with `estimate` to be made."),
+    traces: z.number().describe("The latest live traces that were looked at."),
+    withoutInput: z.number().describe("Of these, traces without user input."),
+    unread: z.number().describe("Of these, traces too large to read here."),
+    inputs: z.number().describe("Distinct inputs, ignoring whitespace."),
+    cached: z.number().describe("Of these, inputs with a known answer, which need no call."),
+    calls: z.number().describe("Calls made; with `estimate`, calls needed."),
     inputTokens: z.number(),
     outputTokens: z.number(),
-    costUsd: z.number().nullable().describe("Null where the price of the model is not known."),
-    items: z.array(
-      z.object({
-        traceId: z.string().describe("The latest that began so."),
-        traces: z.number().describe("How many of the traces looked at began so."),
-        input: z.string().describe("At most 500 characters of it."),
-        label: z.enum(["match", "unsure", "no_match"]).nullable(),
-        reason: z.string(),
-        cached: z.boolean(),
-        suspicious: z.string().optional().describe("Why the input looks as if addressed to a judge."),
-      }),
-    ),
-    left: z.number().describe("Inputs that are not among the items: ask again for them."),
+    costUsd: z.number().nullable().describe("Null if the price of the model is not known."),
+    items: z.array(TriedInput),
+    left: z.number().describe("Inputs not among the items. Repeat the request for more."),
     unavailable: z
       .object({ state: z.string(), reason: z.string() })
       .nullable()
-      .describe("Why the judge answers nothing at present."),
+      .describe("Why the judge is unavailable."),
   })
   .meta({ id: "ScenarioTrial" });
+export type ScenarioTrial = z.output<typeof ScenarioTrial>;
 
-const terms = z.array(
-  z.object({ key: z.string(), samples: z.array(z.unknown()).describe("Up to three values, shortened.") }),
-);
+const Term = z.object({
+  key: z.string(),
+  samples: z.array(z.unknown()).describe("Up to three values, shortened."),
+});
+export type Term = z.output<typeof Term>;
 
 export const Vocabulary = z
   .object({
-    traces: z.number().describe("How many of the latest traces were read."),
-    complete: z.boolean().describe("False where bounds on size or time left something out."),
-    spans: z.array(z.object({ name: z.string(), count: z.number(), attributes: terms })),
-    tools: z.array(z.object({ name: z.string(), count: z.number(), arguments: terms })),
+    traces: z.number().describe("The latest traces that were read."),
+    complete: z.boolean().describe("False if a limit on size or time left something out."),
+    spans: z.array(z.object({ name: z.string(), count: z.number(), attributes: z.array(Term) })),
+    tools: z.array(z.object({ name: z.string(), count: z.number(), arguments: z.array(Term) })),
   })
   .meta({ id: "Vocabulary" });
+export type Vocabulary = z.output<typeof Vocabulary>;

@@ -9,7 +9,8 @@ import { found } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
 import { Slots } from "../semaphore.ts";
 import { requireAccount } from "../session.ts";
-import { DraftedAssertion, DryRun, ScenarioTrial, TestDocument, Vocabulary } from "./editor-schemas.ts";
+import { DraftedAssertion, DryRun, ScenarioTrial, Vocabulary } from "./editor-schemas.ts";
+import { TestDocument } from "./schemas.ts";
 import { testCaseBody } from "./test-cases.ts";
 
 // Each may hold a whole trace in memory; a dry-run holds it while the judge thinks.

@@ -13,10 +13,11 @@ import {
 } from "../../store/runs/launches.ts";
 import { listForAgent } from "../../store/test-cases.ts";
 import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf, pageSchema } from "../page.ts";
+import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { Id, pageSchema } from "../schemas.ts";
 import { requireVerified } from "../session.ts";
-import { Id } from "../validate.ts";
-import { LaunchDetail, LaunchShape, launchDetailView, launchView } from "./launch-view.ts";
+import { Launch, LaunchDetail } from "./launch-schemas.ts";
+import { launchDetailView, launchView } from "./launch-view.ts";
 
 export type LaunchesDeps = Deps & {
   events: Pick<EventPublisher, "publish">;
@@ -60,7 +61,7 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
         summary: "Run test cases now: those named, or every Active one",
         params,
         body: NewLaunch,
-        response: { 201: LaunchShape },
+        response: { 201: Launch },
       },
     },
     async (request, reply) => {
@@ -89,7 +90,7 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
         summary: "List an agent's launches, newest first",
         params,
         querystring: PageQuery,
-        response: { 200: pageSchema(LaunchShape) },
+        response: { 200: pageSchema(Launch) },
       },
     },
     async ({ params, query }) => {

@@ -18,40 +18,9 @@ import {
   updateTestCases,
 } from "../../store/test-cases.ts";
 import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf, pageSchema } from "../page.ts";
-import { Id } from "../validate.ts";
-
-const Status = z.enum(["active", "disabled"]);
-const Eligibility = z
-  .enum(["disabled", "manual_only", "multi_turn"])
-  .nullable()
-  .describe("Why no real conversation is judged by the test; null where they are.");
-
-// Loose: what was stored under an earlier version's rules can still be shown.
-export const testCase = {
-  name: z.string(),
-  status: Status,
-  passiveBehavior: z.enum(["always_run", "run_when_relevant", "manual_only"]),
-  scenario: z.string(),
-  threshold: z.unknown(),
-  turns: z.array(z.object({ input: z.string() })),
-  assertions: z.array(z.looseObject({ id: z.string(), type: z.string() })),
-};
-
-const TestCase = z
-  .looseObject({ id: Id, agentId: Id, ...testCase, eligibility: Eligibility })
-  .meta({ id: "TestCase" });
-
-const Validated = z
-  .object({
-    valid: z.literal(true),
-    document: z.looseObject(testCase),
-    eligibility: Eligibility,
-    warnings: z
-      .array(z.object({ path: z.string(), message: z.string() }))
-      .describe("What can be saved as it is, and may not do what was meant."),
-  })
-  .meta({ id: "ValidatedTestCase" });
+import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { Id, pageSchema } from "../schemas.ts";
+import { ListedTest, Status, ValidatedTest } from "./schemas.ts";
 
 // For the description of the API only: the model reads test cases, and names every fault itself.
 const { $schema: _, required: __, ...description } = z.toJSONSchema(testCaseInputSchema, { io: "input" });
@@ -77,7 +46,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
         summary: "List test cases",
         params,
         querystring: PageQuery,
-        response: { 200: pageSchema(TestCase) },
+        response: { 200: pageSchema(ListedTest) },
       },
     },
     async ({ params, query }) => {
@@ -89,7 +58,13 @@ export function registerTestCases(app: App, { db }: Deps): void {
   app.post(
     "/api/agents/:id/tests",
     {
-      schema: { tags, summary: "Make a test case", params, body: testCaseBody, response: { 201: TestCase } },
+      schema: {
+        tags,
+        summary: "Make a test case",
+        params,
+        body: testCaseBody,
+        response: { 201: ListedTest },
+      },
     },
     async (request, reply) =>
       reply
@@ -105,7 +80,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
         summary: "Say whether a test case could be saved, and save nothing",
         params,
         body: testCaseBody,
-        response: { 200: Validated },
+        response: { 200: ValidatedTest },
       },
     },
     async request => {
@@ -123,7 +98,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
         summary: "Enable or disable several test cases, all or none",
         params,
         body: z.object({ testIds: z.array(Id).min(1).max(1000), status: Status }),
-        response: { 200: z.object({ items: z.array(TestCase) }) },
+        response: { 200: z.object({ items: z.array(ListedTest) }) },
       },
     },
     async ({ params, body: { testIds, status } }) => {
@@ -134,7 +109,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
 
   app.get(
     "/api/tests/:id",
-    { schema: { tags, summary: "One test case", params, response: { 200: TestCase } } },
+    { schema: { tags, summary: "One test case", params, response: { 200: ListedTest } } },
     async request => testView(found(await findTestCase(db, request.params.id))),
   );
 
@@ -146,7 +121,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
         summary: "Replace a test case",
         params,
         body: Replacement,
-        response: { 200: TestCase },
+        response: { 200: ListedTest },
       },
     },
     async ({ params, body }) => {
@@ -163,7 +138,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
         summary: "Change a test case",
         params,
         body: DocumentChange,
-        response: { 200: TestCase },
+        response: { 200: ListedTest },
       },
     },
     async ({ params, body }) => {
@@ -182,7 +157,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
   );
 }
 
-function testView(test: Stored) {
+function testView(test: Stored): ListedTest {
   return { ...test, eligibility: whyNotEligible(test) };
 }
 

@@ -11,7 +11,7 @@ import type { App, Deps } from "../deps.ts";
 import { keepPace, leastPace, type Pace } from "../ingestion/min-rate.ts";
 import { found } from "../page.ts";
 import { Slots } from "../semaphore.ts";
-import { Conversation } from "./conversation-schema.ts";
+import { Conversation } from "./conversation-schemas.ts";
 import { RawTrace, SpanDetail, TraceOutline } from "./schemas.ts";
 import { traceOutlineView } from "./view.ts";
 

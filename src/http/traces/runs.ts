@@ -6,12 +6,12 @@ import { findRun, listRunsOfTest } from "../../store/runs/read.ts";
 import { listTurns } from "../../store/runs/turns.ts";
 import { findTestCase } from "../../store/test-cases.ts";
 import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf, pageSchema } from "../page.ts";
-import { AnyRunDetail, manualRunView } from "../test-cases/launch-view.ts";
+import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { Instant, pageSchema } from "../schemas.ts";
+import { AnyRunDetail } from "../test-cases/launch-schemas.ts";
+import { manualRunView } from "../test-cases/launch-view.ts";
 import { Outcome } from "./schemas.ts";
 import { runDetailView } from "./view.ts";
-
-const instant = z.iso.datetime({ offset: true }).transform(text => new Date(text));
 
 export function registerRuns(app: App, { db }: Deps): void {
   const tags = ["runs"];
@@ -41,8 +41,8 @@ export function registerRuns(app: App, { db }: Deps): void {
             .default("passive")
             .describe("manual: those that somebody started, whatever became of them, with their turns."),
           outcome: Outcome.optional().describe("Only runs in which the test had this outcome."),
-          from: instant.optional().describe("Only runs made from this instant on."),
-          to: instant.optional().describe("Only runs made before this instant."),
+          from: Instant.optional().describe("Only runs made from this instant on."),
+          to: Instant.optional().describe("Only runs made before this instant."),
         }),
         response: { 200: pageSchema(AnyRunDetail) },
       },

@@ -1,8 +1,14 @@
-// The documented shapes of traces, runs and results; field names inside spans and assertions are their own.
+// The response schemas of traces, runs and results. Field names inside spans and assertions are the wire's own.
 import { z } from "zod";
-import { Id } from "../validate.ts";
+import type { Applicability as RunApplicability, Result as RunResult } from "../../model/run/run.ts";
+import type { OutlineSpan as SpanOfTree } from "../../model/trace/outline.ts";
+import type {
+  Attributes as SpanAttributes,
+  Notice as TraceNotice,
+  Span as TraceSpan,
+} from "../../model/trace/trace.ts";
+import { Id, Time, typed } from "../schemas.ts";
 
-const time = z.iso.datetime();
 export const Outcome = z.enum(["passed", "failed", "skipped", "missing_instrumentation"]);
 export const Counts = z.object({
   passed: z.number(),
@@ -10,13 +16,15 @@ export const Counts = z.object({
   skipped: z.number(),
   missing_instrumentation: z.number(),
 });
-// Never looked into: a record would be copied without its key `__proto__`.
-const Attributes = z.unknown().meta({ type: ["object", "null"], additionalProperties: true });
+// Not a record: zod would copy it without its key `__proto__`.
+const Attributes = typed<SpanAttributes | null>()(
+  z.unknown().meta({ type: ["object", "null"], additionalProperties: true }),
+);
 
 const suspicious = z
   .string()
   .optional()
-  .describe("Why the text that was judged looks as if it were addressed to a judge.");
+  .describe("Why the judged text looks as if it were addressed to the judge.");
 
 /** What the sentence in `reason` is made of. */
 export const reasonParts = {
@@ -40,8 +48,8 @@ const Check = z
       z.looseObject({
         spanId: z.string(),
         attribute: z.string().nullable().describe("Null: the span itself."),
-        value: z.unknown().optional().describe("Absent where the attribute is."),
-        turn: z.number().optional().describe("In a run of several turns, whose trace the span is in."),
+        value: z.unknown().optional().describe("Absent if the span lacks the attribute."),
+        turn: z.number().optional().describe("In a run of several turns: the turn whose trace has the span."),
       }),
     ),
     skipped: z
@@ -58,45 +66,45 @@ const Check = z
         "limit",
       ])
       .optional()
-      .describe("For a skipped check, the kind of reason; waiting: the judge will be called again."),
-    score: z.number().nullable().optional().describe("Of semantic checks, from 0 to 1."),
+      .describe("Why a skipped check was skipped; waiting: the judge will be asked again."),
+    score: z.number().nullable().optional().describe("Semantic checks: the judge's score, from 0 to 1."),
     suspicious,
     match: z
       .object({ before: z.string(), text: z.string(), after: z.string() })
       .optional()
-      .describe("Of response_regex, where the pattern was found."),
+      .describe("response_regex: the matched text and its surroundings."),
   })
   .meta({ id: "Check" });
 
-export const Result = z
-  .looseObject({
-    testId: Id,
-    name: z.string(),
-    outcome: Outcome,
-    score: z.number().nullable(),
-    reason: z.string().describe("The outcome and its counts, in one sentence."),
-    ...reasonParts,
-    counts: Counts,
-    checks: z.array(Check),
-    test: z.unknown().describe("The test case as it was judged."),
-    testVersion: z.number().nullable().optional().describe("Which of its versions that was."),
-  })
-  .meta({ id: "Result" });
+export const looseResult = z.looseObject({
+  testId: Id,
+  name: z.string(),
+  outcome: Outcome,
+  score: z.number().nullable(),
+  reason: z.string().describe("The outcome and its counts, in one sentence."),
+  ...reasonParts,
+  counts: Counts,
+  checks: z.array(Check),
+  test: z.unknown().describe("The test case as evaluated."),
+  testVersion: z.number().nullable().optional().describe("The version of the test case that was evaluated."),
+});
 
-export const runFields = {
+const Result = typed<RunResult>()(looseResult.meta({ id: "Result" }));
+
+const runFields = {
   id: Id,
   traceId: Id.nullable().describe(
-    "Null: a manual run whose trace does not exist yet. Of several turns, the last's.",
+    "Null: the manual run has no trace yet. With several turns: the trace of the last turn.",
   ),
   agentId: Id,
-  revision: z.number().nullable().describe("The trace's revision that was judged."),
+  revision: z.number().nullable().describe("The revision of the trace that was evaluated."),
   kind: z.enum(["passive", "manual"]),
-  launchId: Id.nullable().describe("Of a manual run: the launch that it is part of."),
+  launchId: Id.nullable().describe("Manual runs: the launch."),
   state: z.enum(["pending", "running", "completed", "error", "cancelled"]),
-  dueAt: time,
-  createdAt: time,
-  startedAt: time.nullable(),
-  finishedAt: time.nullable(),
+  dueAt: Time,
+  createdAt: Time,
+  startedAt: Time.nullable(),
+  finishedAt: Time.nullable(),
   attempts: z.number(),
   routing: z.enum(["ok", "not_needed", "no_user_input", "unavailable"]).nullable(),
   verdict: Outcome.nullable(),
@@ -105,25 +113,30 @@ export const runFields = {
   error: z.string().nullable(),
   cause: z
     .enum(["traffic", "again"])
-    .describe("again: somebody asked for an outage's skips to be judged again."),
+    .describe("again: someone had skipped checks judged after the judge was unavailable."),
   outage: z
     .boolean()
-    .describe("An outage of the judge skipped something here that no later run of the trace has judged."),
+    .describe("The judge was unavailable for some of this, and no later run of the trace has judged it."),
   waiting: z
-    .object({ nextTryAt: time, until: time.describe("When the judge is given up on."), reason: z.string() })
+    .object({
+      nextTryAt: Time,
+      until: Time.describe("When the service stops waiting for the judge."),
+      reason: z.string(),
+    })
     .nullable()
-    .describe("Of a running run that waits for the judge; its results are those that are known."),
+    .describe("Set while a running run waits for the judge; its results are the ones known so far."),
 };
 
-/** What calls of the judge came to. */
+/** Sums over judge calls. */
 export const judgeUse = {
   inputTokens: z.number(),
   outputTokens: z.number(),
   costUsd: z.number(),
-  unpricedTokens: z.number().describe("Those whose price is not known; `costUsd` leaves them out."),
+  unpricedTokens: z.number().describe("Tokens without a known price; not included in `costUsd`."),
 };
 
-const Run = z.object(runFields).meta({ id: "Run" });
+export const Run = z.object(runFields).meta({ id: "Run" });
+export type Run = z.output<typeof Run>;
 
 /** Whether a test ran, and why or why not. */
 export const applicability = {
@@ -137,7 +150,12 @@ export const applicability = {
   suspicious,
 };
 
-const Applicability = z.looseObject({ testId: Id, name: z.string(), ...applicability });
+const Applicability = typed<RunApplicability>()(
+  z.looseObject({ testId: Id, name: z.string(), ...applicability }),
+);
+
+const JudgingSum = z.object({ calls: z.number().int(), ...judgeUse });
+export type JudgingSum = z.output<typeof JudgingSum>;
 
 export const RunDetail = z
   .object({
@@ -145,13 +163,11 @@ export const RunDetail = z
     results: z.array(Result),
     tests: z
       .array(Applicability)
-      .describe("Of each test as it was then: whether it ran, and why or why not."),
-    judging: z
-      .object({ calls: z.number().int(), ...judgeUse })
-      .nullable()
-      .describe("What the run's calls of the judge came to; null where there was none."),
+      .describe("For each test as it was at the time: whether it ran, and why or why not."),
+    judging: JudgingSum.nullable().describe("Sums of the run's judge calls; null if there were none."),
   })
   .meta({ id: "RunDetail" });
+export type RunDetail = z.output<typeof RunDetail>;
 
 const trace = {
   id: Id,
@@ -161,8 +177,8 @@ const trace = {
   path: z.enum(["canonical", "otlp"]),
   name: z.string(),
   revision: z.number(),
-  receivedAt: time,
-  updatedAt: time,
+  receivedAt: Time,
+  updatedAt: Time,
   durationMs: z.number().nullable(),
   httpStatus: z.number().nullable(),
   tokens: z.object({
@@ -179,6 +195,12 @@ const trace = {
 };
 
 export const ListedTrace = z.object(trace).meta({ id: "Trace" });
+export type ListedTrace = z.output<typeof ListedTrace>;
+
+/** Whether a test of the agent ran on a trace; `pending` and `not_evaluated`: no run has evaluated it yet. */
+export type TestOnTrace = Pick<RunApplicability, "testId" | "name" | "applied" | "reason" | "suspicious"> & {
+  why: RunApplicability["why"] | "pending" | "not_evaluated";
+};
 
 const whole = {
   ...trace,
@@ -187,18 +209,18 @@ const whole = {
   rootSpanId: z.string().nullable(),
   metadata: Attributes,
   resource: Attributes,
-  notices: z.array(z.string()),
+  notices: z.array(typed<TraceNotice>()(z.string())),
   otherConvention: z
     .object({ name: z.string(), found: z.array(z.string()), send: z.string() })
     .nullable()
-    .describe("For the notice other_convention: what was found, and what to send."),
+    .describe("For the notice other_convention: the attributes found, and the ones to send instead."),
   runs: z.array(RunDetail),
   tests: z
-    .array(z.object({ testId: Id, name: z.string(), ...applicability }))
-    .describe("For every test of the agent, whether it ran and why not."),
+    .array(typed<TestOnTrace>()(z.object({ testId: Id, name: z.string(), ...applicability })))
+    .describe("For each test of the agent: whether it ran, and why or why not."),
 };
 
-const Span = z.looseObject({ span_id: z.string(), name: z.string() });
+const Span = typed<TraceSpan>()(z.looseObject({ span_id: z.string(), name: z.string() }));
 
 export const TraceDetail = z
   .object({
@@ -215,41 +237,39 @@ export const TraceDetail = z
   })
   .meta({ id: "TraceDetail" });
 
-const path = z.array(z.union([z.string(), z.number()])).describe("Keys and positions from the outside in.");
-const left = {
+const path = z.array(z.union([z.string(), z.number()])).describe("Keys and indexes, outermost first.");
+const shortened = {
   cuts: z
     .array(z.object({ path, length: z.number() }))
-    .describe("Texts of which the first part is left, and their whole lengths in characters."),
+    .describe("Truncated texts, and their full lengths in characters."),
   omissions: z
     .array(z.object({ path, entries: z.number() }))
-    .describe("Lists and objects of which not every entry is left, and how many they have."),
+    .describe("Lists and objects with entries left out, and how many entries they have."),
 };
 
+const OutlineSpan = z.object({
+  spanId: z.string(),
+  parentSpanId: z.string().nullable(),
+  name: z.string(),
+  startTimeUnixNano: z.string().nullable(),
+  endTimeUnixNano: z.string().nullable(),
+  failed: z.boolean(),
+  role: z.enum(["agent", "model", "tool", "other"]),
+  detail: z.string().nullable().describe("The name of the tool, model or agent."),
+  tokens: z.object({ input: z.number().nullable(), output: z.number().nullable() }).nullable(),
+});
+
 export const TraceOutline = z
-  .object({
-    ...whole,
-    ...left,
-    spans: z.array(
-      z.object({
-        spanId: z.string(),
-        parentSpanId: z.string().nullable(),
-        name: z.string(),
-        startTimeUnixNano: z.string().nullable(),
-        endTimeUnixNano: z.string().nullable(),
-        failed: z.boolean(),
-        role: z.enum(["agent", "model", "tool", "other"]),
-        detail: z.string().nullable().describe("The tool's, the model's or the agent's name."),
-        tokens: z.object({ input: z.number().nullable(), output: z.number().nullable() }).nullable(),
-      }),
-    ),
-  })
-  .describe("Its texts are shortened as those of lists are; cuts and omissions are of metadata and resource.")
+  .object({ ...whole, ...shortened, spans: z.array(typed<SpanOfTree>()(OutlineSpan)) })
+  .describe("Texts are truncated as in lists; cuts and omissions concern metadata and resource.")
   .meta({ id: "TraceOutline" });
+export type TraceOutline = z.output<typeof TraceOutline>;
 
 export const SpanDetail = z
-  .object({ traceId: Id, revision: z.number(), span: Span, ...left })
-  .describe("Paths begin at the span.")
+  .object({ traceId: Id, revision: z.number(), span: Span, ...shortened })
+  .describe("Paths start at the span.")
   .meta({ id: "SpanDetail" });
+export type SpanDetail = z.output<typeof SpanDetail>;
 
 export const RawTrace = z
   .object({

@@ -12,14 +12,13 @@ import { listTraces } from "../../store/traces/list.ts";
 import { deleteTrace, findTrace, findTraceSize } from "../../store/traces/read.ts";
 import { traceLimits } from "../../threads/heap.ts";
 import type { App, Deps } from "../deps.ts";
-import { found, listingOf, PageQuery, pageOf, pageSchema } from "../page.ts";
-import { Id } from "../validate.ts";
+import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { Id, Instant, pageSchema } from "../schemas.ts";
 import { ListedTrace, TraceDetail } from "./schemas.ts";
 import { listedTraceView, traceDetailView } from "./view.ts";
 
 const number = z.coerce.number().nonnegative();
 const count = number.int();
-const instant = z.iso.datetime({ offset: true }).transform(text => new Date(text));
 const noNul = (text: string) => !text.includes("\0");
 
 const TraceQuery = PageQuery.extend({
@@ -45,8 +44,8 @@ const TraceQuery = PageQuery.extend({
     .enum(assertionTypes)
     .optional()
     .describe("Traces on which a test has a result that holds a check of this type, as the tests are now."),
-  receivedFrom: instant.optional(),
-  receivedTo: instant.optional(),
+  receivedFrom: Instant.optional(),
+  receivedTo: Instant.optional(),
   durationMinMs: number.optional(),
   durationMaxMs: number.optional(),
   tokensMin: count.optional(),

@@ -1,18 +1,18 @@
-// The shapes in which traces and runs are answered.
+// Turns stored traces and runs into the answers of the API.
 import type { LoadedTrace } from "../../load.ts";
-import type { Applicability, Counts, Result, Waiting } from "../../model/run/run.ts";
+import type { Counts, Waiting } from "../../model/run/run.ts";
 import { type TestCase, whyNotEligible } from "../../model/test-case/test-case.ts";
 import type { Notice, TraceKind } from "../../model/trace/trace.ts";
-import type { JudgingSum } from "../../store/judge/calls.ts";
 import { decodeDetail } from "../../store/runs/detail.ts";
 import type { RunRow, RunWithDetail } from "../../store/runs/read.ts";
-import type { ListedTrace } from "../../store/traces/list.ts";
+import type { ListedTrace as ListedTraceRow } from "../../store/traces/list.ts";
 import type { TraceRow } from "../../store/traces/read.ts";
 import type { OutlinePart } from "../../trace-reader.ts";
+import type { ListedTrace, Run, RunDetail, TestOnTrace } from "./schemas.ts";
 
 const time = (value: Date | string): string => new Date(value).toISOString();
 
-export function runView(run: RunRow) {
+export function runView(run: RunRow): Run {
   const counts: Counts | null =
     run.passed === null
       ? null
@@ -51,13 +51,7 @@ function waitingView({ nextTryAt, judgeDeadlineAt, waitingReason }: RunRow): Wai
   return { nextTryAt: time(nextTryAt), until: time(judgeDeadlineAt), reason: waitingReason };
 }
 
-export type RunDetailView = ReturnType<typeof runView> & {
-  results: Result[];
-  tests: Applicability[];
-  judging: JudgingSum | null;
-};
-
-export function runDetailView(run: RunWithDetail): RunDetailView {
+export function runDetailView(run: RunWithDetail): RunDetail {
   const { results, tests } = decodeDetail(run.detail);
   return { ...runView(run), results, tests, judging: run.judging };
 }
@@ -89,12 +83,9 @@ function traceColumnsView(trace: TraceRow) {
   };
 }
 
-export function listedTraceView({ run, ...trace }: ListedTrace) {
+export function listedTraceView({ run, ...trace }: ListedTraceRow): ListedTrace {
   return { ...traceColumnsView(trace), run: run && runView(run) };
 }
-
-/** Why a test of the agent has no result on a trace, where no run has judged it yet (F5). */
-type NotJudged = Omit<Applicability, "why"> & { why: Applicability["why"] | "pending" | "not_evaluated" };
 
 /** The whole trace, as it is now: its spans, what is derived from them, its runs, and why each test ran or not. */
 export function traceDetailView(
@@ -167,14 +158,14 @@ function testsView(
   runs: RunWithDetail[],
   completed: RunWithDetail | undefined,
   tests: TestCase[],
-): NotJudged[] {
+): TestOnTrace[] {
   const judged = completed ?? runs.find(run => run.state === "running" && run.detail !== null);
   const said = judged ? decodeDetail(judged.detail).tests : [];
   const known = new Set(said.map(test => test.testId));
   const open = runs.some(run => run.state === "pending" || run.state === "running");
   const unjudged = tests
     .filter(test => !known.has(test.id))
-    .map((test): NotJudged => {
+    .map((test): TestOnTrace => {
       const why = whyNotEligible(test) ?? (open ? "pending" : "not_evaluated");
       return { testId: test.id, name: test.name, applied: false, why };
     });

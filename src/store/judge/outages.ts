@@ -1,6 +1,7 @@
 // What outages of the judge left unjudged: counted by agent, judged again on demand, and closed by any later run.
 import { randomUUIDv7 } from "node:crypto";
 import type pg from "pg";
+import { againMax, outagesMax } from "../../model/judge/outages.ts";
 import { type Database, transaction } from "../db.ts";
 import { decodeDetail, encodeDetail, joined } from "../runs/detail.ts";
 
@@ -12,10 +13,6 @@ export type Outages = {
   /** When the oldest of them was received; null where there is none. */
   oldest: Date | null;
 };
-
-export const outagesMax = 10_000;
-/** How many traces are scheduled at once. */
-export const againMax = 1_000;
 
 // Each look-up is made row by row (`limit`), by the index of a trace's runs (`offset 0` lets no other fit): as a join of
 // all open runs with all others it took seconds where the planner knew nothing of the table.

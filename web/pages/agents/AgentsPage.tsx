@@ -1,13 +1,15 @@
 // The project's agents, a card each.
+
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import type { AgentDay } from "../../../src/http/projects/insights-schemas.ts";
 import type { Agent } from "../../../src/model/agent/agent.ts";
 import { numberText, rateText } from "../../format.ts";
 import { AgentForm } from "../../forms/AgentForm.tsx";
 import { agentTypes, counted, outcomes, routingUnavailable } from "../../labels.ts";
 import { agentsQuery } from "../../queries/agents.ts";
-import { type AgentDay, agentDaysQuery } from "../../queries/insights.ts";
+import { agentDaysQuery } from "../../queries/insights.ts";
 import { Button } from "../../ui/Button.tsx";
 import { CopyText } from "../../ui/Copy.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";

@@ -1,8 +1,9 @@
 // The filters of the ingestion log, each a choice among what there is.
+
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useId } from "react";
-import type { IngestionSummary } from "../../queries/ingestion.ts";
+import type { IngestionSummary } from "../../../src/http/ingestion/schemas.ts";
 import { keysQuery } from "../../queries/keys.ts";
 import { type LogSearch, times } from "./search.ts";
 

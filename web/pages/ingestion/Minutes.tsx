@@ -1,9 +1,10 @@
 // The rows of the ingestion log: what the requests of a minute had in common.
+
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { IngestionMinute } from "../../../src/http/ingestion/schemas.ts";
 import { counted } from "../../labels.ts";
 import { agentsQuery } from "../../queries/agents.ts";
-import type { IngestionMinute } from "../../queries/ingestion.ts";
 import { explained, ingestionWord } from "../../refusals.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { EmptyState } from "../../ui/State.tsx";

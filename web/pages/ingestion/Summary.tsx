@@ -1,10 +1,11 @@
 // The sums of the ingestion log: what each code means and how often it came, and which services sent.
+
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { IngestionSummary, SeenService } from "../../../src/http/ingestion/schemas.ts";
 import { counted } from "../../labels.ts";
 import { agentsQuery } from "../../queries/agents.ts";
-import type { IngestionSummary, SeenService } from "../../queries/ingestion.ts";
 import { explained, ingestionWord } from "../../refusals.ts";
 import { isGivable } from "../../service-names.ts";
 import { Badge } from "../../ui/Badge.tsx";

@@ -1,9 +1,10 @@
 // The charts of one series: outcomes with the pass rate above them and, of an agent, durations and tokens.
+
 import { useMemo } from "react";
+import type { Insights, Point } from "../../../src/http/projects/insights-schemas.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
 import { durationText, numberText, rateText, shortText } from "../../format.ts";
 import { outcomes, routingUnavailable } from "../../labels.ts";
-import type { Insights, Point } from "../../queries/insights.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { type Column, type Fact, type Frame, Plot } from "./Plot.tsx";
 import type { CountedAddress } from "./view.ts";

@@ -1,7 +1,8 @@
 // What the insights are told by, over which time and in which form: each choice an address.
+
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
-import type { Insights } from "../../queries/insights.ts";
+import type { Insights } from "../../../src/http/projects/insights-schemas.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Field } from "../../ui/Field.tsx";
 import { bys, forms, hasChoice, intervals, rangeFault, ranges, type Search, type View } from "./view.ts";

@@ -1,9 +1,11 @@
 // Insights: what an agent's runs came to over time, by agent, test case or check.
+
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo } from "react";
+import type { AgentTally, Insights, Tally } from "../../../src/http/projects/insights-schemas.ts";
 import { lastTraceQuery } from "../../queries/agents.ts";
-import { type AgentTally, type Insights, insightsQuery, type Tally } from "../../queries/insights.ts";
+import { insightsQuery } from "../../queries/insights.ts";
 import { sumOf } from "../../queries/test-insights.ts";
 import { testQuery, testsQuery } from "../../queries/tests.ts";
 import { Page } from "../../ui/Page.tsx";

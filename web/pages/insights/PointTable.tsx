@@ -1,8 +1,8 @@
 // The charts' numbers as a table, the latest interval first.
+import type { Insights, Point } from "../../../src/http/projects/insights-schemas.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
 import { numberText, rateText } from "../../format.ts";
 import { counted, outcomes, routingUnavailable } from "../../labels.ts";
-import type { Insights, Point } from "../../queries/insights.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { timeText, totalOf } from "./Charts.tsx";
 import { intervalText } from "./figures.ts";

@@ -1,12 +1,13 @@
 // Tests or checks, the worst first, each with its counts and a small chart.
+
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { Insights, Series } from "../../../src/http/projects/insights-schemas.ts";
 import type { Counts, Outcome } from "../../../src/model/run/run.ts";
 import type { Assertion } from "../../../src/model/test-case/assertion.ts";
 import { numberText, rateText } from "../../format.ts";
 import { checkTypes, outcomes } from "../../labels.ts";
-import type { Insights, Series } from "../../queries/insights.ts";
 import { sumOf } from "../../queries/test-insights.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import { useFollow } from "../../shell/follow.ts";

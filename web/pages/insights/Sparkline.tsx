@@ -1,5 +1,5 @@
 // A small chart of outcomes over time, beside which the numbers stand.
-import type { Insights, Point } from "../../queries/insights.ts";
+import type { Insights, Point } from "../../../src/http/projects/insights-schemas.ts";
 import { stacked, totalOf } from "./Charts.tsx";
 import { fillOf } from "./Swatch.tsx";
 import { lengthOf } from "./view.ts";

@@ -1,9 +1,10 @@
 // The whole stretch of time in figures, each with its word, leading to what it counts.
+
 import type { ReactNode } from "react";
+import type { AgentTally, Tally } from "../../../src/http/projects/insights-schemas.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
 import { numberText, rateText, shortText } from "../../format.ts";
 import { outcomes, routingUnavailable } from "../../labels.ts";
-import type { AgentTally, Tally } from "../../queries/insights.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { timeText, totalOf } from "./Charts.tsx";

@@ -1,6 +1,7 @@
 // What the address of the insights says: the stretch of time, what it is told by, and the form it is shown in.
+import type { Insights } from "../../../src/http/projects/insights-schemas.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
-import type { By, Insights, InsightsAsk, Interval } from "../../queries/insights.ts";
+import type { By, InsightsAsk, Interval } from "../../queries/insights.ts";
 
 type Name = "by" | "range" | "from" | "to" | "interval" | "testId" | "form";
 /** The search of the address, as routes.tsx lists its names. */

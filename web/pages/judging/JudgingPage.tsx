@@ -1,9 +1,11 @@
 // What judging an agent has taken: tokens and money by day, and shared among its test cases.
+
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import type { JudgeUsage } from "../../../src/http/judge/schemas.ts";
 import { dayText, numberText } from "../../format.ts";
 import { costText } from "../../money.ts";
-import { type Judging, judgingQuery } from "../../queries/judging-use.ts";
+import { judgingQuery } from "../../queries/judging-use.ts";
 import "../../styles/judge.css";
 import { Notice } from "../../ui/Notice.tsx";
 import { Page } from "../../ui/Page.tsx";
@@ -20,7 +22,7 @@ export function JudgingPage() {
   const range: Range = search.days !== undefined && search.days in ranges ? (search.days as Range) : "30";
   const judging = useQuery(judgingQuery(agentId, Number(range)));
   return (
-    <Page title="Judging" about="What the judge of this agent has taken, by day of UTC and by test case.">
+    <Page title="JudgeUsage" about="What the judge of this agent has taken, by day of UTC and by test case.">
       <nav className="tabs" aria-label="Time">
         {(Object.keys(ranges) as Range[]).map(days => (
           <Link
@@ -64,7 +66,7 @@ export function JudgingPage() {
   );
 }
 
-function Sum({ data: { days }, projectId }: { data: Judging; projectId: string }) {
+function Sum({ data: { days }, projectId }: { data: JudgeUsage; projectId: string }) {
   const sum = (name: "calls" | "cached" | "inputTokens" | "outputTokens" | "costUsd" | "unpricedTokens") =>
     days.reduce((total, day) => total + day[name], 0);
   const unpricedTokens = sum("unpricedTokens");
@@ -99,13 +101,13 @@ function Sum({ data: { days }, projectId }: { data: Judging; projectId: string }
   );
 }
 
-function Days({ data }: { data: Judging }) {
+function Days({ data }: { data: JudgeUsage }) {
   return (
     <section className="stack-tight" aria-labelledby="judging-days">
       <h2 id="judging-days">By day</h2>
       <div className="table-wrap">
         <table className="table">
-          <caption className="unseen">Judging by day</caption>
+          <caption className="unseen">JudgeUsage by day</caption>
           <thead>
             <tr>
               <th scope="col">Day (UTC)</th>
@@ -140,7 +142,7 @@ function Days({ data }: { data: Judging }) {
 
 type Params = { projectId: string; agentId: string };
 
-function Tests({ data, params }: { data: Judging; params: Params }) {
+function Tests({ data, params }: { data: JudgeUsage; params: Params }) {
   if (data.tests.length === 0) return null;
   return (
     <section className="stack-tight" aria-labelledby="judging-tests">
@@ -150,7 +152,7 @@ function Tests({ data, params }: { data: Judging; params: Params }) {
       </p>
       <div className="table-wrap">
         <table className="table">
-          <caption className="unseen">Judging by test case</caption>
+          <caption className="unseen">JudgeUsage by test case</caption>
           <thead>
             <tr>
               <th scope="col">Test case</th>
@@ -178,7 +180,7 @@ function Tests({ data, params }: { data: Judging; params: Params }) {
   );
 }
 
-type Used = Judging["tests"][number] | Judging["days"][number];
+type Used = JudgeUsage["tests"][number] | JudgeUsage["days"][number];
 
 function UseHeadings() {
   return (

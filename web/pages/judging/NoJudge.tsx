@@ -1,9 +1,10 @@
 // Says once, and calmly, that nothing judges what needs a language model, and leads to where that is changed.
+
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import { projectJudgeQuery } from "../../queries/project-judge.ts";
 import { testsQuery } from "../../queries/tests.ts";
-import type { ListedTest } from "../../shapes.ts";
 import { Icon } from "../../ui/Icon.tsx";
 
 type Params = { projectId: string; agentId: string };

@@ -1,14 +1,15 @@
 // The project's keys: listed masked, shown once when made, revoked at once.
+
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
+import type { CreatedKey, Key } from "../../../src/http/projects/schemas.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { KeyForm } from "../../forms/KeyForm.tsx";
 import { ShownOnce } from "../../forms/ShownOnce.tsx";
 import { keyStates } from "../../labels.ts";
 import { agentsQuery } from "../../queries/agents.ts";
 import { keysQuery } from "../../queries/keys.ts";
-import type { CreatedKey, Key } from "../../shapes.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";

@@ -1,10 +1,12 @@
 // A project's own judge: whose model, where it answers, its key, and how much may be asked of it at a time.
+
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
+import type { ProjectJudge } from "../../../src/http/judge/schemas.ts";
 import type { JudgeProvider } from "../../../src/model/judge/call.ts";
 import { ask } from "../../api.ts";
 import { type Faults, textOf, useSubmit } from "../../forms/submit.ts";
-import { type ProjectJudge, projectJudgeQuery } from "../../queries/project-judge.ts";
+import { projectJudgeQuery } from "../../queries/project-judge.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Choices, Field } from "../../ui/Field.tsx";
 import { FailureNotice } from "../../ui/Notice.tsx";

@@ -1,10 +1,12 @@
 // The button that tries a judge, and what came of it: each way that was tried, and what may mend a fault.
+
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { JudgeTrial } from "../../../src/http/judge/schemas.ts";
 import { type Answer, ask } from "../../api.ts";
 import { durationText } from "../../format.ts";
-import { type ProjectJudgeTrial, projectJudgeQuery } from "../../queries/project-judge.ts";
+import { projectJudgeQuery } from "../../queries/project-judge.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
@@ -12,8 +14,8 @@ import { mending, modes } from "./providers.ts";
 
 export type Trial = {
   busy: boolean;
-  answer: Answer<ProjectJudgeTrial> | undefined;
-  run: (connection?: unknown) => Promise<Answer<ProjectJudgeTrial>>;
+  answer: Answer<JudgeTrial> | undefined;
+  run: (connection?: unknown) => Promise<Answer<JudgeTrial>>;
   clear: () => void;
 };
 
@@ -21,7 +23,7 @@ export type Trial = {
 export function useTrial(projectId: string): Trial {
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
-  const [answer, setAnswer] = useState<Answer<ProjectJudgeTrial>>();
+  const [answer, setAnswer] = useState<Answer<JudgeTrial>>();
   return {
     busy,
     answer,
@@ -29,7 +31,7 @@ export function useTrial(projectId: string): Trial {
     async run(connection) {
       setBusy(true);
       setAnswer(undefined);
-      const answered = await ask<ProjectJudgeTrial>("POST", `/api/projects/${projectId}/judge/test`, {
+      const answered = await ask<JudgeTrial>("POST", `/api/projects/${projectId}/judge/test`, {
         ...(connection !== undefined && { body: { connection } }),
       });
       setAnswer(answered);
@@ -73,7 +75,7 @@ export function TrialResult({ projectId, trial: { busy, answer } }: { projectId:
   );
 }
 
-function Told({ projectId, trial }: { projectId: string; trial: ProjectJudgeTrial }) {
+function Told({ projectId, trial }: { projectId: string; trial: JudgeTrial }) {
   const { ok, ms, reason, fault, tried } = trial;
   return (
     <Notice tone={ok ? "good" : "warn"}>

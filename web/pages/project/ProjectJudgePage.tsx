@@ -1,9 +1,11 @@
 // Who judges the project's traces: what is in force, whether it answers, and a judge of the project's own.
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { ProjectJudge } from "../../../src/http/judge/schemas.ts";
 import { ask, type Failure } from "../../api.ts";
-import { type ProjectJudge, projectJudgeQuery } from "../../queries/project-judge.ts";
+import { projectJudgeQuery } from "../../queries/project-judge.ts";
 import "../../styles/judge.css";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";

@@ -1,12 +1,14 @@
 // What the models of judges cost: the project's own prices, to be edited, and those that come with the service.
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { flushSync } from "react-dom";
+import type { JudgePrices } from "../../../src/http/judge/schemas.ts";
 import type { OwnPrice } from "../../../src/model/judge/prices.ts";
 import { ask, type Failure } from "../../api.ts";
 import { moneyText } from "../../money.ts";
-import { type JudgePrices, judgePricesQuery, projectJudgeQuery } from "../../queries/project-judge.ts";
+import { judgePricesQuery, projectJudgeQuery } from "../../queries/project-judge.ts";
 import "../../styles/judge.css";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";

@@ -1,6 +1,6 @@
 // What each kind of judge is called and needs, and where servers on one's own machine listen.
+import type { JudgeFault } from "../../../src/http/judge/schemas.ts";
 import type { JudgeMode, JudgeProvider } from "../../../src/model/judge/call.ts";
-import type { JudgeFault } from "../../queries/project-judge.ts";
 
 export const providers: Record<JudgeProvider, { label: string; needs: string }> = {
   openai: { label: "OpenAI", needs: "a model and an API key" },

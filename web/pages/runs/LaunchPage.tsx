@@ -1,13 +1,15 @@
 // One launch: how far it is, each test case's run beside the one before it, and how to stop it or run it again.
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { LaunchDetail, LaunchedRun } from "../../../src/http/test-cases/launch-schemas.ts";
 import { ask, type Failure, failureOf } from "../../api.ts";
 import { numberText } from "../../format.ts";
 import { useLaunch } from "../../forms/use-launch.tsx";
 import { counted, launchSources } from "../../labels.ts";
 import { useLive } from "../../live.ts";
-import { type LaunchDetail, type LaunchedRun, launchesQuery, launchQuery } from "../../queries/launches.ts";
+import { launchesQuery, launchQuery } from "../../queries/launches.ts";
 import { useRefresh } from "../../refreshing.ts";
 import { NotFound } from "../../shell/NotFound.tsx";
 import { Button } from "../../ui/Button.tsx";

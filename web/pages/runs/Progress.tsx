@@ -1,8 +1,8 @@
 // How far a launch is and what came of it so far: a word, counts, and a bar of one part for each outcome.
+import type { Launch } from "../../../src/http/test-cases/launch-schemas.ts";
 import type { LaunchCounts } from "../../../src/model/run/launch.ts";
 import { numberText } from "../../format.ts";
 import { launchStates, manualStates, outcomes, type Word } from "../../labels.ts";
-import type { Launch } from "../../queries/launches.ts";
 import { Badge } from "../../ui/Badge.tsx";
 
 /** A launch that has ended is named by the worst that came of it. */

@@ -1,6 +1,6 @@
 // What a manual run came to, in a word; and whether that is new.
+import type { LaunchedRun } from "../../../src/http/test-cases/launch-schemas.ts";
 import { changes, flakyWord, manualStates, outcomes } from "../../labels.ts";
-import type { LaunchedRun } from "../../queries/launches.ts";
 import { Badge } from "../../ui/Badge.tsx";
 
 export function RunOutcome({ run: { state, verdict } }: { run: Pick<LaunchedRun, "state" | "verdict"> }) {

@@ -1,15 +1,17 @@
 // One manual run: each turn as it was sent and answered, what its checks said, and how it came out before.
+
 import { type UseQueryResult, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import type { ManualRun } from "../../../src/http/test-cases/launch-schemas.ts";
+import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { RunState } from "../../../src/model/run/run.ts";
 import { failureOf } from "../../api.ts";
 import { MendConnection } from "../../forms/MendConnection.tsx";
 import { useLaunch } from "../../forms/use-launch.tsx";
 import { useLive } from "../../live.ts";
-import { type ManualRun, manualRunQuery, manualRunsQuery } from "../../queries/launches.ts";
+import { manualRunQuery, manualRunsQuery } from "../../queries/launches.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import { useRefresh } from "../../refreshing.ts";
-import type { TraceOutline } from "../../shapes.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 import { Page } from "../../ui/Page.tsx";

@@ -1,9 +1,10 @@
 // Manual runs, a row each: what came of it, why, and against the run before.
+
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { LaunchedRun } from "../../../src/http/test-cases/launch-schemas.ts";
 import { durationText } from "../../format.ts";
 import { checkTypes, counted } from "../../labels.ts";
-import type { LaunchedRun } from "../../queries/launches.ts";
 import { useRowKeys } from "../../shell/row-keys.ts";
 import { Button } from "../../ui/Button.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";

@@ -1,13 +1,15 @@
 // Every time test cases of an agent were run on purpose, newest first, and how it came out.
+
 import { useInfiniteQuery, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import type { Launch } from "../../../src/http/test-cases/launch-schemas.ts";
 import { useLaunch } from "../../forms/use-launch.tsx";
 import { counted, launchSources } from "../../labels.ts";
 import { useLive } from "../../live.ts";
 import { agentQuery } from "../../queries/agents.ts";
 import { connectionQuery } from "../../queries/connection.ts";
-import { type Launch, launchesQuery } from "../../queries/launches.ts";
+import { launchesQuery } from "../../queries/launches.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import { useRefresh } from "../../refreshing.ts";
 import { useRowKeys } from "../../shell/row-keys.ts";

@@ -1,8 +1,9 @@
 // The turns of a manual run: what was sent, what came back, under which identities, and the trace of each.
+
 import { Link } from "@tanstack/react-router";
+import type { ManualRun } from "../../../src/http/test-cases/launch-schemas.ts";
 import type { RunTurn } from "../../../src/model/run/launch.ts";
 import { durationText } from "../../format.ts";
-import type { ManualRun } from "../../queries/launches.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { CopyText } from "../../ui/Copy.tsx";
 import { LongText } from "../../ui/LongText.tsx";

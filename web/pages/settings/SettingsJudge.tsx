@@ -1,9 +1,11 @@
 // Which judge there is, whether it answers, and how to give the service one.
+
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { JudgeTrial } from "../../../src/http/judge/schemas.ts";
 import { type Answer, ask } from "../../api.ts";
-import { type JudgeTrial, judgeQuery } from "../../queries/judge.ts";
+import { judgeQuery } from "../../queries/judge.ts";
 import { useProject } from "../../shell/project.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Copy } from "../../ui/Copy.tsx";

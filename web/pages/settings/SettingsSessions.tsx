@@ -1,9 +1,10 @@
 // Where the account is signed in, and how to end that.
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import type { Session } from "../../../src/http/accounts/schemas.ts";
 import { ask, type Failure, type Method } from "../../api.ts";
 import { sessionQuery, sessionsQuery } from "../../queries/account.ts";
-import type { Session } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice } from "../../ui/Notice.tsx";

@@ -1,12 +1,13 @@
 // The account's access tokens: listed masked, shown once when made, revoked at once.
+
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import type { AccessToken, CreatedAccessToken } from "../../../src/http/accounts/schemas.ts";
 import { AccessTokenForm } from "../../forms/AccessTokenForm.tsx";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { ShownOnce } from "../../forms/ShownOnce.tsx";
 import { keyStates } from "../../labels.ts";
 import { accessTokensQuery } from "../../queries/access-tokens.ts";
-import type { AccessToken, CreatedAccessToken } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";

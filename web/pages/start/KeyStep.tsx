@@ -1,6 +1,7 @@
 // The key to send with: made here and filled in whole, or one that exists, of which only the end is known.
+
 import { useId } from "react";
-import type { CreatedKey, Key } from "../../shapes.ts";
+import type { CreatedKey, Key } from "../../../src/http/projects/schemas.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Copy } from "../../ui/Copy.tsx";
 import { Notice } from "../../ui/Notice.tsx";

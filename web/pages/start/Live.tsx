@@ -1,7 +1,9 @@
 // The last step: listens for what is sent, and says of each what became of it.
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { ListedTrace } from "../../../src/http/traces/schemas.ts";
 import type { Agent } from "../../../src/model/agent/agent.ts";
 import { ask, type Failure } from "../../api.ts";
 import { counted } from "../../labels.ts";
@@ -9,7 +11,6 @@ import type { LiveState } from "../../live.ts";
 import { verificationQuery } from "../../queries/account.ts";
 import { lastTraceQuery } from "../../queries/agents.ts";
 import { ingestionWord } from "../../refusals.ts";
-import type { ListedTrace } from "../../shapes.ts";
 import { Badge, Verdict } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice } from "../../ui/Notice.tsx";

@@ -1,13 +1,14 @@
 // Get started: from an agent to its first trace, with what was refused on the way explained.
+
 import { useInfiniteQuery, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { CreatedKey, Key } from "../../../src/http/projects/schemas.ts";
 import { KeyForm } from "../../forms/KeyForm.tsx";
 import { ServiceNameForm } from "../../forms/ServiceNameForm.tsx";
 import { verificationQuery } from "../../queries/account.ts";
 import { agentQuery } from "../../queries/agents.ts";
 import { keysQuery } from "../../queries/keys.ts";
-import type { CreatedKey, Key } from "../../shapes.ts";
 import "../../styles/start.css";
 import { CopyText } from "../../ui/Copy.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";

@@ -1,13 +1,15 @@
 // What became of the requests that were sent while Get started is open, and just before.
+
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import type { IngestionMinute } from "../../../src/http/ingestion/schemas.ts";
+import type { ListedTrace } from "../../../src/http/traces/schemas.ts";
 import type { Agent } from "../../../src/model/agent/agent.ts";
 import type { IngestionCode } from "../../../src/model/ingestion.ts";
 import { type LiveEvent, type LiveState, useLive } from "../../live.ts";
 import { agentsQuery, lastTraceQuery } from "../../queries/agents.ts";
-import { type IngestionMinute, ingestionKey, recentRefusalsQuery } from "../../queries/ingestion.ts";
+import { ingestionKey, recentRefusalsQuery } from "../../queries/ingestion.ts";
 import { useRefresh } from "../../refreshing.ts";
-import type { ListedTrace } from "../../shapes.ts";
 
 export type Refused = {
   code: IngestionCode;

@@ -1,13 +1,14 @@
 // What can be done with a stored test case beside editing it.
+
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import { type Answer, ask, type Failure } from "../../api.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { duplicateTest } from "../../forms/test-changes.ts";
 import { useLaunch } from "../../forms/use-launch.tsx";
 import { testQuery, testsQuery } from "../../queries/tests.ts";
-import type { ListedTest } from "../../shapes.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { Menu } from "../../ui/Menu.tsx";

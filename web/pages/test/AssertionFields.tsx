@@ -1,8 +1,9 @@
 // What each type of assertion asks for, completed with what the agent's traces were seen to hold.
+
 import type { ReactNode } from "react";
+import type { Term, Vocabulary } from "../../../src/http/test-cases/editor-schemas.ts";
 import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
 import { counted } from "../../labels.ts";
-import type { Term, Vocabulary } from "../../queries/editor.ts";
 import type { Completion } from "../../ui/Combobox.tsx";
 import { Criteria, ThresholdWords } from "./Criteria.tsx";
 import { type Doc, isRecord } from "./document.ts";

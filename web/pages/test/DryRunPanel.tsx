@@ -1,10 +1,12 @@
 // Tries the document, saved or not, on a past trace, and shows what came of it; nothing is stored.
+
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useId, useRef, useState } from "react";
+import type { DryRun } from "../../../src/http/test-cases/editor-schemas.ts";
+import type { ListedTrace } from "../../../src/http/traces/schemas.ts";
 import { type Answer, ask, type Failure, failureOf } from "../../api.ts";
-import { type DryRun, pastTracesQuery } from "../../queries/editor.ts";
+import { pastTracesQuery } from "../../queries/editor.ts";
 import { outlineQuery } from "../../queries/traces.ts";
-import type { ListedTrace } from "../../shapes.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Verdict } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";

@@ -1,11 +1,12 @@
 // What a dry-run came to: the outcome, whether the test would apply, and each check as an evaluation shows it.
+
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
+import type { DryRun } from "../../../src/http/test-cases/editor-schemas.ts";
+import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import { outcomes, whys } from "../../labels.ts";
-import type { DryRun } from "../../queries/editor.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import "../../styles/judging.css";
-import type { TraceOutline } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { Loaded } from "../../ui/State.tsx";

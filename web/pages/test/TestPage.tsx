@@ -1,12 +1,13 @@
 // A test case in the editor: one that is stored, or one that begins blank, from a template or from a trace.
+
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
+import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { Failure } from "../../api.ts";
 import { documentOf } from "../../forms/test-changes.ts";
 import { draftAssertion, draftTest, type Place } from "../../queries/editor.ts";
 import { testQuery } from "../../queries/tests.ts";
-import type { ListedTest } from "../../shapes.ts";
 import { NotFound } from "../../shell/NotFound.tsx";
 import "../../styles/editor.css";
 import { Page } from "../../ui/Page.tsx";

@@ -1,8 +1,9 @@
 // The inputs that a scenario was tried on: how each was labelled and why, by label, each a way to its trace.
+
 import { getRouteApi, Link } from "@tanstack/react-router";
+import type { TriedInput } from "../../../src/http/test-cases/editor-schemas.ts";
 import type { RouteLabel } from "../../../src/model/judge/judge.ts";
 import { counted, routeLabels, type Word } from "../../labels.ts";
-import type { TriedInput } from "../../queries/editor.ts";
 import "../../styles/judging.css";
 import { Badge } from "../../ui/Badge.tsx";
 import { InputFlag } from "../trace/evaluation/InputFlag.tsx";

@@ -1,8 +1,9 @@
 // Which of the latest inputs the scenario would match: what asking costs, and on a press the judge's answers.
+
 import { useId } from "react";
+import type { ScenarioTrial } from "../../../src/http/test-cases/editor-schemas.ts";
 import { counted } from "../../labels.ts";
 import { moneyText, usedText } from "../../money.ts";
-import type { ScenarioTrial } from "../../queries/editor.ts";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import type { Trial, TrialControl } from "./scenario-trial.ts";

@@ -1,7 +1,8 @@
 // The context of the test editor: issues and warnings by field, when to show them, vocabulary, and how to change the document.
+
 import { createContext, use } from "react";
+import type { Vocabulary } from "../../../src/http/test-cases/editor-schemas.ts";
 import type { Issue } from "../../../src/model/refusal.ts";
-import type { Vocabulary } from "../../queries/editor.ts";
 import type { Change } from "./document.ts";
 
 export type EditorFacts = {

@@ -1,10 +1,11 @@
 // Saving the document: nothing that somebody else stored meanwhile is overwritten unasked.
+
 import { useQueryClient } from "@tanstack/react-query";
 import { type RefObject, useRef, useState } from "react";
+import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import { type Answer, ask, type Failure } from "../../api.ts";
 import { documentOf } from "../../forms/test-changes.ts";
 import { testQuery, testsQuery } from "../../queries/tests.ts";
-import type { ListedTest } from "../../shapes.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { toast } from "../../ui/Toast.tsx";

@@ -1,7 +1,8 @@
 // The scenario tried on recent inputs, step by step: what it would cost, then the answers, then what was left.
+
 import { useEffect, useRef, useState } from "react";
+import type { ScenarioTrial } from "../../../src/http/test-cases/editor-schemas.ts";
 import { type Answer, ask, type Failure } from "../../api.ts";
-import type { ScenarioTrial } from "../../queries/editor.ts";
 
 /** `scenario` is the text that it is about, whatever has become of it since. */
 export type Trial =

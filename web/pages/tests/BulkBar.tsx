@@ -1,7 +1,8 @@
 // What can be done with the selected test cases; it floats over the list's end, so that nothing moves.
+
 import { useState } from "react";
+import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import { counted } from "../../labels.ts";
-import type { ListedTest } from "../../shapes.ts";
 import { Button } from "../../ui/Button.tsx";
 import type { TestActions } from "./TestRow.tsx";
 

@@ -1,11 +1,13 @@
 // The results of one test case, newest first, each leading to its evaluation in the trace.
+
 import { Link } from "@tanstack/react-router";
+import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
+import type { RunDetail } from "../../../src/http/traces/schemas.ts";
 import type { Result } from "../../../src/model/run/run.ts";
 import type { TestCaseDocument } from "../../../src/model/test-case/test-case.ts";
 import { JudgeAgain } from "../../forms/JudgeAgain.tsx";
 import { documentOf } from "../../forms/test-changes.ts";
 import { checkTypes, counted, outcomes } from "../../labels.ts";
-import type { ListedTest, RunDetail } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 
@@ -61,7 +63,7 @@ function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
   // The first check that made it so; of one that passed there is nothing to say of a single check.
   const telling =
     result.outcome === "passed" ? undefined : result.checks.find(({ outcome }) => outcome === result.outcome);
-  const trace = { ...params, traceId: run.traceId };
+  const { traceId } = run;
   return (
     <tr>
       <th scope="row">
@@ -83,22 +85,24 @@ function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
             {telling ? `${checkTypes[telling.type]}: ${telling.reason}` : result.reason}
           </span>
           {telling && <span className="tests-under">{result.reason}</span>}
-          {run.outage && isOutage(result) && (
+          {run.outage && isOutage(result) && traceId !== null && (
             <span>
-              <JudgeAgain projectId={params.projectId} agentId={run.agentId} traceId={run.traceId} />
+              <JudgeAgain projectId={params.projectId} agentId={run.agentId} traceId={traceId} />
             </span>
           )}
           {isChanged && <span className="tests-under">The test case has been changed since.</span>}
         </span>
       </td>
       <td data-label="Trace">
-        <Link
-          to="/projects/$projectId/agents/$agentId/traces/$traceId"
-          params={trace}
-          search={{ test: result.testId, run: run.id }}
-        >
-          Open trace<span className="unseen"> {run.traceId}</span>
-        </Link>
+        {traceId !== null && (
+          <Link
+            to="/projects/$projectId/agents/$agentId/traces/$traceId"
+            params={{ ...params, traceId }}
+            search={{ test: result.testId, run: run.id }}
+          >
+            Open trace<span className="unseen"> {traceId}</span>
+          </Link>
+        )}
       </td>
     </tr>
   );

@@ -1,8 +1,9 @@
 // The test cases that there are: filtered and sorted as the address says, one by one and several at once.
+
 import { useMemo } from "react";
+import type { TestInsights } from "../../../src/http/projects/insights-schemas.ts";
+import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import { counted } from "../../labels.ts";
-import type { TestInsights } from "../../queries/test-insights.ts";
-import type { ListedTest } from "../../shapes.ts";
 import { Button } from "../../ui/Button.tsx";
 import { OutcomeLegend } from "../../ui/OutcomeStrip.tsx";
 import { EmptyState, MorePages } from "../../ui/State.tsx";

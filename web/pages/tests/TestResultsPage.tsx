@@ -1,4 +1,5 @@
 // What one test case came to: its last thirty days, and every conversation that it judged.
+
 import {
   keepPreviousData,
   useInfiniteQuery,
@@ -8,14 +9,15 @@ import {
 } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEffect } from "react";
+import type { Day } from "../../../src/http/projects/insights-schemas.ts";
+import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
 import { dayText, numberText, rateText } from "../../format.ts";
 import { eligibilities, ineligibilities, outcomes } from "../../labels.ts";
 import { useLive } from "../../live.ts";
-import { type Day, sumOf, testDaysQuery, testRunsQuery, type Within } from "../../queries/test-insights.ts";
+import { sumOf, testDaysQuery, testRunsQuery, type Within } from "../../queries/test-insights.ts";
 import { testQuery } from "../../queries/tests.ts";
 import { useRefresh } from "../../refreshing.ts";
-import type { ListedTest } from "../../shapes.ts";
 import { isJudged, judgedText, OutcomeLegend, OutcomeStrip } from "../../ui/OutcomeStrip.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../../ui/State.tsx";

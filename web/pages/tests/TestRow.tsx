@@ -1,6 +1,8 @@
 // One test case in the list: what it is, what it came to, and what can be done with it.
+
 import { Link } from "@tanstack/react-router";
 import type { Ref } from "react";
+import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { Assertion } from "../../../src/model/test-case/assertion.ts";
 import { numberText, rateText } from "../../format.ts";
 import {
@@ -12,7 +14,6 @@ import {
   passiveBehaviors,
   testStates,
 } from "../../labels.ts";
-import type { ListedTest } from "../../shapes.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Menu, type MenuEntry } from "../../ui/Menu.tsx";
 import { OutcomeStrip } from "../../ui/OutcomeStrip.tsx";

@@ -1,7 +1,9 @@
 // An agent's test cases: what each is for, what it came to lately, and whether real conversations are judged by it.
+
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { TestCaseDocument } from "../../../src/model/test-case/test-case.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { DeleteTests } from "../../forms/DeleteTests.tsx";
@@ -14,7 +16,6 @@ import { lastTraceQuery } from "../../queries/agents.ts";
 import { testInsightsQuery } from "../../queries/test-insights.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import { useRefresh } from "../../refreshing.ts";
-import type { ListedTest } from "../../shapes.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Menu } from "../../ui/Menu.tsx";
 import { Page } from "../../ui/Page.tsx";

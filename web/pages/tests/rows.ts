@@ -1,8 +1,9 @@
 // The rows of the list of test cases: which are shown and in which order, as the address says.
+import type { TestInsights } from "../../../src/http/projects/insights-schemas.ts";
+import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { Counts, Outcome } from "../../../src/model/run/run.ts";
 import type { PassiveBehavior } from "../../../src/model/test-case/test-case.ts";
-import { sumOf, type TestInsights } from "../../queries/test-insights.ts";
-import type { ListedTest } from "../../shapes.ts";
+import { sumOf } from "../../queries/test-insights.ts";
 
 export type Row = {
   test: ListedTest;

@@ -1,10 +1,12 @@
 // What was said: messages as a chat, tool calls as cards, each with the way to the span it stood in.
+
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, useMemo, useState } from "react";
+import type { Conversation } from "../../../src/http/traces/conversation-schemas.ts";
+import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { Turn } from "../../../src/model/conversation/view.ts";
 import { counted } from "../../labels.ts";
 import { conversationQuery } from "../../queries/traces.ts";
-import type { Conversation, TraceOutline } from "../../shapes.ts";
 import "../../styles/conversation.css";
 import "../../styles/judging.css";
 import "../../styles/json.css";

@@ -1,10 +1,11 @@
 // What the tests said of a trace, worst first: each check with what it demands, what it found, and where it looked.
+
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
+import type { RunDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
 import { countsText, outcomes } from "../../labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
-import type { RunDetail, TraceOutline } from "../../shapes.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import "../../styles/evaluation.css";
 import "../../styles/judging.css";

@@ -1,9 +1,10 @@
 // The trace as the JSON that is stored: shown as far as a page bears, and whole as a file.
+
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
+import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import { numberText } from "../../format.ts";
 import { rawBytesMax, rawPath, rawQuery } from "../../queries/traces.ts";
-import type { TraceOutline } from "../../shapes.ts";
 import { Copy } from "../../ui/Copy.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { Notice } from "../../ui/Notice.tsx";

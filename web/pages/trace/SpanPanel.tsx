@@ -1,9 +1,10 @@
 // One span: what it is, its attributes and events, and what can be made of them.
+
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
+import type { SpanDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { DraftPlace } from "../../queries/drafts.ts";
 import { spanQuery } from "../../queries/traces.ts";
-import type { SpanDetail, TraceOutline } from "../../shapes.ts";
 import "../../styles/json.css";
 import "../../styles/span.css";
 import { EmptyState, Loaded } from "../../ui/State.tsx";

@@ -3,11 +3,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
+import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import { durationText, numberText } from "../../format.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { countsText } from "../../labels.ts";
 import { outlineQuery } from "../../queries/traces.ts";
-import type { TraceOutline } from "../../shapes.ts";
 import { Badge, Verdict } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { CopyText } from "../../ui/Copy.tsx";

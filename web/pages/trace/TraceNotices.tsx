@@ -1,13 +1,15 @@
 // What there is to know about a trace and its verdict before trusting either, each with what to do about it.
+
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
+import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
+import type { RunDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { Notice as NoticeCode } from "../../../src/model/trace/trace.ts";
 import { numberText } from "../../format.ts";
 import { JudgeAgain, usePausedReason } from "../../forms/JudgeAgain.tsx";
 import { counted, runStates, type Why, whys } from "../../labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
-import type { ListedTest, RunDetail, TraceOutline } from "../../shapes.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 import { useNow } from "../../ui/now.ts";
@@ -38,7 +40,9 @@ export function TraceNotices({ trace }: { trace: TraceOutline }) {
         </Notice>
       )}
       {!run && <NotEvaluated trace={trace} />}
-      {!open && trace.run && <PartlyUnjudged run={trace.runs.find(({ id }) => id === trace.run?.id)} />}
+      {!open && trace.run && (
+        <PartlyUnjudged trace={trace} run={trace.runs.find(({ id }) => id === trace.run?.id)} />
+      )}
       {trace.notices.map(code => (
         <CodedNotice key={code} code={code} trace={trace} judging={open !== undefined} />
       ))}
@@ -110,7 +114,7 @@ function Open({ run, trace }: { run: RunDetail; trace: TraceOutline }) {
 }
 
 /** What the judge did not judge and may judge yet. */
-function PartlyUnjudged({ run }: { run: RunDetail | undefined }) {
+function PartlyUnjudged({ trace, run }: { trace: TraceOutline; run: RunDetail | undefined }) {
   const { projectId } = route.useParams();
   const pausedReason = usePausedReason(projectId);
   const checks = run?.results.flatMap(result => result.checks) ?? [];
@@ -127,7 +131,7 @@ function PartlyUnjudged({ run }: { run: RunDetail | undefined }) {
               ? "What was skipped can be judged now."
               : "What was skipped can be judged once there is more."}
         </p>
-        <JudgeAgain projectId={projectId} agentId={run.agentId} traceId={run.traceId} />
+        <JudgeAgain projectId={projectId} agentId={trace.agentId} traceId={trace.id} />
       </div>
     </Notice>
   );

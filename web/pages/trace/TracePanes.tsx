@@ -1,7 +1,8 @@
 // The panes of a trace: three side by side where there is room, else two or one, with the views in the address.
+
 import { getRouteApi, Link, useLocation } from "@tanstack/react-router";
 import { type ReactNode, type RefObject, useEffect, useMemo, useRef } from "react";
-import type { TraceOutline } from "../../shapes.ts";
+import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { useMedia } from "../../ui/media.ts";
 import { EmptyState } from "../../ui/State.tsx";

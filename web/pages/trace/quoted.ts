@@ -1,8 +1,8 @@
 // A passage that a judge quoted from the reply: named in the address, found again in the run and in what was said.
+import type { RunDetail } from "../../../src/http/traces/schemas.ts";
 import type { Turn } from "../../../src/model/conversation/view.ts";
 import type { Evidence, SemanticActual } from "../../../src/model/run/run.ts";
 import { findQuotation } from "../../quotation.ts";
-import type { RunDetail } from "../../shapes.ts";
 
 /** One criterion of a semantic check; `at` counts from 0. */
 export type QuotePlace = { testId: string; checkId: string; at: number };

@@ -1,6 +1,8 @@
 // The tree of a trace's spans and their times, worked out without recursion: any depth, orphans and cycles included.
+
+import type { RunDetail } from "../../../src/http/traces/schemas.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
-import type { OutlineSpan, RunDetail } from "../../shapes.ts";
+import type { OutlineSpan } from "../../../src/model/trace/outline.ts";
 
 export type Row = {
   span: OutlineSpan;

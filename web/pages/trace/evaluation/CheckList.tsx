@@ -1,7 +1,8 @@
 // The checks of one result away from the trace's own page: in the order of the test, unfolded, leading to the trace.
+
 import { useMemo, useState } from "react";
+import type { TraceOutline } from "../../../../src/http/traces/schemas.ts";
 import type { Result } from "../../../../src/model/run/run.ts";
-import type { TraceOutline } from "../../../shapes.ts";
 import { CheckItem } from "./CheckItem.tsx";
 import { type Shared, TraceContext } from "./context.ts";
 import "../../../styles/evaluation.css";

@@ -1,12 +1,14 @@
 // Every call of the judge that a run made: when, how it ended, what it took, and on demand what was said.
+
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import type { JudgeCall } from "../../../../src/http/judge/schemas.ts";
+import type { JudgingSum, RunDetail } from "../../../../src/http/traces/schemas.ts";
 import type { JudgeCallState } from "../../../../src/model/judge/call.ts";
 import { durationText, numberText } from "../../../format.ts";
 import { counted, type Word } from "../../../labels.ts";
 import { moneyText, usedText } from "../../../money.ts";
 import { judgeCallsQuery } from "../../../queries/judging.ts";
-import type { JudgeCall, JudgingSum, RunDetail } from "../../../shapes.ts";
 import "../../../styles/json.css";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";

@@ -1,16 +1,15 @@
 // The tests that did not run on the trace, each with why; those still to run apart from the others.
+
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { ListedTest } from "../../../../src/http/test-cases/schemas.ts";
+import type { RunDetail, TraceOutline } from "../../../../src/http/traces/schemas.ts";
 import { counted, type Why, whys } from "../../../labels.ts";
-import type { ListedTest, RunDetail, TraceOutline } from "../../../shapes.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { useTrace } from "./context.ts";
 import { Scenario } from "./Scenario.tsx";
 
-type NotRunTest = Pick<
-  RunDetail["tests"][number],
-  "testId" | "name" | "why" | "reason" | "model" | "promptVersion"
->;
+type NotRunTest = Omit<RunDetail["tests"][number], "why" | "applied"> & { why: Why };
 type NowOf = (testId: string) => ListedTest | null | undefined;
 
 const shownMax = 20;

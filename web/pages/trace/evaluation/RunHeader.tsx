@@ -1,9 +1,10 @@
 // What a run came to: outcome, counts, the score with what it is of, when it was judged, and how it was routed.
+
 import { Link, useNavigate } from "@tanstack/react-router";
+import type { RunDetail } from "../../../../src/http/traces/schemas.ts";
 import type { Counts } from "../../../../src/model/run/run.ts";
 import { durationText } from "../../../format.ts";
 import { outcomes, runStates } from "../../../labels.ts";
-import type { RunDetail } from "../../../shapes.ts";
 import { Badge, Verdict } from "../../../ui/Badge.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
 import { Menu } from "../../../ui/Menu.tsx";

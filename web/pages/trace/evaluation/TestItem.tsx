@@ -1,9 +1,11 @@
 // One test: what came of it, whether and why it applied, whether it has changed since, and its checks.
+
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { ListedTest } from "../../../../src/http/test-cases/schemas.ts";
+import type { RunDetail } from "../../../../src/http/traces/schemas.ts";
 import type { Check, Result } from "../../../../src/model/run/run.ts";
 import { passiveBehaviors, whys } from "../../../labels.ts";
-import type { ListedTest, RunDetail } from "../../../shapes.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Copy } from "../../../ui/Copy.tsx";

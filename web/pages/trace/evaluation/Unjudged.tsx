@@ -1,9 +1,10 @@
 // A trace without a verdict: still to come, at work, ended in an error, or never to be judged; each with what to do.
+
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import type { RunDetail } from "../../../../src/http/traces/schemas.ts";
 import type { Waiting } from "../../../../src/model/run/run.ts";
 import { runStates } from "../../../labels.ts";
-import type { RunDetail } from "../../../shapes.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { CopyText } from "../../../ui/Copy.tsx";
 import { Notice } from "../../../ui/Notice.tsx";

@@ -1,6 +1,7 @@
 // What every part of the evaluation shares: the trace's spans by name, what is selected, and where its links lead.
+
 import { createContext, useContext } from "react";
-import type { TraceOutline } from "../../../shapes.ts";
+import type { TraceOutline } from "../../../../src/http/traces/schemas.ts";
 import type { Select, Selection } from "../selection.ts";
 
 export type Shared = {

@@ -1,12 +1,13 @@
 // Makes an assertion from a value of a trace: says what it would be, and takes it to a test, new or known.
+
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
+import type { TraceOutline } from "../../../../src/http/traces/schemas.ts";
 import { failureOf } from "../../../api.ts";
 import { checkTypes, testStates } from "../../../labels.ts";
 import { type DraftPlace, draftAssertionQuery } from "../../../queries/drafts.ts";
 import { testsQuery } from "../../../queries/tests.ts";
-import type { TraceOutline } from "../../../shapes.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Dialog } from "../../../ui/Dialog.tsx";
 import { Choices, Field } from "../../../ui/Field.tsx";

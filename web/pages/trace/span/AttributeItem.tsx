@@ -1,8 +1,9 @@
 // One attribute: its name, which selects it, its value in the form that suits it, and what can be done with it.
+
 import { useEffect, useRef } from "react";
+import type { SpanDetail } from "../../../../src/http/traces/schemas.ts";
 import { download } from "../../../download.ts";
 import { textOfValue } from "../../../exact-json.ts";
-import type { SpanDetail } from "../../../shapes.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { copyText } from "../../../ui/copy-text.ts";
 import { Icon } from "../../../ui/Icon.tsx";

@@ -1,6 +1,7 @@
 // The attributes of a span in their groups, searchable; the selected one outlined and in view.
+
 import { useId, useState } from "react";
-import type { SpanDetail } from "../../../shapes.ts";
+import type { SpanDetail } from "../../../../src/http/traces/schemas.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { startsWith, type ValuePath } from "../../../value-path.ts";
 import { AbsentAttribute, AttributeItem } from "./AttributeItem.tsx";

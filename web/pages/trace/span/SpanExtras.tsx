@@ -1,7 +1,8 @@
 // What else came with a span: events, links, and what was said of its scope, its resource and the whole trace.
+
 import type { ReactNode } from "react";
+import type { SpanDetail, TraceOutline } from "../../../../src/http/traces/schemas.ts";
 import { durationText } from "../../../format.ts";
-import type { SpanDetail, TraceOutline } from "../../../shapes.ts";
 import { SpanValue } from "./SpanValue.tsx";
 import { millisecondsBetween } from "./times.ts";
 

@@ -1,10 +1,11 @@
 // What a span is: its name, how it ended, when it ran, and where it belongs.
+
 import type { ReactNode } from "react";
 import { useEffect, useRef } from "react";
+import type { SpanDetail, TraceOutline } from "../../../../src/http/traces/schemas.ts";
 import { printExact } from "../../../exact-json.ts";
 import { durationText } from "../../../format.ts";
 import { spanRoles, type Word } from "../../../labels.ts";
-import type { SpanDetail, TraceOutline } from "../../../shapes.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { CopyText } from "../../../ui/Copy.tsx";

@@ -1,0 +1,76 @@
+// The response schemas of insights: pass rates, durations and tokens over time.
+import { z } from "zod";
+import { Id, Time } from "../schemas.ts";
+import { Counts, Outcome } from "../traces/schemas.ts";
+
+export const stripDays = 30;
+
+const passRate = z.number().nullable().describe("passed / (passed + failed); null if both are 0.");
+const tally = { counts: Counts, passRate };
+const Tally = z.object(tally);
+export type Tally = z.output<typeof Tally>;
+
+/** What charts by agent have beyond outcomes. */
+const AgentTally = Tally.extend({
+  runs: z.number().describe("By agent: all runs, with or without a verdict."),
+  routingUnavailable: z.number().describe("By agent: runs for which routing was unavailable."),
+  durationMs: z
+    .object({ p50: z.number().nullable(), p95: z.number().nullable() })
+    .describe("By agent: durations of the evaluated traces, accurate to 10 %."),
+  tokens: z.object({ input: z.number(), output: z.number() }).describe("By agent: sums."),
+});
+export type AgentTally = z.output<typeof AgentTally>;
+
+const Point = z.object({
+  at: Time.describe("Start of the interval. Intervals without evaluations are left out."),
+  ...AgentTally.partial().shape,
+  ...tally,
+});
+export type Point = z.output<typeof Point>;
+
+const Series = z.object({
+  testId: Id.nullable(),
+  checkId: z.string().nullable(),
+  name: z.string().nullable().describe("Name of the test."),
+  points: z.array(Point),
+});
+export type Series = z.output<typeof Series>;
+
+export const Insights = z
+  .object({
+    from: Time,
+    to: Time.describe("Exclusive."),
+    interval: z.enum(["hour", "day"]),
+    series: z.array(Series),
+    total: AgentTally.optional().describe("By agent: all points as one."),
+  })
+  .meta({ id: "Insights" });
+export type Insights = z.output<typeof Insights>;
+
+export const AgentDay = z
+  .object({
+    id: Id.describe("The agent's id."),
+    lastTraceAt: Time.nullable(),
+    runs: z
+      .number()
+      .describe("Runs of the last 24 hours, from a full hour on. The counts cover the same time."),
+    routingUnavailable: z.number(),
+    ...tally,
+  })
+  .meta({ id: "AgentInsights" });
+export type AgentDay = z.output<typeof AgentDay>;
+
+const Day = z.object({ at: Time, ...tally });
+export type Day = z.output<typeof Day>;
+
+export const TestInsights = z
+  .object({
+    id: Id.describe("The test's id."),
+    lastOutcome: Outcome.nullable().describe("On live traffic."),
+    lastRunAt: Time.nullable(),
+    lastManualOutcome: Outcome.nullable().describe("In manual runs, which are not counted in the days."),
+    lastManualRunAt: Time.nullable(),
+    days: z.array(Day).describe(`The last ${stripDays} days, UTC, today last; days without a run included.`),
+  })
+  .meta({ id: "TestInsights" });
+export type TestInsights = z.output<typeof TestInsights>;

@@ -1,0 +1,83 @@
+// The response schemas of projects, agents, agent connections and keys.
+import { z } from "zod";
+import type { ConnectionView } from "../../model/agent/connection.ts";
+import { Id, Time, typed } from "../schemas.ts";
+
+export const Project = z.object({ id: Id, name: z.string(), createdAt: Time }).meta({ id: "Project" });
+export type Project = z.output<typeof Project>;
+
+export const AgentType = z.enum(["http_api", "workflow", "flow_builder"]);
+
+export const Agent = z
+  .object({
+    id: Id,
+    projectId: Id,
+    name: z.string(),
+    type: AgentType,
+    otlpServiceName: z.string().nullable(),
+  })
+  .meta({ id: "Agent" });
+export type Agent = z.output<typeof Agent>;
+
+export const AgentConnection = z
+  .object({
+    type: AgentType.describe("The type of the agent."),
+    connection: typed<ConnectionView>()(
+      z.looseObject({
+        type: z.string(),
+        headers: z.array(
+          z.object({
+            name: z.string(),
+            value: z.string().optional(),
+            secret: z.literal(true).optional(),
+            set: z.boolean().optional().describe("Secrets: whether the stored value can be decrypted."),
+          }),
+        ),
+        waitMs: z.number().int(),
+        concurrency: z.number().int(),
+      }),
+    )
+      .nullable()
+      .describe("Null: no connection for the current type of the agent."),
+    updatedAt: z.string().nullable(),
+  })
+  .meta({ id: "AgentConnection" });
+export type AgentConnection = z.output<typeof AgentConnection>;
+
+export const AgentTrial = z
+  .object({
+    ok: z.boolean().describe("Whether the reply had a text."),
+    status: z.number().int().nullable(),
+    ms: z.number().int(),
+    text: z.string().nullable(),
+    contentType: z.string().nullable(),
+    requestId: z.string().describe("Sent as x-request-id."),
+    code: z.string().nullable().describe("What went wrong."),
+    reason: z.string().nullable().describe("What went wrong, in one sentence."),
+  })
+  .meta({ id: "AgentTrial" });
+export type AgentTrial = z.output<typeof AgentTrial>;
+
+export const Key = z
+  .object({
+    id: Id,
+    name: z.string(),
+    masked: z.string(),
+    access: z.enum(["full", "granular"]),
+    agentIds: z.array(Id),
+    expiresAt: Time.nullable(),
+    lastUsedAt: Time.nullable(),
+    createdAt: Time,
+    createdBy: z
+      .object({ id: z.string(), name: z.string() })
+      .nullable()
+      .describe("The account that created the key; null if not recorded or deleted."),
+    status: z.enum(["active", "expired"]),
+  })
+  .meta({ id: "Key" });
+export type Key = z.output<typeof Key>;
+
+export const CreatedKey = Key.extend({ key: z.string().describe("The full key, shown only once.") }).meta({
+  id: "CreatedKey",
+});
+export type CreatedKey = z.output<typeof CreatedKey>;

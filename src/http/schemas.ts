@@ -1,0 +1,55 @@
+// The zod schemas that every room of the API shares: ids, names, times and pages. Imports nothing but zod.
+import { z } from "zod";
+
+/** An id in a body or a reply, in lower case as the database writes it. */
+export const Id = z.guid().toLowerCase();
+
+// A text column cannot hold U+0000, and an unpaired surrogate would be stored as another character.
+const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed();
+const storableRule = "Must not contain U+0000 or unpaired surrogates.";
+
+/** A name that people choose: trimmed, 1 to 200 characters. */
+export const Name = z.string().trim().min(1).max(200).refine(isStorable, storableRule);
+
+/** A name that is stored exactly as given: 1 to 255 characters. */
+export const ExactName = z.string().min(1).max(255).refine(isStorable, storableRule);
+
+/** A day in UTC, as in 2026-01-31. Calendars and databases agree on all days from 2000 on. */
+export const Day = z.iso
+  .date("Must be a day, as in 2026-01-31.")
+  .refine(day => day >= "2000-01-01", "Must not be before 2000-01-01.");
+
+/** A time in a reply: ISO 8601, UTC. */
+export const Time = z.iso.datetime();
+
+/** A time in a query, in any zone. */
+export const Instant = z.iso.datetime({ offset: true }).transform(text => new Date(text));
+
+export const FieldIssue = z.object({ path: z.string(), message: z.string() });
+
+/** The schema of a page of `item`. */
+export function pageSchema<T extends z.ZodType>(item: T) {
+  return z.object({ items: z.array(item), nextCursor: z.string().nullable() });
+}
+
+export type Page<T> = { items: T[]; nextCursor: string | null };
+
+type KeysOf<T> = T extends unknown ? keyof T : never;
+
+/** The schema, if a T passes it and keeps all of its fields. */
+type Fitting<T, S extends z.ZodType> = [T] extends [z.input<S>]
+  ? [unknown] extends [z.input<S>]
+    ? S
+    : [KeysOf<T>] extends [KeysOf<z.input<S>>]
+      ? S
+      : never
+  : never;
+
+/**
+ * Gives a loose schema the exact type of what the service answers under it. Does not compile where such a value would
+ * fail the schema, or where the schema would strip one of its fields.
+ */
+export function typed<T>() {
+  return <S extends z.ZodType>(schema: Fitting<T, S>): z.ZodType<T, T> =>
+    schema as unknown as z.ZodType<T, T>;
+}

@@ -1,0 +1,25 @@
+// `typed` gives a loose response schema an exact type, and accepts none that the schema would reject or strip.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { z } from "zod";
+import { typed } from "../../src/http/schemas.ts";
+
+type Check = { id: string; score?: number };
+
+test("a loose schema passes unknown fields on and has the exact type", () => {
+  const schema = typed<Check>()(z.looseObject({ id: z.string() }));
+  const check: Check = schema.parse({ id: "a", score: 1 });
+  assert.deepEqual(check, { id: "a", score: 1 });
+});
+
+test("a type that has drifted from its schema does not compile", () => {
+  const strict = z.object({ id: z.string() });
+  // @ts-expect-error: the schema would strip `score`.
+  typed<Check>()(strict);
+  const numbered = z.looseObject({ id: z.number() });
+  // @ts-expect-error: an id that is text fails the schema.
+  typed<Check>()(numbered);
+  const demanding = z.looseObject({ id: z.string(), name: z.string() });
+  // @ts-expect-error: the schema requires a name.
+  typed<Check>()(demanding);
+});
