@@ -11,7 +11,7 @@ import { type LoadedTrace, withTrace } from "./load.ts";
 import type { Judge, JudgeOf, RoutingAnswer, Unjudged } from "./model/judge/judge.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { Applicability, Result } from "./model/run/run.ts";
-import type { Assertion, AssertionInput } from "./model/test-case/assertion.ts";
+import type { Assertion, AssertionDraft, AssertionInput } from "./model/test-case/assertion.ts";
 import { parseDraft, type TestCase, type TestCaseDocument } from "./model/test-case/test-case.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
 import { type Askable, answersFor } from "./run.ts";
@@ -43,7 +43,7 @@ export type Editor = {
   dryRun(ask: DryRunAsk, signal: AbortSignal): Promise<DryRun | undefined>;
   draftTest(ask: { traceId: string }, signal: AbortSignal): Promise<TestCaseDocument | undefined>;
   /** Throws VALIDATION_ERROR where there is no such value, or no assertion fits it. */
-  draftAssertion(ask: DraftAssertionAsk, signal: AbortSignal): Promise<Omit<Assertion, "id"> | undefined>;
+  draftAssertion(ask: DraftAssertionAsk, signal: AbortSignal): Promise<AssertionDraft | undefined>;
   vocabulary(ask: { agentId: string }, signal: AbortSignal): Promise<Vocabulary>;
   tryScenario(ask: ScenarioAsk, signal: AbortSignal): Promise<ScenarioTrial>;
 };
@@ -201,7 +201,7 @@ async function draftAssertion(
   loaded: LoadedTrace,
   { spanId, attribute, path }: DraftAssertionAsk,
   signal: AbortSignal,
-): Promise<Omit<Assertion, "id">> {
+): Promise<AssertionDraft> {
   const refuse = (path: string, message: string) =>
     new Refusal("VALIDATION_ERROR", { message, issues: [{ path, message }] });
   const span = loaded.trace.spans.find(({ span_id }) => span_id === spanId);
@@ -214,7 +214,7 @@ async function draftAssertion(
   if (!held)
     throw refuse("attribute", "No assertion fits this value: it is too long, or holds what none can.");
   const { id: _, ...assertion } = held;
-  return assertion;
+  return assertion as AssertionDraft;
 }
 
 /** The first that can be saved and, once it was, passes on this trace. */

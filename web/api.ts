@@ -45,6 +45,12 @@ export async function ask<T>(
   return { ok: false, failure: refusalOf(response, answered) };
 }
 
+/** DELETE; what is gone already counts as deleted. */
+export async function remove(path: string): Promise<Answer<void>> {
+  const answer = await ask<void>("DELETE", path);
+  return !answer.ok && answer.failure.code === "NOT_FOUND" ? { ok: true, value: undefined } : answer;
+}
+
 const offline: Failure = {
   code: "OFFLINE",
   status: 0,

@@ -3,7 +3,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { CreatedAccessToken } from "../../src/http/accounts/schemas.ts";
-import { ask } from "../api.ts";
+import { createAccessToken } from "../mutations/keys.ts";
 import { accessTokensQuery } from "../queries/access-tokens.ts";
 import { Button } from "../ui/Button.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";
@@ -15,13 +15,7 @@ export function AccessTokenForm({ onDone }: { onDone: (token: CreatedAccessToken
   const queries = useQueryClient();
   const [expiry, setExpiry] = useState(usualExpiry);
   const { form, busy, faults, failure } = useSubmit<CreatedAccessToken>({
-    send: fields =>
-      ask("POST", "/api/access-tokens", {
-        body: {
-          name: textOf(fields, "name"),
-          ...expiryOf(expiry),
-        },
-      }),
+    send: fields => createAccessToken({ name: textOf(fields, "name"), ...expiryOf(expiry) }),
     done: async token => {
       await queries.invalidateQueries({ queryKey: accessTokensQuery.queryKey });
       onDone(token);

@@ -1,9 +1,10 @@
 // An agent: its name, its type, and the service name its exporter bears.
+
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Agent, AgentType } from "../../src/model/agent/agent.ts";
-import { ask } from "../api.ts";
 import { agentTypes, counted } from "../labels.ts";
+import { createAgent, updateAgent } from "../mutations/agents.ts";
 import { agentQuery, agentsQuery, recentMax, recentOtlpQuery } from "../queries/agents.ts";
 import { Button } from "../ui/Button.tsx";
 import { Choices, Field } from "../ui/Field.tsx";
@@ -24,9 +25,7 @@ export function AgentForm({ projectId, agent, onDone }: AgentFormProps) {
     check: (): Record<string, string> => (taken ? { otlpServiceName: taken } : {}),
     send: fields => {
       const body = { name: textOf(fields, "name"), type, otlpServiceName: serviceName || null };
-      return agent
-        ? ask("PATCH", `/api/agents/${agent.id}`, { body })
-        : ask("POST", `/api/projects/${projectId}/agents`, { body });
+      return agent ? updateAgent(agent.id, body) : createAgent(projectId, body);
     },
     fieldOf: ({ code }) => (code === "CONFLICT" ? "otlpServiceName" : undefined),
     done: async saved => {

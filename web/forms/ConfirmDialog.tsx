@@ -1,6 +1,6 @@
-// Asks for the name of what is about to be destroyed, so that nothing is by a slip.
+// A dialog that asks for the name of an item before deleting it.
 import type { ReactNode } from "react";
-import { type Answer, ask } from "../api.ts";
+import type { Answer } from "../api.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
 import { Field } from "../ui/Field.tsx";
@@ -10,34 +10,29 @@ import { type Faults, textOf, useSubmit } from "./submit.ts";
 type ConfirmDialogProps = {
   title: string;
   about: ReactNode;
-  /** What is to be typed. */
+  /** The text to type. */
   name: string;
-  /** The address that DELETE is sent to. */
-  path: string;
-  /** On the button: "Revoke key". */
+  send: () => Promise<Answer<void>>;
+  /** Label of the button, such as "Revoke key". */
   action: string;
   onDone: () => void | Promise<void>;
   onClose: () => void;
 };
 
-/** What is gone already counts as done. */
-export function ConfirmDialog({ title, about, name, path, action, onDone, onClose }: ConfirmDialogProps) {
+export function ConfirmDialog({ title, about, name, send, action, onDone, onClose }: ConfirmDialogProps) {
   const { form, busy, faults, failure } = useSubmit<void>({
     check: (fields): Faults =>
       typeable(textOf(fields, "confirmation")) === typeable(name)
         ? {}
-        : { confirmation: "This is another name." },
-    send: async () => {
-      const answer: Answer<void> = await ask("DELETE", path);
-      return !answer.ok && answer.failure.code === "NOT_FOUND" ? { ok: true, value: undefined } : answer;
-    },
+        : { confirmation: "The name does not match." },
+    send,
     done: onDone,
   });
   return (
     <Dialog title={title} about={about} alert onClose={onClose}>
       <form {...form} className="stack">
         <Field
-          label={`Type “${name}” to go on`}
+          label={`Type “${name}” to confirm`}
           name="confirmation"
           required
           fault={faults["confirmation"]}

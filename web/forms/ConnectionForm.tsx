@@ -5,7 +5,8 @@ import { useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { AgentConnection } from "../../src/http/projects/schemas.ts";
 import type { Agent } from "../../src/model/agent/agent.ts";
-import { type Answer, ask, type Failure } from "../api.ts";
+import type { Failure } from "../api.ts";
+import { deleteConnection, saveConnection } from "../mutations/agents.ts";
 import { connectionQuery } from "../queries/connection.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
@@ -26,7 +27,6 @@ export function ConnectionForm({ agent, stored }: ConnectionFormProps) {
   const [failure, setFailure] = useState<Failure>();
   const [removing, setRemoving] = useState(false);
   const { form, faults, check, show } = useFaults();
-  const path = `/api/agents/${agent.id}/connection`;
   const document = () => documentOf(stored.type, draft);
   const { queryKey } = connectionQuery(agent.id, stored.type);
 
@@ -34,7 +34,7 @@ export function ConnectionForm({ agent, stored }: ConnectionFormProps) {
     setFailure(undefined);
     if (busy || !check()) return;
     setBusy(true);
-    const answer: Answer<AgentConnection> = await ask("PUT", path, { body: document() });
+    const answer = await saveConnection(agent.id, document());
     setBusy(false);
     if (!answer.ok) {
       if (!show(answer.failure)) setFailure(answer.failure);
@@ -77,7 +77,7 @@ export function ConnectionForm({ agent, stored }: ConnectionFormProps) {
       <ConnectionTrial agentId={agent.id} document={document} onSend={check} onRefused={show} />
       {removing && (
         <RemoveDialog
-          path={path}
+          agentId={agent.id}
           onClose={() => setRemoving(false)}
           onDone={() => {
             begin({ ...stored, connection: null, updatedAt: null });
@@ -119,14 +119,14 @@ function useFaults() {
   };
 }
 
-type RemoveDialogProps = { path: string; onClose: () => void; onDone: () => void };
+type RemoveDialogProps = { agentId: string; onClose: () => void; onDone: () => void };
 
-function RemoveDialog({ path, onClose, onDone }: RemoveDialogProps) {
+function RemoveDialog({ agentId, onClose, onDone }: RemoveDialogProps) {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
   async function remove(): Promise<void> {
     setBusy(true);
-    const answer: Answer<void> = await ask("DELETE", path);
+    const answer = await deleteConnection(agentId);
     setBusy(false);
     if (!answer.ok) return setFailure(answer.failure);
     onClose();

@@ -2,8 +2,9 @@
 
 import { useState } from "react";
 import type { AgentTrial } from "../../src/http/projects/schemas.ts";
-import { type Answer, ask, type Failure } from "../api.ts";
+import type { Failure } from "../api.ts";
 import { durationText } from "../format.ts";
+import { tryConnection } from "../mutations/agents.ts";
 import { Button } from "../ui/Button.tsx";
 import { Field } from "../ui/Field.tsx";
 import { LongText } from "../ui/LongText.tsx";
@@ -30,9 +31,7 @@ export function ConnectionTrial({ agentId, document, onSend, onRefused }: Connec
     setBusy(true);
     setTrial(undefined);
     setFailure(undefined);
-    const answer: Answer<AgentTrial> = await ask("POST", `/api/agents/${agentId}/connection/test`, {
-      body: { input, connection: document() },
-    });
+    const answer = await tryConnection(agentId, { input, connection: document() });
     setBusy(false);
     if (answer.ok) setTrial(answer.value);
     else if (!onRefused(answer.failure)) setFailure(answer.failure);

@@ -1,5 +1,6 @@
-// The end of a page: deleting for good what it is about, once its name was typed.
+// The section at the end of a settings page that deletes the item, after its name is typed.
 import { useState } from "react";
+import type { Answer } from "../api.ts";
 import { Button } from "../ui/Button.tsx";
 import { toast } from "../ui/Toast.tsx";
 import { ConfirmDialog } from "./ConfirmDialog.tsx";
@@ -8,13 +9,13 @@ type DeleteSectionProps = {
   /** "agent". */
   noun: string;
   name: string;
-  path: string;
-  /** What goes with it, in a sentence. */
+  send: () => Promise<Answer<void>>;
+  /** What is deleted with it, in a sentence. */
   lost: string;
   onDone: () => Promise<void>;
 };
 
-export function DeleteSection({ noun, name, path, lost, onDone }: DeleteSectionProps) {
+export function DeleteSection({ noun, name, send, lost, onDone }: DeleteSectionProps) {
   const [deleting, setDeleting] = useState(false);
   return (
     <section className="card stack">
@@ -30,11 +31,11 @@ export function DeleteSection({ noun, name, path, lost, onDone }: DeleteSectionP
           title={`Delete ${noun}`}
           about={`${lost} This cannot be undone.`}
           name={name}
-          path={path}
+          send={send}
           action={`Delete ${noun}`}
           onClose={() => setDeleting(false)}
           onDone={() => {
-            toast(`“${name}” is deleted.`);
+            toast(`“${name}” deleted.`);
             return onDone();
           }}
         />

@@ -1,8 +1,10 @@
 // Has what the judge did not judge of traces be judged again, as runs of their own.
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { ask, type Failure } from "../api.ts";
+import type { Failure } from "../api.ts";
+import { judgeAgain } from "../mutations/judge.ts";
 import { outagesQuery } from "../queries/judging.ts";
 import { projectJudgeQuery } from "../queries/project-judge.ts";
 import { outlineQuery } from "../queries/traces.ts";
@@ -29,8 +31,7 @@ export function JudgeAgain({ projectId, agentId, traceId }: JudgeAgainProps) {
   const judge = async () => {
     setBusy(true);
     setFailure(undefined);
-    const body = traceId === undefined ? {} : { traceIds: [traceId] };
-    const answer = await ask<Scheduled>("POST", `/api/agents/${agentId}/judge-again`, { body });
+    const answer = await judgeAgain(agentId, traceId);
     setBusy(false);
     if (!answer.ok) return setFailure(answer.failure);
     toast(scheduledText(answer.value, traceId !== undefined));

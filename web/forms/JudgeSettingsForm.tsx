@@ -3,10 +3,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { JudgeSettings } from "../../src/http/judge/schemas.ts";
-import { ask } from "../api.ts";
 import { numberText } from "../format.ts";
 import { counted } from "../labels.ts";
 import { costText, moneyText } from "../money.ts";
+import { saveJudgeSettings } from "../mutations/judge.ts";
 import { judgeSettingsQuery, projectJudgeQuery } from "../queries/project-judge.ts";
 import "../styles/judge.css";
 import { Button } from "../ui/Button.tsx";
@@ -117,13 +117,11 @@ function JudgeSettingsForm({ agentId, settings }: { agentId: string; settings: J
     check: (fields): Faults =>
       textOf(fields, "sampling") === "" ? { sampling: "Enter a number from 0 to 100." } : {},
     send: fields =>
-      ask("PUT", `/api/agents/${agentId}/judge-settings`, {
-        body: {
-          // Whole parts of a thousandth: 10 % of what is typed stays 0.1.
-          sampling: Math.round(Number(textOf(fields, "sampling")) * 1000) / 100_000,
-          budgetUsd: numberOf(textOf(fields, "budgetUsd")),
-          budgetTokens: numberOf(textOf(fields, "budgetTokens")),
-        },
+      saveJudgeSettings(agentId, {
+        // Rounded to a thousandth of a percent, so that 10 % is stored as 0.1.
+        sampling: Math.round(Number(textOf(fields, "sampling")) * 1000) / 100_000,
+        budgetUsd: numberOf(textOf(fields, "budgetUsd")),
+        budgetTokens: numberOf(textOf(fields, "budgetTokens")),
       }),
     done: saved => {
       queries.setQueryData(judgeSettingsQuery(agentId).queryKey, saved);

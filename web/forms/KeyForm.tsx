@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { CreatedKey } from "../../src/http/projects/schemas.ts";
 import type { KeyAccess } from "../../src/model/key.ts";
-import { ask } from "../api.ts";
+import { createKey } from "../mutations/keys.ts";
 import { agentsQuery } from "../queries/agents.ts";
 import { keysQuery } from "../queries/keys.ts";
 import { Button } from "../ui/Button.tsx";
@@ -35,13 +35,11 @@ export function KeyForm({ projectId, onDone }: KeyFormProps) {
     check: (): Faults =>
       access === "granular" && agentIds.length === 0 ? { agentIds: "Choose at least one agent." } : {},
     send: fields =>
-      ask("POST", `/api/projects/${projectId}/keys`, {
-        body: {
-          name: textOf(fields, "name"),
-          access,
-          agentIds: access === "granular" ? agentIds : [],
-          ...(expiry === "date" ? endOf(textOf(fields, "expiresAt")) : expiryOf(expiry)),
-        },
+      createKey(projectId, {
+        name: textOf(fields, "name"),
+        access,
+        agentIds: access === "granular" ? agentIds : [],
+        ...(expiry === "date" ? endOf(textOf(fields, "expiresAt")) : expiryOf(expiry)),
       }),
     done: async key => {
       await queries.invalidateQueries({ queryKey: keysQuery(projectId).queryKey });

@@ -1,7 +1,8 @@
 // A project's name: of a new one, or of the one given.
+
 import { useQueryClient } from "@tanstack/react-query";
 import type { Project } from "../../src/model/project.ts";
-import { ask } from "../api.ts";
+import { createProject, renameProject } from "../mutations/projects.ts";
 import { projectsQuery } from "../queries/projects.ts";
 import { Button } from "../ui/Button.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";
@@ -14,10 +15,8 @@ export function ProjectForm({ project, onDone }: ProjectFormProps) {
   const queries = useQueryClient();
   const { form, busy, faults, failure } = useSubmit<Project>({
     send: fields => {
-      const body = { name: textOf(fields, "name") };
-      return project
-        ? ask("PATCH", `/api/projects/${project.id}`, { body })
-        : ask("POST", "/api/projects", { body });
+      const name = textOf(fields, "name");
+      return project ? renameProject(project.id, name) : createProject(name);
     },
     done: async saved => {
       await queries.invalidateQueries({ queryKey: projectsQuery.queryKey, exact: true });

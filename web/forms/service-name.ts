@@ -1,8 +1,10 @@
 // Giving an agent the service name that its exporters send.
+
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Agent } from "../../src/model/agent/agent.ts";
-import { type Answer, ask, type Failure } from "../api.ts";
+import type { Answer, Failure } from "../api.ts";
+import { updateAgent } from "../mutations/agents.ts";
 import { agentQuery, agentsQuery } from "../queries/agents.ts";
 import { ingestionKey } from "../queries/ingestion.ts";
 
@@ -12,7 +14,7 @@ export async function giveServiceName(
   { id, projectId }: Pick<Agent, "id" | "projectId">,
   otlpServiceName: string,
 ): Promise<Answer<Agent>> {
-  const answer = await ask<Agent>("PATCH", `/api/agents/${id}`, { body: { otlpServiceName } });
+  const answer = await updateAgent(id, { otlpServiceName });
   if (answer.ok) {
     queries.setQueryData(agentQuery(id).queryKey, answer.value);
     await queries.invalidateQueries({ queryKey: agentsQuery(projectId).queryKey });

@@ -1,7 +1,9 @@
 // What is done to several test cases at once: switched, copied, exported, deleted; what failed is told test by test.
+
 import type { ListedTest } from "../../src/http/test-cases/schemas.ts";
 import type { TestCaseDocument } from "../../src/model/test-case/test-case.ts";
-import { type Answer, ask, type Failure } from "../api.ts";
+import type { Answer, Failure } from "../api.ts";
+import { createTest, deleteTest, setTestStatuses } from "../mutations/tests.ts";
 
 /** What was not done. `name` null: it concerns all of them. */
 export type Problem = { testId: string | null; name: string | null; message: string };
@@ -23,8 +25,8 @@ export async function switchTests(
   const problems: Problem[] = [];
   for (let from = 0; from < tests.length; from += switchedMax) {
     const some = tests.slice(from, from + switchedMax);
-    const body = { testIds: some.map(({ id }) => id), status };
-    const answer = await ask("POST", `/api/agents/${agentId}/tests/status`, { body });
+    const ids = some.map(({ id }) => id);
+    const answer = await setTestStatuses(agentId, ids, status);
     if (!answer.ok) problems.push(...problemsOf(answer.failure, some));
   }
   return problems;
@@ -47,9 +49,8 @@ export async function deleteTests(tests: readonly ListedTest[]): Promise<Problem
   const waiting = [...tests];
   const work = async () => {
     for (let test = waiting.shift(); test; test = waiting.shift()) {
-      const answer = await ask("DELETE", `/api/tests/${test.id}`);
-      if (answer.ok || answer.failure.code === "NOT_FOUND") continue;
-      problems.push(problemOf(test, answer.failure));
+      const answer = await deleteTest(test.id);
+      if (!answer.ok) problems.push(problemOf(test, answer.failure));
     }
   };
   await Promise.all(Array.from({ length: deletedAtOnce }, work));
@@ -60,9 +61,7 @@ export async function deleteTests(tests: readonly ListedTest[]): Promise<Problem
 export function duplicateTest(agentId: string, test: ListedTest): Promise<Answer<ListedTest>> {
   const end = " (copy)";
   const name = `${wellFormed(test.name.slice(0, nameMax - end.length))}${end}`;
-  return ask("POST", `/api/agents/${agentId}/tests`, {
-    body: { ...documentOf(test), name, status: "disabled" },
-  });
+  return createTest(agentId, { ...documentOf(test), name, status: "disabled" });
 }
 
 /** Downloads the documents: one as it is, several as a list. */

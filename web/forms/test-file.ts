@@ -1,5 +1,7 @@
 // Test cases of a file: read, checked by the server, and made one after the other.
-import { ask, type Failure } from "../api.ts";
+
+import type { Failure } from "../api.ts";
+import { createTest, validateTest } from "../mutations/tests.ts";
 import { messageOf } from "./test-changes.ts";
 
 /** What is not valid, or was not made. `position` counts from 1. */
@@ -41,7 +43,7 @@ export async function checkDocuments(
   const work = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const [index, document] = next;
-      const answer = await ask("POST", `/api/agents/${agentId}/tests/validate`, { body: document });
+      const answer = await validateTest(agentId, document);
       if (!answer.ok) faults.push(unmade(index, document, answer.failure));
       onChecked(++done);
     }
@@ -58,7 +60,7 @@ export async function makeTests(
 ): Promise<{ made: number; left: unknown[]; fault?: Unmade }> {
   const left = [...documents];
   for (let document = left.at(-1); left.length > 0; document = left.at(-1)) {
-    const answer = await ask("POST", `/api/agents/${agentId}/tests`, { body: document });
+    const answer = await createTest(agentId, document);
     if (!answer.ok) {
       return {
         made: documents.length - left.length,

@@ -3,8 +3,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import type { Launch } from "../../src/http/test-cases/launch-schemas.ts";
-import { ask, type Failure } from "../api.ts";
+import type { Failure } from "../api.ts";
+import { startLaunch } from "../mutations/launches.ts";
 import { launchesQuery } from "../queries/launches.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";
@@ -27,8 +27,7 @@ export function useLaunch({ projectId, agentId }: Params): Launching {
   const [failure, setFailure] = useState<Failure>();
   const launch = async (testIds?: readonly string[]) => {
     setBusy(true);
-    const body = { source: "dashboard", ...(testIds && { testIds }) };
-    const answer = await ask<Launch>("POST", `/api/agents/${agentId}/launches`, { body });
+    const answer = await startLaunch(agentId, testIds);
     setBusy(false);
     if (!answer.ok) return setFailure(answer.failure);
     void queries.invalidateQueries({ queryKey: launchesQuery(agentId).queryKey });

@@ -1,15 +1,11 @@
-// What is read about the account: its sessions and its verification.
+// Queries about the account: its sessions and email verification.
 
 import { queryOptions } from "@tanstack/react-query";
-import type {
-  CurrentSession,
-  Session,
-  Verification,
-  VerificationLink,
-} from "../../src/http/accounts/schemas.ts";
-import { ask, Failed, read } from "../api.ts";
+import type { CurrentSession, Session, Verification } from "../../src/http/accounts/schemas.ts";
+import { Failed, read } from "../api.ts";
+import { checkVerificationLink } from "../mutations/account.ts";
 
-/** Who is signed in; null: nobody. */
+/** The signed-in account; null: nobody. */
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
   queryFn: ({ signal }) => read<CurrentSession>("/api/auth/get-session", signal),
@@ -26,15 +22,12 @@ export const verificationQuery = queryOptions({
   queryFn: ({ signal }) => read<Verification>("/api/verification", signal),
 });
 
-/** What confirming the link of a verification mail would find. */
+/** The state of a link in a verification email. */
 export const linkQuery = (token: string) =>
   queryOptions({
     queryKey: ["verification-link", token],
     queryFn: async ({ signal }) => {
-      const answer = await ask<VerificationLink>("POST", "/api/verification/link", {
-        body: { token },
-        signal,
-      });
+      const answer = await checkVerificationLink(token, signal);
       if (answer.ok) return answer.value;
       throw new Failed(answer.failure);
     },

@@ -6,7 +6,8 @@ import type { Vocabulary } from "../../src/http/test-cases/editor-schemas.ts";
 import type { Eligibility } from "../../src/http/test-cases/schemas.ts";
 import type { ListedTrace } from "../../src/http/traces/schemas.ts";
 import type { Issue } from "../../src/model/refusal.ts";
-import { type Answer, ask, Failed, read } from "../api.ts";
+import { Failed, read } from "../api.ts";
+import { validateTest } from "../mutations/tests.ts";
 
 export type Validated =
   | { valid: true; eligibility: Eligibility; warnings: Issue[] }
@@ -24,12 +25,8 @@ export const validateQuery = (agentId: string, text: string) =>
   queryOptions({
     queryKey: ["agents", agentId, "validate", text],
     queryFn: async ({ signal }): Promise<Validated> => {
-      const answer = await ask<Omit<Validated & { valid: true }, "valid">>(
-        "POST",
-        `/api/agents/${agentId}/tests/validate`,
-        { body: JSON.parse(text), signal },
-      );
-      if (answer.ok) return { ...answer.value, valid: true };
+      const answer = await validateTest(agentId, JSON.parse(text), signal);
+      if (answer.ok) return answer.value;
       if (answer.failure.code !== "VALIDATION_ERROR") throw new Failed(answer.failure);
       return {
         valid: false,
@@ -58,13 +55,3 @@ export const pastTracesQuery = (agentId: string, text: string) =>
     },
     placeholderData: keepPreviousData,
   });
-
-export function draftTest(traceId: string): Promise<Answer<Record<string, unknown>>> {
-  return ask("POST", `/api/traces/${traceId}/draft-test`);
-}
-
-export type Place = { spanId: string; attribute: string | null; path: (string | number)[] };
-
-export function draftAssertion(traceId: string, place: Place): Promise<Answer<Record<string, unknown>>> {
-  return ask("POST", `/api/traces/${traceId}/draft-assertion`, { body: place });
-}

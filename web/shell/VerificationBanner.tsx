@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Verification } from "../../src/http/accounts/schemas.ts";
 import { ask } from "../api.ts";
+import { resendVerification } from "../mutations/account.ts";
 import { verificationQuery } from "../queries/account.ts";
 import { Button } from "../ui/Button.tsx";
 import { Icon } from "../ui/Icon.tsx";
@@ -66,7 +67,7 @@ export function VerificationActions({ verification }: { verification: Verificati
 
   async function resend(): Promise<void> {
     begin("resend");
-    const answer = await ask<Verification>("POST", "/api/verification/resend");
+    const answer = await resendVerification();
     setBusy(undefined);
     if (answer.ok) {
       queries.setQueryData(verificationQuery.queryKey, answer.value);

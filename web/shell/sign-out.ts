@@ -1,7 +1,8 @@
 // Ending this session, and forgetting everything that was read in it.
+
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { ask } from "../api.ts";
+import { signOut } from "../mutations/account.ts";
 import { sessionQuery } from "../queries/account.ts";
 import { toast } from "../ui/Toast.tsx";
 
@@ -9,7 +10,7 @@ export function useSignOut(): () => Promise<void> {
   const queries = useQueryClient();
   const navigate = useNavigate();
   return async () => {
-    const answer = await ask("POST", "/api/auth/sign-out");
+    const answer = await signOut();
     if (!answer.ok && answer.failure.code !== "UNAUTHORIZED") return toast(answer.failure.message);
     queries.setQueryData(sessionQuery.queryKey, null);
     await navigate({ to: "/sign-in" });

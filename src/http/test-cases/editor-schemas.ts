@@ -1,11 +1,11 @@
 // The response schemas of the test editor: drafts, dry runs, scenario trials, completions.
 import { z } from "zod";
 import type { Applicability, Result } from "../../model/run/run.ts";
-import type { Assertion } from "../../model/test-case/assertion.ts";
+import type { AssertionDraft } from "../../model/test-case/assertion.ts";
 import { typed } from "../schemas.ts";
 import { applicability, looseResult } from "../traces/schemas.ts";
 
-export const DraftedAssertion = typed<Omit<Assertion, "id">>()(
+export const DraftedAssertion = typed<AssertionDraft>()(
   z
     .looseObject({ type: z.string() })
     .describe("As in a test case, without an id.")

@@ -46,6 +46,11 @@ export type Assertion = Common &
     | { type: "json_schema"; target_node: string; field: string; schema: unknown }
   );
 
+type WithoutId<A> = A extends Assertion ? Omit<A, "id"> : never;
+
+/** An assertion that is not part of a test yet. */
+export type AssertionDraft = WithoutId<Assertion>;
+
 export type AssertionType = Assertion["type"];
 export type AssertionOf<T extends AssertionType> = Extract<Assertion, { type: T }>;
 

@@ -1,8 +1,9 @@
 // Asking for a mail that lets one choose a new password.
+
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { ask } from "../../api.ts";
 import { textOf, useSubmit } from "../../forms/submit.ts";
+import { requestPasswordReset } from "../../mutations/account.ts";
 import { AuthLayout } from "../../shell/AuthLayout.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Field } from "../../ui/Field.tsx";
@@ -13,7 +14,7 @@ export function ForgotPasswordPage() {
   const { form, busy, faults, failure } = useSubmit<string>({
     send: async fields => {
       const email = textOf(fields, "email");
-      const answer = await ask("POST", "/api/auth/request-password-reset", { body: { email } });
+      const answer = await requestPasswordReset(email);
       return answer.ok ? { ok: true, value: email } : answer;
     },
     done: setSentTo,

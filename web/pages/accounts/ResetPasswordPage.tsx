@@ -1,10 +1,11 @@
 // Choosing a new password, with the token of the mail.
+
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { ask } from "../../api.ts";
 import { PasswordField } from "../../forms/PasswordField.tsx";
 import { textOf, useSubmit } from "../../forms/submit.ts";
+import { resetPassword } from "../../mutations/account.ts";
 import { AuthLayout } from "../../shell/AuthLayout.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
@@ -16,10 +17,7 @@ export function ResetPasswordPage() {
   const queries = useQueryClient();
   const [changed, setChanged] = useState(false);
   const { form, busy, faults, failure } = useSubmit({
-    send: fields =>
-      ask("POST", "/api/auth/reset-password", {
-        body: { token, newPassword: textOf(fields, "newPassword") },
-      }),
+    send: fields => resetPassword({ token, newPassword: textOf(fields, "newPassword") }),
     done: () => {
       queries.clear();
       setChanged(true);

@@ -1,9 +1,10 @@
 // Signing in.
+
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { ask } from "../../api.ts";
 import { PasswordField } from "../../forms/PasswordField.tsx";
 import { useSignedIn } from "../../forms/sign-in.ts";
 import { textOf, useSubmit } from "../../forms/submit.ts";
+import { signIn } from "../../mutations/account.ts";
 import { AuthLayout } from "../../shell/AuthLayout.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Field } from "../../ui/Field.tsx";
@@ -15,10 +16,7 @@ export function SignInPage() {
   const { next } = route.useSearch();
   const signedIn = useSignedIn(next);
   const { form, busy, faults, failure } = useSubmit({
-    send: fields =>
-      ask("POST", "/api/auth/sign-in/email", {
-        body: { email: textOf(fields, "email"), password: textOf(fields, "password") },
-      }),
+    send: fields => signIn({ email: textOf(fields, "email"), password: textOf(fields, "password") }),
     done: signedIn,
   });
   return (

@@ -1,9 +1,10 @@
 // Making an account.
+
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { ask } from "../../api.ts";
 import { PasswordField } from "../../forms/PasswordField.tsx";
 import { useSignedIn } from "../../forms/sign-in.ts";
 import { textOf, useSubmit } from "../../forms/submit.ts";
+import { signUp } from "../../mutations/account.ts";
 import { AuthLayout } from "../../shell/AuthLayout.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Field } from "../../ui/Field.tsx";
@@ -17,12 +18,10 @@ export function SignUpPage() {
   const { form, busy, faults, failure } = useSubmit({
     send: fields => {
       const name = textOf(fields, "name").trim();
-      return ask("POST", "/api/auth/sign-up/email", {
-        body: {
-          email: textOf(fields, "email"),
-          password: textOf(fields, "password"),
-          ...(name && { name }),
-        },
+      return signUp({
+        email: textOf(fields, "email"),
+        password: textOf(fields, "password"),
+        ...(name && { name }),
       });
     },
     fieldOf: ({ code }) => (code === "CONFLICT" ? "email" : undefined),

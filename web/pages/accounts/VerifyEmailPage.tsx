@@ -1,9 +1,11 @@
 // Where the verification mail's link leads; without a token, where the verification stands.
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { LinkState } from "../../../src/model/account.ts";
-import { ask, type Failure } from "../../api.ts";
+import type { Failure } from "../../api.ts";
+import { confirmVerification } from "../../mutations/account.ts";
 import { linkQuery, sessionQuery, verificationQuery } from "../../queries/account.ts";
 import { AuthLayout } from "../../shell/AuthLayout.tsx";
 import { VerificationActions, verifiedText, WhereTheLinkIs } from "../../shell/VerificationBanner.tsx";
@@ -40,7 +42,7 @@ function OpenedLink({ token }: { token: string }) {
 
   async function confirm(): Promise<void> {
     setBusy(true);
-    const answer = await ask("POST", "/api/verification/confirm", { body: { token } });
+    const answer = await confirmVerification(token);
     setBusy(false);
     if (answer.ok) setConfirmed(true);
     else if (["CONFLICT", "NOT_FOUND"].includes(answer.failure.code)) await link.refetch();

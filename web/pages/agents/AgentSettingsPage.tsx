@@ -1,10 +1,12 @@
 // One agent: what it is called, what its exporter is called, how it is called upon, and its end.
+
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { AgentForm } from "../../forms/AgentForm.tsx";
 import { ConnectionSection } from "../../forms/ConnectionSection.tsx";
 import { DeleteSection } from "../../forms/DeleteSection.tsx";
 import { JudgeSettingsSection } from "../../forms/JudgeSettingsForm.tsx";
+import { deleteAgent } from "../../mutations/agents.ts";
 import { agentQuery, agentsQuery, lastTraceQuery } from "../../queries/agents.ts";
 import { keysQuery } from "../../queries/keys.ts";
 import { Verdict } from "../../ui/Badge.tsx";
@@ -53,7 +55,7 @@ export function AgentSettingsPage() {
         <DeleteSection
           noun="agent"
           name={agent.name}
-          path={`/api/agents/${agent.id}`}
+          send={() => deleteAgent(agent.id)}
           lost="Its test cases, traces and verdicts go with it, and keys made for it alone can write to nothing."
           onDone={async () => {
             await navigate({ to: "/projects/$projectId/agents", params: { projectId } });

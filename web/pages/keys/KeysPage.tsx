@@ -8,6 +8,7 @@ import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { KeyForm } from "../../forms/KeyForm.tsx";
 import { ShownOnce } from "../../forms/ShownOnce.tsx";
 import { keyStates } from "../../labels.ts";
+import { revokeKey } from "../../mutations/keys.ts";
 import { agentsQuery } from "../../queries/agents.ts";
 import { keysQuery } from "../../queries/keys.ts";
 import { useFollow } from "../../shell/follow.ts";
@@ -83,7 +84,7 @@ export function KeysPage() {
           title="Revoke key"
           about={<RevokeAbout revoked={open.key} />}
           name={open.key.name}
-          path={`/api/keys/${open.key.id}`}
+          send={() => revokeKey(open.key.id)}
           action="Revoke key"
           onClose={close}
           onDone={async () => {

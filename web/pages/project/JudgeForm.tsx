@@ -4,8 +4,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import type { ProjectJudge } from "../../../src/http/judge/schemas.ts";
 import type { JudgeProvider } from "../../../src/model/judge/call.ts";
-import { ask } from "../../api.ts";
 import { type Faults, textOf, useSubmit } from "../../forms/submit.ts";
+import { saveProjectJudge } from "../../mutations/judge.ts";
 import { projectJudgeQuery } from "../../queries/project-judge.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Choices, Field } from "../../ui/Field.tsx";
@@ -40,7 +40,7 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
     tokensPerMinute: textOf(fields, "tokensPerMinute") ? Number(textOf(fields, "tokensPerMinute")) : null,
   });
   const saving = useSubmit<ProjectJudge>({
-    send: fields => ask("PUT", `/api/projects/${projectId}/judge`, { body: documentOf(fields) }),
+    send: fields => saveProjectJudge(projectId, documentOf(fields)),
     done: saved => {
       // What was said of the key is done, and what was typed is not kept here either.
       for (const input of element.current!.querySelectorAll("input")) {

@@ -4,8 +4,9 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { JudgeTrial } from "../../../src/http/judge/schemas.ts";
-import { type Answer, ask } from "../../api.ts";
+import type { Answer } from "../../api.ts";
 import { durationText } from "../../format.ts";
+import { testProjectJudge } from "../../mutations/judge.ts";
 import { projectJudgeQuery } from "../../queries/project-judge.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Icon } from "../../ui/Icon.tsx";
@@ -31,9 +32,7 @@ export function useTrial(projectId: string): Trial {
     async run(connection) {
       setBusy(true);
       setAnswer(undefined);
-      const answered = await ask<JudgeTrial>("POST", `/api/projects/${projectId}/judge/test`, {
-        ...(connection !== undefined && { body: { connection } }),
-      });
+      const answered = await testProjectJudge(projectId, connection);
       setAnswer(answered);
       setBusy(false);
       // A test lifts a pause, or says why there is one.

@@ -4,7 +4,8 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ProjectJudge } from "../../../src/http/judge/schemas.ts";
-import { ask, type Failure } from "../../api.ts";
+import type { Failure } from "../../api.ts";
+import { deleteProjectJudge } from "../../mutations/judge.ts";
 import { projectJudgeQuery } from "../../queries/project-judge.ts";
 import "../../styles/judge.css";
 import { Button } from "../../ui/Button.tsx";
@@ -160,7 +161,7 @@ function Removal({ projectId, judge, onRemoved }: RemovalProps) {
     : "There is no judge then: semantic checks are skipped, and tests that run when relevant are not judged.";
   const remove = async () => {
     setBusy(true);
-    const answer = await ask<void>("DELETE", `/api/projects/${projectId}/judge`);
+    const answer = await deleteProjectJudge(projectId);
     setBusy(false);
     if (!answer.ok) return setFailure(answer.failure);
     setAsking(false);

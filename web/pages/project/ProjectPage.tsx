@@ -1,9 +1,11 @@
 // One project: its name, its id, and its end.
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { Project } from "../../../src/model/project.ts";
 import { DeleteSection } from "../../forms/DeleteSection.tsx";
 import { ProjectForm } from "../../forms/ProjectForm.tsx";
+import { deleteProject } from "../../mutations/projects.ts";
 import { projectsQuery } from "../../queries/projects.ts";
 import { NotFound } from "../../shell/NotFound.tsx";
 import { CopyText } from "../../ui/Copy.tsx";
@@ -48,7 +50,7 @@ function OneProject({ project }: { project: Project }) {
       <DeleteSection
         noun="project"
         name={project.name}
-        path={`/api/projects/${project.id}`}
+        send={() => deleteProject(project.id)}
         lost="Its agents, keys, test cases, traces and verdicts go with it."
         onDone={async () => {
           await queries.resetQueries({ queryKey: projectsQuery.queryKey, exact: true });

@@ -6,8 +6,9 @@ import { useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import type { JudgePrices } from "../../../src/http/judge/schemas.ts";
 import type { OwnPrice } from "../../../src/model/judge/prices.ts";
-import { ask, type Failure } from "../../api.ts";
+import type { Failure } from "../../api.ts";
 import { moneyText } from "../../money.ts";
+import { savePrices } from "../../mutations/judge.ts";
 import { judgePricesQuery, projectJudgeQuery } from "../../queries/project-judge.ts";
 import "../../styles/judge.css";
 import { Button } from "../../ui/Button.tsx";
@@ -58,9 +59,7 @@ function Own({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
   const save = async () => {
     setBusy(true);
     setFailure(undefined);
-    const answer = await ask<JudgePrices>("PUT", `/api/projects/${projectId}/judge/prices`, {
-      body: { prices: drafts.map(priceOf) },
-    });
+    const answer = await savePrices(projectId, drafts.map(priceOf));
     setBusy(false);
     if (answer.ok) {
       queries.setQueryData(judgePricesQuery(projectId).queryKey, answer.value);

@@ -4,11 +4,12 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { LaunchDetail, LaunchedRun } from "../../../src/http/test-cases/launch-schemas.ts";
-import { ask, type Failure, failureOf } from "../../api.ts";
+import { type Failure, failureOf } from "../../api.ts";
 import { numberText } from "../../format.ts";
 import { useLaunch } from "../../forms/use-launch.tsx";
 import { counted, launchSources } from "../../labels.ts";
 import { useLive } from "../../live.ts";
+import { cancelLaunch } from "../../mutations/launches.ts";
 import { launchesQuery, launchQuery } from "../../queries/launches.ts";
 import { useRefresh } from "../../refreshing.ts";
 import { NotFound } from "../../shell/NotFound.tsx";
@@ -120,7 +121,7 @@ function Cancel({ launch }: { launch: LaunchDetail }) {
   const [failure, setFailure] = useState<Failure>();
   const cancel = async () => {
     setBusy(true);
-    const answer = await ask<LaunchDetail>("POST", `/api/launches/${launch.id}/cancel`);
+    const answer = await cancelLaunch(launch.id);
     setBusy(false);
     setFailure(answer.ok ? undefined : answer.failure);
     if (answer.ok) queries.setQueryData(launchQuery(launch.id).queryKey, answer.value);

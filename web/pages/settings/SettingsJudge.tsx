@@ -4,7 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { JudgeTrial } from "../../../src/http/judge/schemas.ts";
-import { type Answer, ask } from "../../api.ts";
+import type { Answer } from "../../api.ts";
+import { testEnvironmentJudge } from "../../mutations/judge.ts";
 import { judgeQuery } from "../../queries/judge.ts";
 import { useProject } from "../../shell/project.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -75,7 +76,7 @@ function Trial() {
   const test = async () => {
     setBusy(true);
     setAnswer(undefined);
-    setAnswer(await ask<JudgeTrial>("POST", "/api/judge/test"));
+    setAnswer(await testEnvironmentJudge());
     setBusy(false);
   };
   return (

@@ -1,10 +1,11 @@
 // Who one is here: name, address, password, and the account's end.
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { ask } from "../../api.ts";
 import { PasswordField } from "../../forms/PasswordField.tsx";
 import { textOf, useSubmit } from "../../forms/submit.ts";
+import { changePassword, deleteAccount, renameAccount } from "../../mutations/account.ts";
 import { sessionQuery, sessionsQuery, verificationQuery } from "../../queries/account.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
@@ -35,7 +36,7 @@ function NameForm({ name }: { name: string }) {
   const queries = useQueryClient();
   const { data: verification } = useQuery(verificationQuery);
   const { form, busy, faults, failure } = useSubmit({
-    send: fields => ask("POST", "/api/auth/update-user", { body: { name: textOf(fields, "name") } }),
+    send: fields => renameAccount(textOf(fields, "name")),
     done: async () => {
       await queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
       toast("Your name is saved.");
@@ -82,11 +83,9 @@ function PasswordForm() {
   const [round, setRound] = useState(0);
   const { form, busy, faults, failure } = useSubmit({
     send: fields =>
-      ask("POST", "/api/auth/change-password", {
-        body: {
-          currentPassword: textOf(fields, "currentPassword"),
-          newPassword: textOf(fields, "newPassword"),
-        },
+      changePassword({
+        currentPassword: textOf(fields, "currentPassword"),
+        newPassword: textOf(fields, "newPassword"),
       }),
     done: async () => {
       setRound(round + 1);
@@ -114,7 +113,7 @@ function DeleteAccount() {
   const navigate = useNavigate();
   const [open, setOpen] = useState(false);
   const { form, busy, faults, failure } = useSubmit({
-    send: fields => ask("POST", "/api/auth/delete-user", { body: { password: textOf(fields, "password") } }),
+    send: fields => deleteAccount(textOf(fields, "password")),
     done: async () => {
       queries.setQueryData(sessionQuery.queryKey, null);
       toast("Your account is deleted.");

@@ -3,7 +3,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Session } from "../../../src/http/accounts/schemas.ts";
-import { ask, type Failure, type Method } from "../../api.ts";
+import type { Answer, Failure } from "../../api.ts";
+import { endOtherSessions, endSession } from "../../mutations/account.ts";
 import { sessionQuery, sessionsQuery } from "../../queries/account.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
@@ -19,11 +20,10 @@ export function SettingsSessions() {
   const [busy, setBusy] = useState<string>();
   const [failure, setFailure] = useState<Failure>();
 
-  async function end(id: string, path: string, body: object | undefined, said: string): Promise<void> {
+  async function end(id: string, send: () => Promise<Answer<unknown>>, said: string): Promise<void> {
     setBusy(id);
     setFailure(undefined);
-    const method: Method = "POST";
-    const answer = await ask(method, path, { body });
+    const answer = await send();
     setBusy(undefined);
     if (answer.ok) toast(said);
     else setFailure(answer.failure);
@@ -55,12 +55,7 @@ export function SettingsSessions() {
                       busy={busy === session.id}
                       aria-label={`End the session of ${deviceOf(session.userAgent)}`}
                       onClick={() =>
-                        void end(
-                          session.id,
-                          "/api/auth/revoke-session",
-                          { token: session.token },
-                          "The session is ended.",
-                        )
+                        void end(session.id, () => endSession(session.token), "The session is ended.")
                       }
                     >
                       End
@@ -73,14 +68,7 @@ export function SettingsSessions() {
               <div>
                 <Button
                   busy={busy === "others"}
-                  onClick={() =>
-                    void end(
-                      "others",
-                      "/api/auth/revoke-other-sessions",
-                      undefined,
-                      "Every other session is ended.",
-                    )
-                  }
+                  onClick={() => void end("others", endOtherSessions, "Every other session is ended.")}
                 >
                   End every other session
                 </Button>

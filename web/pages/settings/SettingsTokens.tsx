@@ -7,6 +7,7 @@ import { AccessTokenForm } from "../../forms/AccessTokenForm.tsx";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { ShownOnce } from "../../forms/ShownOnce.tsx";
 import { keyStates } from "../../labels.ts";
+import { revokeAccessToken } from "../../mutations/keys.ts";
 import { accessTokensQuery } from "../../queries/access-tokens.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
@@ -88,7 +89,7 @@ export function SettingsTokens() {
             </>
           }
           name={open.token.name}
-          path={`/api/access-tokens/${open.token.id}`}
+          send={() => revokeAccessToken(open.token.id)}
           action="Revoke token"
           onClose={close}
           onDone={async () => {

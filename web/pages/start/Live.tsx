@@ -5,9 +5,10 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ListedTrace } from "../../../src/http/traces/schemas.ts";
 import type { Agent } from "../../../src/model/agent/agent.ts";
-import { ask, type Failure } from "../../api.ts";
+import type { Failure } from "../../api.ts";
 import { counted } from "../../labels.ts";
 import type { LiveState } from "../../live.ts";
+import { sendSampleTrace } from "../../mutations/agents.ts";
 import { verificationQuery } from "../../queries/account.ts";
 import { lastTraceQuery } from "../../queries/agents.ts";
 import { ingestionWord } from "../../refusals.ts";
@@ -134,7 +135,7 @@ function SendSample({ agent, again = false }: { agent: Agent; again?: boolean })
   async function send(): Promise<void> {
     setBusy(true);
     setFailure(undefined);
-    const answer = await ask("POST", `/api/agents/${agent.id}/sample-trace`);
+    const answer = await sendSampleTrace(agent.id);
     if (answer.ok) await queries.invalidateQueries({ queryKey: lastTraceQuery(agent.id).queryKey });
     else setFailure(answer.failure);
     setBusy(false);

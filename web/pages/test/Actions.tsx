@@ -4,10 +4,11 @@ import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
-import { type Answer, ask, type Failure } from "../../api.ts";
+import type { Failure } from "../../api.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { duplicateTest } from "../../forms/test-changes.ts";
 import { useLaunch } from "../../forms/use-launch.tsx";
+import { deleteTest, setTestStatus } from "../../mutations/tests.ts";
 import { testQuery, testsQuery } from "../../queries/tests.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
@@ -39,7 +40,7 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
   }
 
   async function turn(status: ListedTest["status"]): Promise<void> {
-    const answer: Answer<ListedTest> = await ask("PATCH", `/api/tests/${stored.id}`, { body: { status } });
+    const answer = await setTestStatus(stored.id, status);
     if (!answer.ok) return setFailure(answer.failure);
     save.noteStatus(status);
     queries.setQueryData(testQuery(stored.id).queryKey, answer.value);
@@ -91,7 +92,7 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
           title="Delete test case"
           about="Its history is deleted along with it. Traces keep the results they have. This cannot be undone."
           name={stored.name}
-          path={`/api/tests/${stored.id}`}
+          send={() => deleteTest(stored.id)}
           action="Delete test case"
           onClose={() => setDeleting(false)}
           onDone={async () => {

@@ -4,7 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useEffect, useId, useRef, useState } from "react";
 import type { DryRun } from "../../../src/http/test-cases/editor-schemas.ts";
 import type { ListedTrace } from "../../../src/http/traces/schemas.ts";
-import { type Answer, ask, type Failure, failureOf } from "../../api.ts";
+import { type Answer, type Failure, failureOf } from "../../api.ts";
+import { dryRun } from "../../mutations/tests.ts";
 import { pastTracesQuery } from "../../queries/editor.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
@@ -129,7 +130,7 @@ function useDryRun(
     const { signal } = controller;
     let answer: Answer<DryRun>;
     try {
-      answer = await ask("POST", `/api/agents/${agentId}/tests/dry-run`, { body: asked, signal });
+      answer = await dryRun(agentId, asked, signal);
     } catch (error) {
       if (signal.aborted) return;
       throw error;

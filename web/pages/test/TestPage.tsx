@@ -6,7 +6,7 @@ import { useState } from "react";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { Failure } from "../../api.ts";
 import { documentOf } from "../../forms/test-changes.ts";
-import { draftAssertion, draftTest, type Place } from "../../queries/editor.ts";
+import { type DraftPlace, draftAssertion, draftTest } from "../../mutations/tests.ts";
 import { testQuery } from "../../queries/tests.ts";
 import { NotFound } from "../../shell/NotFound.tsx";
 import "../../styles/editor.css";
@@ -93,7 +93,7 @@ async function draftOf({
 }
 
 /** The address has them as JSON text; what is none leads to the attribute itself. */
-function keysOf(path: string | undefined): Place["path"] {
+function keysOf(path: string | undefined): DraftPlace["path"] {
   try {
     const keys: unknown = JSON.parse(path ?? "[]");
     return Array.isArray(keys) ? keys : [];

@@ -5,6 +5,7 @@ import { type RefObject, useRef, useState } from "react";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import { type Answer, ask, type Failure } from "../../api.ts";
 import { documentOf } from "../../forms/test-changes.ts";
+import { createTest, replaceTest } from "../../mutations/tests.ts";
 import { testQuery, testsQuery } from "../../queries/tests.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
@@ -77,8 +78,8 @@ export function useSave({ origin, agentId, editing, change, onFaults, onSaved }:
       if (!isSame(now.value, stored)) return setConflict(now.value);
     }
     const answer: Answer<ListedTest> = isNew
-      ? await ask("POST", `/api/agents/${agentId}/tests`, { body: sent })
-      : await ask("PUT", `/api/tests/${stored.id}`, { body: sent });
+      ? await createTest(agentId, sent)
+      : await replaceTest(stored.id, sent);
     if (!answer.ok) {
       setTried(true);
       const [first] = answer.failure.issues ?? [];

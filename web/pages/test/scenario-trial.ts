@@ -2,7 +2,8 @@
 
 import { useEffect, useRef, useState } from "react";
 import type { ScenarioTrial } from "../../../src/http/test-cases/editor-schemas.ts";
-import { type Answer, ask, type Failure } from "../../api.ts";
+import type { Answer, Failure } from "../../api.ts";
+import { tryScenario } from "../../mutations/tests.ts";
 
 /** `scenario` is the text that it is about, whatever has become of it since. */
 export type Trial =
@@ -34,9 +35,8 @@ export function useScenarioTrial(agentId: string): TrialControl {
     const controller = new AbortController();
     open.current = controller;
     const { signal } = controller;
-    const path = `/api/agents/${agentId}/tests/try-scenario`;
     try {
-      const answer = await ask<ScenarioTrial>("POST", path, { body: { scenario, estimate }, signal });
+      const answer = await tryScenario(agentId, { scenario, estimate }, signal);
       return signal.aborted ? undefined : answer;
     } catch (error) {
       if (signal.aborted) return undefined;

@@ -12,6 +12,7 @@ import { duplicateTest, exportTests, problemOf, switchTests, type Told } from ".
 import { useLaunch } from "../../forms/use-launch.tsx";
 import { counted } from "../../labels.ts";
 import { useLive } from "../../live.ts";
+import { deleteTest } from "../../mutations/tests.ts";
 import { lastTraceQuery } from "../../queries/agents.ts";
 import { testInsightsQuery } from "../../queries/test-insights.ts";
 import { testsQuery } from "../../queries/tests.ts";
@@ -171,7 +172,7 @@ function Deletion({ tests, onDone, onClose }: DeletionProps) {
       title="Delete test case"
       about="Its history is deleted along with it. Traces keep the results they have. This cannot be undone."
       name={first.name}
-      path={`/api/tests/${first.id}`}
+      send={() => deleteTest(first.id)}
       action="Delete test case"
       onClose={onClose}
       onDone={() => onDone([])}

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { SpanDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
-import type { DraftPlace } from "../../queries/drafts.ts";
+import type { DraftPlace } from "../../mutations/tests.ts";
 import { spanQuery } from "../../queries/traces.ts";
 import "../../styles/json.css";
 import "../../styles/span.css";

@@ -7,6 +7,7 @@ import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import { durationText, numberText } from "../../format.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { countsText } from "../../labels.ts";
+import { deleteTrace } from "../../mutations/traces.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import { Badge, Verdict } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
@@ -196,7 +197,7 @@ function DeleteTrace({ trace, onClose }: { trace: TraceOutline; onClose: () => v
       title="Delete trace"
       about="Its spans, its runs and their results go with it. The counts of past days stay as they are. This cannot be undone."
       name={typeable.test(name) ? name : "delete"}
-      path={`/api/traces/${trace.id}`}
+      send={() => deleteTrace(trace.id)}
       action="Delete trace"
       onClose={onClose}
       onDone={async () => {

@@ -6,7 +6,8 @@ import { useState } from "react";
 import type { TraceOutline } from "../../../../src/http/traces/schemas.ts";
 import { failureOf } from "../../../api.ts";
 import { checkTypes, testStates } from "../../../labels.ts";
-import { type DraftPlace, draftAssertionQuery } from "../../../queries/drafts.ts";
+import type { DraftPlace } from "../../../mutations/tests.ts";
+import { draftAssertionQuery } from "../../../queries/drafts.ts";
 import { testsQuery } from "../../../queries/tests.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { Dialog } from "../../../ui/Dialog.tsx";
@@ -47,7 +48,7 @@ export default function AssertionDialog({ trace, place, onClose }: AssertionDial
           <div className="card assertion-draft">
             <p className="quiet small">{checkTypes[draft.data.type]}</p>
             <p className="break">
-              <Rule assertion={draft.data} threshold={undefined} />
+              <Rule assertion={{ ...draft.data, id: "" }} threshold={undefined} />
             </p>
             {draft.data.type === "json_schema" && <Value value={draft.data.schema} />}
             <p className="quiet small">It holds on this trace. You can change it before anything is saved.</p>

@@ -1,0 +1,42 @@
+// Changes to the account: signing in and up, the password, sessions, verification of the email.
+import type { Verification, VerificationLink } from "../../src/http/accounts/schemas.ts";
+import { type Answer, ask } from "../api.ts";
+
+export const signIn = (body: { email: string; password: string }) =>
+  ask("POST", "/api/auth/sign-in/email", { body });
+
+/** Also signs in, and sends the verification email. */
+export const signUp = (body: { email: string; password: string; name?: string }) =>
+  ask("POST", "/api/auth/sign-up/email", { body });
+
+export const signOut = () => ask("POST", "/api/auth/sign-out");
+
+export const requestPasswordReset = (email: string) =>
+  ask("POST", "/api/auth/request-password-reset", { body: { email } });
+
+export const resetPassword = (body: { token: string | undefined; newPassword: string }) =>
+  ask("POST", "/api/auth/reset-password", { body });
+
+export const changePassword = (body: { currentPassword: string; newPassword: string }) =>
+  ask("POST", "/api/auth/change-password", { body });
+
+export const renameAccount = (name: string) => ask("POST", "/api/auth/update-user", { body: { name } });
+
+export const deleteAccount = (password: string) =>
+  ask("POST", "/api/auth/delete-user", { body: { password } });
+
+export const endSession = (token: string) => ask("POST", "/api/auth/revoke-session", { body: { token } });
+
+export const endOtherSessions = () => ask("POST", "/api/auth/revoke-other-sessions");
+
+export const resendVerification = (): Promise<Answer<Verification>> =>
+  ask("POST", "/api/verification/resend");
+
+export const confirmVerification = (token: string) =>
+  ask("POST", "/api/verification/confirm", { body: { token } });
+
+/** The state of the link, which stays as it is. */
+export const checkVerificationLink = (
+  token: string,
+  signal: AbortSignal,
+): Promise<Answer<VerificationLink>> => ask("POST", "/api/verification/link", { body: { token }, signal });

@@ -1,0 +1,21 @@
+// Creating and revoking API keys and access tokens.
+import type { CreatedAccessToken } from "../../src/http/accounts/schemas.ts";
+import type { CreatedKey } from "../../src/http/projects/schemas.ts";
+import type { KeyAccess } from "../../src/model/key.ts";
+import { type Answer, ask, remove } from "../api.ts";
+
+/** Of a key or a token: its lifetime; absent: the default of 90 days. */
+export type NewExpiry = { expiresInDays?: number; expiresAt?: string; neverExpires?: boolean };
+
+export const createKey = (
+  projectId: string,
+  body: { name: string; access: KeyAccess; agentIds: string[] } & NewExpiry,
+): Promise<Answer<CreatedKey>> => ask("POST", `/api/projects/${projectId}/keys`, { body });
+
+export const revokeKey = (id: string) => remove(`/api/keys/${id}`);
+
+export const createAccessToken = (
+  body: { name: string } & Omit<NewExpiry, "expiresAt">,
+): Promise<Answer<CreatedAccessToken>> => ask("POST", "/api/access-tokens", { body });
+
+export const revokeAccessToken = (id: string) => remove(`/api/access-tokens/${id}`);

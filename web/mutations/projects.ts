@@ -1,0 +1,11 @@
+// Creating, renaming and deleting projects.
+import type { Project } from "../../src/http/projects/schemas.ts";
+import { type Answer, ask, remove } from "../api.ts";
+
+export const createProject = (name: string): Promise<Answer<Project>> =>
+  ask("POST", "/api/projects", { body: { name } });
+
+export const renameProject = (id: string, name: string): Promise<Answer<Project>> =>
+  ask("PATCH", `/api/projects/${id}`, { body: { name } });
+
+export const deleteProject = (id: string) => remove(`/api/projects/${id}`);

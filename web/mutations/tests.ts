@@ -1,0 +1,54 @@
+// Changes to test cases, and what the editor tries without storing anything.
+import type { DraftedAssertion, DryRun, ScenarioTrial } from "../../src/http/test-cases/editor-schemas.ts";
+import type { ListedTest, TestDocument, ValidatedTest } from "../../src/http/test-cases/schemas.ts";
+import { type Answer, ask, remove } from "../api.ts";
+import type { ValuePath } from "../value-path.ts";
+
+export const createTest = (agentId: string, body: unknown): Promise<Answer<ListedTest>> =>
+  ask("POST", `/api/agents/${agentId}/tests`, { body });
+
+export const replaceTest = (id: string, body: unknown): Promise<Answer<ListedTest>> =>
+  ask("PUT", `/api/tests/${id}`, { body });
+
+export const setTestStatus = (id: string, status: ListedTest["status"]): Promise<Answer<ListedTest>> =>
+  ask("PATCH", `/api/tests/${id}`, { body: { status } });
+
+/** All or none of at most 1,000. */
+export const setTestStatuses = (agentId: string, testIds: string[], status: ListedTest["status"]) =>
+  ask("POST", `/api/agents/${agentId}/tests/status`, { body: { testIds, status } });
+
+export const deleteTest = (id: string) => remove(`/api/tests/${id}`);
+
+/** Whether the document could be saved. */
+export const validateTest = (
+  agentId: string,
+  body: unknown,
+  signal?: AbortSignal,
+): Promise<Answer<ValidatedTest>> =>
+  ask("POST", `/api/agents/${agentId}/tests/validate`, { body, ...(signal && { signal }) });
+
+/** Throws when aborted. */
+export const dryRun = (agentId: string, body: object, signal: AbortSignal): Promise<Answer<DryRun>> =>
+  ask("POST", `/api/agents/${agentId}/tests/dry-run`, { body, signal });
+
+/** Throws when aborted. */
+export const tryScenario = (
+  agentId: string,
+  body: { scenario: string; estimate: boolean },
+  signal: AbortSignal,
+): Promise<Answer<ScenarioTrial>> =>
+  ask("POST", `/api/agents/${agentId}/tests/try-scenario`, { body, signal });
+
+export const draftTest = (traceId: string): Promise<Answer<TestDocument>> =>
+  ask("POST", `/api/traces/${traceId}/draft-test`);
+
+/** A value of a span; `attribute` null is the span itself. */
+export type DraftPlace = { spanId: string; attribute: string | null; path: ValuePath };
+
+/** An assertion that fits the value and passes on the trace. */
+export const draftAssertion = (
+  traceId: string,
+  body: DraftPlace,
+  signal?: AbortSignal,
+): Promise<Answer<DraftedAssertion>> =>
+  ask("POST", `/api/traces/${traceId}/draft-assertion`, { body, ...(signal && { signal }) });
