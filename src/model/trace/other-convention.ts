@@ -18,7 +18,7 @@ type Sign = { key: string; convention: string; standsFor: readonly Lack[] };
 const conversation = ["input", "reply"] as const;
 
 /** Per convention: how its users get the attributes of ours, and its own. */
-const conventions: Record<string, { way: string; signs: Record<string, readonly Lack[]> }> = {
+export const conventions: Record<string, { way: string; signs: Record<string, readonly Lack[]> }> = {
   OpenInference: {
     way: "An OpenTelemetry GenAI instrumentation of the same library sends them.",
     signs: {

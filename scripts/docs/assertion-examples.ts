@@ -1,0 +1,120 @@
+// For every type of assertion: an assertion, a trace on which it passes, and one on which it fails.
+import type { AssertionType } from "../../src/model/test-case/assertion.ts";
+
+type ExampleSpan = { name: string; attributes: Record<string, unknown>; ms?: number };
+
+export type Example = {
+  /** What the check compares, in a sentence. */
+  about: string;
+  assertion: Record<string, unknown>;
+  /** The spans of each trace; the first is the root. */
+  passes: ExampleSpan[];
+  fails: ExampleSpan[];
+  /** What a reader should know beside the fields. */
+  notes?: string[];
+};
+
+const request = (attributes: Record<string, unknown>, ms?: number): ExampleSpan => ({
+  name: "POST /chat",
+  attributes,
+  ...(ms === undefined ? {} : { ms }),
+});
+const reply = (text: string) => [request({ "gen_ai.response.text": text })];
+const tool = (args: unknown): ExampleSpan => ({
+  name: "execute_tool lookup_order",
+  attributes: { "gen_ai.tool.name": "lookup_order", "gen_ai.tool.call.arguments": args },
+});
+
+export const examples: Record<AssertionType, Example> = {
+  node_call: {
+    about:
+      "Counts the spans, tool calls left out, whose name contains `expected_name`, ignoring case. Passes if the count is within `min` and `max`.",
+    assertion: { type: "node_call", expected_name: "retrieve", max: 2 },
+    passes: [request({}), { name: "Retrieve documents", attributes: {} }],
+    fails: [request({}), { name: "Compose the answer", attributes: {} }],
+    notes: ["A trace with a root span alone has no steps to count: missing instrumentation."],
+  },
+  tool_call: {
+    about:
+      "Counts the tool calls with exactly this name whose arguments match. Passes if the count is within `min` and `max`.",
+    assertion: {
+      type: "tool_call",
+      expected_name: "lookup_order",
+      expected_arguments: { order: { $gt: 1000 }, region: "EU" },
+    },
+    passes: [request({}), tool({ order: 1042, region: "EU", verbose: true })],
+    fails: [request({}), tool({ order: 7, region: "EU" })],
+    notes: [
+      'With `arguments_mode: "partial"` further arguments do not matter; with `"exact"` they do.',
+      'In place of a value: `{"$regex"}`, `{"$in"}`, `{"$gt"}`, `{"$gte"}`, `{"$lt"}`, `{"$lte"}` or `{"$exists"}`.',
+      'To forbid a call: `"negate": true`, or `"min": 0, "max": 0`.',
+    ],
+  },
+  token_limit: {
+    about: "Passes if no limit that is set is exceeded. Set at least one.",
+    assertion: { type: "token_limit", max_total: 4000, max_output: 500 },
+    passes: [request({ "gen_ai.usage.input_tokens": 420, "gen_ai.usage.output_tokens": 80 })],
+    fails: [request({ "gen_ai.usage.input_tokens": 420, "gen_ai.usage.output_tokens": 900 })],
+    notes: ["A limit whose token count the trace does not have is missing instrumentation."],
+  },
+  http_status: {
+    about:
+      'Passes if the trace\'s HTTP status is the expected one, one of a list, or in a class such as `"2xx"`.',
+    assertion: { type: "http_status", expected_status: "2xx" },
+    passes: [request({ "http.response.status_code": 200 })],
+    fails: [request({ "http.response.status_code": 500 })],
+  },
+  response_time: {
+    about: "Passes if the trace took at most `max_ms` milliseconds, by its root span.",
+    assertion: { type: "response_time", max_ms: 8000 },
+    passes: [request({}, 1200)],
+    fails: [request({}, 11740)],
+  },
+  response_regex: {
+    about:
+      "Passes if the pattern occurs anywhere in the reply, or in the text of the spans named by `target_node`.",
+    assertion: { type: "response_regex", pattern: "\\bdelivered (on|by)\\b", flags: "i" },
+    passes: reply("Your parcel will be delivered on Tuesday."),
+    fails: reply("Your parcel is on its way."),
+    notes: [
+      "Flags: `i` ignores case, `m` lets `^` and `$` match at line ends, `s` lets `.` match line ends.",
+      "The engine takes linear time: it has no look-around and no back-references.",
+    ],
+  },
+  semantic: {
+    about:
+      "Passes if the judge's score of the reply reaches the threshold. Needs a [judge](judge.md); without one the check is skipped. See [semantic checks](test-cases.md#semantic-checks).",
+    assertion: { type: "semantic", criteria: ["The reply names the day of delivery."] },
+    passes: reply("It arrives on Tuesday."),
+    fails: reply("It is on its way."),
+  },
+  json_match: {
+    about:
+      "Passes if a span whose name contains `target_node` has the attribute `field` with exactly this value. JSON text is compared parsed.",
+    assertion: {
+      type: "json_match",
+      target_node: "post reply",
+      field: "helpdesk.posted",
+      expected_value: true,
+    },
+    passes: [request({}), { name: "Post reply", attributes: { "helpdesk.posted": true } }],
+    fails: [request({}), { name: "Post reply", attributes: { "helpdesk.posted": false } }],
+    notes: ["No span of that name, or none with that attribute, fails."],
+  },
+  json_schema: {
+    about:
+      "Passes if a span whose name contains `target_node` has the attribute `field` and its JSON is valid by `schema` (draft 2020-12, or 7 by `$schema`).",
+    assertion: {
+      type: "json_schema",
+      target_node: "classify",
+      field: "workflow.output",
+      schema: { type: "object", required: ["priority"], properties: { priority: { type: "integer" } } },
+    },
+    passes: [request({}), { name: "Classify ticket", attributes: { "workflow.output": '{"priority":2}' } }],
+    fails: [
+      request({}),
+      { name: "Classify ticket", attributes: { "workflow.output": '{"priority":"high"}' } },
+    ],
+    notes: ["Remote references are rejected when the test is saved."],
+  },
+};

@@ -1,0 +1,216 @@
+// The reference of assertions: their fields from the schema, and examples with what the evaluation says of them.
+import { z } from "zod";
+import { evaluateTest } from "../../src/evaluate/evaluate.ts";
+import type { Answers } from "../../src/evaluate/finding.ts";
+import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
+import type { SemanticAnswer, VerdictWord } from "../../src/model/judge/judge.ts";
+import type { Check } from "../../src/model/run/run.ts";
+import {
+  type AssertionType,
+  assertionInputSchema,
+  assertionTypes,
+} from "../../src/model/test-case/assertion.ts";
+import { parseTestCase } from "../../src/model/test-case/test-case.ts";
+import { derive } from "../../src/model/trace/derive.ts";
+import type { MergedTrace, Span } from "../../src/model/trace/trace.ts";
+import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
+import { type Example, examples } from "./assertion-examples.ts";
+import { code, number, table } from "./table.ts";
+
+const fieldTexts: Record<string, string> = {
+  expected_name: "The name, or the part of it, to look for.",
+  min: "The least count that passes.",
+  max: "The greatest count that passes.",
+  expected_arguments: "What the arguments must contain.",
+  arguments_mode: "Whether further arguments are allowed.",
+  max_total: "Input and output tokens together.",
+  max_input: "Input tokens.",
+  max_output: "Output tokens, reasoning included.",
+  max_reasoning: "Reasoning tokens.",
+  expected_status: "A status, a list of them, or a class.",
+  max_ms: "Milliseconds.",
+  pattern: "A regular expression.",
+  flags: "Any of `i`, `m`, `s`.",
+  target_node: "Part of the name of the spans to look at.",
+  criteria: "One question about the reply, or several.",
+  reference: "A good reply in your own words.",
+  threshold: "0 to 1; else the test's.",
+  field: "The attribute's key.",
+  expected_value: "Any JSON value.",
+  schema: "A JSON Schema.",
+  id: "Unique in its test; made up when absent.",
+  description: "For people. Shown with the result.",
+  negate: "Reverses a comparison that took place: passes where it would fail.",
+  depends_on: "Ids of assertions that must have passed; otherwise this check is skipped.",
+  turn: 'The turn to look at, from 1, or `"last"`; else the whole conversation.',
+};
+
+const commonFields = ["id", "description", "negate", "depends_on", "turn"];
+
+type Schema = {
+  type?: string;
+  const?: unknown;
+  enum?: unknown[];
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  items?: Schema;
+  pattern?: string;
+  anyOf?: Schema[];
+};
+type Variant = { properties: Record<string, Schema>; required: string[] };
+
+export async function assertionReference(): Promise<string> {
+  const { oneOf } = z.toJSONSchema(assertionInputSchema, {
+    io: "input",
+    unrepresentable: "any",
+  }) as unknown as {
+    oneOf: Variant[];
+  };
+  const variantOf = (type: AssertionType) =>
+    oneOf.find(({ properties }) => properties["type"]!.const === type)!;
+  const common = ["Every assertion may also have:", "", fieldTable(oneOf[0]!, commonFields)];
+  const sections: string[] = [];
+  for (const type of assertionTypes) {
+    const variant = variantOf(type);
+    const own = Object.keys(variant.properties).filter(
+      name => name !== "type" && !commonFields.includes(name),
+    );
+    sections.push(`## ${type}`, "", await section(type, fieldTable(variant, own)), "");
+  }
+  return [...common, "", ...sections].join("\n").trimEnd();
+}
+
+function fieldTable({ properties, required }: Variant, names: string[]): string {
+  const rows = names.map(name => {
+    const schema = properties[name]!;
+    const text = fieldTexts[name];
+    if (text === undefined) throw new Error(`scripts/docs/assertions.ts does not describe the field ${name}`);
+    const need = required.includes(name)
+      ? "required"
+      : schema.default === undefined
+        ? "optional"
+        : `default ${code(JSON.stringify(schema.default))}`;
+    return [code(name), accepted(schema), need, text];
+  });
+  return table(["Field", "Value", "", ""], rows);
+}
+
+function accepted(schema: Schema): string {
+  if (schema.anyOf) return schema.anyOf.map(accepted).join(", or ");
+  if (schema.const !== undefined) return code(JSON.stringify(schema.const));
+  if (schema.enum) return schema.enum.map(value => code(JSON.stringify(value))).join(" or ");
+  if (schema.pattern) return "text such as `2xx`";
+  switch (schema.type) {
+    case "integer":
+    case "number": {
+      const max =
+        schema.maximum === undefined || schema.maximum === Number.MAX_SAFE_INTEGER
+          ? ""
+          : ` to ${schema.maximum}`;
+      const kind = schema.type === "integer" ? "whole number" : "number";
+      return `${kind} from ${schema.minimum ?? 0}${max}`;
+    }
+    case "string":
+      return schema.maxLength ? `text, at most ${number(schema.maxLength)} characters` : "text";
+    case "boolean":
+      return "`true` or `false`";
+    case "array":
+      return `list of ${schema.minItems ? `${schema.minItems} to` : "at most"} ${schema.maxItems} (${accepted(schema.items!)})`;
+    default:
+      return "any JSON";
+  }
+}
+
+async function section(type: AssertionType, fields: string): Promise<string> {
+  const { about, assertion, passes, fails, notes = [] } = examples[type];
+  const lines = [about, "", fields, "", ...notes.map(note => `- ${note}`), ...(notes.length > 0 ? [""] : [])];
+  lines.push("```json", inline(assertion), "```", "");
+  for (const [spans, outcome] of [
+    [passes, "passed"],
+    [fails, "failed"],
+  ] as const) {
+    const check = await checkExample(assertion, spans, outcome);
+    if (check.outcome !== outcome)
+      throw new Error(`The example of ${type} is ${check.outcome}: ${check.reason}`);
+    lines.push(`**${outcome === "passed" ? "Passes" : "Fails"}**: ${check.reason}`, "", "```json");
+    lines.push(
+      `[\n${spansOf(spans)
+        .map(span => `  ${inline(written(span))}`)
+        .join(",\n")}\n]`,
+      "```",
+      "",
+    );
+  }
+  return lines.join("\n").trimEnd();
+}
+
+/** JSON on one line, with spaces. */
+function inline(value: unknown): string {
+  return JSON.stringify(value, null, 1).replaceAll(/\n */g, " ");
+}
+
+/** Evaluates the assertion on a trace of these spans; a judge's answer is made up so that it fits `outcome`. */
+export async function checkExample(
+  assertion: Record<string, unknown>,
+  spans: Example["passes"],
+  outcome: "passed" | "failed",
+): Promise<Check> {
+  const document = parseTestCase({
+    name: "Example",
+    passiveBehavior: "always_run",
+    turns: [{ input: "Where is my order?" }],
+    assertions: [assertion],
+  });
+  const test = { ...document, id: "example", agentId: "example", version: 1 };
+  const trace: MergedTrace = { spans: spansOf(spans), resource: null, metadata: null, path: "canonical" };
+  const derived = derive(trace);
+  const answers: Answers = noAnswers();
+  const sandbox = new Sandbox();
+  for (;;) {
+    const open = openQuestions(trace, derived, [test], answers);
+    if (open.semantic.length + open.sandbox.length === 0) break;
+    for (const { key } of open.semantic)
+      answers.semantic.set(key, judged(outcome === "passed" ? "met" : "not_met"));
+    for (const { key, question } of open.sandbox) answers.sandbox.set(key, await sandbox.answer(question));
+  }
+  await sandbox.close();
+  return evaluateTest(trace, derived, test, answers).checks[0]!;
+}
+
+function judged(verdict: VerdictWord): SemanticAnswer {
+  const score = verdict === "met" ? 1 : 0;
+  const reason = verdict === "met" ? "The reply says Tuesday." : "The reply names no day.";
+  const votes = [{ score, verdicts: [{ verdict, evidence: "", reason }] }];
+  return { state: "ok", score, votes, model: "example", promptVersion: "1", cached: false };
+}
+
+const startMs = 1_795_206_705_000;
+
+function spansOf(spans: Example["passes"]): Span[] {
+  return spans.map(({ name, attributes, ms }, at) => ({
+    span_id: String(at + 1),
+    parent_span_id: at === 0 ? null : "1",
+    name,
+    start_time_unix_nano: ms === undefined ? null : `${startMs}000000`,
+    end_time_unix_nano: ms === undefined ? null : `${startMs + ms}000000`,
+    attributes: attributes as Span["attributes"],
+    status: null,
+    events: [],
+  }));
+}
+
+/** Without what is absent, as a client would write it. */
+function written(span: Span): Partial<Span> {
+  const entries = Object.entries(span).filter(([name, value]) => {
+    return (
+      value !== null &&
+      !(name === "events") &&
+      !(name === "attributes" && Object.keys(value as object).length === 0)
+    );
+  });
+  return Object.fromEntries(entries);
+}

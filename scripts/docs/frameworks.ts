@@ -1,0 +1,11 @@
+// The table of other tracing conventions that Onlooker recognizes, from the table that recognizes them.
+import { conventions } from "../../src/model/trace/other-convention.ts";
+import { code, table } from "./table.ts";
+
+export function conventionTable(): string {
+  const rows = Object.entries(conventions).map(([name, { way, signs }]) => {
+    const keys = Object.keys(signs).map(key => code(key.endsWith(".") ? `${key}*` : key));
+    return [name, keys.join(", "), way];
+  });
+  return table(["Convention", "Recognized by", "How to send what checks read"], rows);
+}

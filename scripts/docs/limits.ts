@@ -1,0 +1,104 @@
+// The tables of limits, from the constants of the code. A constant that its file keeps to itself is read from its source.
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { readConfig } from "../../src/config.ts";
+import { passwordLengthMax } from "../../src/http/accounts/auth.ts";
+import { bodyBytesMax } from "../../src/http/ingestion/read-body.ts";
+import { trialsPerMinute } from "../../src/http/rate-limit.ts";
+import { bodyCharsMax } from "../../src/model/agent/body-template.ts";
+import { criteriaMax } from "../../src/model/judge/judge.ts";
+import { replyMax } from "../../src/model/run/launch.ts";
+import { patternMax } from "../../src/model/test-case/pattern.ts";
+import { code, duration, number, size, table } from "./table.ts";
+
+const src = join(import.meta.dirname, "../../src");
+
+export function limitTables(): string {
+  const { bounds, debounceMs, debounceCapMs, judgeDeadlineMs } = readConfig({});
+  const section = (title: string, rows: string[][]) =>
+    `## ${title}\n\n${table(["Limit", "Value", ""], rows)}`;
+  const set = (variable: string) => `set by ${code(variable)}`;
+  return [
+    section("Receiving traces", [
+      ["Body of a request, after decompression", size(bodyBytesMax), "fixed; larger is 413"],
+      ["Nesting of a request", `${bounds.nestingMax} levels`, set("SVC_NESTING_MAX")],
+      ["Spans in a request", number(bounds.requestSpansMax), set("SVC_REQUEST_SPANS_MAX")],
+      ["Values in a request", number(bounds.requestElementsMax), set("SVC_REQUEST_ELEMENTS_MAX")],
+      ["Spans in a merged trace", number(bounds.traceSpansMax), set("SVC_TRACE_SPANS_MAX")],
+      ["Size of a merged trace", size(bounds.traceBytesMax), set("SVC_TRACE_BYTES_MAX")],
+      ["`x-request-id`", "1 to 255 printable ASCII characters", ""],
+      [
+        "Wait for further OTLP batches",
+        `${duration(debounceMs)}, at most ${duration(debounceCapMs)}`,
+        set("SVC_DEBOUNCE_MS"),
+      ],
+    ]),
+    section("Test cases", [
+      ["Assertions in a test", number(constant("test-case.ts", "assertionsMax")), ""],
+      ["Nesting of a test", `${constant("test-case.ts", "levelsMax")} levels`, ""],
+      ["Pattern", `${number(patternMax)} characters`, "those of a test together must compile quickly"],
+      ["Criteria of a semantic check", `1 to ${criteriaMax}`, ""],
+      [
+        "JSON Schema",
+        size(constant("json-schema.ts", "schemaBytesMax")),
+        `${constant("json-schema.ts", "schemaDepthMax")} levels`,
+      ],
+      ["Expected value or arguments", size(constant("assertion-issues.ts", "expectedBytesMax")), ""],
+      [
+        "Text that a pattern or schema looks at",
+        `${number(constant("sandbox.ts", "sandboxTextMax"))} characters`,
+        "longer is skipped",
+      ],
+    ]),
+    section("Manual runs", [
+      ["Reply of an agent", "60 s, 1 MB", "fixed"],
+      ["Request to an agent", `${number(bodyCharsMax)} characters`, "`too_large`"],
+      [
+        "Conversation that continues",
+        `${number(constant("conduct.ts", "conversationCharsMax"))} characters`,
+        "`too_large`",
+      ],
+      ["Reply shown by the API", `${number(replyMax)} characters`, "the trace has all of it"],
+      ["Tests of one run", number(constant("launches.ts", "testsMax")), ""],
+      ["Runs of an agent that have not ended", number(constant("launches.ts", "openMax")), "more is 409"],
+    ]),
+    section("Accounts and the API", [
+      ["Password", `${constant("auth.ts", "passwordLengthMin")} to ${passwordLengthMax} characters`, ""],
+      [
+        "API key, access token",
+        `${constant("keys.ts", "defaultDays")} days unless chosen otherwise`,
+        "at most a year, or never",
+      ],
+      ["Session", "7 days without use", ""],
+      ["Verification link, reset link", "24 h, 1 h", ""],
+      ["Test messages, connection tests", `${trialsPerMinute} per minute and account`, "more is 429"],
+      ["Dry-runs at once", `${constant("editor.ts", "judgedOfAccountMax")} per account`, "more is 429"],
+      ["Trace read in one answer", size(constant("traces.ts", "wholeBytesMax")), "larger: read it in parts"],
+      [
+        "Insights in one answer",
+        `${number(constant("insights.ts", "pointsMax"))} points`,
+        "31 days by hour, 366 by day",
+      ],
+    ]),
+    section("How long things are kept", [
+      ["Traces, runs, results", "until deleted", ""],
+      ["Judge answers", "30 days", ""],
+      ["Ingestion log", "7 days", ""],
+      ["Runs waiting for the judge", duration(judgeDeadlineMs), set("SVC_JUDGE_DEADLINE_MS")],
+      ["Emails in the outbox", "until somebody removes them", ""],
+    ]),
+  ].join("\n\n");
+}
+
+/** The number that a file of this name in src/ gives to this constant. */
+function constant(file: string, name: string): number {
+  const pattern = new RegExp(`^(?:export )?const ${name} = ([\\d_ *]+);`, "m");
+  const found = globSync(`**/${file}`, { cwd: src }).flatMap(
+    path => pattern.exec(readFileSync(join(src, path), "utf8"))?.[1] ?? [],
+  );
+  if (found.length !== 1) throw new Error(`${found.length} files ${file} in src/ have a constant ${name}`);
+  return found[0]!
+    .replaceAll("_", "")
+    .split("*")
+    .reduce((product, factor) => product * Number(factor), 1);
+}

@@ -1,0 +1,171 @@
+// The tables of error codes, notices and reasons, each complete by the types of the code.
+import type { AgentCallError } from "../../src/model/agent/call.ts";
+import { type RefusalCode, refusals } from "../../src/model/refusal.ts";
+import type { Applicability, Check } from "../../src/model/run/run.ts";
+import type { Notice } from "../../src/model/trace/trace.ts";
+import { code, table } from "./table.ts";
+
+const remedies: Record<RefusalCode, string> = {
+  VALIDATION_ERROR: "Fix the fields that `issues` names.",
+  CUSTOM_API_PLATFORM_NOT_FOUND: "Send the `platformId` of an agent that the key has access to.",
+  OTLP_SERVICE_NAME_REQUIRED: "Set `OTEL_SERVICE_NAME` to the agent's OTLP service name.",
+  OTLP_NO_SPANS: "Check whether a sampler or filter drops the spans before export.",
+  OTLP_ID_INVALID: "Send hexadecimal ids: 32 characters for a trace, 16 for a span.",
+  OTLP_PROTOBUF_INVALID: "Send JSON as `application/json`; check whether a proxy changes the body.",
+  UNAUTHORIZED:
+    "Send the full key in `x-api-key`, not in `Authorization`. Keys and access tokens end after 90 days unless chosen otherwise: create a new one.",
+  EMAIL_NOT_VERIFIED: "Open the link in the verification email, then send again with the same key.",
+  FORBIDDEN: "Use another credential: access tokens read data and start or cancel runs, and nothing else.",
+  OTLP_PLATFORM_NOT_ALLOWED: "Use a key with access to this agent.",
+  NOT_FOUND:
+    "Check the URL and the id; what belongs to another project is not found either. Traces go to `/public/traces`: set `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, to which exporters append nothing.",
+  OTLP_PLATFORM_NOT_FOUND:
+    "Make `OTEL_SERVICE_NAME` equal to an agent's OTLP service name, upper and lower case included.",
+  METHOD_NOT_ALLOWED: "Use a method that the `Allow` header names. Traces are sent with POST.",
+  CONFLICT: "Read the message: the name is taken, or something else must end first.",
+  PAYLOAD_TOO_LARGE: "Send smaller batches, of 10 to 20 spans. See [Limits](limits.md#receiving-traces).",
+  UNSUPPORTED_MEDIA_TYPE:
+    "Send JSON or protobuf, plain or gzip. OTLP over gRPC is not supported: set `OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf`.",
+  RATE_LIMITED: "Wait for `Retry-After` seconds.",
+  INTERNAL: "This is a bug. The service log has a line with the `requestId`.",
+  UNAVAILABLE:
+    "Send the same again after `Retry-After` seconds; exporters do. If it lasts, check the database.",
+};
+
+export function codeTable(): string {
+  const rows = (Object.keys(refusals) as RefusalCode[]).map(name => {
+    const [status, sentence] = refusals[name];
+    return [String(status), code(name), sentence, remedies[name]];
+  });
+  return table(["Status", "Code", "What happened", "What to do"], rows);
+}
+
+const notices: Record<Notice, [what: string, todo: string]> = {
+  no_user_input: [
+    "The trace contains no user input, so tests that run when relevant did not run.",
+    "Send `gen_ai.input.messages` or `gen_ai.prompt` on the model's span.",
+  ],
+  routing_unavailable: [
+    "The judge could not say which scenarios match, so tests that run when relevant did not run.",
+    "Connect a [judge](judge.md), or set the test to Always run.",
+  ],
+  orphan_spans: [
+    "A span names a parent that is not in the trace.",
+    "Export the parent too, or point the span at the nearest one that is sent.",
+  ],
+  no_root: [
+    "Every span names a parent; the earliest one stands for the whole.",
+    "Export the first span without a parent.",
+  ],
+  no_timing: [
+    "The trace has no duration, so response times cannot be checked.",
+    "Send start and end times on the root span, the end after the start.",
+  ],
+  other_convention: [
+    "The spans use attributes of another convention, which checks do not read.",
+    "Send the attributes that the notice names; see [Frameworks](frameworks.md).",
+  ],
+  judged_earlier_revision: [
+    "The trace changed after its last evaluation.",
+    "Send the conversation under a new identity to have it evaluated.",
+  ],
+  no_trace_arrived: [
+    "In a manual run the agent sent no trace, so only reply, status and timing were checked.",
+    "Continue the request's `traceparent`, or send the trace with the same `x-request-id`; see [Manual runs](manual-runs.md#the-trace-of-a-turn).",
+  ],
+};
+
+export function noticeTable(): string {
+  const rows = Object.entries(notices).map(([name, [what, todo]]) => [code(name), what, todo]);
+  return table(["Notice", "What it means", "What to do"], rows);
+}
+
+type NotRun = Exclude<
+  Applicability["why"],
+  "always_run" | "manual_run" | "scenario_matched" | "scenario_unsure"
+>;
+
+const notRun: Record<NotRun, [what: string, todo: string]> = {
+  disabled: ["The test is disabled.", "Activate it."],
+  manual_only: [
+    "The test runs manually only.",
+    "Set its passive behavior to Always run or Run when relevant.",
+  ],
+  multi_turn: ["The test does not have exactly one turn.", "Such tests run manually only."],
+  scenario_no_match: [
+    "The scenario does not match the user's input.",
+    "Nothing, if that is right. Otherwise reword the scenario and try it on recent inputs.",
+  ],
+  no_user_input: ["The trace contains no user input.", "Send `gen_ai.input.messages` or `gen_ai.prompt`."],
+  routing_unavailable: [
+    "There was no judge to say whether the scenario matches, or it did not answer.",
+    "Connect a [judge](judge.md), or set the test to Always run.",
+  ],
+  routing_waiting: ["The judge will be asked again.", "Wait."],
+};
+
+export function notRunTable(): string {
+  const rows = Object.entries(notRun).map(([why, [what, todo]]) => [code(why), what, todo]);
+  return table(["`why`", "What it means", "What to do"], rows);
+}
+
+const skipped: Record<NonNullable<Check["skipped"]>, [what: string, todo: string]> = {
+  dependency: ["A check in `depends_on` did not pass.", "Look at that check."],
+  threshold: ["The threshold is not a number from 0 to 1.", "Correct the threshold."],
+  no_judge: ["No judge is connected.", "[Connect one](judge.md#connecting-a-judge)."],
+  judge_unavailable: [
+    "The judge did not answer before the deadline.",
+    "Evaluate again from the traces list, once it answers.",
+  ],
+  judge_unusable: [
+    "The judge's answer could not be used.",
+    "[Test the connection](judge.md#testing-the-connection); choose a stronger model.",
+  ],
+  budget: [
+    "The agent's daily budget is used up.",
+    "Raise it in the agent's settings, or wait for the next day (UTC).",
+  ],
+  undecided: ["The judge could not decide.", "Make the criterion more specific, or add a reference reply."],
+  not_sampled: ["The trace is not in the share that is judged.", "Raise the agent's sampling."],
+  waiting: ["The judge is asked again later.", "Wait; the run says when."],
+  limit: ["The check met a bound on time or size.", "See [Limits](limits.md)."],
+};
+
+export function skippedTable(): string {
+  const rows = Object.entries(skipped).map(([name, [what, todo]]) => [code(name), what, todo]);
+  return table(["`skipped`", "What happened", "What to do"], rows);
+}
+
+const callErrors: Record<AgentCallError["code"], [what: string, todo: string]> = {
+  timeout: ["No complete reply within 60 s.", "Make the agent answer sooner, or stream."],
+  refused_target: [
+    "The URL, or one it redirects to, may not be called, or it redirects more than five times.",
+    "Use a public URL, or have the operator allow it with `SVC_ALLOW_PRIVATE_TARGETS`.",
+  ],
+  unreachable: [
+    "No such host, nothing listens there, or its certificate is not trusted.",
+    "Check the URL from the service's machine.",
+  ],
+  broken_off: [
+    "The connection broke before the whole reply arrived. The agent may have received the request.",
+    "Check the agent's log.",
+  ],
+  http_status: [
+    "A status other than 2xx. The text that came with it is kept.",
+    "Check the agent, its headers and keys.",
+  ],
+  bad_reply: [
+    "No text where the connection looks for it.",
+    "Correct the JSON pointer; send a test message to see the reply.",
+  ],
+  too_large: [
+    "The reply, the request or the conversation is too large.",
+    "See [Limits](limits.md#manual-runs).",
+  ],
+  cancelled: ["The run was cancelled.", ""],
+};
+
+export function callErrorTable(): string {
+  const rows = Object.entries(callErrors).map(([name, [what, todo]]) => [code(name), what, todo]);
+  return table(["Code", "What happened", "What to do"], rows);
+}

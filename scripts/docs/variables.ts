@@ -1,0 +1,161 @@
+// The table of environment variables: names, defaults and accepted values come from the config itself.
+import { ConfigError, readConfig } from "../../src/config.ts";
+import { code, table } from "./table.ts";
+
+type Described = { about: string; default?: string; accepts?: string };
+
+/** What no code can say. A default is given where the code's depends on the machine or is the absence of something. */
+const described: Record<string, Described> = {
+  PORT: { about: "The port to listen on. 0 takes any free one." },
+  SVC_HOST: {
+    about:
+      "The address to listen on. `0.0.0.0` opens the service to the network; see [Deploying](deploying.md).",
+    default: "`127.0.0.1`",
+    accepts: "an IP address or a host name",
+  },
+  SVC_BASE_URL: {
+    about:
+      "The origin that users and exporters reach: used in links and emails. With https, cookies are `Secure`.",
+    default: "`http://localhost:PORT`",
+    accepts: "an origin, such as `https://onlooker.example.com`",
+  },
+  SVC_DATA_DIR: {
+    about: "Holds the embedded database, `outbox/` and `secret.key`.",
+    default: "`data` in the checkout; see [the embedded database](operating.md#the-embedded-database)",
+    accepts: "a folder",
+  },
+  SVC_DASHBOARD_DIR: {
+    about:
+      "The built dashboard. `npm start` builds it into `SVC_DATA_DIR` for a user who cannot write to the checkout.",
+    default: "`dist/web`",
+    accepts: "a folder",
+  },
+  DATABASE_URL: {
+    about: "A PostgreSQL 18 or newer of your own.",
+    default: "the embedded PostgreSQL",
+    accepts: "`postgresql://user:password@host:5432/name`",
+  },
+  SVC_SECRET_KEY: {
+    about:
+      "Encrypts [stored secrets](backup.md#secretkey). The same for all processes that share a database.",
+    default: "`secret.key` in the data folder",
+    accepts: "32 bytes as base64 or 64 hex digits: `openssl rand -base64 32`",
+  },
+  SVC_ALLOW_PRIVATE_TARGETS: {
+    about:
+      "Private addresses that users may connect as [agents](manual-runs.md#which-urls-are-called) or judges.",
+    default: "`127.0.0.0/8,::1` with the embedded database, else `none`",
+    accepts: "`none`, or hosts, IP addresses and networks, separated by commas",
+  },
+  SVC_SMTP_URL: {
+    about:
+      "The mail server. Without one, emails are files in `outbox/` and their links are printed in the log.",
+    default: "none",
+    accepts: "`smtp://user:password@host:587`, or `smtps://`",
+  },
+  SVC_MAIL_FROM: {
+    about: "The sender of emails.",
+    default: "`Onlooker <onlooker@HOST>`",
+    accepts: "`Name <address>`",
+  },
+  SVC_JUDGE_PROVIDER: {
+    about: "Who serves the [judge](judge.md) of projects that connect none of their own.",
+    default: "`openai_compatible`",
+  },
+  SVC_JUDGE_URL: {
+    about: "The judge's base URL. Required for `openai_compatible` (Ollama, LM Studio, vLLM, llama.cpp).",
+    default: "the provider's own",
+    accepts: "a URL, such as `http://127.0.0.1:11434/v1`",
+  },
+  SVC_JUDGE_MODEL: { about: "The judge's model.", default: "no judge", accepts: "a model's name" },
+  SVC_JUDGE_API_KEY: { about: "The judge's API key.", default: "none", accepts: "a key" },
+  SVC_JUDGE_TIMEOUT_MS: { about: "How long one call of the judge may take.", default: "`30000`" },
+  SVC_JUDGE_CONCURRENCY: { about: "Calls of the judge at once, per process.", default: "`8`" },
+  SVC_JUDGE_TOKENS_PER_MINUTE: {
+    about: "Tokens per minute, input and output together, per process.",
+    default: "no limit",
+  },
+  SVC_JUDGE_DEADLINE_MS: {
+    about: "How long a run waits for an unavailable judge, from its first question. 0: not at all.",
+  },
+  SVC_ROLES: {
+    about: "`http` receives traces and serves the dashboard, `worker` evaluates.",
+    default: "`http,worker`",
+  },
+  SVC_DEBOUNCE_MS: { about: "How long evaluation waits for further OTLP batches, from the latest one." },
+  SVC_DEBOUNCE_CAP_MS: { about: "The same from the first batch: evaluation starts at the latest then." },
+  SVC_LEASE_MS: { about: "How long a worker may be silent before another takes over its runs." },
+  SVC_EVALUATORS: { about: "Threads that evaluate.", default: "cores − 1, from 1 to 4" },
+  SVC_NESTING_MAX: { about: "Levels of nesting in one request." },
+  SVC_REQUEST_SPANS_MAX: { about: "Spans in one request." },
+  SVC_REQUEST_ELEMENTS_MAX: { about: "Values in one request: JSON objects, lists and their entries." },
+  SVC_TRACE_SPANS_MAX: { about: "Spans in one merged trace." },
+  SVC_TRACE_BYTES_MAX: { about: "Bytes in one merged trace." },
+  SVC_LOG_LEVEL: { about: "The least severe lines that are logged." },
+  SVC_LOG_FORMAT: {
+    about: "`json`: one JSON object per line, for a log collector.",
+    default: "`text` on a terminal, else `json`",
+  },
+};
+
+/** Variables whose default the config holds as it is written in the environment. */
+const defaults: Record<string, unknown> = (() => {
+  const config = readConfig({});
+  return {
+    PORT: config.port,
+    SVC_JUDGE_DEADLINE_MS: config.judgeDeadlineMs,
+    SVC_DEBOUNCE_MS: config.debounceMs,
+    SVC_DEBOUNCE_CAP_MS: config.debounceCapMs,
+    SVC_LEASE_MS: config.leaseMs,
+    SVC_NESTING_MAX: config.bounds.nestingMax,
+    SVC_REQUEST_SPANS_MAX: config.bounds.requestSpansMax,
+    SVC_REQUEST_ELEMENTS_MAX: config.bounds.requestElementsMax,
+    SVC_TRACE_SPANS_MAX: config.bounds.traceSpansMax,
+    SVC_TRACE_BYTES_MAX: config.bounds.traceBytesMax,
+    SVC_LOG_LEVEL: config.logLevel,
+  };
+})();
+
+export function variableTable(): string {
+  const unknown = Object.keys(described).filter(name => !variableNames().has(name));
+  if (unknown.length > 0) throw new Error(`The config does not read: ${unknown.join(", ")}`);
+  const rows = [...variableNames()].map(name => {
+    const entry = described[name];
+    if (!entry) throw new Error(`scripts/docs/variables.ts does not describe ${name}`);
+    return [
+      code(name),
+      entry.default ?? code(String(defaults[name])),
+      entry.accepts ?? acceptedBy(name),
+      entry.about,
+    ];
+  });
+  return table(["Variable", "Default", "Accepts", "What it does"], rows);
+}
+
+/** Every variable that the config looks at, in the order of the list above. */
+export function variableNames(): Set<string> {
+  const read = new Set<string>();
+  const names = (env: Record<string, string>) =>
+    new Proxy(env, {
+      get(target, name) {
+        read.add(String(name));
+        return Reflect.get(target, name);
+      },
+    });
+  readConfig(names({}));
+  const order = Object.keys(described);
+  return new Set([...read].sort((a, b) => order.indexOf(a) - order.indexOf(b)));
+}
+
+/** As the error for a wrong value says it: "a whole number from 0 to 65535". */
+function acceptedBy(name: string): string {
+  try {
+    readConfig({ SVC_JUDGE_URL: "http://localhost/v1", SVC_JUDGE_MODEL: "m", [name]: "~" });
+  } catch (error) {
+    const accepted = /: it must be (.*)\.$/.exec((error as Error).message)?.[1];
+    if (error instanceof ConfigError && accepted) {
+      return accepted.replace(/^one of (.*)$/, (_, words: string) => words.split(", ").map(code).join(", "));
+    }
+  }
+  throw new Error(`scripts/docs/variables.ts must say what ${name} accepts`);
+}
