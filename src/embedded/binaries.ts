@@ -1,4 +1,4 @@
-// The PostgreSQL programs of the installed platform package, where and how the server's user can run them.
+// Finds the PostgreSQL programs of the installed platform package, where the server's user can run them.
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import {
@@ -20,14 +20,14 @@ import { promisify } from "node:util";
 import { EmbeddedError } from "./error.ts";
 import { asUser, blockedAt, type ServerUser } from "./user.ts";
 
-export type Binaries = { initdb: string; postgres: string; major: string };
+export type Binaries = { initdb: string; pgCtl: string; postgres: string; major: string };
 
 type Package = { root: string; version: string };
 
 /**
- * The programs, ready to be run by `user`. They are used where npm put them; where that user cannot reach them, or
- * the tree cannot be completed, a copy of them (60 MB) is kept in `dataDir`, which must exist and be open to the
- * user. Throws EmbeddedError where there are none for this platform, or they do not run.
+ * The programs, ready to be run by `user`: those that npm installed or, if that user cannot reach them or their links
+ * cannot be restored, a copy (60 MB) in `dataDir`, which must exist and be open to the user. Throws EmbeddedError if
+ * there are none for this platform, or they do not run.
  */
 export async function findBinaries(dataDir: string, user: ServerUser): Promise<Binaries> {
   const installed = findPackage();
@@ -36,15 +36,16 @@ export async function findBinaries(dataDir: string, user: ServerUser): Promise<B
   const home = usable ? native : copyOnce(native, join(dataDir, `postgresql-${installed.version}`));
   const binaries = {
     initdb: join(home, "bin", "initdb"),
+    pgCtl: join(home, "bin", "pg_ctl"),
     postgres: join(home, "bin", "postgres"),
     major: installed.version.split(".")[0]!,
   };
   try {
     await promisify(execFile)(binaries.postgres, ["--version"], { cwd: "/", ...asUser(user) });
   } catch (error) {
-    const said = (error as { stderr?: string }).stderr?.trim() || (error as Error).message;
+    const why = (error as { stderr?: string }).stderr?.trim() || (error as Error).message;
     throw new EmbeddedError(
-      `The PostgreSQL in ${home} does not run here: ${said}.`,
+      `The PostgreSQL in ${home} does not run here: ${why}.`,
       "Set DATABASE_URL to a PostgreSQL 18 server.",
       { cause: error },
     );
@@ -68,13 +69,13 @@ function findPackage(): Package {
   }
 }
 
-/** A npm package cannot hold symbolic links; this one lists those its libraries need. False: some are still missing. */
+/** npm packages cannot contain symbolic links; this one lists those its libraries need. False: some are missing. */
 function restoreLinks(native: string): boolean {
   return listedLinks(native).every(({ path, target }) => {
     try {
       if (!existsSync(path)) symlinkSync(target, path);
     } catch {
-      // a read-only tree, or another start was faster
+      // a read-only folder, or another start was faster
     }
     return existsSync(path);
   });
@@ -84,14 +85,14 @@ function listedLinks(native: string): { path: string; target: string }[] {
   const list = join(native, "pg-symlinks.json");
   if (!existsSync(list)) return [];
   const links = JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[];
-  // Both are written relative to the package; `target` there is where the link goes, `source` what it names.
+  // Both are relative to the package: `target` is where the link goes, `source` what it points to.
   return links.map(link => ({
     path: join(dirname(native), link.target),
     target: relative(dirname(link.target), link.source),
   }));
 }
 
-/** Copies whole or not at all: a draft is renamed when it is complete, and the first complete one stays. */
+/** All or nothing: a draft is renamed when it is complete, and the first complete one wins. */
 function copyOnce(native: string, home: string): string {
   if (existsSync(home)) return home;
   const draft = `${home}.new-${randomUUID()}`;
@@ -107,7 +108,7 @@ function copyOnce(native: string, home: string): string {
     if (!existsSync(home)) {
       throw new EmbeddedError(
         `PostgreSQL's programs cannot be copied to ${home}: ${(error as Error).message}.`,
-        "Make room there, or set SVC_DATA_DIR to another folder.",
+        "Free some space there, or set SVC_DATA_DIR to another folder.",
         { cause: error },
       );
     }
@@ -115,7 +116,7 @@ function copyOnce(native: string, home: string): string {
   return home;
 }
 
-/** Open to every user whatever the umask, and without what only a compiler wants. */
+/** Readable for every user whatever the umask, and without the parts that only a compiler needs. */
 function copyTree(from: string, to: string): void {
   mkdirSync(to);
   chmodSync(to, 0o755);

@@ -1,4 +1,4 @@
-// A real PostgreSQL of our own under the data folder: started or adopted, kept running, with one owner at a time.
+// Runs the embedded PostgreSQL in the data folder: starts or adopts it, restarts it, with one owner at a time.
 import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
 import { findBinaries } from "./binaries.ts";
@@ -16,29 +16,29 @@ import { connect, holdProcess, type Log, type Place, type Server, shutDown, star
 import { statIfAny } from "./user.ts";
 
 export type EmbeddedDatabase = {
-  /** With the password in it. Stays true when the server had to be started again. */
+  /** Contains the password. Stays valid when the server is restarted. */
   url: string;
   owner: boolean;
-  /** Stops the server, when this process owns it: fast, then by force, within 20 s. */
+  /** Stops the server if this process owns it: fast, then by force, within 20 s. */
   stop(): Promise<void>;
 };
 
-/** A running server and the connection that makes it ours. */
-type Held = { server: Server; client: pg.Client };
+/** A running server and the connection that has the owner lock. */
+type Owned = { server: Server; client: pg.Client };
 
-/** One session-level lock says who owns the server: PostgreSQL frees it the moment its holder dies. */
+/** A session-level advisory lock marks the owner: PostgreSQL releases it the moment its holder dies. */
 const ownerLock = 7_164_250_883;
 
-/** Patience with an owner that is just ending, such as a bootstrap or the service before a restart. */
+/** Wait this long for an owner that is just ending, such as a bootstrap or the service before a restart. */
 const handoverMs = 2_000;
 
-/** Patience with a folder that another start is using or a killed server's remains still block. */
+/** Wait this long while another start uses the folder, or leftovers of a killed server block it. */
 const startMs = 30_000;
 
 /**
- * Starts the PostgreSQL of this data folder, made on the first start, or adopts the one that a killed owner left
- * running; starts it again if it dies. Does not keep the process alive by itself. Throws EmbeddedError where
- * another process owns it or it cannot be started.
+ * Starts the PostgreSQL of this data folder (creating it on the first start) or adopts the one that a killed owner left
+ * running, and restarts it if it dies. Does not keep the process alive. Throws EmbeddedError if another process owns it
+ * or it cannot be started.
  */
 export async function openEmbedded({
   dataDir,
@@ -54,35 +54,35 @@ export async function openEmbedded({
   const ending = new AbortController();
   const place: Place = { folder, binaries, user, log, port: undefined, signal: ending.signal };
 
-  let held: Held | undefined = await hold(place);
-  place.port = held.server.port;
+  let owned: Owned | undefined = await own(place);
+  place.port = owned.server.port;
   try {
-    await ensureDatabase(held.client);
+    await ensureDatabase(owned.client);
   } catch (error) {
-    await shutDown(folder);
+    await shutDown(place);
     throw error;
   }
-  let returning: Promise<void> | undefined;
-  watch(held);
+  let restarting: Promise<void> | undefined;
+  watch(owned);
   const rotation = setInterval(() => boundLog(folder), 600_000).unref();
 
-  /** While the lock's connection stands all is well. When it breaks, the server is awaited or started again. */
-  function watch({ client }: Held): void {
+  /** When the connection that has the lock breaks, waits for the server or restarts it. */
+  function watch({ client }: Owned): void {
     holdProcess(client, false);
     client.once("end", () => {
-      held = undefined;
+      owned = undefined;
       if (ending.signal.aborted) return;
-      log.warn("The embedded PostgreSQL went away; bringing it back.");
-      returning = bringBack();
+      log.warn("The embedded PostgreSQL ended; restarting it.");
+      restarting = restart();
     });
   }
 
-  async function bringBack(): Promise<void> {
+  async function restart(): Promise<void> {
     while (!ending.signal.aborted) {
       try {
-        held = await hold(place);
-        log.info("The embedded PostgreSQL is back.");
-        return watch(held);
+        owned = await own(place);
+        log.info("The embedded PostgreSQL is running again.");
+        return watch(owned);
       } catch (error) {
         if (ending.signal.aborted) return;
         log.error((error as Error).message);
@@ -97,21 +97,21 @@ export async function openEmbedded({
     async stop() {
       ending.abort();
       clearInterval(rotation);
-      await returning;
-      const last = held;
+      await restarting;
+      const last = owned;
       if (last === undefined) return;
-      held = undefined;
+      owned = undefined;
       holdProcess(last.client, true);
-      // The lock is held until the server itself lets go of it: nobody takes over a server that is ending.
-      await shutDown(folder);
+      // The lock is kept until the server ends: nobody takes over a server that is stopping.
+      await shutDown(place);
       await last.client.end().catch(() => {});
     },
   };
 }
 
 /**
- * The server of this data folder if one runs, for work beside its owner; undefined if none does. Throws
- * EmbeddedError where this user may not use it.
+ * The running server of this data folder, for work beside its owner; undefined if none runs. Throws EmbeddedError if
+ * this user may not use it.
  */
 export async function connectEmbedded(dataDir: string): Promise<EmbeddedDatabase | undefined> {
   refuseForeign(dataDir);
@@ -127,14 +127,15 @@ export async function connectEmbedded(dataDir: string): Promise<EmbeddedDatabase
   return undefined;
 }
 
-/** Finds the server running or starts it, and becomes its owner. */
-async function hold(place: Place): Promise<Held> {
+/** Finds the running server or starts it, and becomes its owner. */
+async function own(place: Place): Promise<Owned> {
   const since = Date.now();
   for (;;) {
     place.signal.throwIfAborted();
     const running = runningServer(place.folder);
     const server = running ?? (await start(place, Date.now() - since < startMs));
-    const client = server === undefined ? undefined : await reach(place, server, running === undefined);
+    const client =
+      server === undefined ? undefined : await connectOrStop(place, server, running === undefined);
     if (server === undefined || client === undefined) {
       await delay(50);
       continue;
@@ -152,17 +153,21 @@ async function hold(place: Place): Promise<Held> {
   }
 }
 
-/** A connection; a server started for it is not left behind when there can be none. */
-async function reach(place: Place, server: Server, startedHere: boolean): Promise<pg.Client | undefined> {
+/** Connects; if that fails, stops a server that was started for it. */
+async function connectOrStop(
+  place: Place,
+  server: Server,
+  startedHere: boolean,
+): Promise<pg.Client | undefined> {
   try {
     return await connect(place.folder, server, place.signal, place.log);
   } catch (error) {
-    if (startedHere) await shutDown(place.folder);
+    if (startedHere) await shutDown(place);
     throw error;
   }
 }
 
-/** Takes the lock, or says who has it. */
+/** Takes the lock; otherwise returns who has it. */
 async function takeLock(client: pg.Client): Promise<string | undefined> {
   const { rows } = await client.query<{ taken: boolean; holder: string | null }>(
     `select pg_try_advisory_lock($1) as taken, (
@@ -178,7 +183,7 @@ async function ensureDatabase(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query("select from pg_database where datname = $1", [superuser]);
   if (rowCount !== 0) return;
   await client.query(`create database ${superuser}`).catch((error: { code?: string }) => {
-    // The owner and a process beside it may both find it missing.
+    // The owner and a process beside it may create it at the same time.
     if (error.code !== "42P04" && error.code !== "23505") throw error;
   });
 }

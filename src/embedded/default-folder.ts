@@ -6,10 +6,9 @@ import { folderIn } from "./folder.ts";
 import { blockedAt, serverUser } from "./user.ts";
 
 /**
- * `data` in the project. For root whose project is out of reach for the user that PostgreSQL runs as, such as a
- * checkout in /root (mode 700): a folder of this project's own in `shared`, which stays the choice once it exists, so
- * that a later chmod never makes a database disappear. Creates nothing. Throws EmbeddedError where root finds no such
- * user.
+ * `data` in the project. For root, if the user that PostgreSQL runs as cannot reach the project, such as a checkout in
+ * /root (mode 700): a folder of this project in `shared`, which stays the choice once it exists, so that a later chmod
+ * never makes a database disappear. Creates nothing. Throws EmbeddedError if root finds no such user.
  */
 export function defaultDataDir(project: string, shared = "/var/lib/onlooker"): string {
   const own = join(project, "data");
@@ -19,7 +18,7 @@ export function defaultDataDir(project: string, shared = "/var/lib/onlooker"): s
   return existsSync(home) || blockedAt(own, serverUser([own])) !== undefined ? apart : own;
 }
 
-/** Readable, and different for every project: "root-onlooker-3f2a91c0". */
+/** Readable and unique for each project: "root-onlooker-3f2a91c0". */
 function folderName(project: string): string {
   const path = project.replace(/\/$/, "");
   const readable = path.replace(/[^A-Za-z0-9]+/g, "-").replace(/^-|-$/g, "");

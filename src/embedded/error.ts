@@ -1,6 +1,6 @@
-// Why the embedded database cannot be used, in one line for the operator.
+// The error of an unusable embedded database: one line for the operator.
 
-/** The message says what is wrong and then what to do about it; it holds no secret. */
+/** The message says what is wrong, then what to do; it contains no secret. */
 export class EmbeddedError extends Error {
   override name = "EmbeddedError";
 
@@ -9,14 +9,14 @@ export class EmbeddedError extends Error {
   }
 }
 
-/** What PostgreSQL said was wrong, out of all that it said: at most its last three complaints. */
-export function lastWords(said: string): string {
-  const lines = said
+/** The reason in the output of a PostgreSQL program: at most its last three errors and hints. */
+export function errorsIn(output: string): string {
+  const lines = output
     .split("\n")
     .map(line => line.trim())
     .filter(Boolean);
-  const complaints = lines.filter(line => /(?:FATAL|PANIC|ERROR|HINT|error|hint):/.test(line));
-  return (complaints.length > 0 ? complaints : lines)
+  const errors = lines.filter(line => /(?:FATAL|PANIC|ERROR|HINT|error|hint):/.test(line));
+  return (errors.length > 0 ? errors : lines)
     .slice(-3)
     .map(line => line.replace(/^.*?\b(?:FATAL|PANIC|ERROR|LOG|HINT|error|hint): +/, ""))
     .join("; ");

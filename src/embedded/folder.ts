@@ -1,4 +1,4 @@
-// The part of the data folder that belongs to the embedded PostgreSQL: made whole or not at all, checked, read.
+// The embedded PostgreSQL's part of the data folder: creates it atomically, checks it, and reads its state.
 import { execFile, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import {
@@ -23,14 +23,14 @@ import {
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
 import type { Binaries } from "./binaries.ts";
-import { EmbeddedError, lastWords } from "./error.ts";
-import { asUser, blockedAt, makeFolder, nameOf, type ServerUser, serverUser, statIfAny } from "./user.ts";
+import { EmbeddedError, errorsIn } from "./error.ts";
+import { asUser, blockedAt, createFolder, nameOf, type ServerUser, serverUser, statIfAny } from "./user.ts";
 
 /** The superuser of an embedded server, and the database of the service in it. */
 export const superuser = "onlooker";
 
 export type Folder = {
-  /** Holds all that follows, closed to other users. */
+  /** Contains the rest; closed to other users. */
   home: string;
   /** PostgreSQL's own folder. */
   cluster: string;
@@ -39,10 +39,10 @@ export type Folder = {
   log: string;
 };
 
-/** Programs run here get this and nothing else: no PG variable of ours may reach them, no locale change them. */
+/** The whole environment of PostgreSQL's programs: no PG variable may reach them, and no locale change them. */
 export const serverEnvironment = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 
-/** Where the parts lie. Touches nothing. */
+/** Paths only: touches nothing. */
 export function folderIn(dataDir: string): Folder {
   const home = join(dataDir, "postgresql");
   return {
@@ -54,17 +54,17 @@ export function folderIn(dataDir: string): Folder {
 }
 
 /**
- * Makes the data folder if there is none and returns who the server runs as. Throws EmbeddedError where this
- * process may not use the folder, or that user could not reach it.
+ * Creates the data folder if needed and returns the user that the server runs as. Throws EmbeddedError if this process
+ * may not use the folder, or that user cannot reach it.
  */
 export function openFolder(dataDir: string): ServerUser {
   const { home, cluster } = folderIn(dataDir);
   try {
-    makeFolder(dataDir);
+    createFolder(dataDir);
     if (!existsSync(home)) accessSync(dataDir, constants.W_OK);
   } catch (error) {
     throw new EmbeddedError(
-      `The data folder ${dataDir} cannot be made or written: ${(error as Error).message}.`,
+      `The data folder ${dataDir} cannot be created or written: ${(error as Error).message}.`,
       "Set SVC_DATA_DIR to a folder that this user owns.",
       { cause: error },
     );
@@ -77,14 +77,14 @@ export function openFolder(dataDir: string): ServerUser {
       ? `PostgreSQL refuses to run as root and would run as ${user.name}, who`
       : `The user ${user.name}`;
     throw new EmbeddedError(
-      `${who} may not enter ${blocked}, which leads to the data folder ${dataDir}.`,
+      `${who} may not enter ${blocked}, a parent of the data folder ${dataDir}.`,
       `Set SVC_DATA_DIR to a folder outside of it, such as SVC_DATA_DIR=/var/lib/onlooker, or open it: chmod o+x ${blocked}`,
     );
   }
   return user;
 }
 
-/** Throws EmbeddedError where the database was made by another user and we are not root. */
+/** Throws EmbeddedError if the database belongs to another user and this process is not root. */
 export function refuseForeign(dataDir: string): void {
   const { home } = folderIn(dataDir);
   const owner = statIfAny(home)?.uid;
@@ -96,19 +96,19 @@ export function refuseForeign(dataDir: string): void {
 }
 
 /**
- * Makes the database files unless they exist. They are made beside their place and renamed into it, so that a
- * start that is killed, or overtaken by another one, leaves nothing half made. Throws EmbeddedError where
- * PostgreSQL cannot make them, or another major version did.
+ * Creates the database files unless they exist: in a draft folder that is renamed, so that a start that is killed, or
+ * slower than another one, leaves nothing incomplete. Throws EmbeddedError if PostgreSQL cannot create them, or another
+ * major version did.
  */
 export async function ensureCluster(dataDir: string, binaries: Binaries, user: ServerUser): Promise<void> {
   const { home, cluster } = folderIn(dataDir);
   removeDrafts(dataDir);
-  if (!existsSync(home)) await makeCluster(home, binaries, user);
+  if (!existsSync(home)) await createCluster(home, binaries, user);
   const version = readIfAny(join(cluster, "PG_VERSION"))?.trim();
   if (version === undefined) {
     throw new EmbeddedError(
-      `${home} exists, but holds no database.`,
-      "Move it away to begin with an empty database, or restore it from your backup.",
+      `${home} exists, but contains no database.`,
+      "Move it away to start with an empty database, or restore it from your backup.",
     );
   }
   if (version !== binaries.major) {
@@ -119,14 +119,14 @@ export async function ensureCluster(dataDir: string, binaries: Binaries, user: S
   }
 }
 
-async function makeCluster(home: string, binaries: Binaries, user: ServerUser): Promise<void> {
+async function createCluster(home: string, binaries: Binaries, user: ServerUser): Promise<void> {
   let draft: string | undefined;
   try {
     draft = mkdtempSync(`${home}.new-`);
     const password = join(draft, "password");
     writeFileSync(password, `${randomBytes(24).toString("base64url")}\n`, { mode: 0o600 });
     if (user.switched) for (const path of [draft, password]) chownSync(path, user.uid, user.gid);
-    // The collation sorts by code point, like C, and knows the letters of every language.
+    // This collation sorts by code point, like C, and knows the letters of every language.
     const shape = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
     const access = [`--username=${superuser}`, "--auth=scram-sha-256", `--pwfile=${password}`];
     const where = ["-D", join(draft, "data"), "--no-instructions"];
@@ -140,10 +140,10 @@ async function makeCluster(home: string, binaries: Binaries, user: ServerUser): 
   } catch (error) {
     if (draft !== undefined) rmSync(draft, { recursive: true, force: true });
     if (existsSync(home)) return; // another start was faster
-    const said = lastWords((error as { stderr?: string }).stderr ?? "");
+    const why = errorsIn((error as { stderr?: string }).stderr ?? "");
     throw new EmbeddedError(
-      `PostgreSQL cannot make its files in ${home}: ${said || (error as Error).message}.`,
-      "Set that right, or set SVC_DATA_DIR to another folder.",
+      `PostgreSQL cannot create its files in ${home}: ${why || (error as Error).message}.`,
+      "Fix that, or set SVC_DATA_DIR to another folder.",
       { cause: error },
     );
   }
@@ -155,7 +155,7 @@ function syncFolder(path: string): void {
   closeSync(handle);
 }
 
-/** Of starts that were killed. A young one may be another start's, which is still at it. */
+/** Removes drafts of killed starts. A draft younger than an hour may belong to a start that is still running. */
 function removeDrafts(dataDir: string): void {
   for (const name of readdirSync(dataDir).filter(name => /^postgresql.*\.new-/.test(name))) {
     const path = join(dataDir, name);
@@ -164,18 +164,18 @@ function removeDrafts(dataDir: string): void {
   }
 }
 
-/** The server of this folder, from the file in which it says where it listens; undefined when none runs. */
+/** The server of this folder, from its postmaster.pid; undefined when none runs. */
 export function runningServer(folder: Folder): { pid: number; port: number } | undefined {
   const lines = readIfAny(join(folder.cluster, "postmaster.pid"))?.split("\n") ?? [];
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
-  // Just started, it has written its pid only.
+  // A server that has just started has written only its pid.
   if (!pid || !port || !isServer(pid, folder)) return undefined;
   return { pid, port };
 }
 
 /**
- * Removes the postmaster.pid that a killed server left when its number now belongs to some other program:
- * PostgreSQL takes any living process of that number for its predecessor and refuses to start.
+ * Removes the postmaster.pid of a killed server if its pid now belongs to another program: PostgreSQL and pg_ctl take
+ * any process with that pid for the server, and refuse to start.
  */
 export function removeStalePid(folder: Folder): void {
   const path = join(folder.cluster, "postmaster.pid");
@@ -183,7 +183,7 @@ export function removeStalePid(folder: Folder): void {
   if (pid && isAlive(pid) && !isServer(pid, folder)) rmSync(path, { force: true });
 }
 
-/** Whether this process is the server of this folder: a living postgres that was started with its path. */
+/** Whether this process is the server of this folder: a running postgres that was started with its path. */
 export function isServer(pid: number, folder: Folder): boolean {
   if (!isAlive(pid)) return false;
   if (process.platform !== "linux") {
@@ -193,7 +193,7 @@ export function isServer(pid: number, folder: Folder): boolean {
   const words = readIfAny(`/proc/${pid}/cmdline`)?.split("\0") ?? [];
   const path = words[words.indexOf("-D") + 1];
   if (basename(words[0] ?? "") !== "postgres" || !words.includes("-D") || path === undefined) return false;
-  // Started by hand with a relative path, it cannot be told from here: better to take it for ours.
+  // Started by hand with a relative path, which cannot be resolved here: assume it is ours.
   return !isAbsolute(path) || sameFolder(path, folder.cluster);
 }
 
@@ -218,14 +218,14 @@ export function readIfAny(path: string): string | undefined {
   }
 }
 
-/** Resolved once, because PostgreSQL is told its folder by a path that has to stay true. */
+/** Resolved once, because PostgreSQL gets its folder as a path that must stay valid. */
 export function realFolder(dataDir: string): Folder {
   return folderIn(realpathSync(dataDir));
 }
 
 const logBytesMax = 8_000_000;
 
-/** Keeps the server's log under two files of 8 MB. The server appends, so its file may be emptied under it. */
+/** Limits the server's log to two files of 8 MB. The server appends, so its file may be truncated while it runs. */
 export function boundLog({ log }: Folder): void {
   if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) < logBytesMax) return;
   copyFileSync(log, `${log}.1`);

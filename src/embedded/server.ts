@@ -1,11 +1,12 @@
-// One run of the embedded PostgreSQL: how it is started, reached and shut down.
-import { spawn } from "node:child_process";
-import { chownSync, closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+// Starts, connects to and stops the embedded PostgreSQL, through the pg_ctl of its package.
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
 import pg from "pg";
 import type { Binaries } from "./binaries.ts";
-import { EmbeddedError, lastWords } from "./error.ts";
+import { EmbeddedError, errorsIn } from "./error.ts";
 import {
   boundLog,
   type Folder,
@@ -16,34 +17,34 @@ import {
   serverEnvironment,
   superuser,
 } from "./folder.ts";
-import { asUser, type ServerUser } from "./user.ts";
+import { asUser, type ServerUser, statIfAny } from "./user.ts";
 
 export type Log = { info(message: string): void; warn(message: string): void; error(message: string): void };
 
-/** What starting needs. */
+/** What starting and stopping need. */
 export type Place = {
   folder: Folder;
   binaries: Binaries;
   user: ServerUser;
   log: Log;
-  /** The port to come back on; absent on the first start, which takes a free one. */
+  /** The port to restart on; the first start takes a free one. */
   port: number | undefined;
   signal: AbortSignal;
 };
 
 export type Server = { pid: number; port: number };
 
-// For a load of many small inserts beside few readers. Durability is left at PostgreSQL's defaults: fsync and
-// synchronous_commit are on. (No wal_compression: this build has no lz4, and the spans arrive compressed.)
-// Statement errors are left out of the server's log: whoever sent the statement is told, and logs it.
+// For many small inserts and few readers. Durability is PostgreSQL's default: fsync and synchronous_commit are on. (No
+// wal_compression: this build has no lz4, and spans are compressed already.) Statement errors are not in the server's
+// log: whoever sent the statement logs them.
 const settings = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
   max_connections: "100",
   shared_buffers: "256MB",
   max_wal_size: "2GB",
-  // Log files are used again rather than made anew, which holds commits up for 40 ms. They are filled with zeros when
-  // they are made (wal_init_zero stays on): without, a commit of twelve traces took 2.5 ms in place of 1.6 ms.
+  // WAL files are reused: creating one holds commits up for 40 ms. New files are filled with zeros (wal_init_zero stays
+  // on): without that, a commit of twelve traces took 2.5 ms instead of 1.6 ms.
   min_wal_size: "512MB",
   checkpoint_timeout: "15min",
   timezone: "UTC",
@@ -53,60 +54,52 @@ const settings = {
   log_error_verbosity: "terse",
 };
 
+/** pg_ctl gives up waiting after this; a server that is still recovering from a crash goes on starting. */
+const startSeconds = 5;
+
 /**
- * Starts a server in a session of its own, so that neither a Ctrl-C nor our end reaches it. When it ends at once,
- * because of another start, a taken port or remains of a killed server, returns undefined if `mayRetry`. Throws
- * EmbeddedError for every other end.
+ * Starts a server in a session of its own, so that neither Ctrl-C nor the end of this process reaches it. If the server
+ * ends because of another start, a taken port or leftovers of a killed server, returns undefined if `mayRetry`. Throws
+ * EmbeddedError if it ends for another reason.
  */
 export async function start(place: Place, mayRetry: boolean): Promise<Server | undefined> {
-  const { folder, binaries, user } = place;
+  const { folder } = place;
   removeStalePid(folder);
   boundLog(folder);
   const port = place.port ?? (await freePort());
-  const handle = openSync(folder.log, "a", 0o600);
-  if (user.switched) chownSync(folder.log, user.uid, user.gid);
-  const logged = fstatSync(handle).size;
-  const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const child = spawn(binaries.postgres, ["-D", folder.cluster, "-p", String(port), ...options], {
-    cwd: folder.home,
-    env: serverEnvironment,
-    stdio: ["ignore", handle, handle],
-    detached: true,
-    ...asUser(user),
-  });
-  closeSync(handle);
-  child.unref();
-  const ended = new Promise<Error | undefined>(resolve => {
-    child.once("error", resolve);
-    child.once("exit", () => resolve(undefined));
-  });
-  for (;;) {
-    const server = runningServer(folder);
-    if (server !== undefined) return server;
-    const early = await Promise.race([ended.then(error => ({ error })), delay(10)]);
-    if (early === undefined) continue;
-    const said = readFileSync(folder.log).subarray(logged).toString();
-    if (mayRetry && passes(said, place)) return undefined;
-    throw failure(early.error, said, folder);
-  }
-}
-
-/** Whether a server that ended at once did so for a reason that goes away by itself. */
-function passes(said: string, place: Place): boolean {
-  if (runningServer(place.folder) !== undefined) return true;
-  if (/Address already in use/.test(said)) return place.port === undefined;
-  return /lock file "postmaster.pid"|pre-existing shared memory block/.test(said);
-}
-
-function failure(error: Error | undefined, said: string, folder: Folder): EmbeddedError {
-  return new EmbeddedError(
-    `The embedded PostgreSQL ended while it started: ${error?.message ?? lastWords(said)}.`,
+  const loggedBefore = statIfAny(folder.log)?.size ?? 0;
+  const options = Object.entries({ port, ...settings }).map(([name, value]) => `-c ${name}='${value}'`);
+  const wait = ["-w", "-t", String(startSeconds)];
+  const ended = await pgCtl(place, ["start", ...wait, "-l", folder.log, "-o", options.join(" ")]);
+  const server = runningServer(folder);
+  if (server !== undefined) return server;
+  const logged = existsSync(folder.log) ? readFileSync(folder.log).subarray(loggedBefore).toString() : "";
+  if (mayRetry && isTemporary(logged, place)) return undefined;
+  throw new EmbeddedError(
+    `The embedded PostgreSQL ended while it started: ${errorsIn(logged) || ended}.`,
     `Its log is ${folder.log}.`,
-    { cause: error },
   );
 }
 
-/** A connection, once the server takes them (it may have a crash to recover from); undefined when it ends instead. */
+/** Runs pg_ctl as the server's user; resolves with what it printed, whether it succeeded or not. */
+async function pgCtl({ folder, binaries, user }: Place, words: string[]): Promise<string> {
+  const run = promisify(execFile)(binaries.pgCtl, [...words, "-D", folder.cluster], {
+    cwd: folder.home,
+    env: serverEnvironment,
+    ...asUser(user),
+  });
+  const { stdout, stderr } = await run.catch((error: { stdout?: string; stderr?: string }) => error);
+  return errorsIn(`${stdout ?? ""}\n${stderr ?? ""}`);
+}
+
+/** Whether a server that ended at once did so for a reason that passes. */
+function isTemporary(logged: string, place: Place): boolean {
+  if (runningServer(place.folder) !== undefined) return true;
+  if (/Address already in use/.test(logged)) return place.port === undefined;
+  return /lock file "postmaster.pid"|pre-existing shared memory block/.test(logged);
+}
+
+/** Connects once the server accepts connections (it may be recovering from a crash); undefined if it ends instead. */
 export async function connect(
   folder: Folder,
   server: Server,
@@ -114,14 +107,14 @@ export async function connect(
   log?: Log,
 ): Promise<pg.Client | undefined> {
   const since = Date.now();
-  for (let told = false; ; ) {
+  for (let logged = false; ; ) {
     signal.throwIfAborted();
     const client = new pg.Client({
       connectionString: urlOf(folder, server.port, "postgres"),
       application_name: `process ${process.pid}`,
       connectionTimeoutMillis: 5_000,
     });
-    client.on("error", () => {}); // its "end" says enough
+    client.on("error", () => {}); // "end" follows
     try {
       await client.connect();
       return client;
@@ -129,41 +122,42 @@ export async function connect(
       await client.end().catch(() => {});
       if ((error as { code?: string }).code === "28P01") {
         throw new EmbeddedError(
-          `The embedded PostgreSQL does not take the password kept in ${folder.password}.`,
+          `The embedded PostgreSQL does not accept the password in ${folder.password}.`,
           "Restore that file from your backup.",
           { cause: error },
         );
       }
       if (!isServer(server.pid, folder)) return undefined;
-      if (!told && Date.now() - since > 5_000) {
+      if (!logged && Date.now() - since > 5_000) {
         log?.info("The embedded PostgreSQL is running but not ready yet; waiting for it.");
-        told = true;
+        logged = true;
       }
       await delay(20);
     }
   }
 }
 
-/** Whether this connection alone keeps the process from ending. */
+/** Whether this connection keeps the process alive. */
 export function holdProcess(client: pg.Client, hold: boolean): void {
   const socket = client as unknown as { ref(): void; unref(): void }; // missing from its types
   if (hold) socket.ref();
   else socket.unref();
 }
 
-/** Fast (what runs is rolled back), then immediate (the next start recovers), then not asking at all. */
-export async function shutDown(folder: Folder): Promise<void> {
-  const server = runningServer(folder);
+/** Fast (open transactions are rolled back), then immediate (the next start recovers), then by SIGKILL. */
+export async function shutDown(place: Place): Promise<void> {
+  const server = runningServer(place.folder);
   if (server === undefined) return;
-  for (const [signal, waitMs] of [
-    ["SIGINT", 12_000],
-    ["SIGQUIT", 5_000],
-    ["SIGKILL", 3_000],
+  for (const [mode, seconds] of [
+    ["fast", 12],
+    ["immediate", 5],
   ] as const) {
-    process.kill(server.pid, signal);
-    for (const until = Date.now() + waitMs; Date.now() < until; await delay(10)) {
-      if (!isServer(server.pid, folder)) return;
-    }
+    await pgCtl(place, ["stop", "-m", mode, "-t", String(seconds)]);
+    if (!isServer(server.pid, place.folder)) return;
+  }
+  process.kill(server.pid, "SIGKILL");
+  for (const until = Date.now() + 3_000; Date.now() < until; await delay(10)) {
+    if (!isServer(server.pid, place.folder)) return;
   }
 }
 
@@ -172,7 +166,7 @@ export function urlOf(folder: Folder, port: number, database: string): string {
   if (password !== undefined) return `postgresql://${superuser}:${password}@127.0.0.1:${port}/${database}`;
   throw new EmbeddedError(
     `The password of the embedded PostgreSQL cannot be read from ${folder.password}.`,
-    "Restore that file from your backup, and let this user read it.",
+    "Restore that file from your backup, and make it readable for this user.",
   );
 }
 

@@ -1,14 +1,14 @@
-// Who PostgreSQL runs as (it refuses to be root), and which folder stands in that user's way.
+// The user that PostgreSQL runs as (it refuses to run as root), and what that user may access.
 import { chmodSync, mkdirSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { EmbeddedError } from "./error.ts";
 
-/** `switched`: another user than the one this process runs as, so processes and files have to be handed over. */
+/** `switched`: not the user of this process, so the server's processes and files must be given to that user. */
 export type ServerUser = { name: string; uid: number; gid: number; switched: boolean };
 
 /**
- * Ourselves; or, for root, the owner of the first of these folders that exists and is not root's, then `postgres`,
- * then `nobody`. Throws EmbeddedError where root finds none of them.
+ * The user of this process. For root: the owner of the first of these folders that exists and is not root's, else
+ * `postgres`, else `nobody`. Throws EmbeddedError if root finds none of them.
  */
 export function serverUser(folders: string[]): ServerUser {
   const uid = process.getuid!();
@@ -48,14 +48,14 @@ export function nameOf(uid: number): string {
   return users().find(([, , id]) => id === String(uid))?.[0] ?? `uid ${uid}`;
 }
 
-/** What `spawn` has to be told to start a process as this user. */
+/** Options of `spawn` that start a process as this user. */
 export function asUser(user: ServerUser): { uid?: number; gid?: number } {
   return user.switched ? { uid: user.uid, gid: user.gid } : {};
 }
 
 /**
- * The first folder or file on the way to `path`, itself included, that the modes close to this user; undefined
- * when the way is open. What does not exist yet closes nothing.
+ * The first folder on the path, or the file itself, whose mode does not let this user in; undefined if there is none.
+ * What does not exist yet blocks nobody.
  */
 export function blockedAt(path: string, user: Pick<ServerUser, "uid" | "gid">): string | undefined {
   const target = realPathOf(resolve(path));
@@ -75,7 +75,7 @@ function mayEnter(stat: Stats, user: Pick<ServerUser, "uid" | "gid">): boolean {
   return (stat.mode & bit) !== 0;
 }
 
-/** With the symbolic links of the part that exists resolved. */
+/** Resolves the symbolic links of the part that exists. */
 function realPathOf(path: string): string {
   try {
     return realpathSync(path);
@@ -89,12 +89,12 @@ export function statIfAny(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
-    return undefined; // a folder on the way cannot be entered
+    return undefined; // a folder on the path cannot be entered
   }
 }
 
-/** Makes a folder and its parents. Those that root makes can be passed through, whatever its umask, by the server's user. */
-export function makeFolder(path: string): void {
+/** Creates a folder and its parents. Those that root creates can be entered by the server's user, whatever the umask. */
+export function createFolder(path: string): void {
   const first = mkdirSync(path, { recursive: true });
   if (first === undefined || process.getuid!() !== 0) return;
   let at = first;

@@ -154,7 +154,7 @@ test("after owner and server were killed, the next start recovers what was store
 
 test("a server that dies under its owner comes back at the same address", async () => {
   const back = Promise.withResolvers<void>();
-  const log = { ...quiet, info: (message: string) => /is back/.test(message) && back.resolve() };
+  const log = { ...quiet, info: (message: string) => /running again/.test(message) && back.resolve() };
   const database = await openEmbedded({ dataDir, log });
   process.kill(runningServer(folder)!.pid, "SIGKILL");
   await back.promise;
@@ -215,7 +215,7 @@ test("a database that PostgreSQL cannot start is refused in PostgreSQL's own wor
 test("a data folder that is a file is refused by name", async () => {
   const file = join(scratch, "file");
   writeFileSync(file, "");
-  await assert.rejects(open(file), refusal(/The data folder .*file cannot be made or written/));
+  await assert.rejects(open(file), refusal(/The data folder .*file cannot be created or written/));
 });
 
 test("the first folder that is closed to a user is the one named", () => {

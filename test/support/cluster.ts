@@ -48,7 +48,7 @@ export async function startCluster(): Promise<Cluster> {
       server = await up();
     },
     async stop() {
-      await shutDown(folder);
+      await shutDown(place);
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
