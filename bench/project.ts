@@ -18,10 +18,10 @@ export async function makeProject(
   await migrate(databaseUrl);
   const db = openDatabase(databaseUrl, 2);
   const accountId = randomUUID();
-  await db.query
-    .insertInto("accounts")
-    .values({ id: accountId, name: "Bench", email: `${accountId}@bench.invalid`, email_verified: true })
-    .execute();
+  await db.pool.query(
+    "insert into accounts (id, name, email, email_verified) values ($1, 'Bench', $2, true)",
+    [accountId, `${accountId}@bench.invalid`],
+  );
   const { id: projectId } = await insertProject(db, accountId, "Bench");
   const agent = await insertAgent(db, {
     projectId,

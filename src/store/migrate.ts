@@ -1,66 +1,100 @@
-// Brings a database to this version's schema: numbered SQL files, each once, whoever else is starting.
+// Migrates the database to this version's schema: numbered SQL files, each applied once.
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Kysely, PostgresDialect, sql } from "kysely";
+import { Migrator } from "kysely/migration";
 import pg from "pg";
 import type { Logger } from "pino";
 import { isTransient } from "./db.ts";
 
-const directory = new URL("./migrations/", import.meta.url);
-// Any fixed number: two processes that start together take turns on it.
+const migrations = new URL("./migrations/", import.meta.url);
+// Any fixed number. Released versions take this lock and not the migrator's own, so that two versions that start
+// together still take turns.
 const lockId = 4_826_170_391;
 
-/** This version cannot work on that database: an older server, or a schema made by a newer version of ours. */
+type Tables = { migrations: { name: string } };
+
+/** The database is unusable for this version: the server is too old, or the schema was migrated by a newer version. */
 export class UnfitDatabaseError extends Error {
   override name = "UnfitDatabaseError";
 }
 
 /**
- * Applies what is missing, in order, each file in a transaction of its own; returns the names applied. Safe to
- * run from several processes at once and to run again after being killed. Throws
- * UnfitDatabaseError where the server is older than PostgreSQL 18 or the schema is newer than this version.
+ * Applies the missing migrations in order, all or none, and returns their names. Several processes may call it at the
+ * same time, and again after being killed. Throws UnfitDatabaseError if the server is older than PostgreSQL 18 or the
+ * schema is newer than this version.
  */
-export async function migrate(url: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
-  client.on("error", () => {});
-  await client.connect();
+export async function migrate(url: string, folder = migrations): Promise<string[]> {
+  const pool = new pg.Pool({ connectionString: url, max: 1, connectionTimeoutMillis: 5_000 });
+  pool.on("error", () => {});
   try {
-    const { rows: server } = await client.query<{ version: number; name: string }>(
-      "select current_setting('server_version_num')::int as version, current_setting('server_version') as name",
-    );
-    if (server[0]!.version < 180_000) {
-      throw new UnfitDatabaseError(
-        `The server at DATABASE_URL is PostgreSQL ${server[0]!.name}: Onlooker needs 18 or newer.`,
-      );
-    }
-    await client.query("select pg_advisory_lock($1)", [lockId]);
-    const files = (await readdir(directory)).filter(name => name.endsWith(".sql")).sort();
-    await client.query(
-      "create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())",
-    );
-    const { rows } = await client.query<{ name: string }>("select name from migrations order by name");
-    const done = new Set(rows.map(row => row.name));
-    const unknown = [...done].filter(name => !files.includes(name));
-    if (unknown.length > 0) {
-      throw new UnfitDatabaseError(
-        `The database holds migrations that this version does not know (${unknown.join(", ")}): start the newer version of Onlooker that made them, or use another database.`,
-      );
-    }
-    const missing = files.filter(name => !done.has(name));
-    for (const name of missing) {
-      await client.query("begin");
-      await client.query(await readFile(new URL(name, directory), "utf8"));
-      await client.query("insert into migrations (name) values ($1)", [name]);
-      await client.query("commit");
-    }
-    return missing;
+    const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+    return await db.connection().execute(async connection => {
+      await requireServer(connection);
+      await sql`select pg_advisory_lock(${lockId})`.execute(connection);
+      const files = await filesIn(folder);
+      await prepareTable(connection, files);
+      const migrator = new Migrator({
+        db: connection,
+        migrationTableName: "migrations",
+        migrationLockTableName: "migrations_lock",
+        provider: {
+          async getMigrations() {
+            const texts = await Promise.all(files.map(name => readFile(new URL(name, folder), "utf8")));
+            return Object.fromEntries(files.map((name, at) => [name, { up: runFile(texts[at]!) }]));
+          },
+        },
+      });
+      const { error, results = [] } = await migrator.migrateToLatest();
+      if (error) throw error;
+      return results.map(({ migrationName }) => migrationName);
+    });
   } finally {
-    await client.end();
+    await pool.end();
   }
 }
 
+async function requireServer(db: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{ version: number; name: string }>`
+    select current_setting('server_version_num')::int as version, current_setting('server_version') as name
+  `.execute(db);
+  if (rows[0]!.version >= 180_000) return;
+  throw new UnfitDatabaseError(
+    `The server at DATABASE_URL is PostgreSQL ${rows[0]!.name}; Onlooker needs 18 or newer.`,
+  );
+}
+
 /**
- * Migrates, waiting up to 30 s for a database that is only just starting. Throws UnfitDatabaseError where it cannot
- * be reached by then.
+ * Versions before the migrator wrote `name` and `applied_at` and read the names alone: the column that the migrator adds
+ * has a default, so that such a version can still start on this database, or stop at a migration that it does not know.
+ */
+async function prepareTable(db: Kysely<Tables>, files: string[]): Promise<void> {
+  await sql`create table if not exists migrations (
+    name text primary key, applied_at timestamptz not null default now()
+  )`.execute(db);
+  await sql`alter table migrations add column if not exists "timestamp" text not null
+    default to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`.execute(db);
+  const applied = await db.selectFrom("migrations").select("name").orderBy("name").execute();
+  const unknown = applied.map(({ name }) => name).filter(name => !files.includes(name));
+  if (unknown.length === 0) return;
+  throw new UnfitDatabaseError(
+    `The database was migrated by a newer version of Onlooker (${unknown.join(", ")}). Start that version, or use another database.`,
+  );
+}
+
+async function filesIn(folder: URL): Promise<string[]> {
+  return (await readdir(folder)).filter(name => name.endsWith(".sql")).sort();
+}
+
+function runFile(text: string): (db: Kysely<unknown>) => Promise<void> {
+  return async db => {
+    await sql.raw(text).execute(db);
+  };
+}
+
+/**
+ * Migrates, waiting up to 30 s for a database that is still starting. Throws UnfitDatabaseError if it cannot be reached
+ * by then.
  */
 export async function migratePatiently(url: string, log: Pick<Logger, "info" | "warn">): Promise<void> {
   const deadline = performance.now() + 30_000;
@@ -74,7 +108,7 @@ export async function migratePatiently(url: string, log: Pick<Logger, "info" | "
       const { host } = new URL(url);
       if (performance.now() > deadline) {
         throw new UnfitDatabaseError(
-          `The database at ${host} cannot be reached (${(error as Error).message || (error as { code?: string }).code}). Start it, or correct DATABASE_URL.`,
+          `The database at ${host} cannot be reached (${(error as Error).message || (error as { code?: string }).code}). Start it, or fix DATABASE_URL.`,
         );
       }
       log.warn({ err: (error as Error).message }, `Waiting for the database at ${host}`);
@@ -83,9 +117,9 @@ export async function migratePatiently(url: string, log: Pick<Logger, "info" | "
   }
 }
 
-/** Whether every migration of this version has been applied: what readiness asks. */
+/** For readiness: whether every migration of this version has been applied. */
 export async function isMigrated(pool: pg.Pool): Promise<boolean> {
-  const files = (await readdir(directory)).filter(name => name.endsWith(".sql"));
+  const files = await filesIn(migrations);
   const { rows } = await pool.query<{ name: string }>("select name from migrations");
   const done = new Set(rows.map(row => row.name));
   return files.every(name => done.has(name));

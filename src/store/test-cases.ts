@@ -1,4 +1,4 @@
-// Test cases: each is one JSON document, with the columns that ingestion asks by beside it.
+// Test cases: each is one JSON document, beside the columns that ingestion filters by.
 import type pg from "pg";
 import { type Issue, Refusal } from "../model/refusal.ts";
 import type { TestCase, TestCaseDocument } from "../model/test-case/test-case.ts";
@@ -7,18 +7,14 @@ import type { Listing } from "./listing.ts";
 
 /** The test cases of an agent, newest first. */
 export async function listTestCases(db: Database, agentId: string, listing: Listing): Promise<TestCase[]> {
-  const rows = await db.query
-    .selectFrom("test_cases")
-    .select(["id", "agent_id", "version", "document"])
-    .where("agent_id", "=", agentId)
-    .where("id", "<", listing.before)
-    .orderBy("id", "desc")
-    .limit(listing.rowsMax)
-    .execute();
+  const { rows } = await db.pool.query<TestCaseRow>(
+    `${selectTestCase} where agent_id = $1 and id < $2 order by id desc limit $3`,
+    [agentId, listing.before, listing.rowsMax],
+  );
   return rows.map(toTestCase);
 }
 
-/** Every test case of an agent, oldest first: what a run judges by. */
+/** Every test case of an agent, oldest first: what its traces are evaluated against. */
 export async function listForAgent(db: Database, agentId: string): Promise<TestCase[]> {
   const { rows } = await db.pool.query<TestCaseRow>({
     name: "test-cases-of-agent",
@@ -29,12 +25,8 @@ export async function listForAgent(db: Database, agentId: string): Promise<TestC
 }
 
 export async function findTestCase(db: Database, id: string): Promise<TestCase | undefined> {
-  const row = await db.query
-    .selectFrom("test_cases")
-    .select(["id", "agent_id", "version", "document"])
-    .where("id", "=", id)
-    .executeTakeFirst();
-  return row && toTestCase(row);
+  const { rows } = await db.pool.query<TestCaseRow>(`${selectTestCase} where id = $1`, [id]);
+  return rows[0] && toTestCase(rows[0]);
 }
 
 export async function insertTestCase(
@@ -42,15 +34,15 @@ export async function insertTestCase(
   agentId: string,
   document: TestCaseDocument,
 ): Promise<TestCase> {
-  const row = await db.query
-    .insertInto("test_cases")
-    .values({ agent_id: agentId, ...columnsOf(document) })
-    .returning(["id", "agent_id", "version", "document"])
-    .executeTakeFirstOrThrow();
-  return toTestCase(row);
+  const { rows } = await db.pool.query<TestCaseRow>(
+    `insert into test_cases (agent_id, name, status, passive_behavior, turn_count, document)
+     values ($1, $2, $3, $4, $5, $6) returning id, agent_id, version, document`,
+    [agentId, ...columnsOf(document)],
+  );
+  return toTestCase(rows[0]!);
 }
 
-/** Replaces the document by `change` of the present one, which nobody else changes meanwhile. */
+/** Replaces the document by `change` of the current one, whose row is locked in the meantime. */
 export async function updateTestCase(
   db: Database,
   id: string,
@@ -63,9 +55,8 @@ export async function updateTestCase(
 }
 
 /**
- * Does the same to several test cases of an agent, all or none, and returns them newest first. Throws
- * VALIDATION_ERROR, naming the positions, for ids of which the agent has no test case and for those whose change is
- * refused.
+ * Changes several test cases of an agent, all or none, and returns them newest first. Throws VALIDATION_ERROR, with
+ * their positions, for ids that are no test case of the agent and for those whose change is refused.
  */
 export async function updateTestCases(
   db: Database,
@@ -74,7 +65,7 @@ export async function updateTestCases(
   change: (current: TestCaseDocument) => TestCaseDocument,
 ): Promise<TestCase[]> {
   return transaction(db, async client => {
-    // In one order everywhere, so that two callers never wait for each other.
+    // Always in the same order, so that two callers never deadlock.
     const { rows } = await client.query<TestCaseRow>(
       `${selectTestCase} where agent_id = $1 and id = any($2::uuid[]) order by id desc for update`,
       [agentId, ids],
@@ -111,7 +102,7 @@ function issuesOf(
 }
 
 export async function deleteTestCase(db: Database, id: string): Promise<void> {
-  await db.query.deleteFrom("test_cases").where("id", "=", id).execute();
+  await db.pool.query("delete from test_cases where id = $1", [id]);
 }
 
 const selectTestCase = "select id, agent_id, version, document from test_cases";
@@ -129,21 +120,16 @@ async function rewrite(
   change: (current: TestCaseDocument) => TestCaseDocument,
 ): Promise<TestCase> {
   const document = change(current);
-  const columns = columnsOf(document);
   await client.query(
     `update test_cases set name = $2, status = $3, passive_behavior = $4, turn_count = $5, document = $6,
      version = version + 1, updated_at = now() where id = $1`,
-    [id, columns.name, columns.status, columns.passive_behavior, columns.turn_count, columns.document],
+    [id, ...columnsOf(document)],
   );
   return { id, agentId, version: version + 1, ...document };
 }
 
-function columnsOf(document: TestCaseDocument) {
-  return {
-    name: document.name,
-    status: document.status,
-    passive_behavior: document.passiveBehavior,
-    turn_count: document.turns.length,
-    document: JSON.stringify(document),
-  };
+/** Name, status, passive_behavior, turn_count and document. */
+function columnsOf(document: TestCaseDocument): unknown[] {
+  const { name, status, passiveBehavior, turns } = document;
+  return [name, status, passiveBehavior, turns.length, JSON.stringify(document)];
 }

@@ -23,10 +23,10 @@ export async function makeAccount(
   { email = `${randomUUID()}@example.com`, verified = false } = {},
 ): Promise<string> {
   const id = randomUUID();
-  await db.query
-    .insertInto("accounts")
-    .values({ id, name: "Someone", email, email_verified: verified, image: null })
-    .execute();
+  await db.pool.query(
+    "insert into accounts (id, name, email, email_verified) values ($1, 'Someone', $2, $3)",
+    [id, email, verified],
+  );
   return id;
 }
 

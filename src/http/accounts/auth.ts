@@ -3,6 +3,7 @@ import { betterAuth } from "better-auth";
 import type { FastifyRequest } from "fastify";
 import type { Account } from "../../model/account.ts";
 import { passwordResetMail } from "../../remote/mail/mails.ts";
+import { accountsDatabase } from "../../store/accounts/library.ts";
 import { listOwnIds } from "../../store/accounts/ownership.ts";
 import { sharedSecret } from "../../store/secrets/shared-secret.ts";
 import { deleteTracesOf } from "../../store/traces/read.ts";
@@ -32,9 +33,7 @@ export async function openAuth(deps: Deps, background: Background) {
     // Never seen by a client: requests are handed over one by one, and links are built from the configured URL.
     baseURL: authOrigin,
     basePath: "/api/auth",
-    // No transaction around a sign-up: it would hold a connection while the password is hashed, and a crowd that
-    // signs up would keep traces from being stored. An account left without a password gets one by a reset.
-    database: { db: db.query, type: "postgres", transaction: false },
+    database: accountsDatabase(db),
     user: {
       modelName: "accounts",
       fields: { emailVerified: "email_verified", createdAt: "created_at", updatedAt: "updated_at" },

@@ -1,9 +1,9 @@
-// Personal access tokens: only a hash is kept; the API admits by it, the account lists, makes and revokes.
+// Personal access tokens: only a hash is stored; the API authenticates by it, the account lists, creates and revokes.
 import type { Account } from "../../model/account.ts";
 import type { Database } from "../db.ts";
 import type { Listing } from "../listing.ts";
 
-/** A token as it is listed; `expiresAt` null never expires. Times are ISO 8601. */
+/** Times are ISO 8601; a token whose `expiresAt` is null never expires. */
 export type AccessToken = {
   id: string;
   name: string;
@@ -14,7 +14,7 @@ export type AccessToken = {
   status: "active" | "expired";
 };
 
-/** The tokens of an account, newest first, the expired among them. */
+/** The tokens of an account, expired ones included, newest first. */
 export async function listAccessTokens(
   db: Database,
   accountId: string,
@@ -44,14 +44,14 @@ export async function insertAccessToken(db: Database, token: NewAccessToken): Pr
   return toToken(rows[0]!);
 }
 
-/** Revokes the token: once this has returned, no look-up finds it. */
+/** Revokes the token: once this returns, no lookup finds it. */
 export async function deleteAccessToken(db: Database, id: string): Promise<void> {
   await db.pool.query("delete from access_tokens where id = $1", [id]);
 }
 
 /**
- * The account whose token has this hash and is neither revoked nor expired. Looked up for every request; its use is
- * noted at most once a minute, and never waits for another's note.
+ * The account whose token has this hash and is neither revoked nor expired. Called for every request; `last_used_at` is
+ * written at most once a minute, and never waits for another writer.
  */
 export async function admitAccessToken(db: Database, hash: Buffer): Promise<Account | undefined> {
   const { rows } = await db.pool.query<Account>({

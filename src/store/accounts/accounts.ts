@@ -1,19 +1,17 @@
-// Accounts as the service asks for them; signing up, in and out is the accounts library's.
+// Looks accounts up and verifies them; sign-up, sign-in and sign-out belong to the accounts library.
 import type { Account } from "../../model/account.ts";
 import type { Database } from "../db.ts";
 
-const columns = ["id", "name", "email", "email_verified as emailVerified"] as const;
-
 /** `email` in any case. */
 export async function findAccountByEmail(db: Database, email: string): Promise<Account | undefined> {
-  return db.query
-    .selectFrom("accounts")
-    .select(columns)
-    .where("email", "=", email.toLowerCase())
-    .executeTakeFirst();
+  const { rows } = await db.pool.query<Account>(
+    `select id, name, email, email_verified as "emailVerified" from accounts where email = $1`,
+    [email.toLowerCase()],
+  );
+  return rows[0];
 }
 
-/** Counts the address as confirmed, for an operator who vouches for it. */
+/** Marks the email as verified, for an operator who vouches for it. */
 export async function verifyAccount(db: Database, accountId: string): Promise<void> {
   await db.pool.query("update accounts set email_verified = true, updated_at = now() where id = $1", [
     accountId,
@@ -25,14 +23,14 @@ export async function endSessions(db: Database, accountId: string): Promise<void
   await db.pool.query("delete from sessions where account_id = $1", [accountId]);
 }
 
-/** Where an account stands with its verification; `resendAllowedAt` is null when a mail may be sent now. */
+/** `resendAllowedAt` is null when an email may be sent now. */
 export type VerificationState = { email: string; verified: boolean; resendAllowedAt: string | null };
 
 /** Throws when there is no such account. */
 export async function getVerification(db: Database, accountId: string): Promise<VerificationState> {
   const { rows } = await db.pool.query<{ email: string; verified: boolean; allowedAt: Date | null }>(
     `select a.email, a.email_verified as verified, (
-       select case when l.allowed_at > clock_timestamp() then l.allowed_at end from (${nextMailAt}) l
+       select case when l.allowed_at > clock_timestamp() then l.allowed_at end from (${nextEmailAt}) l
      ) as "allowedAt"
      from accounts a where a.id = $1`,
     [accountId],
@@ -42,10 +40,10 @@ export async function getVerification(db: Database, accountId: string): Promise<
 }
 
 /**
- * When the account ($1) may be sent the next verification mail: 60 s after the latest, and an hour after the
- * fifth latest (G1); null or in the past means now.
+ * When the next verification email may be sent to the account ($1): 60 s after the latest, and an hour after the fifth
+ * latest; null or in the past means now.
  */
-export const nextMailAt = `select greatest(
+export const nextEmailAt = `select greatest(
     max(sent_at) + interval '60 seconds',
     (array_agg(sent_at order by sent_at desc))[5] + interval '1 hour'
   ) as allowed_at

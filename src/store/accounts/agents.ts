@@ -1,44 +1,36 @@
-// Agents, and how ingestion finds them: by service name or by id, many at once.
+// Agents, and how ingestion finds them: by service name or id, many in one query.
 import type { Agent, AgentType } from "../../model/agent/agent.ts";
 import type { AdmittedKey } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { type Database, violatedConstraint } from "../db.ts";
 import { forgotten } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
+import { multiRow } from "../multi-row.ts";
 import { deleteTracesOf } from "../traces/read.ts";
 
 /** The agents of a project, newest first. */
 export async function listAgents(db: Database, projectId: string, listing: Listing): Promise<Agent[]> {
-  const rows = await db.query
-    .selectFrom("agents")
-    .selectAll()
-    .where("project_id", "=", projectId)
-    .where("id", "<", listing.before)
-    .orderBy("id", "desc")
-    .limit(listing.rowsMax)
-    .execute();
+  const { rows } = await db.pool.query<AgentRow>(
+    `select ${columns} from agents where project_id = $1 and id < $2 order by id desc limit $3`,
+    [projectId, listing.before, listing.rowsMax],
+  );
   return rows.map(toAgent);
 }
 
 export async function findAgent(db: Database, id: string): Promise<Agent | undefined> {
-  const row = await db.query.selectFrom("agents").selectAll().where("id", "=", id).executeTakeFirst();
-  return row && toAgent(row);
+  const { rows } = await db.pool.query<AgentRow>(`select ${columns} from agents where id = $1`, [id]);
+  return rows[0] && toAgent(rows[0]);
 }
 
-/** Throws CONFLICT for a service name that another agent of the project bears (G4). */
+/** Throws CONFLICT for a service name that another agent of the project has. */
 export async function insertAgent(db: Database, agent: Omit<Agent, "id">): Promise<Agent> {
-  const row = await db.query
-    .insertInto("agents")
-    .values({
-      project_id: agent.projectId,
-      name: agent.name,
-      type: agent.type,
-      otlp_service_name: agent.otlpServiceName,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow()
+  const { rows } = await db.pool
+    .query<AgentRow>(
+      `insert into agents (project_id, name, type, otlp_service_name) values ($1, $2, $3, $4) returning ${columns}`,
+      [agent.projectId, agent.name, agent.type, agent.otlpServiceName],
+    )
     .catch(refuseTakenName);
-  return toAgent(row);
+  return toAgent(rows[0]!);
 }
 
 export type AgentChange = {
@@ -47,63 +39,65 @@ export type AgentChange = {
   otlpServiceName?: string | null | undefined;
 };
 
-/** Sets what `change` names and leaves the rest. Throws CONFLICT as insertAgent does. */
+/** Absent fields stay as they are. Throws CONFLICT as insertAgent does. */
 export async function updateAgent(db: Database, id: string, change: AgentChange): Promise<Agent | undefined> {
-  if (Object.keys(change).length === 0) return findAgent(db, id);
-  const row = await db.query
-    .updateTable("agents")
-    .set({
-      ...(change.name !== undefined && { name: change.name }),
-      ...(change.type !== undefined && { type: change.type }),
-      ...(change.otlpServiceName !== undefined && { otlp_service_name: change.otlpServiceName }),
-    })
-    .where("id", "=", id)
-    .returningAll()
-    .executeTakeFirst()
+  const { name, type, otlpServiceName } = change;
+  const { rows } = await db.pool
+    .query<AgentRow>(
+      `update agents set name = coalesce($2, name), type = coalesce($3, type),
+        otlp_service_name = case when $4 then $5 else otlp_service_name end
+      where id = $1 returning ${columns}`,
+      [id, name, type, otlpServiceName !== undefined, otlpServiceName],
+    )
     .catch(refuseTakenName);
-  if (change.otlpServiceName !== undefined) await forgotten();
-  return row && toAgent(row);
+  if (otlpServiceName !== undefined) await forgotten();
+  return rows[0] && toAgent(rows[0]);
 }
 
-/** Takes its test cases, traces and runs along, and itself out of the keys that name it. */
+/** Deletes its test cases, traces and runs as well, and removes it from keys with granular access. */
 export async function deleteAgent(db: Database, id: string): Promise<void> {
   await deleteTracesOf(db, [id]);
-  await db.query.deleteFrom("agents").where("id", "=", id).execute();
+  await db.pool.query("delete from agents where id = $1", [id]);
   await forgotten();
 }
 
 export type ServiceOfProject = { projectId: string; serviceName: string };
 
-/** One query for many; the found agents by `serviceKey`. Exact and case-sensitive (G4). */
+const services = multiRow<ServiceOfProject>(1, {
+  project_id: ["uuid", ({ projectId }) => projectId],
+  service_name: ["text", ({ serviceName }) => serviceName],
+});
+
+/** One query for many; the agents found, by `serviceKey`. Exact and case-sensitive. */
 export async function findAgentsByServiceName(
   db: Database,
-  services: ServiceOfProject[],
+  asked: ServiceOfProject[],
 ): Promise<Map<string, Agent>> {
-  // PostgreSQL refuses U+0000 and would be asked for another name in place of a lone surrogate: nobody bears either.
-  const askable = services.filter(
+  // PostgreSQL rejects U+0000, and a lone surrogate would be sent as another character: no agent has such a name.
+  const askable = asked.filter(
     ({ serviceName }) => !serviceName.includes("\0") && serviceName.isWellFormed(),
   );
   if (askable.length === 0) return new Map();
   const { rows } = await db.pool.query<AgentRow>({
     name: "agents-by-service-name",
     text: `select a.id, a.project_id, a.name, a.type, a.otlp_service_name
-      from unnest($1::uuid[], $2::text[]) as asked (project_id, service_name)
-      join agents a on a.project_id = asked.project_id and a.otlp_service_name = asked.service_name`,
-    values: [askable.map(({ projectId }) => projectId), askable.map(({ serviceName }) => serviceName)],
+      from ${services.from}
+      join agents a on a.project_id = item.project_id and a.otlp_service_name = item.service_name`,
+    values: services.values(askable),
   });
   return new Map(rows.map(row => [serviceKey(row.project_id, row.otlp_service_name!), toAgent(row)]));
 }
 
-/** How `findAgentsByServiceName` names what it found. */
+/** The keys of the map that `findAgentsByServiceName` returns. */
 export function serviceKey(projectId: string, serviceName: string): string {
   return `${projectId}\n${serviceName}`;
 }
 
-/** One query for many; the found agents by id. Each id must be a UUID. */
+/** One query for many; the agents found, by id. Each id must be a UUID. */
 export async function findAgentsByIds(db: Database, ids: string[]): Promise<Map<string, Agent>> {
   const { rows } = await db.pool.query<AgentRow>({
     name: "agents-by-id",
-    text: "select id, project_id, name, type, otlp_service_name from agents where id = any($1::uuid[])",
+    text: `select ${columns} from agents where id = any($1::uuid[])`,
     values: [ids],
   });
   return new Map(rows.map(row => [row.id, toAgent(row)]));
@@ -112,12 +106,14 @@ export async function findAgentsByIds(db: Database, ids: string[]): Promise<Map<
 /** Up to ten of the agents that the key may write to, for the hint of a refusal. */
 export async function listAgentsOfKey(db: Database, key: AdmittedKey): Promise<Agent[]> {
   const { rows } = await db.pool.query<AgentRow>(
-    `select id, project_id, name, type, otlp_service_name from agents
+    `select ${columns} from agents
       where project_id = $1 and ($2 = 'full' or id = any($3::uuid[])) order by id limit 10`,
     [key.projectId, key.access, key.agentIds],
   );
   return rows.map(toAgent);
 }
+
+const columns = "id, project_id, name, type, otlp_service_name";
 
 type AgentRow = {
   id: string;

@@ -1,7 +1,7 @@
-// The links of verification mails: each works once, for 24 h, for the address it was sent to.
+// Links of verification emails: each works once, for 24 h, for the email it was sent to.
 import type { LinkState } from "../../model/account.ts";
 import { type Database, transaction } from "../db.ts";
-import { nextMailAt } from "./accounts.ts";
+import { nextEmailAt } from "./accounts.ts";
 
 export type InsertedLink =
   | { state: "inserted"; email: string }
@@ -9,8 +9,8 @@ export type InsertedLink =
   | { state: "too_soon"; retryAfterSeconds: number };
 
 /**
- * Records a link for the account's present address, unless it is verified or a mail was sent too recently. The
- * account's row is locked, so that of two requests at once only one sends; the clock is the database's.
+ * Records a link for the account's current email, unless it is verified or an email was sent too recently, by the
+ * database's clock. The account's row is locked, so that of two concurrent requests only one sends.
  */
 export async function insertEmailLink(
   db: Database,
@@ -23,10 +23,10 @@ export async function insertEmailLink(
       [accountId],
     );
     const account = accounts[0];
-    if (!account) throw new Error("A verification link was asked for by an account that does not exist.");
+    if (!account) throw new Error("A verification link was requested for an account that does not exist.");
     if (account.email_verified) return { state: "verified" };
     const { rows } = await client.query<{ wait: number | null }>(
-      `select ceil(extract(epoch from allowed_at - clock_timestamp()))::int as wait from (${nextMailAt}) l`,
+      `select ceil(extract(epoch from allowed_at - clock_timestamp()))::int as wait from (${nextEmailAt}) l`,
       [accountId],
     );
     const wait = rows[0]?.wait ?? 0;
@@ -40,16 +40,12 @@ export async function insertEmailLink(
   });
 }
 
-/** The mail could not be handed over: it no longer counts toward the limits. The link would still work. */
+/** The email could not be sent: it no longer counts toward the limits. The link would still work. */
 export async function markUnsent(db: Database, tokenHash: Buffer): Promise<void> {
-  await db.query
-    .updateTable("email_links")
-    .set({ sent_at: null })
-    .where("token_hash", "=", tokenHash)
-    .execute();
+  await db.pool.query("update email_links set sent_at = null where token_hash = $1", [tokenHash]);
 }
 
-/** What confirming the link would find. An address that has changed since makes its links unknown. */
+/** What confirming the link would find. Links of an account's earlier email are unknown. */
 export async function findLinkState(db: Database, tokenHash: Buffer): Promise<LinkState> {
   const { rows } = await db.pool.query<{ used: boolean; expired: boolean }>(
     `select l.used_at is not null as used, l.expires_at <= clock_timestamp() as expired
@@ -62,7 +58,7 @@ export async function findLinkState(db: Database, tokenHash: Buffer): Promise<Li
   return link.used ? "used" : link.expired ? "expired" : "open";
 }
 
-/** Uses the link up and verifies its account, both or neither; of two confirmations at once one succeeds. */
+/** Uses the link and verifies its account, both or neither; of two concurrent confirmations one succeeds. */
 export async function confirmEmailLink(
   db: Database,
   tokenHash: Buffer,
@@ -81,6 +77,6 @@ export async function confirmEmailLink(
   );
   if (rowCount === 1) return "confirmed";
   const state = await findLinkState(db, tokenHash);
-  // Open and yet not confirmed: its account was deleted in between.
+  // Open and yet not confirmed: the account was deleted in between.
   return state === "open" ? "unknown" : state;
 }

@@ -1,4 +1,4 @@
-// When each key was last used: remembered in memory, written now and then, never on the path of a request.
+// Records when each key was last used: collected in memory, written once a second, off the path of requests.
 import type { Database } from "../db.ts";
 import { touchKeys } from "./keys.ts";
 
@@ -27,7 +27,7 @@ export class KeyUses {
     this.#timer = undefined;
     const ids = [...this.#used];
     this.#used = new Set();
-    // A use that cannot be written is written with the key's next one.
+    // If this fails, the key's next use is written.
     if (ids.length > 0) await touchKeys(this.#db, ids).catch(() => {});
   }
 }

@@ -1,27 +1,27 @@
-// API keys: only a hash is kept; ingestion admits by it, the dashboard lists, creates and revokes.
+// API keys: only a hash is stored; ingestion authenticates by it, the dashboard lists, creates and revokes.
 import type { AdmittedKey, KeyAccess } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { type Database, transaction } from "../db.ts";
 import { forgotten } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
 
-/** A key as it is listed; `expiresAt` null never expires. Times are ISO 8601. */
+/** Times are ISO 8601; a key whose `expiresAt` is null never expires. */
 export type Key = {
   id: string;
   lastFour: string;
   name: string;
   access: KeyAccess;
-  /** Granular access: what is left of the agents it was made for. */
+  /** Granular access: those of its agents that still exist. */
   agentIds: string[];
   expiresAt: string | null;
   lastUsedAt: string | null;
   createdAt: string;
-  /** The account that made it; null where that was not recorded, or the account is gone. */
+  /** The account that created it; null if that was not recorded or the account was deleted. */
   createdBy: { id: string; name: string } | null;
   status: "active" | "expired";
 };
 
-/** The keys of a project, newest first, the expired among them. */
+/** The keys of a project, expired ones included, newest first. */
 export async function listKeys(db: Database, projectId: string, listing: Listing): Promise<Key[]> {
   const { rows } = await db.pool.query<KeyRow>(
     `${selectKey} where k.project_id = $1 and k.id < $2 order by k.id desc limit $3`,
@@ -44,14 +44,14 @@ export type NewKey = {
   /** UUIDs; empty for full access. */
   agentIds: string[];
   expiresAt: Date | null;
-  /** The id of the account that makes it; null where nobody is to be named. */
+  /** The id of the account that creates it, if any. */
   createdBy: string | null;
 };
 
-/** Throws VALIDATION_ERROR, naming the positions, for agents that are not of the project. */
+/** Throws VALIDATION_ERROR, with their positions, for agents that are not in the project. */
 export async function insertKey(db: Database, key: NewKey): Promise<Key> {
   return transaction(db, async client => {
-    // Locked, so that an agent deleted at this moment is either refused here or taken out of the key by its deletion.
+    // Locked, so that an agent deleted right now is either refused here or removed from the key by its deletion.
     const { rows: agents } = await client.query<{ id: string }>(
       "select id from agents where project_id = $1 and id = any($2::uuid[]) for key share",
       [key.projectId, key.agentIds],
@@ -78,13 +78,13 @@ export async function insertKey(db: Database, key: NewKey): Promise<Key> {
   });
 }
 
-/** Revokes the key: once this has returned, no look-up finds it. */
+/** Revokes the key: once this returns, no lookup finds it. */
 export async function deleteKey(db: Database, id: string): Promise<void> {
-  await db.query.deleteFrom("keys").where("id", "=", id).execute();
+  await db.pool.query("delete from keys where id = $1", [id]);
   await forgotten();
 }
 
-/** One query for many hashes; by hexadecimal hash, those that are neither revoked nor expired. */
+/** One query for many hashes; the keys that are neither revoked nor expired, by hexadecimal hash. */
 export async function admitKeys(db: Database, hashes: Buffer[]): Promise<Map<string, AdmittedKey>> {
   const { rows } = await db.pool.query<AdmittedKey & { hash: string }>({
     name: "admit-keys",
@@ -100,7 +100,7 @@ export async function admitKeys(db: Database, hashes: Buffer[]): Promise<Map<str
   return new Map(rows.map(({ hash, ...key }) => [hash, key]));
 }
 
-/** Records that the keys were used now, at most once a minute each. Never waits for another writer of a key. */
+/** Records that the keys were used now, at most once a minute each. Never waits for another writer. */
 export async function touchKeys(db: Database, ids: string[]): Promise<void> {
   await db.pool.query({
     name: "touch-keys",

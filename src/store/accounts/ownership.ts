@@ -1,4 +1,4 @@
-// Whose a thing is: the one place that decides what an account may reach.
+// Authorization: the one place that decides what an account may access.
 import type { Database } from "../db.ts";
 
 const owners = {
@@ -17,7 +17,7 @@ const owners = {
   "access-tokens": "select 1 from access_tokens where id = $1 and account_id = $2",
 } as const;
 
-/** The nouns of the dashboard's addresses: `/api/<noun>/:id`. */
+/** The nouns of the dashboard's URLs: `/api/<noun>/:id`. */
 export type OwnedNoun = keyof typeof owners;
 
 /** Whether `noun` is one of the things that belong to an account. */
@@ -27,12 +27,12 @@ export function isOwnedNoun(noun: string | undefined): noun is OwnedNoun {
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Whether PostgreSQL takes this text as a UUID; any other text as an id is simply not found. */
+/** Whether PostgreSQL accepts this text as a UUID; any other id is simply not found. */
 export function isUuid(text: string): boolean {
   return uuid.test(text);
 }
 
-/** Whether the thing exists and belongs to the account (G5). A malformed id belongs to nobody. */
+/** Whether it exists and belongs to the account. A malformed id belongs to nobody. */
 export async function isOwn(db: Database, accountId: string, noun: OwnedNoun, id: string): Promise<boolean> {
   if (!isUuid(id)) return false;
   const { rowCount } = await db.pool.query({
@@ -43,7 +43,7 @@ export async function isOwn(db: Database, accountId: string, noun: OwnedNoun, id
   return rowCount === 1;
 }
 
-/** The ids of every project of the account, and of their agents; of one project alone where it is named. */
+/** The ids of the projects of the account, and of their agents; of one project if `projectId` is given. */
 export async function listOwnIds(
   db: Database,
   accountId: string,

@@ -1,4 +1,4 @@
-// Projects, and the one that every account is given.
+// Projects, and the first one that every account gets.
 import { firstProjectName, type Project } from "../../model/project.ts";
 import type { Database } from "../db.ts";
 import { forgotten } from "../ingestion/gather.ts";
@@ -6,8 +6,8 @@ import type { Listing } from "../listing.ts";
 import { deleteTracesOf } from "../traces/read.ts";
 
 /**
- * Makes the project that comes with an account, unless that was done before. Atomic and repeatable: it runs at
- * sign-up and again whenever projects are listed, so that a crash in between leaves no account without one.
+ * Creates the first project of an account, once. Atomic and repeatable: called at sign-up and again whenever projects
+ * are listed, so that a crash in between leaves no account without one.
  */
 export async function makeFirstProject(
   db: Database,
@@ -25,52 +25,49 @@ export async function makeFirstProject(
 
 /** The account's projects, newest first. */
 export async function listProjects(db: Database, accountId: string, listing: Listing): Promise<Project[]> {
-  const rows = await db.query
-    .selectFrom("projects")
-    .selectAll()
-    .where("account_id", "=", accountId)
-    .where("id", "<", listing.before)
-    .orderBy("id", "desc")
-    .limit(listing.rowsMax)
-    .execute();
+  const { rows } = await db.pool.query<ProjectRow>(
+    `select ${columns} from projects where account_id = $1 and id < $2 order by id desc limit $3`,
+    [accountId, listing.before, listing.rowsMax],
+  );
   return rows.map(toProject);
 }
 
 export async function findProject(db: Database, id: string): Promise<Project | undefined> {
-  const row = await db.query.selectFrom("projects").selectAll().where("id", "=", id).executeTakeFirst();
-  return row && toProject(row);
+  const { rows } = await db.pool.query<ProjectRow>(`select ${columns} from projects where id = $1`, [id]);
+  return rows[0] && toProject(rows[0]);
 }
 
 export async function insertProject(db: Database, accountId: string, name: string): Promise<Project> {
-  const row = await db.query
-    .insertInto("projects")
-    .values({ account_id: accountId, name })
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  return toProject(row);
+  const { rows } = await db.pool.query<ProjectRow>(
+    `insert into projects (account_id, name) values ($1, $2) returning ${columns}`,
+    [accountId, name],
+  );
+  return toProject(rows[0]!);
 }
 
 export async function renameProject(db: Database, id: string, name: string): Promise<Project | undefined> {
-  const row = await db.query
-    .updateTable("projects")
-    .set({ name })
-    .where("id", "=", id)
-    .returningAll()
-    .executeTakeFirst();
-  return row && toProject(row);
+  const { rows } = await db.pool.query<ProjectRow>(
+    `update projects set name = $2 where id = $1 returning ${columns}`,
+    [id, name],
+  );
+  return rows[0] && toProject(rows[0]);
 }
 
-/** Takes its agents, keys, test cases, traces and runs along. */
+/** Deletes its agents, keys, test cases, traces and runs as well. */
 export async function deleteProject(db: Database, id: string): Promise<void> {
   const { rows } = await db.pool.query<{ id: string }>("select id from agents where project_id = $1", [id]);
   await deleteTracesOf(
     db,
     rows.map(agent => agent.id),
   );
-  await db.query.deleteFrom("projects").where("id", "=", id).execute();
+  await db.pool.query("delete from projects where id = $1", [id]);
   await forgotten();
 }
 
-function toProject(row: { id: string; name: string; created_at: Date }): Project {
+const columns = "id, name, created_at";
+
+type ProjectRow = { id: string; name: string; created_at: Date };
+
+function toProject(row: ProjectRow): Project {
   return { id: row.id, name: row.name, createdAt: row.created_at.toISOString() };
 }

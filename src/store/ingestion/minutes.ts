@@ -1,48 +1,49 @@
-// The ingestion log at rest: a row for each minute, code, key, service name and agent, kept seven days.
+// The ingestion log: a row per minute, code, key, service name and agent, kept for seven days.
 import type { IngestionAnswer, IngestionCode, Reasons } from "../../model/ingestion.ts";
 import type { Database } from "../db.ts";
-import type { Listing } from "../listing.ts";
+import { idAt, type Listing } from "../listing.ts";
+import { multiRow } from "../multi-row.ts";
 
-/** What several requests had in common, and their sums. */
+/** Requests that have everything but their sums in common. */
 export type IngestionCount = IngestionAnswer & { projectId: string; keyId: string; requests: number };
 
+const items = multiRow<IngestionCount>(1, {
+  project_id: ["uuid", count => count.projectId],
+  code: ["text", count => count.code],
+  key_id: ["uuid", count => count.keyId],
+  service_name: ["text", count => count.serviceName],
+  agent_id: ["uuid", count => count.agentId],
+  requests: ["bigint", count => count.requests],
+  spans: ["bigint", count => count.spans],
+  reasons: ["text", count => JSON.stringify(count.reasons)],
+});
+
 /**
- * Adds the counts, distinct in all but their sums, to the rows of the current minute by the database's clock. Those
- * of a project that is deleted, or is about to be, are let go.
+ * Adds the counts, distinct in all but their sums, to the rows of the current minute by the database's clock. Counts of
+ * a project that is deleted, or is being deleted, are dropped.
  */
 export async function addIngestion(db: Database, counts: IngestionCount[]): Promise<void> {
-  const column = <T>(value: (count: IngestionCount) => T): T[] => counts.map(value);
   await db.pool.query({
     name: "add-ingestion",
-    // In one order everywhere: two processes that add to the same rows never wait for each other in a circle.
+    // Sorted, so that two processes that add to the same rows never deadlock.
     text: `insert into ingestion_minutes
         (id, project_id, at, code, key_id, service_name, agent_id, requests, spans, reasons)
-      select uuidv7(date_trunc('minute', now()) - now()), c.project_id, date_trunc('minute', now()), c.code, c.key_id,
-        c.service_name, c.agent_id, c.requests, c.spans, c.reasons::jsonb
-      from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::uuid[], $6::bigint[], $7::bigint[], $8::text[])
-        as c (project_id, code, key_id, service_name, agent_id, requests, spans, reasons)
-      join projects p on p.id = c.project_id
-      order by c.project_id, c.code, c.key_id, c.service_name, c.agent_id
+      select uuidv7(date_trunc('minute', now()) - now()), item.project_id, date_trunc('minute', now()), item.code,
+        item.key_id, item.service_name, item.agent_id, item.requests, item.spans, item.reasons::jsonb
+      from ${items.from}
+      join projects p on p.id = item.project_id
+      order by item.project_id, item.code, item.key_id, item.service_name, item.agent_id
       for key share of p skip locked
       on conflict on constraint ingestion_minutes_counted do update set
         requests = ingestion_minutes.requests + excluded.requests,
         spans = ingestion_minutes.spans + excluded.spans,
         reasons = case when excluded.reasons = '{}' then ingestion_minutes.reasons
           else add_counts(ingestion_minutes.reasons, excluded.reasons) end`,
-    values: [
-      column(count => count.projectId),
-      column(count => count.code),
-      column(count => count.keyId),
-      column(count => count.serviceName),
-      column(count => count.agentId),
-      column(count => count.requests),
-      column(count => count.spans),
-      column(count => JSON.stringify(count.reasons)),
-    ],
+    values: items.values(counts),
   });
 }
 
-/** Deletes what is older than seven days by the database's clock; returns how many rows. */
+/** Deletes rows older than seven days by the database's clock; returns their number. */
 export async function deleteOldIngestion(db: Database): Promise<number> {
   const { rowCount } = await db.pool.query(
     "delete from ingestion_minutes where id < (select uuidv7(interval '-7 days'))",
@@ -67,7 +68,7 @@ export type IngestionMinute = {
 /** Minutes that begin within: `from` counts from the beginning of its minute, `to` is exclusive. */
 export type IngestionRange = { from?: Date | undefined; to?: Date | undefined };
 
-/** Every filter narrows; absent means any. */
+/** Absent: any. */
 export type IngestionFilters = IngestionRange & {
   code?: IngestionCode | undefined;
   keyId?: string | undefined;
@@ -93,8 +94,8 @@ export async function listIngestion(
     [
       projectId,
       before,
-      firstId(to ?? latest),
-      firstId(minuteOf(from ?? earliest)),
+      idAt((to ?? latest).getTime()),
+      idAt(minuteOf(from ?? earliest).getTime()),
       code,
       keyId,
       serviceName,
@@ -109,9 +110,9 @@ export type IngestionSummary = {
   codes: { code: IngestionCode; requests: number; spans: number }[];
   services: {
     serviceName: string;
-    /** The agent that bears the name now. */
+    /** The agent that has this name now. */
     agentId: string | null;
-    /** Whether no agent of the project bears it. */
+    /** Whether no agent of the project has it. */
     unknown: boolean;
     /** The beginning of the minute of its last request. */
     lastSeenAt: Date;
@@ -161,10 +162,4 @@ const latest = new Date(Date.UTC(9999, 0));
 
 function minuteOf(instant: Date): Date {
   return new Date(instant.getTime() - (instant.getTime() % 60_000));
-}
-
-/** The lowest id whose time is not before the instant. */
-function firstId(instant: Date): string {
-  const hex = Math.max(0, instant.getTime()).toString(16).padStart(12, "0");
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }

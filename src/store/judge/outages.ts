@@ -3,7 +3,14 @@ import { randomUUIDv7 } from "node:crypto";
 import type pg from "pg";
 import { againMax, outagesMax } from "../../model/judge/outages.ts";
 import { type Database, transaction } from "../db.ts";
-import { decodeDetail, encodeDetail, joined } from "../runs/detail.ts";
+import { multiRow } from "../multi-row.ts";
+import { decodeDetail, encodeDetail } from "../runs/detail.ts";
+
+const items = multiRow<{ traceId: string; plan: Buffer }>(3, {
+  trace_id: ["uuid", ({ traceId }) => traceId],
+  run_id: ["uuid", () => randomUUIDv7()],
+  detail: ["bytes", ({ plan }) => plan],
+});
 
 export type Outages = {
   /** Traces of which the latest run lacks something for an outage; at most `outagesMax` are counted. */
@@ -56,7 +63,7 @@ export type Scheduled = {
 export async function judgeAgain(db: Database, agentId: string, traceIds?: string[]): Promise<Scheduled> {
   return transaction(db, async client => {
     const wanted = await listOpen(client, agentId, againMax, traceIds);
-    const { data, places, lengths } = joined(await plansOf(client, agentId, wanted));
+    const plans = await plansOf(client, agentId, wanted);
     const { rows } = await client.query<{ runId: string; traceId: string }>(
       // Locked like the traces of every batch that is stored, in the order of their ids: none goes meanwhile.
       `with wanted as materialized (
@@ -65,13 +72,12 @@ export async function judgeAgain(db: Database, agentId: string, traceIds?: strin
         )
         insert into runs (id, trace_id, agent_id, kind, state, due_at, cause, detail)
         select item.run_id, wanted.id, $1, 'passive', 'pending', now(), 'again',
-          substring($4::bytea from item.detail_at for item.detail_length)
-        from wanted join unnest($2::uuid[], $3::uuid[], $5::int[], $6::int[])
-          as item (trace_id, run_id, detail_at, detail_length) on item.trace_id = wanted.id
+          ${items.bytes("detail")}
+        from wanted join ${items.from} on item.trace_id = wanted.id
         where ${underWay("wanted.id")} is null
         on conflict (trace_id) where state = 'pending' and kind = 'passive' do nothing
         returning id as "runId", trace_id as "traceId"`,
-      [agentId, wanted, wanted.map(() => randomUUIDv7()), data, places, lengths],
+      [agentId, wanted, ...items.values(wanted.map((traceId, at) => ({ traceId, plan: plans[at]! })))],
     );
     return { runs: rows, left: (await listOpen(client, agentId, outagesMax)).length };
   });

@@ -5,7 +5,8 @@ import type { RunState, Verdict } from "../../model/run/run.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
 import { type Database, transaction } from "../db.ts";
 import { closeOutages } from "../judge/outages.ts";
-import { encodeDetail, joined } from "./detail.ts";
+import { multiRow } from "../multi-row.ts";
+import { encodeDetail } from "./detail.ts";
 import { addRollups, type CountedRun } from "./rollups.ts";
 
 export type ClaimedRun = {
@@ -182,13 +183,27 @@ type Kept = {
   outageBefore: boolean;
 };
 
+const results = multiRow<CompletedRun>(2, {
+  id: ["uuid", run => run.id],
+  revision: ["int", run => run.revision],
+  routing: ["text", run => run.verdict.routing],
+  verdict: ["text", run => run.verdict.verdict],
+  score: ["float8", run => run.verdict.score],
+  passed: ["int", run => run.verdict.counts.passed],
+  failed: ["int", run => run.verdict.counts.failed],
+  skipped: ["int", run => run.verdict.counts.skipped],
+  missing: ["int", run => run.verdict.counts.missing_instrumentation],
+  test_ids: ["text", run => run.verdict.results.map(result => result.testId).join(" ")],
+  outage: ["bool", run => run.outage],
+  detail: ["bytes", encodeResults],
+});
+
+function encodeResults({ verdict: { results, tests }, outage, plan }: CompletedRun): Buffer {
+  return encodeDetail({ results, tests, ...(outage && plan ? { plan } : {}) });
+}
+
 /** Those whose results were kept. */
 async function keepResults(client: pg.PoolClient, lease: string, completed: CompletedRun[]): Promise<Kept[]> {
-  const details = completed.map(({ verdict: { results, tests }, outage, plan }) =>
-    encodeDetail({ results, tests, ...(outage && plan ? { plan } : {}) }),
-  );
-  const { data, places, lengths } = joined(details);
-  const column = <T>(read: (run: CompletedRun) => T): T[] => completed.map(read);
   const { rows } = await client.query<Kept>({
     name: "complete_runs",
     text: `update runs set state = 'completed', finished_at = now(), lease = null, lease_until = null,
@@ -196,11 +211,8 @@ async function keepResults(client: pg.PoolClient, lease: string, completed: Comp
         passed = item.passed, failed = item.failed, skipped = item.skipped,
         missing_instrumentation = item.missing,
         test_ids = string_to_array(nullif(item.test_ids, ''), ' ')::uuid[],
-        detail = substring($13::bytea from item.detail_at for item.detail_length), outage_open = item.outage
-      from unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::float8[], $7::int[], $8::int[], $9::int[],
-        $10::int[], $11::text[], $12::int[], $14::int[], $15::bool[])
-        as item (id, revision, routing, verdict, score, passed, failed, skipped, missing, test_ids, detail_at,
-          detail_length, outage)
+        detail = ${results.bytes("detail")}, outage_open = item.outage
+      from ${results.from}
       where runs.id = item.id and runs.lease = $1 and runs.state = 'running'
       returning runs.id, runs.trace_id as "traceId", runs.agent_id as "agentId",
         date_trunc('hour', runs.created_at, 'UTC') as hour,
@@ -208,23 +220,7 @@ async function keepResults(client: pg.PoolClient, lease: string, completed: Comp
           select true from runs earlier
           where earlier.agent_id = runs.agent_id and earlier.trace_id = runs.trace_id and earlier.outage_open limit 1
         ) is not null as "outageBefore"`,
-    values: [
-      lease,
-      column(run => run.id),
-      column(run => run.revision),
-      column(run => run.verdict.routing),
-      column(run => run.verdict.verdict),
-      column(run => run.verdict.score),
-      column(run => run.verdict.counts.passed),
-      column(run => run.verdict.counts.failed),
-      column(run => run.verdict.counts.skipped),
-      column(run => run.verdict.counts.missing_instrumentation),
-      column(run => run.verdict.results.map(result => result.testId).join(" ")),
-      places,
-      data,
-      lengths,
-      column(run => run.outage),
-    ],
+    values: [lease, ...results.values(completed)],
   });
   return rows;
 }

@@ -14,15 +14,3 @@ export function encodeDetail(detail: Detail): Buffer {
 export function decodeDetail(bytes: Buffer | null): Detail {
   return bytes ? JSON.parse(zstdDecompressSync(bytes).toString()) : { results: [], tests: [] };
 }
-
-/** Several details as one binary parameter, to be cut apart by position, from 1 on. */
-export function joined(details: Buffer[]): { data: Buffer; places: number[]; lengths: number[] } {
-  const lengths = details.map(detail => detail.length);
-  const places: number[] = [];
-  let at = 1;
-  for (const length of lengths) {
-    places.push(at);
-    at += length;
-  }
-  return { data: Buffer.concat(details), places, lengths };
-}

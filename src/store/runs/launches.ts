@@ -6,9 +6,17 @@ import type { Outcome } from "../../model/run/run.ts";
 import { documentOf, type TestCase, type TestCaseDocument } from "../../model/test-case/test-case.ts";
 import { type Database, transaction } from "../db.ts";
 import type { Listing } from "../listing.ts";
+import { multiRow } from "../multi-row.ts";
 import { type RunWithDetail, runColumns, withJudging } from "./read.ts";
 
 export type NewLaunch = { agentId: string; createdBy: string; source: LaunchSource; tests: TestCase[] };
+
+const items = multiRow<{ runId: string; test: TestCase }>(3, {
+  id: ["uuid", ({ runId }) => runId],
+  test_id: ["uuid", ({ test }) => test.id],
+  test: ["text", ({ test }) => JSON.stringify({ ...documentOf(test), version: test.version })],
+  test_digest: ["bytea", ({ test }) => digestOf(test)],
+});
 
 /**
  * In one transaction with its runs, which anyone may claim at once. The launch is read in it as well: once it is made,
@@ -25,20 +33,13 @@ export async function insertLaunch(
        values ($1, $2, $3, $4, 'queued', $5)`,
       [launchId, agentId, createdBy, source, tests.length],
     );
-    const documents = tests.map(test => JSON.stringify({ ...documentOf(test), version: test.version }));
+    // Sorted: ids of the same millisecond are in random order.
+    const runIds = tests.map(() => randomUUIDv7()).sort((one, other) => (one < other ? -1 : 1));
     await client.query(
       `insert into runs (id, trace_id, agent_id, kind, state, due_at, launch_id, test_id, test, test_digest)
        select id, null, $1, 'manual', 'pending', now(), $2, test_id, test, test_digest
-       from unnest($3::uuid[], $4::uuid[], $5::text[], $6::bytea[]) as item (id, test_id, test, test_digest)`,
-      [
-        agentId,
-        launchId,
-        // Made in one moment, they would be in no order.
-        tests.map(() => randomUUIDv7()).sort((one, other) => (one < other ? -1 : 1)),
-        tests.map(test => test.id),
-        documents,
-        tests.map(digestOf),
-      ],
+       from ${items.from}`,
+      [agentId, launchId, ...items.values(tests.map((test, at) => ({ runId: runIds[at]!, test })))],
     );
     const { rows } = await client.query<LaunchRow>(`${selectLaunch} where l.id = $1`, [launchId]);
     return toLaunch(rows[0]!);

@@ -4,7 +4,8 @@ import type { Verdict } from "../../model/run/run.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
 import { storable } from "../../model/trace/columns.ts";
 import type { Database } from "../db.ts";
-import { encodeDetail, joined } from "./detail.ts";
+import { multiRow } from "../multi-row.ts";
+import { encodeDetail } from "./detail.ts";
 
 export type PartlyJudged = {
   id: string;
@@ -17,38 +18,33 @@ export type PartlyJudged = {
   wait?: { nextTryMs: number; reason: string; tried: boolean } | undefined;
 };
 
+const items = multiRow<PartlyJudged>(2, {
+  id: ["uuid", run => run.id],
+  left_ms: ["float8", run => run.leftMs],
+  next_try_ms: ["float8", run => run.wait?.nextTryMs ?? null],
+  reason: ["text", run => (run.wait ? storable(run.wait.reason) : null)],
+  tried: ["bool", run => run.wait?.tried ?? false],
+  detail: ["bytes", ({ verdict: { results, tests }, plan }) => encodeDetail({ results, tests, plan })],
+});
+
 /**
  * Keeps what is known of runs whose lease is this worker's, and answers with the ids of those. One that waits loses
  * its lease, and what it cost before: whoever claims it then begins the first time.
  */
 export async function keepPartly(db: Database, lease: string, partly: PartlyJudged[]): Promise<Set<string>> {
-  const { data, places, lengths } = joined(
-    partly.map(({ verdict: { results, tests }, plan }) => encodeDetail({ results, tests, plan })),
-  );
   const { rows } = await db.pool.query<{ id: string }>({
     name: "keep_partly",
-    text: `update runs set detail = substring($3::bytea from item.detail_at for item.detail_length),
+    text: `update runs set detail = ${items.bytes("detail")},
         judge_deadline_at = coalesce(judge_deadline_at, now() + item.left_ms * interval '1 ms'),
         judge_tries = judge_tries + item.tried::int, waiting_reason = item.reason,
         next_try_at = now() + item.next_try_ms * interval '1 ms',
         lease = case when item.next_try_ms is null then lease end,
         lease_until = case when item.next_try_ms is null then lease_until end,
         attempts = case when item.next_try_ms is null then attempts else 0 end
-      from unnest($2::uuid[], $4::int[], $5::int[], $6::float8[], $7::float8[], $8::text[], $9::bool[])
-        as item (id, detail_at, detail_length, left_ms, next_try_ms, reason, tried)
+      from ${items.from}
       where runs.id = item.id and runs.lease = $1 and runs.state = 'running'
       returning runs.id`,
-    values: [
-      lease,
-      partly.map(run => run.id),
-      data,
-      places,
-      lengths,
-      partly.map(run => run.leftMs),
-      partly.map(run => run.wait?.nextTryMs ?? null),
-      partly.map(run => (run.wait ? storable(run.wait.reason) : null)),
-      partly.map(run => run.wait?.tried ?? false),
-    ],
+    values: [lease, ...items.values(partly)],
   });
   return new Set(rows.map(row => row.id));
 }

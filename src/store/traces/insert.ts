@@ -1,37 +1,44 @@
-// One statement that stores any number of new traces with their first batch and their scheduled run.
+// Stores any number of new traces, each with its first batch and its scheduled run, in one statement.
 import { Refusal } from "../../model/refusal.ts";
 import type { Database } from "../db.ts";
+import { multiRow } from "../multi-row.ts";
+import { derivedColumns, derivedNames } from "./derived-columns.ts";
 import type { TraceWrite, WriteOutcome } from "./write.ts";
 
-// The batches travel as one binary parameter and are cut apart by position: an array of bytea would travel as
-// hexadecimal text, twice the size. `for key share` makes a revocation wait for this commit, or this statement
-// see the revocation: no acceptance is committed after a revocation was answered (G3). Inserted in the order of
-// their identities: two of these that hold the same ones wait for each other in turn and never in a ring. A trace
-// that a manual run waits for is that run's: nothing is scheduled for it.
+const items = multiRow<TraceWrite>(3, {
+  id: ["uuid", write => write.traceId],
+  run_id: ["uuid", write => write.runId],
+  key_id: ["uuid", write => write.keyId],
+  agent_id: ["uuid", write => write.agentId],
+  external_id: ["text", write => write.externalId],
+  path: ["text", write => write.path],
+  batch_spans: ["int", write => write.spanCount],
+  batch_bytes: ["bigint", write => write.rawLength],
+  ...derivedColumns,
+  span_keys: ["bytes", write => write.spanKeys],
+  spans: ["bytes", write => write.bytes],
+});
+
+// `for key share` makes a revocation wait for this commit, or this statement see the revocation: no trace is committed
+// after a revocation was answered. Traces are inserted in the order of their identities, so that two statements with
+// the same ones wait for each other in turn and never deadlock. A trace that a manual run waits for belongs to that
+// run: nothing is scheduled for it.
 const statement = `
 with item as materialized (
-  select * from unnest(
-    $1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::int[], $8::bigint[],
-    $9::text[], $10::float8[], $11::int[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bool[],
-    $16::int[], $17::text[], $18::text[], $19::int[], $20::int[], $21::int[], $22::int[]
-  ) as item (
-    id, run_id, key_id, agent_id, external_id, path, batch_spans, batch_bytes,
-    name, duration_ms, http_status, input_tokens, output_tokens, reasoning_tokens, failed,
-    span_count, user_input, response_text, bytes_at, bytes_length, keys_at, keys_length
-  )
+  select * from ${items.from}
 ), live as materialized (
-  select id from keys where id = any ($3::uuid[]) and (expires_at is null or expires_at > now()) for key share
+  select id from keys where id = any ($2::uuid[]) and (expires_at is null or expires_at > now()) for key share
 ), made as (
   insert into traces (
-    id, agent_id, external_id, kind, path, batch_spans, batch_bytes, derived_revision, name, duration_ms,
-    http_status, input_tokens, output_tokens, reasoning_tokens, failed, span_count, user_input, response_text
+    id, agent_id, external_id, kind, path, batch_spans, batch_bytes, derived_revision,
+    ${derivedNames}
   )
   select item.id, agent_id, external_id,
     case when exists (
       select from expected_traces e where e.agent_id = item.agent_id and e.external_id = item.external_id
     ) then 'test_run' else 'live' end,
-    path, batch_spans, batch_bytes, 1, name, duration_ms,
-    http_status, input_tokens, output_tokens, reasoning_tokens, failed, span_count, user_input, response_text
+    path, batch_spans, batch_bytes, 1,
+    ${derivedNames}
   from item left join live on live.id = item.key_id
   where item.key_id is null or live.id is not null
   order by agent_id, external_id
@@ -39,13 +46,13 @@ with item as materialized (
   returning id, agent_id, path, kind
 ), batch as (
   insert into trace_batches (trace_id, seq, raw_length, span_keys, spans)
-  select item.id, 1, batch_bytes, substring($23::bytea from keys_at for keys_length),
-    substring($23::bytea from bytes_at for bytes_length)
+  select item.id, 1, batch_bytes, ${items.bytes("span_keys")},
+    ${items.bytes("spans")}
   from made join item on item.id = made.id
 ), scheduled as (
   insert into runs (id, trace_id, agent_id, kind, state, due_at)
   select item.run_id, made.id, made.agent_id, 'passive', 'pending',
-    now() + case made.path when 'otlp' then $24::float8 * interval '1 ms' else interval '0' end
+    now() + case made.path when 'otlp' then $1::float8 * interval '1 ms' else interval '0' end
   from made join item on item.id = made.id
   where made.kind = 'live' and exists (
     select from test_cases
@@ -54,7 +61,8 @@ with item as materialized (
   )
   returning trace_id
 )
-select item.id, item.key_id is null or live.id is not null as live, made.id is not null as made, scheduled.trace_id is not null as scheduled
+select item.id, item.key_id is null or live.id is not null as live, made.id is not null as made,
+  scheduled.trace_id is not null as scheduled
 from item
 left join live on live.id = item.key_id
 left join made on made.id = item.id
@@ -69,37 +77,10 @@ export async function insertTraces(
   writes: TraceWrite[],
   debounceMs: number,
 ): Promise<WriteOutcome[]> {
-  const { data, places } = concatenate(writes);
-  const column = <T>(read: (write: TraceWrite) => T): T[] => writes.map(read);
   const { rows } = await db.pool.query<{ id: string; live: boolean; made: boolean; scheduled: boolean }>({
     name: "insert_traces",
     text: statement,
-    values: [
-      column(write => write.traceId),
-      column(write => write.runId),
-      column(write => write.keyId),
-      column(write => write.agentId),
-      column(write => write.externalId),
-      column(write => write.path),
-      column(write => write.spanCount),
-      column(write => write.rawLength),
-      column(write => write.columns.name),
-      column(write => write.columns.durationMs),
-      column(write => write.columns.httpStatus),
-      column(write => write.columns.inputTokens),
-      column(write => write.columns.outputTokens),
-      column(write => write.columns.reasoningTokens),
-      column(write => write.columns.failed),
-      column(write => write.columns.spanCount),
-      column(write => write.columns.userInput),
-      column(write => write.columns.responseText),
-      places.map(place => place.bytesAt),
-      column(write => write.bytes.length),
-      places.map(place => place.keysAt),
-      column(write => write.spanKeys.length),
-      data,
-      debounceMs,
-    ],
+    values: [debounceMs, keyIdsOf(writes), ...items.values(writes)],
   });
   const byId = new Map(rows.map(row => [row.id, row]));
   return writes.map(write => {
@@ -115,7 +96,7 @@ export async function insertTraces(
   });
 }
 
-/** The refusal of a key that ended between its check and the commit. */
+/** For a key that was revoked or expired between its check and the commit. */
 export function revoked(): Refusal {
   return new Refusal("UNAUTHORIZED", {
     message: "This API key is no longer valid.",
@@ -123,16 +104,7 @@ export function revoked(): Refusal {
   });
 }
 
-/** All bytes of the writes in one buffer; places count from 1, as SQL's substring does. */
-export function concatenate(writes: TraceWrite[]): {
-  data: Buffer;
-  places: { bytesAt: number; keysAt: number }[];
-} {
-  let at = 1;
-  const places = writes.map(({ bytes, spanKeys }) => {
-    const place = { bytesAt: at, keysAt: at + bytes.length };
-    at += bytes.length + spanKeys.length;
-    return place;
-  });
-  return { data: Buffer.concat(writes.flatMap(({ bytes, spanKeys }) => [bytes, spanKeys])), places };
+/** Without repetitions. */
+export function keyIdsOf(writes: TraceWrite[]): string[] {
+  return [...new Set(writes.flatMap(({ keyId }) => keyId ?? []))];
 }

@@ -1,7 +1,9 @@
-// Reading traces back: one trace's row, and its batches at rest; deleting them; deriving their columns again.
+// Reads stored traces and their batches, deletes them, and updates their derived columns.
 import type { TraceColumns } from "../../model/trace/columns.ts";
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import type { Database } from "../db.ts";
+import { type Column, multiRow } from "../multi-row.ts";
+import { derivedAssignments, derivedColumns } from "./derived-columns.ts";
 
 export type TraceRow = TraceColumns & {
   id: string;
@@ -22,7 +24,7 @@ export const traceColumns = `t.id, t.agent_id as "agentId", t.external_id as "ex
   t.output_tokens as "outputTokens", t.reasoning_tokens as "reasoningTokens", t.failed,
   t.span_count as "spanCount", t.user_input as "userInput", t.response_text as "responseText"`;
 
-/** The trace's row, whoever's it is. */
+/** Whoever owns it. */
 export async function findTrace(db: Database, id: string): Promise<TraceRow | undefined> {
   const { rows } = await db.pool.query<TraceRow>(`select ${traceColumns} from traces t where t.id = $1`, [
     id,
@@ -30,7 +32,7 @@ export async function findTrace(db: Database, id: string): Promise<TraceRow | un
   return rows[0];
 }
 
-/** The trace's revision, and how large its batches are before compression. */
+/** The trace's revision, and the size of its batches before compression. */
 export async function findTraceSize(
   db: Database,
   id: string,
@@ -43,7 +45,7 @@ export async function findTraceSize(
   return rows[0];
 }
 
-/** Deletes the trace with its batches and runs; false where there was none. */
+/** Deletes the trace with its batches and runs; false if it did not exist. */
 export async function deleteTrace(db: Database, id: string): Promise<boolean> {
   const { rowCount } = await db.pool.query("delete from traces where id = $1", [id]);
   return rowCount === 1;
@@ -52,8 +54,8 @@ export async function deleteTrace(db: Database, id: string): Promise<boolean> {
 const deletedAtOnce = 1_000;
 
 /**
- * Deletes every trace of these agents, some at a time: an agent may have millions, and one statement for all of them
- * would not end before its time is up.
+ * Deletes every trace of these agents, 1,000 at a time: an agent may have millions, and one statement for all of them
+ * would time out.
  */
 export async function deleteTracesOf(db: Database, agentIds: string[]): Promise<void> {
   for (const agentId of agentIds) {
@@ -67,7 +69,7 @@ export async function deleteTracesOf(db: Database, agentIds: string[]): Promise<
   }
 }
 
-/** One trace as it rests, in one snapshot: what mergeBatches needs. */
+/** One trace as it is stored, in one snapshot: what mergeBatches needs. */
 export type StoredBatches = {
   traceId: string;
   agentId: string;
@@ -78,7 +80,7 @@ export type StoredBatches = {
   batches: Buffer[];
 };
 
-/** The batches of many traces in one query; a trace that does not exist is missing from the map. */
+/** The batches of many traces in one query; a trace that does not exist is left out. */
 export async function loadBatches(db: Database, traceIds: string[]): Promise<Map<string, StoredBatches>> {
   const { rows } = await db.pool.query<Omit<StoredBatches, "batches"> & { spans: Buffer }>({
     name: "load_batches",
@@ -99,7 +101,7 @@ export async function loadBatches(db: Database, traceIds: string[]): Promise<Map
   return loaded;
 }
 
-/** How large the batches of each trace are before compression; one that does not exist is left out. */
+/** The size of each trace's batches before compression; a trace that does not exist is left out. */
 export async function listSizes(db: Database, traceIds: string[]): Promise<{ id: string; bytes: number }[]> {
   const { rows } = await db.pool.query<{ id: string; bytes: number }>({
     name: "list_sizes",
@@ -109,7 +111,7 @@ export async function listSizes(db: Database, traceIds: string[]): Promise<{ id:
   return rows;
 }
 
-/** The latest traces of an agent and how large their batches are before compression, newest first. */
+/** The latest traces of an agent and the size of their batches before compression, newest first. */
 export async function listLatestSizes(
   db: Database,
   agentId: string,
@@ -123,13 +125,13 @@ export async function listLatestSizes(
   return rows;
 }
 
-/** Test runs between an agent's conversations are looked through this far. */
+/** Traces of manual runs may lie between those of live traffic: this many are searched. */
 const latestTracesMax = 2_000;
 
-/** `input` is at most 500 characters of it, null where there is none or, not `derived`, where it is not known yet. */
+/** `input` has at most 500 characters. Null: there is none or, where `derived` is false, it is not known yet. */
 export type LatestInput = { id: string; bytes: number; input: string | null; derived: boolean };
 
-/** What users said last in the agent's live traces, newest first. */
+/** The latest user inputs of the agent's live traces, newest first. */
 export async function listLatestInputs(
   db: Database,
   agentId: string,
@@ -169,50 +171,33 @@ export async function listStale(
   return rows;
 }
 
-/** Lets the columns of traces that cannot be opened stand for this revision, so that nobody derives them again. */
-export async function skipRevisions(
-  db: Database,
-  skipped: { traceId: string; revision: number }[],
-): Promise<void> {
+type AtRevision = { traceId: string; revision: number };
+
+const revisionColumns = {
+  id: ["uuid", ({ traceId }) => traceId],
+  revision: ["int", ({ revision }) => revision],
+} satisfies Record<string, Column<AtRevision>>;
+const revisions = multiRow<AtRevision>(1, revisionColumns);
+const derivations = multiRow<Derivation>(1, { ...revisionColumns, ...derivedColumns });
+
+/** Marks traces that cannot be opened as derived at this revision, so that nobody tries again. */
+export async function skipRevisions(db: Database, skipped: AtRevision[]): Promise<void> {
   await db.pool.query({
     name: "skip_revisions",
-    text: `update traces set derived_revision = item.revision
-      from unnest($1::uuid[], $2::int[]) as item (id, revision)
+    text: `update traces set derived_revision = item.revision from ${revisions.from}
       where traces.id = item.id and traces.revision = item.revision`,
-    values: [skipped.map(({ traceId }) => traceId), skipped.map(({ revision }) => revision)],
+    values: revisions.values(skipped),
   });
 }
 
-/** Writes derived values into the rows of those traces that have not changed since they were derived. */
-export async function updateColumns(
-  db: Database,
-  derived: { traceId: string; revision: number; columns: TraceColumns }[],
-): Promise<void> {
-  const column = <T>(read: (columns: TraceColumns) => T): T[] => derived.map(({ columns }) => read(columns));
+export type Derivation = AtRevision & { columns: TraceColumns };
+
+/** Writes the derived columns of those traces that have not changed since they were derived. */
+export async function updateColumns(db: Database, derived: Derivation[]): Promise<void> {
   await db.pool.query({
     name: "update_columns",
-    text: `update traces set derived_revision = item.revision, name = item.name, duration_ms = item.duration_ms,
-        http_status = item.http_status, input_tokens = item.input_tokens, output_tokens = item.output_tokens,
-        reasoning_tokens = item.reasoning_tokens, failed = item.failed, span_count = item.span_count,
-        user_input = item.user_input, response_text = item.response_text
-      from unnest($1::uuid[], $2::int[], $3::text[], $4::float8[], $5::int[], $6::bigint[], $7::bigint[],
-        $8::bigint[], $9::bool[], $10::int[], $11::text[], $12::text[])
-        as item (id, revision, name, duration_ms, http_status, input_tokens, output_tokens, reasoning_tokens,
-          failed, span_count, user_input, response_text)
+    text: `update traces set derived_revision = item.revision, ${derivedAssignments} from ${derivations.from}
       where traces.id = item.id and traces.revision = item.revision`,
-    values: [
-      derived.map(({ traceId }) => traceId),
-      derived.map(({ revision }) => revision),
-      column(columns => columns.name),
-      column(columns => columns.durationMs),
-      column(columns => columns.httpStatus),
-      column(columns => columns.inputTokens),
-      column(columns => columns.outputTokens),
-      column(columns => columns.reasoningTokens),
-      column(columns => columns.failed),
-      column(columns => columns.spanCount),
-      column(columns => columns.userInput),
-      column(columns => columns.responseText),
-    ],
+    values: derivations.values(derived),
   });
 }

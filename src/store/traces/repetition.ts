@@ -1,40 +1,37 @@
-// Which batches a trace holds already, byte for byte: a retry changes nothing, so it raises no revision (B5).
+// Recognizes a batch that a trace already has, byte for byte: a retry changes nothing, so it raises no revision.
 import type pg from "pg";
-import { concatenate } from "./insert.ts";
+import { multiRow } from "../multi-row.ts";
 import { sharesKey } from "./span-keys.ts";
 import type { TraceWrite } from "./write.ts";
 
-// A retry comes soon; further back nothing is looked for, so that a long trace costs each batch no more than a short
-// one. A repetition from further back is stored again, which is right too.
+// A retry comes soon. Older batches are not compared, so that a batch of a long trace costs no more than one of a short
+// trace; a repetition of an older one is stored again, which is right too.
 const latestBatches = 64;
 
 export type Candidate = { write: TraceWrite; trace: { id: string; batch_count: number } };
 
+const items = multiRow<Candidate>(1, {
+  id: ["uuid", ({ trace }) => trace.id],
+  at: ["int", (_, index) => index],
+  after: ["int", ({ trace }) => trace.batch_count - latestBatches],
+  raw_length: ["int", ({ write }) => write.rawLength],
+  span_keys: ["bytes", ({ write }) => write.spanKeys],
+  spans: ["bytes", ({ write }) => write.bytes],
+});
+
 /**
  * Of writes to stored traces, those whose very batch is among the trace's latest with nothing later for its spans.
- * Equal batches are equal at rest: they are compared compressed.
+ * Equal batches are equal at rest, so they are compared compressed.
  */
 export async function findRepeated(client: pg.PoolClient, candidates: Candidate[]): Promise<Set<TraceWrite>> {
-  const { data, places } = concatenate(candidates.map(({ write }) => write));
   const { rows } = await client.query<{ at: number; seq: number }>({
     name: "repeated_batches",
-    text: `select item.at::int - 1 as at, max(b.seq) as seq
-      from unnest($1::uuid[], $2::int[], $3::int[], $4::int[], $5::int[], $6::int[], $7::int[])
-        with ordinality as item (id, after, raw_length, keys_at, keys_length, bytes_at, bytes_length, at)
+    text: `select item.at, max(b.seq) as seq
+      from ${items.from}
       join trace_batches b on b.trace_id = item.id and b.seq > item.after and b.raw_length = item.raw_length
-        and b.span_keys = substring($8::bytea from keys_at for keys_length)
-        and b.spans = substring($8::bytea from bytes_at for bytes_length)
+        and b.span_keys = ${items.bytes("span_keys")} and b.spans = ${items.bytes("spans")}
       group by item.at`,
-    values: [
-      candidates.map(({ trace }) => trace.id),
-      candidates.map(({ trace }) => trace.batch_count - latestBatches),
-      candidates.map(({ write }) => write.rawLength),
-      places.map(place => place.keysAt),
-      candidates.map(({ write }) => write.spanKeys.length),
-      places.map(place => place.bytesAt),
-      candidates.map(({ write }) => write.bytes.length),
-      data,
-    ],
+    values: items.values(candidates),
   });
   const repeated = new Set<TraceWrite>();
   for (const { at, seq } of rows) {
@@ -44,7 +41,7 @@ export async function findRepeated(client: pg.PoolClient, candidates: Candidate[
   return repeated;
 }
 
-/** Whether a batch after `seq` holds one of the spans: then the older content, sent again, is the newer one (C6). */
+/** Whether a batch after `seq` contains one of the spans: then the older content, sent again, is the newer one. */
 async function isOverwritten(
   client: pg.PoolClient,
   traceId: string,

@@ -1,16 +1,17 @@
-// When a stored trace is judged: an accepted batch moves the run that is pending, or makes one (F2).
+// Schedules the evaluation of a stored trace: an accepted batch moves its pending run, or creates one.
 import type pg from "pg";
 import type { TraceKind } from "../../model/trace/trace.ts";
+import { multiRow } from "../multi-row.ts";
 import { findAdded } from "./span-keys.ts";
 
 export type ScheduleLimits = {
-  /** A run waits until no batch came for so long, in ms. */
+  /** A run waits until no batch has come for this long, in ms. */
   debounceMs: number;
-  /** And no longer than this after the first, in ms. */
+  /** But no longer than this after the first, in ms. */
   debounceCapMs: number;
 };
 
-/** A batch about to be appended, and the id its run gets if it makes one. */
+/** A batch about to be appended, and the id of the run that it may create. */
 export type AppendedBatch = {
   traceId: string;
   kind: TraceKind;
@@ -18,6 +19,12 @@ export type AppendedBatch = {
   runId: string;
   spanKeys: Buffer;
 };
+
+const newRuns = multiRow<AppendedBatch>(3, {
+  id: ["uuid", batch => batch.runId],
+  trace_id: ["uuid", batch => batch.traceId],
+  agent_id: ["uuid", batch => batch.agentId],
+});
 
 /**
  * Every batch moves a pending run. Only where none is pending does it matter whether the batch adds a span, so only
@@ -31,7 +38,7 @@ export async function scheduleRuns(
 ): Promise<Set<string>> {
   const ids = [...new Set(batches.map(batch => batch.traceId))];
   const scheduled = await moveRuns(client, ids, limits);
-  // Whoever ran a test waits for its trace and has it judged.
+  // A trace of a manual run is evaluated by that run.
   const open = batches.filter(batch => batch.kind === "live" && !scheduled.has(batch.traceId));
   if (open.length === 0) return scheduled;
   const eligible = await client.query<{ agent_id: string }>({
@@ -51,15 +58,9 @@ export async function scheduleRuns(
     name: "schedule_runs",
     text: `insert into runs (id, trace_id, agent_id, kind, state, due_at)
       select id, trace_id, agent_id, 'passive', 'pending',
-        now() + least($4::float8, $5::float8) * interval '1 ms'
-      from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as item (id, trace_id, agent_id)`,
-    values: [
-      [...runs.values()].map(batch => batch.runId),
-      [...runs.keys()],
-      [...runs.values()].map(batch => batch.agentId),
-      limits.debounceMs,
-      limits.debounceCapMs,
-    ],
+        now() + least($1::float8, $2::float8) * interval '1 ms'
+      from ${newRuns.from}`,
+    values: [limits.debounceMs, limits.debounceCapMs, ...newRuns.values([...runs.values()])],
   });
   for (const id of runs.keys()) scheduled.add(id);
   return scheduled;

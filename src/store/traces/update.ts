@@ -1,9 +1,11 @@
-// Stores batches of traces that exist already: OTLP merges, canonical replaces, and both move what is scheduled.
+// Stores batches of existing traces: merges OTLP, replaces canonical, and reschedules their runs.
 import type pg from "pg";
 import { Refusal } from "../../model/refusal.ts";
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import { type Database, transaction } from "../db.ts";
-import { concatenate, revoked } from "./insert.ts";
+import { multiRow } from "../multi-row.ts";
+import { derivedAssignments, derivedColumns } from "./derived-columns.ts";
+import { keyIdsOf, revoked } from "./insert.ts";
 import { findRepeated } from "./repetition.ts";
 import { moveRuns, type ScheduleLimits, scheduleRuns } from "./schedule.ts";
 import { findSuperseded } from "./span-keys.ts";
@@ -79,17 +81,22 @@ async function liveKeys(client: pg.PoolClient, writes: TraceWrite[]): Promise<Se
   const { rows } = await client.query<{ id: string }>({
     name: "live_keys",
     text: "select id from keys where id = any ($1::uuid[]) and (expires_at is null or expires_at > now()) for key share",
-    values: [[...new Set(writes.flatMap(write => write.keyId ?? []))]],
+    values: [keyIdsOf(writes)],
   });
   return new Set(rows.map(row => row.id));
 }
+
+const identities = multiRow<TraceWrite>(1, {
+  agent_id: ["uuid", write => write.agentId],
+  external_id: ["text", write => write.externalId],
+});
 
 async function lockTraces(client: pg.PoolClient, writes: TraceWrite[]): Promise<Map<string, Locked>> {
   const { rows } = await client.query<Locked>({
     name: "lock_traces",
     text: `select id, agent_id, external_id, kind, path, revision, batch_count, batch_spans, batch_bytes from traces
-      where (agent_id, external_id) in (select * from unnest($1::uuid[], $2::text[])) order by id for update`,
-    values: [writes.map(write => write.agentId), writes.map(write => write.externalId)],
+      where (agent_id, external_id) in (select * from ${identities.from}) order by id for update`,
+    values: identities.values(writes),
   });
   return new Map(rows.map(row => [identity(row.agent_id, row.external_id), row]));
 }
@@ -134,31 +141,17 @@ async function storedBefore(client: pg.PoolClient, write: TraceWrite): Promise<S
   };
 }
 
+const derived = multiRow<TraceWrite>(4, derivedColumns);
+
 async function replace(client: pg.PoolClient, write: TraceWrite, trace: Locked): Promise<Stored> {
-  const { columns } = write;
   await client.query("delete from trace_batches where trace_id = $1", [trace.id]);
   await client.query({
     name: "replace_trace",
     text: `update traces set path = 'canonical', revision = revision + 1, updated_at = now(), batch_count = 1,
-        batch_spans = $2, batch_bytes = $3, derived_revision = revision + 1, name = $4, duration_ms = $5,
-        http_status = $6, input_tokens = $7, output_tokens = $8, reasoning_tokens = $9, failed = $10,
-        span_count = $11, user_input = $12, response_text = $13
+        batch_spans = $2, batch_bytes = $3, derived_revision = revision + 1, ${derivedAssignments}
+      from ${derived.from}
       where id = $1`,
-    values: [
-      trace.id,
-      write.spanCount,
-      write.rawLength,
-      columns.name,
-      columns.durationMs,
-      columns.httpStatus,
-      columns.inputTokens,
-      columns.outputTokens,
-      columns.reasoningTokens,
-      columns.failed,
-      columns.spanCount,
-      columns.userInput,
-      columns.responseText,
-    ],
+    values: [trace.id, write.spanCount, write.rawLength, ...derived.values([write])],
   });
   await client.query(
     "insert into trace_batches (trace_id, seq, raw_length, span_keys, spans) values ($1, 1, $2, $3, $4)",
@@ -219,7 +212,23 @@ async function admit(
   return { write, trace, seq: trace.batch_count, outcome };
 }
 
-/** Appends the batches, then moves or makes the runs of their traces (F2, C6). */
+const batches = multiRow<Append>(1, {
+  id: ["uuid", ({ trace }) => trace.id],
+  seq: ["int", ({ seq }) => seq],
+  raw_length: ["int", ({ write }) => write.rawLength],
+  span_keys: ["bytes", ({ write }) => write.spanKeys],
+  spans: ["bytes", ({ write }) => write.bytes],
+});
+
+const grown = multiRow<Locked>(1, {
+  id: ["uuid", trace => trace.id],
+  revision: ["int", trace => trace.revision],
+  batch_count: ["int", trace => trace.batch_count],
+  batch_spans: ["int", trace => trace.batch_spans],
+  batch_bytes: ["bigint", trace => trace.batch_bytes],
+});
+
+/** Appends the batches, then moves the runs of their traces or creates them. */
 async function appendAll(client: pg.PoolClient, appends: Append[], limits: MergeLimits): Promise<void> {
   if (appends.length === 0) return;
   const traces = [...new Set(appends.map(append => append.trace))];
@@ -228,39 +237,19 @@ async function appendAll(client: pg.PoolClient, appends: Append[], limits: Merge
     appends.map(({ trace, write }) => ({ ...write, traceId: trace.id, kind: trace.kind })),
     limits,
   );
-  const { data, places } = concatenate(appends.map(append => append.write));
   await client.query({
     name: "append_batches",
     text: `insert into trace_batches (trace_id, seq, raw_length, span_keys, spans)
-      select id, seq, raw_length, substring($8::bytea from keys_at for keys_length),
-        substring($8::bytea from bytes_at for bytes_length)
-      from unnest($1::uuid[], $2::int[], $3::int[], $4::int[], $5::int[], $6::int[], $7::int[])
-        as item (id, seq, raw_length, keys_at, keys_length, bytes_at, bytes_length)`,
-    values: [
-      appends.map(append => append.trace.id),
-      appends.map(append => append.seq),
-      appends.map(append => append.write.rawLength),
-      places.map(place => place.keysAt),
-      appends.map(append => append.write.spanKeys.length),
-      places.map(place => place.bytesAt),
-      appends.map(append => append.write.bytes.length),
-      data,
-    ],
+      select id, seq, raw_length, ${batches.bytes("span_keys")}, ${batches.bytes("spans")} from ${batches.from}`,
+    values: batches.values(appends),
   });
   await client.query({
     name: "raise_revisions",
     text: `update traces set path = 'otlp', revision = item.revision, updated_at = now(),
         batch_count = item.batch_count, batch_spans = item.batch_spans, batch_bytes = item.batch_bytes
-      from unnest($1::uuid[], $2::int[], $3::int[], $4::int[], $5::bigint[])
-        as item (id, revision, batch_count, batch_spans, batch_bytes)
+      from ${grown.from}
       where traces.id = item.id`,
-    values: [
-      traces.map(trace => trace.id),
-      traces.map(trace => trace.revision),
-      traces.map(trace => trace.batch_count),
-      traces.map(trace => trace.batch_spans),
-      traces.map(trace => trace.batch_bytes),
-    ],
+    values: grown.values(traces),
   });
   for (const { trace, outcome } of appends) {
     trace.path = "otlp";

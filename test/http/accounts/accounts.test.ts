@@ -33,12 +33,10 @@ test("the name of an account defaults to what stands before the @", async () => 
 
 test("an account whose project was never made is given one when it lists them, and only one", async () => {
   const owner = await service.signUp();
-  await service.db.query.deleteFrom("projects").where("account_id", "=", owner.accountId).execute();
-  await service.db.query
-    .updateTable("accounts")
-    .set({ first_project_made: false })
-    .where("id", "=", owner.accountId)
-    .execute();
+  await service.db.pool.query("delete from projects where account_id = $1", [owner.accountId]);
+  await service.db.pool.query("update accounts set first_project_made = false where id = $1", [
+    owner.accountId,
+  ]);
   const lists = await Promise.all([1, 2, 3].map(() => owner.client.get("/api/projects").expect(200)));
   assert.equal(
     new Set(lists.flatMap(({ body }) => body.items.map((item: { id: string }) => item.id))).size,

@@ -74,12 +74,13 @@ test("a test case as it was answered can be changed and sent back, but not to an
 
 test("what ingestion asks by follows the document", async () => {
   const { id } = await makeTest(owner, agent.id);
-  const columns = async () =>
-    await service.db.query
-      .selectFrom("test_cases")
-      .select(["name", "status", "passive_behavior", "turn_count"])
-      .where("id", "=", id)
-      .executeTakeFirst();
+  const columns = async () => {
+    const { rows } = await service.db.pool.query(
+      "select name, status, passive_behavior, turn_count from test_cases where id = $1",
+      [id],
+    );
+    return rows[0];
+  };
   assert.deepEqual(await columns(), {
     name: "Answers quickly",
     status: "active",

@@ -372,7 +372,7 @@ describe("a key that ends between its check and the commit", () => {
       .then(() => order.push("stored"));
     await waiting("order by id for update");
     const revoked = deleteKey(db, leaving.keyId).then(() => order.push("revoked"));
-    await waiting('delete from "keys"');
+    await waiting("delete from keys");
     await holding.commit();
     await Promise.all([stored, revoked]);
     assert.deepEqual(order, ["stored", "revoked"]);

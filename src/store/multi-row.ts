@@ -1,0 +1,51 @@
+// Sends many rows in one statement: an array per column, which PostgreSQL unnests.
+
+/** `bytes`: all such columns travel as one binary parameter; an array of bytea would be sent as hex, twice the size. */
+type ColumnType = "uuid" | "text" | "int" | "bigint" | "float8" | "bool" | "bytea" | "bytes";
+
+export type Column<Row> = readonly [type: ColumnType, read: (row: Row, index: number) => unknown];
+
+export type MultiRow<Row, Name extends string> = {
+  /** For a `from`: `unnest($2::uuid[], $3::int[]) as item (id, seq)`. */
+  from: string;
+  /** The value of a `bytes` column, as SQL. */
+  bytes(name: Name): string;
+  /** The parameters that `from` and `bytes` refer to, in order. */
+  values(rows: readonly Row[]): unknown[];
+};
+
+/** `first` is the number of its first parameter; those before it are the statement's own. */
+export function multiRow<Row, Name extends string = string>(
+  first: number,
+  columns: Record<Name, Column<Row>>,
+): MultiRow<Row, Name> {
+  const entries = Object.entries(columns) as [Name, Column<Row>][];
+  const sent = entries.flatMap(([name, [type]]) =>
+    type === "bytes" ? [`${name}_at int`, `${name}_length int`] : [`${name} ${type}`],
+  );
+  const arrays = sent.map((column, index) => `$${first + index}::${column.split(" ")[1]}[]`);
+  const names = sent.map(column => column.split(" ")[0]);
+  const data = `$${first + sent.length}::bytea`;
+  const hasBytes = entries.some(([, [type]]) => type === "bytes");
+  return {
+    from: `unnest(${arrays.join(", ")}) as item (${names.join(", ")})`,
+    bytes: name => `substring(${data} from item.${name}_at for item.${name}_length)`,
+    values(rows) {
+      const chunks: Uint8Array[] = [];
+      // Counted from 1, as SQL does.
+      let at = 1;
+      const values = entries.flatMap(([, [type, read]]): unknown[][] => {
+        const column = rows.map(read);
+        if (type !== "bytes") return [column];
+        const parts = column as Uint8Array[];
+        const places = parts.map(({ length }) => {
+          at += length;
+          return at - length;
+        });
+        chunks.push(...parts);
+        return [places, parts.map(({ length }) => length)];
+      });
+      return hasBytes ? [...values, Buffer.concat(chunks)] : values;
+    },
+  };
+}

@@ -1,0 +1,118 @@
+// Migrations: applied once, all or none, by whichever process is first, also on a database of an earlier version.
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import pg from "pg";
+import { isMigrated, migrate, UnfitDatabaseError } from "../../src/store/migrate.ts";
+import { freshDatabase } from "../support/postgres.ts";
+import { makeScratch } from "../support/postgres-server.ts";
+
+const scratch = makeScratch();
+after(() => rmSync(scratch, { recursive: true, force: true }));
+
+const released = fileURLToPath(new URL("../../src/store/migrations/", import.meta.url));
+const names = readdirSync(released).sort();
+
+/** The released migrations and these beside them. */
+function folderWith(name: string, files: Record<string, string>): URL {
+  const folder = join(scratch, name);
+  mkdirSync(folder);
+  cpSync(released, folder, { recursive: true });
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+  return pathToFileURL(`${folder}/`);
+}
+
+async function emptyDatabase(): Promise<{ url: string; client: pg.Client; drop(): Promise<void> }> {
+  const database = await freshDatabase();
+  const client = new pg.Client({ connectionString: database.url });
+  client.on("error", () => {});
+  await client.connect();
+  await client.query("drop schema public cascade; create schema public");
+  return {
+    url: database.url,
+    client,
+    async drop() {
+      await client.end();
+      await database.drop();
+    },
+  };
+}
+
+async function appliedIn(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>("select name from migrations order by name");
+  return rows.map(row => row.name);
+}
+
+test("of several processes that start at once on an empty database, one applies every migration", async () => {
+  const { url, client, drop } = await emptyDatabase();
+  const applied = await Promise.all([migrate(url), migrate(url), migrate(url)]);
+  assert.deepEqual(applied.flat().sort(), names);
+  assert.deepEqual(await appliedIn(client), names);
+  assert.deepEqual(await migrate(url), []);
+  await drop();
+});
+
+test("a database of a version before the migrator goes on without running a migration again", async () => {
+  const { url, client, drop } = await emptyDatabase();
+  await migrate(url);
+  await client.query(`drop table migrations_lock; alter table migrations drop column "timestamp"`);
+  const folder = folderWith("next", {
+    "999_next.sql": "create table next (id int); insert into next values (1);",
+  });
+  assert.deepEqual(await migrate(url, folder), ["999_next.sql"]);
+  assert.deepEqual(await migrate(url, folder), []);
+  assert.equal((await client.query("select from next")).rowCount, 1);
+  await drop();
+});
+
+test("a version before the migrator still records its migrations beside those of the migrator", async () => {
+  const { url, client, drop } = await emptyDatabase();
+  await migrate(url);
+  await client.query("insert into migrations (name) values ('999_earlier.sql')");
+  const folder = folderWith("earlier", { "999_earlier.sql": "select 1 / 0" });
+  assert.deepEqual(await migrate(url, folder), []);
+  await drop();
+});
+
+test("a migration that fails leaves nothing behind, those before it included", async () => {
+  const { url, client, drop } = await emptyDatabase();
+  await migrate(url);
+  const folder = folderWith("failing", {
+    "998_good.sql": "create table good (id int)",
+    "999_bad.sql": "create table bad (id int); select 1 / 0",
+  });
+  await assert.rejects(migrate(url, folder), { code: "22012" });
+  assert.deepEqual(await appliedIn(client), names);
+  await assert.rejects(client.query("select from good"), { code: "42P01" });
+  await drop();
+});
+
+test("a database that was migrated by a newer version is refused", async () => {
+  const { url, client, drop } = await emptyDatabase();
+  await migrate(url, folderWith("newer", { "999_newer.sql": "create table newer (id int)" }));
+  await assert.rejects(migrate(url), (error: unknown) => {
+    assert.ok(error instanceof UnfitDatabaseError);
+    assert.match(error.message, /newer version of Onlooker \(999_newer\.sql\)/);
+    return true;
+  });
+  const pool = new pg.Pool({ connectionString: url });
+  assert.equal(await isMigrated(pool), true);
+  await client.query("delete from migrations where name = $1", [names[0]]);
+  assert.equal(await isMigrated(pool), false);
+  await pool.end();
+  await drop();
+});
+
+test("a process that waits for another one's migrations waits for its lock", async () => {
+  const { url, client, drop } = await emptyDatabase();
+  await client.query("select pg_advisory_lock(4826170391)");
+  const migrating = migrate(url);
+  const waiting = "select from pg_locks where locktype = 'advisory' and not granted";
+  while ((await client.query(waiting)).rowCount === 0);
+  assert.equal((await client.query("select to_regclass('accounts') as t")).rows[0].t, null);
+  await client.query("select pg_advisory_unlock(4826170391)");
+  assert.deepEqual(await migrating, names);
+  await drop();
+});
