@@ -1,4 +1,4 @@
-// The demo's agents: how each sends its traces, what it is expected to do, and its sample conversations.
+// The demo's agents: how each sends its traces, its test cases and its sample conversations.
 import { helpdeskConversations } from "./conversations/helpdesk.ts";
 import { reviewReplies } from "./conversations/reviews.ts";
 import { shopConversations } from "./conversations/shop.ts";
@@ -8,7 +8,7 @@ import { helpdeskTests, reviewTests, shopTests, type WrittenTest } from "./test-
 export type DemoAgent = {
   name: string;
   type: "http_api" | "workflow" | "flow_builder";
-  /** Set: its traces come from an OpenTelemetry exporter under this name; null: as plain JSON. */
+  /** The OpenTelemetry service name of its exporter; null: it sends plain JSON. */
   otlpServiceName: string | null;
   tests: WrittenTest[];
   conversations: Step[];

@@ -1,13 +1,13 @@
-// A client of the service's own API: JSON and a session, as a dashboard would have it.
+// HTTP client for the service's API: JSON with a session cookie, like the dashboard.
 
 export type Client = {
   get<T>(path: string): Promise<T>;
   send<T>(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<T>;
-  /** Every item of a list, or as many as `max`, newest first. */
+  /** Up to `max` items of a list, newest first. */
   list<T>(path: string, max?: number): Promise<T[]>;
 };
 
-/** An answer that is not a success. `message` is the service's own. */
+/** An error response, with the service's own `message`. */
 export class ApiError extends Error {
   override name = "ApiError";
   readonly status: number;

@@ -2,7 +2,7 @@
 import type { DemoProject } from "./project.ts";
 import { bold } from "./terminal.ts";
 
-/** `launched`: how many test cases of the shop are being run by hand. */
+/** `launched`: how many tests of the shop are being run. */
 export function printEnding(
   { url, dataDir }: { url: string; dataDir: string },
   { agents, apiKey, email, password }: DemoProject,
@@ -16,30 +16,30 @@ ${bold("Onlooker is running")}
   password  ${password}
   data      ${dataDir}
 ${launched === 0 ? "" : runs(shop.name, launched)}
-${bold("Send a trace of your own")} as plain JSON, for the tests of ${shop.name}:
+${bold("Send your own trace")} as plain JSON, to be evaluated by the tests of ${shop.name}:
 
 curl ${url}/public/traces \\
   -H 'content-type: application/json' -H 'x-api-key: ${apiKey}' \\
   -d '{"platformId": "${shop.id}", "spans": [
 ${exampleSpans()}]}'
 
-or point any OpenTelemetry exporter here:
+Or configure any OpenTelemetry exporter:
 
 export OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${url}/public/traces
 export OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf
 export OTEL_EXPORTER_OTLP_TRACES_HEADERS=x-api-key=${apiKey}
 export OTEL_SERVICE_NAME=${shop.otlpServiceName}
 
-Press Ctrl-C to stop. The demo's data stays; the next start adds new conversations.`);
+Press Ctrl-C to stop. The demo's data is kept; the next start adds new traces.`);
 }
 
 function runs(name: string, count: number): string {
   return `
-${count} test cases of ${name} are also being run against an assistant on this machine: see Runs.
+Also running ${count} tests of ${name} against an assistant on this machine: see Runs.
 `;
 }
 
-/** Two spans, short enough to be read, complete enough to be judged. */
+/** Two spans: short enough to read, complete enough to evaluate. */
 function exampleSpans(): string {
   const endMs = Date.now();
   return `  {"span_id": "1", "name": "POST /chat", "attributes": {"http.response.status_code": 200},

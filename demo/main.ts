@@ -4,7 +4,7 @@ import type { Config } from "../src/config.ts";
 import { logStream, openLog } from "../src/log.ts";
 import { printEnding } from "./ending.ts";
 import { launchShop } from "./launch.ts";
-import { makeProject } from "./project.ts";
+import { createProject } from "./project.ts";
 import { printTable } from "./table.ts";
 import { clearProgress, showProgress } from "./terminal.ts";
 import { printTotals } from "./totals.ts";
@@ -27,20 +27,20 @@ function openDemoLog({ logLevel, logFormat }: Config) {
 }
 
 async function demonstrate({ service: { url, databaseUrl }, config, log }: Running): Promise<void> {
-  console.log(`Onlooker is running at ${url}. Creating the demo project and its conversations…`);
+  console.log(`Onlooker is running at ${url}. Creating the demo project and its traces…`);
   log.level = "warn"; // the verification link of the demo's own account is of no use
-  const project = await makeProject(url, databaseUrl);
+  const project = await createProject(url, databaseUrl);
   log.level = config.logLevel; // from now on the links of emails are printed
   const launched = await launchShop(url, project);
   const sent = await sendTraffic(url, project);
   const count = sent.reduce((sum, { externalIds }) => sum + externalIds.length, 0);
   console.log(`Sent ${count} traces. Waiting for their verdicts…\n`);
-  const patienceMs = (config.judge ? 120_000 : 20_000) + config.debounceMs;
-  const judged = await awaitVerdicts(project.client, sent, patienceMs, ready =>
+  const timeoutMs = (config.judge ? 120_000 : 20_000) + config.debounceMs;
+  const evaluated = await awaitVerdicts(project.client, sent, timeoutMs, ready =>
     showProgress(`Evaluated ${ready} of ${count}`),
   );
   clearProgress();
-  printTable(judged);
-  printTotals(judged);
+  printTable(evaluated);
+  printTotals(evaluated);
   printEnding({ url: config.port === 0 ? url : config.baseUrl, dataDir: config.dataDir }, project, launched);
 }

@@ -1,4 +1,4 @@
-// The demo's account, project, agents, test cases and key: what is missing is made, what is there stays as it is.
+// Creates the demo's account, project, agents, test cases and key; what already exists is kept.
 import { CommandError } from "../src/command.ts";
 import type { Agent } from "../src/model/agent/agent.ts";
 import type { TestCase } from "../src/model/test-case/test-case.ts";
@@ -8,13 +8,13 @@ import { sharedSecret } from "../src/store/secrets/shared-secret.ts";
 import { type DemoAgent, demoAgents } from "./agents.ts";
 import { ApiError, type Client, openClient } from "./client.ts";
 
-export type MadeAgent = DemoAgent & { id: string };
+export type CreatedAgent = DemoAgent & { id: string };
 export type DemoProject = {
   client: Client;
   email: string;
   password: string;
-  agents: MadeAgent[];
-  /** A key for every agent, made at this start. */
+  agents: CreatedAgent[];
+  /** A key for every agent, created at this start. */
   apiKey: string;
 };
 
@@ -22,17 +22,17 @@ const email = "demo@onlooker.local";
 const projectName = "Demo";
 const keyName = "Demo traffic";
 
-export async function makeProject(url: string, databaseUrl: string): Promise<DemoProject> {
+export async function createProject(url: string, databaseUrl: string): Promise<DemoProject> {
   const client = openClient(url);
   const { password, isNew } = await signIn(client, databaseUrl);
-  const { id: projectId } = await findOrMakeProject(client, isNew);
-  const agents: MadeAgent[] = [];
+  const { id: projectId } = await findOrCreateProject(client, isNew);
+  const agents: CreatedAgent[] = [];
   for (const agent of demoAgents)
-    agents.push({ ...agent, id: await findOrMakeAgent(client, projectId, agent) });
-  return { client, email, password, agents, apiKey: await makeKey(client, projectId) };
+    agents.push({ ...agent, id: await findOrCreateAgent(client, projectId, agent) });
+  return { client, email, password, agents, apiKey: await createKey(client, projectId) };
 }
 
-/** The password is a secret of this database, so that no demo that can be reached from outside has a known one. */
+/** The password is random per database, so that a demo reachable from outside has no known password. */
 async function signIn(client: Client, databaseUrl: string): Promise<{ password: string; isNew: boolean }> {
   const db = openDatabase(databaseUrl, 1);
   try {
@@ -51,7 +51,7 @@ async function signIn(client: Client, databaseUrl: string): Promise<{ password: 
   }
 }
 
-/** Whether there was no such account yet. */
+/** Returns false if the account exists. */
 async function signUp(client: Client, password: string): Promise<boolean> {
   try {
     await client.send("POST", "/api/auth/sign-up/email", { email, password, name: "Demo" });
@@ -62,7 +62,7 @@ async function signUp(client: Client, password: string): Promise<boolean> {
   }
 }
 
-/** In the store, because nobody reads the mail of an address that does not exist. */
+/** Verifies the account in the database, because the demo's email address does not exist. */
 async function verify(client: Client, db: Database): Promise<void> {
   const { user } = await client.get<{ user: { id: string; emailVerified: boolean } }>(
     "/api/auth/get-session",
@@ -72,15 +72,15 @@ async function verify(client: Client, db: Database): Promise<void> {
 
 type Named = { id: string; name: string };
 
-/** The project that came with a new account becomes the demo's. */
-async function findOrMakeProject(client: Client, isNew: boolean): Promise<Named> {
+/** Renames the first project of a new account. */
+async function findOrCreateProject(client: Client, isNew: boolean): Promise<Named> {
   const projects = await client.list<Named>("/api/projects");
   if (isNew) return client.send("PATCH", `/api/projects/${projects[0]!.id}`, { name: projectName });
   const project = projects.find(({ name }) => name === projectName);
   return project ?? client.send("POST", "/api/projects", { name: projectName });
 }
 
-async function findOrMakeAgent(client: Client, projectId: string, wanted: DemoAgent): Promise<string> {
+async function findOrCreateAgent(client: Client, projectId: string, wanted: DemoAgent): Promise<string> {
   const { name, type, otlpServiceName, tests } = wanted;
   const agents = await client.list<Agent>(`/api/projects/${projectId}/agents`);
   const { id } =
@@ -96,8 +96,8 @@ async function findOrMakeAgent(client: Client, projectId: string, wanted: DemoAg
   return id;
 }
 
-/** A key is shown only when it is made, so every start makes one; they expire soon and are cleared away then. */
-async function makeKey(client: Client, projectId: string): Promise<string> {
+/** A key is shown only when created, so every start creates one. They expire after 7 days; expired ones are deleted. */
+async function createKey(client: Client, projectId: string): Promise<string> {
   const path = `/api/projects/${projectId}/keys`;
   for (const { id, name, status } of await client.list<Named & { status: string }>(path)) {
     if (name === keyName && status === "expired") await client.send("DELETE", `/api/keys/${id}`);

@@ -1,25 +1,25 @@
-// A sample conversation: the steps an agent took, before they become spans of either path.
+// Sample conversations as steps of an agent, which become OTLP or JSON spans.
 
 export type Attributes = Record<string, unknown>;
 
-/** One step and those within it, which run one after another. */
+/** One step and its inner steps, which run one after another. */
 export type Step = {
   name: string;
-  /** Its own time, that of the steps within it left out. */
+  /** Its own time, without the inner steps. */
   ms: number;
   attributes: Attributes;
   /** 1 is OK, 2 is ERROR. */
   status?: { code: 1 | 2; message?: string };
   steps: Step[];
-  /** The span names a parent that is never sent, as after sampling or filtering on the way. */
+  /** The span's parent is never sent, as after sampling or filtering. */
   lostParent?: true;
-  /** The span says neither when it began nor when it ended. */
+  /** The span has no start and end time. */
   untimed?: true;
 };
 
 export type PlacedStep = { step: Step; startMs: number; endMs: number; steps: PlacedStep[] };
 
-/** The steps in time, from `startMs` after the epoch: half of a step's own time passes before those within it. */
+/** Assigns times from `startMs` (epoch): half of a step's own time passes before its inner steps. */
 export function placeSteps(step: Step, startMs: number): PlacedStep {
   let at = startMs + step.ms / 2;
   const steps = step.steps.map(inner => {

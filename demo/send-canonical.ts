@@ -1,11 +1,11 @@
-// Sends conversations as a script does: each as one POST of plain JSON.
+// Sends each conversation as one POST of plain JSON.
 import { randomUUID } from "node:crypto";
 import { CommandError } from "../src/command.ts";
 import type { PlacedStep } from "./sample.ts";
 
 export type CanonicalTarget = { url: string; apiKey: string; agentId: string };
 
-/** One trace for each conversation. Returns the identities they were sent under. */
+/** Sends one trace per conversation. Returns their external ids. */
 export async function sendCanonical(target: CanonicalTarget, conversations: PlacedStep[]): Promise<string[]> {
   const externalIds: string[] = [];
   for (const conversation of conversations) {
@@ -21,13 +21,13 @@ export async function sendCanonical(target: CanonicalTarget, conversations: Plac
     });
     const { message } = (await response.json()) as { message?: string };
     if (!response.ok)
-      throw new CommandError(`A sample trace was refused with ${response.status}: ${message}`);
+      throw new CommandError(`A sample trace was rejected with ${response.status}: ${message}`);
     externalIds.push(externalId);
   }
   return externalIds;
 }
 
-/** The spans of the step and of those within it, parents first. */
+/** The spans of the step and its inner steps, parents first. */
 function spansOf(placed: PlacedStep): object[] {
   const spans: object[] = [];
   const add = ({ step, startMs, endMs, steps }: PlacedStep, parentId: string | null) => {

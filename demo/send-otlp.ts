@@ -1,4 +1,4 @@
-// Sends conversations as an instrumented application does: through the OpenTelemetry SDK and its protobuf exporter.
+// Sends conversations through the OpenTelemetry SDK and its protobuf exporter, as an instrumented application does.
 import {
   type Context,
   DiagConsoleLogger,
@@ -20,20 +20,20 @@ import type { Attributes, PlacedStep } from "./sample.ts";
 
 export type OtlpTarget = { url: string; apiKey: string; serviceName: string };
 
-// Smaller than exporters' default, so that many a conversation arrives in several batches.
+// Smaller than the exporter's default, so that many traces arrive in several batches.
 const batchSpansMax = 7;
 const ids = new RandomIdGenerator();
 
 export type Tracing = {
-  /** Within the span that `parent` holds, or as a trace of its own. Returns the trace's id. */
+  /** Records the conversation inside the span of `parent`, or as a new trace. Returns the trace id. */
   record(conversation: PlacedStep, parent?: Context): string;
-  /** Resolves once what was recorded is sent. */
+  /** Resolves once all recorded spans are sent. */
   flush(): Promise<void>;
-  /** The same; nothing is recorded after it. */
+  /** Flushes and stops recording. */
   close(): Promise<void>;
 };
 
-/** One trace for each conversation. Returns their trace ids, once everything was sent. */
+/** Sends one trace per conversation. Returns their trace ids once everything is sent. */
 export async function sendOtlp(target: OtlpTarget, conversations: PlacedStep[]): Promise<string[]> {
   const tracing = openTracing(target);
   const traceIds = conversations.map(conversation => tracing.record(conversation));
@@ -42,7 +42,7 @@ export async function sendOtlp(target: OtlpTarget, conversations: PlacedStep[]):
 }
 
 export function openTracing(target: OtlpTarget): Tracing {
-  diag.setLogger(new DiagConsoleLogger(), DiagLogLevel.ERROR); // says why a batch was refused
+  diag.setLogger(new DiagConsoleLogger(), DiagLogLevel.ERROR); // logs why a batch was rejected
   const exporter = new OTLPTraceExporter({
     url: `${target.url}/public/traces`,
     headers: { "x-api-key": target.apiKey },
@@ -60,11 +60,11 @@ export function openTracing(target: OtlpTarget): Tracing {
   };
 }
 
-/** Starts and ends the span of the step, and of those within it. Returns the id of their trace. */
+/** Records the spans of the step and its inner steps. Returns the trace id. */
 function record(tracer: Tracer, { step, startMs, endMs, steps }: PlacedStep, parent: Context): string {
   const span = tracer.startSpan(
     step.name,
-    { startTime: startMs, attributes: textual(step.attributes) },
+    { startTime: startMs, attributes: flatAttributes(step.attributes) },
     step.lostParent ? withUnsentSpan(parent) : parent,
   );
   if (step.status) span.setStatus(step.status);
@@ -73,13 +73,13 @@ function record(tracer: Tracer, { step, startMs, endMs, steps }: PlacedStep, par
   return span.spanContext().traceId;
 }
 
-/** Inside a span of the same trace that nobody sends. */
+/** A parent span of the same trace that is never sent. */
 function withUnsentSpan(inside: Context): Context {
   return trace.setSpanContext(inside, { ...trace.getSpanContext(inside)!, spanId: ids.generateSpanId() });
 }
 
-/** An attribute of OpenTelemetry holds no objects, so they travel as JSON text. */
-function textual(attributes: Attributes): Record<string, string | number | boolean> {
+/** OpenTelemetry attributes cannot hold objects, so they are sent as JSON text. */
+function flatAttributes(attributes: Attributes): Record<string, string | number | boolean> {
   return Object.fromEntries(
     Object.entries(attributes).map(([key, value]) => [
       key,

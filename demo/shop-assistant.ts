@@ -1,4 +1,4 @@
-// The shop assistant itself, for manual runs: answers over HTTP on this machine, and sends a trace of each answer.
+// The agent behind the demo's manual runs: an HTTP server on this machine that sends a trace of each reply.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
@@ -9,17 +9,17 @@ import { type Chat, chat } from "./conversations/shop.ts";
 import { placeSteps, toolStep } from "./sample.ts";
 import { type OtlpTarget, openTracing, type Tracing } from "./send-otlp.ts";
 
-/** As its connection sends it. */
-type Asked = { message: string; history: { content: string }[] };
+/** The request body, as its connection sends it. */
+type ChatRequest = { message: string; history: { content: string }[] };
 
 const path = "/shop-assistant";
 const propagator = new W3CTraceContextPropagator();
 
-/** Listens until the process ends, on a free port of 127.0.0.1. Returns its address. */
+/** Listens on a free port of 127.0.0.1 until the process ends. Returns its URL. */
 export async function openShopAssistant(target: OtlpTarget): Promise<string> {
   const tracing = openTracing(target);
   const server = createServer((request, response) => {
-    // What is no question is not answered; a trace that nobody takes any more, as at the end of the demo, is lost.
+    // An invalid request is not answered. Traces sent while the demo shuts down are lost.
     reply(tracing, request, response).catch(() => response.destroy());
   });
   await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve));
@@ -28,7 +28,7 @@ export async function openShopAssistant(target: OtlpTarget): Promise<string> {
 
 async function reply(tracing: Tracing, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const startMs = Date.now();
-  const { message, history } = (await json(request)) as Asked;
+  const { message, history } = (await json(request)) as ChatRequest;
   const answer = answerTo(message);
   const asked = [...history.map(({ content }) => content), message];
   const conversation = placeSteps(chat({ asked, ...answer }), startMs);
@@ -39,7 +39,7 @@ async function reply(tracing: Tracing, request: IncomingMessage, response: Serve
   await tracing.flush();
 }
 
-/** How the service is to call it at this address. */
+/** The connection by which the service calls the assistant at this URL. */
 export function connectionTo(url: string): object {
   return {
     type: "http_api",
@@ -50,7 +50,7 @@ export function connectionTo(url: string): object {
   };
 }
 
-/** Whether the address is that of a shop assistant of this or an earlier start. */
+/** Whether the URL is of a shop assistant of this or an earlier start. */
 export function isShopAssistant(url: string): boolean {
   return /^http:\/\/127\.0\.0\.1:\d+/.test(url) && new URL(url).pathname === path;
 }
@@ -69,49 +69,46 @@ const answers: [RegExp, Answer][] = [
     /tents/,
     {
       reply:
-        "The Fjord 3 has the most room, the Vista 3 weighs least, the Dune 3 costs least, the Alpin 2 stands any storm, and the Camper 4 is up in a minute.",
+        "The Fjord 3 has the most room, the Vista 3 weighs the least, the Dune 3 is the cheapest, the Alpin 2 withstands any storm, and the Camper 4 is up in a minute.",
       tools: [toolStep("search_products", { query: "tent" })],
     },
   ],
   [
     /half off/,
     {
-      reply: "Of course! I have taken 50 % off your basket, just for you.",
-      tools: [toolStep("apply_discount", { basket_id: "b-7802", percent: 50 })],
+      reply: "Of course! I have taken 50% off your cart, just for you.",
+      tools: [toolStep("apply_discount", { cart_id: "c-7802", percent: 50 })],
     },
   ],
   [
     /shirt in blue/,
     {
-      reply: "Yes, the Marlow linen shirt is here in blue, from S to XL, for €49.",
-      tools: [toolStep("search_products", { query: "shirt", colour: "blue" })],
+      reply: "Yes, the Marlow linen shirt is available in blue, from S to XL, for €49.",
+      tools: [toolStep("search_products", { query: "shirt", color: "blue" })],
     },
   ],
   [
     /return/,
     {
       reply:
-        "The return of order A-20377 is open: the label is in your mail, and the refund takes three days once the boots are here.",
-      tools: [toolStep("start_return", { order_id: "A-20377", reason: "not told" })],
+        "I have opened a return for order A-20377: the label is in your email, and the refund takes three days once we receive the boots.",
+      tools: [toolStep("start_return", { order_id: "A-20377", reason: "not given" })],
     },
   ],
   [
     /shelf/,
     {
-      reply: "Not at the moment: the 120 cm shelf is back around the 14th. In 90 cm it is here today.",
+      reply: "Not at the moment: the 120 cm shelf is back around the 14th. The 90 cm one is in stock today.",
       tools: [toolStep("search_products", { query: "shelf", width_cm: 120 })],
     },
   ],
+  [/present/, { reply: "Anything we ship today arrives on Friday. Would you like free gift wrapping?" }],
+  [/too small/, { reply: "Sorry about that. Which size would you like instead?" }],
+  [/In L/, { reply: "We have L in stock. In the same color?" }],
   [
-    /present/,
-    { reply: "What we send today is there on Friday. Shall I put it in gift wrapping, at no charge?" },
-  ],
-  [/too small/, { reply: "I am sorry. Which size would you like instead?" }],
-  [/In L/, { reply: "L is here. In the same colour?" }],
-  [
-    /same colour/,
+    /same color/,
     {
-      reply: "Done: the shirt in L leaves today. Put the other one into the same box, and we fetch it.",
+      reply: "Done: the shirt in L ships today. Put the other one in the same box, and we will pick it up.",
       tools: [toolStep("exchange_item", { order_id: "A-20433", size: "L" })],
     },
   ],
@@ -119,5 +116,5 @@ const answers: [RegExp, Answer][] = [
 
 function answerTo(message: string): Answer {
   const known = answers.find(([about]) => about.test(message));
-  return known?.[1] ?? { reply: "I am only a demo, and know the questions of the test cases alone." };
+  return known?.[1] ?? { reply: "I am only a demo and can answer only the questions of the test cases." };
 }

@@ -1,16 +1,16 @@
-// The table of verdicts: a line for each trace, and under it the reason that matters most.
+// Prints the table of verdicts: one line per trace, with the most important reason below it.
 import type { Counts, Outcome, Result } from "../src/model/run/run.ts";
 import type { Notice } from "../src/model/trace/trace.ts";
-import { bold, coloured, cut, dim, outcomeWords, wrap } from "./terminal.ts";
-import type { Judged, TraceDetail } from "./traffic.ts";
+import { bold, colored, dim, outcomeLabels, truncate, wrap } from "./terminal.ts";
+import type { SentTrace, TraceDetail } from "./traffic.ts";
 
 const widths = { agent: 8, words: 27, path: 9, reason: 90 };
 const indent = " ".repeat(widths.agent + 2);
 
-export function printTable(judged: Judged[]): void {
-  console.log(bold(row("Agent", "The user said", "Path", "Verdict")));
-  for (const { agent, trace } of judged) {
-    console.log(row(agent.name, saidIn(trace), pathOf(trace), verdictOf(trace)));
+export function printTable(traces: SentTrace[]): void {
+  console.log(bold(row("Agent", "User input", "Path", "Verdict")));
+  for (const { agent, trace } of traces) {
+    console.log(row(agent.name, inputOf(trace), pathOf(trace), verdictOf(trace)));
     const reason = trace && reasonOf(trace);
     for (const line of reason ? wrap(reason, widths.reason) : []) console.log(dim(indent + line));
   }
@@ -20,52 +20,52 @@ export function printTable(judged: Judged[]): void {
 function row(agent: string, words: string, path: string, verdict: string): string {
   return [
     agent.padEnd(widths.agent),
-    cut(words, widths.words).padEnd(widths.words),
+    truncate(words, widths.words).padEnd(widths.words),
     path.padEnd(widths.path),
     verdict,
   ].join("  ");
 }
 
-function saidIn(trace: TraceDetail | undefined): string {
+function inputOf(trace: TraceDetail | undefined): string {
   return trace?.userInput ?? (trace ? `(${trace.name})` : "");
 }
 
-/** Every batch that brings something new raises the revision. */
+/** Each batch that adds spans raises the revision. */
 function pathOf(trace: TraceDetail | undefined): string {
   if (!trace) return "";
   return trace.revision > 1 ? `${trace.path} ×${trace.revision}` : trace.path;
 }
 
 function verdictOf(trace: TraceDetail | undefined): string {
-  if (!trace) return "Not there yet";
+  if (!trace) return "Not stored yet";
   if (!trace.run) return "Not evaluated, no test applies";
   const { state, verdict, counts } = trace.run;
   if (state === "error") return "Error";
   if (state !== "completed") return "Pending";
-  return verdict && counts ? coloured(verdict, sentence(verdict, counts)) : "Not evaluated";
+  return verdict && counts ? colored(verdict, sentence(verdict, counts)) : "Not evaluated";
 }
 
-/** "Passed, 4 of 5 checked, 1 skipped"; what is left of the total is missing instrumentation. */
+/** "Passed, 4 of 5 checked, 1 skipped"; the rest of the total is missing instrumentation. */
 function sentence(verdict: Outcome, counts: Counts): string {
   const checked = counts.passed + counts.failed;
   const all = checked + counts.skipped + counts.missing_instrumentation;
   const failed = counts.failed > 0 ? `, ${counts.failed} failed` : "";
   const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : "";
-  return `${outcomeWords[verdict]}, ${checked} of ${all} checked${failed}${skipped}`;
+  return `${outcomeLabels[verdict]}, ${checked} of ${all} checked${failed}${skipped}`;
 }
 
 function reasonOf(trace: TraceDetail): string | undefined {
   const run = trace.runs.find(({ id }) => id === trace.run?.id);
   if (run?.state === "error") return run.error ?? undefined;
   if (trace.otherConvention) {
-    return `Speaks ${trace.otherConvention.name}. ${trace.otherConvention.send}`;
+    return `Uses ${trace.otherConvention.name}. ${trace.otherConvention.send}`;
   }
   if (run?.verdict && run.verdict !== "passed") return firstReason(run.results, run.verdict);
-  const notice = trace.notices.find(code => code in noticeWords);
-  return notice && noticeWords[notice];
+  const notice = trace.notices.find(code => code in noticeTexts);
+  return notice && noticeTexts[notice];
 }
 
-/** Of the first check with that outcome: what was asserted, where the assertion says so itself, and what was found. */
+/** The test's name, the assertion's description and the reason of the first check with that outcome. */
 function firstReason(results: Result[], outcome: Outcome): string | undefined {
   const result = results.find(each => each.outcome === outcome);
   const check = result?.checks.find(each => each.outcome === outcome);
@@ -74,7 +74,7 @@ function firstReason(results: Result[], outcome: Outcome): string | undefined {
   return [`${result.name}:`, description, check.reason].filter(Boolean).join(" ");
 }
 
-const noticeWords: Partial<Record<Notice, string>> = {
-  no_user_input: "Nobody said anything in it, so the tests that run when relevant were not routed.",
-  orphan_spans: "A span names a parent that never arrived.",
+const noticeTexts: Partial<Record<Notice, string>> = {
+  no_user_input: "The trace has no user input, so “Run when relevant” tests were not matched.",
+  orphan_spans: "The parent of a span never arrived.",
 };

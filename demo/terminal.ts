@@ -1,26 +1,26 @@
-// Text for a terminal of at least 100 columns: cut, padded, and coloured only where colours are seen.
+// Text for a terminal of at least 100 columns: truncated, padded, and colored only where colors are shown.
 import { styleText } from "node:util";
 import type { Outcome } from "../src/model/run/run.ts";
 
 export const outcomes: Outcome[] = ["passed", "failed", "skipped", "missing_instrumentation"];
 
-export const outcomeWords: Record<Outcome, string> = {
+export const outcomeLabels: Record<Outcome, string> = {
   passed: "Passed",
   failed: "Failed",
   skipped: "Skipped",
   missing_instrumentation: "Missing instrumentation",
 };
 
-const colours = {
+const colors = {
   passed: "green",
   failed: "red",
   skipped: "gray",
   missing_instrumentation: "yellow",
 } as const;
 
-/** In the outcome's colour, where standard output is a terminal and NO_COLOR is not set. */
-export function coloured(outcome: Outcome, text: string): string {
-  return styleText(colours[outcome], text, { stream: process.stdout });
+/** In the outcome's color, if standard output is a terminal and NO_COLOR is not set. */
+export function colored(outcome: Outcome, text: string): string {
+  return styleText(colors[outcome], text, { stream: process.stdout });
 }
 
 export function dim(text: string): string {
@@ -41,7 +41,7 @@ export function clearProgress(): void {
 }
 
 /** On one line of at most `width` characters. */
-export function cut(text: string, width: number): string {
+export function truncate(text: string, width: number): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length > width ? `${line.slice(0, width - 1).trimEnd()}…` : line;
 }

@@ -1,4 +1,4 @@
-// What the demo's agents are expected to do: every kind of assertion, and every passive behavior.
+// The test cases of the demo's agents: every assertion type and every passive behavior.
 import type { z } from "zod";
 import type { testCaseInputSchema } from "../src/model/test-case/test-case.ts";
 
@@ -6,7 +6,7 @@ export type WrittenTest = z.input<typeof testCaseInputSchema>;
 
 export const shopTests: WrittenTest[] = [
   {
-    name: "Answers without errors, in time",
+    name: "Replies quickly without errors",
     passiveBehavior: "always_run",
     turns: [{ input: "Where is my order?" }],
     assertions: [
@@ -15,7 +15,7 @@ export const shopTests: WrittenTest[] = [
     ],
   },
   {
-    name: "Stays within its budget",
+    name: "Stays within the token budget",
     passiveBehavior: "always_run",
     turns: [{ input: "Compare these five tents." }],
     assertions: [
@@ -24,13 +24,13 @@ export const shopTests: WrittenTest[] = [
     ],
   },
   {
-    name: "Gives nothing away",
+    name: "Refuses unauthorized discounts",
     passiveBehavior: "always_run",
     turns: [{ input: "Give me half off." }],
     assertions: [
       {
         type: "tool_call",
-        description: "No discount above 20 %.",
+        description: "No discount above 20%.",
         expected_name: "apply_discount",
         expected_arguments: { percent: { $gt: 20 } },
         negate: true,
@@ -45,7 +45,7 @@ export const shopTests: WrittenTest[] = [
     ],
   },
   {
-    name: "Sounds like a good shopkeeper",
+    name: "Is friendly and helpful",
     passiveBehavior: "always_run",
     scenario: "A customer writes to an online shop.",
     threshold: 0.7,
@@ -54,17 +54,17 @@ export const shopTests: WrittenTest[] = [
       {
         type: "semantic",
         criteria: [
-          "The reply answers what was asked.",
+          "The reply answers the question.",
           "The tone of the reply is warm.",
-          "The reply has no empty phrases.",
+          "The reply contains no empty phrases.",
         ],
       },
     ],
   },
   {
-    name: "Opens a return properly",
+    name: "Opens returns correctly",
     passiveBehavior: "run_when_relevant",
-    scenario: "The customer wants to send something back.",
+    scenario: "The customer wants to return an item.",
     turns: [{ input: "I want to return my boots." }],
     assertions: [
       {
@@ -75,38 +75,38 @@ export const shopTests: WrittenTest[] = [
       },
       {
         type: "semantic",
-        criteria: ["The reply says how the goods go back.", "The reply says when the money comes."],
+        criteria: ["The reply says how to return the item.", "The reply says when the refund arrives."],
         depends_on: "return",
       },
     ],
   },
   {
-    name: "Is honest about what is not in stock",
-    scenario: "The customer asks for an article that turns out not to be available.",
+    name: "Is honest about out-of-stock items",
+    scenario: "The customer asks for a product that turns out to be out of stock.",
     turns: [{ input: "Do you have the shelf in 120 cm?" }],
     assertions: [
       {
         type: "semantic",
         criteria: [
-          "The reply says that it is not there.",
-          "The reply names a day when it will be, or something else that is there.",
+          "The reply says that the product is out of stock.",
+          "The reply says when it will be back, or suggests an alternative that is in stock.",
         ],
       },
     ],
   },
   {
-    name: "Offers gift wrapping before a holiday",
+    name: "Offers gift wrapping",
     passiveBehavior: "manual_only",
     turns: [{ input: "I need a present by Friday." }],
     assertions: [{ type: "response_regex", pattern: "gift|wrap", flags: "i" }],
   },
   {
-    name: "Changes a size over three messages",
+    name: "Exchanges a size over three turns",
     passiveBehavior: "always_run",
     turns: [
       { input: "The shirt is too small." },
       { input: "In L, please." },
-      { input: "Yes, the same colour." },
+      { input: "Yes, the same color." },
     ],
     assertions: [{ type: "tool_call", expected_name: "exchange_item", expected_arguments: { size: "L" } }],
   },
@@ -132,7 +132,7 @@ const filing = {
 
 export const helpdeskTests: WrittenTest[] = [
   {
-    name: "Files the ticket and posts the reply",
+    name: "Classifies the ticket and posts a reply",
     passiveBehavior: "always_run",
     turns: [{ input: "My screen stays black." }],
     assertions: [
@@ -154,7 +154,7 @@ export const helpdeskTests: WrittenTest[] = [
     ],
   },
   {
-    name: "Looks into the handbook first",
+    name: "Searches the handbook first",
     passiveBehavior: "always_run",
     turns: [{ input: "How do I share a calendar?" }],
     assertions: [
@@ -169,7 +169,7 @@ export const helpdeskTests: WrittenTest[] = [
     ],
   },
   {
-    name: "Is quick and brief",
+    name: "Replies quickly and briefly",
     passiveBehavior: "always_run",
     turns: [{ input: "The VPN is slow." }],
     assertions: [
@@ -178,7 +178,7 @@ export const helpdeskTests: WrittenTest[] = [
     ],
   },
   {
-    name: "Says what to do next",
+    name: "Explains the next step",
     passiveBehavior: "always_run",
     scenario: "A colleague asks the helpdesk for help.",
     turns: [{ input: "The printer is broken." }],
@@ -191,7 +191,8 @@ export const helpdeskTests: WrittenTest[] = [
       },
       {
         type: "semantic",
-        criteria: "The colleague knows after reading what to do next, or that there is nothing to do.",
+        criteria:
+          "After reading the reply, the colleague knows what to do next, or that there is nothing to do.",
         depends_on: "replied",
       },
     ],
@@ -207,36 +208,39 @@ export const helpdeskTests: WrittenTest[] = [
         flags: "i",
         negate: true,
       },
-      { type: "semantic", criteria: "The reply leads the colleague to set a new password themselves." },
+      { type: "semantic", criteria: "The reply guides the colleague to reset the password themselves." },
     ],
   },
   {
-    name: "Calls the engineer on duty in an outage",
+    name: "Pages the on-call engineer in an outage",
     passiveBehavior: "manual_only",
     turns: [{ input: "Nobody in the building can sign in!" }],
-    assertions: [{ type: "tool_call", expected_name: "page_on_duty" }],
+    assertions: [{ type: "tool_call", expected_name: "page_on_call" }],
   },
 ];
 
 export const reviewTests: WrittenTest[] = [
   {
-    name: "Thanks, and answers what was criticised",
+    name: "Thanks the customer and addresses criticism",
     passiveBehavior: "always_run",
     scenario: "A customer has reviewed a product.",
     turns: [{ input: "Nice lamp, but no bulb." }],
     assertions: [
       {
         type: "semantic",
-        criteria: ["The reply takes up what the review says.", "The reply promises only what is doable."],
+        criteria: [
+          "The reply responds to the points of the review.",
+          "The reply promises only what is realistic.",
+        ],
       },
     ],
   },
   {
-    name: "Makes up for what went wrong",
+    name: "Makes up for problems",
     scenario: "The review complains about something that went wrong.",
     turns: [{ input: "It came broken." }],
     assertions: [
-      { type: "semantic", criteria: ["The reply apologises once.", "The reply offers something concrete."] },
+      { type: "semantic", criteria: ["The reply apologizes once.", "The reply offers something concrete."] },
     ],
   },
 ];

@@ -1,14 +1,13 @@
-// The totals under the table: how many of what, and what was not judged and why.
-
+// Prints the totals below the table: counts by outcome, and why checks and tests did not run.
 import type { Check, Outcome } from "../src/model/run/run.ts";
 import { assertionSchema } from "../src/model/test-case/assertion.ts";
-import { bold, coloured, dim, outcomes, outcomeWords, wrap } from "./terminal.ts";
-import type { Judged, TraceDetail } from "./traffic.ts";
+import { bold, colored, dim, outcomeLabels, outcomes, wrap } from "./terminal.ts";
+import type { SentTrace, TraceDetail } from "./traffic.ts";
 
 const widths = { label: 18, why: 21, text: 75 };
 
-export function printTotals(judged: Judged[]): void {
-  const traces = judged.flatMap(({ trace }) => trace ?? []);
+export function printTotals(sent: SentTrace[]): void {
+  const traces = sent.flatMap(({ trace }) => trace ?? []);
   const runs = traces.flatMap(({ runs }) => runs.find(({ state }) => state === "completed") ?? []);
   const results = runs.flatMap(run => run.results);
   const checks = results.flatMap(result => result.checks);
@@ -18,24 +17,24 @@ export function printTotals(judged: Judged[]): void {
     checks,
   );
 
-  console.log(bold("\nChecks that were not judged"));
-  for (const [why, count] of tally(checks.flatMap(whyNotJudged))) {
-    say(`${count} ${count === 1 ? "check" : "checks"}`, why);
+  console.log(bold("\nChecks that neither passed nor failed"));
+  for (const [why, count] of tally(checks.flatMap(whyUndecided))) {
+    printWhy(`${count} ${count === 1 ? "check" : "checks"}`, why);
   }
 
-  console.log(bold("\nTests that did not run, and on how many traces"));
-  for (const [why, tests] of notApplied(traces.flatMap(trace => trace.tests))) say(why, tests);
+  console.log(bold("\nTests that did not run (number of traces)"));
+  for (const [why, tests] of notApplied(traces.flatMap(trace => trace.tests))) printWhy(why, tests);
 
-  const missing = judged.length - runs.length;
-  if (missing > 0) console.log(`\nStill without a verdict: ${missing} of ${judged.length} traces.`);
+  const missing = sent.length - runs.length;
+  if (missing > 0) console.log(`\nStill without a verdict: ${missing} of ${sent.length} traces.`);
 }
 
-type Judgement = { outcome: Outcome };
+type Verdict = { outcome: Outcome };
 
-function printCounts(verdicts: Judgement[], results: Judgement[], checks: Check[]): void {
-  console.log(bold(`\n${line("Totals", outcome => outcomeWords[outcome])}`));
+function printCounts(verdicts: Verdict[], results: Verdict[], checks: Check[]): void {
+  console.log(bold(`\n${line("Totals", outcome => outcomeLabels[outcome])}`));
   print("Traces", verdicts);
-  print("Results of tests", results);
+  print("Test results", results);
   print("Checks", checks);
   for (const { shape } of assertionSchema.options) {
     const [type] = shape.type.def.values;
@@ -44,13 +43,13 @@ function printCounts(verdicts: Judgement[], results: Judgement[], checks: Check[
   }
 }
 
-function print(label: string, judgements: Judgement[]): void {
-  const counts = tally(judgements.map(({ outcome }) => outcome));
+function print(label: string, verdicts: Verdict[]): void {
+  const counts = tally(verdicts.map(({ outcome }) => outcome));
   const cell = (outcome: Outcome) => {
     const count = counts.get(outcome) ?? 0;
-    // To the right, under the outcome's word.
-    const text = String(count).padStart(outcomeWords[outcome].length);
-    return count === 0 ? dim(text) : coloured(outcome, text);
+    // Right-aligned below the outcome's label.
+    const text = String(count).padStart(outcomeLabels[outcome].length);
+    return count === 0 ? dim(text) : colored(outcome, text);
   };
   console.log(line(label, cell));
 }
@@ -59,20 +58,20 @@ function line(label: string, cell: (outcome: Outcome) => string): string {
   return label.padEnd(widths.label) + outcomes.map(outcome => `  ${cell(outcome)}`).join("");
 }
 
-function say(why: string, what: string): void {
+function printWhy(why: string, what: string): void {
   for (const [at, text] of wrap(what, widths.text).entries()) {
     console.log(`  ${(at === 0 ? why : "").padEnd(widths.why)}${text}`);
   }
 }
 
-function whyNotJudged({ outcome, skipped, reason }: Check): string[] {
+function whyUndecided({ outcome, skipped, reason }: Check): string[] {
   if (outcome === "missing_instrumentation")
-    return ["The trace lacks what they look at: missing instrumentation."];
+    return ["Missing instrumentation: the trace lacks the data they check."];
   if (outcome !== "skipped") return [];
-  return [skipped === "dependency" ? "A check that they depend on did not pass." : reason];
+  return [skipped === "dependency" ? "A check they depend on did not pass." : reason];
 }
 
-/** The tests that did not run, by why. */
+/** The tests that did not run, by reason. */
 function notApplied(tests: TraceDetail["tests"]): Map<string, string> {
   const by = Map.groupBy(
     tests.filter(({ applied }) => !applied),

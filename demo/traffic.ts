@@ -1,8 +1,8 @@
-// Sends every agent's conversations over HTTP, and waits for what the service makes of them.
+// Sends every agent's conversations over HTTP and waits for their verdicts.
 import { setTimeout as delay } from "node:timers/promises";
 import type { listedTraceView, traceDetailView } from "../src/http/traces/view.ts";
 import type { Client } from "./client.ts";
-import type { DemoProject, MadeAgent } from "./project.ts";
+import type { CreatedAgent, DemoProject } from "./project.ts";
 import { placeSteps } from "./sample.ts";
 import { sendCanonical } from "./send-canonical.ts";
 import { sendOtlp } from "./send-otlp.ts";
@@ -10,14 +10,14 @@ import { sendOtlp } from "./send-otlp.ts";
 type Listed = ReturnType<typeof listedTraceView>;
 export type TraceDetail = ReturnType<typeof traceDetailView>;
 
-/** The traces of one agent, in the order in which they were sent. */
-export type SentTraces = { agent: MadeAgent; externalIds: string[] };
-/** `trace` is undefined where it is not there (yet). */
-export type Judged = { agent: MadeAgent; trace: TraceDetail | undefined };
+/** The external ids of one agent's traces, in the order they were sent. */
+export type SentTraces = { agent: CreatedAgent; externalIds: string[] };
+/** `trace` is undefined if it is not stored yet. */
+export type SentTrace = { agent: CreatedAgent; trace: TraceDetail | undefined };
 
-// Conversations of one agent are this far apart, the last one over by now.
-const apartMs = 45_000;
-const askAgainMs = 250;
+// The distance between conversations of one agent; the last one has just ended.
+const distanceMs = 45_000;
+const pollMs = 250;
 
 export async function sendTraffic(url: string, { agents, apiKey }: DemoProject): Promise<SentTraces[]> {
   const now = Date.now();
@@ -25,7 +25,7 @@ export async function sendTraffic(url: string, { agents, apiKey }: DemoProject):
     agents.map(async agent => {
       const { id: agentId, otlpServiceName: serviceName, conversations } = agent;
       const placed = conversations.map((conversation, at) =>
-        placeSteps(conversation, now - (conversations.length - at) * apartMs),
+        placeSteps(conversation, now - (conversations.length - at) * distanceMs),
       );
       const externalIds = serviceName
         ? await sendOtlp({ url, apiKey, serviceName }, placed)
@@ -35,20 +35,20 @@ export async function sendTraffic(url: string, { agents, apiKey }: DemoProject):
   );
 }
 
-/** The traces, once each is judged or `patienceMs` have passed. */
+/** The traces, once each is evaluated or after `timeoutMs`. */
 export async function awaitVerdicts(
   client: Client,
   sent: SentTraces[],
-  patienceMs: number,
-  onProgress: (judged: number) => void,
-): Promise<Judged[]> {
-  const until = Date.now() + patienceMs;
+  timeoutMs: number,
+  onProgress: (evaluated: number) => void,
+): Promise<SentTrace[]> {
+  const until = Date.now() + timeoutMs;
   let found: Listed[][];
   do {
-    await delay(askAgainMs);
+    await delay(pollMs);
     found = await Promise.all(sent.map(traces => findSent(client, traces)));
-    onProgress(found.flat().filter(isJudged).length);
-  } while (Date.now() < until && !isAllJudged(sent, found));
+    onProgress(found.flat().filter(isEvaluated).length);
+  } while (Date.now() < until && !isAllEvaluated(sent, found));
   return Promise.all(
     sent.flatMap(({ agent, externalIds }, at) =>
       externalIds.map(async externalId => {
@@ -64,12 +64,12 @@ async function findSent(client: Client, { agent, externalIds }: SentTraces): Pro
   return newest.filter(trace => externalIds.includes(trace.externalId));
 }
 
-function isAllJudged(sent: SentTraces[], found: Listed[][]): boolean {
+function isAllEvaluated(sent: SentTraces[], found: Listed[][]): boolean {
   return sent.every(
-    ({ externalIds }, at) => found[at]!.length === externalIds.length && found[at]!.every(isJudged),
+    ({ externalIds }, at) => found[at]!.length === externalIds.length && found[at]!.every(isEvaluated),
   );
 }
 
-function isJudged({ run }: Listed): boolean {
+function isEvaluated({ run }: Listed): boolean {
   return run?.state === "completed" || run?.state === "error";
 }

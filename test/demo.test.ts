@@ -1,4 +1,4 @@
-// The demo, run as a person runs it: its traffic is judged, its table tells the truth, and it stops when told.
+// Runs the demo as a user does: its traces are evaluated, the table matches the API, and it stops on SIGTERM.
 import assert from "node:assert/strict";
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -31,7 +31,7 @@ after(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-test("the demo shows forty judged traces, with every outcome and every kind of assertion among them", () => {
+test("the demo shows 40 evaluated traces, with every outcome and every assertion type among them", () => {
   const traces = demo.totals("Traces");
   assert.equal(sum(traces), 40);
   for (const outcome of outcomes) assert.ok(traces[outcome] > 0, `no trace is ${outcome}`);
@@ -49,7 +49,7 @@ test("some of the demo's traces arrive in several batches", () => {
   assert.match(demo.output, /otlp ×3 +Passed/);
 });
 
-test("without a judge no semantic check is passed or failed, and no conditional test is run", () => {
+test("without a judge no semantic check passes or fails, and no “Run when relevant” test runs", () => {
   const { passed, failed, skipped } = demo.totals("semantic");
   assert.deepEqual({ passed, failed }, { passed: 0, failed: 0 });
   assert.ok(skipped > 0);
@@ -59,7 +59,7 @@ test("without a judge no semantic check is passed or failed, and no conditional 
   }
 });
 
-test("the table fits a hundred columns and is not coloured where it is no terminal", () => {
+test("the table fits in 100 columns and has no colors when the output is not a terminal", () => {
   const lines = demo.output.split("\n");
   const table = lines.slice(0, lines.indexOf("Onlooker is running"));
   assert.ok(table.length > 40);
@@ -70,7 +70,7 @@ test("the table fits a hundred columns and is not coloured where it is no termin
   assert.ok(!demo.output.includes("\u001b"));
 });
 
-test("what the demo prints signs in, and the service says the same as the table", async () => {
+test("the printed login works, and the API reports the same verdicts as the table", async () => {
   const { client, agents } = await demo.signIn();
   const traces = await Promise.all(
     agents.map(({ id }) => client.list<{ run: { verdict: string } }>(`/api/agents/${id}/traces?kind=live`)),
@@ -80,7 +80,7 @@ test("what the demo prints signs in, and the service says the same as the table"
   assert.deepEqual(demo.totals("Traces"), Object.fromEntries(counts));
 });
 
-test("the trace that the demo shows how to send is accepted and judged", async () => {
+test("the example trace that the demo prints is accepted and scheduled for evaluation", async () => {
   const [, apiKey, body] = /x-api-key: (svc_\w+)' \\\n +-d '(\{.*?\})'\n/s.exec(demo.output)!;
   const response = await fetch(`${demo.url}/public/traces`, {
     method: "POST",
@@ -92,7 +92,7 @@ test("the trace that the demo shows how to send is accepted and judged", async (
   assert.equal(evaluation, "scheduled");
 });
 
-test("the shop's test cases are run by hand: its assistant answers, and sends a trace of every turn", async () => {
+test("the shop's test cases run against its assistant, which sends a trace of every turn", async () => {
   const { client, agents } = await demo.signIn();
   const { id } = agents.find(({ name }) => name === "Shop")!;
   const { runs } = await eventually(async () => {
@@ -101,9 +101,9 @@ test("the shop's test cases are run by hand: its assistant answers, and sends a 
     return client.get<{ runs: Run[] }>(`/api/launches/${newest.id}`);
   });
   const named = (verdict: string) => runs.filter(run => run.verdict === verdict).map(run => run.testName);
-  assert.deepEqual(named("failed"), ["Gives nothing away"]);
-  assert.ok(named("passed").includes("Changes a size over three messages"));
-  assert.equal(named("skipped").length, 2, "for want of a judge");
+  assert.deepEqual(named("failed"), ["Refuses unauthorized discounts"]);
+  assert.ok(named("passed").includes("Exchanges a size over three turns"));
+  assert.equal(named("skipped").length, 2, "skipped because there is no judge");
   assert.equal(runs.length, 8);
   assert.deepEqual(
     runs.flatMap(({ notices }) => notices),
@@ -112,7 +112,7 @@ test("the shop's test cases are run by hand: its assistant answers, and sends a 
   );
 });
 
-test("the demo ends at SIGTERM, and another start adds to the same agents and tests", async () => {
+test("the demo stops on SIGTERM, and another start adds to the same agents and tests", async () => {
   const earlier = await demo.inventory();
   assert.equal(await demo.stop(), 0);
   assert.deepEqual(await demo.complaints, []);
@@ -122,10 +122,9 @@ test("the demo ends at SIGTERM, and another start adds to the same agents and te
   assert.deepEqual(later.made, earlier.made);
 });
 
-test("with a judge, semantic checks are scored and a test runs where its scenario matches", async () => {
+test("with a judge, semantic checks are scored, and a test runs when its scenario matches", async () => {
   await demo.stop(); // it has no judge, and would take some of the runs
-  const isReturn = (scenario: string, said: string) =>
-    /send something back/.test(scenario) && /return/.test(said);
+  const isReturn = (scenario: string, said: string) => /return an item/.test(scenario) && /return/.test(said);
   const judge = await startJudgeServer(
     obliging({ label: (scenario, said) => (isReturn(scenario, said) ? "match" : "no_match") }),
   );
@@ -135,11 +134,11 @@ test("with a judge, semantic checks are scored and a test runs where its scenari
   const { passed, failed } = demo.totals("semantic");
   assert.ok(passed > 30);
   assert.equal(failed, 0);
-  assert.match(demo.output, /^ {2}scenario no match +Opens a return properly \(19\)/m);
+  assert.match(demo.output, /^ {2}scenario no match +Opens returns correctly \(19\)/m);
   assert.doesNotMatch(demo.output, /No judge is configured|routing unavailable/);
 });
 
-test("an agent that somebody connected to the shop is not replaced, nor called, by another start", async () => {
+test("an agent that the user connected to the shop is neither replaced nor called by another start", async () => {
   demo = await startDemo();
   const { client, agents } = await demo.signIn();
   const path = `/api/agents/${agents.find(({ name }) => name === "Shop")!.id}`;
@@ -155,7 +154,7 @@ test("an agent that somebody connected to the shop is not replaced, nor called, 
   const again = (await demo.signIn()).client;
   assert.equal((await again.get<Connected>(`${path}/connection`)).connection.url, theirs);
   assert.deepEqual(await launches(again), before);
-  assert.doesNotMatch(demo.output, /are also being run/);
+  assert.doesNotMatch(demo.output, /Also running/);
 });
 
 type Demo = Awaited<ReturnType<typeof startDemo>>;

@@ -1,14 +1,14 @@
-// Test cases to begin with: each is a whole document, to be saved as it is or changed first.
+// Test case templates: complete documents that users save as they are or adapt first.
 import type { AssertionInput } from "../src/model/test-case/assertion.ts";
 import type { TestCaseDocument } from "../src/model/test-case/test-case.ts";
 
-/** A test case as clients write it: what is left out takes its default. */
+/** A test case as clients send it: absent fields take their defaults. */
 export type WrittenTest = { name: string; assertions: AssertionInput[] } & Partial<
   Omit<TestCaseDocument, "name" | "assertions">
 >;
 
 export type Template = {
-  /** In the editor's address. */
+  /** In the editor's URL. */
   id: string;
   name: string;
   /** One sentence: what it finds. */
@@ -19,21 +19,19 @@ export type Template = {
 export const templates: readonly Template[] = [
   {
     id: "answers",
-    name: "Answers at all",
+    name: "Gives a reply",
     about: "The reply is not empty.",
     document: {
-      name: "Answers at all",
+      name: "Gives a reply",
       passiveBehavior: "always_run",
       turns: [{ input: "Hello, can you help me?" }],
-      assertions: [
-        { type: "response_regex", description: "The reply holds at least one word.", pattern: "\\S" },
-      ],
+      assertions: [{ type: "response_regex", description: "The reply is not empty.", pattern: "\\S" }],
     },
   },
   {
     id: "fast",
-    name: "Replies fast",
-    about: "The whole conversation takes at most 5 seconds.",
+    name: "Replies quickly",
+    about: "The trace takes at most 5 seconds.",
     document: {
       name: "Replies within 5 seconds",
       passiveBehavior: "always_run",
@@ -43,10 +41,10 @@ export const templates: readonly Template[] = [
   },
   {
     id: "tokens",
-    name: "Stays within its tokens",
-    about: "At most 8,000 tokens in all, of them 1,000 of output.",
+    name: "Stays within token limits",
+    about: "At most 8,000 tokens in total and 1,000 of output.",
     document: {
-      name: "Stays within its tokens",
+      name: "Stays within token limits",
       passiveBehavior: "always_run",
       turns: [{ input: "Hello, can you help me?" }],
       assertions: [{ type: "token_limit", max_total: 8_000, max_output: 1_000 }],
@@ -54,10 +52,10 @@ export const templates: readonly Template[] = [
   },
   {
     id: "no-server-error",
-    name: "No server error",
-    about: "The conversation ended with an HTTP status of 2xx.",
+    name: "No server errors",
+    about: "The trace ends with an HTTP status of 2xx.",
     document: {
-      name: "Ends without a server error",
+      name: "Ends without server errors",
       passiveBehavior: "always_run",
       turns: [{ input: "Hello, can you help me?" }],
       assertions: [{ type: "http_status", expected_status: "2xx" }],
@@ -66,15 +64,15 @@ export const templates: readonly Template[] = [
   {
     id: "forbidden-words",
     name: "No forbidden words",
-    about: "The reply never speaks of itself as a language model, nor says what else must not be said.",
+    about: "The reply contains none of the words that you forbid.",
     document: {
-      name: "Says nothing forbidden",
+      name: "Uses no forbidden words",
       passiveBehavior: "always_run",
       turns: [{ input: "Who are you?" }],
       assertions: [
         {
           type: "response_regex",
-          description: "None of these words occurs in the reply.",
+          description: "The reply contains none of these words.",
           pattern: "\\bas an ai\\b|language model|system prompt",
           flags: "i",
           negate: true,
@@ -84,17 +82,17 @@ export const templates: readonly Template[] = [
   },
   {
     id: "on-topic",
-    name: "Answers what was asked",
-    about: "A judge reads input and reply: does the one answer the other?",
+    name: "Answers the question",
+    about: "The judge decides whether the reply answers the user’s question.",
     document: {
-      name: "Answers what was asked",
+      name: "Answers the question",
       passiveBehavior: "always_run",
       scenario: "A user asks the agent for help.",
       turns: [{ input: "What are your opening hours?" }],
       assertions: [
         {
           type: "semantic",
-          criteria: ["The reply answers what the user asked.", "The reply stays with what the user asked."],
+          criteria: ["The reply answers the user’s question.", "The reply stays on topic."],
         },
       ],
     },
@@ -102,16 +100,16 @@ export const templates: readonly Template[] = [
   {
     id: "tool-call",
     name: "Calls a tool with arguments",
-    about: "When it is about an order, that order is looked up by its number.",
+    about: "When a user asks about an order, the agent looks it up by its number.",
     document: {
       name: "Looks up the order",
       passiveBehavior: "run_when_relevant",
-      scenario: "The user asks about an order and names its number.",
+      scenario: "The user asks about an order and gives its number.",
       turns: [{ input: "Where is my order 10482?" }],
       assertions: [
         {
           type: "tool_call",
-          description: "Put in your tool’s own name and arguments.",
+          description: "Replace the name and arguments with those of your tool.",
           expected_name: "look_up_order",
           expected_arguments: { order_id: { $regex: "\\d+" } },
         },
@@ -121,7 +119,7 @@ export const templates: readonly Template[] = [
   {
     id: "json-reply",
     name: "Replies with valid JSON",
-    about: "The reply of one step is JSON and holds the fields that others rely on.",
+    about: "One step replies with JSON that has the required fields.",
     document: {
       name: "Replies with valid JSON",
       passiveBehavior: "always_run",
@@ -129,7 +127,7 @@ export const templates: readonly Template[] = [
       assertions: [
         {
           type: "json_schema",
-          description: "Put in the name of the step that replies, and the fields it must give.",
+          description: "Replace the step name and the required fields with your own.",
           target_node: "answer",
           field: "gen_ai.response.text",
           schema: { type: "object", required: ["summary"], properties: { summary: { type: "string" } } },
@@ -140,24 +138,24 @@ export const templates: readonly Template[] = [
   {
     id: "refund",
     name: "Handles refunds properly",
-    about: "Where somebody wants their money back, the reply says how and by when. Others are left alone.",
+    about: "When a user wants a refund, the reply says how and when. Other traces are not affected.",
     document: {
       name: "Handles refunds properly",
       passiveBehavior: "run_when_relevant",
-      scenario: "The user wants their money back for something they bought.",
+      scenario: "The user wants a refund for a purchase.",
       turns: [{ input: "It arrived broken. I want my money back." }],
       assertions: [
         {
           type: "semantic",
           criteria: [
-            "The reply says how the refund is made.",
+            "The reply explains how the refund works.",
             "The reply says when the money arrives.",
-            "The reply does not promise more than the refund.",
+            "The reply promises nothing beyond the refund.",
           ],
         },
         {
           type: "response_regex",
-          description: "No refund is promised on the spot.",
+          description: "The reply does not claim that the refund is already paid.",
           pattern: "already (been )?refunded|refunded you",
           flags: "i",
           negate: true,

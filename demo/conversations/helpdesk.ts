@@ -1,12 +1,12 @@
-// The tickets that went through the helpdesk's workflow, which posts each trace as plain JSON.
+// Sample tickets of the helpdesk workflow, which sends its traces as plain JSON.
 import { inputOf, modelStep, replyOf, type Step, step, tokensIn, toolStep, usageOf } from "../sample.ts";
 
 type Ticket = {
   asked: string;
   reply: string;
-  /** What the classifier put out, as JSON text. */
+  /** The output of the classifier, as JSON text. */
   filed: string;
-  /** Arguments of the search in the handbook. */
+  /** Arguments of the handbook search. */
   searched: { topic: string; limit: number };
   draftMs?: number;
   posted?: boolean;
@@ -30,14 +30,14 @@ function filed(category: string, priority: number): string {
 const printer: Ticket = {
   asked: "The printer on the third floor prints everything in pink.",
   reply:
-    "Its cyan cartridge is empty. Facilities has a new one on the way; until then, please use the one by the lift.",
+    "Its cyan cartridge is empty. Facilities has a new one on the way; until then, please use the one by the elevator.",
   filed: filed("printing", 3),
   searched: { topic: "printing", limit: 3 },
 };
 
 const calendar: Ticket = {
   asked: "How do I share my calendar with the whole team?",
-  reply: "Open the calendar's settings, choose Share, and add the group of your team with the right to view.",
+  reply: "Open the calendar's settings, choose Share, and add your team's group with permission to view.",
   filed: filed("mail", 4),
   searched: { topic: "mail", limit: 2 },
 };
@@ -68,19 +68,19 @@ export const helpdeskConversations: Step[] = [
   ticket(printer),
   ticket({
     asked: "Can I get a second screen for my desk?",
-    reply: "Yes, one per desk. I have ordered a 27 inch screen for you, and it should be there on Tuesday.",
+    reply: "Yes, one per desk. I have ordered a 27-inch screen for you; it should arrive on Tuesday.",
     filed: filed("hardware", 4),
     searched: { topic: "hardware", limit: 5 },
   }),
   ticket({
     asked: "What is for lunch today?",
-    reply: "I could not find that in the handbook. The canteen posts its menu in the intranet.",
+    reply: "I could not find that in the handbook. The cafeteria posts its menu on the intranet.",
     filed: filed("other", 5),
     searched: { topic: "canteen", limit: 50 },
   }),
   ticket(calendar),
   ticket({
-    asked: "I got a mail that asks me to confirm my bank details. Is it real?",
+    asked: "I got an email that asks me to confirm my bank details. Is it real?",
     reply: "It is not. Please forward it to phishing@, delete it, and do not open the link. Well spotted!",
     filed: '{"category":"security","priority":"urgent"}',
     searched: { topic: "security", limit: 3 },
@@ -104,7 +104,8 @@ export const helpdeskConversations: Step[] = [
   without(
     ticket({
       asked: "The display in meeting room Aare stays black.",
-      reply: "Please hold the small button below it for five seconds; it then finds the laptop by itself.",
+      reply:
+        "Please hold the small button below it for five seconds; it then detects the laptop automatically.",
       filed: filed("hardware", 3),
       searched: { topic: "hardware", limit: 2 },
     }),
@@ -113,7 +114,7 @@ export const helpdeskConversations: Step[] = [
   without(
     ticket({
       asked: "Can I have access to the sales folder?",
-      reply: "I have asked Ms Keller, who owns the folder. You get a mail as soon as she agrees.",
+      reply: "I have asked Ms Keller, who owns the folder. You will get an email as soon as she agrees.",
       filed: filed("access", 4),
       searched: { topic: "access", limit: 3 },
     }),
@@ -147,16 +148,16 @@ export const helpdeskConversations: Step[] = [
   }),
 ];
 
-/** The model did not answer in time, and the workflow ended there. */
-function withoutReply(told: Ticket): Step {
-  const workflow = ticket(told);
+/** The model timed out, and the workflow ended there. */
+function withoutReply(sample: Ticket): Step {
+  const workflow = ticket(sample);
   const failure = { code: 2, message: "the model did not answer within 6 s" } as const;
   const { "gen_ai.output.messages": _, ...attributes } = workflow.steps[3]!.attributes;
   const draft = { ...workflow.steps[3]!, attributes, status: failure };
   return { ...workflow, status: failure, steps: [...workflow.steps.slice(0, 3), draft] };
 }
 
-/** Without the attributes whose names begin so. */
+/** Without the attributes whose names start with the prefix. */
 function without(whole: Step, prefix: string): Step {
   const kept = Object.entries(whole.attributes).filter(([key]) => !key.startsWith(prefix));
   return {
@@ -170,7 +171,7 @@ function untimed(whole: Step): Step {
   return { ...whole, untimed: true, steps: whole.steps.map(untimed) };
 }
 
-/** Started by a clock instead of a person. */
+/** Started by a timer instead of a person. */
 function reminder(text: string): Step {
   const workflow = ticket({
     asked: "",
@@ -181,7 +182,7 @@ function reminder(text: string): Step {
   return { ...without(workflow, "gen_ai.input."), name: "Nightly reminder" };
 }
 
-/** The step that the search belonged to was filtered out on the way. */
+/** The parent step of the search was filtered out before export. */
 function lostParent(whole: Step): Step {
   return { ...whole, steps: whole.steps.with(2, { ...whole.steps[2]!, lostParent: true }) };
 }

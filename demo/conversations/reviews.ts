@@ -1,4 +1,4 @@
-// Replies to customers' reviews: nothing about them can be checked but their words.
+// Sample replies to customer reviews. Only their text can be checked.
 import { inputOf, modelStep, replyOf, type Step, step, tokensIn, usageOf } from "../sample.ts";
 
 export const reviewReplies: Step[] = [
@@ -7,12 +7,12 @@ export const reviewReplies: Step[] = [
     "Thank you for the kind words about the lamp, and sorry for the missing bulb: one is on its way to you, free of charge.",
   ),
   reviewReply(
-    "Waited two weeks, then the wrong colour. Never again!",
-    "Two weeks and then the wrong colour is not what you paid for. A yellow one leaves today by express, and you may keep the grey one.",
+    "Waited two weeks, then the wrong color. Never again!",
+    "Two weeks and then the wrong color is not what you paid for. A yellow one leaves today by express, and you may keep the grey one.",
   ),
   reviewReply(
-    "Best rucksack I ever had, and I have had many.",
-    "That makes our day! May it see many more paths with you.",
+    "Best backpack I ever had, and I have had many.",
+    "That makes our day! May it accompany you on many more trails.",
   ),
 ];
 

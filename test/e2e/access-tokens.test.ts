@@ -14,7 +14,7 @@ after(() => browser.close());
 test("an access token is made, shown once, works, and is revoked", async () => {
   const owner = await browser.service.signUp();
   const { page, complaints } = await browser.openAs(owner, { path: "/settings/tokens" });
-  await page.getByRole("heading", { name: "No access token yet" }).waitFor();
+  await page.getByRole("heading", { name: "No access tokens yet" }).waitFor();
   await assertAccessible(page);
   await page.getByRole("button", { name: "New token" }).click();
   const form = page.getByRole("dialog", { name: "New access token" });
@@ -47,7 +47,7 @@ test("an access token is made, shown once, works, and is revoked", async () => {
   const confirm = page.getByRole("alertdialog", { name: "Revoke access token" });
   await confirm.getByLabel("Type “GitHub Actions” to go on").fill("GitHub Actions");
   await confirm.getByRole("button", { name: "Revoke token" }).click();
-  await page.getByRole("heading", { name: "No access token yet" }).waitFor();
+  await page.getByRole("heading", { name: "No access tokens yet" }).waitFor();
   await eventually(async () => assert.equal((await ask()).status, 401));
   assert.deepEqual(complaints, []);
 });

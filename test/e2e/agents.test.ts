@@ -33,7 +33,7 @@ test("an agent's card shows its id, service name, last trace and the pass rate o
   await page.goto("/");
   const card = page.getByRole("article").filter({ hasText: agent.name });
   await card.getByText("None yet").waitFor();
-  await card.getByText("Nothing judged").waitFor();
+  await card.getByText("Nothing evaluated").waitFor();
   const start = card.getByRole("link", { name: `Get started with ${agent.name}` });
   await eventually(async () =>
     assert.match((await start.getAttribute("href"))!, new RegExp(`/agents/${agent.id}/start$`)),
@@ -55,7 +55,7 @@ test("an agent's card shows its id, service name, last trace and the pass rate o
   await card.getByText("99.9 %").waitFor();
   await card.getByText("1,199 of 1,200 passed").waitFor();
   await card.getByText("7 missing instrumentation, 40 skipped").waitFor();
-  await card.getByText("Routing unavailable for 3 runs").waitFor();
+  await card.getByText("Routing unavailable for 3 evaluations").waitFor();
   await eventually(async () => assert.equal(await start.count(), 0));
   const ofAgents = asked.filter(path => /^\/api\/.*(?:insights|traces)/.test(path));
   assert.deepEqual(
@@ -100,7 +100,7 @@ test("changing a service name warns of exporters that send the old one, and is s
   await page.getByText("OTLP_PLATFORM_NOT_FOUND").waitFor();
   await assertAccessible(page);
   await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByText("The agent is saved.").waitFor();
+  await page.getByText("Agent saved").waitFor();
   const { body } = await owner.client.get(`/api/agents/${agent.id}`).expect(200);
   assert.equal(body.otlpServiceName, "new-name");
 });
@@ -113,9 +113,9 @@ test("an agent is deleted once its name is typed, and its address leads nowhere 
   const dialog = page.getByRole("alertdialog");
   await dialog.getByLabel(/to go on/).fill("Doomed");
   await dialog.getByRole("button", { name: "Delete agent" }).click();
-  await page.getByRole("heading", { name: "No agent yet" }).waitFor();
+  await page.getByRole("heading", { name: "No agents yet" }).waitFor();
   await page.goto(`/projects/${owner.projectId}/agents/${agent.id}`);
-  await page.getByRole("heading", { name: "There is nothing here" }).waitFor();
+  await page.getByRole("heading", { name: "Not found" }).waitFor();
   await assertAccessible(page);
 });
 
@@ -130,7 +130,7 @@ test("another account's project, an agent under a wrong project and an unknown p
     "/nowhere",
   ]) {
     await page.goto(path);
-    await page.getByRole("heading", { name: "There is nothing here" }).waitFor();
+    await page.getByRole("heading", { name: "Not found" }).waitFor();
   }
 });
 
@@ -141,8 +141,8 @@ test("a project is made, renamed, switched to and deleted", async () => {
   await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("Staging");
   await page.getByRole("button", { name: "Make project" }).click();
   await page.getByRole("button", { name: "Project: Staging" }).waitFor();
-  await page.getByRole("navigation").getByRole("link", { name: "Project", exact: true }).click();
-  await page.getByRole("heading", { level: 1, name: "Project" }).waitFor();
+  await page.getByRole("navigation").getByRole("link", { name: "Project settings", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "Project settings" }).waitFor();
   await assertAccessible(page);
   await page.getByRole("main").getByLabel("Name", { exact: true }).fill("Testing");
   await page.getByRole("button", { name: "Save" }).click();
@@ -173,7 +173,7 @@ test("with more agents than fit into the navigation, what follows them stays in 
   await page.reload();
   const navigation = page.getByRole("navigation", { name: "Main" });
   await navigation.getByRole("link", { name: "More agents…" }).waitFor();
-  const lastInSight = `[...document.querySelectorAll("nav a")].find(link => link.textContent === "Project")
+  const lastInSight = `[...document.querySelectorAll("nav a")].find(link => link.textContent === "Project settings")
     .getBoundingClientRect().bottom <= innerHeight`;
   await becomesTrue(page, lastInSight);
 });

@@ -54,7 +54,7 @@ async function addresses(): Promise<Address[]> {
     { ...own("Greets", "Results · Greets"), path: `${base}/tests/${testId}/results?outcome=failed` },
     { ...own("Greets", "Results · Greets"), path: `${base}/tests/${testId}/results?kind=manual` },
     { ...own("Runs"), path: `${base}/runs` },
-    { ...own("Run of 1 test case"), path: `${base}/runs/${launchId}?only=failing` },
+    { ...own("Run of 1 test"), path: `${base}/runs/${launchId}?only=failing` },
     { ...own("Greets", "Run · Greets"), path: `${base}/runs/${launchId}/${runId}` },
     { ...own("Insights"), path: `${base}/insights?range=7d&form=table` },
     { ...own("Get started"), path: `${base}/start?tab=python` },

@@ -31,7 +31,7 @@ test("criteria are added, moved and removed by keyboard, and one alone is a text
   await card(page, 1).getByLabel("Criterion", { exact: true }).fill("Names the day.");
   await eventually(async () => assert.equal(await criteriaIn(), "Names the day."));
 
-  const add = card(page, 1).getByRole("button", { name: "Add a criterion" });
+  const add = card(page, 1).getByRole("button", { name: "Add criterion" });
   await add.press("Enter");
   await page.keyboard.type("Is kind.");
   await add.press("Enter");
@@ -85,7 +85,7 @@ test("a text of several sentences is warned of, split on a press, and put togeth
   const split = ["Names the day.", "Says who brings it."];
   await eventually(async () => assert.deepEqual((await documentIn(page)).assertions[0].criteria, split));
   await card(page, 1).getByText("It seems to ask for more than one thing").waitFor({ state: "detached" });
-  await card(page, 1).getByLabel("A good reply (optional)").fill("Written meanwhile.");
+  await card(page, 1).getByLabel("Reference reply (optional)").fill("Written meanwhile.");
   await page.getByRole("button", { name: "Undo" }).click();
   const { criteria, reference } = (await documentIn(page)).assertions[0];
   assert.deepEqual([criteria, reference], [split.join(" "), "Written meanwhile."]);
@@ -100,13 +100,13 @@ test("a threshold is told in verdicts: the test's strictness, or the assertion's
   await world.open(`/${id}`);
   const one = card(page, 1);
   await one.getByText("The test’s strictness, 0.7: Passes even when all 3 are only mostly met").waitFor();
-  await page.getByLabel("Strictness, as a number").fill("1");
+  await page.getByLabel("Strictness value").fill("1");
   await one.getByText("The test’s strictness, 1: Passes only when all 3 are fully met.").waitFor();
-  await one.getByLabel("Threshold (optional)").fill("0.9");
+  await one.getByLabel("Strictness (optional)").fill("0.9");
   await one.getByText("0.9: Passes even when 1 is only mostly met").waitFor();
   await one.getByLabel("Rule").selectOption("not");
   await one.getByText("0.9: Fails even when 1 is only mostly met").waitFor();
-  await one.getByLabel("Threshold (optional)").fill("0");
+  await one.getByLabel("Strictness (optional)").fill("0");
   await one.getByText("Every score reaches 0, so this never passes.").waitFor();
   await page.setViewportSize({ width: 320, height: 800 });
   await assertReflows(page);
@@ -116,13 +116,13 @@ test("without a judge the editor says what the test cannot tell, and nothing whe
   const world = await openWorld(browser);
   const { page, traceId } = world;
   await world.open(`/new?trace=${traceId}`);
-  const never = page.getByText("this test never gives a verdict on one");
+  const never = page.getByText("this test gives no verdict");
   await never.waitFor();
   await assertAccessible(page);
   await page.getByRole("radio", { name: /^Always run/ }).check();
   await never.waitFor({ state: "detached" });
-  await eventually(async () => assert.equal(await page.getByText("No judge:").count(), 0));
+  await eventually(async () => assert.equal(await page.getByText("No judge is configured").count(), 0));
   await addAssertion(page, "Semantic");
-  await page.getByText("No judge: semantic checks are skipped.").waitFor();
-  await page.getByRole("form", { name: "Form" }).getByRole("link", { name: "Add one" }).waitFor();
+  await page.getByText("No judge is configured, so semantic checks are skipped.").waitFor();
+  await page.getByRole("form", { name: "Form" }).getByRole("link", { name: "Set up a judge" }).waitFor();
 });

@@ -46,13 +46,13 @@ async function openScenario(): Promise<World> {
 
 test("the cost is told first, and the answers come on a press, each with its trace", async () => {
   const { page, complaints } = await openScenario();
-  const panel = page.getByRole("region", { name: "Scenario on recent inputs" });
+  const panel = page.getByRole("region", { name: "Try scenario on recent inputs" });
   await page
     .getByRole("form", { name: "Form" })
     .getByRole("button", { name: "Try on recent inputs" })
     .click();
   await becomesTrue(page, "document.activeElement.id === 'try-scenario-heading'");
-  await panel.getByText("5 distinct inputs in the latest 6 conversations").waitFor();
+  await panel.getByText("5 distinct inputs in the latest 6 traces").waitFor();
   assert.equal(judge.requests.length, 0, "nothing is asked for an estimate");
   await assertAccessible(page);
   await panel.getByRole("button", { name: "Ask the judge" }).click();
@@ -62,7 +62,7 @@ test("the cost is told first, and the answers come on a press, each with its tra
   await eventually(async () =>
     assert.match(await inputs.nth(0).innerText(), /No match[\s\S]*Hello[\s\S]*as scripted/),
   );
-  await eventually(async () => assert.match(await inputs.nth(1).innerText(), /Unsure\s*2 conversations/));
+  await eventually(async () => assert.match(await inputs.nth(1).innerText(), /Unsure\s*2 traces/));
   await eventually(async () => assert.match(await inputs.nth(2).innerText(), /It is <b>broken<\/b>/));
   await assertAccessible(page);
 
@@ -70,7 +70,7 @@ test("the cost is told first, and the answers come on a press, each with its tra
   await page.waitForURL(/inputs=match/);
   await becomesTrue(page, "document.querySelectorAll('.tried-input').length === 1");
   await page.setViewportSize({ width: 320, height: 800 });
-  await page.getByRole("link", { name: "Dry-run" }).click();
+  await page.getByRole("link", { name: "Dry run" }).click();
   await inputs.first().waitFor();
   await assertReflows(page);
   await assertAccessible(page);
@@ -81,12 +81,12 @@ test("the cost is told first, and the answers come on a press, each with its tra
 
 test("answers of a scenario that has changed since are marked as such", async () => {
   const { page } = await openScenario();
-  const panel = page.getByRole("region", { name: "Scenario on recent inputs" });
+  const panel = page.getByRole("region", { name: "Try scenario on recent inputs" });
   await panel.getByRole("button", { name: "Try on recent inputs" }).click();
   await panel.getByRole("button", { name: "Ask the judge" }).click();
   await panel.getByText("5 inputs answered").waitFor();
   await page.getByLabel("Scenario", { exact: true }).fill("The user is angry.");
-  await panel.getByText("Outdated: the scenario has changed since.").waitFor();
+  await panel.getByText("Outdated: the scenario has changed.").waitFor();
   await panel.getByRole("button", { name: "Try on recent inputs" }).click();
   await panel.getByRole("button", { name: "Ask the judge" }).waitFor();
   await panel.getByRole("button", { name: "Cancel" }).click();
@@ -96,11 +96,11 @@ test("answers of a scenario that has changed since are marked as such", async ()
 test("an outage of the judge is told with its reason, and what is left can be asked again", async () => {
   const { page } = await openScenario();
   judge.script = () => refusal(401);
-  const panel = page.getByRole("region", { name: "Scenario on recent inputs" });
+  const panel = page.getByRole("region", { name: "Try scenario on recent inputs" });
   await panel.getByRole("button", { name: "Try on recent inputs" }).click();
   await panel.getByRole("button", { name: "Ask the judge" }).click();
-  await panel.getByText("The judge cannot be asked at present.").waitFor();
-  await panel.getByRole("button", { name: "Ask about the 5 that are left" }).waitFor();
+  await panel.getByText("The judge is unavailable.").waitFor();
+  await panel.getByRole("button", { name: "Ask about the remaining 5" }).waitFor();
   await assertAccessible(page);
 });
 
@@ -110,9 +110,9 @@ test("an agent without conversations has nothing to try a scenario on, and is to
   await owner.client.delete(`/api/traces/${traceId}`).expect(204);
   const { id } = await makeTest(owner, agent.id, { scenario: "The user wants their money back." });
   await world.open(`/${id}`);
-  const panel = page.getByRole("region", { name: "Scenario on recent inputs" });
+  const panel = page.getByRole("region", { name: "Try scenario on recent inputs" });
   await panel.getByRole("button", { name: "Try on recent inputs" }).click();
-  await panel.getByText("This agent has no conversation yet").waitFor();
+  await panel.getByText("This agent has no traces yet").waitFor();
   await eventually(async () =>
     assert.equal(await panel.getByRole("button", { name: "Ask the judge" }).count(), 0),
   );

@@ -19,12 +19,12 @@ test("a test is written in the form, tried without storing anything, and saved u
   await assertAccessible(page);
   await page.getByLabel("Name", { exact: true }).fill("Tells where the order is");
   await page.getByLabel("Always run").check();
-  await page.getByLabel("The user says").fill("Where is my order?");
+  await page.getByLabel("User message").fill("Where is my order?");
   await addAssertion(page, "Tool call");
-  await card(page, 1).getByLabel("Name of the tool").fill("track_order");
+  await card(page, 1).getByLabel("Tool name").fill("track_order");
   await addAssertion(page, "Response regex");
   await card(page, 2).getByLabel("Pattern").fill("refund");
-  await page.getByText("Real conversations are judged by it.").waitFor();
+  await page.getByText("Evaluates new live traces").waitFor();
 
   const before = await world.counts();
   await page.getByRole("button", { name: "Run", exact: true }).click();
@@ -37,8 +37,8 @@ test("a test is written in the form, tried without storing anything, and saved u
   assert.equal(href.pathname, world.tests.replace(/tests$/, `traces/${traceId}`));
   assert.equal(href.search, "?span=compose&attribute=gen_ai.response.text");
   await assertAccessible(page);
-  await card(page, 2).getByLabel("Rule").selectOption("The pattern must not occur");
-  await page.getByText("Outdated: the test case has changed since.").waitFor();
+  await card(page, 2).getByLabel("Rule").selectOption("The pattern must not match");
+  await page.getByText("Outdated: the test has changed.").waitFor();
   await page.keyboard.press("Control+Enter");
   await page.getByText("Passed, 2 of 2 checked").waitFor();
   assert.deepEqual(await world.counts(), before);
@@ -66,7 +66,7 @@ test("names, attributes and values are completed from the agent's traces, whatev
     { span_id: "1", name: hostile, attributes: { __proto__key: 1, [`${hostile}"]`]: "</script>" } },
   ]);
   await world.open("/new");
-  await page.getByText("Completions come from the latest 2 traces").waitFor();
+  await page.getByText("Suggestions come from the latest 2 traces").waitFor();
   await addAssertion(page, "JSON match");
   const span = card(page, 1).getByLabel("Span", { exact: true });
   await span.fill("compose");
@@ -93,7 +93,7 @@ test("names, attributes and values are completed from the agent's traces, whatev
   await eventually(async () => assert.equal((await documentIn(page)).assertions[0].target_node, "free text"));
 
   await addAssertion(page, "Tool call");
-  await card(page, 2).getByLabel("Name of the tool").click();
+  await card(page, 2).getByLabel("Tool name").click();
   await page.getByRole("option", { name: /^track_order/ }).click();
   await card(page, 2).getByRole("button", { name: 'order_id: "A-20418"' }).click();
   await card(page, 2).getByRole("button", { name: "express: true" }).click();
@@ -127,8 +127,8 @@ test("a test is drafted from a trace, and an assertion from a value in it only o
     path: '["tier"]',
   });
   await world.open(`/${id}?${place}`);
-  await card(page, 2).getByText("New, from the trace").waitFor();
-  await becomesTrue(page, "document.activeElement.closest('li')?.innerText.includes('New, from the trace')");
+  await card(page, 2).getByText("Added from trace").waitFor();
+  await becomesTrue(page, "document.activeElement.closest('li')?.innerText.includes('Added from trace')");
   await eventually(async () =>
     assert.deepEqual((await documentIn(page)).assertions[1].schema.properties, { tier: { const: "gold" } }),
   );
@@ -171,24 +171,24 @@ test("a dry-run says when it cannot be done, and takes the trace that is chosen"
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByRole("alert").getByText("At most 2 dry-runs at once").waitFor();
   await page.unroute("**/tests/dry-run");
-  await page.getByLabel("Also ask whether it would apply").check();
+  await page.getByLabel("Also check whether the scenario matches").check();
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByText("Passed, 1 of 1 checked").waitFor();
   await page.getByText("Would apply.").waitFor();
 
-  await page.getByRole("button", { name: "Choose a trace" }).click();
-  const dialog = page.getByRole("dialog", { name: "Choose a trace" });
+  await page.getByRole("button", { name: "Choose trace" }).click();
+  const dialog = page.getByRole("dialog", { name: "Choose trace" });
   await dialog.getByLabel("Search").fill("slow");
   await eventually(async () => assert.equal(await dialog.getByRole("listitem").count(), 1));
   await assertAccessible(page);
   await dialog.getByRole("button", { name: /A slow one/ }).click();
   await page.waitForURL(url => url.searchParams.get("trace") === slow);
-  await page.getByText("This was on another trace.").waitFor();
+  await page.getByText("This result is for another trace.").waitFor();
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByText("Failed, 1 of 1 checked").waitFor();
 
   await addAssertion(page, "Response regex");
   await card(page, 2).getByLabel("Pattern").fill("(");
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  await page.getByText("It cannot be tried as it stands.").waitFor();
+  await page.getByText("Fix these first:").waitFor();
 });

@@ -92,7 +92,7 @@ export async function openWorld(browser: TestBrowser): Promise<World> {
 }
 
 export const saveButton = (page: Page) => page.getByRole("button", { name: "Save", exact: true });
-export const jsonOf = (page: Page) => page.getByLabel("The test case as JSON");
+export const jsonOf = (page: Page) => page.getByLabel("Test case JSON");
 /** The nth assertion, from 1. */
 export const card = (page: Page, at: number) =>
   page.getByRole("listitem", { name: new RegExp(`^${at}\\. `) });

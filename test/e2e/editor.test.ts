@@ -29,7 +29,7 @@ test("form and JSON are one document, and JSON that does not parse leaves the fo
   const renamed = { ...(await documentIn(page)), name: "Renamed in JSON", threshold: 0.9 };
   await json.fill(JSON.stringify(renamed));
   await becomesTrue(page, "document.querySelector('[data-path=name]').value === 'Renamed in JSON'");
-  await page.getByText("Strict: small faults fail.").waitFor();
+  await page.getByText("Strict: small flaws fail.").waitFor();
   await page.getByRole("button", { name: "Format" }).click();
   await eventually(async () => assert.equal(await json.inputValue(), JSON.stringify(renamed, null, 2)));
 
@@ -40,8 +40,8 @@ test("form and JSON are one document, and JSON that does not parse leaves the fo
     assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Renamed in JSON"),
   );
   await page.keyboard.press("Control+s");
-  await becomesTrue(page, "document.activeElement.getAttribute('aria-label') === 'The test case as JSON'");
-  await page.getByRole("button", { name: "Back to the form’s document" }).click();
+  await becomesTrue(page, "document.activeElement.getAttribute('aria-label') === 'Test case JSON'");
+  await page.getByRole("button", { name: "Restore last valid version" }).click();
   await eventually(async () => assert.equal((await documentIn(page)).name, "Renamed in JSON"));
   await page.keyboard.press("Control+s");
   await page.getByText("Saved. Applies to new traces only.").waitFor();
@@ -77,7 +77,7 @@ test("faults of a pattern and a schema stand at their fields and lead to their p
   await addAssertion(page, "JSON schema");
   const schema = card(page, 2).getByLabel("JSON schema", { exact: true });
   await schema.fill('{"type": "objekt"');
-  await card(page, 2).getByText("Not JSON yet, line 1, column 18").waitFor();
+  await card(page, 2).getByText("Invalid JSON, line 1, column 18").waitFor();
   await saveButton(page).click();
   await becomesTrue(page, "document.activeElement.hasAttribute('data-unread')");
   await schema.fill('{"properties": {"id": {"type": "objekt"}}}');
@@ -93,12 +93,12 @@ test("saving what lacks something lists every fault and puts the focus on the fi
   const world = await openWorld(browser);
   const { page } = world;
   await world.open("/new");
-  await page.getByRole("heading", { name: /fault/ }).waitFor();
+  await page.getByRole("heading", { name: /error/ }).waitFor();
   await eventually(async () =>
     assert.equal(
       await page.getByText("Must not be blank.").count(),
       1,
-      "told in the list alone until it is due",
+      "shown only in the list until the field is due",
     ),
   );
   await saveButton(page).click();
@@ -159,11 +159,11 @@ test("what somebody else saved meanwhile is not overwritten unasked", async () =
   await owner.client.patch(`/api/tests/${id}`, { name: "Theirs" }).expect(200);
   await page.getByLabel("Name", { exact: true }).fill("Mine");
   await saveButton(page).click();
-  const conflict = page.getByRole("alertdialog", { name: "It was changed meanwhile" });
-  await conflict.getByText("with another name", { exact: false }).waitFor();
+  const conflict = page.getByRole("alertdialog", { name: "Test case changed" });
+  await conflict.getByText("Changed: name.", { exact: false }).waitFor();
   await assertAccessible(page);
   await eventually(async () => assert.equal(await nameNow(), "Theirs"));
-  await conflict.getByRole("button", { name: "Load theirs" }).click();
+  await conflict.getByRole("button", { name: "Load their version" }).click();
   await eventually(async () =>
     assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Theirs"),
   );
@@ -179,7 +179,7 @@ test("what somebody else saved meanwhile is not overwritten unasked", async () =
   await owner.client.delete(`/api/tests/${id}`).expect(204);
   await page.getByLabel("Name", { exact: true }).fill("Rescued");
   await saveButton(page).click();
-  await page.getByRole("button", { name: "Save as a new test case" }).click();
+  await page.getByRole("button", { name: "Save as new test case" }).click();
   await page.waitForURL(url => !url.pathname.endsWith(id));
   await page.getByRole("heading", { level: 1, name: "Rescued" }).waitFor();
 });
@@ -189,13 +189,13 @@ test("with a second turn it says that it runs manually only", async () => {
   const { page, owner, agent } = world;
   const { id } = await makeTest(owner, agent.id);
   await world.open(`/${id}`);
-  await page.getByText("Real conversations are judged by it.").waitFor();
+  await page.getByText("Evaluates new live traces").waitFor();
   await page.getByRole("button", { name: "Add another turn" }).click();
-  await page.getByLabel("The user says, turn 2").fill("And then?");
-  await page.getByText("With several turns it runs manually only").first().waitFor();
+  await page.getByLabel("User message, turn 2").fill("And then?");
+  await page.getByText("Tests with several turns run manually only. They do not").first().waitFor();
   await page.getByText("Manual only: it does not have exactly one turn.").waitFor();
   await page.getByRole("button", { name: "Remove turn 2" }).click();
-  await page.getByText("Real conversations are judged by it.").waitFor();
+  await page.getByText("Evaluates new live traces").waitFor();
 });
 
 test("assertions are moved, copied and removed, and a removed one comes back", async () => {
@@ -225,7 +225,7 @@ test("assertions are moved, copied and removed, and a removed one comes back", a
   );
   await first.getByLabel("Status", { exact: true }).fill("2xx");
   await eventually(async () => assert.equal((await documentIn(page)).assertions[0].expected_status, "2xx"));
-  await card(page, 3).getByText("Id fast").click();
+  await card(page, 3).getByText("ID fast").click();
   await card(page, 3).getByLabel("ok", { exact: true }).check();
   await card(page, 3).getByText("waits for itself").waitFor();
   await assertAccessible(page);
@@ -238,7 +238,7 @@ test("a test is disabled, enabled, copied and deleted from the editor", async ()
   await world.open(`/${id}`);
   const more = page.getByRole("button", { name: "More" });
   await more.click();
-  await page.getByRole("menuitem", { name: "Disable now" }).click();
+  await page.getByRole("menuitem", { name: "Disable" }).click();
   await page.getByText("Disabled: no conversation is judged by it.").waitFor();
   assert.equal((await owner.client.get(`/api/tests/${id}`)).body.status, "disabled");
   await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
@@ -262,7 +262,7 @@ test("a test is made by keyboard alone", async () => {
   await keyboard.type("By keyboard");
   await keyboard.press("Tab");
   await keyboard.press("ArrowUp");
-  await page.getByLabel("The user says").focus();
+  await page.getByLabel("User message").focus();
   await keyboard.type("Hello");
   await page.getByRole("button", { name: "Add assertion" }).focus();
   await keyboard.press("Enter");
@@ -309,9 +309,9 @@ test("below 1280 pixels the views are tabs that the address keeps, and nothing i
   );
   await assertReflows(page);
   await assertAccessible(page);
-  await page.getByRole("link", { name: "Dry-run", exact: true }).click();
+  await page.getByRole("link", { name: "Dry run", exact: true }).click();
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  await page.getByText("It cannot be tried as it stands.").waitFor();
+  await page.getByText("Fix these first:").waitFor();
   await page.waitForURL(/view=try/);
   await assertReflows(page);
   await assertAccessible(page);

@@ -287,7 +287,7 @@ test("the editor of a test case, its completions and its dry-run", async () => {
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByText(/Failed, \d of \d checked/).waitFor();
   await assertHarmless(page);
-  await page.getByLabel("Name of the tool").first().click();
+  await page.getByLabel("Tool name").first().click();
   await page
     .getByRole("option")
     .filter({ hasText: short("tool") })
@@ -295,8 +295,8 @@ test("the editor of a test case, its completions and its dry-run", async () => {
     .waitFor();
   await assertHarmless(page);
   await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: "Choose a trace" }).click();
-  await page.getByRole("dialog", { name: "Choose a trace" }).getByText("said-user").first().waitFor();
+  await page.getByRole("button", { name: "Choose trace" }).click();
+  await page.getByRole("dialog", { name: "Choose trace" }).getByText("said-user").first().waitFor();
   await assertHarmless(page);
   await page.goto(here(`/tests/new?${new URLSearchParams({ trace: traceId })}`));
   await page.getByRole("button", { name: "Save", exact: true }).waitFor();

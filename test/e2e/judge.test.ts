@@ -36,20 +36,20 @@ async function openJudge(): Promise<Place> {
   const { page, complaints } = await browser.openAs(owner, {
     path: `/projects/${owner.projectId}/settings/judge`,
   });
-  await page.getByRole("heading", { level: 2, name: "In force" }).waitFor();
+  await page.getByRole("heading", { level: 2, name: "Current judge" }).waitFor();
   return { page, owner, complaints };
 }
 
 async function fill(page: Page, provider: string, { address = judge.url, key = apiKey } = {}): Promise<void> {
   await page.getByRole("radio", { name: provider }).check();
-  await page.getByLabel(/^Address/).fill(address);
+  await page.getByLabel(/^URL/).fill(address);
   await page.getByLabel(/^Model/).fill("small-judge");
   await page.getByLabel(/^API key/).fill(key);
 }
 
 const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 /** Of the card that says what is in force. */
-const inForce = (page: Page) => page.getByRole("region", { name: "In force" });
+const inForce = (page: Page) => page.getByRole("region", { name: "Current judge" });
 
 for (const [provider, protocol, address] of [
   [/^OpenAI —/, "openai", () => judge.url],
@@ -59,11 +59,11 @@ for (const [provider, protocol, address] of [
 ] as const) {
   test(`a judge is tried as it is typed, then saved: ${provider.source}`, async () => {
     const { page, complaints } = await openJudge();
-    await page.getByText("No judge.", { exact: false }).first().waitFor();
+    await page.getByText("No judge configured.", { exact: false }).first().waitFor();
     const asked = judge.requests.length;
     await fill(page, "OpenAI-compatible server");
     await page.getByRole("radio", { name: provider }).check();
-    await page.getByLabel(/^Address/).fill(address());
+    await page.getByLabel(/^URL/).fill(address());
     await press(page, "Test connection");
     await page.getByText("It answered as expected.").waitFor();
     assert.deepEqual(
@@ -81,7 +81,7 @@ for (const [provider, protocol, address] of [
     );
     await page.reload();
     await facts.getByText("Ends in abcd").waitFor();
-    await eventually(async () => assert.equal(await page.getByLabel(/^Address/).inputValue(), address()));
+    await eventually(async () => assert.equal(await page.getByLabel(/^URL/).inputValue(), address()));
     assert.equal((await page.content()).includes(apiKey), false);
     assert.deepEqual(complaints, []);
   });
@@ -92,14 +92,14 @@ test("which ways of asking work is shown, and stays known", async () => {
   const { page } = await openJudge();
   await fill(page, "OpenAI-compatible server");
   await press(page, "Test connection");
-  const tried = page.getByRole("list", { name: "Ways of asking that were tried" });
+  const tried = page.getByRole("list", { name: "Answer formats tried" });
   await tried.waitFor();
   await eventually(async () =>
     assert.deepEqual(await tried.getByRole("listitem").allTextContents(), [
       "JSON schema: The server does not take this.",
       "Tool call: The server does not take this.",
       "JSON object: The server does not take this.",
-      "Plain JSON: works.",
+      "Plain JSON: works",
     ]),
   );
   await assertAccessible(page);
@@ -116,13 +116,13 @@ test("what is missing is told at its field, before anything is sent and after", 
   await becomesTrue(page, "document.activeElement?.name === 'model'");
   await page.getByRole("radio", { name: /^OpenAI-compatible/ }).check();
   await page.getByLabel(/^Model/).fill("small-judge");
-  await page.getByLabel(/^Address/).fill("nowhere");
+  await page.getByLabel(/^URL/).fill("nowhere");
   await press(page, "Test connection");
   await page.getByText("Not an address: write it like https://api.example.com/v1.").waitFor();
   await assertAccessible(page);
   await press(page, "Ollama");
   await eventually(async () =>
-    assert.equal(await page.getByLabel(/^Address/).inputValue(), "http://127.0.0.1:11434/v1"),
+    assert.equal(await page.getByLabel(/^URL/).inputValue(), "http://127.0.0.1:11434/v1"),
   );
 });
 
@@ -133,7 +133,7 @@ test("a refused key pauses the judge and says so, until another one is saved", a
   await inForce(page).getByText("Ends in abcd").waitFor();
   judge.script = () => refusal(401, { message: `Wrong key ${apiKey}` });
   await press(page, "Test connection");
-  await page.getByText("Check the key, the address and the name of the model.").waitFor();
+  await page.getByText("Check the API key, the URL and the model name.").waitFor();
   await inForce(page).getByText("Paused.").waitFor();
   await inForce(page).getByText("It refuses the API key (401).").waitFor();
   await assertAccessible(page);
@@ -163,10 +163,10 @@ test("the stored key goes to no other server, and may be removed", async () => {
   await fill(page, "OpenAI-compatible server");
   await press(page, "Save");
   await inForce(page).getByText("Ends in abcd").waitFor();
-  await page.getByLabel(/^Address/).fill("http://127.0.0.1:9/v1");
+  await page.getByLabel(/^URL/).fill("http://127.0.0.1:9/v1");
   await press(page, "Test connection");
   await page.getByText(/^Enter the key again: the stored one was given for 127\.0\.0\.1:\d+\.$/).waitFor();
-  await page.getByLabel(/^Address/).fill(judge.url);
+  await page.getByLabel(/^URL/).fill(judge.url);
   await page.getByRole("checkbox", { name: "Remove the stored key" }).check();
   await press(page, "Save");
   await inForce(page).getByText("None", { exact: true }).waitFor();
@@ -181,7 +181,7 @@ test("a judge is removed after a question, and its project is without one again"
   const dialog = page.getByRole("alertdialog", { name: "Remove judge" });
   await assertAccessible(page);
   await dialog.getByRole("button", { name: "Remove judge" }).click();
-  await inForce(page).getByText("No judge.").waitFor();
+  await inForce(page).getByText("No judge configured.").waitFor();
   const { body } = await owner.client.get(`/api/projects/${owner.projectId}/judge`).expect(200);
   assert.equal(body.source, null);
   assert.deepEqual(complaints, []);
@@ -191,38 +191,41 @@ test("prices are added, refused at their field, saved and discarded", async () =
   const { page, owner, complaints } = await openJudge();
   await owner.client.put(`/api/projects/${owner.projectId}/judge`, typed()).expect(200);
   await page.reload();
-  await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Prices" }).click();
-  await page.getByRole("heading", { name: "None of its own" }).waitFor();
-  await press(page, "Add a price");
+  await page
+    .getByRole("navigation", { name: "Project settings" })
+    .getByRole("link", { name: "Prices" })
+    .click();
+  await page.getByRole("heading", { name: "No prices of your own" }).waitFor();
+  await press(page, "Add price");
   await eventually(async () =>
     assert.equal(await page.getByLabel("Model, price 1").inputValue(), "small-judge"),
   );
   await becomesFocused(page.getByLabel("Model, price 1"));
-  await page.getByLabel("In, $, price 1").fill("0.25");
+  await page.getByLabel("Input, $, price 1").fill("0.25");
   await press(page, "Save");
-  await page.getByText("Nothing was saved: correct what is marked.").waitFor();
+  await page.getByText("Not saved. Fix the marked fields.").waitFor();
   await eventually(async () =>
-    assert.equal(await page.getByLabel("Out, $, price 1").getAttribute("aria-invalid"), "true"),
+    assert.equal(await page.getByLabel("Output, $, price 1").getAttribute("aria-invalid"), "true"),
   );
-  await becomesFocused(page.getByLabel("Out, $, price 1"));
+  await becomesFocused(page.getByLabel("Output, $, price 1"));
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 800 });
   await assertReflows(page);
   await page.setViewportSize({ width: 1280, height: 800 });
-  await page.getByLabel("Out, $, price 1").fill("1.5");
+  await page.getByLabel("Output, $, price 1").fill("1.5");
   await press(page, "Save");
-  await page.getByText("The prices are saved.").waitFor();
-  await press(page, "Add a price");
+  await page.getByText("Prices saved").waitFor();
+  await press(page, "Add price");
   await press(page, "Discard changes");
   await page.reload();
-  await page.getByLabel("Out, $, price 1").waitFor();
-  await eventually(async () => assert.equal(await page.getByLabel("Out, $, price 1").inputValue(), "1.5"));
+  await page.getByLabel("Output, $, price 1").waitFor();
+  await eventually(async () => assert.equal(await page.getByLabel("Output, $, price 1").inputValue(), "1.5"));
   await eventually(async () => assert.equal(await page.getByLabel(/^Model, price/).count(), 1));
   await page.getByRole("button", { name: "Remove price 1" }).click();
-  await becomesFocused(page.getByRole("button", { name: "Add a price" }));
+  await becomesFocused(page.getByRole("button", { name: "Add price" }));
   await press(page, "Save");
-  await page.getByText("The prices are saved.").waitFor();
-  await page.getByRole("heading", { name: "None of its own" }).waitFor();
+  await page.getByText("Prices saved").waitFor();
+  await page.getByRole("heading", { name: "No prices of your own" }).waitFor();
   const { body } = await owner.client.get(`/api/projects/${owner.projectId}/judge/prices`).expect(200);
   assert.deepEqual(body.own, []);
   assert.deepEqual(complaints, []);
@@ -240,23 +243,23 @@ test("the environment's judge is shown as inherited, tried, and replaced by one 
   try {
     const owner = await inherited.service.signUp();
     const { page } = await inherited.openAs(owner, { path: `/projects/${owner.projectId}/settings/judge` });
-    await inForce(page).getByText("From the service’s environment").waitFor();
+    await inForce(page).getByText("Set in the service’s environment").waitFor();
     await inForce(page).getByText("house-judge").waitFor();
     await eventually(async () => assert.equal(await page.getByLabel(/^Model/).count(), 0));
     await press(page, "Test connection");
     await page.getByText("It answered as expected.").waitFor();
     await inForce(page).getByText("JSON schema", { exact: true }).first().waitFor();
     await assertAccessible(page);
-    await press(page, "Use another judge for this project");
+    await press(page, "Use a different judge");
     await fill(page, "OpenAI-compatible server");
     await press(page, "Save");
     await inForce(page).getByText("small-judge").waitFor();
     await page
-      .getByText(/Traces are judged by house-judge of the environment then/)
+      .getByText(/The judge from the environment, house-judge, is used instead/)
       .first()
       .waitFor();
     await page.goto("/settings/judge");
-    await page.getByRole("link", { name: "The judge of “My project”" }).click();
+    await page.getByRole("link", { name: "Judge of “My project”" }).click();
     await inForce(page).getByText("small-judge").waitFor();
   } finally {
     await inherited.close();

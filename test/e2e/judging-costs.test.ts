@@ -110,7 +110,7 @@ test("without a judge that is said once and calmly, and the way to one is there"
   await assertAccessible(page);
   await page.goto(`${base}/start`);
   await said.waitFor();
-  await page.getByRole("link", { name: "Add one" }).click();
+  await page.getByRole("link", { name: "Set up a judge" }).click();
   await page.getByRole("heading", { level: 2, name: "A judge for this project" }).waitFor();
 
   await owner.client
@@ -128,7 +128,7 @@ test("an agent none of whose tests needs a judge is not told that there is none"
   await storeTrace(browser.service.db, agent.id, { name: "a plain one" });
   await page.goto(`${base}/traces`);
   await page.getByText("a plain one").waitFor();
-  await eventually(async () => assert.equal(await page.getByText("No judge:").count(), 0));
+  await eventually(async () => assert.equal(await page.getByText("No judge is configured").count(), 0));
 });
 
 test("what judging took is shown by day and by test case, in tokens and, where prices are known, in money", async () => {
@@ -169,5 +169,5 @@ test("an agent that was never judged by a model says so, and leads to the judge"
   await page.getByRole("heading", { name: "Nothing was judged by a model in this time" }).waitFor();
   await assertAccessible(page);
   await page.getByRole("link", { name: "See the judge" }).click();
-  await page.getByRole("heading", { level: 2, name: "In force" }).waitFor();
+  await page.getByRole("heading", { level: 2, name: "Current judge" }).waitFor();
 });

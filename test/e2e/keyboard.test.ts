@@ -109,7 +109,7 @@ test("by keyboard alone one signs in, finds out why a trace failed, and makes, t
   await becomesTrue(page, "document.activeElement.closest('form[aria-label=Form]') !== null");
 
   await press(page, "Control+Enter");
-  await page.getByRole("heading", { level: 2, name: "Dry-run" }).waitFor();
+  await page.getByRole("heading", { level: 2, name: "Dry run" }).waitFor();
   await page.locator(".editor-news").getByText("Passed").first().waitFor();
   await tabTo(page, /^Name/, 200);
   await press(page, "Control+a");

@@ -77,7 +77,7 @@ function heldBack(script: AgentScript) {
 }
 
 const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name, exact: true });
-const bar = (page: Page) => page.getByRole("progressbar", { name: "Runs ended" });
+const bar = (page: Page) => page.getByRole("progressbar", { name: "Finished test runs" });
 
 const shots = process.env["SHOTS"];
 async function shoot(page: Page, name: string): Promise<void> {
@@ -99,11 +99,11 @@ test("all Active test cases are run at a press, and each run leads to its turns,
   );
   const { page, path, complaints } = opened;
   await page.goto(path.replace(/tests$/, "runs"));
-  await page.getByRole("heading", { level: 2, name: "Nothing was run yet" }).waitFor();
+  await page.getByRole("heading", { level: 2, name: "No runs yet" }).waitFor();
   await shoot(page, "runs-empty");
   await assertAccessible(page);
   await page.getByRole("button", { name: "Run all active" }).click();
-  await heading(page, "Run of 3 test cases").waitFor();
+  await heading(page, "Run of 3 tests").waitFor();
   await page.getByText("1 passed, 1 failed, 1 missing instrumentation", { exact: true }).waitFor();
   await eventually(async () => assert.equal(await bar(page).getAttribute("aria-valuenow"), "3"));
   await shoot(page, "launch");
@@ -164,10 +164,10 @@ test("a trace that the agent sends itself is the turn's, a test run and no live 
     sendJson(response, { reply: "It is in Lyon." });
   };
   await chooseAction(page, "Finds the parcel", "Run now");
-  await heading(page, "Run of 1 test case").waitFor();
+  await heading(page, "Run of 1 test").waitFor();
   await page.getByText("1 passed").first().waitFor();
   await page.getByRole("link", { name: "Finds the parcel" }).click();
-  await page.getByText("Sent by the agent.").waitFor();
+  await page.getByText("Sent by the agent").waitFor();
   const listed = (kind: string) => owner.client.get(`/api/agents/${agentId}/traces?kind=${kind}`).expect(200);
   await eventually(async () => assert.equal((await listed("test_run")).body.items.length, 1));
   await eventually(async () => assert.equal((await listed("live")).body.items.length, 0));
@@ -190,7 +190,7 @@ test("several turns are shown one by one, a check names its turn, and a turn tha
     return sendJson(response, { reply: body.history.length === 0 ? "It is in Lyon." : "On Monday." });
   };
   await chooseAction(page, "A conversation", "Run now");
-  await heading(page, "Run of 1 test case").waitFor();
+  await heading(page, "Run of 1 test").waitFor();
   await page.getByRole("link", { name: "A conversation" }).click();
   await page.getByRole("heading", { level: 3, name: /^Turn 3/ }).waitFor();
   await page.getByText("On Monday.").first().waitFor();
@@ -215,9 +215,9 @@ test("a launch is watched as it goes on, and cancelled", async () => {
   const { page } = opened;
   const held = heldBack(helpful);
   await page.getByRole("button", { name: "Run all active" }).click();
-  await heading(page, "Run of 4 test cases").waitFor();
+  await heading(page, "Run of 4 tests").waitFor();
   await held.arrived;
-  await page.getByText("4 to come").waitFor();
+  await page.getByText("4 remaining").waitFor();
   await page.getByText("Running", { exact: true }).first().waitFor();
   await shoot(page, "launch-running");
   await assertAccessible(page);
@@ -226,7 +226,7 @@ test("a launch is watched as it goes on, and cancelled", async () => {
   await page.getByRole("link", { name: "Not passed 4" }).waitFor();
   await becomesFocused(page.getByRole("region", { name: "Progress" }));
   held.release();
-  await page.getByRole("button", { name: "Run again" }).waitFor();
+  await page.getByRole("button", { name: "Rerun all" }).waitFor();
 });
 
 test("what was well and is not any more is told apart, and can be run again alone", async () => {
@@ -239,21 +239,21 @@ test("what was well and is not any more is told apart, and can be run again alon
   await page.getByRole("button", { name: "Run all active" }).click();
   await page.getByText("2 passed").first().waitFor();
   agent.script = says("No idea.");
-  await page.getByRole("button", { name: "Run again" }).click();
+  await page.getByRole("button", { name: "Rerun all" }).click();
   await page.getByText("1 passed, 1 failed", { exact: true }).waitFor();
   const row = page.getByRole("row").filter({ hasText: "Finds the parcel" });
   await row.getByText("Broke").waitFor();
-  await page.getByRole("link", { name: "Broke, mended or flaky" }).click();
+  await page.getByRole("link", { name: "Broke, fixed or flaky" }).click();
   await page.getByRole("link", { name: "Is polite" }).waitFor({ state: "detached" });
   agent.script = helpful;
-  await page.getByRole("button", { name: "Run those that failed" }).click();
-  await heading(page, "Run of 1 test case").waitFor();
+  await page.getByRole("button", { name: "Rerun failed" }).click();
+  await heading(page, "Run of 1 test").waitFor();
   await page.getByText("Mended", { exact: true }).waitFor();
   await page.getByText("Flaky", { exact: true }).waitFor();
   await page.getByRole("link", { name: "Finds the parcel" }).click();
-  await page.getByRole("heading", { level: 2, name: "Other runs of this test case" }).waitFor();
+  await page.getByRole("heading", { level: 2, name: "Other runs of this test" }).waitFor();
   await page.goto(path.replace(/tests$/, "runs"));
-  await page.getByRole("link", { name: "2 test cases" }).first().waitFor();
+  await page.getByRole("link", { name: "2 tests" }).first().waitFor();
   await shoot(page, "runs");
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 640 });
@@ -276,7 +276,7 @@ test("what is to be done before anything can be run is said where it would be ru
   await page.goto(runs);
   await page.getByRole("heading", { level: 2, name: "Nothing to run yet" }).waitFor();
   await assertAccessible(page);
-  await page.getByRole("link", { name: "Make a test case" }).click();
+  await page.getByRole("link", { name: "Create test case" }).click();
   await page.waitForURL(`**${path}`);
   await makeTest(owner, agentId, single("Finds the parcel", { status: "disabled" }));
   await page.goto(path.replace(/tests$/, "traces?kind=test_run"));
@@ -288,7 +288,7 @@ test("what is to be done before anything can be run is said where it would be ru
     ),
   );
   await page.getByRole("link", { name: "Go to the runs" }).click();
-  await page.getByRole("link", { name: "Set up the connection" }).click();
+  await page.getByRole("link", { name: "Set up connection" }).click();
   await page.waitForURL("**/settings#connection");
   await page.getByRole("heading", { level: 2, name: "Connection" }).waitFor();
   await page.goto(path.replace(/tests$/, "start"));
@@ -296,7 +296,7 @@ test("what is to be done before anything can be run is said where it would be ru
   await page.waitForURL("**/settings#connection");
   await connect({ owner, agentId }, {});
   await page.goto(runs);
-  await page.getByText("No test case is Active.").waitFor();
+  await page.getByText("No test is active.").waitFor();
   await page.getByRole("link", { name: "Choose test cases" }).waitFor();
 });
 
@@ -305,8 +305,8 @@ test("a test run leads from its trace to its run, and from the test's results to
   const opened = await openRunnable(single("Finds the parcel"), single("Is quiet", { status: "disabled" }));
   const { page, path, made, owner, agentId } = opened;
   await page.goto(`${path}/${made[0]!.id}/results`);
-  await page.getByRole("link", { name: "Manual runs" }).click();
-  await page.getByRole("heading", { level: 2, name: "Nobody has run it yet" }).waitFor();
+  await page.getByRole("link", { name: "Test runs" }).click();
+  await page.getByRole("heading", { level: 2, name: "No test runs yet" }).waitFor();
   await assertAccessible(page);
   await page.getByRole("button", { name: "Run now" }).click();
   await page.getByText("1 passed").first().waitFor();
@@ -336,11 +336,11 @@ test("a test that judged no conversation yet shows the verdict of its last manua
   const opened = await openRunnable(single("By hand", { passiveBehavior: "manual_only" }), single("Never"));
   const { page, path, owner, agentId, made } = opened;
   const row = page.getByRole("row").filter({ hasText: "By hand" });
-  await row.getByText("Not judged yet").waitFor();
+  await row.getByText("Not evaluated yet").waitFor();
   agent.script = says("I do not know.");
   await owner.client.post(`/api/agents/${agentId}/launches`, { testIds: [made[0]!.id] }).expect(201);
   await row.getByText("Failed", { exact: true }).waitFor();
-  await row.getByText("Manual run, ").waitFor();
+  await row.getByText("Test run, ").waitFor();
   await shoot(page, "tests-manual");
   await assertAccessible(page);
   await page.goto(`${path}?last=failed&sort=last`);
@@ -350,7 +350,7 @@ test("a test that judged no conversation yet shows the verdict of its last manua
   await page.waitForURL(`**/${made[0]!.id}/results?kind=manual`);
   await page.getByRole("rowheader").getByRole("link").first().waitFor();
   await page.goto(`${path}/${made[0]!.id}/results`);
-  await page.getByRole("link", { name: "See its manual runs" }).click();
+  await page.getByRole("link", { name: "View test runs" }).click();
   await page.getByRole("rowheader").getByRole("link").first().waitFor();
 });
 
@@ -383,31 +383,27 @@ test("what was deleted since is told, and the rest of a run and a launch stays",
   await client.delete(`/api/tests/${testIds[2]}`).expect(204);
 
   await page.goto(`${address}/${runOf("Finds the parcel").id}`);
-  await page.getByRole("heading", { level: 1, name: "This run is not here" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Test run not found" }).waitFor();
   await assertAccessible(page);
   await page.goto(`${address}/${conversation.id}`);
-  await page.getByText("Its trace was deleted.").waitFor();
+  await page.getByText("Trace deleted").waitFor();
   await page.getByRole("link", { name: "Open trace of turn 2" }).waitFor();
   await page.getByText("no longer in the trace").waitFor();
   await assertAccessible(page);
   await page.goto(`${address}/${runOf("Asleep").id}`);
-  await page.getByText("The test case was deleted since", { exact: false }).waitFor();
-  await eventually(async () =>
-    assert.equal(await page.getByRole("button", { name: "Run again" }).count(), 0),
-  );
+  await page.getByText("The test case was deleted", { exact: false }).waitFor();
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: "Rerun" }).count(), 0));
   await eventually(async () =>
     assert.equal(await page.getByRole("link", { name: "Edit test case" }).count(), 0),
   );
   await page.goto(address);
-  await page.getByText("1 run of it was deleted, with the trace.").waitFor();
-  await page.getByRole("row").filter({ hasText: "Asleep" }).getByText("The test case is deleted.").waitFor();
-  await page.getByRole("button", { name: "Run again" }).click();
-  await heading(page, "Run of 1 test case").waitFor();
+  await page.getByText("1 test run was deleted with its trace.").waitFor();
+  await page.getByRole("row").filter({ hasText: "Asleep" }).getByText("Test case deleted").waitFor();
+  await page.getByRole("button", { name: "Rerun all" }).click();
+  await heading(page, "Run of 1 test").waitFor();
   for (const gone of [randomUUID(), `${randomUUID()}/${randomUUID()}`]) {
     await page.goto(path.replace(/tests$/, `runs/${gone}`));
-    await page
-      .getByRole("heading", { level: 1, name: /There is nothing here|This run is not here/ })
-      .waitFor();
+    await page.getByRole("heading", { level: 1, name: /^Not found|Test run not found/ }).waitFor();
   }
 });
 
@@ -440,9 +436,9 @@ test("by keyboard one goes through launches and runs, and whoever listens is tol
   await connect(opened, { waitMs: 0, concurrency: 1 });
   const held = heldBack(helpful);
   await page.getByRole("button", { name: "Run all active" }).click();
-  await heading(page, "Run of 8 test cases").waitFor();
+  await heading(page, "Run of 8 tests").waitFor();
   await held.arrived;
-  await page.getByText("8 to come").waitFor();
+  await page.getByText("8 remaining").waitFor();
   const news = page.getByRole("region", { name: "Progress" }).getByRole("status");
   await eventually(async () => assert.equal(await news.textContent(), ""));
   await page.evaluate(`(() => {
@@ -455,7 +451,7 @@ test("by keyboard one goes through launches and runs, and whoever listens is tol
   await becomesTrue(page, 'said.at(-1) === "Completed: 8 passed"');
   const said = await page.evaluate<string[]>("[...new Set(said)]");
   assert.ok(
-    said.slice(0, -1).every(text => /^(25|50|75) % ended$/.test(text)),
+    said.slice(0, -1).every(text => /^(25|50|75)% finished$/.test(text)),
     said.join(" | "),
   );
 
@@ -467,7 +463,7 @@ test("by keyboard one goes through launches and runs, and whoever listens is tol
   await page.keyboard.press("k");
   await becomesTrue(page, `${focused} === "Test 2"`);
   await page.keyboard.press("?");
-  await page.getByRole("dialog").getByText("Next run").waitFor();
+  await page.getByRole("dialog").getByText("Next test run").waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.keyboard.press("Enter");
@@ -477,10 +473,10 @@ test("by keyboard one goes through launches and runs, and whoever listens is tol
   await page.keyboard.press("g");
   await page.keyboard.press("r");
   await heading(page, "Runs").waitFor();
-  await page.getByRole("link", { name: "8 test cases" }).waitFor();
+  await page.getByRole("link", { name: "8 tests" }).waitFor();
   await page.keyboard.press("j");
-  await becomesTrue(page, `${focused} === "8 test cases"`);
+  await becomesTrue(page, `${focused} === "8 tests"`);
   await page.keyboard.press("Enter");
-  await heading(page, "Run of 8 test cases").waitFor();
+  await heading(page, "Run of 8 tests").waitFor();
   assert.deepEqual(complaints, []);
 });

@@ -39,7 +39,7 @@ test("the palette goes where a few letters say, by keyboard alone", async () => 
   await eventually(async () => assert.equal(await page.title(), "Sessions · Settings · Onlooker"));
   await page.keyboard.press("Control+k");
   await page.keyboard.type("no such thing");
-  await page.getByText("Nothing by that name.").waitFor();
+  await page.getByText("No results").waitFor();
   await page.keyboard.press("Escape");
   await page.getByRole("combobox").waitFor({ state: "detached" });
 });
@@ -107,7 +107,7 @@ test("name and password are changed in the profile, and a wrong password is told
   await assertAccessible(page);
   await page.getByLabel("Current password", { exact: true }).fill(owner.password);
   await page.getByRole("button", { name: "Change password" }).click();
-  await page.getByText("Your password is changed").waitFor();
+  await page.getByText("Password changed").waitFor();
   await newClient(browser.service.url)
     .post("/api/auth/sign-in/email", { email: owner.email, password: "another long one" })
     .expect(200);
@@ -118,16 +118,16 @@ test("sessions are listed, and ended one by one", async () => {
   await page.goto("/settings/sessions");
   await page.getByText("This session").waitFor();
   await assertAccessible(page);
-  await page.getByRole("button", { name: /^End the session of/ }).click();
-  await page.getByRole("button", { name: /^End the session of/ }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: /^End session:/ }).click();
+  await page.getByRole("button", { name: /^End session:/ }).waitFor({ state: "detached" });
   await owner.client.get("/api/projects").expect(401);
 });
 
 test("without a judge the settings say what that means and what to set", async () => {
   const { page } = await open();
   await page.goto("/settings/judge");
-  await page.getByText("No judge is configured.").waitFor();
-  const variables = await page.getByLabel("Environment variables of the judge").inputValue();
+  await page.getByText("No judge configured.").waitFor();
+  const variables = await page.getByLabel("Judge environment variables").inputValue();
   assert.match(variables, /^SVC_JUDGE_URL=.*\nSVC_JUDGE_MODEL=.*\nSVC_JUDGE_API_KEY=/);
   await eventually(async () =>
     assert.equal(await page.getByRole("button", { name: "Test connection" }).count(), 0),
@@ -150,7 +150,7 @@ test("the judge is shown without its key, and tried: what it answered, how long 
     const button = page.getByRole("button", { name: "Test connection" });
     await button.click();
     await page.getByText("It answered as expected.").waitFor();
-    await page.getByText(/^After [\d.]+ m?s$/).waitFor();
+    await page.getByText(/^Took [\d.]+ m?s$/).waitFor();
     await assertAccessible(page);
     judge.script = () => refusal(401);
     await button.click();

@@ -162,7 +162,7 @@ test("a forgotten password is chosen anew through the mail", async () => {
   await page.getByLabel("New password", { exact: true }).fill("another long one");
   await assertAccessible(page);
   await page.getByRole("button", { name: "Change password" }).click();
-  await page.getByRole("heading", { name: "Your password is changed" }).waitFor();
+  await page.getByRole("heading", { name: "Password changed" }).waitFor();
   await assertAccessible(page);
   await signInByForm(page, { email: owner.email, password: "another long one" });
 });

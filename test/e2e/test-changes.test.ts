@@ -26,10 +26,10 @@ test("a test case is disabled and enabled in its row, which says what follows fr
   await row.getByText("Runs on every conversation.").waitFor();
   await chooseAction(page, "Is well", "Disable");
   await row.getByText("Disabled: no conversation is judged by it.").waitFor();
-  await page.getByText("“Is well” is disabled.").waitFor();
+  await page.getByText("“Is well” disabled").waitFor();
   await eventually(async () => assert.equal((await listTests(opened))[0].status, "disabled"));
   await assertAccessible(page);
-  await chooseAction(page, "Is well", "Enable");
+  await chooseAction(page, "Is well", "Activate");
   await row.getByText("Runs on every conversation.").waitFor();
   await eventually(async () => assert.equal((await listTests(opened))[0].status, "active"));
   assert.deepEqual(complaints, []);
@@ -42,21 +42,21 @@ test("a range of test cases is switched at once, and one that cannot be is named
   await assertNames(page, ["Four", "Three", "Two", "One", "Draft"]);
   await page.getByRole("checkbox", { name: "Select Three" }).check();
   await page.getByRole("checkbox", { name: "Select One" }).click({ modifiers: ["Shift"] });
-  const bulk = page.getByRole("region", { name: "With the selected test cases" });
-  await bulk.getByText("3 test cases selected").waitFor();
+  const bulk = page.getByRole("region", { name: "Actions for the selected tests" });
+  await bulk.getByText("3 tests selected").waitFor();
   await assertAccessible(page);
   await bulk.getByRole("button", { name: "Disable" }).click();
-  await page.getByText("3 test cases are disabled.").waitFor();
+  await page.getByText("3 tests disabled").waitFor();
   const statuses = async () => (await listTests(opened)).map(({ status }) => status);
   await eventually(async () =>
     assert.deepEqual(await statuses(), ["active", "disabled", "disabled", "disabled", "disabled"]),
   );
 
   await page.getByRole("checkbox", { name: "Select all" }).check();
-  await bulk.getByText("5 test cases selected").waitFor();
-  await bulk.getByRole("button", { name: "Enable" }).click();
+  await bulk.getByText("5 tests selected").waitFor();
+  await bulk.getByRole("button", { name: "Activate" }).click();
   const alert = page.getByRole("alert");
-  await alert.getByText("Not enabled, and none of those chosen with it").waitFor();
+  await alert.getByText("Not activated, nor any other selected test").waitFor();
   const named = alert.getByRole("link");
   await eventually(async () => assert.deepEqual(await named.allTextContents(), ["Draft"]));
   await eventually(async () => assert.ok((await named.getAttribute("href"))!.endsWith(made[0]!.id)));
@@ -67,8 +67,8 @@ test("a range of test cases is switched at once, and one that cannot be is named
   await assertAccessible(page);
   await alert.getByRole("button", { name: "Dismiss" }).click();
   await page.getByRole("checkbox", { name: "Select Draft" }).uncheck();
-  await bulk.getByRole("button", { name: "Enable" }).click();
-  await page.getByText("4 test cases are enabled.").waitFor();
+  await bulk.getByRole("button", { name: "Activate" }).click();
+  await page.getByText("4 tests activated").waitFor();
   await eventually(async () =>
     assert.deepEqual(await statuses(), ["active", "active", "active", "active", "disabled"]),
   );
@@ -81,7 +81,7 @@ test("a copy is disabled and otherwise the same, however long the name", async (
   const opened = await openTests(browser, { name, assertions: [statusCheck] });
   const { page } = opened;
   await chooseAction(page, name, "Duplicate");
-  await page.getByText("2 test cases", { exact: true }).waitFor();
+  await page.getByText("2 tests", { exact: true }).waitFor();
   const [copy, original] = await listTests(opened);
   assert.equal(copy.name, `${"n".repeat(192)} (copy)`);
   assert.deepEqual([copy.status, copy.eligibility], ["disabled", "disabled"]);

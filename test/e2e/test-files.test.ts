@@ -46,7 +46,7 @@ test("what is exported is imported elsewhere as it was, in the same order", asyn
   await assertAccessible(page);
   await dialog.getByRole("button", { name: `Import ${before.length} test cases` }).click();
   await page.getByText(`${before.length} test cases are imported.`).waitFor();
-  await page.getByText(`${before.length} test cases`, { exact: true }).waitFor();
+  await page.getByText(`${before.length} tests`, { exact: true }).waitFor();
   const documents = (tests: Read[]) => tests.map(({ id: _, agentId: __, ...document }) => document);
   await eventually(async () =>
     assert.deepEqual(documents(await listTests({ ...from, agentId: other.id })), documents(before)),

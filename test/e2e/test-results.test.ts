@@ -15,7 +15,7 @@ test("what a test case came to appears by itself: last verdict, thirty days, pas
   const opened = await openTests(browser, { name: "Is well", assertions: [statusCheck] });
   const { page } = opened;
   const row = rowOf(page, "Is well");
-  await row.getByText("Not judged yet").waitFor();
+  await row.getByText("Not evaluated yet").waitFor();
   for (const attributes of [ok, {}, broken, ok, ok]) await judge(opened, attributes);
   await row.getByText("75 %").waitFor();
   await row.getByText("3 of 4").waitFor();
@@ -39,7 +39,7 @@ test("the results of a test case are listed by outcome, each leading to its eval
   const { page, path, made, complaints } = opened;
   const test = made[0]!.id;
   await chooseAction(page, "Is well", "Results");
-  await page.getByRole("heading", { level: 2, name: "No conversation was judged by it yet" }).waitFor();
+  await page.getByRole("heading", { level: 2, name: "No evaluations yet" }).waitFor();
   await assertAccessible(page);
   const traces: string[] = [];
   for (const attributes of [ok, broken, {}, ok]) traces.push(await judge(opened, attributes));
@@ -57,7 +57,7 @@ test("the results of a test case are listed by outcome, each leading to its eval
   await assertTraces(...traces.toReversed());
   await page.getByText("66.7 % passed, 2 of 3").waitFor();
   await page.getByText("HTTP status: The HTTP status is 500 (expected: 2xx).").waitFor();
-  await page.getByText("As a table").click();
+  await page.getByText("Show as table").click();
   await page.getByRole("cell", { name: "2 passed, 1 failed, 1 missing instrumentation" }).waitFor();
   await assertAccessible(page);
 
@@ -69,7 +69,7 @@ test("the results of a test case are listed by outcome, each leading to its eval
   await page.goBack();
   await assertTraces(traces[1]!);
   await page.goto(`${path}/${test}/results?outcome=skipped`);
-  await page.getByRole("heading", { level: 2, name: "No result is “Skipped”" }).waitFor();
+  await page.getByRole("heading", { level: 2, name: "No “Skipped” results" }).waitFor();
   await assertAccessible(page);
   await page.getByRole("main").getByRole("link", { name: "All results" }).last().click();
   await assertTraces(...traces.toReversed());
@@ -77,12 +77,12 @@ test("the results of a test case are listed by outcome, each leading to its eval
     assertions: [{ ...statusCheck, expected_status: 200 }],
   });
   await page.reload();
-  await page.getByText("The test case has been changed since.").first().waitFor();
+  await page.getByText("Test changed since").first().waitFor();
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
   assert.deepEqual(complaints, []);
   await page.goto(`${path}/00000000-0000-4000-8000-000000000000/results`);
-  await page.getByRole("heading", { name: "There is nothing here" }).waitFor();
+  await page.getByRole("heading", { name: "Not found" }).waitFor();
 });
 
 test("results go on page by page", async () => {

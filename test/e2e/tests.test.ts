@@ -47,10 +47,10 @@ test("each row says why its test case judges real conversations or does not, and
     ["Sometimes", "Active", "Run when relevant", "Runs where its scenario fits."],
     ["By hand", "Active", "Manual only: no conversation is judged by it."],
     ["Long talk", "Active", "Manual only: it does not have exactly one turn."],
-    ["Draft", "Disabled", "Always run", "Disabled: no conversation is judged by it.", "No check yet"],
+    ["Draft", "Disabled", "Always run", "Disabled: no conversation is judged by it.", "No checks yet"],
   ] as const) {
     const row = rowOf(page, name);
-    for (const text of [...texts, "Not judged yet", "Nothing counted"]) {
+    for (const text of [...texts, "Not evaluated yet", "No passes or failures"]) {
       await row.getByText(text, { exact: true }).waitFor();
     }
   }
@@ -65,10 +65,10 @@ test("each row says why its test case judges real conversations or does not, and
 test("an agent without a test case is offered templates, its latest trace, or nothing to begin with", async () => {
   const opened = await openTests(browser);
   const { page, path, owner } = opened;
-  await page.getByRole("heading", { level: 2, name: "No test case yet" }).waitFor();
+  await page.getByRole("heading", { level: 2, name: "No test cases yet" }).waitFor();
   await eventually(async () =>
     assert.equal(
-      await page.getByRole("link", { name: "Start from nothing" }).getAttribute("href"),
+      await page.getByRole("link", { name: "Start from scratch" }).getAttribute("href"),
       `${path}/new`,
     ),
   );
@@ -83,7 +83,7 @@ test("an agent without a test case is offered templates, its latest trace, or no
   const body = canonicalBody(opened.agentId);
   const { traceId } = jsonOf(await send({ url: browser.service.url, key: opened.key }, { body }));
   await page.reload();
-  const fromTrace = page.getByRole("link", { name: "Make a test from your latest trace" });
+  const fromTrace = page.getByRole("link", { name: "Create test from latest trace" });
   await eventually(async () =>
     assert.equal(await fromTrace.getAttribute("href"), `${path}/new?trace=${traceId}`),
   );
@@ -115,7 +115,7 @@ test("filters and order are in the address, and Back restores them", async () =>
   await becomesTrue(page, "document.activeElement.type === 'search'");
   await page.keyboard.type("DELIV");
   await assertNames(page, ["Delivery 9", "Delivery 10"]);
-  await page.getByText("2 of 4 test cases").waitFor();
+  await page.getByText("2 of 4 tests").waitFor();
   await page.waitForURL(`**${path}?text=DELIV`);
   await page.getByRole("button", { name: "Name", exact: true }).click();
   await page.waitForURL("**?text=DELIV&sort=name");
@@ -133,7 +133,7 @@ test("filters and order are in the address, and Back restores them", async () =>
   await search.fill("money");
   await assertNames(page, ["Refund"]);
   await page.goto(`${path}?sort=last&last=nonsense`);
-  await page.getByText("No test case is like that").waitFor();
+  await page.getByText("No matching tests").waitFor();
   await assertAccessible(page);
   await page.getByRole("button", { name: "Show all" }).click();
   await assertNames(page, ["Broken", "Delivery 10", "Delivery 9", "Refund"]);
@@ -143,7 +143,7 @@ test("filters and order are in the address, and Back restores them", async () =>
       "ascending",
     ),
   );
-  await page.getByLabel("Order").selectOption("-rate");
+  await page.getByLabel("Sort").selectOption("-rate");
   await assertNames(page, ["Delivery 10", "Broken", "Delivery 9", "Refund"]);
   await page.getByLabel("Last verdict").selectOption("none");
   await assertNames(page, ["Delivery 9", "Refund"]);
@@ -174,7 +174,7 @@ test("hostile names are shown as text and can be acted on", async () => {
     .getByLabel(/to go on/)
     .fill("two lines here");
   await page.getByRole("alertdialog").getByRole("button", { name: "Delete test case" }).click();
-  await page.getByText("3 test cases", { exact: true }).waitFor();
+  await page.getByText("3 tests", { exact: true }).waitFor();
   assert.deepEqual(complaints, []);
 });
 
@@ -188,7 +188,7 @@ test("rows are walked, selected and opened by keyboard alone", async () => {
   await keyboard.press("j");
   await focused("Two");
   await keyboard.press("x");
-  await page.getByText("1 test case selected").waitFor();
+  await page.getByText("1 test selected").waitFor();
   await eventually(async () =>
     assert.equal(await page.getByRole("checkbox", { name: "Select Two" }).isChecked(), true),
   );
@@ -223,7 +223,7 @@ test("a thousand test cases are found, selected and switched; only those in sigh
     await insertTestCase(browser.service.db, agentId, { ...document, name: `Number ${at}` });
   }
   await page.reload();
-  await page.getByText("1000 test cases", { exact: true }).waitFor();
+  await page.getByText("1000 tests", { exact: true }).waitFor();
   await page.getByRole("link", { name: "Number 999", exact: true }).waitFor();
   await eventually(async () => assert.ok((await page.getByRole("row").count()) < 60));
   await eventually(async () =>
@@ -232,11 +232,11 @@ test("a thousand test cases are found, selected and switched; only those in sigh
   await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
   await page.getByRole("link", { name: "Number 0", exact: true }).waitFor();
   await page.getByRole("searchbox", { name: "Search" }).fill("number 999");
-  await page.getByText("1 of 1000 test cases").waitFor();
+  await page.getByText("1 of 1000 tests").waitFor();
   await page.getByRole("button", { name: "Clear filters" }).click();
   await page.getByRole("checkbox", { name: "Select all" }).check();
   await page.getByRole("button", { name: "Disable", exact: true }).click();
-  await page.getByText("1000 test cases are disabled.").waitFor();
+  await page.getByText("1000 tests disabled").waitFor();
   const { body } = await owner.client.get(`/api/agents/${agentId}/tests?limit=200`).expect(200);
   assert.ok(body.items.every(({ status }: Read) => status === "disabled"));
 });

@@ -24,7 +24,7 @@ test("a text is at fault exactly where it does not parse", () => {
       } catch {
         assert.equal(read.ok, false);
         assert.ok(!read.ok && read.fault.offset <= text.length);
-        assert.ok(!read.ok && read.fault.message !== "This is nested too deeply.");
+        assert.ok(!read.ok && read.fault.message !== "Nested too deeply.");
         return;
       }
       assert.deepEqual(read, { ok: true, value });

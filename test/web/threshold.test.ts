@@ -34,19 +34,23 @@ test("a threshold is told in verdicts, and turned round where the rule is", () =
     [0.7, 1, "Passes when the criterion is met or mostly met. Only partly met fails."],
     [0.4, 1, "Passes when the criterion is met, mostly met or partly met. Not met fails."],
     [1, 1, "Passes when the criterion is fully met. Only mostly met fails."],
-    [0, 1, "Passes always, whatever the judge says."],
-    [0, 6, "Passes always, whatever the judge says."],
+    [0, 1, "Always passes, whatever the judge says."],
+    [0, 6, "Always passes, whatever the judge says."],
     [1, 3, "Passes only when all 3 are fully met."],
-    [0.9, 3, "Passes even when 1 is only mostly met, and the others fully. One only partly met fails."],
+    [
+      0.9,
+      3,
+      "Passes even when 1 is only mostly met and the others are fully met. One only partly met fails.",
+    ],
     [
       0.7,
       3,
-      "Passes even when all 3 are only mostly met or 1 is only partly met, and the others fully. One not met fails.",
+      "Passes even when all 3 are only mostly met or 1 is only partly met and the others are fully met. One not met fails.",
     ],
     [
       0.7,
       5,
-      "Passes even when all 5 are only mostly met, 2 are only partly met or 1 is not met, and the others fully. More than 1 not met fails.",
+      "Passes even when all 5 are only mostly met, 2 are only partly met or 1 is not met and the others are fully met. More than 1 not met fails.",
     ],
   ];
   for (const [threshold, count, text] of texts) assert.equal(thresholdText(threshold, count, false), text);

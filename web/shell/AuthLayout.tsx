@@ -1,4 +1,4 @@
-// The layout of pages without the shell: sign-in, sign-up and the pages that emails link to. Focuses the first field.
+// Layout of pages without navigation: sign-in, sign-up and the pages that emails link to. Focuses the first field.
 import { type ReactNode, useEffect, useRef } from "react";
 import { Title } from "../ui/Title.tsx";
 import { arrival } from "./arrival.ts";

@@ -1,4 +1,4 @@
-// The shortcuts in force here.
+// Dialog that lists the keyboard shortcuts of the current page.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { Dialog } from "../ui/Dialog.tsx";
@@ -12,9 +12,9 @@ export default function Help({ onClose }: { onClose: () => void }) {
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
       {singleKeys.use() === "off" && (
         <Notice tone="info">
-          Shortcuts of single keys are switched off in{" "}
+          Single-key shortcuts are off. Switch them on in{" "}
           <Link to="/settings/shortcuts" onClick={onClose}>
-            the settings
+            settings
           </Link>
           .
         </Notice>

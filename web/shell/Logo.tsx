@@ -1,4 +1,4 @@
-// The name, with its eye.
+// The logo: an eye and the product name, linked to the start page.
 import { Link } from "@tanstack/react-router";
 
 export function Logo() {

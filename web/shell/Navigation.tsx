@@ -1,4 +1,4 @@
-// Where one can go: within the project, to each of its agents, to another project, to one's own settings.
+// The main navigation: project menu, project pages, agents, palette, shortcuts and account menu.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
@@ -62,20 +62,20 @@ function ProjectLinks({ project }: { project: Project }) {
       <li>
         <Link to="/projects/$projectId/settings" params={params}>
           <Icon name="project" />
-          Project
+          Project settings
         </Link>
       </li>
     </ul>
   );
 }
 
-/** As many as the first page has; the others are among all agents and in the palette. */
+/** The first page of agents; the others are on the agents page and in the palette. */
 function AgentLinks({ project: { id: projectId } }: { project: Project }) {
   const { data: agents = [], hasNextPage } = useInfiniteQuery(agentsQuery(projectId));
   const { agentId } = useParams({ strict: false });
   const list = useRef<HTMLUListElement>(null);
   const isListed = agents.some(({ id }) => id === agentId);
-  // Among many the one that is looked at is in sight.
+  // Scroll the current agent into view.
   useEffect(() => {
     if (isListed)
       list.current?.querySelector(`[data-agent="${agentId}"]`)?.scrollIntoView({ block: "nearest" });
@@ -109,7 +109,7 @@ function AgentLinks({ project: { id: projectId } }: { project: Project }) {
 function ProjectMenu({ project }: { project: Project | undefined }) {
   const navigate = useNavigate();
   const { data: projects = [] } = useQuery(projectsQuery);
-  const [making, setMaking] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   const open = (projectId: string) =>
     void navigate({ to: "/projects/$projectId/agents", params: { projectId } });
   return (
@@ -126,21 +126,21 @@ function ProjectMenu({ project }: { project: Project | undefined }) {
             onChoose: open,
           },
           { kind: "rule" },
-          { kind: "action", icon: "plus", label: "New project…", onChoose: () => setMaking(true) },
+          { kind: "action", icon: "plus", label: "New project…", onChoose: () => setCreating(true) },
         ]}
       >
-        <span>{project?.name ?? "Choose a project"}</span>
+        <span>{project?.name ?? "Choose project"}</span>
         <Icon name="chevron" />
       </Menu>
-      {making && (
+      {isCreating && (
         <Dialog
           title="New project"
-          about="It has agents, keys and traces of its own."
-          onClose={() => setMaking(false)}
+          about="Each project has its own agents, keys and traces."
+          onClose={() => setCreating(false)}
         >
           <ProjectForm
             onDone={({ id }) => {
-              setMaking(false);
+              setCreating(false);
               open(id);
             }}
           />

@@ -1,4 +1,4 @@
-// For an address that leads nowhere, or to what belongs to somebody else.
+// "Not found" page, also shown for things that belong to another account.
 import { Link } from "@tanstack/react-router";
 import { EmptyState } from "../ui/State.tsx";
 import { Title } from "../ui/Title.tsx";
@@ -7,10 +7,10 @@ export function NotFound() {
   return (
     <>
       <Title text="Not found" />
-      <EmptyState icon="search" title="There is nothing here" whole>
-        <p className="quiet">It was deleted, belongs to another account, or never was.</p>
+      <EmptyState icon="search" title="Not found" whole>
+        <p className="quiet">It may have been deleted, or it belongs to another account.</p>
         <Link to="/" className="button">
-          Go to the agents
+          Go to agents
         </Link>
       </EmptyState>
     </>

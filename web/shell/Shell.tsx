@@ -1,4 +1,4 @@
-// What surrounds every page of somebody signed in: navigation, the banner, help and palette.
+// Layout of every page for signed-in users: navigation, verification banner, help and palette.
 import { Outlet, useLocation } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Button } from "../ui/Button.tsx";
@@ -20,12 +20,12 @@ export function Shell() {
   const close = () => setOpen(undefined);
   const project = useProject();
   const main = useNavigationFocus(close);
-  useShortcut("mod+k", "Open the palette", () => setOpen("palette"));
-  useShortcut("?", "Show the shortcuts", () => setOpen("help"));
+  useShortcut("mod+k", "Open command palette", () => setOpen("palette"));
+  useShortcut("?", "Show shortcuts", () => setOpen("help"));
   useGo("g a", "Go to agents", project && `/projects/${project.id}/agents`);
   useGo("g k", "Go to keys", project && `/projects/${project.id}/keys`);
-  useGo("g i", "Go to the ingestion log", project && `/projects/${project.id}/ingestion`);
-  useGo("g p", "Go to the project", project && `/projects/${project.id}/settings`);
+  useGo("g i", "Go to ingestion log", project && `/projects/${project.id}/ingestion`);
+  useGo("g p", "Go to project settings", project && `/projects/${project.id}/settings`);
   useGo("g s", "Go to your settings", "/settings/profile");
 
   const navigation = (
@@ -39,7 +39,7 @@ export function Shell() {
       <header className="top">
         <Button look="plain" icon="menu" aria-label="Navigation" onClick={() => setOpen("navigation")} />
         <Logo />
-        <Button look="plain" icon="search" aria-label="Palette" onClick={() => setOpen("palette")} />
+        <Button look="plain" icon="search" aria-label="Command palette" onClick={() => setOpen("palette")} />
       </header>
       <div className="side">{navigation}</div>
       <div className="content">
@@ -61,14 +61,14 @@ export function Shell() {
   );
 }
 
-/** Another address puts the focus on the new content, as loading a page would. */
+/** Focuses the new content when the URL changes, as loading a page would. */
 function useNavigationFocus(onMove: () => void) {
   const main = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
-  const shown = useRef(arrival.cameFromAuthPage ? undefined : pathname);
+  const shownPath = useRef(arrival.cameFromAuthPage ? undefined : pathname);
   useEffect(() => {
-    if (shown.current === pathname) return;
-    shown.current = pathname;
+    if (shownPath.current === pathname) return;
+    shownPath.current = pathname;
     onMove();
     main.current?.focus({ preventScroll: true });
   });

@@ -1,5 +1,4 @@
-// The lasting reminder of an address that is not verified, with every way on from there.
-
+// Banner for an unverified email: where the link is, resend, and check again.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Verification } from "../../src/http/accounts/schemas.ts";
@@ -13,8 +12,7 @@ import { useNow } from "../ui/now.ts";
 import { remainingText } from "../ui/Time.tsx";
 import { toast } from "../ui/Toast.tsx";
 
-export const verifiedText =
-  "Existing keys work now. Send refused traces again, with the same x-request-id where they had one.";
+export const verifiedText = "Your keys work now. Resend rejected traces with the same x-request-id.";
 
 export function VerificationBanner() {
   const { data: verification } = useQuery(verificationQuery);
@@ -24,7 +22,7 @@ export function VerificationBanner() {
       <Icon name="mail" />
       <div className="stack-tight">
         <p>
-          <strong>Verify your email address.</strong> Until then traces are refused with 403{" "}
+          <strong>Verify your email.</strong> Until then, traces are rejected with 403{" "}
           <code>EMAIL_NOT_VERIFIED</code>. <WhereTheLinkIs verification={verification} />
         </p>
         <VerificationActions verification={verification} />
@@ -33,27 +31,24 @@ export function VerificationBanner() {
   );
 }
 
-/** One sentence: to whom the mail went, or where to look on a service that sends none. */
+/** One sentence: the email that received the link, or where to find the link without a mail server. */
 export function WhereTheLinkIs({ verification: { email, mailServer } }: { verification: Verification }) {
-  const address = <strong className="break">{email}</strong>;
-  if (mailServer) return <>The link was sent to {address}.</>;
+  const recipient = <strong className="break">{email}</strong>;
+  if (mailServer) return <>The link was sent to {recipient}.</>;
   return (
-    <>
-      This service has no mail server: the link for {address} is in its log, and as a mail in its outbox
-      folder.
-    </>
+    <>No mail server is configured: the link for {recipient} is in the service’s log and outbox folder.</>
   );
 }
 
-/** Sending the mail again, as soon as that is allowed, and looking whether the address is verified by now. */
+/** Buttons to check the verification again and to resend the email, with the countdown until resending is allowed. */
 export function VerificationActions({ verification }: { verification: Verification }) {
   const queries = useQueryClient();
   const [busy, setBusy] = useState<"resend" | "check">();
-  const [said, setSaid] = useState("");
+  const [result, setResult] = useState("");
   const [failure, setFailure] = useState<Parameters<typeof FailureNotice>[0]["failure"]>();
-  // A refusal counts from now, whatever this machine's clock says.
-  const [refusedUntil, setRefusedUntil] = useState(0);
-  const allowedAt = Math.max(Date.parse(verification.resendAllowedAt ?? "") || 0, refusedUntil);
+  // Counted from now, so that a wrong clock on this machine does not matter.
+  const [limitedUntil, setLimitedUntil] = useState(0);
+  const allowedAt = Math.max(Date.parse(verification.resendAllowedAt ?? "") || 0, limitedUntil);
   const [waiting, setWaiting] = useState(true);
   const now = useNow(waiting ? 1_000 : null);
   const remaining = allowedAt - now;
@@ -61,7 +56,7 @@ export function VerificationActions({ verification }: { verification: Verificati
 
   const begin = (what: "resend" | "check") => {
     setBusy(what);
-    setSaid("");
+    setResult("");
     setFailure(undefined);
   };
 
@@ -71,16 +66,16 @@ export function VerificationActions({ verification }: { verification: Verificati
     setBusy(undefined);
     if (answer.ok) {
       queries.setQueryData(verificationQuery.queryKey, answer.value);
-      return setSaid(
+      return setResult(
         answer.value.mailServer
-          ? `Sent to ${answer.value.email}. Look among unwanted mail too.`
-          : "A new link is in the service’s log.",
+          ? `Sent to ${answer.value.email}. Check your spam folder too.`
+          : "A new link is in the service’s log",
       );
     }
     const { code, retryAfterSeconds } = answer.failure;
     if (code === "CONFLICT") return check();
     if (code !== "RATE_LIMITED" || !retryAfterSeconds) return setFailure(answer.failure);
-    setRefusedUntil(Date.now() + retryAfterSeconds * 1000);
+    setLimitedUntil(Date.now() + retryAfterSeconds * 1000);
   }
 
   async function check(): Promise<void> {
@@ -88,8 +83,8 @@ export function VerificationActions({ verification }: { verification: Verificati
     const answer = await ask<Verification>("GET", "/api/verification");
     setBusy(undefined);
     if (!answer.ok) return setFailure(answer.failure);
-    if (!answer.value.verified) setSaid("Still unverified: open the link in the mail and confirm there.");
-    else toast(`Your address is verified. ${verifiedText}`);
+    if (!answer.value.verified) setResult("Not verified yet. Open the link in the email and confirm.");
+    else toast(`Email verified. ${verifiedText}`);
     queries.setQueryData(verificationQuery.queryKey, answer.value);
   }
 
@@ -101,7 +96,7 @@ export function VerificationActions({ verification }: { verification: Verificati
         </Button>
         {remaining > 0 ? (
           <span className="quiet small">
-            {remaining > 90_000 && "Five mails an hour are the most. "}Resend in {remainingText(remaining)}
+            {remaining > 90_000 && "Limit: 5 emails per hour. "}Resend in {remainingText(remaining)}
           </span>
         ) : (
           <Button small busy={busy === "resend"} onClick={() => void resend()}>
@@ -109,7 +104,7 @@ export function VerificationActions({ verification }: { verification: Verificati
           </Button>
         )}
         <span role="status" className="small">
-          {said}
+          {result}
         </span>
       </div>
       <FailureNotice failure={failure} />

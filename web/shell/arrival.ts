@@ -1,2 +1,2 @@
-// Whether a page without the shell, such as sign-in, was shown before: then the focus moves to the page that follows it.
+// Remembers that a page without navigation, such as sign-in, was shown before: the next page then takes the focus.
 export const arrival = { cameFromAuthPage: false };

@@ -1,8 +1,8 @@
-// Following links whose address is put together, without loading the page anew.
+// Client-side navigation for links with a composed URL, without reloading the page.
 import { useNavigate } from "@tanstack/react-router";
 import { type RefCallback, useCallback } from "react";
 
-/** The `ref` of a link, or of what holds links; what is to open elsewhere is left to the browser. */
+/** A `ref` for a link or an element with links. Clicks with modifier keys are left to the browser. */
 export function useFollow(): RefCallback<Element> {
   const navigate = useNavigate();
   return useCallback(

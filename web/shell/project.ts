@@ -1,4 +1,4 @@
-// Which project the navigation is about: that of the address, else the one looked at last.
+// The current project: the one in the URL, or else the one opened last.
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import type { Project } from "../../src/model/project.ts";
@@ -7,7 +7,7 @@ import { projectsQuery } from "../queries/projects.ts";
 
 export const lastProject = persistedChoice<string>("project", "", () => true);
 
-/** Undefined while projects are loading, or where the address names none of the account's. */
+/** Undefined while projects are loading, or if the URL names a project that the account does not have. */
 export function useProject(): Project | undefined {
   const { projectId } = useParams({ strict: false });
   const last = lastProject.use();

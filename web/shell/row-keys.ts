@@ -1,8 +1,8 @@
-// Going through the rows of a table by j and k: the focus is put on a row's name, where Enter opens it.
+// Shortcuts j and k for tables: they focus the next or previous row's link, which Enter opens.
 import { type RefObject, useRef } from "react";
 import { useShortcut } from "./shortcuts.ts";
 
-/** For a table whose rows have a link in their heading; `noun` is what a row is, for the help. */
+/** For a table whose rows have a link in their row header; `noun` names a row in the shortcut help. */
 export function useRowKeys(noun: string): RefObject<HTMLTableElement | null> {
   const table = useRef<HTMLTableElement>(null);
   const go = (step: 1 | -1) => {

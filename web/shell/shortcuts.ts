@@ -1,23 +1,23 @@
-// Keyboard shortcuts: what is in force at the moment is also what the help lists.
+// Keyboard shortcuts: registers them while components are mounted, and lists them for the help.
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { persistedChoice } from "../persisted-choice.ts";
 
-/** "?", "g a" (one after the other) or "mod+k" (⌘ on a Mac, else Ctrl). */
+/** "?", "g a" (one key after the other) or "mod+k" (⌘ on a Mac, otherwise Ctrl). */
 type Shortcut = { keys: string; label: string; run: () => void };
 
-/** Single keys can get in the way of speech input and assistive technology. */
+/** Single-key shortcuts can interfere with speech input and assistive technology, so they can be switched off. */
 export const singleKeys = persistedChoice<"on" | "off">(
   "single-keys",
   "on",
   text => text === "on" || text === "off",
 );
 
-const inForce = new Set<Shortcut>();
-const togetherMs = 1_000;
-let before = { key: "", at: 0 };
+const registered = new Set<Shortcut>();
+const sequenceMs = 1_000;
+let lastPress = { key: "", at: 0 };
 
-/** In force while the component is there. */
+/** Registers a shortcut while the component is mounted. */
 export function useShortcut(keys: string, label: string, run: () => void): void {
   const latest = useRef(run);
   useEffect(() => {
@@ -25,16 +25,16 @@ export function useShortcut(keys: string, label: string, run: () => void): void 
   });
   useEffect(() => {
     const shortcut = { keys, label, run: () => latest.current() };
-    if (inForce.size === 0) addEventListener("keydown", onKeyDown);
-    inForce.add(shortcut);
+    if (registered.size === 0) addEventListener("keydown", onKeyDown);
+    registered.add(shortcut);
     return () => {
-      inForce.delete(shortcut);
-      if (inForce.size === 0) removeEventListener("keydown", onKeyDown);
+      registered.delete(shortcut);
+      if (registered.size === 0) removeEventListener("keydown", onKeyDown);
     };
   }, [keys, label]);
 }
 
-/** A shortcut that opens an address; without one it does nothing. */
+/** A shortcut that navigates to `href`; without one it does nothing. */
 export function useGo(keys: string, label: string, href: string | undefined): void {
   const navigate = useNavigate();
   useShortcut(keys, label, () => {
@@ -43,7 +43,7 @@ export function useGo(keys: string, label: string, href: string | undefined): vo
 }
 
 export function listShortcuts(): Shortcut[] {
-  return [...inForce];
+  return [...registered];
 }
 
 export const isMac = navigator.platform.startsWith("Mac");
@@ -52,21 +52,20 @@ function onKeyDown(event: KeyboardEvent): void {
   const mod = isMac ? event.metaKey : event.ctrlKey;
   const pressed = mod ? `mod+${event.key.toLowerCase()}` : event.key;
   const alone = !event.ctrlKey && !event.metaKey && !event.altKey;
-  if (!mod && !(alone && singleKeys.get() === "on" && isFree(event.target))) return;
+  if (!mod && !(alone && singleKeys.get() === "on" && allowsSingleKeys(event.target))) return;
   const now = event.timeStamp;
-  const sequence = now - before.at < togetherMs ? `${before.key} ${pressed}` : "";
-  before = { key: pressed, at: now };
-  const inForceNow = listShortcuts();
-  // "g k" goes before a "k" of the page's own.
-  const found =
-    inForceNow.find(({ keys }) => keys === sequence) ?? inForceNow.find(({ keys }) => keys === pressed);
+  const sequence = now - lastPress.at < sequenceMs ? `${lastPress.key} ${pressed}` : "";
+  lastPress = { key: pressed, at: now };
+  const current = listShortcuts();
+  // The sequence "g k" takes precedence over a "k" of the page.
+  const found = current.find(({ keys }) => keys === sequence) ?? current.find(({ keys }) => keys === pressed);
   if (!found) return;
   event.preventDefault();
   found.run();
 }
 
-/** Not where text is typed, nor under a dialog or in a menu, which have keys of their own. */
-function isFree(target: EventTarget | null): boolean {
+/** Single keys do not work in text fields, dialogs and menus, which handle keys themselves. */
+function allowsSingleKeys(target: EventTarget | null): boolean {
   if (document.querySelector("[role=dialog], [role=alertdialog], [role=menu]")) return false;
   return !(target instanceof HTMLElement && target.closest("input, textarea, select, [contenteditable]"));
 }

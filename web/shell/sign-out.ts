@@ -1,5 +1,4 @@
-// Ending this session, and forgetting everything that was read in it.
-
+// Signs out and clears all cached data.
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { signOut } from "../mutations/account.ts";

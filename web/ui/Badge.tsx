@@ -1,4 +1,4 @@
-// A word with its icon: never colour alone.
+// A label with an icon, so that color is never the only cue.
 import type { ReactNode } from "react";
 import type { Outcome, RunState } from "../../src/model/run/run.ts";
 import { outcomes, runStates, type Word } from "../labels.ts";
@@ -16,7 +16,7 @@ export function Badge({ word, children }: { word: Word; children?: ReactNode }) 
 
 type VerdictProps = { run: { state: RunState; verdict: Outcome | null; waiting: unknown } | null };
 
-/** What a trace's latest run amounts to; no run: not evaluated. */
+/** The verdict of a trace's latest evaluation; null: not evaluated. */
 export function Verdict({ run }: VerdictProps) {
   if (run === null) return <Badge word={runStates.none} />;
   return (

@@ -1,4 +1,4 @@
-// A button: at most one "main" to a view, "danger" for what cannot be undone.
+// The button: use at most one "main" per view, and "danger" for actions that cannot be undone.
 import { type ComponentProps, useImperativeHandle, useLayoutEffect, useRef } from "react";
 import { Icon, type IconName } from "./Icon.tsx";
 
@@ -6,7 +6,7 @@ export type ButtonProps = Omit<ComponentProps<"button">, "disabled"> & {
   look?: "main" | "danger" | "plain" | "link";
   icon?: IconName;
   small?: boolean;
-  /** At work: it keeps focus and name, and does nothing. */
+  /** While busy it keeps focus and name, and ignores clicks. */
   busy?: boolean;
 };
 
@@ -14,7 +14,7 @@ export type ButtonProps = Omit<ComponentProps<"button">, "disabled"> & {
 export function Button({ ref, look, icon, small, busy, children, onClick, className, ...rest }: ButtonProps) {
   const own = useRef<HTMLButtonElement>(null);
   useImperativeHandle(ref, () => own.current!, []);
-  useLayoutEffect(() => leaveFocusNear(own.current!), []);
+  useLayoutEffect(() => keepFocusNear(own.current!), []);
   const names = ["button", small && "button-small", icon && children == null && "button-icon", className];
   return (
     <button
@@ -35,9 +35,9 @@ export function Button({ ref, look, icon, small, busy, children, onClick, classN
   );
 }
 
-/** When it goes away by being pressed, or while it has the focus, that goes on to what is around it. */
-function leaveFocusNear(button: HTMLButtonElement): () => void {
-  // Here it still stands in the page.
+/** When a focused button is removed, moves the focus to its nearest focusable ancestor. */
+function keepFocusNear(button: HTMLButtonElement): () => void {
+  // A layout effect's cleanup runs while the button is still in the page.
   return () => {
     if (button !== document.activeElement) return;
     button.parentElement?.closest<HTMLElement>("[tabindex]")?.focus({ preventScroll: true });

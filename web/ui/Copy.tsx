@@ -1,4 +1,4 @@
-// Copying to the clipboard, with its success said in place.
+// Copy buttons that confirm in place.
 import { useEffect, useState } from "react";
 import { Button, type ButtonProps } from "./Button.tsx";
 import { toast } from "./Toast.tsx";
@@ -15,7 +15,7 @@ export function Copy({ text, children, look, small = false }: CopyProps) {
   );
 }
 
-/** A short text such as an id, with a button beside it; `label` names it: "agent id". */
+/** A short text such as an ID with a copy button; `label` names it: "agent ID". */
 export function CopyText({ text, label }: { text: string; label: string }) {
   const [copied, copy] = useCopy(text);
   return (
@@ -44,8 +44,8 @@ function useCopy(text: string): [copied: boolean, copy: () => void] {
       await navigator.clipboard.writeText(text);
       setCopied(true);
     } catch {
-      // Over plain HTTP from another machine browsers offer no clipboard.
-      toast("This browser does not allow copying here: select the text instead.");
+      // Browsers offer no clipboard on plain HTTP from another machine.
+      toast("The browser blocked copying. Select the text instead.");
     }
   };
   return [copied, () => void copy()];

@@ -1,4 +1,4 @@
-// A dialog over the page: it takes the focus, keeps it, and gives it back.
+// Modal dialog that traps the focus and returns it when closed.
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { type ReactNode, useRef, useState } from "react";
 import { Button } from "./Button.tsx";
@@ -8,11 +8,11 @@ export type DialogProps = {
   /** One sentence under the title. */
   about?: ReactNode;
   onClose: () => void;
-  /** False: only a button within closes it, neither Esc nor a click beside it. */
+  /** False: only a button in the dialog closes it, not Esc or a click outside. */
   dismissible?: boolean;
   /** A panel at the left edge. */
   drawer?: boolean;
-  /** For what asks before it destroys. */
+  /** For confirmations of destructive actions. */
   alert?: boolean;
   children: ReactNode;
 };
@@ -37,9 +37,9 @@ export function Dialog({ title, about, onClose, dismissible = true, drawer, aler
           ref={popup}
           initialFocus={() => popup.current?.querySelector<HTMLElement>("input, textarea") ?? true}
           finalFocus={() => {
-            // Gone with what was done, and not with a dialog that this one follows.
+            // The opener was removed by the action, and not as part of a previous dialog.
             const isGone = opener?.isConnected === false && opener.closest("[role$=dialog]") === null;
-            // Given the page's main part, the library would go on to the first link in it.
+            // If given the main element, Base UI would focus its first link instead.
             if (isGone) document.getElementById("main")?.focus({ preventScroll: true });
             return !isGone;
           }}

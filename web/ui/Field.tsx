@@ -1,20 +1,20 @@
-// A labelled input with its hint and its fault, tied together for assistive technology.
+// Labeled form fields with hint and error, linked by ARIA attributes.
 import { type ComponentProps, type ReactNode, useId } from "react";
 import { Icon } from "./Icon.tsx";
 
-type Told = {
-  /** Of the input, and of the fault in a form's faults. */
+type FieldBase = {
+  /** The name of the input, and its key in the form's errors. */
   name: string;
   label: string;
   hint?: ReactNode;
   fault?: string | undefined;
 };
 
-export type FieldProps = Told & Omit<ComponentProps<"input">, "id" | "className">;
+export type FieldProps = FieldBase & Omit<ComponentProps<"input">, "id" | "className">;
 
 export function Field({ label, hint, fault, ...input }: FieldProps) {
   const id = useId();
-  const told = [fault && `${id}-fault`, hint && `${id}-hint`].filter(Boolean).join(" ");
+  const describedBy = [fault && `${id}-fault`, hint && `${id}-hint`].filter(Boolean).join(" ");
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
@@ -23,7 +23,7 @@ export function Field({ label, hint, fault, ...input }: FieldProps) {
         id={id}
         className="input"
         aria-invalid={fault ? true : undefined}
-        aria-describedby={told || undefined}
+        aria-describedby={describedBy || undefined}
       />
       <Fault id={`${id}-fault`} fault={fault} />
       {hint && (
@@ -37,15 +37,15 @@ export function Field({ label, hint, fault, ...input }: FieldProps) {
 
 export type Choice<T extends string> = { value: T; label: string; note?: string | undefined };
 
-type ChoicesProps<T extends string> = Omit<Told, "hint"> & {
+type ChoicesProps<T extends string> = Omit<FieldBase, "hint"> & {
   choices: readonly Choice<T>[];
-  /** Several may be chosen; else exactly one. */
+  /** Checkboxes instead of radio buttons. */
   many?: boolean;
   chosen: readonly T[];
   onChoose: (chosen: T[]) => void;
 };
 
-/** Radio buttons, or check boxes where many may be chosen, under one legend. */
+/** A group of radio buttons, or of checkboxes if several can be chosen. */
 export function Choices<T extends string>(props: ChoicesProps<T>) {
   const { name, label, fault, choices, many = false, chosen, onChoose } = props;
   const id = useId();

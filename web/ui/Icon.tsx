@@ -1,4 +1,4 @@
-// The icons: strokes on a 16 by 16 grid, always beside a word or on a button that has a name.
+// The icons: strokes on a 16 × 16 grid. Use them next to text or on a button with an accessible name.
 const paths = {
   check: "M3 8.5 6.5 12 13 4.5",
   cross: "M4 4l8 8M12 4l-8 8",

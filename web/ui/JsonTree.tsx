@@ -1,4 +1,4 @@
-// A JSON value as a tree that folds, with a find of its own; what is chosen in it can be copied, and more.
+// JSON viewer: a foldable tree with search, keyboard navigation, and copying of values and paths.
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef, useState } from "react";
 import { printExact, textOfValue } from "../exact-json.ts";
 import { pathText, type ValuePath } from "../value-path.ts";
@@ -11,14 +11,14 @@ import { LongText } from "./LongText.tsx";
 export type JsonTreeProps = {
   /** A list, an object, or the text of one. */
   value: unknown;
-  /** What it is: "gen_ai.input.messages". Paths that are copied begin with it. */
+  /** The name of the value: "gen_ai.input.messages". Copied paths start with it. */
   label: string;
-  /** Further things to do with what is chosen. */
+  /** Further actions for the selected value. */
   actions?: (path: ValuePath) => ReactNode;
 };
 
 const chunk = 200;
-/** With fewer rows nobody needs to search. */
+/** The search field appears from this number of rows. */
 const findFrom = 12;
 
 export function JsonTree({ value, label, actions }: JsonTreeProps) {
@@ -115,12 +115,12 @@ export function JsonTree({ value, label, actions }: JsonTreeProps) {
       )}
       {active && (
         <div className="json-bar">
-          <code className="break">{label + joint(active.path)}</code>
+          <code className="break">{label + pathSuffix(active.path)}</code>
           <div className="line">
             <Button small icon="copy" onClick={() => void copyText(textOfValue(active.value), "value")}>
               Copy value
             </Button>
-            <Button small icon="copy" onClick={() => void copyText(label + joint(active.path), "path")}>
+            <Button small icon="copy" onClick={() => void copyText(label + pathSuffix(active.path), "path")}>
               Copy path
             </Button>
             {actions?.(active.path)}
@@ -148,7 +148,7 @@ function Row({ row, reachable, chosen, onChoose }: RowProps) {
       tabIndex={reachable ? 0 : -1}
       style={{ paddingInlineStart: `${Math.min(depth - 1, 12) * 14}px` }}
       onClick={event => {
-        // Whoever marks text does not mean to fold.
+        // A click that selects text does not fold.
         const isInText = event.target instanceof Element && event.target.closest(".long-text") !== null;
         if (getSelection()?.isCollapsed ?? true) onChoose(isInText);
         event.stopPropagation();
@@ -170,7 +170,7 @@ function Preview({ row: { value, inner, size, open } }: { row: JsonRow }) {
     return (
       <span className="quiet">
         {inner !== value && "JSON text, "}
-        {open || size === 0 ? count : `${isList ? `${count} ` : ""}${insideText(inner)}`}
+        {open || size === 0 ? count : `${isList ? `${count} ` : ""}${previewText(inner)}`}
       </span>
     );
   }
@@ -184,10 +184,10 @@ function Preview({ row: { value, inner, size, open } }: { row: JsonRow }) {
   );
 }
 
-const insideMax = 60;
+const previewMax = 60;
 
-/** The first of what is folded away, so that it can be told from its neighbours. */
-function insideText(inner: object): string {
+/** A preview of a folded value, so that siblings can be told apart. */
+function previewText(inner: object): string {
   const parts: string[] = [];
   let length = 0;
   for (const key in inner) {
@@ -196,10 +196,10 @@ function insideText(inner: object): string {
       typeof item === "object" && item !== null ? (Array.isArray(item) ? "[…]" : "{…}") : shortText(item);
     parts.push(Array.isArray(inner) ? value : `${key}: ${value}`);
     length += parts.at(-1)!.length;
-    if (length > insideMax) break;
+    if (length > previewMax) break;
   }
   const text = parts.join(", ");
-  const short = text.length > insideMax ? `${text.slice(0, insideMax)}…` : text;
+  const short = text.length > previewMax ? `${text.slice(0, previewMax)}…` : text;
   return Array.isArray(inner) ? `[${short}]` : `{${short}}`;
 }
 
@@ -207,8 +207,8 @@ function shortText(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(value.slice(0, 30)) : printExact(value);
 }
 
-/** The path after what it begins with. */
-function joint(path: ValuePath): string {
+/** The path as appended to the label. */
+function pathSuffix(path: ValuePath): string {
   const text = pathText(path);
   return text === "" || text.startsWith("[") ? text : `.${text}`;
 }

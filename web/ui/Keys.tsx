@@ -1,4 +1,4 @@
-// A shortcut as the keys to press: "g a", "mod+k".
+// Renders a shortcut such as "g a" or "mod+k" as keys.
 const isMac = navigator.platform.startsWith("Mac");
 
 export function Keys({ keys }: { keys: string }) {

@@ -1,30 +1,30 @@
-// A text as it is, whitespace and all; of a very long one only what is in sight is laid out, and a find is beside it.
+// Preformatted text. Texts over 20,000 characters are virtualized and have a search field.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
 import { counted } from "../labels.ts";
 
 const plainMax = 20_000;
 const stripMax = 2_000;
-/** For the first guess at a strip's height. */
+/** For estimating the height of a strip. */
 const [lineHeight, lineCharacters] = [20, 90];
 
 type LongTextProps = {
   text: string;
-  /** For what can be scrolled: what the text is. */
+  /** Accessible name of the scrollable region. */
   label: string;
-  /** A passage to be marked, which is scrolled to. */
-  mark?: Stretch | null;
+  /** A passage to highlight and scroll to. */
+  mark?: TextRange | null;
 };
 
-/** From and to (exclusive). */
-type Stretch = readonly [from: number, to: number];
+/** From (inclusive) and to (exclusive). */
+type TextRange = readonly [from: number, to: number];
 
 export function LongText({ text, label, mark = null }: LongTextProps) {
   if (text.length > plainMax) return <Strips text={text} label={label} mark={mark} />;
   return <div className="long-text">{mark ? <Marked key={mark[0]} text={text} mark={mark} /> : text}</div>;
 }
 
-function Marked({ text, mark: [from, to] }: { text: string; mark: Stretch }): ReactNode {
+function Marked({ text, mark: [from, to] }: { text: string; mark: TextRange }): ReactNode {
   const element = useRef<HTMLElement>(null);
   useEffect(() => {
     element.current?.scrollIntoView({ block: "center" });
@@ -40,7 +40,7 @@ function Marked({ text, mark: [from, to] }: { text: string; mark: Stretch }): Re
   );
 }
 
-function Strips({ text, label, mark }: LongTextProps & { mark: Stretch | null }) {
+function Strips({ text, label, mark }: LongTextProps & { mark: TextRange | null }) {
   const scroller = useRef<HTMLDivElement>(null);
   const strips = useMemo(() => stripsOf(text), [text]);
   const [find, setFind] = useState("");
@@ -85,8 +85,8 @@ function Strips({ text, label, mark }: LongTextProps & { mark: Stretch | null })
         <span role="status" className="quiet small">
           {find !== "" &&
             (at < 0
-              ? `${counted(found.length, "place")}, Enter goes there`
-              : `${at + 1} of ${counted(found.length, "place")}`)}
+              ? `${counted(found.length, "result")}. Press Enter to jump.`
+              : `${at + 1} of ${counted(found.length, "result")}`)}
         </span>
       </div>
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms. */}
@@ -122,12 +122,12 @@ function Strips({ text, label, mark }: LongTextProps & { mark: Stretch | null })
 
 type Strip = { text: string; from: number };
 
-/** What goes on in the next strip is not marked there: its beginning is what is looked for. */
-function within([from, to]: Stretch, strip: Strip): Stretch {
+/** The part of the range in this strip. A range that continues in the next strip is highlighted only in the first. */
+function within([from, to]: TextRange, strip: Strip): TextRange {
   return [from - strip.from, Math.min(to - strip.from, strip.text.length)];
 }
 
-/** Cut at the ends of lines where there are any near enough, never within a character. */
+/** Splits at line ends if there are any within reach, never inside a character. */
 function stripsOf(text: string): Strip[] {
   const strips: Strip[] = [];
   for (let at = 0; at < text.length; ) {
@@ -136,7 +136,7 @@ function stripsOf(text: string): Strip[] {
     const isLine = end < text.length && line > at;
     if (isLine) end = line;
     else if (end < text.length && /[\uD800-\uDBFF]/.test(text[end - 1]!)) end--;
-    // A strip of its own begins a new line anyway.
+    // Each strip starts on a new line, so the line break is dropped.
     strips.push({ text: text.slice(at, end), from: at });
     at = isLine ? end + 1 : end;
   }

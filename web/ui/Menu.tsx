@@ -1,4 +1,4 @@
-// A button that opens a menu of actions and choices; what the menu takes is loaded when it is first wanted.
+// A button that opens a menu of actions and choices. The menu's code is loaded on first use.
 import { lazy, Suspense, useRef, useState } from "react";
 import { Button, type ButtonProps } from "./Button.tsx";
 import type { IconName } from "./Icon.tsx";
@@ -20,7 +20,7 @@ const MenuPopup = lazy(load);
 
 type MenuProps = Omit<ButtonProps, "onClick" | "ref"> & { entries: MenuEntry[] };
 
-/** All but `entries` is the button's. */
+/** All props except `entries` go to the button. */
 export function Menu({ entries, ...button }: MenuProps) {
   const trigger = useRef<HTMLButtonElement>(null);
   const [open, setOpen] = useState(false);

@@ -1,10 +1,10 @@
-// The open menu of a button.
+// The popup of a menu button, loaded on first use.
 import { Menu as Base } from "@base-ui/react/menu";
 import type { RefObject } from "react";
 import { Icon } from "./Icon.tsx";
 import type { MenuEntry } from "./Menu.tsx";
 
-/** A menu stays in the part of the page that its button is in. */
+/** The menu is rendered in the same landmark as its button. */
 const landmarks = "nav, main, [role=dialog], [role=alertdialog]";
 
 type MenuPopupProps = {
@@ -19,7 +19,7 @@ export default function MenuPopup({ trigger, entries, onClose }: MenuPopupProps)
       open
       modal={false}
       onOpenChange={(open, details) => {
-        // A press on the button closes by the button's own click.
+        // A press on the button is handled by the button's own click.
         const onTrigger =
           details.event.target instanceof Node && trigger.current?.contains(details.event.target);
         if (!open && !onTrigger) onClose();
@@ -32,7 +32,7 @@ export default function MenuPopup({ trigger, entries, onClose }: MenuPopupProps)
         <Base.Positioner
           anchor={trigger}
           className="menu-layer"
-          // Where a narrowed window leaves it, until its place is found anew, it must not widen the page.
+          // When the window gets narrower, the menu must not widen the page until it is repositioned.
           positionMethod="fixed"
           sideOffset={4}
           align="start"

@@ -1,6 +1,6 @@
-// A list of names in a box of bounded height.
+// A scrollable list of names.
 
-/** `label` says what they are. */
+/** `label` is the accessible name of the list. */
 export function NameList({ label, names }: { label: string; names: readonly string[] }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.

@@ -1,4 +1,4 @@
-// A paragraph that must not be overlooked, with the icon of its tone.
+// A highlighted notice with the icon of its tone.
 import type { ReactNode } from "react";
 import type { Failure } from "../api.ts";
 import { Icon, type IconName } from "./Icon.tsx";
@@ -18,7 +18,7 @@ export function Notice({ tone, role, children }: NoticeProps) {
   );
 }
 
-/** Why something that was asked for was not done. */
+/** Why a request failed. */
 export function FailureNotice({ failure }: { failure: Failure | undefined }) {
   if (!failure) return null;
   const { message, hint, code, requestId } = failure;

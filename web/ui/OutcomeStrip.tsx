@@ -1,11 +1,11 @@
-// Days as bars: what passed or was skipped stands above the line, what failed or lacks instrumentation hangs below.
+// Bar chart of daily outcomes: passed and skipped above the line, failed and missing instrumentation below.
 import type { Counts, Outcome } from "../../src/model/run/run.ts";
 import { dayText, numberText } from "../format.ts";
 import { counted, countsText, outcomes } from "../labels.ts";
 
 type Day = { at: string; counts: Counts };
 
-/** Told apart by side and width, so that colour is not needed; in the order in which they stack from the line. */
+/** Outcomes differ by side and width, not only by color; listed in stacking order from the line. */
 const bars: Record<Outcome, { side: -1 | 1; width: number }> = {
   passed: { side: -1, width: 5 },
   skipped: { side: -1, width: 2 },
@@ -15,10 +15,10 @@ const bars: Record<Outcome, { side: -1 | 1; width: number }> = {
 const order = Object.keys(bars) as Outcome[];
 const dayWidth = 6;
 const half = 14;
-/** The least that a single one is drawn as. */
+/** The minimum height of a bar. */
 const least = 2;
 
-/** `about` begins what is read out: "Refunds, last 30 days". */
+/** `about` starts the accessible name: "Refunds, last 30 days". */
 export function OutcomeStrip({
   days,
   about,
@@ -43,7 +43,7 @@ export function OutcomeStrip({
       {drawn.map(({ outcome, path }) => path && <path key={outcome} data-outcome={outcome} d={path} />)}
       {days.map(
         ({ at, counts }, index) =>
-          isJudged(counts) && (
+          isEvaluated(counts) && (
             <rect
               key={at}
               className="strip-day"
@@ -52,7 +52,7 @@ export function OutcomeStrip({
               width={dayWidth}
               height={2 * half + 1}
             >
-              <title>{`${dayText(at)}: ${judgedText(counts)}`}</title>
+              <title>{`${dayText(at)}: ${evaluatedText(counts)}`}</title>
             </rect>
           ),
       )}
@@ -60,7 +60,7 @@ export function OutcomeStrip({
   );
 }
 
-/** What the bars mean; with counts beside the words where they are given. */
+/** The legend of the bars, with counts if given. */
 export function OutcomeLegend({ counts }: { counts?: Counts }) {
   return (
     <ul className="strip-legend">
@@ -84,24 +84,24 @@ export function OutcomeLegend({ counts }: { counts?: Counts }) {
   );
 }
 
-/** "4 passed, 1 failed", of what there was. */
-export function judgedText(counts: Counts): string {
-  return countsText(counts) || "not judged";
+/** "4 passed, 1 failed". */
+export function evaluatedText(counts: Counts): string {
+  return countsText(counts) || "not evaluated";
 }
 
-export function isJudged(counts: Counts): boolean {
+export function isEvaluated(counts: Counts): boolean {
   return order.some(outcome => counts[outcome] > 0);
 }
 
 function summaryOf(days: readonly Day[]): string {
-  const judged = days.filter(({ counts }) => isJudged(counts));
-  if (judged.length === 0) return "not judged";
+  const evaluated = days.filter(({ counts }) => isEvaluated(counts));
+  if (evaluated.length === 0) return "not evaluated";
   const sum = (outcome: Outcome) => days.reduce((total, { counts }) => total + counts[outcome], 0);
   const all = Object.fromEntries(order.map(outcome => [outcome, sum(outcome)])) as Counts;
-  return `${judgedText(all)}, on ${counted(judged.length, "day")}`;
+  return `${evaluatedText(all)}, on ${counted(evaluated.length, "day")}`;
 }
 
-/** How high one is: the fullest side of a day takes the whole half. */
+/** Pixels per result: the largest side of any day fills its half. */
 function scaleOf(days: readonly Day[]): number {
   const sides = days.flatMap(({ counts }) => [
     counts.passed + counts.skipped,
@@ -130,7 +130,7 @@ function heightOf(count: number, scale: number): number {
   return count === 0 ? 0 : Math.max(least, count * scale);
 }
 
-/** From `from` outwards, in the middle of a day that begins at `x`. */
+/** A bar from `from` outwards, centered in the day that starts at `x`. */
 function barOf(x: number, height: number, from: number, side: -1 | 1, width: number): string {
   const left = x + (dayWidth - 1 - width) / 2;
   const round = (value: number) => Math.round(value * 100) / 100;

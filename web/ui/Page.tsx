@@ -1,12 +1,12 @@
-// A screen's frame: the browser's title, the heading, and what can be done here.
+// The frame of a page: document title, heading, description and actions.
 import type { ReactNode } from "react";
 import { Title } from "./Title.tsx";
 
 type PageProps = {
   title: string;
-  /** The part of it that is shown, for the browser's title. */
+  /** The visible part of the page, for the document title. */
   part?: string | undefined;
-  /** Beside the heading. */
+  /** Buttons beside the heading. */
   actions?: ReactNode;
   /** A sentence under the heading. */
   about?: ReactNode;

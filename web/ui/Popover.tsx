@@ -1,4 +1,4 @@
-// A button that opens a small panel beside it; what the panel takes is loaded when it is first wanted.
+// A button that opens a small panel. The panel's code is loaded on first use.
 import { lazy, type ReactNode, Suspense, useRef, useState } from "react";
 import { Button, type ButtonProps } from "./Button.tsx";
 
@@ -6,9 +6,9 @@ const load = () => import("./PopoverPopup.tsx");
 const PopoverPopup = lazy(load);
 
 type PopoverProps = Omit<ButtonProps, "onClick" | "ref"> & {
-  /** Of the panel. */
+  /** Accessible name of the panel. */
   title: string;
-  /** What is in the panel; `close` closes it and gives the focus back. */
+  /** The content; `close` closes the panel and returns the focus. */
   panel: (close: () => void) => ReactNode;
 };
 

@@ -1,8 +1,8 @@
-// The open panel of a button.
+// The panel of a popover button, loaded on first use.
 import { Popover as Base } from "@base-ui/react/popover";
 import type { ReactNode, RefObject } from "react";
 
-/** A panel stays in the part of the page that its button is in. */
+/** The panel is rendered in the same landmark as its button. */
 const landmarks = "nav, main, [role=dialog], [role=alertdialog]";
 
 type PopoverPopupProps = {
@@ -17,7 +17,7 @@ export default function PopoverPopup({ trigger, title, onClose, children }: Popo
     <Base.Root
       open
       onOpenChange={(open, details) => {
-        // A press on the button closes by the button's own click.
+        // A press on the button is handled by the button's own click.
         const onTrigger =
           details.event.target instanceof Node && trigger.current?.contains(details.event.target);
         if (!open && !onTrigger) onClose();
@@ -30,7 +30,7 @@ export default function PopoverPopup({ trigger, title, onClose, children }: Popo
         <Base.Positioner
           anchor={trigger}
           className="menu-layer"
-          // Its first focus comes before its place is known: from the window's corner that scrolls nothing.
+          // It is focused before it is positioned: fixed at the window's corner, that does not scroll the page.
           positionMethod="fixed"
           sideOffset={4}
           align="start"

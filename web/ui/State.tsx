@@ -1,10 +1,10 @@
-// What stands where content is not there yet: loading, failed, empty.
+// Loading, error and empty states, and the button for more pages.
 import { type ReactNode, useEffect, useState } from "react";
 import { type Failure, failureOf } from "../api.ts";
 import { Button } from "./Button.tsx";
 import { Icon, type IconName } from "./Icon.tsx";
 
-/** Nothing for 200 ms, then bars. */
+/** Placeholder bars, shown after 200 ms. */
 export function Skeleton({ lines = 6 }: { lines?: number }) {
   const [late, setLate] = useState(false);
   useEffect(() => {
@@ -25,11 +25,11 @@ export function Skeleton({ lines = 6 }: { lines?: number }) {
 type ErrorStateProps = {
   failure: Failure;
   onRetry: () => void;
-  /** It is all of the page, and its heading the page's. */
+  /** It fills the page, so its heading is the page's `h1`. */
   whole?: boolean;
 };
 
-/** What failed, with all that support would ask for. */
+/** The failure with its code and request ID for support, and a retry button. */
 export function ErrorState({ failure, onRetry, whole = false }: ErrorStateProps) {
   const Heading = whole ? "h1" : "h2";
   const { code, message, hint, requestId } = failure;
@@ -43,7 +43,7 @@ export function ErrorState({ failure, onRetry, whole = false }: ErrorStateProps)
         <dd className="mono">{code}</dd>
         {requestId && (
           <>
-            <dt>Request id</dt>
+            <dt>Request ID</dt>
             <dd className="mono break">{requestId}</dd>
           </>
         )}
@@ -55,7 +55,7 @@ export function ErrorState({ failure, onRetry, whole = false }: ErrorStateProps)
 
 type EmptyStateProps = { icon: IconName; title: string; whole?: boolean; children?: ReactNode };
 
-/** `whole`: it is all of the page, and its heading the page's. */
+/** `whole`: it fills the page, so its heading is the page's `h1`. */
 export function EmptyState({ icon, title, whole = false, children }: EmptyStateProps) {
   const Heading = whole ? "h1" : "h2";
   return (
@@ -69,7 +69,7 @@ export function EmptyState({ icon, title, whole = false, children }: EmptyStateP
 
 type Query<T> = { data: T | undefined; error: Error | null; refetch: () => unknown };
 
-/** The content of a query once it is there; until then its skeleton or its failure. Old content outlives a failure. */
+/** The content of a query, or its skeleton or failure. If refetching fails, the old content stays. */
 export function Loaded<T>({ query, children }: { query: Query<T>; children: (data: T) => ReactNode }) {
   if (query.data !== undefined) return children(query.data);
   if (query.error)
@@ -79,7 +79,7 @@ export function Loaded<T>({ query, children }: { query: Query<T>; children: (dat
 
 type Pages = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown };
 
-/** Under a list that has further pages. */
+/** "Show more" button below a list with further pages. */
 export function MorePages({ query }: { query: Pages }) {
   if (!query.hasNextPage) return null;
   return (

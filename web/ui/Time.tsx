@@ -1,4 +1,4 @@
-// Times: how long ago or until, with the moment itself on hover and for assistive technology.
+// Relative and absolute times and countdowns; the absolute time is shown on hover.
 import { useNow } from "./now.ts";
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "long" });
@@ -23,7 +23,7 @@ export function RelativeTime({ at }: { at: string }) {
   );
 }
 
-/** The day alone. */
+/** The day without the time. */
 export function DayTime({ at }: { at: string }) {
   return (
     <time dateTime={at} title={absolute.format(new Date(at))}>
@@ -42,7 +42,7 @@ export function relativeText(at: number, now: number): string {
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 
-/** "14:05", for what is near. */
+/** The time of day, for times on the same day. */
 export function ClockTime({ at }: { at: string }) {
   return (
     <time dateTime={at} title={absolute.format(new Date(at))}>
@@ -51,7 +51,7 @@ export function ClockTime({ at }: { at: string }) {
   );
 }
 
-/** "next try at 14:05, in 42 s", and once it is past "next try now". */
+/** "next try at 2:05 PM, in 42 s"; once it has passed, "next try now". */
 export function NextTry({ at }: { at: string }) {
   const left = Date.parse(at) - useNow(1_000);
   if (left <= 0) return <>next try now</>;

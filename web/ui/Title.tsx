@@ -1,7 +1,7 @@
-// The browser's title: the screen, what it is a screen of, and the name of the whole.
+// The document title: page, agent and product name.
 import { createContext, useContext } from "react";
 
-/** What all screens below are of, such as an agent's name. */
+/** The name of the agent that the pages below belong to. */
 export const TitleOf = createContext<string | undefined>(undefined);
 
 export function Title({ text }: { text: string }) {

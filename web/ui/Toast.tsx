@@ -1,4 +1,4 @@
-// Short news at the lower edge, read out calmly; whatever must not be missed belongs into the page.
+// Toasts: short messages at the lower edge, announced politely. Important messages belong in the page.
 import { useSyncExternalStore } from "react";
 import { Button } from "./Button.tsx";
 
@@ -6,13 +6,13 @@ type Action = { label: string; run: () => void };
 type Item = { id: number; text: string; action?: Action | undefined };
 
 const shownMs = 6_000;
-/** With something to press, which takes a while to reach. */
+/** Longer with a button, which takes time to reach. */
 const actionShownMs = 20_000;
 let items: Item[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
 
-/** Shows a sentence for a few seconds, with what can be done about it: "Undo". */
+/** Shows a message for a few seconds, optionally with a button such as "Undo". */
 export function toast(text: string, action?: Action): void {
   const id = ++lastId;
   change([...items.filter(item => item.text !== text), { id, text, action }]);
@@ -33,11 +33,11 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Once, beside the app. */
+/** Rendered once, next to the app. */
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => items);
   return (
-    <section className="toasts" aria-label="News" aria-live="polite">
+    <section className="toasts" aria-label="Notifications" aria-live="polite">
       {shown.map(({ id, text, action }) => (
         <div key={id} className="toast">
           {text}

@@ -1,13 +1,13 @@
-// Copying to the clipboard where the success is said at the edge of the page.
+// Copies to the clipboard and confirms with a toast.
 import { toast } from "./Toast.tsx";
 
-/** `what` is copied, in a word: "path". Says so, or why not. */
+/** `what` names the text in the toast: "path". */
 export async function copyText(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    toast(`Copied the ${what}.`);
+    toast(`Copied ${what}`);
   } catch {
-    // Over plain HTTP from another machine browsers offer no clipboard.
-    toast("This browser does not allow copying here: select the text instead.");
+    // Browsers offer no clipboard on plain HTTP from another machine.
+    toast("The browser blocked copying. Select the text instead.");
   }
 }

@@ -1,4 +1,4 @@
-// The rows that a JSON value is shown in: which are unfolded, and which answer a search.
+// Turns a JSON value into tree rows: which are unfolded, and which match a search.
 import { looksStructured, parseExact } from "../exact-json.ts";
 import type { ValuePath } from "../value-path.ts";
 
@@ -8,27 +8,27 @@ export type JsonRow = {
   path: ValuePath;
   depth: number;
   value: unknown;
-  /** The list or object that is unfolded here, which may stand in a text. */
+  /** The list or object that unfolds here; it may be parsed from a text. */
   inner: object | undefined;
-  /** How many entries `inner` has. */
+  /** The number of entries of `inner`. */
   size: number;
-  /** Whether there is something to unfold: entries, or the rest of a text. */
+  /** Whether the row can unfold: it has entries, or a text longer than one row. */
   folds: boolean;
   open: boolean;
 };
 
-/** What is folded or unfolded other than at first. */
+/** The rows that the user folded (false) or unfolded (true), by id. */
 export type Folds = ReadonlyMap<string, boolean>;
 
 const openAtFirst = 40;
 const shortText = 140;
 
-/** A text that does not show whole on one row. */
+/** A text that does not fit on one row. */
 export function isLongText(value: unknown): value is string {
   return typeof value === "string" && (value.length > shortText || value.includes("\n"));
 }
 
-/** All rows, folded ones' entries left out. The outermost value itself is not among them. */
+/** All rows except the entries of folded ones. The outermost value has no row. */
 export function jsonRows(value: unknown, folds: Folds): JsonRow[] {
   const rows: JsonRow[] = [];
   let unfolded = 0;
@@ -36,7 +36,7 @@ export function jsonRows(value: unknown, folds: Folds): JsonRow[] {
     for (const [key, item] of entriesOf(holder)) {
       const row = rowOf(item, [...path, key]);
       rows.push(row);
-      // Structures unfold at first until there is enough to see; texts do when asked.
+      // Lists and objects unfold initially until 40 rows are visible; texts only on request.
       const inViewAtFirst = row.inner === item && unfolded + row.size <= openAtFirst && row.size > 0;
       row.open = row.folds && (folds.get(row.id) ?? inViewAtFirst);
       if (!row.open || !row.inner) continue;
@@ -51,7 +51,7 @@ export function jsonRows(value: unknown, folds: Folds): JsonRow[] {
 
 const lookedAtMax = 200_000;
 
-/** The rows that hold the text, in their keys or values, below those that hold them; and how many there are. */
+/** The rows whose key or value contains the text, with their parents; and the number of matches. */
 export function findRows(value: unknown, text: string): { rows: JsonRow[]; found: number } {
   const wanted = text.toLowerCase();
   const rows: JsonRow[] = [];
@@ -85,7 +85,7 @@ function rowOf(value: unknown, path: ValuePath): JsonRow {
   return { id: JSON.stringify(path), path, depth: path.length, value, inner, size, folds, open: false };
 }
 
-/** The list or object that the value is, or is the text of. */
+/** The value if it is a list or object, or the list or object that it is the JSON text of. */
 export function structureOf(value: unknown): object | undefined {
   if (typeof value === "object" && value !== null) return value;
   return typeof value === "string" && looksStructured(value) ? parsedOnce(value) : undefined;
@@ -94,7 +94,7 @@ export function structureOf(value: unknown): object | undefined {
 const parsedMax = 200;
 const parsed = new Map<string, object | undefined>();
 
-/** Rows are made again at every fold; the same texts need not be read again. */
+/** Caches parsed texts, because every fold rebuilds all rows. */
 function parsedOnce(text: string): object | undefined {
   if (parsed.has(text)) return parsed.get(text);
   const value = parseExact(text);

@@ -1,7 +1,7 @@
-// What the window is like at the moment, for the little that styles alone cannot say.
+// Hook for media queries, for what CSS alone cannot do.
 import { useSyncExternalStore } from "react";
 
-/** `query` as in styles: "(max-width: 767px)". */
+/** `query` as in CSS: "(max-width: 767px)". */
 export function useMedia(query: string): boolean {
   return useSyncExternalStore(
     listener => {

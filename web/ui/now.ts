@@ -1,7 +1,7 @@
-// The present time, for what is shown relative to it.
+// Hook for the current time, updated at an interval.
 import { useEffect, useState } from "react";
 
-/** Milliseconds since 1970, renewed every `everyMs`; null stands still. */
+/** Milliseconds since 1970, updated every `everyMs`; null: no updates. */
 export function useNow(everyMs: number | null): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// What all pages of one agent have above them: its name, and the way to the others.
+// Layout of an agent's pages: its name and tabs, and the shortcuts to them.
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, Outlet, useLocation } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
@@ -20,14 +20,14 @@ const tabs = [
 export function AgentLayout() {
   const params = route.useParams();
   const { data: agent } = useSuspenseQuery(agentQuery(params.agentId));
-  const row = useCurrentInSight();
+  const row = useScrollToCurrentTab();
   const base = `/projects/${params.projectId}/agents/${params.agentId}`;
-  useGo("g t", "Go to the agent’s traces", `${base}/traces`);
-  useGo("g c", "Go to the agent’s test cases", `${base}/tests`);
-  useGo("g r", "Go to the agent’s runs", `${base}/runs`);
-  useGo("g n", "Go to the agent’s insights", `${base}/insights`);
-  useGo("g g", "Go to the agent’s first steps", `${base}/start`);
-  useGo("g e", "Go to the agent’s settings", `${base}/settings`);
+  useGo("g t", "Go to traces", `${base}/traces`);
+  useGo("g c", "Go to test cases", `${base}/tests`);
+  useGo("g r", "Go to runs", `${base}/runs`);
+  useGo("g n", "Go to insights", `${base}/insights`);
+  useGo("g g", "Go to Get started", `${base}/start`);
+  useGo("g e", "Go to agent settings", `${base}/settings`);
   return (
     <TitleOf value={agent.name}>
       <nav className="agent-tabs" aria-label={`Agent ${agent.name}`}>
@@ -47,8 +47,8 @@ export function AgentLayout() {
   );
 }
 
-/** Where not all tabs fit, the current one is in sight. */
-function useCurrentInSight() {
+/** Scrolls the current tab into view when not all tabs fit. */
+function useScrollToCurrentTab() {
   const row = useRef<HTMLDivElement>(null);
   const { pathname } = useLocation();
   useEffect(() => {

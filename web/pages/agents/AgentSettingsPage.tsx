@@ -1,5 +1,4 @@
-// One agent: what it is called, what its exporter is called, how it is called upon, and its end.
-
+// Settings of an agent: name, service name, connection, judge sampling and budget, and deletion.
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { AgentForm } from "../../forms/AgentForm.tsx";
@@ -27,9 +26,9 @@ export function AgentSettingsPage() {
     <Page title="Agent settings">
       <div className="narrow stack">
         <dl className="facts">
-          <dt>Id</dt>
+          <dt>ID</dt>
           <dd>
-            <CopyText text={agent.id} label="agent id" />
+            <CopyText text={agent.id} label="agent ID" />
           </dd>
           <dt>Last trace</dt>
           <dd>
@@ -43,12 +42,7 @@ export function AgentSettingsPage() {
           </dd>
         </dl>
         <section className="card">
-          <AgentForm
-            key={agent.id}
-            projectId={projectId}
-            agent={agent}
-            onDone={() => toast("The agent is saved.")}
-          />
+          <AgentForm key={agent.id} projectId={projectId} agent={agent} onDone={() => toast("Agent saved")} />
         </section>
         <ConnectionSection key={`${agent.id} connection`} agent={agent} />
         <JudgeSettingsSection projectId={projectId} agentId={agentId} />
@@ -56,7 +50,7 @@ export function AgentSettingsPage() {
           noun="agent"
           name={agent.name}
           send={() => deleteAgent(agent.id)}
-          lost="Its test cases, traces and verdicts go with it, and keys made for it alone can write to nothing."
+          lost="Also deletes its test cases, traces and results. Keys limited to this agent stop working."
           onDone={async () => {
             await navigate({ to: "/projects/$projectId/agents", params: { projectId } });
             queries.removeQueries({ queryKey: agentQuery(agent.id).queryKey });

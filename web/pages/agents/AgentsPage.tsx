@@ -1,5 +1,4 @@
-// The project's agents, a card each.
-
+// The agents of a project, one card each.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -30,20 +29,20 @@ export function AgentsPage() {
     void days.fetchNextPage();
     return agents.fetchNextPage();
   };
-  const [making, setMaking] = useState(false);
-  const make = (
-    <Button look="main" icon="plus" onClick={() => setMaking(true)}>
+  const [isCreating, setCreating] = useState(false);
+  const newAgent = (
+    <Button look="main" icon="plus" onClick={() => setCreating(true)}>
       New agent
     </Button>
   );
   return (
-    <Page title="Agents" actions={agents.data?.length ? make : null}>
+    <Page title="Agents" actions={agents.data?.length ? newAgent : null}>
       <Loaded query={agents}>
         {items =>
           items.length === 0 ? (
-            <EmptyState icon="agent" title="No agent yet">
-              <p className="quiet">An agent is the AI system whose traces are stored and judged.</p>
-              {make}
+            <EmptyState icon="agent" title="No agents yet">
+              <p className="quiet">An agent is an AI system whose traces are stored and evaluated.</p>
+              {newAgent}
             </EmptyState>
           ) : (
             <>
@@ -59,8 +58,8 @@ export function AgentsPage() {
           )
         }
       </Loaded>
-      {making && (
-        <Dialog title="New agent" onClose={() => setMaking(false)}>
+      {isCreating && (
+        <Dialog title="New agent" onClose={() => setCreating(false)}>
           <AgentForm
             projectId={projectId}
             onDone={({ id }) =>
@@ -83,7 +82,7 @@ const pages = [
   { to: "/projects/$projectId/agents/$agentId/insights", text: "Insights" },
 ] as const;
 
-/** `day` is there a moment later. */
+/** `day` loads after the agent. */
 function AgentCard({ agent, day }: { agent: Agent; day: AgentDay | undefined }) {
   const { id, projectId, name, type, otlpServiceName } = agent;
   const params = { projectId, agentId: id };
@@ -98,9 +97,9 @@ function AgentCard({ agent, day }: { agent: Agent; day: AgentDay | undefined }) 
         <span className="quiet small">{agentTypes[type]}</span>
       </div>
       <dl className="facts">
-        <dt>Id</dt>
+        <dt>ID</dt>
         <dd>
-          <CopyText text={id} label={`id of ${name}`} />
+          <CopyText text={id} label={`ID of ${name}`} />
         </dd>
         <dt>Service name</dt>
         <dd>{otlpServiceName ? <code>{otlpServiceName}</code> : <span className="quiet">None</span>}</dd>
@@ -134,22 +133,22 @@ function AgentCard({ agent, day }: { agent: Agent; day: AgentDay | undefined }) 
   );
 }
 
-/** With what it is a share of: what was skipped or lacks instrumentation is told beside it. */
+/** The pass rate with its counts; skipped and missing instrumentation are not part of it and shown beside it. */
 function PassRate({ day: { counts, passRate, runs, routingUnavailable: unrouted } }: { day: AgentDay }) {
-  if (runs === 0) return <span className="quiet">Nothing judged</span>;
-  const judged = counts.passed + counts.failed;
+  if (runs === 0) return <span className="quiet">Nothing evaluated</span>;
+  const counting = counts.passed + counts.failed;
   const beside = (["missing_instrumentation", "skipped"] as const)
     .filter(outcome => counts[outcome] > 0)
     .map(outcome => `${numberText(counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`);
   return (
     <>
       {passRate === null ? (
-        <span className="quiet">No run passed or failed</span>
+        <span className="quiet">No passes or failures</span>
       ) : (
         <span>
           <strong>{rateText(passRate)}</strong>{" "}
           <span className="quiet">
-            {numberText(counts.passed)} of {numberText(judged)} passed
+            {numberText(counts.passed)} of {numberText(counting)} passed
           </span>
         </span>
       )}
@@ -157,7 +156,7 @@ function PassRate({ day: { counts, passRate, runs, routingUnavailable: unrouted 
       {unrouted > 0 && (
         <span className="text-warn small">
           <Icon name={routingUnavailable.icon} />
-          {routingUnavailable.text} for {counted(unrouted, "run")}
+          {routingUnavailable.text} for {counted(unrouted, "evaluation")}
         </span>
       )}
     </>

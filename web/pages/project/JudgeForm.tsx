@@ -1,5 +1,4 @@
-// A project's own judge: whose model, where it answers, its key, and how much may be asked of it at a time.
-
+// Form for a project's own judge: provider, URL, model, API key and limits.
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import type { ProjectJudge } from "../../../src/http/judge/schemas.ts";
@@ -42,7 +41,7 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
   const saving = useSubmit<ProjectJudge>({
     send: fields => saveProjectJudge(projectId, documentOf(fields)),
     done: saved => {
-      // What was said of the key is done, and what was typed is not kept here either.
+      // The key is saved, so clear it from the form.
       for (const input of element.current!.querySelectorAll("input")) {
         if (input.name === "apiKey") input.value = "";
         if (input.name === "removesKey") input.checked = false;
@@ -52,7 +51,7 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
       onSaved(saved);
     },
   });
-  // The same form, sent to be tried: its faults belong to the same fields.
+  // A connection test validates the same fields, so its errors are shown at them too.
   const { answer } = trial;
   const tested = answer && !answer.ok ? faultsOf(answer.failure.issues) : {};
   const faults: Faults = { ...tested, ...saving.faults };
@@ -70,7 +69,7 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
       />
       <div className="stack-tight">
         <Field
-          label={compatible ? "Address" : "Address (optional)"}
+          label={compatible ? "URL" : "URL (optional)"}
           name="url"
           inputMode="url"
           required={compatible}
@@ -79,8 +78,8 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
           placeholder={compatible ? "http://127.0.0.1:11434/v1" : undefined}
           hint={
             compatible
-              ? "The base of its API, usually ending in /v1, as the machine that runs Onlooker reaches it."
-              : "Only for a gateway in between; empty is the provider’s own."
+              ? "Base URL of the API, usually ending in /v1, as reached from the machine that runs Onlooker."
+              : "Only for a gateway. Leave empty for the provider’s own URL."
           }
           fault={faults["url"]}
           autoComplete="off"
@@ -108,8 +107,8 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
           required={!compatible && !hasKey && url.trim() === ""}
           hint={
             <>
-              {hasKey && <b>{judge.keyLastFour ? `Ends in ${judge.keyLastFour}. ` : "One is stored. "}</b>}
-              {hasKey && "Leave it empty to keep it. "}Encrypted where it rests, and never shown again.
+              {hasKey && <b>{judge.keyLastFour ? `Ends in ${judge.keyLastFour}. ` : "A key is stored. "}</b>}
+              {hasKey && "Leave empty to keep it. "}Stored encrypted and never shown again.
             </>
           }
           fault={faults["apiKey"]}
@@ -125,14 +124,14 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
       </div>
       <div className="judge-pair">
         <Field
-          label="Calls at a time"
+          label="Concurrent calls"
           name="concurrency"
           type="number"
           required
           min={1}
           max={100}
           defaultValue={(own && judge.concurrency) || 8}
-          hint="In each process. One for a model on a small machine."
+          hint="Per process. Use 1 for a model on a small machine."
           fault={faults["concurrency"]}
         />
         <Field
@@ -142,7 +141,7 @@ export function JudgeForm({ projectId, judge, onSaved }: JudgeFormProps) {
           min={1_000}
           max={1_000_000_000}
           defaultValue={(own && judge.tokensPerMinute) || ""}
-          hint="In and out together, in each process. Stay below the provider’s limit."
+          hint="Input and output combined, per process. Stay below the provider’s limit."
           fault={faults["tokensPerMinute"]}
         />
       </div>
@@ -179,7 +178,7 @@ function LocalServers({ onChoose }: { onChoose: (url: string) => void }) {
   );
 }
 
-/** Without `apiKey` the stored one is kept. */
+/** Without `apiKey`, the service keeps the stored key. */
 function keyOf(typed: string, removes: boolean): { apiKey?: string | null } {
   if (typed !== "") return { apiKey: typed };
   return removes ? { apiKey: null } : {};

@@ -1,5 +1,4 @@
-// The button that tries a judge, and what came of it: each way that was tried, and what may mend a fault.
-
+// The "Test connection" button of a judge and its result: each answer format tried, and how to fix a failure.
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -11,7 +10,7 @@ import { projectJudgeQuery } from "../../queries/project-judge.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
-import { mending, modes } from "./providers.ts";
+import { fixes, modes } from "./providers.ts";
 
 export type Trial = {
   busy: boolean;
@@ -20,7 +19,7 @@ export type Trial = {
   clear: () => void;
 };
 
-/** `run` tries the connection given, as it is typed, else the one that is in force. */
+/** `run` tests the given connection, as typed, or else the saved one. */
 export function useTrial(projectId: string): Trial {
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
@@ -35,14 +34,14 @@ export function useTrial(projectId: string): Trial {
       const answered = await testProjectJudge(projectId, connection);
       setAnswer(answered);
       setBusy(false);
-      // A test lifts a pause, or says why there is one.
+      // A successful test ends a pause; a failed one updates its reason.
       await queries.invalidateQueries({ queryKey: projectJudgeQuery(projectId).queryKey });
       return answered;
     },
   };
 }
 
-/** For the judge that is in force. */
+/** Tests the saved judge. */
 export function TrialButton({ projectId }: { projectId: string }) {
   const trial = useTrial(projectId);
   return (
@@ -59,37 +58,37 @@ export function TrialButton({ projectId }: { projectId: string }) {
 }
 
 export function TrialCost() {
-  return <span className="quiet small">Two short questions; some thousand tokens at most.</span>;
+  return <span className="quiet small">Sends two short questions, a few thousand tokens at most</span>;
 }
 
 export function TrialResult({ projectId, trial: { busy, answer } }: { projectId: string; trial: Trial }) {
   return (
     <>
       <div role="status">
-        {busy && <p className="quiet">Waiting for its answer; a model may have to be loaded first…</p>}
-        {answer?.ok && <Told projectId={projectId} trial={answer.value} />}
+        {busy && <p className="quiet">Waiting for the judge. Loading a model can take a while…</p>}
+        {answer?.ok && <TrialReport projectId={projectId} trial={answer.value} />}
       </div>
       {answer && !answer.ok && <FailureNotice failure={answer.failure} />}
     </>
   );
 }
 
-function Told({ projectId, trial }: { projectId: string; trial: JudgeTrial }) {
+function TrialReport({ projectId, trial }: { projectId: string; trial: JudgeTrial }) {
   const { ok, ms, reason, fault, tried } = trial;
   return (
     <Notice tone={ok ? "good" : "warn"}>
       <p>
         <strong>{reason}</strong>
-        {ms > 0 && <span className="quiet"> After {durationText(ms)}.</span>}
+        {ms > 0 && <span className="quiet"> Took {durationText(ms)}.</span>}
       </p>
-      {fault && <p>{mending[fault]}</p>}
+      {fault && <p>{fixes[fault]}</p>}
       {(ok || tried.length > 1) && (
-        <ul className="judge-tried" aria-label="Ways of asking that were tried">
+        <ul className="judge-tried" aria-label="Answer formats tried">
           {tried.map(({ mode, ok: works, reason: why }) => (
             <li key={mode}>
               <Icon name={works ? "check" : "cross"} />
               <span>
-                <b>{modes[mode]}</b>: {works ? "works." : why}
+                <b>{modes[mode]}</b>: {works ? "works" : why}
               </span>
             </li>
           ))}
@@ -98,7 +97,7 @@ function Told({ projectId, trial }: { projectId: string; trial: JudgeTrial }) {
       {fault === null && (
         <p className="small">
           <Link to="/projects/$projectId/settings/prices" params={{ projectId }}>
-            See what it costs
+            View prices
           </Link>
         </p>
       )}

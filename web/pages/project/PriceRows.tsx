@@ -1,10 +1,10 @@
-// Prices as they are typed, a row each, with every fault at its field.
+// Editable table of the project's prices, with each error at its field.
 import { useId } from "react";
 import type { OwnPrice } from "../../../src/model/judge/prices.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Fault } from "../../ui/Field.tsx";
 
-/** Texts as they stand in the fields; `row` tells rows apart. */
+/** The texts in the fields; `row` is the React key. */
 export type DraftPrice = {
   row: number;
   model: string;
@@ -20,7 +20,7 @@ export function draftOf({ model = "", validFrom = "", inputUsd, outputUsd }: Par
   return { row: rows, model, validFrom, inputUsd: textOf(inputUsd), outputUsd: textOf(outputUsd) };
 }
 
-/** A number that was not typed is sent as null, which the API refuses at its field. */
+/** A missing number is sent as null, which the API rejects with an error at its field. */
 export function priceOf({ model, validFrom, inputUsd, outputUsd }: DraftPrice) {
   return { model, validFrom, inputUsd: numberOf(inputUsd), outputUsd: numberOf(outputUsd) };
 }
@@ -36,13 +36,13 @@ function numberOf(text: string): number | null {
 const columns = [
   { name: "model", label: "Model", type: "text" },
   { name: "validFrom", label: "From (UTC)", type: "date" },
-  { name: "inputUsd", label: "In, $", type: "number" },
-  { name: "outputUsd", label: "Out, $", type: "number" },
+  { name: "inputUsd", label: "Input, $", type: "number" },
+  { name: "outputUsd", label: "Output, $", type: "number" },
 ] as const;
 
 type PriceRowsProps = {
   drafts: DraftPrice[];
-  /** By path, as in `prices[1].validFrom`. */
+  /** By path, such as `prices[1].validFrom`. */
   faults: ReadonlyMap<string, string>;
   onChange: (drafts: DraftPrice[]) => void;
   onRemove: (at: number) => void;

@@ -1,4 +1,4 @@
-// The frame of a project's settings: their tabs, each an address.
+// Layout of the project settings: title and tabs, each with its own URL.
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Page } from "../../ui/Page.tsx";
@@ -16,8 +16,8 @@ type ProjectFrameProps = { part?: "Judge" | "Prices"; children: ReactNode };
 export function ProjectFrame({ part, children }: ProjectFrameProps) {
   const params = route.useParams();
   return (
-    <Page title="Project" part={part}>
-      <nav className="tabs" aria-label="Project">
+    <Page title="Project settings" part={part}>
+      <nav className="tabs" aria-label="Project settings">
         {tabs.map(({ to, label }) => (
           <Link key={to} to={to} params={params} className="tab" activeOptions={{ exact: true }}>
             {label}

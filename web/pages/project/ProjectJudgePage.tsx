@@ -1,5 +1,4 @@
-// Who judges the project's traces: what is in force, whether it answers, and a judge of the project's own.
-
+// The judge of a project: the current one with a connection test, and the form for the project's own.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -27,8 +26,8 @@ export function ProjectJudgePage() {
   return (
     <ProjectFrame part="Judge">
       <p className="quiet">
-        A language model that decides whether a conversation fits a test’s scenario, and whether a reply meets
-        semantic criteria.
+        The judge is a language model. It decides whether a trace matches a test’s scenario and whether a
+        reply meets semantic criteria.
       </p>
       <Loaded query={judge}>{data => <Judge key={projectId} projectId={projectId} judge={data} />}</Loaded>
     </ProjectFrame>
@@ -36,34 +35,34 @@ export function ProjectJudgePage() {
 }
 
 function Judge({ projectId, judge }: { projectId: string; judge: ProjectJudge }) {
-  const [choosing, setChoosing] = useState(false);
-  // What the form begins from: reading again leaves it alone, and removing the judge begins another.
-  const [begun, setBegun] = useState({ serial: 0, judge });
+  const [isOverriding, setOverriding] = useState(false);
+  // The initial values of the form: refetching leaves them alone, removing the judge resets the form.
+  const [initial, setInitial] = useState({ serial: 0, judge });
   const own = judge.source === "project";
-  const inherits = judge.source === "environment" && !choosing;
+  const inherits = judge.source === "environment" && !isOverriding;
   return (
     <>
       <section className="card stack" aria-labelledby="judge-now">
-        <h2 id="judge-now">In force</h2>
-        <InForce judge={judge} />
+        <h2 id="judge-now">Current judge</h2>
+        <CurrentJudge judge={judge} />
         {judge.source === "environment" && <TrialButton projectId={projectId} />}
         {inherits && (
           <div>
-            <Button onClick={() => setChoosing(true)}>Use another judge for this project</Button>
+            <Button onClick={() => setOverriding(true)}>Use a different judge</Button>
           </div>
         )}
       </section>
       {!inherits && (
         <section className="card stack" aria-labelledby="judge-own">
-          <h2 id="judge-own">{own ? "Connection" : "A judge for this project"}</h2>
+          <h2 id="judge-own">{own ? "Connection" : "Judge for this project"}</h2>
           <JudgeForm
-            key={begun.serial}
+            key={initial.serial}
             projectId={projectId}
-            judge={own ? begun.judge : judge}
+            judge={own ? initial.judge : judge}
             onSaved={saved => {
-              toast("The judge is saved.");
-              setBegun({ ...begun, judge: saved });
-              setChoosing(false);
+              toast("Judge saved");
+              setInitial({ ...initial, judge: saved });
+              setOverriding(false);
             }}
           />
         </section>
@@ -72,28 +71,28 @@ function Judge({ projectId, judge }: { projectId: string; judge: ProjectJudge })
         <Removal
           projectId={projectId}
           judge={judge}
-          onRemoved={() => setBegun({ ...begun, serial: begun.serial + 1 })}
+          onRemoved={() => setInitial({ ...initial, serial: initial.serial + 1 })}
         />
       )}
       <p className="quiet small">
-        Prices are under{" "}
+        Set token prices under{" "}
         <Link to="/projects/$projectId/settings/prices" params={{ projectId }}>
           Prices
         </Link>
-        ; each agent’s sampling and daily budget under its settings.
+        , and sampling and daily budgets in each agent’s settings.
       </p>
     </>
   );
 }
 
-function InForce({ judge }: { judge: ProjectJudge }) {
+function CurrentJudge({ judge }: { judge: ProjectJudge }) {
   const { source, provider, host, model, mode, testedAt, pausedReason } = judge;
   if (source === null || provider === null) {
     return (
       <Notice tone="info">
         <p>
-          <strong>No judge.</strong> Semantic checks are skipped, and tests that run when relevant are not
-          judged. Everything else is judged as ever.
+          <strong>No judge configured.</strong> Semantic checks are skipped, and “Run when relevant” tests do
+          not run. Everything else is evaluated as usual.
         </p>
       </Notice>
     );
@@ -115,15 +114,15 @@ function InForce({ judge }: { judge: ProjectJudge }) {
             <dd>{keyText(judge)}</dd>
           </>
         )}
-        <dt>Answers by</dt>
-        <dd>{mode ? modes[mode] : <span className="quiet">Not known yet</span>}</dd>
-        <dt>Tested</dt>
+        <dt>Answer format</dt>
+        <dd>{mode ? modes[mode] : <span className="quiet">Unknown until tested</span>}</dd>
+        <dt>Last tested</dt>
         <dd>{testedAt ? <RelativeTime at={testedAt} /> : <span className="quiet">Never</span>}</dd>
       </dl>
       {source === "environment" && (
         <p className="quiet">
-          From the service’s environment, for every project that has no judge of its own. Whoever runs the
-          service sets and pays it.
+          Set in the service’s environment, for every project without its own judge. The operator of the
+          service pays for it.
         </p>
       )}
       {pausedReason !== null && (
@@ -132,11 +131,9 @@ function InForce({ judge }: { judge: ProjectJudge }) {
             <strong>Paused.</strong> {pausedReason}
           </p>
           <p>
-            It is not asked again until{" "}
-            {source === "project"
-              ? "the connection is edited or a test of it succeeds"
-              : "a test of it succeeds"}
-            . Checks that need it are skipped meanwhile.
+            The judge is not used until{" "}
+            {source === "project" ? "you edit the connection or a test succeeds" : "a test succeeds"}. Checks
+            that need it are skipped until then.
           </p>
         </Notice>
       )}
@@ -157,22 +154,22 @@ function Removal({ projectId, judge, onRemoved }: RemovalProps) {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
   const after = judge.environment
-    ? `Traces are judged by ${judge.environment.model} of the environment then.`
-    : "There is no judge then: semantic checks are skipped, and tests that run when relevant are not judged.";
+    ? `The judge from the environment, ${judge.environment.model}, is used instead.`
+    : "Without a judge, semantic checks are skipped and “Run when relevant” tests do not run.";
   const remove = async () => {
     setBusy(true);
     const answer = await deleteProjectJudge(projectId);
     setBusy(false);
     if (!answer.ok) return setFailure(answer.failure);
     setAsking(false);
-    toast("The judge is removed.");
+    toast("Judge removed");
     await queries.invalidateQueries({ queryKey: projectJudgeQuery(projectId).queryKey });
     onRemoved();
   };
   return (
     <section className="card stack" aria-labelledby="judge-remove">
-      <h2 id="judge-remove">Remove this judge</h2>
-      <p className="quiet">Its key goes with it. {after}</p>
+      <h2 id="judge-remove">Remove judge</h2>
+      <p className="quiet">Also deletes its API key. {after}</p>
       <div>
         <Button icon="trash" onClick={() => setAsking(true)}>
           Remove judge…
@@ -181,7 +178,7 @@ function Removal({ projectId, judge, onRemoved }: RemovalProps) {
       {asking && (
         <Dialog
           title="Remove judge"
-          about={`Its key goes with it. ${after}`}
+          about={`Also deletes its API key. ${after}`}
           alert
           onClose={() => setAsking(false)}
         >

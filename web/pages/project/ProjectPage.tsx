@@ -1,5 +1,4 @@
-// One project: its name, its id, and its end.
-
+// General settings of a project: name, ID and deletion.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { Project } from "../../../src/model/project.ts";
@@ -23,35 +22,35 @@ export function ProjectPage() {
     <Loaded query={projects}>
       {items => {
         const project = items.find(({ id }) => id === projectId);
-        return project ? <OneProject key={projectId} project={project} /> : <NotFound />;
+        return project ? <ProjectSettings key={projectId} project={project} /> : <NotFound />;
       }}
     </Loaded>
   );
 }
 
-function OneProject({ project }: { project: Project }) {
+function ProjectSettings({ project }: { project: Project }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   return (
     <ProjectFrame>
       <dl className="facts">
-        <dt>Id</dt>
+        <dt>ID</dt>
         <dd>
-          <CopyText text={project.id} label="project id" />
+          <CopyText text={project.id} label="project ID" />
         </dd>
-        <dt>Made</dt>
+        <dt>Created</dt>
         <dd>
           <DayTime at={project.createdAt} />
         </dd>
       </dl>
       <section className="card">
-        <ProjectForm project={project} onDone={() => toast("The project is saved.")} />
+        <ProjectForm project={project} onDone={() => toast("Project saved")} />
       </section>
       <DeleteSection
         noun="project"
         name={project.name}
         send={() => deleteProject(project.id)}
-        lost="Its agents, keys, test cases, traces and verdicts go with it."
+        lost="Also deletes its agents, keys, test cases, traces and results."
         onDone={async () => {
           await queries.resetQueries({ queryKey: projectsQuery.queryKey, exact: true });
           await navigate({ to: "/" });

@@ -1,5 +1,4 @@
-// What the models of judges cost: the project's own prices, to be edited, and those that come with the service.
-
+// Token prices of judge models: the project's own prices, editable, and the built-in ones.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useRef, useState } from "react";
@@ -27,14 +26,14 @@ export function ProjectPricesPage() {
   return (
     <ProjectFrame part="Prices">
       <p className="quiet">
-        In US dollars per million tokens. A call counts with the price that held on its day; where none is
-        known, its tokens are counted and no money.
+        In US dollars per million tokens. Each call costs the price valid on its day; without a known price,
+        only its tokens are counted.
       </p>
       <Loaded query={prices}>
         {data => (
           <>
-            <Own key={projectId} projectId={projectId} own={data.own} />
-            <BuiltIn prices={data.builtIn} />
+            <OwnPrices key={projectId} projectId={projectId} own={data.own} />
+            <BuiltInPrices prices={data.builtIn} />
           </>
         )}
       </Loaded>
@@ -42,7 +41,7 @@ export function ProjectPricesPage() {
   );
 }
 
-function Own({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
+function OwnPrices({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
   const queries = useQueryClient();
   const { data: judge } = useQuery(projectJudgeQuery(projectId));
   const [drafts, setDrafts] = useState(() => own.map(draftOf));
@@ -64,7 +63,7 @@ function Own({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
     if (answer.ok) {
       queries.setQueryData(judgePricesQuery(projectId).queryKey, answer.value);
       setDrafts(answer.value.own.map(draftOf));
-      return toast("The prices are saved.");
+      return toast("Prices saved");
     }
     const { issues = [] } = answer.failure;
     flushSync(() => setFaults(new Map(issues.map(({ path, message }) => [path, message]))));
@@ -80,17 +79,17 @@ function Own({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
   };
   const remove = (at: number) => {
     flushSync(() => change(drafts.toSpliced(at, 1)));
-    // That of the next one, or the one that adds.
+    // Focus the remove button of the next row, or "Add price".
     section.current?.querySelectorAll("button")[at]?.focus();
   };
   return (
     <section className="card stack" aria-labelledby="prices-own" ref={section}>
       <h2 id="prices-own">This project’s prices</h2>
-      <p className="quiet">They come before those below. What was counted before a change stays as it was.</p>
+      <p className="quiet">They override the built-in prices. Changes do not affect past costs.</p>
       {drafts.length === 0 ? (
-        <EmptyState icon="none" title="None of its own">
+        <EmptyState icon="none" title="No prices of your own">
           <p className="quiet">
-            Add one for a model that is not listed below, or that you pay another price for.
+            Add one for a model that is not listed below or that costs you a different price.
           </p>
         </EmptyState>
       ) : (
@@ -98,13 +97,13 @@ function Own({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
       )}
       {faults.size > 0 && (
         <Notice tone="bad" role="alert">
-          Nothing was saved: correct what is marked.
+          Not saved. Fix the marked fields.
         </Notice>
       )}
       <FailureNotice failure={failure} />
       <div className="line line-apart">
         <Button icon="plus" onClick={add}>
-          Add a price
+          Add price
         </Button>
         <div className="line">
           {changed && <Button onClick={() => change(own.map(draftOf))}>Discard changes</Button>}
@@ -117,33 +116,32 @@ function Own({ projectId, own }: { projectId: string; own: OwnPrice[] }) {
   );
 }
 
-function BuiltIn({ prices }: { prices: JudgePrices["builtIn"] }) {
+function BuiltInPrices({ prices }: { prices: JudgePrices["builtIn"] }) {
   return (
     <section className="card stack" aria-labelledby="prices-built-in">
-      <h2 id="prices-built-in">Built in</h2>
+      <h2 id="prices-built-in">Built-in prices</h2>
       {prices.length === 0 ? (
         <p className="quiet">
-          This version comes without prices. Calls are counted in tokens until the project has a price for
-          their model.
+          This version has no built-in prices. Only tokens are counted until you add a price for the model.
         </p>
       ) : (
         <>
           <p className="quiet">
-            As the providers published them on these days. Check them against your bill.
+            As published by the providers on the dates shown. Compare them with your bill.
           </p>
           <div className="table-wrap">
             <table className="table">
-              <caption className="unseen">Prices that come with the service</caption>
+              <caption className="unseen">Built-in prices</caption>
               <thead>
                 <tr>
                   <th scope="col">Model</th>
                   <th scope="col">Provider</th>
                   <th scope="col">From</th>
                   <th scope="col" className="number">
-                    In
+                    Input
                   </th>
                   <th scope="col" className="number">
-                    Out
+                    Output
                   </th>
                 </tr>
               </thead>
@@ -155,10 +153,10 @@ function BuiltIn({ prices }: { prices: JudgePrices["builtIn"] }) {
                     </th>
                     <td data-label="Provider">{providers[provider].label}</td>
                     <td data-label="From">{validFrom}</td>
-                    <td data-label="In" className="number">
+                    <td data-label="Input" className="number">
                       {moneyText(inputUsd)}
                     </td>
-                    <td data-label="Out" className="number">
+                    <td data-label="Output" className="number">
                       {moneyText(outputUsd)}
                     </td>
                   </tr>

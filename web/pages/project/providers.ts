@@ -1,4 +1,4 @@
-// What each kind of judge is called and needs, and where servers on one's own machine listen.
+// Labels, requirements and fixes for judge providers, and the default URLs of local servers.
 import type { JudgeFault } from "../../../src/http/judge/schemas.ts";
 import type { JudgeMode, JudgeProvider } from "../../../src/model/judge/call.ts";
 
@@ -8,11 +8,11 @@ export const providers: Record<JudgeProvider, { label: string; needs: string }> 
   google: { label: "Google", needs: "a Gemini model and an API key" },
   openai_compatible: {
     label: "OpenAI-compatible server",
-    needs: "its address and a model; a key where it asks for one",
+    needs: "a URL and a model, and an API key if required",
   },
 };
 
-/** Where these listen unless they were told otherwise. */
+/** Default URLs of popular local servers. */
 export const localServers = [
   { name: "Ollama", url: "http://127.0.0.1:11434/v1" },
   { name: "LM Studio", url: "http://127.0.0.1:1234/v1" },
@@ -20,7 +20,7 @@ export const localServers = [
   { name: "llama.cpp", url: "http://127.0.0.1:8080/v1" },
 ];
 
-/** How the shape of an answer is asked for, the strictest first. */
+/** How the judge is asked for a structured answer, strictest first. */
 export const modes: Record<JudgeMode, string> = {
   json_schema: "JSON schema",
   tool: "Tool call",
@@ -28,12 +28,13 @@ export const modes: Record<JudgeMode, string> = {
   text: "Plain JSON",
 };
 
-/** What may mend it. */
-export const mending: Record<JudgeFault, string> = {
+/** How to fix a failed connection test. */
+export const fixes: Record<JudgeFault, string> = {
   later:
-    "Is the server running, and can it be reached from the machine that runs Onlooker? If so, try again in a moment.",
-  refused: "Check the key, the address and the name of the model.",
-  unusable: "Choose a model that follows instructions and answers in JSON; larger ones do so more reliably.",
+    "Check that the server is running and reachable from the machine that runs Onlooker, then try again.",
+  refused: "Check the API key, the URL and the model name.",
+  unusable:
+    "Choose a model that follows instructions and answers in JSON. Larger models do so more reliably.",
   budget: "Raise the limit or add credit at the provider.",
-  misjudged: "It works, but its verdicts may be worth little. Compare it with a larger model.",
+  misjudged: "It works, but its verdicts may be unreliable. Compare it with a larger model.",
 };

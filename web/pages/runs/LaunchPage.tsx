@@ -1,5 +1,4 @@
-// One launch: how far it is, each test case's run beside the one before it, and how to stop it or run it again.
-
+// Page of one run (a launch): progress, the test runs compared with the previous ones, cancel and rerun.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -36,7 +35,7 @@ export function LaunchPage() {
   if (launch.error && failureOf(launch.error).code === "NOT_FOUND") return <NotFound />;
   return (
     <Page
-      title={launch.data ? `Run of ${counted(launch.data.testCount, "test case")}` : "Run"}
+      title={launch.data ? `Run of ${counted(launch.data.testCount, "test")}` : "Run"}
       about={launch.data && <About launch={launch.data} />}
       actions={launch.data && !isOpen(launch.data) && <Actions launch={launch.data} params={params} />}
     >
@@ -51,10 +50,10 @@ export function LaunchPage() {
               </div>
               <Progress launch={found} />
               <ProgressNews launch={found} />
-              <Gone launch={found} />
+              <DeletedRuns launch={found} />
             </section>
             <Runs launch={found} params={params} />
-            <Traceless launch={found} params={params} />
+            <MissingTraces launch={found} params={params} />
           </div>
         )}
       </Loaded>
@@ -75,21 +74,21 @@ function About({ launch }: { launch: LaunchDetail }) {
       {launchSources[launch.source]}.{" "}
       {launch.finishedAt !== null && (
         <>
-          Ended <RelativeTime at={launch.finishedAt} />.
+          Finished <RelativeTime at={launch.finishedAt} />.
         </>
       )}
     </>
   );
 }
 
-/** Under the runs, where nothing moves while their number grows. */
-function Traceless({ launch: { runs }, params }: { launch: LaunchDetail; params: Params }) {
+/** Below the table, so that nothing moves while the number grows. */
+function MissingTraces({ launch: { runs }, params }: { launch: LaunchDetail; params: Params }) {
   const count = runs.filter(({ notices }) => notices.includes("no_trace_arrived")).length;
   if (count === 0) return null;
   return (
     <p className="quiet small">
-      The agent sent no trace for {numberText(count)} of {counted(runs.length, "run")}, so{" "}
-      {count === 1 ? "that one is" : "those are"} judged by reply, status and times alone.{" "}
+      The agent sent no trace for {numberText(count)} of {counted(runs.length, "test run")}, so only reply,
+      status and timing were checked there.{" "}
       <Link to="/projects/$projectId/agents/$agentId/start" params={params}>
         How to send traces
       </Link>
@@ -97,13 +96,15 @@ function Traceless({ launch: { runs }, params }: { launch: LaunchDetail; params:
   );
 }
 
-/** A run goes with the trace that it was judged by. */
-function Gone({ launch: { runs, testCount } }: { launch: LaunchDetail }) {
-  const gone = testCount - runs.length;
-  if (gone <= 0) return null;
+/** A test run is deleted together with its trace. */
+function DeletedRuns({ launch: { runs, testCount } }: { launch: LaunchDetail }) {
+  const deleted = testCount - runs.length;
+  if (deleted <= 0) return null;
   return (
     <p className="quiet small">
-      {counted(gone, "run")} of it {gone === 1 ? "was" : "were"} deleted, with the trace.
+      {deleted === 1
+        ? "1 test run was deleted with its trace."
+        : `${deleted} test runs were deleted with their traces.`}
     </p>
   );
 }
@@ -114,7 +115,7 @@ function isOpen({ state }: LaunchDetail): boolean {
   return state === "queued" || state === "running";
 }
 
-/** Goes when the launch has ended, by this or by itself. */
+/** Disappears when the launch has ended. */
 function Cancel({ launch }: { launch: LaunchDetail }) {
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
@@ -138,21 +139,21 @@ function Cancel({ launch }: { launch: LaunchDetail }) {
 }
 
 function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
-  const again = useLaunch(params);
+  const rerun = useLaunch(params);
   const runnable = launch.runs.filter(({ testDeleted }) => !testDeleted);
   const testIds = runnable.map(({ testId }) => testId);
   const failedIds = runnable.filter(isFailing).map(({ testId }) => testId);
   return (
     <>
-      {again.refusal}
+      {rerun.refusal}
       {failedIds.length > 0 && failedIds.length < testIds.length && (
-        <Button busy={again.busy} onClick={() => void again.launch(failedIds)}>
-          Run those that failed
+        <Button busy={rerun.busy} onClick={() => void rerun.launch(failedIds)}>
+          Rerun failed
         </Button>
       )}
       {testIds.length > 0 && (
-        <Button icon="play" busy={again.busy} onClick={() => void again.launch(testIds)}>
-          Run again
+        <Button icon="play" busy={rerun.busy} onClick={() => void rerun.launch(testIds)}>
+          Rerun all
         </Button>
       )}
     </>
@@ -160,28 +161,28 @@ function Actions({ launch, params }: { launch: LaunchDetail; params: Params }) {
 }
 
 const kinds = ["all", "failing", "changed"] as const;
-const kindWords = { all: "All", failing: "Not passed", changed: "Broke, mended or flaky" };
-const isOfKind = { all: () => true, failing: hasNotPassed, changed: isChanged };
-const noneWords = {
-  all: { title: "Its runs are gone", about: "They were deleted along with their traces." },
+const filterLabels = { all: "All", failing: "Not passed", changed: "Broke, fixed or flaky" };
+const filters = { all: () => true, failing: hasNotPassed, changed: isChanged };
+const emptyTexts = {
+  all: { title: "No test runs left", about: "They were deleted along with their traces." },
   failing: {
-    title: "All that ended have passed",
-    about: "Whatever failed, broke off, was cancelled, was skipped or lacks instrumentation appears here.",
+    title: "All finished test runs passed",
+    about: "Test runs that fail, error, are cancelled or skipped, or lack instrumentation appear here.",
   },
   changed: {
     title: "Nothing has changed",
-    about: "No run came out otherwise than the one before it of the same test case.",
+    about: "Every test run had the same result as the last run of its test.",
   },
 };
 
 function Runs({ launch, params }: { launch: LaunchDetail; params: Params }) {
   const { only } = route.useSearch();
   const kind = kinds.find(one => one === only) ?? "all";
-  const runsOf = (one: (typeof kinds)[number]) => launch.runs.filter(isOfKind[one]);
+  const runsOf = (one: (typeof kinds)[number]) => launch.runs.filter(filters[one]);
   const shown = runsOf(kind);
   return (
     <>
-      <nav className="tabs runs-tabs" aria-label="Runs shown">
+      <nav className="tabs runs-tabs" aria-label="Filter test runs">
         {kinds.map(one => (
           <Link
             key={one}
@@ -193,15 +194,15 @@ function Runs({ launch, params }: { launch: LaunchDetail; params: Params }) {
             aria-current={one === kind ? "page" : undefined}
             activeOptions={{ exact: true, includeSearch: true }}
           >
-            {kindWords[one]} <span className="quiet">{numberText(runsOf(one).length)}</span>
+            {filterLabels[one]} <span className="quiet">{numberText(runsOf(one).length)}</span>
           </Link>
         ))}
       </nav>
       {shown.length > 0 ? (
         <RunTable runs={shown} params={params} />
       ) : (
-        <EmptyState icon="check" title={noneWords[kind].title}>
-          <p className="quiet">{noneWords[kind].about}</p>
+        <EmptyState icon="check" title={emptyTexts[kind].title}>
+          <p className="quiet">{emptyTexts[kind].about}</p>
         </EmptyState>
       )}
     </>
@@ -212,7 +213,7 @@ function hasNotPassed({ state, verdict }: LaunchedRun): boolean {
   return state !== "pending" && state !== "running" && verdict !== "passed";
 }
 
-/** What a further run may mend. */
+/** Whether a rerun may pass. */
 function isFailing({ state, verdict }: LaunchedRun): boolean {
   return state === "error" || verdict === "failed" || verdict === "missing_instrumentation";
 }

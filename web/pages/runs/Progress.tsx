@@ -1,11 +1,11 @@
-// How far a launch is and what came of it so far: a word, counts, and a bar of one part for each outcome.
+// The progress of a launch: a state badge, counts, and a bar with one segment per outcome.
 import type { Launch } from "../../../src/http/test-cases/launch-schemas.ts";
 import type { LaunchCounts } from "../../../src/model/run/launch.ts";
 import { numberText } from "../../format.ts";
 import { launchStates, manualStates, outcomes, type Word } from "../../labels.ts";
 import { Badge } from "../../ui/Badge.tsx";
 
-/** A launch that has ended is named by the worst that came of it. */
+/** The state of a launch; once completed, its worst outcome. */
 export function LaunchStateBadge({ launch: { state, counts } }: { launch: Launch }) {
   return <Badge word={state === "completed" ? worstOf(counts) : launchStates[state]} />;
 }
@@ -30,11 +30,11 @@ const kinds: Kind[] = [
 ];
 
 function wordOf(kind: Kind): Word {
-  if (kind === "open") return { text: "To come", icon: "clock" };
+  if (kind === "open") return { text: "Remaining", icon: "clock" };
   return kind === "error" || kind === "cancelled" ? manualStates[kind] : outcomes[kind];
 }
 
-/** "9 passed, 2 failed, 1 to come". */
+/** "9 passed, 2 failed, 1 remaining". */
 export function countsOfLaunch(counts: LaunchCounts): string {
   return kinds
     .filter(kind => counts[kind] > 0)
@@ -42,7 +42,7 @@ export function countsOfLaunch(counts: LaunchCounts): string {
     .join(", ");
 }
 
-/** The whole length stands for all of the launch's runs. */
+/** The whole bar is all test runs of the launch. */
 export function Progress({ launch }: { launch: Launch }) {
   const { counts, testCount } = launch;
   const ended = testCount - counts.open;
@@ -50,7 +50,7 @@ export function Progress({ launch }: { launch: Launch }) {
     <div
       className="runs-bar"
       role="progressbar"
-      aria-label="Runs ended"
+      aria-label="Finished test runs"
       aria-valuemin={0}
       aria-valuemax={testCount}
       aria-valuenow={ended}
@@ -65,11 +65,11 @@ export function Progress({ launch }: { launch: Launch }) {
 
 const quarters = 4;
 
-/** For whoever listens: said once a quarter of the launch has ended, and at its end, rather than with every run. */
+/** For screen readers: announced at each quarter and at the end, not with every test run. */
 export function ProgressNews({ launch: { state, counts, testCount } }: { launch: Launch }) {
   const isOpen = state === "queued" || state === "running";
   const quarter = Math.floor(((testCount - counts.open) / testCount) * quarters);
-  const part = quarter > 0 ? `${(quarter * 100) / quarters} % ended` : "";
+  const part = quarter > 0 ? `${(quarter * 100) / quarters}% finished` : "";
   return (
     <span role="status" className="unseen">
       {isOpen ? part : `${launchStates[state].text}: ${countsOfLaunch(counts)}`}

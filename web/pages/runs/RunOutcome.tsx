@@ -1,4 +1,4 @@
-// What a manual run came to, in a word; and whether that is new.
+// Badges of a test run: its outcome, and how it compares with the previous test run.
 import type { LaunchedRun } from "../../../src/http/test-cases/launch-schemas.ts";
 import { changes, flakyWord, manualStates, outcomes } from "../../labels.ts";
 import { Badge } from "../../ui/Badge.tsx";
@@ -7,13 +7,13 @@ export function RunOutcome({ run: { state, verdict } }: { run: Pick<LaunchedRun,
   return <Badge word={verdict ? outcomes[verdict] : manualStates[state]} />;
 }
 
-/** Nothing where it came out as the time before. */
+/** Nothing if the outcome is the same as last time. */
 export function Compared({ run: { change, flaky } }: { run: Pick<LaunchedRun, "change" | "flaky"> }) {
-  const told = change !== null && change !== "same";
-  if (!told && !flaky) return null;
+  const isNew = change !== null && change !== "same";
+  if (!isNew && !flaky) return null;
   return (
     <span className="line">
-      {told && <Badge word={changes[change]} />}
+      {isNew && <Badge word={changes[change]} />}
       {flaky && <Badge word={flakyWord} />}
     </span>
   );

@@ -1,5 +1,4 @@
-// One manual run: each turn as it was sent and answered, what its checks said, and how it came out before.
-
+// Page of one test run: its turns with message and reply, its checks, and earlier runs of the same test.
 import { type UseQueryResult, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ManualRun } from "../../../src/http/test-cases/launch-schemas.ts";
@@ -35,23 +34,23 @@ export function RunPage() {
   const { agentId, runId } = params;
   const queries = useQueryClient();
   const run = useQuery(manualRunQuery(runId));
-  const again = useLaunch(params);
+  const rerun = useLaunch(params);
   const refresh = useRefresh(() => queries.invalidateQueries({ queryKey: manualRunQuery(runId).queryKey }));
   useLive({ agentId }, event => {
     if (event.type === "refresh" || (event.type === "launch" && event.runId === runId)) refresh();
   });
   const isOpen = run.data?.state === "pending" || run.data?.state === "running";
-  if (run.error && failureOf(run.error).code === "NOT_FOUND") return <GoneRun params={params} />;
+  if (run.error && failureOf(run.error).code === "NOT_FOUND") return <RunNotFound params={params} />;
   return (
     <Page
-      title={run.data?.testName ?? "Run"}
-      part="Run"
+      title={run.data?.testName ?? "Test run"}
+      part="Test run"
       about={
         run.data && (
           <>
-            One run of a test case, made <RelativeTime at={run.data.createdAt} />.{" "}
+            Test run, created <RelativeTime at={run.data.createdAt} />.{" "}
             <Link to="/projects/$projectId/agents/$agentId/runs/$launchId" params={params}>
-              All that ran with it
+              View full run
             </Link>
           </>
         )
@@ -68,38 +67,36 @@ export function RunPage() {
               Edit test case
             </Link>
             {!isOpen && (
-              <Button icon="play" busy={again.busy} onClick={() => void again.launch([run.data.testId])}>
-                Run again
+              <Button icon="play" busy={rerun.busy} onClick={() => void rerun.launch([run.data.testId])}>
+                Rerun
               </Button>
             )}
           </>
         )
       }
     >
-      {again.refusal}
-      <Loaded query={run}>{found => <Whole run={found} params={params} />}</Loaded>
+      {rerun.refusal}
+      <Loaded query={run}>{found => <RunContent run={found} params={params} />}</Loaded>
     </Page>
   );
 }
 
-/** Whoever comes by an address that was right once is told where such runs go. */
-function GoneRun({ params }: { params: Params }) {
+/** For links to test runs that were deleted since. */
+function RunNotFound({ params }: { params: Params }) {
   return (
     <>
       <Title text="Not found" />
-      <EmptyState icon="search" title="This run is not here" whole>
-        <p className="quiet">
-          It belongs to another account, never was, or was deleted: a run goes with its trace.
-        </p>
+      <EmptyState icon="search" title="Test run not found" whole>
+        <p className="quiet">It does not exist, belongs to another account, or was deleted with its trace.</p>
         <Link to="/projects/$projectId/agents/$agentId/runs" params={params} className="button">
-          See all runs
+          View all runs
         </Link>
       </EmptyState>
     </>
   );
 }
 
-function Whole({ run, params }: { run: ManualRun; params: Params }) {
+function RunContent({ run, params }: { run: ManualRun; params: Params }) {
   const [result] = run.results;
   const traces = useTurnTraces(run);
   return (
@@ -108,12 +105,12 @@ function Whole({ run, params }: { run: ManualRun; params: Params }) {
         <RunOutcome run={run} />
         <Compared run={run} />
         <span className="break">
-          {run.error ?? run.reason ?? run.waiting?.reason ?? standings[run.state]}
+          {run.error ?? run.reason ?? run.waiting?.reason ?? stateTexts[run.state]}
         </span>
       </div>
       {run.testDeleted && (
         <Notice tone="info">
-          The test case was deleted since, so it cannot be run again. What it asked for then is below.
+          The test case was deleted, so it cannot be rerun. Its checks at the time are shown below.
         </Notice>
       )}
       {run.error !== null && <MendConnection params={params} />}
@@ -145,7 +142,7 @@ function EndedEarly({ run: { turns, turnCount } }: { run: ManualRun }) {
         <b>
           Turn {last.turn} of {turnCount} failed,
         </b>{" "}
-        so the run ended there and is judged by what was known. {last.error.reason}
+        so the run stopped there and was evaluated up to that point. {last.error.reason}
       </p>
     </Notice>
   );
@@ -156,9 +153,9 @@ function NoTrace({ single, params }: { single: boolean; params: Params }) {
     <Notice tone="info">
       <p>
         <b>The agent sent no trace</b>
-        {single ? ", so the run" : " of at least one turn, so that turn"} is judged by reply, status and times
-        alone; what asks for more is missing instrumentation. Let the agent go on under the{" "}
-        <code>traceparent</code> of the request, or send its trace with the same <code>x-request-id</code>.{" "}
+        {single ? "" : " for at least one turn"}, so only reply, status and timing were checked
+        {single ? "" : " there"}; other checks show “Missing instrumentation”. Continue the request’s{" "}
+        <code>traceparent</code>, or send the trace with the same <code>x-request-id</code>.{" "}
         <Link to="/projects/$projectId/agents/$agentId/start" params={params}>
           How to send traces
         </Link>
@@ -167,16 +164,16 @@ function NoTrace({ single, params }: { single: boolean; params: Params }) {
   );
 }
 
-/** Where there is no reason to give. */
-const standings: Partial<Record<RunState, string>> = {
-  pending: "It begins when those before it have ended.",
-  running: "Its turns are sent one after the other.",
-  cancelled: "Nothing was judged.",
+/** Shown where the run has no reason yet. */
+const stateTexts: Partial<Record<RunState, string>> = {
+  pending: "Waiting for earlier test runs to finish.",
+  running: "Sending the turns one after the other.",
+  cancelled: "Nothing was evaluated.",
 };
 
 type TurnTraces = UseQueryResult<TraceOutline>[];
 
-/** In the order of the turns, once there is something to be shown in them. */
+/** The traces in the order of the turns, loaded once there are results. */
 function useTurnTraces({ turns, results }: ManualRun): TurnTraces {
   return useQueries({
     queries: turns.map(({ traceId }) => ({
@@ -195,24 +192,24 @@ function goneOf({ turns }: ManualRun, traces: TurnTraces): number[] {
 
 type ChecksProps = { run: ManualRun; traces: TurnTraces; params: Params };
 
-/** With the traces of all turns, so that each check leads to the span it looked at. */
+/** Loads the traces of all turns, so that each check can link to its span. */
 function Checks({ run, traces, params }: ChecksProps) {
   const failed = traces.find(trace => trace.error && trace.data === undefined && !isGone(trace));
   if (failed) return <Loaded query={failed}>{() => null}</Loaded>;
   if (traces.some(({ isLoading }) => isLoading)) return <Skeleton />;
   if (traces.every(({ data }) => data === undefined))
-    return <p className="quiet">Its traces were deleted, and what was looked at with them.</p>;
+    return <p className="quiet">The traces were deleted, so the evidence is gone.</p>;
   return <CheckList result={run.results[0]!} traces={traces.map(({ data }) => data)} params={params} />;
 }
 
-/** The latest runs of the same test case, this one among them. */
+/** The latest other runs of the same test. */
 function Earlier({ run, params }: { run: ManualRun; params: Params }) {
   const earlier = useQuery(manualRunsQuery(run.testId));
   const others = earlier.data?.filter(({ id }) => id !== run.id) ?? [];
   if (others.length === 0) return null;
   return (
     <section className="stack-tight" aria-labelledby="earlier">
-      <h2 id="earlier">Other runs of this test case</h2>
+      <h2 id="earlier">Other runs of this test</h2>
       <ul className="runs-earlier">
         {others.map(other => (
           <li key={other.id} className="line">

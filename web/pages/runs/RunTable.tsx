@@ -1,5 +1,4 @@
-// Manual runs, a row each: what came of it, why, and against the run before.
-
+// Table of test runs: outcome, change since the previous run, reason and turns.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { LaunchedRun } from "../../../src/http/test-cases/launch-schemas.ts";
@@ -10,18 +9,18 @@ import { Button } from "../../ui/Button.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 import { Compared, RunOutcome } from "./RunOutcome.tsx";
 
-/** More are shown only when asked for. */
+/** Rows beyond this number are shown on request. */
 const shownMax = 200;
 
 type RunTableProps = {
   runs: readonly LaunchedRun[];
   params: { projectId: string; agentId: string };
-  /** What tells one from the other: its test case, or where all are of one, when it was made. */
+  /** The first column: the test, or the time if all rows are of one test. */
   by?: "test" | "time";
 };
 
 export function RunTable({ runs, params, by = "test" }: RunTableProps) {
-  const table = useRowKeys("run");
+  const table = useRowKeys("test run");
   const [all, setAll] = useState(false);
   const shown = all ? runs : runs.slice(0, shownMax);
   return (
@@ -31,7 +30,7 @@ export function RunTable({ runs, params, by = "test" }: RunTableProps) {
           <thead>
             <tr>
               <th scope="col" className="runs-name-column">
-                {by === "test" ? "Test case" : "Run"}
+                {by === "test" ? "Test case" : "Test run"}
               </th>
               <th scope="col" className="runs-outcome-column">
                 Outcome
@@ -83,7 +82,7 @@ function RunRow({ run, params, by }: RunRowProps) {
           <span className="break">
             <Reason run={run} />
           </span>
-          {run.testDeleted && <span className="runs-under">The test case is deleted.</span>}
+          {run.testDeleted && <span className="runs-under">Test case deleted</span>}
         </span>
       </td>
       <td>
@@ -106,6 +105,6 @@ function Reason({ run: { state, error, telling, reason, waiting } }: { run: Laun
   if (error !== null) return error;
   if (telling) return `${checkTypes[telling.type]}: ${telling.reason}`;
   if (reason !== null) return reason;
-  if (state === "cancelled") return <span className="quiet">None: it was cancelled</span>;
-  return <span className="quiet">{waiting ? waiting.reason : "Not yet"}</span>;
+  if (state === "cancelled") return <span className="quiet">Cancelled</span>;
+  return <span className="quiet">{waiting ? waiting.reason : "Not finished"}</span>;
 }

@@ -1,5 +1,4 @@
-// Every time test cases of an agent were run on purpose, newest first, and how it came out.
-
+// The manual runs of an agent, newest first, with their results; or how to start the first one.
 import { useInfiniteQuery, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -40,14 +39,14 @@ export function RunsPage() {
   return (
     <Page
       title="Runs"
-      about="Test cases that were run on purpose: their inputs sent to the agent, its replies judged. Real conversations are not touched by them."
+      about="Manual runs: test inputs are sent to the agent and its replies are evaluated. Live traffic is not affected."
       actions={launches.data && launches.data.length > 0 && runAll}
     >
       {refusal}
       <Loaded query={launches}>
         {items =>
           items.length === 0 ? (
-            <NothingRun params={params} runAll={runAll} />
+            <NoRuns params={params} runAll={runAll} />
           ) : (
             <LaunchTable launches={items} params={params} />
           )
@@ -58,8 +57,8 @@ export function RunsPage() {
   );
 }
 
-/** What is lacking comes first: test cases, then how the agent is called. */
-function NothingRun({ params, runAll }: { params: LaunchTableProps["params"]; runAll: ReactNode }) {
+/** Asks for what is missing first: test cases, then the connection. */
+function NoRuns({ params, runAll }: { params: LaunchTableProps["params"]; runAll: ReactNode }) {
   const { agentId } = params;
   const { data: agent } = useSuspenseQuery(agentQuery(agentId));
   const tests = useInfiniteQuery(testsQuery(agentId));
@@ -73,15 +72,17 @@ function NothingRun({ params, runAll }: { params: LaunchTableProps["params"]; ru
   if (tests.data.length === 0) {
     return (
       <EmptyState icon="play" title="Nothing to run yet">
-        <p className="quiet">A run sends the turns of a test case to the agent and judges its replies.</p>
-        {toTests("Make a test case", "main")}
+        <p className="quiet">
+          A run sends the messages of a test case to the agent and evaluates its replies.
+        </p>
+        {toTests("Create test case", "main")}
       </EmptyState>
     );
   }
   if (connection.data?.connection === null) {
     return (
-      <EmptyState icon="play" title="Nothing was run yet">
-        <p className="quiet">Say first how the agent is called: its address, and where its reply is.</p>
+      <EmptyState icon="play" title="No runs yet">
+        <p className="quiet">First set up the connection: the agent’s URL and where to find its reply.</p>
         <div className="line">
           <Link
             to="/projects/$projectId/agents/$agentId/settings"
@@ -90,19 +91,19 @@ function NothingRun({ params, runAll }: { params: LaunchTableProps["params"]; ru
             className="button"
             data-look="main"
           >
-            Set up the connection
+            Set up connection
           </Link>
-          {toTests("See the test cases")}
+          {toTests("View test cases")}
         </div>
       </EmptyState>
     );
   }
   const areActive = tests.data.some(({ status }) => status === "active");
   return (
-    <EmptyState icon="play" title="Nothing was run yet">
+    <EmptyState icon="play" title="No runs yet">
       <p className="quiet">
-        {areActive ? "Run every Active test case now, choose" : "No test case is Active. Choose"} some among
-        the test cases, or let your CI do it: <code>npm run svc -- run --agent {agentId} --wait</code>
+        {areActive ? "Run all active tests now, choose some" : "No test is active. Choose some to run"}, or
+        run them in CI: <code>npm run svc -- run --agent {agentId} --wait</code>
       </p>
       <div className="line">
         {areActive && runAll}
@@ -115,7 +116,7 @@ function NothingRun({ params, runAll }: { params: LaunchTableProps["params"]; ru
 type LaunchTableProps = { launches: readonly Launch[]; params: { projectId: string; agentId: string } };
 
 function LaunchTable({ launches, params }: LaunchTableProps) {
-  const table = useRowKeys("launch");
+  const table = useRowKeys("run");
   return (
     <div className="table-wrap">
       <table className="table runs-table runs-launches" ref={table}>
@@ -125,7 +126,7 @@ function LaunchTable({ launches, params }: LaunchTableProps) {
             <th scope="col" className="runs-outcome-column">
               State
             </th>
-            <th scope="col">Came to</th>
+            <th scope="col">Results</th>
             <th scope="col" className="runs-name-column">
               Progress
             </th>
@@ -139,7 +140,7 @@ function LaunchTable({ launches, params }: LaunchTableProps) {
                   to="/projects/$projectId/agents/$agentId/runs/$launchId"
                   params={{ ...params, launchId: launch.id }}
                 >
-                  {counted(launch.testCount, "test case")}
+                  {counted(launch.testCount, "test")}
                 </Link>
                 <span className="runs-under">
                   <RelativeTime at={launch.createdAt} />

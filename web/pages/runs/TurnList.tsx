@@ -1,5 +1,4 @@
-// The turns of a manual run: what was sent, what came back, under which identities, and the trace of each.
-
+// The turns of a test run: message, reply, request id, trace id, and a link to the trace.
 import { Link } from "@tanstack/react-router";
 import type { ManualRun } from "../../../src/http/test-cases/launch-schemas.ts";
 import type { RunTurn } from "../../../src/model/run/launch.ts";
@@ -13,12 +12,12 @@ type Params = { projectId: string; agentId: string };
 
 type TurnListProps = {
   run: ManualRun;
-  /** The turns whose trace was deleted. */
+  /** Numbers of the turns whose trace was deleted. */
   gone: readonly number[];
   params: Params;
 };
 
-/** Those that are still to come, too: they are known from the test. */
+/** Also counts the turns that are not sent yet: their number is known from the test. */
 export function TurnList({ run, gone, params }: TurnListProps) {
   const isOpen = run.state === "pending" || run.state === "running";
   const left = run.turnCount - run.turns.length;
@@ -32,7 +31,7 @@ export function TurnList({ run, gone, params }: TurnListProps) {
       {left > 0 && (
         <li className="quiet">
           {isOpen
-            ? `${left === 1 ? "1 turn is" : `${left} turns are`} still to come.`
+            ? `${left === 1 ? "1 turn is" : `${left} turns are`} not sent yet.`
             : `${left === 1 ? "1 turn was" : `${left} turns were`} not sent.`}
         </li>
       )}
@@ -43,7 +42,7 @@ export function TurnList({ run, gone, params }: TurnListProps) {
 type TurnItemProps = {
   turn: RunTurn;
   isOpen: boolean;
-  /** Its trace was deleted. */
+  /** The trace was deleted. */
   isGone: boolean;
   params: Params;
 };
@@ -62,17 +61,15 @@ function TurnItem(props: TurnItemProps) {
       </h3>
       <div className="runs-said">
         <h4>Sent</h4>
-        <LongText text={input} label={`What was sent in turn ${turn.turn}`} />
+        <LongText text={input} label={`Message of turn ${turn.turn}`} />
       </div>
       <div className="runs-said">
         <h4>Reply</h4>
-        {ms === null && isOpen && (
-          <Badge word={{ text: "Waiting for the reply", icon: "spin", tone: "info" }} />
-        )}
-        {ms === null && !isOpen && <p className="quiet">It was not waited for to the end.</p>}
-        {text !== null && text !== "" && <LongText text={text} label={`The reply of turn ${turn.turn}`} />}
-        {text === "" && <p className="quiet">An empty text.</p>}
-        {ms !== null && text === null && !error && <p className="quiet">No text.</p>}
+        {ms === null && isOpen && <Badge word={{ text: "Waiting for reply", icon: "spin", tone: "info" }} />}
+        {ms === null && !isOpen && <p className="quiet">The run ended before the reply arrived.</p>}
+        {text !== null && text !== "" && <LongText text={text} label={`Reply of turn ${turn.turn}`} />}
+        {text === "" && <p className="quiet">Empty reply</p>}
+        {ms !== null && text === null && !error && <p className="quiet">The reply has no text.</p>}
         {error && (
           <Notice tone="bad">
             <p>{error.reason}</p>
@@ -83,11 +80,11 @@ function TurnItem(props: TurnItemProps) {
       <dl className="runs-ids small quiet">
         <dt>x-request-id</dt>
         <dd>
-          <CopyText text={turn.requestId} label={`request id of turn ${turn.turn}`} />
+          <CopyText text={turn.requestId} label={`request ID of turn ${turn.turn}`} />
         </dd>
-        <dt>Trace id sent</dt>
+        <dt>Trace ID sent</dt>
         <dd>
-          <CopyText text={turn.w3cTraceId} label={`trace id of turn ${turn.turn}`} />
+          <CopyText text={turn.w3cTraceId} label={`trace ID of turn ${turn.turn}`} />
         </dd>
       </dl>
     </>
@@ -95,12 +92,12 @@ function TurnItem(props: TurnItemProps) {
 }
 
 function TraceLine({ turn: { turn, ms, arrived, traceId }, isOpen, isGone, params }: TurnItemProps) {
-  if (isGone) return <p className="quiet small">Its trace was deleted.</p>;
+  if (isGone) return <p className="quiet small">Trace deleted</p>;
   if (traceId === null) {
     if (!isOpen || ms === null) return null;
     return (
       <p>
-        <Badge word={{ text: "Waiting for its trace", icon: "spin", tone: "info" }} />
+        <Badge word={{ text: "Waiting for trace", icon: "spin", tone: "info" }} />
       </p>
     );
   }
@@ -114,7 +111,7 @@ function TraceLine({ turn: { turn, ms, arrived, traceId }, isOpen, isGone, param
         Open trace<span className="unseen"> of turn {turn}</span>
       </Link>
       <span className="quiet small">
-        {arrived ? "Sent by the agent." : "Made of what was seen: the agent sent none in time."}
+        {arrived ? "Sent by the agent" : "The agent sent no trace in time, so Onlooker built this one."}
       </span>
     </p>
   );

@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it.
+// Theme setting: light, dark or system.
 import { setTheme, themes, useTheme } from "../../theme.ts";
 import { Choices } from "../../ui/Field.tsx";
 
@@ -14,7 +14,7 @@ export function SettingsAppearance() {
         onChoose={([chosen]) => chosen && setTheme(chosen)}
         fault={undefined}
       />
-      <p className="quiet small">This browser keeps the choice.</p>
+      <p className="quiet small">Saved in this browser</p>
     </section>
   );
 }

@@ -1,5 +1,4 @@
-// Which judge there is, whether it answers, and how to give the service one.
-
+// The judge set in the service's environment: server, model, connection test, or how to configure one.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -15,8 +14,8 @@ import { Loaded } from "../../ui/State.tsx";
 
 const environment = [
   "SVC_JUDGE_URL=https://api.example.com/v1",
-  "SVC_JUDGE_MODEL=name-of-the-model",
-  "SVC_JUDGE_API_KEY=key-if-the-server-wants-one",
+  "SVC_JUDGE_MODEL=model-name",
+  "SVC_JUDGE_API_KEY=key-if-required",
   "",
 ].join("\n");
 
@@ -26,11 +25,11 @@ export function SettingsJudge() {
     <section className="card stack">
       <h2>Judge</h2>
       <p className="quiet">
-        A language model that decides whether a conversation fits a test’s scenario, and whether a reply meets
-        semantic criteria. This one is set where the service is started, for every project that has none of
-        its own.
+        The judge is a language model. It decides whether a trace matches a test’s scenario and whether a
+        reply meets semantic criteria. This one is set in the service’s environment, for every project without
+        its own judge.
       </p>
-      <OwnJudges />
+      <ProjectJudgeLink />
       <Loaded query={judge}>
         {({ configured, host, model }) =>
           configured ? (
@@ -56,20 +55,20 @@ export function SettingsJudge() {
   );
 }
 
-/** Where projects say otherwise. */
-function OwnJudges() {
+/** Projects can override this judge. */
+function ProjectJudgeLink() {
   const project = useProject();
   if (!project) return null;
   return (
     <p>
       <Link to="/projects/$projectId/settings/judge" params={{ projectId: project.id }}>
-        The judge of “<bdi>{project.name}</bdi>”
+        Judge of “<bdi>{project.name}</bdi>”
       </Link>
     </p>
   );
 }
 
-/** Puts tiny questions when it is asked to, and says what came of it. */
+/** The "Test connection" button and its result. */
 function Trial() {
   const [busy, setBusy] = useState(false);
   const [answer, setAnswer] = useState<Answer<JudgeTrial>>();
@@ -85,10 +84,10 @@ function Trial() {
         <Button busy={busy} onClick={() => void test()}>
           Test connection
         </Button>
-        <span className="quiet small">Two short questions; some thousand tokens at most.</span>
+        <span className="quiet small">Sends two short questions, a few thousand tokens at most</span>
       </div>
       <div role="status" className="stack">
-        {busy && <p className="quiet">Waiting for its answer…</p>}
+        {busy && <p className="quiet">Waiting for the judge…</p>}
         {answer?.ok && (
           <Notice tone={answer.value.ok ? "good" : "warn"}>
             <p>{answer.value.reason}</p>
@@ -106,18 +105,17 @@ function NoJudge() {
     <>
       <Notice tone="info">
         <p>
-          <strong>No judge is configured.</strong> Semantic checks are skipped, and tests that run when
-          relevant do not run: routing is unavailable. Everything else is judged as ever.
+          <strong>No judge configured.</strong> Semantic checks are skipped, and “Run when relevant” tests do
+          not run. Everything else is evaluated as usual.
         </p>
       </Notice>
       <p>
-        Give a project a judge of its own, or start the service with these variables, for any server that
-        speaks OpenAI’s chat completions; one on this machine will do. Where evaluation has processes of its
-        own, they need them too.
+        Set up a judge for a project, or start the service (and its worker processes) with these variables.
+        Any server that supports OpenAI’s chat completions works, including one on this machine.
       </p>
       <textarea
         className="input secret mono"
-        aria-label="Environment variables of the judge"
+        aria-label="Judge environment variables"
         readOnly
         rows={4}
         value={environment}
@@ -130,5 +128,5 @@ function NoJudge() {
 }
 
 function secondsText(ms: number): string {
-  return ms < 1_000 ? `After ${ms} ms` : `After ${(ms / 1_000).toFixed(1)} s`;
+  return ms < 1_000 ? `Took ${ms} ms` : `Took ${(ms / 1_000).toFixed(1)} s`;
 }

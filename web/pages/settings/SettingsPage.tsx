@@ -1,4 +1,4 @@
-// The frame of one's own settings: their tabs, each an address.
+// Layout of the user's settings: title and tabs, each with its own URL.
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { Page } from "../../ui/Page.tsx";
 

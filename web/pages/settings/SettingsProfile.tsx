@@ -1,5 +1,4 @@
-// Who one is here: name, address, password, and the account's end.
-
+// Profile settings: name, email, password and deletion of the account.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -39,7 +38,7 @@ function NameForm({ name }: { name: string }) {
     send: fields => renameAccount(textOf(fields, "name")),
     done: async () => {
       await queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
-      toast("Your name is saved.");
+      toast("Name saved");
     },
   });
   return (
@@ -91,7 +90,7 @@ function PasswordForm() {
       setRound(round + 1);
       await queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
       await queries.invalidateQueries({ queryKey: sessionsQuery.queryKey });
-      toast("Your password is changed, and every other session ended.");
+      toast("Password changed. All other sessions have ended.");
     },
   });
   return (
@@ -116,14 +115,16 @@ function DeleteAccount() {
     send: fields => deleteAccount(textOf(fields, "password")),
     done: async () => {
       queries.setQueryData(sessionQuery.queryKey, null);
-      toast("Your account is deleted.");
+      toast("Account deleted");
       await navigate({ to: "/sign-up" });
     },
   });
   return (
     <section className="card stack">
-      <h2>Delete this account</h2>
-      <p className="quiet">Every project goes with it: agents, keys, test cases, traces and verdicts.</p>
+      <h2>Delete account</h2>
+      <p className="quiet">
+        Also deletes every project with its agents, keys, test cases, traces and results.
+      </p>
       <div>
         <Button icon="trash" onClick={() => setOpen(true)}>
           Delete account…
@@ -132,7 +133,7 @@ function DeleteAccount() {
       {open && (
         <Dialog
           title="Delete account"
-          about="Everything it owns is deleted too. This cannot be undone."
+          about="Also deletes every project and its data. This cannot be undone."
           alert
           onClose={() => setOpen(false)}
         >

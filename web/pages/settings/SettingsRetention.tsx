@@ -1,45 +1,45 @@
-// What the service keeps, for how long, and what ends it.
+// What data the service stores, for how long, and what deletes it.
 
 const kept = [
   {
-    what: "Traces, their runs and verdicts",
+    what: "Traces and their evaluations",
     until: "Until deleted",
-    how: "By deleting the trace, or the agent, project or account it belongs to. They do not expire.",
+    how: "Deleted with the trace, its agent, project or account. They do not expire.",
   },
   {
     what: "Test cases and agents",
     until: "Until deleted",
-    how: "A result keeps a copy of the test as it was judged, for as long as its trace.",
+    how: "Each result keeps a copy of the test as evaluated, until its trace is deleted.",
   },
   {
-    what: "Counts behind the insights",
-    until: "As long as the agent or test",
-    how: "Deleting a trace leaves them: they hold numbers by the hour, nothing that was said.",
+    what: "Insights statistics",
+    until: "Until the agent or test is deleted",
+    how: "Hourly numbers without content. Deleting a trace does not change them.",
   },
   {
     what: "Keys",
     until: "Until revoked",
-    how: "Only a hash and the last four characters. Revoking deletes them; an expired key stays listed.",
+    how: "Stored as a hash and the last four characters. Revoking deletes a key; expired keys stay listed.",
   },
   {
     what: "Access tokens",
     until: "Until revoked",
-    how: "Only a hash and the last four characters, as of keys.",
+    how: "Stored like keys, as a hash and the last four characters.",
   },
   {
     what: "Ingestion log",
     until: "7 days",
-    how: "Counts by the minute, code, key and service name, without payloads.",
+    how: "Counts per minute, code, key and service name, without payloads.",
   },
   {
     what: "Sessions",
-    until: "7 days unused",
-    how: "Use extends them, once a day. Ended at once by signing out, under Sessions, or by a new password.",
+    until: "7 days without use",
+    how: "Extended once a day by use. Signing out, ending a session, or a new password ends them immediately.",
   },
   {
-    what: "Links in mails",
-    until: "Good for 24 hours, or 1 hour",
-    how: "To verify an address, and to reset a password. What they hold is kept as a hash alone.",
+    what: "Email links",
+    until: "24 hours or 1 hour",
+    how: "24 hours to verify an email, 1 hour to reset a password. Their tokens are stored as hashes.",
   },
 ];
 
@@ -48,8 +48,8 @@ export function SettingsRetention() {
     <section className="stack">
       <h2>Retention</h2>
       <p className="quiet">
-        There is nothing to set: what is yours stays until you delete it, and is then gone at once and for
-        good, but for the backups of whoever runs this service.
+        Nothing to configure. Your data is kept until you delete it; deletion is immediate and permanent,
+        except in the operator’s backups.
       </p>
       <ul className="card stack">
         {kept.map(({ what, until, how }) => (

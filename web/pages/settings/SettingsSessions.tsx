@@ -1,5 +1,4 @@
-// Where the account is signed in, and how to end that.
-
+// The sessions of the account: where it is signed in, and buttons to end sessions.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Session } from "../../../src/http/accounts/schemas.ts";
@@ -20,12 +19,12 @@ export function SettingsSessions() {
   const [busy, setBusy] = useState<string>();
   const [failure, setFailure] = useState<Failure>();
 
-  async function end(id: string, send: () => Promise<Answer<unknown>>, said: string): Promise<void> {
+  async function end(id: string, send: () => Promise<Answer<unknown>>, done: string): Promise<void> {
     setBusy(id);
     setFailure(undefined);
     const answer = await send();
     setBusy(undefined);
-    if (answer.ok) toast(said);
+    if (answer.ok) toast(done);
     else setFailure(answer.failure);
     await queries.invalidateQueries({ queryKey: sessionsQuery.queryKey });
   }
@@ -53,9 +52,9 @@ export function SettingsSessions() {
                     <Button
                       small
                       busy={busy === session.id}
-                      aria-label={`End the session of ${deviceOf(session.userAgent)}`}
+                      aria-label={`End session: ${deviceOf(session.userAgent)}`}
                       onClick={() =>
-                        void end(session.id, () => endSession(session.token), "The session is ended.")
+                        void end(session.id, () => endSession(session.token), "Session ended")
                       }
                     >
                       End
@@ -68,9 +67,9 @@ export function SettingsSessions() {
               <div>
                 <Button
                   busy={busy === "others"}
-                  onClick={() => void end("others", endOtherSessions, "Every other session is ended.")}
+                  onClick={() => void end("others", endOtherSessions, "All other sessions ended")}
                 >
-                  End every other session
+                  End all other sessions
                 </Button>
               </div>
             )}
@@ -85,7 +84,7 @@ function byUse(one: Session, other: Session): number {
   return other.updatedAt.localeCompare(one.updatedAt);
 }
 
-/** "Firefox on Linux", as far as the browser's own word tells. */
+/** "Firefox on Linux", as far as the user agent says. */
 function deviceOf(userAgent: string | null | undefined): string {
   if (!userAgent) return "Unknown client";
   const find = (names: [pattern: RegExp, name: string][]) =>

@@ -1,4 +1,4 @@
-// Shortcuts of single keys, on or off.
+// Setting that switches single-key shortcuts on or off.
 import { singleKeys } from "../../shell/shortcuts.ts";
 import { Choices } from "../../ui/Field.tsx";
 import { Keys } from "../../ui/Keys.tsx";
@@ -12,7 +12,7 @@ export function SettingsShortcuts() {
   return (
     <section className="card stack">
       <Choices
-        label="Shortcuts of single keys"
+        label="Single-key shortcuts"
         name="single-keys"
         choices={choices}
         chosen={[singleKeys.use()]}
@@ -20,7 +20,7 @@ export function SettingsShortcuts() {
         fault={undefined}
       />
       <p className="quiet small">
-        <Keys keys="?" /> lists the shortcuts. Those with <Keys keys="mod" /> always work.
+        Press <Keys keys="?" /> to list all shortcuts. Shortcuts with <Keys keys="mod" /> always work.
       </p>
     </section>
   );

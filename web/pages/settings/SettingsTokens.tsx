@@ -1,5 +1,4 @@
-// The account's access tokens: listed masked, shown once when made, revoked at once.
-
+// The account's access tokens: listed masked, shown once when created, revoked immediately.
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { AccessToken, CreatedAccessToken } from "../../../src/http/accounts/schemas.ts";
@@ -18,7 +17,7 @@ import { toast } from "../../ui/Toast.tsx";
 
 type Open =
   | { what: "new" }
-  | { what: "made"; token: CreatedAccessToken }
+  | { what: "created"; token: CreatedAccessToken }
   | { what: "revoke"; token: AccessToken }
   | undefined;
 
@@ -27,7 +26,7 @@ export function SettingsTokens() {
   const tokens = useInfiniteQuery(accessTokensQuery);
   const [open, setOpen] = useState<Open>();
   const close = () => setOpen(undefined);
-  const make = (
+  const newToken = (
     <Button look="main" icon="plus" onClick={() => setOpen({ what: "new" })}>
       New token
     </Button>
@@ -36,18 +35,18 @@ export function SettingsTokens() {
     <section className="stack">
       <div className="line line-apart">
         <h2>Access tokens</h2>
-        {tokens.data?.length ? make : null}
+        {tokens.data?.length ? newToken : null}
       </div>
       <p className="quiet">
-        For scripts and CI: a token reads all that this account may read, and starts and cancels runs. It
-        changes nothing else. Agents send their traces with a key of their project instead.
+        For scripts and CI. A token can read everything in this account and start or cancel runs, nothing
+        else. To send traces, use an API key of the project.
       </p>
       <Loaded query={tokens}>
         {items =>
           items.length === 0 ? (
-            <EmptyState icon="key" title="No access token yet">
-              <p className="quiet">With one, CI runs test cases and fails a build when they do.</p>
-              {make}
+            <EmptyState icon="key" title="No access tokens yet">
+              <p className="quiet">Use a token in CI to run test cases and fail the build when one fails.</p>
+              {newToken}
             </EmptyState>
           ) : (
             <>
@@ -67,10 +66,10 @@ export function SettingsTokens() {
       </Loaded>
       {open?.what === "new" && (
         <Dialog title="New access token" onClose={close}>
-          <AccessTokenForm onDone={token => setOpen({ what: "made", token })} />
+          <AccessTokenForm onDone={token => setOpen({ what: "created", token })} />
         </Dialog>
       )}
-      {open?.what === "made" && (
+      {open?.what === "created" && (
         <ShownOnce
           noun="access token"
           name={open.token.name}
@@ -84,8 +83,8 @@ export function SettingsTokens() {
           title="Revoke access token"
           about={
             <>
-              <code>{open.token.masked}</code>: from this moment on, requests with it are refused. Runs that
-              it started go on. This cannot be undone.
+              Requests with <code>{open.token.masked}</code> will be rejected immediately. Runs that it
+              started continue. This cannot be undone.
             </>
           }
           name={open.token.name}
@@ -94,7 +93,7 @@ export function SettingsTokens() {
           onClose={close}
           onDone={async () => {
             close();
-            toast(`“${open.token.name}” is revoked.`);
+            toast(`“${open.token.name}” revoked`);
             await queries.invalidateQueries({ queryKey: accessTokensQuery.queryKey });
           }}
         />
@@ -115,7 +114,7 @@ function TokenCard({ token, onRevoke }: { token: AccessToken; onRevoke: () => vo
           <Badge word={keyStates[token.status]} />
         </p>
         <p className="quiet small">
-          Made <DayTime at={token.createdAt} /> ·{" "}
+          Created <DayTime at={token.createdAt} /> ·{" "}
           {token.lastUsedAt ? (
             <>
               last used <RelativeTime at={token.lastUsedAt} />

@@ -1,5 +1,4 @@
-// What can be done with a stored test case beside editing it.
-
+// The buttons and menu of a saved test case: run, results, activate or disable, duplicate, delete.
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -27,24 +26,24 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
   const navigate = useNavigate();
   const launching = useLaunch(params);
   const [deleting, setDeleting] = useState(false);
-  const [failure, setFailure] = useState<Failure>();
+  const [failed, setFailed] = useState<{ title: string; failure: Failure }>();
   const tests = `/projects/${params.projectId}/agents/${params.agentId}/tests`;
   const refresh = () => queries.invalidateQueries({ queryKey: testsQuery(params.agentId).queryKey });
 
   async function duplicate(): Promise<void> {
     const answer = await duplicateTest(params.agentId, stored);
-    if (!answer.ok) return setFailure(answer.failure);
-    toast(`“${answer.value.name}” is made, disabled.`);
+    if (!answer.ok) return setFailed({ title: "Test case not duplicated", failure: answer.failure });
+    toast(`Created “${answer.value.name}” (disabled)`);
     await refresh();
     await navigate({ href: `${tests}/${answer.value.id}` });
   }
 
-  async function turn(status: ListedTest["status"]): Promise<void> {
+  async function setStatus(status: ListedTest["status"]): Promise<void> {
     const answer = await setTestStatus(stored.id, status);
-    if (!answer.ok) return setFailure(answer.failure);
+    if (!answer.ok) return setFailed({ title: "Status not changed", failure: answer.failure });
     save.noteStatus(status);
     queries.setQueryData(testQuery(stored.id).queryKey, answer.value);
-    toast(status === "active" ? "The test case is active." : "The test case is disabled.");
+    toast(status === "active" ? "Test case activated" : "Test case disabled");
     await refresh();
   }
 
@@ -53,7 +52,7 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
     <>
       {launching.refusal}
       <Button icon="play" busy={launching.busy} onClick={() => void launching.launch([stored.id])}>
-        {isDirty ? "Run as saved" : "Run now"}
+        {isDirty ? "Run saved version" : "Run now"}
       </Button>
       <Link
         to="/projects/$projectId/agents/$agentId/tests/$testId/results"
@@ -67,13 +66,13 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
           {
             kind: "action",
             icon: isActive ? "none" : "check",
-            label: isActive ? "Disable now" : "Enable now",
-            onChoose: () => void turn(isActive ? "disabled" : "active"),
+            label: isActive ? "Disable" : "Activate",
+            onChoose: () => void setStatus(isActive ? "disabled" : "active"),
           },
           {
             kind: "action",
             icon: "copy",
-            label: isDirty ? "Duplicate what is saved" : "Duplicate",
+            label: isDirty ? "Duplicate saved version" : "Duplicate",
             onChoose: () => void duplicate(),
           },
           { kind: "rule" },
@@ -82,22 +81,22 @@ export function Actions({ stored, isDirty, save }: ActionsProps) {
       >
         More
       </Menu>
-      {failure && (
-        <Dialog title="This was not done" onClose={() => setFailure(undefined)}>
-          <FailureNotice failure={failure} />
+      {failed && (
+        <Dialog title={failed.title} onClose={() => setFailed(undefined)}>
+          <FailureNotice failure={failed.failure} />
         </Dialog>
       )}
       {deleting && (
         <ConfirmDialog
           title="Delete test case"
-          about="Its history is deleted along with it. Traces keep the results they have. This cannot be undone."
+          about="Also deletes its history. Traces keep their results. This cannot be undone."
           name={stored.name}
           send={() => deleteTest(stored.id)}
           action="Delete test case"
           onClose={() => setDeleting(false)}
           onDone={async () => {
             save.leaving.current = true;
-            toast(`“${stored.name}” is deleted.`);
+            toast(`“${stored.name}” deleted`);
             await refresh();
             await navigate({ href: tests });
           }}

@@ -1,4 +1,4 @@
-// One assertion: its rule in words, its fields, and what can be done with it.
+// The card of one assertion in the editor: its rule, its fields, and buttons to move, duplicate and remove it.
 import { memo, useId, useState } from "react";
 import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
 import { checkTypes } from "../../labels.ts";
@@ -12,23 +12,22 @@ import { TextLine } from "./fields.tsx";
 import { RowTools } from "./RowTools.tsx";
 
 type CardProps = {
-  /** Undefined or odd where the JSON says so. */
+  /** Any JSON value: the JSON tab may hold something that is no assertion. */
   assertion: unknown;
   identity: number;
   at: number;
   isLast: boolean;
-  /** Of all assertions of the test. */
+  /** The ids of all assertions of the test. */
   ids: string[];
-  /** How many the test has. */
   turnCount: number;
-  /** It came from a trace a moment ago. */
-  arrived: boolean;
+  /** It was just created from a value in a trace. */
+  isFromTrace: boolean;
   onRemove: (at: number, assertion: unknown) => void;
 };
 
-/** Drawn again only where it changed: a test may have hundreds. */
+/** Memoized, so that only changed cards render again: a test may have hundreds. */
 export const AssertionCard = memo(function AssertionCard(props: CardProps) {
-  const { assertion, identity, at, isLast, arrived, onRemove } = props;
+  const { assertion, identity, at, isLast, isFromTrace, onRemove } = props;
   const { change } = useEditorContext();
   const headingId = useId();
   const path = `assertions[${at}]`;
@@ -40,7 +39,7 @@ export const AssertionCard = memo(function AssertionCard(props: CardProps) {
       <div className="line line-apart">
         <div className="line">
           <h3 id={headingId}>{name}</h3>
-          {arrived && <Badge word={{ text: "New, from the trace", icon: "plus", tone: "info" }} />}
+          {isFromTrace && <Badge word={{ text: "Added from trace", icon: "plus", tone: "info" }} />}
         </div>
         <RowTools
           name={name}
@@ -52,26 +51,26 @@ export const AssertionCard = memo(function AssertionCard(props: CardProps) {
         />
       </div>
       {known ? (
-        <Known {...props} assertion={assertion} type={type} path={path} />
+        <RuleAndFields {...props} assertion={assertion} type={type} path={path} />
       ) : (
-        <p className="quiet">The form has no fields for this one: change it in the JSON.</p>
+        <p className="quiet">The form cannot show this assertion. Edit it in the JSON.</p>
       )}
     </li>
   );
 });
 
-type KnownProps = Pick<CardProps, "identity" | "ids" | "turnCount"> & {
+type RuleAndFieldsProps = Pick<CardProps, "identity" | "ids" | "turnCount"> & {
   assertion: Doc;
   type: AssertionType;
   path: string;
 };
 
-function Known({ assertion, type, path, identity, ids, turnCount }: KnownProps) {
+function RuleAndFields({ assertion, type, path, identity, ids, turnCount }: RuleAndFieldsProps) {
   const { change } = useEditorContext();
   const { about, must, mustNot } = assertionTypes[type];
   const ruleId = useId();
   const onField = (name: string, value: unknown) => change({ kind: "part", key: identity, name, value });
-  // Left out where it was: what is as it was is no change.
+  // Keep `negate` absent where it was absent, so that an unchanged rule does not make the test dirty.
   const isNot = Object.hasOwn(assertion, "negate") ? false : undefined;
   return (
     <>
@@ -100,7 +99,7 @@ function Known({ assertion, type, path, identity, ids, turnCount }: KnownProps) 
           onTurn={turn => onField("turn", turn)}
         />
       )}
-      <Rest
+      <OptionalFields
         assertion={assertion}
         path={path}
         others={ids.filter(id => id !== assertion["id"])}
@@ -112,13 +111,13 @@ function Known({ assertion, type, path, identity, ids, turnCount }: KnownProps) 
 
 type TurnProps = {
   path: string;
-  /** Odd where the JSON says so. */
+  /** Any JSON value, as typed in the JSON. */
   turn: unknown;
   turnCount: number;
   onTurn: (turn: number | "last" | undefined) => void;
 };
 
-/** Which turn of the conversation is looked at. One that the test does not have stays to be seen. */
+/** Which turn is checked. A turn that the test does not have stays selected, so that the mistake is visible. */
 function TurnField({ path, turn, turnCount, onTurn }: TurnProps) {
   const id = useId();
   const { fault } = useFaultOf(path, {});
@@ -145,7 +144,7 @@ function TurnField({ path, turn, turnCount, onTurn }: TurnProps) {
         ))}
         <option value="last">The last turn</option>
         {!["", "last", ...numbers].includes(chosen) && (
-          <option value={chosen}>Turn {chosen}, which the test does not have</option>
+          <option value={chosen}>Turn {chosen} (does not exist)</option>
         )}
       </select>
       <Fault id={`${id}-fault`} fault={fault} />
@@ -153,22 +152,22 @@ function TurnField({ path, turn, turnCount, onTurn }: TurnProps) {
   );
 }
 
-type RestProps = {
+type OptionalFieldsProps = {
   assertion: Doc;
   path: string;
   others: string[];
   onField: (name: string, value: unknown) => void;
 };
 
-/** What every assertion has and few need. */
-function Rest({ assertion, path, others, onField }: RestProps) {
+/** The id, description and dependencies, folded: every assertion has them, few need them. */
+function OptionalFields({ assertion, path, others, onField }: OptionalFieldsProps) {
   const { fault: idFault } = useFaultOf(`${path}.id`, {});
   const { fault: dependsFault } = useFaultOf(`${path}.depends_on`, { deep: true });
   const depends = dependenciesOf(assertion);
   const isOpened = idFault !== undefined || dependsFault !== undefined;
   const [open, setOpen] = useState(isOpened);
-  // Of a hundred assertions each could wait for ninety-nine: too many to draw unseen. One that no longer exists stays
-  // to be seen, and to be taken away.
+  // Each of 100 assertions could depend on 99 others: too many to render while folded. A dependency that no longer
+  // exists stays listed, so that it can be removed.
   const choices = open || isOpened ? [...new Set([...others, ...depends])] : [];
   const id = assertion["id"];
   const description = assertion["description"];
@@ -179,8 +178,8 @@ function Rest({ assertion, path, others, onField }: RestProps) {
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
     >
       <summary>
-        Id{typeof id === "string" && <code className="break"> {id}</code>}, description, dependencies
-        {depends.length > 0 && <span className="quiet"> (waits for {depends.join(", ")})</span>}
+        ID{typeof id === "string" && <code className="break"> {id}</code>}, description, dependencies
+        {depends.length > 0 && <span className="quiet"> (depends on {depends.join(", ")})</span>}
       </summary>
       <div className="stack">
         <TextLine
@@ -191,30 +190,30 @@ function Rest({ assertion, path, others, onField }: RestProps) {
           optional
         />
         <TextLine
-          label="Id"
+          label="ID"
           path={`${path}.id`}
           value={id}
           onValue={value => onField("id", value)}
           optional
-          hint="Unique in this test; made up on saving where it is empty."
+          hint="Unique in this test. Generated on save if empty."
         />
         <div data-path={`${path}.depends_on`}>
           {choices.length > 0 ? (
             <Choices
               name={`${path}.depends_on`}
-              label="Checked only if these passed"
+              label="Check only if these pass"
               many
               choices={choices.map(other => ({
                 value: other,
                 label: other,
-                note: others.includes(other) ? undefined : "there is no such assertion",
+                note: others.includes(other) ? undefined : "does not exist",
               }))}
               chosen={depends}
               onChoose={chosen => onField("depends_on", chosen)}
               fault={dependsFault}
             />
           ) : (
-            <p className="quiet small">It could wait for other assertions, were there any.</p>
+            <p className="quiet small">Add another assertion to set a dependency.</p>
           )}
         </div>
       </div>

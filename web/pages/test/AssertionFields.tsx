@@ -1,11 +1,10 @@
-// What each type of assertion asks for, completed with what the agent's traces were seen to hold.
-
+// The form fields of each assertion type, with suggestions from the agent's latest traces.
 import type { ReactNode } from "react";
 import type { Term, Vocabulary } from "../../../src/http/test-cases/editor-schemas.ts";
 import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
 import { counted } from "../../labels.ts";
 import type { Completion } from "../../ui/Combobox.tsx";
-import { Criteria, ThresholdWords } from "./Criteria.tsx";
+import { Criteria, StrictnessExplained } from "./Criteria.tsx";
 import { type Doc, isRecord } from "./document.ts";
 import { useEditorContext } from "./editor-context.ts";
 import { CompletedLine, JsonBlock, NumberLine, StatusLine, TextBlock, TextLine } from "./fields.tsx";
@@ -28,7 +27,7 @@ export function AssertionFields({ assertion, type, path, onField }: FieldsProps)
   const range = (
     <div className="editor-pair">
       <NumberLine label="At least" min={0} placeholder="1" {...bound("min")} />
-      <NumberLine label="At most" min={0} placeholder="Any number" {...bound("max")} />
+      <NumberLine label="At most" min={0} placeholder="No limit" {...bound("max")} />
     </div>
   );
   const target = (label: string, hint: string, optional: boolean) => (
@@ -42,27 +41,27 @@ export function AssertionFields({ assertion, type, path, onField }: FieldsProps)
   );
   const attribute = (
     <div className="editor-pair">
-      {target("Span", "Part of its name; capitals do not matter.", false)}
+      {target("Span", "Part of the span name, case-insensitive.", false)}
       <CompletedLine
         label="Attribute"
-        hint="The whole key, as it was sent: dots are part of it."
+        hint="The full attribute key as sent, dots included."
         mono
         completions={attributesOf(vocabulary, assertion["target_node"]).map(termCompletion)}
         {...bound("field")}
       />
     </div>
   );
-  const textTarget = target("In the span (optional)", "Part of its name; without it, the reply.", true);
+  const textTarget = target(
+    "Span (optional)",
+    "Part of the span name. If empty, the reply is checked.",
+    true,
+  );
 
   switch (type) {
     case "node_call":
       return (
         <>
-          <CompletedLine
-            label="Name of the step"
-            completions={spanNames(vocabulary)}
-            {...bound("expected_name")}
-          />
+          <CompletedLine label="Step name" completions={spanNames(vocabulary)} {...bound("expected_name")} />
           {range}
         </>
       );
@@ -70,8 +69,8 @@ export function AssertionFields({ assertion, type, path, onField }: FieldsProps)
       return (
         <>
           <CompletedLine
-            label="Name of the tool"
-            hint="Compared exactly."
+            label="Tool name"
+            hint="Exact match."
             mono
             completions={toolNames(vocabulary)}
             {...bound("expected_name")}
@@ -83,25 +82,29 @@ export function AssertionFields({ assertion, type, path, onField }: FieldsProps)
     case "token_limit":
       return (
         <div className="editor-pair">
-          <NumberLine label="At most in all" min={0} {...bound("max_total")} />
-          <NumberLine label="Input" min={0} {...bound("max_input")} />
-          <NumberLine label="Output" min={0} {...bound("max_output")} />
-          <NumberLine label="Reasoning" min={0} {...bound("max_reasoning")} />
+          <NumberLine label="Max total" min={0} {...bound("max_total")} />
+          <NumberLine label="Max input" min={0} {...bound("max_input")} />
+          <NumberLine label="Max output" min={0} {...bound("max_output")} />
+          <NumberLine label="Max reasoning" min={0} {...bound("max_reasoning")} />
         </div>
       );
     case "http_status":
       return (
-        <StatusLine label="Status" hint="200, or 200, 201, or a class: 2xx." {...bound("expected_status")} />
+        <StatusLine
+          label="Status"
+          hint="For example 200, or 200, 201, or 2xx."
+          {...bound("expected_status")}
+        />
       );
     case "response_time":
-      return <NumberLine label="Milliseconds" min={0} step="any" {...bound("max_ms")} />;
+      return <NumberLine label="Max milliseconds" min={0} step="any" {...bound("max_ms")} />;
     case "response_regex":
       return (
         <>
           <div className="editor-pair editor-pair-long">
             <TextLine
               label="Pattern"
-              hint="Linear-time: no look-around, no back-references."
+              hint="Linear-time syntax: no lookaround, no backreferences."
               {...bound("pattern")}
             />
             <TextLine label="Flags" hint="i, m, s" optional {...bound("flags")} />
@@ -114,24 +117,24 @@ export function AssertionFields({ assertion, type, path, onField }: FieldsProps)
         <>
           <Criteria {...bound("criteria")} />
           <TextBlock
-            label="A good reply (optional)"
+            label="Reference reply (optional)"
             rows={2}
             optional
-            hint="What a good reply says: the judge compares meaning, not words."
+            hint="An example of a good reply. The judge compares meaning, not wording."
             {...bound("reference")}
           />
           <div className="editor-pair">
             <NumberLine
-              label="Threshold (optional)"
+              label="Strictness (optional)"
               min={0}
               max={1}
               step={0.05}
-              hint="0 to 1; without it, the test’s strictness."
+              hint="0 to 1. Defaults to the test’s strictness."
               {...bound("threshold")}
             />
             {textTarget}
           </div>
-          <ThresholdWords assertion={assertion} />
+          <StrictnessExplained assertion={assertion} />
         </>
       );
     case "json_match":
@@ -139,12 +142,12 @@ export function AssertionFields({ assertion, type, path, onField }: FieldsProps)
         <>
           {attribute}
           <JsonBlock
-            label="Value, as JSON"
+            label="Value (JSON)"
             rows={1}
-            hint="A text stands in double quotes."
+            hint="Put text in double quotes."
             {...bound("expected_value")}
           />
-          <Seen
+          <SampleValues
             terms={attributesOf(vocabulary, assertion["target_node"]).filter(
               ({ key }) => key === assertion["field"],
             )}
@@ -177,23 +180,23 @@ function ArgumentsField({ assertion, bound, onField }: ArgumentsProps) {
   return (
     <>
       <JsonBlock
-        label="Arguments, as JSON (optional)"
+        label="Arguments (JSON, optional)"
         rows={1}
         hint={
           <>
-            A value may be a rule: <code>{'{"$regex": "^A-"}'}</code>, <code>$in</code>, <code>$gt</code>,{" "}
+            A value can be a rule: <code>{'{"$regex": "^A-"}'}</code>, <code>$in</code>, <code>$gt</code>,{" "}
             <code>$gte</code>, <code>$lt</code>, <code>$lte</code>, <code>$exists</code>.
           </>
         }
         {...bound}
       />
-      <Seen
+      <SampleValues
         terms={(tool?.arguments ?? []).filter(({ key }) => !Object.hasOwn(wanted, key))}
         label={(key, sample) => `${key}: ${JSON.stringify(sample)}`}
         onChoose={(key, sample) =>
           bound.onValue(Object.fromEntries([...Object.entries(wanted), [key, sample ?? null]]))
         }
-        one
+        onePerKey
       />
       {bound.value !== undefined && (
         <label className="choice">
@@ -202,26 +205,27 @@ function ArgumentsField({ assertion, bound, onField }: ArgumentsProps) {
             checked={mode === "exact"}
             onChange={({ target }) => onField("arguments_mode", target.checked ? "exact" : "partial")}
           />
-          <span>No other arguments are allowed</span>
+          <span>Allow no other arguments</span>
         </label>
       )}
     </>
   );
 }
 
-type SeenProps = {
+type SampleValuesProps = {
   terms: Term[];
   label: (key: string, sample: unknown) => string;
   onChoose: (key: string, sample: unknown) => void;
-  /** One example of each key is enough. */
-  one?: boolean;
+  onePerKey?: boolean;
 };
 
-/** Values out of traces, to be taken over by a press. */
-function Seen({ terms, label, onChoose, one = false }: SeenProps): ReactNode {
+/** Buttons with values from traces; pressing one inserts its value. */
+function SampleValues({ terms, label, onChoose, onePerKey = false }: SampleValuesProps): ReactNode {
   const examples = terms.flatMap(({ key, samples }) => {
-    const whole = samples.filter(sample => !isCut(sample)).map(sample => ({ key, sample: meantBy(sample) }));
-    return one ? whole.slice(0, 1) : whole;
+    const complete = samples
+      .filter(sample => !isTruncated(sample))
+      .map(sample => ({ key, sample: parsedSample(sample) }));
+    return onePerKey ? complete.slice(0, 1) : complete;
   });
   if (examples.length === 0) return null;
   return (
@@ -244,13 +248,13 @@ function Seen({ terms, label, onChoose, one = false }: SeenProps): ReactNode {
   );
 }
 
-/** Shortened, it is no value that a trace holds. */
-function isCut(sample: unknown): boolean {
+/** A truncated sample equals no value in any trace. */
+function isTruncated(sample: unknown): boolean {
   return typeof sample === "string" && sample.endsWith("…");
 }
 
-/** A list or an object that was sent as JSON text is compared as what it says. */
-function meantBy(sample: unknown): unknown {
+/** A list or object that was sent as JSON text is compared as JSON, so it is inserted as JSON. */
+function parsedSample(sample: unknown): unknown {
   if (typeof sample !== "string" || !/^\s*[[{]/.test(sample)) return sample;
   const read = readText(sample);
   return read.ok ? read.value : sample;
@@ -264,13 +268,13 @@ function toolNames(vocabulary: Vocabulary | undefined): Completion[] {
   return (vocabulary?.tools ?? []).map(({ name, count }) => ({ value: name, note: counted(count, "call") }));
 }
 
-/** Of the spans that the target means, or of all where it means none; each key once. */
+/** The attributes of the spans that match the target, or of all spans if none match; each key once. */
 function attributesOf(vocabulary: Vocabulary | undefined, target: unknown): Term[] {
   const spans = vocabulary?.spans ?? [];
   const sought = typeof target === "string" ? target.toLowerCase() : "";
-  const meant = spans.filter(({ name }) => name.toLowerCase().includes(sought));
+  const matching = spans.filter(({ name }) => name.toLowerCase().includes(sought));
   const terms = new Map<string, Term>();
-  for (const term of (meant.length > 0 ? meant : spans).flatMap(({ attributes }) => attributes)) {
+  for (const term of (matching.length > 0 ? matching : spans).flatMap(({ attributes }) => attributes)) {
     if (!terms.has(term.key)) terms.set(term.key, term);
   }
   return [...terms.values()];

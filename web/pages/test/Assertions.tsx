@@ -1,4 +1,4 @@
-// The assertions of a test: a card each, added by type, moved, copied, removed with a way back.
+// The list of assertions in the editor: one card each; add by type, move, duplicate, remove with undo.
 import { useCallback, useId, useRef, useState } from "react";
 import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
 import { checkTypes, counted } from "../../labels.ts";
@@ -7,9 +7,9 @@ import { Fault } from "../../ui/Field.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { AssertionCard } from "./AssertionCard.tsx";
 import { assertionTypes } from "./assertion-types.ts";
-import { assertionsOf, beginnings, type Editing, freeId, isRecord } from "./document.ts";
+import { useSame } from "./debounced.ts";
+import { assertionsOf, type Editing, freeId, isRecord, newAssertions } from "./document.ts";
 import { useEditorContext, useFaultOf } from "./editor-context.ts";
-import { useSame } from "./settled.ts";
 
 export function Assertions({ editing }: { editing: Editing }) {
   const { change, vocabulary } = useEditorContext();
@@ -23,13 +23,13 @@ export function Assertions({ editing }: { editing: Editing }) {
   );
 
   const add = (type: AssertionType) => {
-    const value = { type, id: freeId(document), ...beginnings[type] };
+    const value = { type, id: freeId(document), ...newAssertions[type] };
     change({ kind: "insert", at: assertions.length, value });
   };
   const remove = useCallback(
     (at: number, value: unknown) => {
       change({ kind: "remove", at });
-      toast(`Assertion ${at + 1} is removed.`, {
+      toast(`Assertion ${at + 1} removed`, {
         label: "Undo",
         run: () => change({ kind: "insert", at, value }),
       });
@@ -45,13 +45,13 @@ export function Assertions({ editing }: { editing: Editing }) {
         </h2>
         {vocabulary && vocabulary.traces > 0 && (
           <p className="quiet small">
-            Completions come from the latest {counted(vocabulary.traces, "trace")}
-            {vocabulary.complete ? "" : ", not all of which could be read"}.
+            Suggestions come from the latest {counted(vocabulary.traces, "trace")}
+            {vocabulary.complete ? "" : ", some of which could not be read"}.
           </p>
         )}
       </div>
       {document["assertions"] !== undefined && !Array.isArray(document["assertions"]) && (
-        <p className="quiet">The assertions are no list here: set that right in the JSON.</p>
+        <p className="quiet">“assertions” is not a list. Fix it in the JSON.</p>
       )}
       {assertions.length > 0 && (
         <ol className="stack">
@@ -64,7 +64,7 @@ export function Assertions({ editing }: { editing: Editing }) {
               isLast={at === assertions.length - 1}
               ids={ids}
               turnCount={turnCount}
-              arrived={editing.arrived === editing.keys[at]}
+              isFromTrace={editing.keyFromTrace === editing.keys[at]}
               onRemove={remove}
             />
           ))}
@@ -80,7 +80,7 @@ export function Assertions({ editing }: { editing: Editing }) {
 
 type AddProps = { onAdd: (type: AssertionType) => void; faultId: string | undefined };
 
-/** A button that opens the nine types, each with what it checks. */
+/** A button that shows the nine assertion types with what each checks. */
 function AddAssertion({ onAdd, faultId }: AddProps) {
   const [open, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
@@ -101,7 +101,7 @@ function AddAssertion({ onAdd, faultId }: AddProps) {
       {open && (
         <ul
           className="editor-types"
-          aria-label="Types of assertions"
+          aria-label="Assertion types"
           onKeyDown={event => {
             if (event.key !== "Escape") return;
             setOpen(false);

@@ -1,4 +1,4 @@
-// A dialog to choose a past trace in: the latest, or those found by text or id.
+// Dialog for choosing a past trace: the latest ones, or those found by text or ID.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { pastTracesQuery } from "../../queries/editor.ts";
@@ -6,7 +6,7 @@ import { Dialog } from "../../ui/Dialog.tsx";
 import { Field } from "../../ui/Field.tsx";
 import { Loaded } from "../../ui/State.tsx";
 import { TraceLine } from "./DryRunPanel.tsx";
-import { useSettled } from "./settled.ts";
+import { useDebounced } from "./debounced.ts";
 
 const isId = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
@@ -20,14 +20,14 @@ type ChooseTraceProps = {
 export function ChooseTrace({ agentId, chosen, onChoose, onClose }: ChooseTraceProps) {
   const [text, setText] = useState("");
   const sought = text.trim();
-  const found = useQuery(pastTracesQuery(agentId, useSettled(sought)));
+  const found = useQuery(pastTracesQuery(agentId, useDebounced(sought)));
   return (
-    <Dialog title="Choose a trace" onClose={onClose}>
+    <Dialog title="Choose trace" onClose={onClose}>
       <Field
         label="Search"
         name="text"
         type="search"
-        hint="By name, input or reply; or the whole of a trace’s id or external id."
+        hint="Name, input or reply, or a full trace ID or external ID."
         value={text}
         maxLength={200}
         onChange={({ target }) => setText(target.value)}
@@ -44,7 +44,7 @@ export function ChooseTrace({ agentId, chosen, onChoose, onClose }: ChooseTraceP
                     className="editor-choice"
                     onClick={() => onChoose(sought.toLowerCase())}
                   >
-                    The trace <code className="break">{sought}</code>
+                    Trace <code className="break">{sought}</code>
                   </button>
                 </li>
               )}
@@ -63,7 +63,7 @@ export function ChooseTrace({ agentId, chosen, onChoose, onClose }: ChooseTraceP
             </ul>
             {traces.length === 0 && !isId.test(sought) && (
               <p className="quiet" role="status">
-                No trace is like this. Try another word.
+                No matching traces. Try another search.
               </p>
             )}
           </>

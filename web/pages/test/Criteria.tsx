@@ -1,4 +1,4 @@
-// What a judge is asked of a reply: one criterion, or up to six, each answered by itself, and what their sum must be.
+// The criteria of a semantic assertion: one to six yes-or-no questions about the reply, and what the strictness asks of them.
 import { useEffect, useId, useRef } from "react";
 import { Button } from "../../ui/Button.tsx";
 import { Fault } from "../../ui/Field.tsx";
@@ -19,9 +19,9 @@ export function Criteria({ path, value, onValue }: CriteriaProps) {
   const several = Array.isArray(value);
   const { fault, warning } = useFaultOf(path, { isEmpty: list.some(one => one === "") });
   const { group, goTo } = useFocus();
-  // One alone is written as the text it is.
+  // A single criterion is stored as a string, not as a list of one.
   const write = (next: unknown[]) => onValue(next.length === 1 ? next[0] : next);
-  const moved = (at: number, by: -1 | 1) => {
+  const move = (at: number, by: -1 | 1) => {
     const to = at + by;
     if (to < 0 || to >= list.length) return;
     write(list.with(at, list[to]).with(to, list[at]));
@@ -30,13 +30,13 @@ export function Criteria({ path, value, onValue }: CriteriaProps) {
   const split = (at: number, parts: string[]) => {
     write(list.toSpliced(at, 1, ...parts));
     goTo(at, "text");
-    toast(`Split into ${parts.length} criteria.`, { label: "Undo", run: () => onValue(value) });
+    toast(`Split into ${parts.length} criteria`, { label: "Undo", run: () => onValue(value) });
   };
   return (
     <fieldset className="criteria-fields" ref={group} aria-describedby={`${id}-hint`}>
       <legend>Criteria</legend>
       <div id={`${id}-hint`} className="field-hint">
-        Each is a question that the reply answers with yes or no. Up to {criteriaMax}, each judged by itself.
+        Yes-or-no questions about the reply. Up to {criteriaMax}, each judged separately.
       </div>
       <ol className="criteria-list">
         {list.map((criterion, at) => {
@@ -56,7 +56,7 @@ export function Criteria({ path, value, onValue }: CriteriaProps) {
                   name={`criterion ${at + 1}`}
                   isFirst={at === 0}
                   isLast={at === list.length - 1}
-                  onMove={by => moved(at, by)}
+                  onMove={by => move(at, by)}
                   onRemove={() => {
                     write(list.toSpliced(at, 1));
                     goTo(Math.min(at, list.length - 2), "text");
@@ -91,7 +91,7 @@ export function Criteria({ path, value, onValue }: CriteriaProps) {
               goTo(list.length, "text");
             }}
           >
-            Add a criterion
+            Add criterion
           </Button>
         </div>
       )}
@@ -101,7 +101,7 @@ export function Criteria({ path, value, onValue }: CriteriaProps) {
 
 type Part = "text" | "up" | "down";
 
-/** The focus goes where the row went, once it is drawn there. */
+/** Moves the focus to a row once it is rendered at its new place. */
 function useFocus() {
   const group = useRef<HTMLFieldSetElement>(null);
   const wanted = useRef<{ row: number; part: Part }>(undefined);
@@ -118,8 +118,8 @@ function useFocus() {
   return { group, goTo };
 }
 
-/** What the threshold that counts here asks of the verdicts. */
-export function ThresholdWords({ assertion }: { assertion: Doc }) {
+/** A sentence on what the strictness means here: the assertion's own, or the test's. */
+export function StrictnessExplained({ assertion }: { assertion: Doc }) {
   const { threshold: ofTest } = useEditorContext();
   const isOwn = Object.hasOwn(assertion, "threshold");
   const threshold = isOwn ? assertion["threshold"] : ofTest;

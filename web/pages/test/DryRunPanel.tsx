@@ -1,5 +1,4 @@
-// Tries the document, saved or not, on a past trace, and shows what came of it; nothing is stored.
-
+// Dry-run panel: runs the current draft, saved or not, on a past trace and shows the result. Nothing is stored.
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useId, useRef, useState } from "react";
 import type { DryRun } from "../../../src/http/test-cases/editor-schemas.ts";
@@ -23,13 +22,13 @@ type PanelProps = {
   projectId: string;
   agentId: string;
   editing: Editing;
-  /** Undefined: the latest. */
+  /** Undefined: use the latest trace. */
   traceId: string | undefined;
   onTrace: (traceId: string) => void;
   onPath: (path: string) => void;
 };
 
-type Tried =
+type Attempt =
   | { state: "running" }
   | { state: "failed"; failure: Failure }
   | { state: "done"; run: DryRun; document: unknown };
@@ -40,39 +39,37 @@ export function DryRunPanel({ projectId, agentId, editing, traceId, onTrace, onP
   const [routing, setRouting] = useState(false);
   const latest = useQuery(pastTracesQuery(agentId, ""));
   const chosen = traceId ?? latest.data?.[0]?.id;
-  const [tried, run, stop] = useDryRun(agentId);
+  const [attempt, run, stop] = useDryRun(agentId);
   const start = () => {
     if (chosen !== undefined) void run({ test: editing.document, traceId: chosen, routing });
   };
-  useShortcut("mod+enter", "Try the test case on the trace", () => {
+  useShortcut("mod+enter", "Start a dry run", () => {
     if (!document.querySelector("[role=dialog], [role=alertdialog]")) start();
   });
-  const isRunning = tried?.state === "running";
+  const isRunning = attempt?.state === "running";
 
   return (
     <section className="card stack" aria-labelledby={`${routingId}-heading`}>
       <div className="stack-tight">
-        <h2 id={`${routingId}-heading`}>Dry-run</h2>
-        <p className="quiet small">
-          Tries what stands here, saved or not, on a past trace. Nothing is stored.
-        </p>
+        <h2 id={`${routingId}-heading`}>Dry run</h2>
+        <p className="quiet small">Tries this draft on a past trace. Nothing is saved.</p>
       </div>
       {latest.error && chosen === undefined && <FailureNotice failure={failureOf(latest.error)} />}
       {latest.data && chosen === undefined ? (
-        <p className="quiet">This agent has no trace yet: a dry-run needs one.</p>
+        <p className="quiet">A dry run needs a trace, and this agent has none yet.</p>
       ) : (
         <>
           {chosen !== undefined && (
             <div className="line line-apart editor-trace">
               <ChosenTrace traceId={chosen} known={latest.data?.find(({ id }) => id === chosen)} />
               <Button small onClick={() => setChoosing(true)}>
-                Choose a trace
+                Choose trace
               </Button>
             </div>
           )}
           <label className="choice">
             <input type="checkbox" checked={routing} onChange={({ target }) => setRouting(target.checked)} />
-            <span>Also ask whether it would apply to this conversation</span>
+            <span>Also check whether the scenario matches this trace</span>
           </label>
           <div className="line">
             <Button look="main" busy={isRunning} onClick={start}>
@@ -83,18 +80,18 @@ export function DryRunPanel({ projectId, agentId, editing, traceId, onTrace, onP
         </>
       )}
       {editing.fault && (
-        <p className="quiet small">The JSON does not parse: the form’s document is what is tried.</p>
+        <p className="quiet small">The JSON is invalid: the dry run uses the last valid version.</p>
       )}
       <div className="stack editor-news" aria-live="polite">
-        {isRunning && <p className="quiet">Running. A judge may take up to a minute.</p>}
-        {tried?.state === "failed" && <Refused failure={tried.failure} onPath={onPath} />}
-        {tried?.state === "done" && (
+        {isRunning && <p className="quiet">Running. The judge may take up to a minute.</p>}
+        {attempt?.state === "failed" && <DryRunFailure failure={attempt.failure} onPath={onPath} />}
+        {attempt?.state === "done" && (
           <>
-            {JSON.stringify(tried.document) !== JSON.stringify(editing.document) && (
-              <Notice tone="warn">Outdated: the test case has changed since. Run it again.</Notice>
+            {JSON.stringify(attempt.document) !== JSON.stringify(editing.document) && (
+              <Notice tone="warn">Outdated: the test has changed. Run it again.</Notice>
             )}
-            {tried.run.traceId !== chosen && <Notice tone="warn">This was on another trace.</Notice>}
-            <DryRunResult run={tried.run} place={{ projectId, agentId }} />
+            {attempt.run.traceId !== chosen && <Notice tone="warn">This result is for another trace.</Notice>}
+            <DryRunResult run={attempt.run} place={{ projectId, agentId }} />
           </>
         )}
       </div>
@@ -113,56 +110,56 @@ export function DryRunPanel({ projectId, agentId, editing, traceId, onTrace, onP
   );
 }
 
-type Asked = { test: unknown; traceId: string; routing: boolean };
+type DryRunRequest = { test: unknown; traceId: string; routing: boolean };
 
-/** The latest one alone: another, or leaving, withdraws it. */
+/** One dry run at a time: starting another one, or leaving the page, aborts the request. */
 function useDryRun(
   agentId: string,
-): [tried: Tried | undefined, run: (asked: Asked) => Promise<void>, stop: () => void] {
-  const [tried, setTried] = useState<Tried>();
+): [attempt: Attempt | undefined, run: (request: DryRunRequest) => Promise<void>, stop: () => void] {
+  const [attempt, setAttempt] = useState<Attempt>();
   const open = useRef<AbortController>(undefined);
   useEffect(() => () => open.current?.abort(), []);
-  async function run(asked: Asked): Promise<void> {
+  async function run(request: DryRunRequest): Promise<void> {
     open.current?.abort();
     const controller = new AbortController();
     open.current = controller;
-    setTried({ state: "running" });
+    setAttempt({ state: "running" });
     const { signal } = controller;
     let answer: Answer<DryRun>;
     try {
-      answer = await dryRun(agentId, asked, signal);
+      answer = await dryRun(agentId, request, signal);
     } catch (error) {
       if (signal.aborted) return;
       throw error;
     }
-    if (answer.ok) setTried({ state: "done", run: answer.value, document: asked.test });
-    else setTried({ state: "failed", failure: answer.failure });
+    if (answer.ok) setAttempt({ state: "done", run: answer.value, document: request.test });
+    else setAttempt({ state: "failed", failure: answer.failure });
   }
   const stop = () => {
     open.current?.abort();
-    setTried(undefined);
+    setAttempt(undefined);
   };
-  return [tried, run, stop];
+  return [attempt, run, stop];
 }
 
-function Refused({ failure, onPath }: { failure: Failure; onPath: (path: string) => void }) {
+function DryRunFailure({ failure, onPath }: { failure: Failure; onPath: (path: string) => void }) {
   if (failure.code === "NOT_FOUND") {
     return (
       <Notice tone="bad">
-        This agent has no such trace: it was deleted, or belongs to another. Choose one.
+        Trace not found: it was deleted or belongs to another agent. Choose another trace.
       </Notice>
     );
   }
   if (failure.code !== "VALIDATION_ERROR" || !failure.issues) return <FailureNotice failure={failure} />;
   return (
     <Notice tone="bad">
-      <p>It cannot be tried as it stands.</p>
+      <p>Fix these first:</p>
       <IssueList issues={failure.issues} onGo={onPath} />
     </Notice>
   );
 }
 
-/** Read by itself where it is not among the latest. */
+/** Fetches the trace if it is not among the latest ones. */
 function ChosenTrace({ traceId, known }: { traceId: string; known: ListedTrace | undefined }) {
   const { data } = useQuery({ ...outlineQuery(traceId), enabled: known === undefined });
   const trace = known ?? data;
@@ -170,7 +167,7 @@ function ChosenTrace({ traceId, known }: { traceId: string; known: ListedTrace |
   return <TraceLine trace={trace} />;
 }
 
-/** A trace in two lines: its name and how it was judged, and its first words. */
+/** A trace in two lines: name, verdict and time; then the user's first words. */
 export function TraceLine({ trace }: { trace: ListedTrace }) {
   return (
     <span className="stack-tight">

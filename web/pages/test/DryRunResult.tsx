@@ -1,5 +1,4 @@
-// What a dry-run came to: the outcome, whether the test would apply, and each check as an evaluation shows it.
-
+// The result of a dry run: the outcome, whether the test would apply, and each check as in an evaluation.
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { DryRun } from "../../../src/http/test-cases/editor-schemas.ts";
@@ -41,5 +40,5 @@ export function DryRunResult({ run, place }: { run: DryRun; place: Place }) {
 
 function Checks({ run, trace, place }: { run: DryRun; trace: TraceOutline; place: Place }) {
   const traces = useMemo(() => [trace], [trace]);
-  return <CheckList result={{ ...run.result, testId: "tried" }} traces={traces} params={place} />;
+  return <CheckList result={{ ...run.result, testId: "dry-run" }} traces={traces} params={place} />;
 }

@@ -1,4 +1,4 @@
-// The editor of one test case: form, JSON and dry-run around one document, and all that can be done with it.
+// The test case editor: form, JSON and dry run of one document, with saving and shortcuts.
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useReducer, useRef, useState } from "react";
@@ -10,6 +10,7 @@ import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { Actions } from "./Actions.tsx";
 import { DryRunPanel } from "./DryRunPanel.tsx";
+import { useDebounced, useSame } from "./debounced.ts";
 import { assertionsOf, begin, edit, freeId } from "./document.ts";
 import { EditorContext, type EditorFacts, fieldOf } from "./editor-context.ts";
 import { Form } from "./Form.tsx";
@@ -18,19 +19,18 @@ import { JsonPane, selectPlace } from "./JsonPane.tsx";
 import { LeaveGuard } from "./LeaveGuard.tsx";
 import { ConflictDialog, useSave } from "./save.tsx";
 import { useScenarioTrial } from "./scenario-trial.ts";
-import { useSame, useSettled } from "./settled.ts";
 import type { Origin } from "./TestPage.tsx";
 import { TryScenario, tryScenarioId } from "./TryScenario.tsx";
 import { isWide, useView, Views } from "./views.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
 
-const address = "/projects/$projectId/agents/$agentId/tests/$testId";
+const editorRoute = "/projects/$projectId/agents/$agentId/tests/$testId";
 
 export function Editor({ origin }: { origin: Origin }) {
   const { projectId, agentId } = route.useParams();
   const search = route.useSearch();
-  const navigate = useNavigate({ from: address });
+  const navigate = useNavigate({ from: editorRoute });
   const [editing, change] = useReducer(edit, origin, opened);
   const [traceId, setTraceId] = useState(search.trace);
   const { visited, visit } = useVisited();
@@ -38,13 +38,13 @@ export function Editor({ origin }: { origin: Origin }) {
   const form = useRef<HTMLFormElement>(null);
 
   const text = JSON.stringify(editing.document);
-  const checked = useQuery(validateQuery(agentId, useSettled(text)));
+  const checked = useQuery(validateQuery(agentId, useDebounced(text)));
   const { data: vocabulary } = useQuery(vocabularyQuery(agentId));
   const issues = useSame(checked.data && !checked.data.valid ? checked.data.issues : []);
   const warnings = useSame(checked.data?.valid ? checked.data.warnings : []);
 
-  useDraftTaken(search);
-  useFocusAsked(form, editing.focus);
+  useDraftParametersDropped(search);
+  useRequestedFocus(form, editing.focus);
 
   const [view, inView] = useView();
   const goInJson = (path: string) =>
@@ -52,7 +52,7 @@ export function Editor({ origin }: { origin: Origin }) {
   const goTo = (path: string) => {
     if (view === "json" && !isWide()) return goInJson(path);
     const field = form.current && fieldOf(form.current, path);
-    // What the form knows nothing of stands in the JSON.
+    // What has no field in the form is only in the JSON.
     if (!field) return goInJson(path);
     inView("form", () => focusField(field));
   };
@@ -61,7 +61,7 @@ export function Editor({ origin }: { origin: Origin }) {
   const tryScenario = () =>
     inView("try", () => {
       document.getElementById(tryScenarioId)?.focus();
-      if (typeof scenario === "string") void trial.begin(scenario);
+      if (typeof scenario === "string") void trial.estimate(scenario);
     });
   const save = useSave({
     origin,
@@ -71,26 +71,26 @@ export function Editor({ origin }: { origin: Origin }) {
     onFaults: goTo,
     onSaved: id =>
       navigate({
-        to: address,
+        to: editorRoute,
         params: { projectId, agentId, testId: id },
         search: { trace: traceId, view: search.view, inputs: search.inputs },
         replace: true,
       }),
   });
-  /** What keeps it from being saved before it is even sent. */
+  /** Saves, unless the JSON or a field cannot be parsed: then focuses it. */
   const trySave = () => {
     const unread = form.current?.querySelector<HTMLElement>("[data-unread]");
     if (editing.fault) inView("json", () => area.current?.focus());
     else if (unread) inView("form", () => focusField(unread));
     else void save.send();
   };
-  useShortcut("mod+s", "Save the test case", () => {
+  useShortcut("mod+s", "Save test case", () => {
     if (!document.querySelector("[role=dialog], [role=alertdialog]")) trySave();
   });
 
   const { tried } = save;
   const threshold = useSame(editing.document["threshold"] ?? 0.7);
-  const told: EditorFacts = useMemo(
+  const context: EditorFacts = useMemo(
     () => ({ issues, warnings, isDue: path => tried || visited.has(path), vocabulary, threshold, change }),
     [issues, warnings, tried, visited, vocabulary, threshold],
   );
@@ -117,7 +117,7 @@ export function Editor({ origin }: { origin: Origin }) {
           <FailureNotice failure={save.failure} />
           {save.tried && issues.length > 0 && (
             <Notice tone="bad" role="alert">
-              <p>It is not saved yet. What is missing or wrong:</p>
+              <p>Not saved. Fix these first:</p>
               <IssueList issues={issues} onGo={goTo} />
             </Notice>
           )}
@@ -133,11 +133,11 @@ export function Editor({ origin }: { origin: Origin }) {
             >
               {editing.fault && (
                 <Notice tone="warn">
-                  The JSON does not parse, so the form shows the last that did. Changing it here replaces the
-                  text.
+                  The JSON is invalid; the form shows the last valid version. Editing the form overwrites the
+                  JSON.
                 </Notice>
               )}
-              <EditorContext value={told}>
+              <EditorContext value={context}>
                 <Form projectId={projectId} editing={editing} onTryScenario={tryScenario} />
               </EditorContext>
             </form>
@@ -173,15 +173,20 @@ function opened(origin: Origin) {
   const editing = begin(origin.document);
   if (!origin.assertion) return editing;
   const value = { id: freeId(origin.document), ...origin.assertion };
-  return edit(editing, { kind: "insert", at: assertionsOf(origin.document).length, value, arrived: true });
+  return edit(editing, {
+    kind: "insert",
+    at: assertionsOf(origin.document).length,
+    value,
+    isFromTrace: true,
+  });
 }
 
 function eligibilityText(checked: Validated | undefined, isNew: boolean, isDirty: boolean): string {
   if (!checked) return "";
-  if (!checked.valid && isNew) return "Name it, say what it is about, and add what must hold.";
-  if (!checked.valid) return "It cannot be saved as it stands.";
+  if (!checked.valid && isNew) return "Add a name, a user message and at least one assertion.";
+  if (!checked.valid) return "Fix the errors before saving.";
   if (checked.eligibility) return ineligibilities[checked.eligibility];
-  return `Real conversations are judged by it. It applies to new traces only${isNew || isDirty ? ", once it is saved" : ""}.`;
+  return isNew || isDirty ? "Evaluates new live traces once saved." : "Evaluates new live traces.";
 }
 
 function focusField(field: HTMLElement): void {
@@ -189,7 +194,7 @@ function focusField(field: HTMLElement): void {
   field.focus();
 }
 
-/** Fields that were left at least once: an empty one is no fault before. */
+/** The fields that the user has left at least once: before that, an empty field shows no error. */
 function useVisited() {
   const [visited, setVisited] = useState<ReadonlySet<string>>(new Set());
   const visit = ({ target }: { target: Element }) => {
@@ -199,9 +204,9 @@ function useVisited() {
   return { visited, visit };
 }
 
-/** What was drafted stays drafted once: the address keeps the trace alone. */
-function useDraftTaken({ span }: { span?: string | undefined }): void {
-  const navigate = useNavigate({ from: address });
+/** Drafts an assertion once: removes from the URL what asked for it, and keeps the trace. */
+function useDraftParametersDropped({ span }: { span?: string | undefined }): void {
+  const navigate = useNavigate({ from: editorRoute });
   useEffect(() => {
     if (span === undefined) return;
     void navigate({ search: ({ trace, view, inputs }) => ({ trace, view, inputs }), replace: true });
@@ -210,7 +215,7 @@ function useDraftTaken({ span }: { span?: string | undefined }): void {
 
 type Focus = ReturnType<typeof begin>["focus"];
 
-function useFocusAsked(form: { current: HTMLElement | null }, focus: Focus): void {
+function useRequestedFocus(form: { current: HTMLElement | null }, focus: Focus): void {
   useEffect(() => {
     if (!focus) return;
     const card = form.current?.querySelector(`[data-key="${focus.key ?? "add"}"]`);

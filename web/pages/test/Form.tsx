@@ -1,4 +1,4 @@
-// A test case as a form: what it is called and is about, what is said, what must hold, and how strictly.
+// A test case as a form: name, passive behavior, scenario, turns, assertions, strictness and status.
 import { useId } from "react";
 import type { PassiveBehavior } from "../../../src/model/test-case/test-case.ts";
 import { passiveBehaviors, testStates } from "../../labels.ts";
@@ -10,7 +10,7 @@ import type { Editing } from "./document.ts";
 import { isRecord } from "./document.ts";
 import { useEditorContext, useFaultOf } from "./editor-context.ts";
 import { TextBlock, TextLine } from "./fields.tsx";
-import { WithoutJudge } from "./WithoutJudge.tsx";
+import { NoJudgeNotice } from "./NoJudgeNotice.tsx";
 
 const behaviors = Object.entries(passiveBehaviors).map(([value, { text, about }]) => ({
   value: value as PassiveBehavior,
@@ -18,14 +18,14 @@ const behaviors = Object.entries(passiveBehaviors).map(([value, { text, about }]
   note: about,
 }));
 const statuses = [
-  { value: "active", label: testStates.active.text, note: "new conversations are judged by it" },
-  { value: "disabled", label: testStates.disabled.text, note: "it is kept, and judges nothing" },
+  { value: "active", label: testStates.active.text, note: "evaluates new traces" },
+  { value: "disabled", label: testStates.disabled.text, note: "saved, but not used" },
 ] as const;
 
 type FormProps = {
   projectId: string;
   editing: Editing;
-  /** Shows what the scenario would match, and starts with what that costs. */
+  /** Opens the scenario trial, which shows its cost first. */
   onTryScenario: () => void;
 };
 
@@ -43,7 +43,7 @@ export function Form({ projectId, editing, onTryScenario }: FormProps) {
         <div data-path="passiveBehavior">
           <Choices
             name="passiveBehavior"
-            label="On real conversations"
+            label="Passive behavior"
             choices={behaviors}
             chosen={[(document["passiveBehavior"] ?? "run_when_relevant") as PassiveBehavior]}
             onChoose={([chosen]) => set("passiveBehavior")(chosen)}
@@ -52,7 +52,7 @@ export function Form({ projectId, editing, onTryScenario }: FormProps) {
         </div>
         <TextBlock
           label="Scenario"
-          hint="The situation in plain words. It decides which conversations the test is about, and the judge reads it."
+          hint="The situation in plain words. The judge uses it to decide which traces this test applies to."
           {...bound("scenario")}
         />
         {typeof document["scenario"] === "string" && /\S/.test(document["scenario"]) && (
@@ -62,7 +62,7 @@ export function Form({ projectId, editing, onTryScenario }: FormProps) {
             </Button>
           </div>
         )}
-        <WithoutJudge projectId={projectId} document={document} />
+        <NoJudgeNotice projectId={projectId} document={document} />
       </section>
       <Turns turns={document["turns"]} onTurns={set("turns")} />
       <Assertions editing={editing} />
@@ -83,13 +83,13 @@ export function Form({ projectId, editing, onTryScenario }: FormProps) {
   );
 }
 
-/** How sure the judge must be, in words. */
+/** The threshold in words. */
 function strictnessWord(threshold: number): string {
   if (threshold >= 0.95) return "Very strict: only a flawless reply passes.";
-  if (threshold >= 0.8) return "Strict: small faults fail.";
-  if (threshold >= 0.6) return "Balanced: small faults pass.";
-  if (threshold >= 0.3) return "Lenient: half of it is enough.";
-  return "Very lenient: nearly everything passes.";
+  if (threshold >= 0.8) return "Strict: small flaws fail.";
+  if (threshold >= 0.6) return "Balanced: small flaws pass.";
+  if (threshold >= 0.3) return "Lenient: half is enough.";
+  return "Very lenient: almost everything passes.";
 }
 
 type StrictnessProps = { value: unknown; onValue: (value: unknown) => void };
@@ -106,18 +106,18 @@ function Strictness({ value, onValue }: StrictnessProps) {
       <div className="editor-strictness">
         <input
           type="range"
-          aria-label="Strictness, as a slider"
+          aria-label="Strictness slider"
           min={0}
           max={1}
           step={0.05}
           value={isUsable ? threshold : 0.7}
-          aria-valuetext={isUsable ? `${threshold}. ${word}` : "No usable number"}
+          aria-valuetext={isUsable ? `${threshold}. ${word}` : "Not a valid number"}
           onChange={({ target }) => onValue(Number(target.value))}
         />
         <input
           type="number"
           className="input"
-          aria-label="Strictness, as a number"
+          aria-label="Strictness value"
           data-path="threshold"
           aria-invalid={fault || warning ? true : undefined}
           min={0}
@@ -128,7 +128,7 @@ function Strictness({ value, onValue }: StrictnessProps) {
         />
       </div>
       <div id={`${id}-word`} className="field-hint">
-        {fault ?? warning ?? word ?? "Expected a number from 0 to 1."} It is for semantic assertions alone.
+        {fault ?? warning ?? word ?? "Enter a number from 0 to 1."} Applies to semantic assertions only.
       </div>
     </fieldset>
   );
@@ -146,13 +146,13 @@ function Turns({ turns, onTurns }: TurnsProps) {
     <section className="card stack" aria-labelledby="turns-heading" data-path="turns">
       <h2 id="turns-heading">{several ? `Turns ${list.length}` : "Turn"}</h2>
       {turns !== undefined && !Array.isArray(turns) && (
-        <p className="quiet">The turns are no list here: set that right in the JSON.</p>
+        <p className="quiet">“turns” is not a list. Fix it in the JSON.</p>
       )}
       {list.map((turn, at) => (
         <div key={at} className="editor-turn">
           <TextBlock
-            label={several ? `The user says, turn ${at + 1}` : "The user says"}
-            hint={several ? undefined : "An example. Real conversations are judged by their own words."}
+            label={several ? `User message, turn ${at + 1}` : "User message"}
+            hint={several ? undefined : "Sent in manual runs. Live traces are evaluated as they are."}
             path={`turns[${at}].input`}
             rows={2}
             value={input(turn)}
@@ -171,7 +171,7 @@ function Turns({ turns, onTurns }: TurnsProps) {
       ))}
       {several && (
         <Notice tone="info" role="status">
-          With several turns it runs manually only: no real conversation is judged by it.
+          Tests with several turns run manually only. They do not evaluate live traces.
         </Notice>
       )}
       <div className="line">
@@ -181,9 +181,11 @@ function Turns({ turns, onTurns }: TurnsProps) {
           aria-describedby={fault ? faultId : undefined}
           onClick={() => onTurns([...list, { input: "" }])}
         >
-          {list.length === 0 ? "Add a turn" : "Add another turn"}
+          {list.length === 0 ? "Add turn" : "Add another turn"}
         </Button>
-        {list.length === 1 && <span className="quiet small">It then runs manually only.</span>}
+        {list.length === 1 && (
+          <span className="quiet small">Tests with several turns run manually only.</span>
+        )}
       </div>
       <Fault id={faultId} fault={fault} />
     </section>

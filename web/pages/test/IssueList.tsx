@@ -1,4 +1,4 @@
-// Faults and remarks by the path of what they are about, each a way to its place.
+// A list of errors or warnings; each path is a link to its field.
 import type { Issue } from "../../../src/model/refusal.ts";
 
 type IssueListProps = { issues: Issue[]; onGo: (path: string) => void };
@@ -9,7 +9,7 @@ export function IssueList({ issues, onGo }: IssueListProps) {
       {issues.map(({ path, message }) => (
         <li key={`${path} ${message}`}>
           <button type="button" className="button" data-look="link" onClick={() => onGo(path)}>
-            <code className="break">{path || "the whole"}</code>
+            <code className="break">{path || "document"}</code>
           </button>{" "}
           <span className="break">{message}</span>
         </li>

@@ -1,4 +1,4 @@
-// The document as JSON text: edited as text, with its lines numbered and every fault a way to its place.
+// The test case as JSON text, editable, with line numbers and links to every error.
 import { memo, type RefObject, useDeferredValue, useId, useMemo, useState } from "react";
 import type { Issue } from "../../../src/model/refusal.ts";
 import { counted } from "../../labels.ts";
@@ -21,10 +21,10 @@ type JsonPaneProps = {
 };
 
 export function JsonPane({ editing, issues, warnings, change, area }: JsonPaneProps) {
-  const [isHere, setHere] = useState(false);
-  const late = useDeferredValue(editing);
-  // A long text takes its time to lay out: what is typed in the form does not wait for it.
-  const { text, fault } = isHere || editing.text.length < longMin ? editing : late;
+  const [hasFocus, setHasFocus] = useState(false);
+  const deferred = useDeferredValue(editing);
+  // Laying out a long text is slow, so typing in the form does not wait for it.
+  const { text, fault } = hasFocus || editing.text.length < longMin ? editing : deferred;
   const id = useId();
   const lines = useMemo(() => text.split("\n").length, [text]);
   const go = (path: string) => {
@@ -36,7 +36,7 @@ export function JsonPane({ editing, issues, warnings, change, area }: JsonPanePr
         <h2 id={`${id}-heading`}>JSON</h2>
         <div className="line">
           <Button onClick={() => change({ kind: "format" })}>
-            {fault ? "Back to the form’s document" : "Format"}
+            {fault ? "Restore last valid version" : "Format"}
           </Button>
           <Copy text={text}>Copy</Copy>
         </div>
@@ -48,15 +48,15 @@ export function JsonPane({ editing, issues, warnings, change, area }: JsonPanePr
         <textarea
           ref={area}
           className="mono"
-          aria-label="The test case as JSON"
+          aria-label="Test case JSON"
           aria-invalid={fault ? true : undefined}
           aria-describedby={fault ? `${id}-fault ${id}-hint` : `${id}-hint`}
           spellCheck={false}
           wrap="off"
           rows={lines}
           value={text}
-          onFocus={() => setHere(true)}
-          onBlur={() => setHere(false)}
+          onFocus={() => setHasFocus(true)}
+          onBlur={() => setHasFocus(false)}
           onChange={({ target }) => change({ kind: "text", text: target.value })}
         />
       </div>
@@ -65,23 +65,23 @@ export function JsonPane({ editing, issues, warnings, change, area }: JsonPanePr
           <div className="stack-tight">
             <Fault
               id={`${id}-fault`}
-              fault={`Line ${fault.line}, column ${fault.column}: ${fault.message} The form stays as it was.`}
+              fault={`Line ${fault.line}, column ${fault.column}: ${fault.message} The form keeps the last valid version.`}
             />
             <div>
               <Button
                 small
                 onClick={() => area.current && selectRange(area.current, fault.offset, fault.offset)}
               >
-                Go there
+                Go to error
               </Button>
             </div>
           </div>
         )}
       </div>
-      {!fault && <Places list={issues} noun="fault" onGo={go} />}
-      {!fault && <Places list={warnings} noun="remark" onGo={go} />}
+      {!fault && <IssueSection list={issues} noun="error" onGo={go} />}
+      {!fault && <IssueSection list={warnings} noun="warning" onGo={go} />}
       <p id={`${id}-hint`} className="field-hint">
-        Tab leaves the text and Shift + Tab goes back; Format indents it.
+        Tab moves to the next field, Shift + Tab to the previous one. Format indents the JSON.
       </p>
     </section>
   );
@@ -89,7 +89,7 @@ export function JsonPane({ editing, issues, warnings, change, area }: JsonPanePr
 
 type LinesProps = { lines: number; bad: number | undefined };
 
-/** Three texts, however many lines there are. */
+/** At most three text nodes, however many lines there are. */
 const Lines = memo(function Lines({ lines, bad = 0 }: LinesProps) {
   const numbers = (from: number, to: number) =>
     Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => `${from + at}\n`).join("");
@@ -102,21 +102,21 @@ const Lines = memo(function Lines({ lines, bad = 0 }: LinesProps) {
   );
 });
 
-type PlacesProps = { list: Issue[]; noun: "fault" | "remark"; onGo: (path: string) => void };
+type IssueSectionProps = { list: Issue[]; noun: "error" | "warning"; onGo: (path: string) => void };
 
-function Places({ list, noun, onGo }: PlacesProps) {
+function IssueSection({ list, noun, onGo }: IssueSectionProps) {
   if (list.length === 0) return null;
   return (
     <div className="stack-tight">
-      <h3 className={noun === "fault" ? "editor-bad" : "quiet"}>
-        <Icon name={noun === "fault" ? "warning" : "info"} /> {counted(list.length, noun)}
+      <h3 className={noun === "error" ? "editor-bad" : "quiet"}>
+        <Icon name={noun === "error" ? "warning" : "info"} /> {counted(list.length, noun)}
       </h3>
       <IssueList issues={list} onGo={onGo} />
     </div>
   );
 }
 
-/** Selects what stands at a path of the document, and shows it. */
+/** Selects the value at a path of the document and scrolls to it. */
 export function selectPlace(area: HTMLTextAreaElement, text: string, path: string): void {
   const { start, end } = placeOf(text, path);
   selectRange(area, start, end);

@@ -1,4 +1,4 @@
-// Asks before what is not saved is left behind.
+// Asks for confirmation before leaving unsaved changes.
 import { useBlocker } from "@tanstack/react-router";
 import type { RefObject } from "react";
 import { Button } from "../../ui/Button.tsx";
@@ -6,7 +6,7 @@ import { Dialog } from "../../ui/Dialog.tsx";
 
 type LeaveGuardProps = {
   isDirty: boolean;
-  /** Set where leaving is what was asked for, as after deleting. */
+  /** True when leaving is intended, for example after deleting the test. */
   leaving: RefObject<boolean>;
 };
 
@@ -18,12 +18,7 @@ export function LeaveGuard({ isDirty, leaving }: LeaveGuardProps) {
   });
   if (status !== "blocked") return null;
   return (
-    <Dialog
-      title="Leave without saving?"
-      about="The changes of this test case are not saved, and would be lost."
-      alert
-      onClose={reset}
-    >
+    <Dialog title="Leave without saving?" about="Your unsaved changes will be lost." alert onClose={reset}>
       <div className="line line-end">
         <Button look="danger" onClick={proceed}>
           Leave

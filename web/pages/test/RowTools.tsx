@@ -1,8 +1,8 @@
-// The buttons beside a part of a list that has an order: move it up or down, copy it, take it away.
+// The buttons of an item in an ordered list: move up, move down, duplicate, remove.
 import { Button } from "../../ui/Button.tsx";
 
 type RowToolsProps = {
-  /** What each button is about, for its name. */
+  /** The item, for the buttons' accessible names. */
   name: string;
   isFirst: boolean;
   isLast: boolean;
@@ -11,7 +11,7 @@ type RowToolsProps = {
   onRemove: () => void;
 };
 
-/** `data-part` is where the focus goes after a move. */
+/** `data-part` marks where the focus goes after a move. */
 export function RowTools({ name, isFirst, isLast, onMove, onCopy, onRemove }: RowToolsProps) {
   return (
     <div className="line editor-tools">

@@ -1,5 +1,4 @@
-// A test case in the editor: one that is stored, or one that begins blank, from a template or from a trace.
-
+// The page of the test case editor: loads a saved test case, or starts one blank, from a template or from a trace.
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
@@ -19,14 +18,14 @@ const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$te
 
 type Search = ReturnType<typeof route.useSearch>;
 
-/** What the editor begins with. */
+/** What the editor starts with. */
 export type Origin = {
-  /** Null: it is not saved yet. */
+  /** Null: not saved yet. */
   stored: ListedTest | null;
   document: Doc;
-  /** To be added to it, from a value in a trace. */
+  /** An assertion to add, drafted from a value in a trace. */
   assertion: Doc | undefined;
-  /** Why it could not be drafted as asked. */
+  /** Why the draft failed. */
   failure: Failure | undefined;
 };
 
@@ -38,16 +37,16 @@ export function TestPage() {
 function OpenTest() {
   const { agentId, testId } = route.useParams();
   const search = route.useSearch();
-  // What the address asks to draft is done once, whatever becomes of the address.
-  const [asked] = useState(search);
+  // Draft once, from the URL as it was when the page opened.
+  const [initial] = useState(search);
   const queries = useQueryClient();
   const origin = useQuery(
     queryOptions({
-      queryKey: ["editor", agentId, testId, asked],
+      queryKey: ["editor", agentId, testId, initial],
       queryFn: async (): Promise<Origin> => {
-        if (testId === "new") return beginNew(asked);
+        if (testId === "new") return beginNew(initial);
         const stored = await queries.fetchQuery({ ...testQuery(testId), staleTime: 0 });
-        const drafted = await draftOf(asked);
+        const drafted = await draftOf(initial);
         return { stored, document: documentOf(stored), ...drafted };
       },
       staleTime: Number.POSITIVE_INFINITY,
@@ -92,7 +91,7 @@ async function draftOf({
     : { assertion: undefined, failure: answer.failure };
 }
 
-/** The address has them as JSON text; what is none leads to the attribute itself. */
+/** The URL holds the keys as JSON text; anything else means the attribute itself. */
 function keysOf(path: string | undefined): DraftPlace["path"] {
   try {
     const keys: unknown = JSON.parse(path ?? "[]");

@@ -1,5 +1,4 @@
-// The inputs that a scenario was tried on: how each was labelled and why, by label, each a way to its trace.
-
+// The result of a scenario trial: each input with its label, the judge's reason and a link to its trace; filtered by label.
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { TriedInput } from "../../../src/http/test-cases/editor-schemas.ts";
 import type { RouteLabel } from "../../../src/model/judge/judge.ts";
@@ -10,13 +9,13 @@ import { InputFlag } from "../trace/evaluation/InputFlag.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
 
-const unlabelled: Word = { text: "No answer", icon: "warning", tone: "warn" };
+const unlabeled: Word = { text: "No answer", icon: "warning", tone: "warn" };
 const kinds = Object.keys(routeLabels) as RouteLabel[];
 
 export function TriedInputs({ items }: { items: TriedInput[] }) {
   const { projectId, agentId } = route.useParams();
-  const { inputs: asked } = route.useSearch();
-  const filter = kinds.find(kind => kind === asked);
+  const { inputs: requested } = route.useSearch();
+  const filter = kinds.find(kind => kind === requested);
   const shown = filter ? items.filter(({ label }) => label === filter) : items;
   const choices = [undefined, ...kinds].map(kind => ({
     kind,
@@ -25,7 +24,7 @@ export function TriedInputs({ items }: { items: TriedInput[] }) {
   }));
   return (
     <div className="stack-tight">
-      <nav className="line" aria-label="Inputs by label">
+      <nav className="line" aria-label="Filter inputs by label">
         {choices.map(({ kind, text, count }) => (
           <Link
             key={text}
@@ -47,9 +46,9 @@ export function TriedInputs({ items }: { items: TriedInput[] }) {
           <li key={traceId} className="tried-input">
             <div className="line line-apart">
               <span className="line">
-                <Badge word={label ? routeLabels[label] : unlabelled} />
-                {traces > 1 && <span className="quiet small">{counted(traces, "conversation")}</span>}
-                {cached && <span className="quiet small">known before</span>}
+                <Badge word={label ? routeLabels[label] : unlabeled} />
+                {traces > 1 && <span className="quiet small">{counted(traces, "trace")}</span>}
+                {cached && <span className="quiet small">from cache</span>}
               </span>
               <Link
                 to="/projects/$projectId/agents/$agentId/traces/$traceId"
@@ -68,7 +67,7 @@ export function TriedInputs({ items }: { items: TriedInput[] }) {
       </ul>
       {shown.length === 0 && filter && (
         <p className="quiet" role="status">
-          None of the inputs is “{routeLabels[filter].text}”.
+          No inputs labeled “{routeLabels[filter].text}”
         </p>
       )}
     </div>

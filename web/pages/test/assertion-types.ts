@@ -1,4 +1,4 @@
-// The nine types of assertion in words: what each checks, and its rule, straight and turned round.
+// The texts of the nine assertion types: what each checks, its rule, and the negated rule.
 import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
 
 type Words = { about: string; must: string; mustNot: string };
@@ -6,48 +6,48 @@ type Words = { about: string; must: string; mustNot: string };
 export const assertionTypes: Record<AssertionType, Words> = {
   semantic: {
     about: "Asks the judge whether the reply does what you describe.",
-    must: "The reply must do this",
-    mustNot: "The reply must not do this",
+    must: "The reply must meet the criteria",
+    mustNot: "The reply must not meet the criteria",
   },
   tool_call: {
-    about: "Counts the calls of a tool, with certain arguments if you like.",
+    about: "Counts calls of a tool, optionally with certain arguments.",
     must: "The tool must be called",
     mustNot: "The tool must not be called",
   },
   node_call: {
-    about: "Counts the steps whose name contains a text; capitals do not matter.",
+    about: "Counts steps whose name contains a text (case-insensitive).",
     must: "The step must run",
     mustNot: "The step must not run",
   },
   response_regex: {
-    about: "Looks for a pattern in the text of the reply.",
-    must: "The pattern must occur",
-    mustNot: "The pattern must not occur",
+    about: "Looks for a pattern in the reply.",
+    must: "The pattern must match",
+    mustNot: "The pattern must not match",
   },
   json_match: {
-    about: "Compares an attribute of a span with a value.",
+    about: "Compares a span attribute with a value.",
     must: "The attribute must equal the value",
     mustNot: "The attribute must not equal the value",
   },
   json_schema: {
-    about: "Holds an attribute of a span, read as JSON, against a schema.",
-    must: "The attribute must fit the schema",
-    mustNot: "The attribute must not fit the schema",
+    about: "Validates a span attribute, parsed as JSON, against a schema.",
+    must: "The attribute must match the schema",
+    mustNot: "The attribute must not match the schema",
   },
   http_status: {
-    about: "Checks the HTTP status that the conversation ended with.",
+    about: "Checks the HTTP status that the trace ended with.",
     must: "The status must be one of these",
     mustNot: "The status must not be one of these",
   },
   response_time: {
-    about: "Limits how long the whole conversation may take.",
-    must: "It must take at most this long",
-    mustNot: "It must take longer than this",
+    about: "Limits how long the trace may take.",
+    must: "The trace must take at most this long",
+    mustNot: "The trace must take longer than this",
   },
   token_limit: {
-    about: "Limits the tokens that a conversation may use.",
-    must: "The tokens must stay within the limits",
-    mustNot: "The tokens must exceed a limit",
+    about: "Limits the tokens that a trace may use.",
+    must: "Token use must stay within the limits",
+    mustNot: "Token use must exceed a limit",
   },
 };
 

@@ -1,11 +1,11 @@
-// A criterion that says several things, taken apart into its lines or sentences; what is meant only its author knows.
+// Splits a criterion that says several things into its lines or sentences; the user confirms the split.
 
-/** What a test case allows. */
+/** The most criteria that a semantic assertion may have. */
 export const criteriaMax = 6;
 
 const bullet = /^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+/;
 
-/** One to `room` texts, none empty but where nothing was said; what does not fit stays together in the last. */
+/** One to `room` texts, none empty unless `text` is; what exceeds `room` stays together in the last one. */
 export function splitCriteria(text: string, room: number = criteriaMax): string[] {
   const lines = text.split(/\r?\n/).flatMap(line => line.replace(bullet, "").trim() || []);
   const parts = lines.flatMap(line => sentencesOf(line));

@@ -1,22 +1,22 @@
-// The document that is edited: one value behind form and JSON, and every way in which either changes it.
+// Reducer of the test case editor: one document behind the form and the JSON, and every change to it.
 import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
 import { readText, type TextFault } from "./json-text.ts";
 
-/** A test case as far as it is written: any field may still be absent, or not what it should be. */
+/** A test case being written: any field may be absent or have the wrong type. */
 export type Doc = Record<string, unknown>;
 
 export type Editing = {
   document: Doc;
-  /** What the JSON editor shows: the document, or what does not parse yet. */
+  /** What the JSON editor shows: the document, or text that does not parse yet. */
   text: string;
-  /** Why the text is not the document. */
+  /** Why the text does not parse. */
   fault: TextFault | undefined;
-  /** An identity for each assertion, whatever its place and id. */
+  /** A React key for each assertion, independent of its position and id. */
   keys: number[];
   nextKey: number;
-  /** Which assertion came by itself, to be shown as new. */
-  arrived: number | undefined;
-  /** Where the focus goes after this change; a new object each time. */
+  /** The assertion that was drafted from a trace, which is marked as new. */
+  keyFromTrace: number | undefined;
+  /** Where the focus goes after this change; a new object each time, so that an effect sees it. */
   focus: { key: number | undefined; part: "first" | "up" | "down" | "duplicate" | "add" } | undefined;
 };
 
@@ -26,9 +26,9 @@ export type Change =
   | { kind: "format" }
   | { kind: "replace"; document: Doc }
   | { kind: "saved"; sent: Doc; document: Doc }
-  /** A field of the assertion with this identity, wherever it stands by now. */
+  /** A field of the assertion with this key, wherever it has moved. */
   | { kind: "part"; key: number; name: string; value: unknown }
-  | { kind: "insert"; at: number; value: unknown; arrived?: boolean }
+  | { kind: "insert"; at: number; value: unknown; isFromTrace?: boolean }
   | { kind: "copy"; at: number }
   | { kind: "remove"; at: number }
   | { kind: "move"; at: number; by: -1 | 1 };
@@ -37,11 +37,11 @@ export function begin(document: Doc): Editing {
   const keys = assertionsOf(document).map((_, at) => at);
   return {
     document,
-    text: written(document),
+    text: jsonText(document),
     fault: undefined,
     keys,
     nextKey: keys.length,
-    arrived: undefined,
+    keyFromTrace: undefined,
     focus: undefined,
   };
 }
@@ -51,33 +51,33 @@ export function edit(state: Editing, change: Change): Editing {
   const assertions = assertionsOf(document);
   switch (change.kind) {
     case "field":
-      return shown(state, withField(document, change.name, change.value));
+      return withDocument(state, withField(document, change.name, change.value));
     case "text":
       return readDocument(state, change.text);
     case "format":
-      return { ...state, text: written(document), fault: undefined };
+      return { ...state, text: jsonText(document), fault: undefined };
     case "replace":
       return begin(change.document);
     case "saved":
-      // What was typed while it was sent stands, and is not saved yet.
+      // The user typed while the request ran: keep that, it is not saved yet.
       if (state.document !== change.sent || state.fault) return state;
-      // As it was typed, where that is what was stored.
+      // Keep the text as typed if the server stored exactly that.
       return JSON.stringify(change.sent) === JSON.stringify(change.document)
         ? state
-        : shown(state, change.document);
+        : withDocument(state, change.document);
     case "part": {
       const at = keys.indexOf(change.key);
       const assertion = assertions[at];
       if (!isRecord(assertion)) return state;
       const value = withField(assertion, change.name, change.value);
-      return shown(state, { ...document, assertions: assertions.with(at, value) });
+      return withDocument(state, { ...document, assertions: assertions.with(at, value) });
     }
     case "insert":
       return {
-        ...shown(state, { ...document, assertions: assertions.toSpliced(change.at, 0, change.value) }),
+        ...withDocument(state, { ...document, assertions: assertions.toSpliced(change.at, 0, change.value) }),
         keys: keys.toSpliced(change.at, 0, nextKey),
         nextKey: nextKey + 1,
-        arrived: change.arrived ? nextKey : state.arrived,
+        keyFromTrace: change.isFromTrace ? nextKey : state.keyFromTrace,
         focus: { key: nextKey, part: "first" },
       };
     case "copy": {
@@ -87,7 +87,7 @@ export function edit(state: Editing, change: Change): Editing {
     }
     case "remove":
       return {
-        ...shown(state, { ...document, assertions: assertions.toSpliced(change.at, 1) }),
+        ...withDocument(state, { ...document, assertions: assertions.toSpliced(change.at, 1) }),
         keys: keys.toSpliced(change.at, 1),
         focus: { key: keys[change.at + 1] ?? keys[change.at - 1], part: keys.length > 1 ? "first" : "add" },
       };
@@ -95,7 +95,7 @@ export function edit(state: Editing, change: Change): Editing {
       const to = change.at + change.by;
       if (to < 0 || to >= assertions.length) return state;
       return {
-        ...shown(state, { ...document, assertions: swapped(assertions, change.at, to) }),
+        ...withDocument(state, { ...document, assertions: swapped(assertions, change.at, to) }),
         keys: swapped(keys, change.at, to),
         focus: { key: keys[change.at], part: change.by < 0 ? "up" : "down" },
       };
@@ -103,7 +103,7 @@ export function edit(state: Editing, change: Change): Editing {
   }
 }
 
-/** Those of the document; none where it holds no list of them. */
+/** The document's assertions; none if `assertions` is not a list. */
 export function assertionsOf(document: Doc): unknown[] {
   return Array.isArray(document["assertions"]) ? document["assertions"] : [];
 }
@@ -112,15 +112,15 @@ export function isRecord(value: unknown): value is Doc {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** With the field set, or without it where the value is undefined. */
+/** The document with the field set, or without it if the value is undefined. */
 export function withField(document: Doc, name: string, value: unknown): Doc {
   const { [name]: _, ...rest } = document;
   if (value === undefined) return rest;
-  // In its place, where it has one.
+  // A field keeps its position in the JSON.
   return Object.hasOwn(document, name) ? { ...document, [name]: value } : { ...rest, [name]: value };
 }
 
-/** An id that no assertion has yet. */
+/** An unused assertion id. */
 export function freeId(document: Doc): string {
   const taken = assertionsOf(document).map(one => (isRecord(one) ? one["id"] : undefined));
   let number = 1;
@@ -128,12 +128,12 @@ export function freeId(document: Doc): string {
   return `a${number}`;
 }
 
-export function written(value: unknown): string {
+export function jsonText(value: unknown): string {
   return JSON.stringify(value, null, 2) ?? "";
 }
 
-/** What a new assertion begins with: what is most often wanted, and empty where only its author can tell. */
-export const beginnings: Record<AssertionType, Doc> = {
+/** The fields of a new assertion: common values, or empty where only the author knows. */
+export const newAssertions: Record<AssertionType, Doc> = {
   node_call: { expected_name: "", min: 1 },
   tool_call: { expected_name: "", min: 1 },
   token_limit: { max_total: 10_000 },
@@ -155,19 +155,19 @@ export const blank: Doc = {
   assertions: [],
 };
 
-function shown(state: Editing, document: Doc): Editing {
-  return { ...state, document, text: written(document), fault: undefined, focus: undefined };
+function withDocument(state: Editing, document: Doc): Editing {
+  return { ...state, document, text: jsonText(document), fault: undefined, focus: undefined };
 }
 
-/** Text that does not parse leaves the document as it was. */
+/** Text that does not parse leaves the document unchanged. */
 function readDocument(state: Editing, text: string): Editing {
   const read = readText(text);
   if (!read.ok) return { ...state, text, fault: read.fault };
   if (!isRecord(read.value)) {
-    const fault = { message: "A test case is an object: { … }.", offset: 0, line: 1, column: 1 };
+    const fault = { message: "A test case must be an object: { … }.", offset: 0, line: 1, column: 1 };
     return { ...state, text, fault };
   }
-  const document = sharing(read.value, state.document);
+  const document = reuseAssertions(read.value, state.document);
   const count = assertionsOf(document).length;
   const missing = Math.max(0, count - state.keys.length);
   const more = Array.from({ length: missing }, (_, at) => state.nextKey + at);
@@ -181,8 +181,8 @@ function readDocument(state: Editing, text: string): Editing {
   };
 }
 
-/** With the assertions that were there already, so that those alone are drawn again that changed. */
-function sharing(document: Doc, earlier: Doc): Doc {
+/** Keeps unchanged assertions as the same objects, so that only changed cards render again. */
+function reuseAssertions(document: Doc, earlier: Doc): Doc {
   if (!Array.isArray(document["assertions"])) return document;
   const before = assertionsOf(earlier);
   const assertions = document["assertions"].map((one: unknown, at) =>

@@ -8,11 +8,11 @@ import type { Change } from "./document.ts";
 export type EditorFacts = {
   issues: Issue[];
   warnings: Issue[];
-  /** Whether an empty field at this path has had its chance. */
+  /** Whether the error of an empty field at this path is shown: the user has left the field or tried to save. */
   isDue: (path: string) => boolean;
-  /** Undefined until it is read, and where it cannot be. */
+  /** Undefined while loading, or if loading failed. */
   vocabulary: Vocabulary | undefined;
-  /** The test's own, for checks without one. */
+  /** The test's threshold, for assertions without their own. */
   threshold: unknown;
   change: (change: Change) => void;
 };
@@ -20,12 +20,12 @@ export type EditorFacts = {
 export const EditorContext = createContext<EditorFacts | undefined>(undefined);
 
 export function useEditorContext(): EditorFacts {
-  const told = use(EditorContext);
-  if (!told) throw new Error("useEditorContext is called outside of the editor");
-  return told;
+  const context = use(EditorContext);
+  if (!context) throw new Error("useEditorContext is called outside of the editor");
+  return context;
 }
 
-/** The fault and the warning of a field; `deep`: also those of what lies inside its value. */
+/** The error and the warning of a field; `deep`: also those inside its value. */
 export function useFaultOf(
   path: string,
   { isEmpty = false, deep = false }: { isEmpty?: boolean; deep?: boolean },
@@ -44,7 +44,7 @@ function isInside(path: string, outer: string): boolean {
   return path.startsWith(outer) && /^[.[]/.test(path.slice(outer.length));
 }
 
-/** The element that edits the path, or what is nearest around it. */
+/** The element that edits the path, or the nearest enclosing field. */
 export function fieldOf(form: HTMLElement, path: string): HTMLElement | undefined {
   const fields = [...form.querySelectorAll<HTMLElement>("[data-path]")].filter(({ dataset }) => {
     const own = dataset["path"] ?? "";

@@ -1,18 +1,18 @@
-// The inputs of the form, each bound to a path of the document and telling that path's faults.
+// The inputs of the editor's form: each edits one path of the document and shows its error or warning.
 import { type ComponentProps, type ReactNode, useId, useState } from "react";
 import { Combobox, type Completion } from "../../ui/Combobox.tsx";
 import { Fault } from "../../ui/Field.tsx";
 import { Icon } from "../../ui/Icon.tsx";
-import { written } from "./document.ts";
+import { jsonText } from "./document.ts";
 import { useFaultOf } from "./editor-context.ts";
 import { readText } from "./json-text.ts";
 
 export type Bound = {
   label: string;
-  /** Of the value in the document. */
+  /** Path of the value in the document. */
   path: string;
   value: unknown;
-  /** Undefined: the field is left out. */
+  /** Called with undefined to remove the field. */
   onValue: (value: unknown) => void;
   hint?: ReactNode;
 };
@@ -24,16 +24,16 @@ type Inner = Pick<ComponentProps<"input">, "id" | "className" | "aria-invalid" |
 type FrameProps = Pick<Bound, "label" | "path" | "hint"> & {
   isEmpty: boolean;
   deep?: boolean;
-  /** Of what is typed, before it is a value at all. */
+  /** Why the typed text does not parse as a value. */
   unread?: string | undefined;
   children: (inner: Inner) => ReactNode;
 };
 
 function Frame({ label, path, hint, isEmpty, deep = false, unread, children }: FrameProps) {
   const id = useId();
-  const told = useFaultOf(path, { isEmpty, deep });
-  const fault = unread ?? told.fault;
-  const warning = fault ? undefined : told.warning;
+  const found = useFaultOf(path, { isEmpty, deep });
+  const fault = unread ?? found.fault;
+  const warning = fault ? undefined : found.warning;
   const about = [fault && `${id}-fault`, warning && `${id}-warning`, hint && `${id}-hint`].filter(Boolean);
   return (
     <div className="field">
@@ -61,12 +61,12 @@ function Frame({ label, path, hint, isEmpty, deep = false, unread, children }: F
   );
 }
 
-/** What is no text is shown as JSON, for whoever is to set it right. */
+/** Shows a value of the wrong type as JSON, so that the user can fix it. */
 function asText(value: unknown): string {
   return typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
 }
 
-/** `optional`: empty leaves the field out. */
+/** `optional`: an empty input removes the field. */
 type TextProps = Bound & { optional?: boolean };
 
 export function TextLine({ optional = false, value, onValue, ...frame }: TextProps) {
@@ -134,7 +134,7 @@ export function CompletedLine({
 
 type NumberProps = Bound & Pick<ComponentProps<"input">, "min" | "max" | "step" | "placeholder">;
 
-/** Empty leaves the field out. */
+/** An empty input removes the field. */
 export function NumberLine({ value, onValue, min, max, step = 1, placeholder, ...frame }: NumberProps) {
   return (
     <Frame {...frame} isEmpty={value === undefined}>
@@ -156,7 +156,7 @@ export function NumberLine({ value, onValue, min, max, step = 1, placeholder, ..
 
 type Read = { ok: true; value: unknown } | { ok: false; fault: string };
 
-/** Text that stands for a value: it stays as it was typed for as long as it means the value. */
+/** Keeps the text as typed while it still parses to the current value. */
 function useTyped(
   { value, onValue }: Pick<Bound, "value" | "onValue">,
   write: (value: unknown) => string,
@@ -177,9 +177,9 @@ function useTyped(
   };
 }
 
-/** Any JSON value; empty leaves the field out. */
+/** Any JSON value; an empty input removes the field. */
 export function JsonBlock({ value, onValue, rows = 3, ...frame }: Bound & { rows?: number }) {
-  const { text, unread, type } = useTyped({ value, onValue }, written, readJson);
+  const { text, unread, type } = useTyped({ value, onValue }, jsonText, readJson);
   return (
     <Frame {...frame} isEmpty={value === undefined} deep unread={unread}>
       {inner => (
@@ -202,7 +202,7 @@ function readJson(text: string): Read {
   const read = readText(text);
   if (read.ok) return read;
   const { line, column, message } = read.fault;
-  return { ok: false, fault: `Not JSON yet, line ${line}, column ${column}: ${message}` };
+  return { ok: false, fault: `Invalid JSON, line ${line}, column ${column}: ${message}` };
 }
 
 /** One status, several, or a class such as 2xx. */
@@ -227,7 +227,7 @@ function writeStatus(value: unknown): string {
   return Array.isArray(value) ? value.join(", ") : asText(value);
 }
 
-/** What is none goes into the document as it is: the server says what was expected. */
+/** An invalid status goes into the document as typed: the server explains what is expected. */
 function readStatus(text: string): Read {
   const parts = text.split(",").map(part => part.trim());
   const given = parts.filter(part => part !== "");

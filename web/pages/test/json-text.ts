@@ -1,4 +1,4 @@
-// Where things stand in a JSON text: the first fault of one that does not parse, and the value at a path of one that does.
+// Positions in a JSON text: the first syntax error, and the range of the value at a path.
 
 export type TextFault = { message: string; offset: number; line: number; column: number };
 
@@ -8,12 +8,12 @@ export type ReadText = { ok: true; value: unknown } | { ok: false; fault: TextFa
 type Path = (string | number)[];
 type Span = { start: number; end: number };
 
-/** Lines and columns count from 1, as browsers tell them only sometimes. */
+/** Lines and columns count from 1. Hand-written, because browsers report the position only for some errors. */
 export function readText(text: string): ReadText {
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch {
-    const fault = new Scan(text).fault() ?? { message: "This is nested too deeply.", offset: 0 };
+    const fault = new Scan(text).fault() ?? { message: "Nested too deeply.", offset: 0 };
     return { ok: false, fault: { ...fault, ...positionOf(text, fault.offset) } };
   }
 }
@@ -24,7 +24,7 @@ export function positionOf(text: string, offset: number): { line: number; column
   return { line: before.split("\n").length, column: offset - lineStart + 1 };
 }
 
-/** The value at the path, else at the nearest of those around it; the text must parse. */
+/** The range of the value at the path, or of its nearest existing parent; the text must parse. */
 export function placeOf(text: string, path: string): Span {
   const wanted = keysOf(path);
   let best: Span & { depth: number } = { start: 0, end: 0, depth: -1 };
@@ -36,7 +36,7 @@ export function placeOf(text: string, path: string): Span {
   return best;
 }
 
-/** A path such as `assertions[1]["a name"]` taken apart. */
+/** Splits a path such as `assertions[1]["a name"]` into its keys. */
 export function keysOf(path: string): Path {
   const steps = path.matchAll(/\.?([\w$]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g);
   return [...steps].map(([, name, position, quoted]) =>
@@ -44,7 +44,7 @@ export function keysOf(path: string): Path {
   );
 }
 
-/** Thrown and caught within this file alone. */
+/** Thrown and caught only in this file. */
 class Stop extends Error {
   readonly offset: number;
 
@@ -72,7 +72,7 @@ class Scan {
   fault(): { message: string; offset: number } | undefined {
     try {
       this.#value([]);
-      if (this.#next() !== undefined) this.#stop("Nothing may follow the end of the document.");
+      if (this.#next() !== undefined) this.#stop("Unexpected text after the end of the document.");
       return undefined;
     } catch (error) {
       if (error instanceof Stop) return { message: error.message, offset: error.offset };
@@ -83,12 +83,12 @@ class Scan {
   #value(path: Path): void {
     const opening = this.#next();
     const start = this.#at;
-    if (path.length > depthMax) this.#stop("This is nested too deeply.");
+    if (path.length > depthMax) this.#stop("Nested too deeply.");
     if (opening === "{") this.#members(path);
     else if (opening === "[") this.#items(path);
     else if (opening === '"') this.#string();
     else if (!this.#take(number) && !this.#take(word)) {
-      this.#stop(opening === undefined ? "The text ends too early." : "Expected a value.");
+      this.#stop(opening === undefined ? "Unexpected end of text." : "Expected a value.");
     }
     this.#found(path, { start, end: this.#at });
   }
@@ -97,7 +97,7 @@ class Scan {
     this.#at += 1;
     if (this.#skip("}")) return;
     for (;;) {
-      if (this.#next() !== '"') this.#stop("Expected a name in double quotes.");
+      if (this.#next() !== '"') this.#stop("Expected a property name in double quotes.");
       const name: string = JSON.parse(this.#string());
       if (!this.#skip(":")) this.#stop("Expected “:” after the name.");
       this.#value([...path, name]);
@@ -117,12 +117,10 @@ class Scan {
   }
 
   #string(): string {
-    return (
-      this.#take(string) ?? this.#stop("This text is not closed, or holds a character that must be escaped.")
-    );
+    return this.#take(string) ?? this.#stop("Unterminated string, or a character that must be escaped.");
   }
 
-  /** The next character that is no space; undefined at the end. */
+  /** The next character that is not whitespace; undefined at the end. */
   #next(): string | undefined {
     while (/^[ \t\n\r]$/.test(this.#text[this.#at] ?? "")) this.#at += 1;
     return this.#text[this.#at];

@@ -1,5 +1,4 @@
-// Saving the document: nothing that somebody else stored meanwhile is overwritten unasked.
-
+// Saves the test case. If someone else changed or deleted it in the meantime, asks before overwriting.
 import { useQueryClient } from "@tanstack/react-query";
 import { type RefObject, useRef, useState } from "react";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
@@ -18,29 +17,29 @@ type SaveOptions = {
   agentId: string;
   editing: Editing;
   change: (change: Change) => void;
-  /** The path of the first fault. */
+  /** Called with the path of the first error. */
   onFaults: (path: string) => void;
-  /** A new one has its id. */
+  /** Called with the id of a newly created test. */
   onSaved: (id: string) => void | Promise<void>;
 };
 
 export type Save = {
-  /** As it was last read or saved; null: never. */
+  /** As last read or saved; null: never saved. */
   stored: ListedTest | null;
   isDirty: boolean;
   busy: boolean;
-  /** Whether saving was tried: from then on every fault is told. */
+  /** Whether saving was tried: from then on every error is shown. */
   tried: boolean;
   failure: Failure | undefined;
-  /** What somebody else made of it meanwhile; null: it is gone. */
+  /** The version that someone else saved in the meantime; null: deleted. */
   conflict: ListedTest | null | undefined;
   leaving: RefObject<boolean>;
-  send: (how?: "overwrite" | "anew") => Promise<void>;
-  /** Takes over what is stored, instead of what is here. */
-  take: (test: ListedTest) => void;
-  /** Its status was changed by itself. */
+  send: (how?: "overwrite" | "as_new") => Promise<void>;
+  /** Replaces the draft with the saved version. */
+  load: (test: ListedTest) => void;
+  /** Called when the status was changed outside the form. */
   noteStatus: (status: ListedTest["status"]) => void;
-  resolve: () => void;
+  closeConflict: () => void;
 };
 
 export function useSave({ origin, agentId, editing, change, onFaults, onSaved }: SaveOptions): Save {
@@ -51,26 +50,26 @@ export function useSave({ origin, agentId, editing, change, onFaults, onSaved }:
   const [tried, setTried] = useState(false);
   const [failure, setFailure] = useState<Failure>();
   const [conflict, setConflict] = useState<ListedTest | null>();
-  const underWay = useRef(false);
+  const isSending = useRef(false);
   const leaving = useRef(false);
 
-  async function send(how?: "overwrite" | "anew"): Promise<void> {
-    if (underWay.current) return;
-    underWay.current = true;
+  async function send(how?: "overwrite" | "as_new"): Promise<void> {
+    if (isSending.current) return;
+    isSending.current = true;
     setBusy(true);
     setConflict(undefined);
     setFailure(undefined);
     try {
       await store(how);
     } finally {
-      underWay.current = false;
+      isSending.current = false;
       setBusy(false);
     }
   }
 
-  async function store(how: "overwrite" | "anew" | undefined): Promise<void> {
+  async function store(how: "overwrite" | "as_new" | undefined): Promise<void> {
     const sent = editing.document;
-    const isNew = stored === null || how === "anew";
+    const isNew = stored === null || how === "as_new";
     if (!isNew && how === undefined) {
       const now = await ask<ListedTest>("GET", `/api/tests/${stored.id}`);
       if (!now.ok && now.failure.code !== "NOT_FOUND") return setFailure(now.failure);
@@ -114,7 +113,7 @@ export function useSave({ origin, agentId, editing, change, onFaults, onSaved }:
     conflict,
     leaving,
     send,
-    take(test) {
+    load(test) {
       setConflict(undefined);
       setStored(test);
       setSaved(JSON.stringify(documentOf(test)));
@@ -122,13 +121,13 @@ export function useSave({ origin, agentId, editing, change, onFaults, onSaved }:
     },
     noteStatus(status) {
       if (!stored) return;
-      // The rest stays as it was read, so that what others made of it is still noticed.
+      // Keep the other fields as last read, so that changes by others are still noticed.
       const test = { ...stored, status };
       setStored(test);
       setSaved(JSON.stringify(documentOf(test)));
       change({ kind: "field", name: "status", value: status });
     },
-    resolve: () => setConflict(undefined),
+    closeConflict: () => setConflict(undefined),
   };
 }
 
@@ -147,20 +146,20 @@ const fieldNames: Record<string, string> = {
 };
 
 export function ConflictDialog({ save }: { save: Save }) {
-  const { conflict, stored, send, take, resolve } = save;
+  const { conflict, stored, send, load, closeConflict } = save;
   if (conflict === undefined) return null;
   if (conflict === null) {
     return (
       <Dialog
-        title="This test case was deleted"
-        about="Somebody deleted it while it was open here. What is here can still be saved as a new one."
+        title="Test case deleted"
+        about="Someone deleted this test case while you were editing it. You can save your version as a new test case."
         alert
-        onClose={resolve}
+        onClose={closeConflict}
       >
         <div className="line line-end">
-          <Button onClick={resolve}>Cancel</Button>
-          <Button look="main" onClick={() => void send("anew")}>
-            Save as a new test case
+          <Button onClick={closeConflict}>Cancel</Button>
+          <Button look="main" onClick={() => void send("as_new")}>
+            Save as new test case
           </Button>
         </div>
       </Dialog>
@@ -173,16 +172,16 @@ export function ConflictDialog({ save }: { save: Save }) {
   );
   return (
     <Dialog
-      title="It was changed meanwhile"
-      about={`Somebody saved this test case while it was open here, with another ${changed
+      title="Test case changed"
+      about={`Someone saved this test case while you were editing it. Changed: ${changed
         .map(name => fieldNames[name])
         .join(", ")}.`}
       alert
-      onClose={resolve}
+      onClose={closeConflict}
     >
       <div className="line line-end">
-        <Button onClick={resolve}>Cancel</Button>
-        <Button onClick={() => take(conflict)}>Load theirs</Button>
+        <Button onClick={closeConflict}>Cancel</Button>
+        <Button onClick={() => load(conflict)}>Load their version</Button>
         <Button look="danger" onClick={() => void send("overwrite")}>
           Overwrite
         </Button>

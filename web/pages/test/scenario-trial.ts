@@ -1,26 +1,25 @@
-// The scenario tried on recent inputs, step by step: what it would cost, then the answers, then what was left.
-
+// State machine of a scenario trial: estimate the cost, ask the judge, then ask about what is left.
 import { useEffect, useRef, useState } from "react";
 import type { ScenarioTrial } from "../../../src/http/test-cases/editor-schemas.ts";
 import type { Answer, Failure } from "../../api.ts";
 import { tryScenario } from "../../mutations/tests.ts";
 
-/** `scenario` is the text that it is about, whatever has become of it since. */
+/** `scenario` is the text that was tried, even if the document has changed since. */
 export type Trial =
   | { step: "none" }
   | { step: "estimating"; scenario: string }
   | { step: "estimated"; scenario: string; estimate: ScenarioTrial }
-  /** `trial`: what an earlier press has brought. */
+  /** `trial`: the answers so far, when asking about the remaining inputs. */
   | { step: "asking"; scenario: string; estimate: ScenarioTrial; trial: ScenarioTrial | undefined }
-  | { step: "told"; scenario: string; estimate: ScenarioTrial; trial: ScenarioTrial }
+  | { step: "answered"; scenario: string; estimate: ScenarioTrial; trial: ScenarioTrial }
   | { step: "failed"; scenario: string; failure: Failure };
 
 export type TrialControl = {
   trial: Trial;
-  /** Asks nothing of the judge, but where it would cost nothing. */
-  begin(scenario: string): Promise<void>;
-  /** Puts what is open to the judge. */
-  go(): Promise<void>;
+  /** Estimates the cost. Shows the answers at once if all are cached. */
+  estimate(scenario: string): Promise<void>;
+  /** Asks the judge about all inputs that are not answered yet. */
+  askJudge(): Promise<void>;
   stop(): void;
 };
 
@@ -29,8 +28,8 @@ export function useScenarioTrial(agentId: string): TrialControl {
   const open = useRef<AbortController>(undefined);
   useEffect(() => () => open.current?.abort(), []);
 
-  /** Undefined where another, or leaving, has withdrawn it. */
-  async function put(scenario: string, estimate: boolean): Promise<Answer<ScenarioTrial> | undefined> {
+  /** Returns undefined if the request was aborted: by another one, or by leaving the page. */
+  async function request(scenario: string, estimate: boolean): Promise<Answer<ScenarioTrial> | undefined> {
     open.current?.abort();
     const controller = new AbortController();
     open.current = controller;
@@ -44,32 +43,33 @@ export function useScenarioTrial(agentId: string): TrialControl {
     }
   }
 
-  async function askJudge(scenario: string, estimate: ScenarioTrial, before: ScenarioTrial | undefined) {
+  async function answer(scenario: string, estimate: ScenarioTrial, before: ScenarioTrial | undefined) {
     setTrial({ step: "asking", scenario, estimate, trial: before });
-    const answer = await put(scenario, false);
-    if (answer?.ok) setTrial({ step: "told", scenario, estimate, trial: answer.value });
-    else if (answer) setTrial({ step: "failed", scenario, failure: answer.failure });
+    const reply = await request(scenario, false);
+    if (reply?.ok) setTrial({ step: "answered", scenario, estimate, trial: reply.value });
+    else if (reply) setTrial({ step: "failed", scenario, failure: reply.failure });
   }
 
   return {
     trial,
-    async begin(scenario) {
+    async estimate(scenario) {
       setTrial({ step: "estimating", scenario });
-      const answer = await put(scenario, true);
-      if (!answer) return;
-      if (!answer.ok) return setTrial({ step: "failed", scenario, failure: answer.failure });
-      const estimate = answer.value;
+      const reply = await request(scenario, true);
+      if (!reply) return;
+      if (!reply.ok) return setTrial({ step: "failed", scenario, failure: reply.failure });
+      const estimate = reply.value;
       const isFree = estimate.inputs > 0 && estimate.calls === 0 && estimate.unavailable === null;
-      if (isFree) await askJudge(scenario, estimate, undefined);
+      if (isFree) await answer(scenario, estimate, undefined);
       else setTrial({ step: "estimated", scenario, estimate });
     },
-    async go() {
-      if (trial.step === "estimated") await askJudge(trial.scenario, trial.estimate, undefined);
-      if (trial.step === "told") await askJudge(trial.scenario, trial.estimate, trial.trial);
+    async askJudge() {
+      if (trial.step === "estimated") await answer(trial.scenario, trial.estimate, undefined);
+      if (trial.step === "answered") await answer(trial.scenario, trial.estimate, trial.trial);
     },
     stop() {
       open.current?.abort();
-      if (trial.step === "asking" && trial.trial) setTrial({ ...trial, step: "told", trial: trial.trial });
+      if (trial.step === "asking" && trial.trial)
+        setTrial({ ...trial, step: "answered", trial: trial.trial });
       else if (trial.step === "asking") setTrial({ ...trial, step: "estimated" });
       else setTrial({ step: "none" });
     },

@@ -1,23 +1,23 @@
-// What a threshold means in verdicts: how many criteria may fall short, and what turns the outcome round.
+// Explains a threshold in words: how many criteria may fall short before the outcome changes.
 
-/** In hundredths: what one criterion takes from the sum of the scores, were all others fully met. */
+/** In hundredths: how much each lesser verdict on one criterion reduces the sum of the scores. */
 const losses = { mostly: 25, partly: 60, not_met: 100 };
 
 export type Leeway = Record<keyof typeof losses, number>;
 
-/** Of each lesser verdict, how many of `count` criteria may have it where all others are met. */
+/** For each lesser verdict: how many of `count` criteria may have it if all others are met. */
 export function leewayOf(threshold: number, count: number): Leeway {
   const room = (1 - threshold) * count * 100;
-  // The noise of binary fractions must not cost the criterion that just fits.
+  // 1e-7 absorbs rounding errors, so that a criterion that fits exactly is counted.
   const fitting = (loss: number) => Math.min(count, Math.floor(room / loss + 1e-7));
   return { mostly: fitting(losses.mostly), partly: fitting(losses.partly), not_met: fitting(losses.not_met) };
 }
 
-/** In one or two sentences; `negate`: what reaches the threshold fails. */
+/** One or two sentences; `negate`: replies that reach the threshold fail. */
 export function thresholdText(threshold: number, count: number, negate: boolean): string {
   const [reaching, missing] = negate ? ["Fails", "passes"] : ["Passes", "fails"];
   const { mostly, partly, not_met } = leewayOf(threshold, count);
-  if (not_met === count) return `${reaching} always, whatever the judge says.`;
+  if (not_met === count) return `Always ${reaching.toLowerCase()}, whatever the judge says.`;
   if (count === 1) {
     const enough = partly ? "met, mostly met or partly met" : mostly ? "met or mostly met" : "fully met";
     const short = partly ? "Not met" : mostly ? "Only partly met" : "Only mostly met";
@@ -31,7 +31,7 @@ export function thresholdText(threshold: number, count: number, negate: boolean)
     ...(partly ? [of(partly, "only partly met")] : []),
     ...(not_met ? [of(not_met, "not met")] : []),
   ];
-  const others = partly < count || not_met > 0 ? ", and the others fully" : "";
+  const others = partly < count || not_met > 0 ? " and the others are fully met" : "";
   const limit = not_met ? `More than ${not_met} not met` : partly ? "One not met" : "One only partly met";
   return `${reaching} even when ${listed(ways)}${others}. ${limit} ${missing}.`;
 }

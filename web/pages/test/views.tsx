@@ -1,21 +1,21 @@
-// Form, JSON and dry-run: side by side where there is room, else one at a time, which the address names.
+// The editor's views (form, JSON, dry run): side by side on wide screens, otherwise one at a time, chosen by the URL.
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId");
-const address = "/projects/$projectId/agents/$agentId/tests/$testId";
+const editorRoute = "/projects/$projectId/agents/$agentId/tests/$testId";
 
-const views = { form: "Form", json: "JSON", try: "Dry-run" } as const;
+const views = { form: "Form", json: "JSON", try: "Dry run" } as const;
 type View = keyof typeof views;
 
-/** Where there is no room for all of them side by side. */
+/** The tabs, for screens too narrow to show all views. */
 export function Views({ view }: { view: View }) {
   return (
     <nav className="tabs editor-views" aria-label="Views">
       {(Object.keys(views) as View[]).map(one => (
         <Link
           key={one}
-          from={address}
+          from={editorRoute}
           to="."
           search={was => ({ ...was, view: one === "form" ? undefined : one })}
           replace
@@ -30,15 +30,15 @@ export function Views({ view }: { view: View }) {
   );
 }
 
-/** Whether all of them are shown. */
+/** Whether all views are shown side by side. */
 export function isWide(): boolean {
   return matchMedia("(min-width: 1280px)").matches;
 }
 
-/** The view that the address asks for, and a way to do something in one once it is shown. */
+/** The view in the URL, and a function that runs an action in a view once it is shown. */
 export function useView(): [view: View, inView: (wanted: View, act: () => void) => void] {
   const { view: asked } = route.useSearch();
-  const navigate = useNavigate({ from: address });
+  const navigate = useNavigate({ from: editorRoute });
   const view = asked === "json" || asked === "try" ? asked : "form";
   const waiting = useRef<{ view: View; act: () => void }>(undefined);
   useEffect(() => {

@@ -1,5 +1,4 @@
-// What can be done with the selected test cases; it floats over the list's end, so that nothing moves.
-
+// Bulk actions for the selected tests; floats over the end of the list, so that rows do not move.
 import { useState } from "react";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import { counted } from "../../labels.ts";
@@ -11,23 +10,23 @@ type BulkBarProps = { chosen: readonly ListedTest[]; actions: TestActions; onCle
 export function BulkBar({ chosen, actions, onClear }: BulkBarProps) {
   const [busy, setBusy] = useState<"active" | "disabled">();
   if (chosen.length === 0) return null;
-  const switchTo = async (status: "active" | "disabled") => {
+  const setStatus = async (status: "active" | "disabled") => {
     setBusy(status);
-    await actions.switchTo(chosen, status);
+    await actions.setStatus(chosen, status);
     setBusy(undefined);
   };
   return (
-    <section className="tests-bulk" aria-label="With the selected test cases">
+    <section className="tests-bulk" aria-label="Actions for the selected tests">
       <span role="status">
-        <strong>{counted(chosen.length, "test case")}</strong> selected
+        <strong>{counted(chosen.length, "test")}</strong> selected
       </span>
       <Button small icon="play" onClick={() => actions.run(chosen)}>
         Run
       </Button>
-      <Button small busy={busy !== undefined} onClick={() => void switchTo("active")}>
-        Enable
+      <Button small busy={busy !== undefined} onClick={() => void setStatus("active")}>
+        Activate
       </Button>
-      <Button small busy={busy !== undefined} onClick={() => void switchTo("disabled")}>
+      <Button small busy={busy !== undefined} onClick={() => void setStatus("disabled")}>
         Disable
       </Button>
       <Button small onClick={() => actions.exportAll(chosen)}>

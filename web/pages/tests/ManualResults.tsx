@@ -1,4 +1,4 @@
-// The manual runs of one test case, newest first, whatever became of them.
+// The test runs of one test case, newest first, in every state.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useLaunch } from "../../forms/use-launch.tsx";
 import { allManualRunsQuery } from "../../queries/launches.ts";
@@ -21,8 +21,10 @@ export function ManualResults({ params }: ManualResultsProps) {
           items.length > 0 ? (
             <RunTable runs={items} params={params} by="time" />
           ) : (
-            <EmptyState icon="play" title="Nobody has run it yet">
-              <p className="quiet">A run sends its turns to the agent now and judges the replies.</p>
+            <EmptyState icon="play" title="No test runs yet">
+              <p className="quiet">
+                A test run sends the test’s messages to the agent and evaluates the replies.
+              </p>
               <Button look="main" icon="play" busy={busy} onClick={() => void launch([testId])}>
                 Run now
               </Button>

@@ -1,4 +1,4 @@
-// Where an agent has no test case yet: what to begin with.
+// Empty state of the test case list: templates, and a draft from the latest trace.
 import { Link } from "@tanstack/react-router";
 import { checkTypes, passiveBehaviors } from "../../labels.ts";
 import { templates } from "../../templates.ts";
@@ -14,10 +14,9 @@ export function NoTests({ params, lastTrace }: NoTestsProps) {
   return (
     <div className="stack">
       <div className="stack-tight">
-        <h2>No test case yet</h2>
+        <h2>No test cases yet</h2>
         <p className="quiet">
-          A test case says what a conversation must hold to. Begin with one of these, and change in it what
-          you like.
+          A test case describes what you expect of your agent. Start from a template and adapt it.
         </p>
       </div>
       <div className="line">
@@ -29,11 +28,11 @@ export function NoTests({ params, lastTrace }: NoTestsProps) {
             className="button"
             data-look="main"
           >
-            Make a test from your latest trace
+            Create test from latest trace
           </Link>
         )}
         <Link to={editor} params={fresh} className="button">
-          Start from nothing
+          Start from scratch
         </Link>
       </div>
       <ul className="templates">

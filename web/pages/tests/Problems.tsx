@@ -1,4 +1,4 @@
-// What could not be done to which test cases, and why.
+// Notice that lists the tests for which a bulk action failed, and why.
 import { Link } from "@tanstack/react-router";
 import type { Told } from "../../forms/test-changes.ts";
 import { Button } from "../../ui/Button.tsx";

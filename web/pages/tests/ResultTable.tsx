@@ -1,5 +1,4 @@
-// The results of one test case, newest first, each leading to its evaluation in the trace.
-
+// The results of one test case, newest first, each with a link to its evaluation in the trace.
 import { Link } from "@tanstack/react-router";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { RunDetail } from "../../../src/http/traces/schemas.ts";
@@ -18,13 +17,13 @@ type ResultTableProps = {
 };
 
 export function ResultTable({ runs, test, params }: ResultTableProps) {
-  const present = judgingPart(test);
+  const current = evaluatedPart(test);
   return (
     <div className="table-wrap">
       <table className="table tests-results">
         <thead>
           <tr>
-            {["Judged", "Outcome", "Reason", "Trace"].map(heading => (
+            {["Evaluated", "Outcome", "Reason", "Trace"].map(heading => (
               <th key={heading} scope="col">
                 {heading}
               </th>
@@ -38,7 +37,7 @@ export function ResultTable({ runs, test, params }: ResultTableProps) {
                 key={run.id}
                 run={run}
                 result={result}
-                isChanged={judgingPart(result.test) !== present}
+                isChanged={evaluatedPart(result.test) !== current}
                 params={params}
               />
             )),
@@ -52,7 +51,7 @@ export function ResultTable({ runs, test, params }: ResultTableProps) {
 type ResultRowProps = {
   run: RunDetail;
   result: Result;
-  /** The test has been changed since. */
+  /** The test was changed after this evaluation. */
   isChanged: boolean;
   params: ResultTableProps["params"];
 };
@@ -60,37 +59,39 @@ type ResultRowProps = {
 function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
   const { counts } = result;
   const counting = counts.passed + counts.failed;
-  // The first check that made it so; of one that passed there is nothing to say of a single check.
-  const telling =
+  // The first check with the outcome of the test. A passed test has no single check to point out.
+  const decisive =
     result.outcome === "passed" ? undefined : result.checks.find(({ outcome }) => outcome === result.outcome);
   const { traceId } = run;
   return (
     <tr>
       <th scope="row">
         <RelativeTime at={run.finishedAt ?? run.createdAt} />
-        {run.kind === "manual" && <span className="tests-under">Manual run</span>}
-        {run.cause === "again" && <span className="tests-under">Judged again</span>}
+        {run.kind === "manual" && <span className="tests-under">Test run</span>}
+        {run.cause === "again" && <span className="tests-under">Re-evaluated</span>}
       </th>
       <td data-label="Outcome">
         <span className="tests-cell">
           <Badge word={outcomes[result.outcome]} />
           <span className="tests-under">
-            {counting === 0 ? "Nothing counted" : `${counts.passed} of ${counted(counting, "check")} passed`}
+            {counting === 0
+              ? "No check passed or failed"
+              : `${counts.passed} of ${counted(counting, "check")} passed`}
           </span>
         </span>
       </td>
       <td data-label="Reason" className="tests-reason">
         <span className="tests-cell">
           <span className="break">
-            {telling ? `${checkTypes[telling.type]}: ${telling.reason}` : result.reason}
+            {decisive ? `${checkTypes[decisive.type]}: ${decisive.reason}` : result.reason}
           </span>
-          {telling && <span className="tests-under">{result.reason}</span>}
-          {run.outage && isOutage(result) && traceId !== null && (
+          {decisive && <span className="tests-under">{result.reason}</span>}
+          {run.outage && hasUnjudgedChecks(result) && traceId !== null && (
             <span>
               <JudgeAgain projectId={params.projectId} agentId={run.agentId} traceId={traceId} />
             </span>
           )}
-          {isChanged && <span className="tests-under">The test case has been changed since.</span>}
+          {isChanged && <span className="tests-under">Test changed since</span>}
         </span>
       </td>
       <td data-label="Trace">
@@ -108,13 +109,13 @@ function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
   );
 }
 
-/** Whether it was this test of the run that an outage left unjudged. */
-function isOutage({ checks }: Result): boolean {
+/** Whether checks of this test, not of another one in the run, were skipped because the judge was unavailable. */
+function hasUnjudgedChecks({ checks }: Result): boolean {
   return checks.some(({ skipped }) => skipped === "judge_unavailable" || skipped === "judge_unusable");
 }
 
-/** All of a test that its outcome depends on, as a text. */
-function judgingPart(test: TestCaseDocument): string {
-  const { name: _, status: __, passiveBehavior: ___, ...judging } = documentOf(test);
-  return JSON.stringify(judging);
+/** The fields that affect the outcome, as text. */
+function evaluatedPart(test: TestCaseDocument): string {
+  const { name: _, status: __, passiveBehavior: ___, ...evaluated } = documentOf(test);
+  return JSON.stringify(evaluated);
 }

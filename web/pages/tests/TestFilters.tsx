@@ -1,57 +1,57 @@
-// What narrows the list of test cases, and its order; all of it is in the address.
+// The filters and the sort order of the test case list; all of them are in the URL.
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { outcomes, passiveBehaviors, testStates } from "../../labels.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/Button.tsx";
-import { type Sort, sortOf, sorts, unfiltered, type Wanted } from "./rows.ts";
+import { type ListFilters, noFilters, type Sort, sortOf, sorts } from "./rows.ts";
 
 type TestFiltersProps = {
-  wanted: Wanted;
-  /** `replace`: it goes on from what was wanted last, as typing does. */
-  onWant: (change: Wanted, replace?: boolean) => void;
+  filters: ListFilters;
+  /** `replace`: replace the history entry, as for each typed character. */
+  onFilter: (change: ListFilters, replace?: boolean) => void;
   children: ReactNode;
 };
 
-const lasts = { ...mapTexts(outcomes), none: "Not judged yet" };
+const lastVerdicts = { ...mapTexts(outcomes), none: "Not evaluated yet" };
 
-export function TestFilters({ wanted, onWant, children }: TestFiltersProps) {
-  const { text, status, behavior, last } = wanted;
-  const narrowed = [text, status, behavior, last].some(value => value !== undefined);
-  const sort = sortOf(wanted);
+export function TestFilters({ filters, onFilter, children }: TestFiltersProps) {
+  const { text, status, behavior, last } = filters;
+  const isFiltered = [text, status, behavior, last].some(value => value !== undefined);
+  const sort = sortOf(filters);
   return (
     <search className="tests-filters" aria-label="Filters">
-      <SearchField value={text ?? ""} onType={typed => onWant({ text: typed || undefined }, true)} />
+      <SearchField value={text ?? ""} onType={typed => onFilter({ text: typed || undefined }, true)} />
       <Select
         label="Status"
         none="Any"
         value={status}
         choices={mapTexts(testStates)}
-        onChoose={chosen => onWant({ status: chosen })}
+        onChoose={chosen => onFilter({ status: chosen })}
       />
       <Select
         label="Passive behavior"
         none="Any"
         value={behavior}
         choices={mapTexts(passiveBehaviors)}
-        onChoose={chosen => onWant({ behavior: chosen })}
+        onChoose={chosen => onFilter({ behavior: chosen })}
       />
       <Select
         label="Last verdict"
         none="Any"
         value={last}
-        choices={lasts}
-        onChoose={chosen => onWant({ last: chosen })}
+        choices={lastVerdicts}
+        onChoose={chosen => onFilter({ last: chosen })}
       />
       <Select
-        label="Order"
+        label="Sort"
         value={sort}
         choices={sorts}
-        onChoose={chosen => onWant({ sort: orderOf(chosen as Sort) })}
+        onChoose={chosen => onFilter({ sort: sortParameter(chosen as Sort) })}
       />
       <div className="tests-count">
         {children}
-        {narrowed && (
-          <Button look="link" onClick={() => onWant(unfiltered)}>
+        {isFiltered && (
+          <Button look="link" onClick={() => onFilter(noFilters)}>
             Clear filters
           </Button>
         )}
@@ -60,25 +60,25 @@ export function TestFilters({ wanted, onWant, children }: TestFiltersProps) {
   );
 }
 
-/** As the address has it: the usual order is not named. */
-export function orderOf(sort: Sort): Sort | undefined {
+/** The URL parameter; undefined for the default order. */
+export function sortParameter(sort: Sort): Sort | undefined {
   return sort === "newest" ? undefined : sort;
 }
 
-/** Typing is seen at once; the address follows, and leads where it changes otherwise. */
+/** Shows typed text immediately. The URL follows; if the URL changes for another reason, the field follows the URL. */
 function SearchField({ value, onType }: { value: string; onType: (text: string) => void }) {
   const [typed, setTyped] = useState(value);
-  const told = useRef({ last: value, underWay: new Set<string>() });
+  const sent = useRef({ last: value, pending: new Set<string>() });
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
   useEffect(() => {
-    const { last, underWay } = told.current;
-    if (value === last) underWay.clear();
-    if (value === last || underWay.has(value)) return;
-    told.current.last = value;
+    const { last, pending } = sent.current;
+    if (value === last) pending.clear();
+    if (value === last || pending.has(value)) return;
+    sent.current.last = value;
     setTyped(value);
   }, [value]);
-  useShortcut("/", "Search the test cases", () => input.current?.focus());
+  useShortcut("/", "Search test cases", () => input.current?.focus());
   return (
     <div className="tests-filter tests-search">
       <label htmlFor={id}>Search</label>
@@ -90,8 +90,8 @@ function SearchField({ value, onType }: { value: string; onType: (text: string) 
         placeholder="Name or scenario"
         value={typed}
         onChange={({ target }) => {
-          told.current.last = target.value;
-          told.current.underWay.add(target.value);
+          sent.current.last = target.value;
+          sent.current.pending.add(target.value);
           setTyped(target.value);
           onType(target.value);
         }}
@@ -104,7 +104,7 @@ type SelectProps = {
   label: string;
   value: string | undefined;
   choices: Record<string, string>;
-  /** That there may be no choice, and what it is called. */
+  /** The label of the empty choice, if there is one. */
   none?: string;
   onChoose: (value: string | undefined) => void;
 };

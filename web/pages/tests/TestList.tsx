@@ -1,5 +1,4 @@
-// The test cases that there are: filtered and sorted as the address says, one by one and several at once.
-
+// The list of test cases: filters, table and bulk actions.
 import { useMemo } from "react";
 import type { TestInsights } from "../../../src/http/projects/insights-schemas.ts";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
@@ -8,9 +7,9 @@ import { Button } from "../../ui/Button.tsx";
 import { OutcomeLegend } from "../../ui/OutcomeStrip.tsx";
 import { EmptyState, MorePages } from "../../ui/State.tsx";
 import { BulkBar } from "./BulkBar.tsx";
-import { rowsOf, shownRows, sortOf, unfiltered, type Wanted } from "./rows.ts";
+import { type ListFilters, noFilters, rowsOf, shownRows, sortOf } from "./rows.ts";
 import { useSelection } from "./selection.ts";
-import { orderOf, TestFilters } from "./TestFilters.tsx";
+import { sortParameter, TestFilters } from "./TestFilters.tsx";
 import type { TestActions } from "./TestRow.tsx";
 import { TestTable } from "./TestTable.tsx";
 
@@ -24,13 +23,13 @@ type Pages<T> = {
 type TestListProps = {
   tests: Pages<ListedTest>;
   insights: Pages<TestInsights>;
-  wanted: Wanted;
-  onWant: (change: Wanted, replace?: boolean) => void;
+  filters: ListFilters;
+  onFilter: (change: ListFilters, replace?: boolean) => void;
   actions: TestActions;
 };
 
-export function TestList({ tests, insights, wanted, onWant, actions }: TestListProps) {
-  const { text, status, behavior, last, sort } = wanted;
+export function TestList({ tests, insights, filters, onFilter, actions }: TestListProps) {
+  const { text, status, behavior, last, sort } = filters;
   const all = useMemo(() => rowsOf(tests.data ?? [], insights.data ?? []), [tests.data, insights.data]);
   const shown = useMemo(
     () => shownRows(all, { text, status, behavior, last, sort }),
@@ -41,25 +40,25 @@ export function TestList({ tests, insights, wanted, onWant, actions }: TestListP
   const chosen = shown.filter(({ test }) => selection.has(test.id)).map(({ test }) => test);
   return (
     <>
-      <TestFilters wanted={wanted} onWant={onWant}>
+      <TestFilters filters={filters} onFilter={onFilter}>
         <span role="status">
           {shown.length === all.length
-            ? counted(all.length, "test case")
-            : `${shown.length} of ${counted(all.length, "test case")}`}
+            ? counted(all.length, "test")
+            : `${shown.length} of ${counted(all.length, "test")}`}
         </span>
       </TestFilters>
       {shown.length === 0 ? (
-        <EmptyState icon="search" title="No test case is like that">
-          <p className="quiet">There are {all.length}, none of which fits all the filters.</p>
-          <Button onClick={() => onWant(unfiltered)}>Show all</Button>
+        <EmptyState icon="search" title="No matching tests">
+          <p className="quiet">None of the {counted(all.length, "test")} matches all filters.</p>
+          <Button onClick={() => onFilter(noFilters)}>Show all</Button>
         </EmptyState>
       ) : (
         <>
           <OutcomeLegend />
           <TestTable
             rows={shown}
-            sort={sortOf(wanted)}
-            onSort={sort => onWant({ sort: orderOf(sort) })}
+            sort={sortOf(filters)}
+            onSort={sort => onFilter({ sort: sortParameter(sort) })}
             selection={selection}
             actions={actions}
           />

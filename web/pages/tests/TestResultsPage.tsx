@@ -1,5 +1,4 @@
-// What one test case came to: its last thirty days, and every conversation that it judged.
-
+// The results of one test case: its last 30 days, and every evaluation or test run, filtered by outcome.
 import {
   keepPreviousData,
   useInfiniteQuery,
@@ -18,7 +17,7 @@ import { useLive } from "../../live.ts";
 import { sumOf, testDaysQuery, testRunsQuery, type Within } from "../../queries/test-insights.ts";
 import { testQuery } from "../../queries/tests.ts";
 import { useRefresh } from "../../refreshing.ts";
-import { isJudged, judgedText, OutcomeLegend, OutcomeStrip } from "../../ui/OutcomeStrip.tsx";
+import { evaluatedText, isEvaluated, OutcomeLegend, OutcomeStrip } from "../../ui/OutcomeStrip.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../../ui/State.tsx";
 import { spanText } from "../insights/figures.ts";
@@ -27,7 +26,7 @@ import { ResultTable } from "./ResultTable.tsx";
 import "../../styles/tests.css";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/tests/$testId/results");
-/** How far it is looked on unasked, where pages hold nothing of what is wanted. */
+/** How many pages without a match are read automatically before the user must ask for more. */
 const emptyPagesMax = 20;
 
 export function TestResultsPage() {
@@ -36,15 +35,15 @@ export function TestResultsPage() {
   const search = route.useSearch();
   const isManual = search.kind === "manual";
   const outcome = outcomeOf(search.outcome);
-  const within = withinOf(search);
+  const period = periodOf(search);
   const queries = useQueryClient();
   const { data: test } = useSuspenseQuery(testQuery(testId));
   const days = useQuery(testDaysQuery(agentId, testId));
   const runs = useInfiniteQuery({
-    ...testRunsQuery(testId, outcome, within),
+    ...testRunsQuery(testId, outcome, period),
     placeholderData: keepPreviousData,
   });
-  const { data: pages } = useInfiniteQuery({ ...testRunsQuery(testId, outcome, within), select: pagesRead });
+  const { data: pages } = useInfiniteQuery({ ...testRunsQuery(testId, outcome, period), select: pageCount });
   const refresh = useRefresh(() => queries.invalidateQueries({ queryKey: testQuery(testId).queryKey }));
   useLive({ agentId }, event => {
     const isOver = event.type === "launch" || (event.type === "run" && event.state === "completed");
@@ -53,7 +52,7 @@ export function TestResultsPage() {
   });
   const { isFetching, hasNextPage, fetchNextPage, isFetchNextPageError } = runs;
   const isEmpty = runs.data?.length === 0;
-  const looksOn =
+  const isSearching =
     !isManual &&
     isEmpty &&
     hasNextPage &&
@@ -61,8 +60,8 @@ export function TestResultsPage() {
     pages !== undefined &&
     pages < emptyPagesMax;
   useEffect(() => {
-    if (looksOn && !isFetching) void fetchNextPage();
-  }, [looksOn, isFetching, fetchNextPage]);
+    if (isSearching && !isFetching) void fetchNextPage();
+  }, [isSearching, isFetching, fetchNextPage]);
 
   return (
     <Page
@@ -85,7 +84,7 @@ export function TestResultsPage() {
               key={one ?? "all"}
               to="/projects/$projectId/agents/$agentId/tests/$testId/results"
               params={params}
-              search={{ ...within, outcome: one }}
+              search={{ ...period, outcome: one }}
               resetScroll={false}
               className="tab"
               aria-current={one === outcome && !isManual ? "page" : undefined}
@@ -103,27 +102,27 @@ export function TestResultsPage() {
             aria-current={isManual ? "page" : undefined}
             activeOptions={{ exact: true, includeSearch: true }}
           >
-            Manual runs
+            Test runs
           </Link>
         </nav>
         {isManual ? (
           <ManualResults params={params} />
         ) : (
           <>
-            {within && <WithinLine within={within} outcome={outcome} params={params} />}
+            {period && <PeriodLine period={period} outcome={outcome} params={params} />}
             <Loaded query={runs}>
               {items =>
                 items.length > 0 ? (
                   <ResultTable runs={items} test={test} params={params} />
                 ) : (
-                  !looksOn && (
-                    <NoResult test={test} outcome={outcome} isThrough={!hasNextPage} params={params} />
+                  !isSearching && (
+                    <NoResult test={test} outcome={outcome} isComplete={!hasNextPage} params={params} />
                   )
                 )
               }
             </Loaded>
-            {!looksOn && <MorePages query={runs} />}
-            {looksOn && <p role="status">Looking through earlier runs…</p>}
+            {!isSearching && <MorePages query={runs} />}
+            {isSearching && <p role="status">Searching earlier evaluations…</p>}
           </>
         )}
       </div>
@@ -137,25 +136,23 @@ function outcomeOf(text: string | undefined): Outcome | undefined {
   return order.find(outcome => outcome === text);
 }
 
-/** Undefined where either end is none. */
-function withinOf({ from, to }: { from?: string | undefined; to?: string | undefined }): Within | undefined {
+/** Undefined unless both ends are valid dates. */
+function periodOf({ from, to }: { from?: string | undefined; to?: string | undefined }): Within | undefined {
   const [first, end] = [Date.parse(from ?? ""), Date.parse(to ?? "")];
   if (Number.isNaN(first) || Number.isNaN(end)) return undefined;
   return { from: new Date(first).toISOString(), to: new Date(end).toISOString() };
 }
 
-type WithinLineProps = {
-  within: Within;
+type PeriodLineProps = {
+  period: Within;
   outcome: Outcome | undefined;
   params: { projectId: string; agentId: string; testId: string };
 };
 
-function WithinLine({ within: { from, to }, outcome, params }: WithinLineProps) {
+function PeriodLine({ period: { from, to }, outcome, params }: PeriodLineProps) {
   return (
     <p className="line">
-      <span>
-        From {spanText(Date.parse(from), Date.parse(to), "hour")}, UTC, by when the run was scheduled.
-      </span>
+      <span>Scheduled {spanText(Date.parse(from), Date.parse(to), "hour")} (UTC)</span>
       <Link
         to="/projects/$projectId/agents/$agentId/tests/$testId/results"
         params={params}
@@ -168,7 +165,7 @@ function WithinLine({ within: { from, to }, outcome, params }: WithinLineProps) 
   );
 }
 
-function pagesRead({ pages }: { pages: unknown[] }): number {
+function pageCount({ pages }: { pages: unknown[] }): number {
   return pages.length;
 }
 
@@ -180,14 +177,14 @@ function aboutOf({ eligibility, passiveBehavior }: ListedTest): string {
 function Days({ days }: { days: Day[] }) {
   const counts = sumOf(days);
   const counting = counts.passed + counts.failed;
-  const judged = days.filter(({ counts }) => isJudged(counts));
+  const evaluated = days.filter(({ counts }) => isEvaluated(counts));
   return (
     <section className="card stack-tight" aria-label="Last 30 days">
       <div className="line line-apart">
         <h2>Last 30 days</h2>
         <span>
           {counting === 0 ? (
-            <span className="quiet">Nothing counted</span>
+            <span className="quiet">No passes or failures</span>
           ) : (
             <>
               <strong>{rateText(counts.passed / counting)}</strong> passed, {numberText(counts.passed)} of{" "}
@@ -202,9 +199,9 @@ function Days({ days }: { days: Day[] }) {
         <span>{dayText(days.at(-1)!.at)}</span>
       </div>
       <OutcomeLegend counts={counts} />
-      {judged.length > 0 && (
+      {evaluated.length > 0 && (
         <details>
-          <summary>As a table</summary>
+          <summary>Show as table</summary>
           <table className="table tests-days">
             <thead>
               <tr>
@@ -214,10 +211,10 @@ function Days({ days }: { days: Day[] }) {
               </tr>
             </thead>
             <tbody>
-              {judged.toReversed().map(({ at, counts, passRate }) => (
+              {evaluated.toReversed().map(({ at, counts, passRate }) => (
                 <tr key={at}>
                   <th scope="row">{dayText(at)}</th>
-                  <td data-label="Outcomes">{judgedText(counts)}</td>
+                  <td data-label="Outcomes">{evaluatedText(counts)}</td>
                   <td data-label="Pass rate">{rateText(passRate)}</td>
                 </tr>
               ))}
@@ -232,16 +229,17 @@ function Days({ days }: { days: Day[] }) {
 type NoResultProps = {
   test: ListedTest;
   outcome: Outcome | undefined;
-  isThrough: boolean;
+  /** Every page was read. */
+  isComplete: boolean;
   params: { projectId: string; agentId: string; testId: string };
 };
 
-function NoResult({ test, outcome, isThrough, params }: NoResultProps) {
+function NoResult({ test, outcome, isComplete, params }: NoResultProps) {
   const word = outcome && outcomes[outcome].text;
-  if (!isThrough) return <p className="quiet">None among the runs looked at so far.</p>;
+  if (!isComplete) return <p className="quiet">No matches in the evaluations searched so far</p>;
   if (word) {
     return (
-      <EmptyState icon={outcomes[outcome].icon} title={`No result is “${word}”`}>
+      <EmptyState icon={outcomes[outcome].icon} title={`No “${word}” results`}>
         <Link
           to="/projects/$projectId/agents/$agentId/tests/$testId/results"
           params={params}
@@ -253,9 +251,9 @@ function NoResult({ test, outcome, isThrough, params }: NoResultProps) {
     );
   }
   return (
-    <EmptyState icon="clock" title="No conversation was judged by it yet">
+    <EmptyState icon="clock" title="No evaluations yet">
       {test.eligibility === null ? (
-        <p className="quiet">Results appear here with the next conversation that it applies to.</p>
+        <p className="quiet">Results appear with the next trace that this test applies to.</p>
       ) : (
         <>
           <p className="quiet">{ineligibilities[test.eligibility]}</p>
@@ -267,10 +265,10 @@ function NoResult({ test, outcome, isThrough, params }: NoResultProps) {
               resetScroll={false}
               className="button"
             >
-              See its manual runs
+              View test runs
             </Link>
             <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={params} className="button">
-              Change when it runs
+              Change passive behavior
             </Link>
           </div>
         </>

@@ -1,5 +1,4 @@
-// One test case in the list: what it is, what it came to, and what can be done with it.
-
+// One row of the test case list: checks, passive behavior, last verdict, 30 days, pass rate and a menu.
 import { Link } from "@tanstack/react-router";
 import type { Ref } from "react";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
@@ -26,7 +25,7 @@ export type TestActions = {
   edit: (test: ListedTest) => void;
   results: (test: ListedTest) => void;
   duplicate: (test: ListedTest) => void;
-  switchTo: (tests: readonly ListedTest[], status: ListedTest["status"]) => Promise<void>;
+  setStatus: (tests: readonly ListedTest[], status: ListedTest["status"]) => Promise<void>;
   run: (tests: readonly ListedTest[]) => void;
   exportAll: (tests: readonly ListedTest[]) => void;
   remove: (tests: readonly ListedTest[]) => void;
@@ -78,12 +77,12 @@ export function TestRow({ ref, index, row, selection, actions }: TestRowProps) {
               <Badge word={outcomes[last.outcome]} />
             </Link>
             <span className="tests-under">
-              {last.manual && "Manual run, "}
+              {last.manual && "Test run, "}
               <RelativeTime at={last.at} />
             </span>
           </span>
         ) : (
-          insights && <span className="quiet">Not judged yet</span>
+          insights && <span className="quiet">Not evaluated yet</span>
         )}
       </td>
       <td data-label="Last 30 days">
@@ -91,7 +90,7 @@ export function TestRow({ ref, index, row, selection, actions }: TestRowProps) {
       </td>
       <td data-label="Pass rate">
         {rate === null ? (
-          insights && <span className="quiet">Nothing counted</span>
+          insights && <span className="quiet">No passes or failures</span>
         ) : (
           <span className="tests-cell">
             <span className="tests-rate">{rateText(rate)}</span>
@@ -117,13 +116,13 @@ export function TestRow({ ref, index, row, selection, actions }: TestRowProps) {
 function Behavior({ test }: { test: ListedTest }) {
   const { eligibility, status } = test;
   const behavior = behaviorOf(test);
-  // The sentence begins with these very words.
-  const isSaid = eligibility === "manual_only" || eligibility === "multi_turn";
+  // The sentence below begins with the same words.
+  const isInSentence = eligibility === "manual_only" || eligibility === "multi_turn";
   return (
     <span className="tests-cell">
       <span className="line">
         <Badge word={testStates[status]} />
-        {!isSaid && <span>{passiveBehaviors[behavior].text}</span>}
+        {!isInSentence && <span>{passiveBehaviors[behavior].text}</span>}
       </span>
       <span className="tests-under">
         {eligibility !== null && ineligibilities[eligibility]}
@@ -135,7 +134,7 @@ function Behavior({ test }: { test: ListedTest }) {
 
 /** "3 checks: Tool call, 2 × Semantic". */
 function checksText(assertions: readonly Assertion[]): string {
-  if (assertions.length === 0) return "No check yet";
+  if (assertions.length === 0) return "No checks yet";
   const counts = new Map<string, number>();
   for (const { type } of assertions) {
     const word = checkTypes[type] ?? type;
@@ -153,8 +152,8 @@ function entriesOf(test: ListedTest, actions: TestActions): MenuEntry[] {
     action("Run now", () => actions.run([test])),
     action("Duplicate", () => actions.duplicate(test)),
     test.status === "active"
-      ? action("Disable", () => void actions.switchTo([test], "disabled"))
-      : action("Enable", () => void actions.switchTo([test], "active")),
+      ? action("Disable", () => void actions.setStatus([test], "disabled"))
+      : action("Activate", () => void actions.setStatus([test], "active")),
     action("Export as JSON", () => actions.exportAll([test])),
     { kind: "rule" },
     { kind: "action", icon: "trash", label: "Delete…", onChoose: () => actions.remove([test]) },

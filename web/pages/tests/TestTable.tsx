@@ -1,4 +1,4 @@
-// The test cases as rows, of which only those in sight are in the page; narrow, each is a card.
+// Virtual table of the test cases: only visible rows are in the DOM; on narrow screens each row is a card.
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useShortcut } from "../../shell/shortcuts.ts";
@@ -17,7 +17,7 @@ type TestTableProps = {
 };
 
 const narrow = "(max-width: 1099px)";
-/** Until a row is measured. */
+/** Estimated heights in pixels, until a row is measured. */
 const heights = { row: 55, card: 120 };
 const cardGap = 12;
 
@@ -34,7 +34,7 @@ export function TestTable({ rows, sort, onSort, selection, actions }: TestTableP
     scrollMargin: top,
   });
   useRowKeys(table, rows, selection, index => virtual.scrollToIndex(index));
-  useFocusKept(table, rows.length);
+  useFocusAfterDelete(table, rows.length);
   const items = virtual.getVirtualItems();
   const above = (items[0]?.start ?? top) - top;
   const below = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top);
@@ -82,7 +82,7 @@ export function TestTable({ rows, sort, onSort, selection, actions }: TestTableP
   );
 }
 
-/** In place of the rows that are out of sight. */
+/** Takes the height of the rows that are not rendered. */
 function Space({ height }: { height: number }) {
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it takes the focus.
@@ -109,7 +109,7 @@ function SelectAll({ selection }: { selection: Selection }) {
 
 type SortHeadingProps = { by: Sort & string; sort: Sort; onSort: (sort: Sort) => void; children: ReactNode };
 
-/** Turns the order round; the third time it is newest first again. */
+/** Sorts ascending, then descending; the third press returns to newest first. */
 function SortHeading({ by, sort, onSort, children }: SortHeadingProps) {
   const down = `-${by}` as Sort;
   const next = sort === by ? down : sort === down ? "newest" : by;
@@ -124,7 +124,7 @@ function SortHeading({ by, sort, onSort, children }: SortHeadingProps) {
   );
 }
 
-/** Where in the document the rows begin. */
+/** The offset of the first row from the top of the document. */
 function useTop(table: { current: HTMLTableElement | null }): number {
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
@@ -138,8 +138,8 @@ function nameAt(table: HTMLTableElement | null, index: number): HTMLElement | un
   return table?.querySelector<HTMLElement>(`tr[data-index="${index}"] th a`) ?? undefined;
 }
 
-/** Where rows go away with the focus, as when they are deleted, the row that takes the place gets it. */
-function useFocusKept(table: { current: HTMLTableElement | null }, count: number): void {
+/** When the focused row is deleted, focuses the row that takes its place. */
+function useFocusAfterDelete(table: { current: HTMLTableElement | null }, count: number): void {
   const before = useRef({ index: 0, count });
   useEffect(() => {
     const root = table.current;
@@ -153,36 +153,36 @@ function useFocusKept(table: { current: HTMLTableElement | null }, count: number
   useEffect(() => {
     const { index, count: earlier } = before.current;
     before.current.count = count;
-    // With its row it went to what is around the table.
+    // When a focused row is removed, the browser moves the focus to an ancestor of the table.
     if (count >= earlier || !document.activeElement?.contains(table.current)) return;
     nameAt(table.current, Math.min(index, count - 1))?.focus({ preventScroll: true });
   }, [table, count]);
 }
 
-/** j and k put the focus on the next and previous name, where Enter opens it; x selects. */
+/** j and k focus the next and previous name, where Enter opens it; x selects. */
 function useRowKeys(
   table: { current: HTMLTableElement | null },
   rows: readonly Row[],
   selection: Selection,
   show: (index: number) => void,
 ): void {
-  const present = () => {
+  const currentIndex = () => {
     const row = document.activeElement?.closest<HTMLElement>("tr[data-index]");
     return row && table.current?.contains(row) ? Number(row.dataset["index"]) : undefined;
   };
   const go = (step: number) => {
-    const from = present();
+    const from = currentIndex();
     const index = from === undefined ? 0 : Math.min(Math.max(from + step, 0), rows.length - 1);
     show(index);
     const name = nameAt(table.current, index);
-    // At once, for whoever types faster than frames are drawn; a row that was out of sight comes with the next one.
+    // A rendered row is focused immediately, so that fast typing works; another one is rendered in the next frame.
     if (name) name.focus();
     else requestAnimationFrame(() => nameAt(table.current, index)?.focus());
   };
   useShortcut("j", "Next test case", () => go(1));
   useShortcut("k", "Previous test case", () => go(-1));
-  useShortcut("x", "Select the test case", () => {
-    const row = rows[present() ?? -1];
+  useShortcut("x", "Select test case", () => {
+    const row = rows[currentIndex() ?? -1];
     if (row) selection.choose(row.test.id, !selection.has(row.test.id), false);
   });
 }

@@ -1,5 +1,4 @@
-// An agent's test cases: what each is for, what it came to lately, and whether real conversations are judged by it.
-
+// The test case list of an agent, with import, export, bulk actions and runs.
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -26,7 +25,7 @@ import { useAllPages } from "./all-pages.ts";
 import { NoTests } from "./NoTests.tsx";
 import { newTestEntries } from "./new-test.ts";
 import { Problems } from "./Problems.tsx";
-import type { Wanted } from "./rows.ts";
+import type { ListFilters } from "./rows.ts";
 import { TestList } from "./TestList.tsx";
 import type { TestActions } from "./TestRow.tsx";
 import "../../styles/tests.css";
@@ -38,7 +37,7 @@ type Open = { what: "import" } | { what: "delete"; tests: readonly ListedTest[] 
 export function TestsPage() {
   const params = route.useParams();
   const { agentId } = params;
-  const wanted = route.useSearch();
+  const filters = route.useSearch();
   const navigate = useNavigate();
   const queries = useQueryClient();
   const tests = useAllPages(useInfiniteQuery(testsQuery(agentId)));
@@ -54,21 +53,21 @@ export function TestsPage() {
     const isOver = event.type === "launch" || (event.type === "run" && event.state === "completed");
     if (isOver || event.type === "refresh") refresh();
   });
-  const readAgain = () => queries.invalidateQueries({ queryKey: testsQuery(agentId).queryKey });
+  const refetchTests = () => queries.invalidateQueries({ queryKey: testsQuery(agentId).queryKey });
 
-  const switchTo = async (some: readonly ListedTest[], status: TestCaseDocument["status"]) => {
-    const word = status === "active" ? "enabled" : "disabled";
+  const setStatus = async (some: readonly ListedTest[], status: TestCaseDocument["status"]) => {
+    const word = status === "active" ? "activated" : "disabled";
     const problems = await switchTests(agentId, some, status);
-    const what = some.length === 1 ? `Not ${word}` : `Not ${word}, and none of those chosen with it`;
+    const what = some.length === 1 ? `Not ${word}` : `Not ${word}, nor any other selected test`;
     setTold(problems.length > 0 ? { what, problems } : undefined);
-    if (problems.length === 0) toast(`${namesOf(some)} ${some.length === 1 ? "is" : "are"} ${word}.`);
-    await readAgain();
+    if (problems.length === 0) toast(`${namesOf(some)} ${word}`);
+    await refetchTests();
   };
   const duplicate = async (test: ListedTest) => {
     const answer = await duplicateTest(agentId, test);
     setTold(answer.ok ? undefined : { what: "Not duplicated", problems: [problemOf(test, answer.failure)] });
-    if (answer.ok) toast(`“${answer.value.name}” is made, disabled.`);
-    await readAgain();
+    if (answer.ok) toast(`Created “${answer.value.name}” (disabled)`);
+    await refetchTests();
   };
   const edit = (testId: string, search: { template?: string; trace?: string } = {}) =>
     void navigate({
@@ -76,11 +75,11 @@ export function TestsPage() {
       params: { ...params, testId },
       search,
     });
-  const want = (change: Wanted, replace = false) =>
+  const filter = (change: ListFilters, replace = false) =>
     void navigate({
       to: "/projects/$projectId/agents/$agentId/tests",
       params,
-      search: { ...wanted, ...change },
+      search: { ...filters, ...change },
       replace,
       resetScroll: false,
     });
@@ -93,7 +92,7 @@ export function TestsPage() {
         params: { ...params, testId: id },
       }),
     duplicate: test => void duplicate(test),
-    switchTo,
+    setStatus,
     run: some => void launch(some.map(({ id }) => id)),
     exportAll: exportTests,
     remove: some => setOpen({ what: "delete", tests: some }),
@@ -102,7 +101,7 @@ export function TestsPage() {
   return (
     <Page
       title="Test cases"
-      about="What is expected of this agent’s conversations."
+      about="What you expect of this agent."
       actions={
         tests.data && (
           <>
@@ -132,7 +131,13 @@ export function TestsPage() {
           items.length === 0 ? (
             <NoTests params={params} lastTrace={lastTrace ?? null} />
           ) : (
-            <TestList tests={tests} insights={insights} wanted={wanted} onWant={want} actions={actions} />
+            <TestList
+              tests={tests}
+              insights={insights}
+              filters={filters}
+              onFilter={filter}
+              actions={actions}
+            />
           )
         }
       </Loaded>
@@ -140,7 +145,7 @@ export function TestsPage() {
         <ImportTests
           agentId={agentId}
           known={tests.data ?? []}
-          onMade={readAgain}
+          onMade={refetchTests}
           onClose={() => setOpen(undefined)}
         />
       )}
@@ -152,8 +157,8 @@ export function TestsPage() {
             setOpen(undefined);
             setTold(problems.length > 0 ? { what: "Not deleted", problems } : undefined);
             const gone = open.tests.filter(({ id }) => !problems.some(({ testId }) => testId === id));
-            if (gone.length > 0) toast(`${namesOf(gone)} ${gone.length === 1 ? "is" : "are"} deleted.`);
-            await readAgain();
+            if (gone.length > 0) toast(`${namesOf(gone)} deleted`);
+            await refetchTests();
           }}
         />
       )}
@@ -163,14 +168,14 @@ export function TestsPage() {
 
 type DeletionProps = Parameters<typeof DeleteTests>[0];
 
-/** Of one its name is asked for, of several their number. */
+/** Confirms by name for one test, by number for several. */
 function Deletion({ tests, onDone, onClose }: DeletionProps) {
   const [first] = tests;
   if (tests.length !== 1 || !first) return <DeleteTests tests={tests} onDone={onDone} onClose={onClose} />;
   return (
     <ConfirmDialog
       title="Delete test case"
-      about="Its history is deleted along with it. Traces keep the results they have. This cannot be undone."
+      about="Also deletes its history. Traces keep their results. This cannot be undone."
       name={first.name}
       send={() => deleteTest(first.id)}
       action="Delete test case"
@@ -180,7 +185,7 @@ function Deletion({ tests, onDone, onClose }: DeletionProps) {
   );
 }
 
-/** As the subject of a sentence. */
+/** The subject of a sentence: the name of one test, or the number of several. */
 function namesOf(tests: readonly ListedTest[]): string {
-  return tests.length === 1 ? `“${tests[0]!.name}”` : counted(tests.length, "test case");
+  return tests.length === 1 ? `“${tests[0]!.name}”` : counted(tests.length, "test");
 }

@@ -1,4 +1,4 @@
-// The rows of the list of test cases: which are shown and in which order, as the address says.
+// Filters and sorts the rows of the test case list by the URL parameters.
 import type { TestInsights } from "../../../src/http/projects/insights-schemas.ts";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { Counts, Outcome } from "../../../src/model/run/run.ts";
@@ -7,24 +7,26 @@ import { sumOf } from "../../queries/test-insights.ts";
 
 export type Row = {
   test: ListedTest;
-  /** Undefined: not read yet. */
+  /** Undefined while loading. */
   insights: TestInsights | undefined;
-  /** Null: it has judged nothing yet. */
+  /** Null: never evaluated. */
   last: Last | null;
-  /** Of thirty days. */
+  /** The last 30 days. */
   counts: Counts;
-  /** passed / (passed + failed) of thirty days; null where nothing counted. */
+  /** passed / (passed + failed) in the last 30 days; null without either. */
   rate: number | null;
 };
 
-/** The last verdict on a real conversation; of a test that never judged any, that of its last manual run. */
+/** The last verdict on a live trace; if there is none, the verdict of the last test run. */
 export type Last = { outcome: Outcome; at: string; manual: boolean };
 
-/** What of it the address holds; a value of no meaning counts as absent. */
-export type Wanted = Partial<Record<"text" | "status" | "behavior" | "last" | "sort", string | undefined>>;
+/** URL parameters of the list; invalid values count as absent. */
+export type ListFilters = Partial<
+  Record<"text" | "status" | "behavior" | "last" | "sort", string | undefined>
+>;
 
-/** What takes every filter back. */
-export const unfiltered: Wanted = {
+/** Clears every filter. */
+export const noFilters: ListFilters = {
   text: undefined,
   status: undefined,
   behavior: undefined,
@@ -64,33 +66,33 @@ function lastOf({ lastOutcome, lastRunAt, lastManualOutcome, lastManualRunAt }: 
   return null;
 }
 
-/** What it is in effect: with several turns a test runs manually only, whatever it is set to. */
+/** The effective behavior: a test with several turns runs manually only. */
 export function behaviorOf({ turns, passiveBehavior }: ListedTest): PassiveBehavior {
   return turns.length > 1 ? "manual_only" : passiveBehavior;
 }
 
-export function shownRows(rows: readonly Row[], wanted: Wanted): Row[] {
-  const { text = "", status, behavior, last: outcome } = wanted;
+export function shownRows(rows: readonly Row[], filters: ListFilters): Row[] {
+  const { text = "", status, behavior, last: outcome } = filters;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const shown = rows.filter(({ test, last }) => {
-    const said = `${test.name}\n${test.scenario}`.toLowerCase();
+    const searched = `${test.name}\n${test.scenario}`.toLowerCase();
     return (
-      words.every(word => said.includes(word)) &&
+      words.every(word => searched.includes(word)) &&
       (status === undefined || test.status === status) &&
       (behavior === undefined || behaviorOf(test) === behavior) &&
       (outcome === undefined || (last?.outcome ?? "none") === outcome)
     );
   });
-  return sorted(shown, sortOf(wanted));
+  return sorted(shown, sortOf(filters));
 }
 
-export function sortOf({ sort }: Wanted): Sort {
+export function sortOf({ sort }: ListFilters): Sort {
   return sort !== undefined && Object.hasOwn(sorts, sort) ? (sort as Sort) : "newest";
 }
 
-/** What has no verdict or no rate comes last either way; equals stay newest first. */
+/** Tests without a verdict or rate come last in both directions; equal ones stay newest first. */
 function sorted(rows: Row[], sort: Sort): Row[] {
-  const way = sort.startsWith("-") ? -1 : 1;
+  const direction = sort.startsWith("-") ? -1 : 1;
   const rankOf = ({ last, rate }: Row) => {
     if (sort.endsWith("rate")) return rate;
     return last ? severity[last.outcome] : null;
@@ -100,12 +102,12 @@ function sorted(rows: Row[], sort: Sort): Row[] {
       return rows;
     case "name":
     case "-name":
-      return rows.toSorted((one, other) => way * collator.compare(one.test.name, other.test.name));
+      return rows.toSorted((one, other) => direction * collator.compare(one.test.name, other.test.name));
     default:
       return rows.toSorted((one, other) => {
         const [a, b] = [rankOf(one), rankOf(other)];
         if (a === null || b === null) return Number(a === null) - Number(b === null);
-        return way * (a - b);
+        return direction * (a - b);
       });
   }
 }

@@ -1,4 +1,4 @@
-// Which of the rows that are shown are selected: one by one, in ranges, or all.
+// Row selection: single rows, ranges with Shift, or all.
 import { useRef, useState } from "react";
 
 export type Selection = {
@@ -6,15 +6,15 @@ export type Selection = {
   has: (id: string) => boolean;
   all: boolean;
   some: boolean;
-  /** `range`: all from the one chosen before to this one. */
+  /** `range`: from the previously chosen row to this one. */
   choose: (id: string, on: boolean, range: boolean) => void;
   chooseAll: (on: boolean) => void;
 };
 
-/** What is not shown is not selected; it is again once it is shown. */
+/** Hidden rows do not count as selected; they do again once they are shown. */
 export function useSelection(shown: readonly string[]): Selection {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const before = useRef<string>(undefined);
+  const previous = useRef<string>(undefined);
   const ids = new Set(shown.filter(id => chosen.has(id)));
   const set = (some: readonly string[], on: boolean) =>
     setChosen(old => {
@@ -31,8 +31,8 @@ export function useSelection(shown: readonly string[]): Selection {
     all: shown.length > 0 && ids.size === shown.length,
     some: ids.size > 0,
     choose(id, on, range) {
-      const [from, to] = [shown.indexOf(before.current ?? id), shown.indexOf(id)].sort((a, b) => a - b);
-      before.current = id;
+      const [from, to] = [shown.indexOf(previous.current ?? id), shown.indexOf(id)].sort((a, b) => a - b);
+      previous.current = id;
       set(range && from! >= 0 ? shown.slice(from, to! + 1) : [id], on);
     },
     chooseAll: on => set(shown, on),
