@@ -38,7 +38,7 @@ test("somebody signs up, verifies the address, makes an agent and a key, and the
   await banner.getByText("new@example.com").waitFor();
   await banner.getByText(/Resend in \d+ s/).waitFor();
   await banner.getByRole("button", { name: "I’ve verified my email" }).click();
-  await banner.getByText("Still unverified").waitFor();
+  await banner.getByText("Not verified yet.").waitFor();
   await assertAccessible(page);
 
   await page.getByRole("button", { name: "New agent" }).click();
@@ -162,7 +162,7 @@ test("a forgotten password is chosen anew through the mail", async () => {
   await page.getByLabel("New password", { exact: true }).fill("another long one");
   await assertAccessible(page);
   await page.getByRole("button", { name: "Change password" }).click();
-  await page.getByRole("heading", { name: "Password changed" }).waitFor();
+  await page.getByRole("heading", { name: "Your password is changed" }).waitFor();
   await assertAccessible(page);
   await signInByForm(page, { email: owner.email, password: "another long one" });
 });
@@ -171,8 +171,8 @@ test("where no mail server is set up, the page says where the link is", async ()
   const owner = await browser.service.signUp({ verified: false });
   const { page } = await browser.openAs(owner, { path: "/" });
   const banner = page.getByRole("region", { name: "Email verification" });
-  await banner.getByText("This service has no mail server").waitFor();
+  await banner.getByText("No mail server is configured").waitFor();
   await page.goto("/verify-email");
-  await page.getByText("This service has no mail server").waitFor();
+  await page.getByText("No mail server is configured").waitFor();
   await assertAccessible(page);
 });

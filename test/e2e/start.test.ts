@@ -63,7 +63,7 @@ test("a newcomer signs up, is told why the first trace is refused, verifies, and
   await mail.getByRole("button", { name: "Confirm email address" }).click();
   await mail.getByRole("heading", { name: "Your address is verified" }).waitFor();
   await mail.close();
-  await panel(page).getByText("Existing keys work now").waitFor();
+  await panel(page).getByText("Your keys work now").waitFor();
   await page.getByText("every trace is refused with 403").waitFor({ state: "detached" });
 
   assert.match(await runInShell(command), /^HTTP\/1.1 201 /);
