@@ -1,8 +1,10 @@
-// The palette: type a few letters of where to go or what to do.
+// Command palette: type a few letters to find a page or an action.
+import { Autocomplete } from "@base-ui/react/autocomplete";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type KeyboardEvent, useEffect, useId, useState } from "react";
+import { useEffect, useState } from "react";
 import type { Project } from "../../src/model/project.ts";
+import { counted } from "../labels.ts";
 import { agentsQuery } from "../queries/agents.ts";
 import { projectsQuery } from "../queries/projects.ts";
 import { setTheme, themes } from "../theme.ts";
@@ -15,7 +17,7 @@ type Command = {
   icon: IconName;
   label: string;
   run: () => void;
-  /** Found by typing alone: there may be hundreds. */
+  /** Listed only when the user types: there may be hundreds. */
   more?: boolean;
 };
 
@@ -27,70 +29,48 @@ type PaletteProps = { project: Project | undefined; onClose: () => void; onHelp:
 export default function Palette({ project, onClose, onHelp }: PaletteProps) {
   const commands = useCommands(project, onHelp);
   const [text, setText] = useState("");
-  const [at, setAt] = useState(0);
-  const listId = useId();
-  const all = commands
+  const found = commands
     .filter(({ label, more }) => matches(label, text) && !(more && text.trim() === ""))
-    .sort((one, other) => Number(holdsWords(other.label, text)) - Number(holdsWords(one.label, text)));
-  const found = all.slice(0, shownMax);
-  const chosen = found[Math.min(at, found.length - 1)];
-  const optionId = (id: string) => `${listId}-${id}`;
-  const chosenId = chosen && optionId(chosen.id);
-  useEffect(() => {
-    if (chosenId) document.getElementById(chosenId)?.scrollIntoView({ block: "nearest" });
-  }, [chosenId]);
-
-  const run = (command: Command | undefined) => {
-    if (!command) return;
-    onClose();
-    command.run();
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    if (step !== 0) setAt((Math.min(at, found.length - 1) + step + found.length) % found.length);
-    else if (event.key === "Enter") run(chosen);
-    else return;
-    event.preventDefault();
-  };
-
+    .sort((one, other) => Number(matchesWords(other.label, text)) - Number(matchesWords(one.label, text)));
   return (
     <Dialog title="Go to…" onClose={onClose}>
-      <input
-        className="input"
-        role="combobox"
-        aria-label="Search pages and actions"
-        aria-expanded="true"
-        aria-controls={listId}
-        aria-autocomplete="list"
-        aria-activedescendant={chosenId}
-        placeholder="Agents, keys, a project, a theme…"
+      <Autocomplete.Root
+        inline
+        open
+        items={found.slice(0, shownMax)}
+        filter={null}
+        itemToStringValue={({ label }) => label}
         value={text}
-        onChange={event => {
-          setText(event.target.value);
-          setAt(0);
+        onValueChange={(next, { reason }) => {
+          if (reason === "input-change") setText(next);
         }}
-        onKeyDown={onKeyDown}
-      />
-      <div id={listId} role="listbox" aria-label="Pages and actions" className="palette-list">
-        {found.map(command => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: keys are the input's, which keeps the focus.
-          <div
-            key={command.id}
-            id={optionId(command.id)}
-            role="option"
-            tabIndex={-1}
-            aria-selected={command === chosen}
-            className="menu-item"
-            data-highlighted={command === chosen || undefined}
-            onClick={() => run(command)}
-          >
-            <Icon name={command.icon} />
-            {command.label}
-          </div>
-        ))}
-      </div>
-      <p role="status" className={all.length === 0 || all.length > shownMax ? "quiet small" : "unseen"}>
-        {all.length === 0 ? "Nothing by that name." : foundText(all.length)}
+        autoHighlight="always"
+        keepHighlight
+      >
+        <Autocomplete.Input
+          className="input"
+          aria-label="Search pages and actions"
+          placeholder="Agents, keys, a project, a theme…"
+        />
+        <Autocomplete.List aria-label="Pages and actions" className="palette-list">
+          {(command: Command) => (
+            <Autocomplete.Item
+              key={command.id}
+              value={command}
+              className="menu-item"
+              onClick={() => {
+                onClose();
+                command.run();
+              }}
+            >
+              <Icon name={command.icon} />
+              {command.label}
+            </Autocomplete.Item>
+          )}
+        </Autocomplete.List>
+      </Autocomplete.Root>
+      <p role="status" className={found.length === 0 || found.length > shownMax ? "quiet small" : "unseen"}>
+        {resultText(found.length)}
       </p>
     </Dialog>
   );
@@ -106,7 +86,7 @@ function useCommands(project: Project | undefined, onHelp: () => void): Command[
     isFetching,
     fetchNextPage,
   } = useInfiniteQuery({ ...agentsQuery(project?.id ?? ""), enabled: project !== undefined });
-  // Every agent can be found by its name, on whichever page it is.
+  // Load all pages, so that every agent can be found by name.
   useEffect(() => {
     if (hasNextPage && !isFetching) void fetchNextPage();
   }, [hasNextPage, isFetching, fetchNextPage]);
@@ -124,8 +104,8 @@ function useCommands(project: Project | undefined, onHelp: () => void): Command[
           go("keys", "key", "Keys", `${base}/keys`),
           go("ingestion", "log", "Ingestion log", `${base}/ingestion`),
           go("project", "project", "Project settings", `${base}/settings`),
-          go("project-judge", "model", "Project: judge", `${base}/settings/judge`),
-          go("prices", "model", "Project: prices of judges", `${base}/settings/prices`),
+          go("project-judge", "model", "Project settings: judge", `${base}/settings/judge`),
+          go("prices", "model", "Project settings: prices", `${base}/settings/prices`),
           ...agents.flatMap(({ id, name }, at) =>
             agentPages.map(([path, page], place) => ({
               ...go(`${id}-${path}`, "agent", `${name}: ${page}`, `${base}/agents/${id}/${path}`),
@@ -157,8 +137,11 @@ function useCommands(project: Project | undefined, onHelp: () => void): Command[
   ];
 }
 
-function foundText(count: number): string {
-  return count > shownMax ? `The first ${shownMax} of ${count}: type more of the name.` : `${count} found`;
+function resultText(count: number): string {
+  if (count === 0) return "No results";
+  return count > shownMax
+    ? `Showing ${shownMax} of ${count}. Type more to narrow the list.`
+    : counted(count, "result");
 }
 
 const agentPages = [
@@ -170,14 +153,14 @@ const agentPages = [
   ["settings", "settings"],
 ] as const;
 
-/** Every word typed occurs, in any order. */
+/** Every typed word occurs in the label, in any order. */
 function matches(label: string, text: string): boolean {
   const words = text.toLowerCase().split(/\s+/);
   return words.every(word => label.toLowerCase().includes(word));
 }
 
-/** Every word typed is one of the label's own: "robot 3" means Robot 3 rather than Robot 203. */
-function holdsWords(label: string, text: string): boolean {
+/** Every typed word is a whole word of the label: "robot 3" ranks Robot 3 before Robot 203. */
+function matchesWords(label: string, text: string): boolean {
   const own = label.toLowerCase().split(/[\s:]+/);
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return words.length > 0 && words.every(word => own.includes(word));

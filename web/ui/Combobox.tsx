@@ -1,105 +1,72 @@
-// A text input that offers completions; any other text is as good.
-import { type ComponentProps, type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+// A text input that suggests values and accepts any other text.
+import { Autocomplete } from "@base-ui/react/autocomplete";
+import { type ComponentProps, useRef, useState } from "react";
 
 export type Completion = {
   value: string;
-  /** Beside it, quietly: how often it was seen, an example. */
+  /** Shown beside the value: how often it was seen, or an example. */
   note?: string | undefined;
 };
 
-type ComboboxProps = Omit<ComponentProps<"input">, "value" | "onChange" | "role"> & {
+type ComboboxProps = Omit<ComponentProps<"input">, "value" | "onChange" | "className"> & {
   value: string;
   onValue: (value: string) => void;
   completions: readonly Completion[];
+  className?: string;
 };
 
 const shownMax = 50;
 
 export function Combobox({ value, onValue, completions, className = "input", ...input }: ComboboxProps) {
-  const listId = useId();
-  const list = useRef<HTMLDivElement>(null);
-  const [open, setOpen] = useState(false);
-  const [active, setActive] = useState(-1);
-  // Opened on a value that is already one of them, the others are what is wanted.
-  const [typed, setTyped] = useState(false);
-  const sought = typed ? value.toLowerCase() : "";
+  const frame = useRef<HTMLDivElement>(null);
+  // Opened on a complete value, the list shows the alternatives: it filters only once the user types.
+  const [isTyping, setTyping] = useState(false);
+  const [wantsOpen, setWantsOpen] = useState(false);
+  const sought = isTyping ? value.toLowerCase() : "";
   const shown = completions.filter(one => one.value.toLowerCase().includes(sought)).slice(0, shownMax);
-  const isOpen = open && shown.length > 0;
-  useEffect(() => {
-    list.current?.children[active]?.scrollIntoView({ block: "nearest" });
-  }, [active]);
-
-  const close = () => {
-    setOpen(false);
-    setActive(-1);
-    setTyped(false);
-  };
-  const choose = (completion: Completion) => {
-    onValue(completion.value);
-    close();
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey) return;
-    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    if (step !== 0 && shown.length > 0) {
-      event.preventDefault();
-      setOpen(true);
-      if (isOpen) setActive(at => (at + step + shown.length + (at < 0 && step < 0 ? 1 : 0)) % shown.length);
-      else setActive(step > 0 ? 0 : shown.length - 1);
-    } else if (event.key === "Enter" && isOpen && shown[active]) {
-      event.preventDefault();
-      choose(shown[active]);
-    } else if (event.key === "Escape" && isOpen) {
-      event.stopPropagation();
-      close();
-    }
-  };
-
   return (
-    <div className="combobox">
-      <input
-        autoComplete="off"
-        spellCheck={false}
-        {...input}
-        className={className}
-        role="combobox"
-        aria-autocomplete="list"
-        aria-expanded={isOpen}
-        aria-controls={isOpen ? listId : undefined}
-        aria-activedescendant={isOpen && active >= 0 ? `${listId}-${active}` : undefined}
-        value={value}
-        onChange={event => {
-          onValue(event.target.value);
-          setTyped(true);
-          setOpen(true);
-          setActive(-1);
-        }}
-        onClick={() => setOpen(true)}
-        onKeyDown={onKeyDown}
-        onBlur={close}
-      />
-      {isOpen && (
-        <div ref={list} id={listId} role="listbox" aria-label="Completions" className="menu combobox-list">
-          {shown.map((completion, at) => (
-            <div
-              key={completion.value}
-              id={`${listId}-${at}`}
-              role="option"
-              tabIndex={-1}
-              aria-selected={at === active}
-              className="menu-item combobox-option"
-              data-highlighted={at === active ? "" : undefined}
-              // The focus stays in the input.
-              onPointerDown={event => event.preventDefault()}
-              onClick={() => choose(completion)}
-              onKeyDown={onKeyDown}
-            >
-              <span>{completion.value}</span>
-              {completion.note && <span className="quiet small">{completion.note}</span>}
-            </div>
-          ))}
-        </div>
-      )}
-    </div>
+    <Autocomplete.Root
+      items={shown}
+      filter={null}
+      itemToStringValue={one => one.value}
+      value={value}
+      onValueChange={(next, { reason }) => {
+        // Esc on a closed list would clear the text.
+        if (reason === "escape-key") return;
+        setTyping(reason === "input-change");
+        onValue(next);
+      }}
+      openOnInputClick
+      open={wantsOpen && shown.length > 0}
+      onOpenChange={open => {
+        setWantsOpen(open);
+        if (!open) setTyping(false);
+      }}
+    >
+      <div className="combobox" ref={frame}>
+        <Autocomplete.Input
+          autoComplete="off"
+          spellCheck={false}
+          {...input}
+          className={className}
+          // Without suggestions Base UI counts the list as closed and reports no close.
+          onBlur={() => shown.length === 0 && setWantsOpen(false)}
+        />
+        <Autocomplete.Portal className="menu-portal" container={frame}>
+          <Autocomplete.Positioner className="menu-layer" sideOffset={4} align="start" collisionPadding={8}>
+            <Autocomplete.Popup className="menu combobox-list">
+              <Autocomplete.List aria-label="Suggestions">
+                {(one: Completion) => (
+                  <Autocomplete.Item key={one.value} value={one} className="menu-item combobox-option">
+                    <span>{one.value}</span>
+                    {one.note && <span className="quiet small">{one.note}</span>}
+                  </Autocomplete.Item>
+                )}
+              </Autocomplete.List>
+            </Autocomplete.Popup>
+          </Autocomplete.Positioner>
+        </Autocomplete.Portal>
+      </div>
+    </Autocomplete.Root>
   );
 }
