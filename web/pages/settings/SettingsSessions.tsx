@@ -53,9 +53,7 @@ export function SettingsSessions() {
                       small
                       busy={busy === session.id}
                       aria-label={`End session: ${deviceOf(session.userAgent)}`}
-                      onClick={() =>
-                        void end(session.id, () => endSession(session.token), "Session ended")
-                      }
+                      onClick={() => void end(session.id, () => endSession(session.token), "Session ended")}
                     >
                       End
                     </Button>
