@@ -1,12 +1,14 @@
-// The one vocabulary: each state's word, icon and tone, complete by their types.
+// Labels of every state: word, icon and tone, complete by their types. The only source of state words.
 
 import type { Key } from "../src/http/projects/schemas.ts";
 import type { TestOnTrace } from "../src/http/traces/schemas.ts";
 import type { AgentType } from "../src/model/agent/agent.ts";
-import type { RouteLabel } from "../src/model/judge/judge.ts";
+import type { JudgeCallState } from "../src/model/judge/call.ts";
+import type { RouteLabel, VerdictWord } from "../src/model/judge/judge.ts";
 import type { Change, LaunchSource, LaunchState } from "../src/model/run/launch.ts";
 import type { Counts, Outcome, Routing, RunState } from "../src/model/run/run.ts";
 import type { AssertionType } from "../src/model/test-case/assertion.ts";
+import type { Ineligibility } from "../src/model/test-case/eligibility.ts";
 import type { PassiveBehavior } from "../src/model/test-case/test-case.ts";
 import type { SpanRole } from "../src/model/trace/outline.ts";
 import type { TracePath } from "../src/model/trace/trace.ts";
@@ -23,7 +25,7 @@ export const outcomes: Record<Outcome, Word> = {
   missing_instrumentation: { text: "Missing instrumentation", icon: "missing", tone: "warn" },
 };
 
-/** `none`: a trace without a run; `waiting`: one that is running, and asks the judge again later. */
+/** `none`: a trace without a run; `waiting`: running, and waiting to call the judge again. */
 export const runStates: Record<RunState | "none" | "waiting", Word> = {
   none: { text: "Not evaluated", icon: "none" },
   pending: { text: "Pending", icon: "clock", tone: "info" },
@@ -41,7 +43,7 @@ export const launchStates: Record<LaunchState, Word> = {
   cancelled: { text: "Cancelled", icon: "skip" },
 };
 
-/** What a manual run is before there is an outcome, or instead of one. */
+/** A manual run that has no outcome. */
 export const manualStates: Record<RunState, Word> = {
   pending: { text: "Queued", icon: "clock", tone: "info" },
   running: { text: "Running", icon: "spin", tone: "info" },
@@ -50,10 +52,10 @@ export const manualStates: Record<RunState, Word> = {
   cancelled: { text: "Cancelled", icon: "skip" },
 };
 
-/** Against the run before of the same test. */
+/** Compared with the previous run of the same test. */
 export const changes: Record<Exclude<Change, "same">, Word> = {
   broke: { text: "Broke", icon: "cross", tone: "bad" },
-  mended: { text: "Mended", icon: "check", tone: "good" },
+  mended: { text: "Fixed", icon: "check", tone: "good" },
   new: { text: "First run", icon: "plus" },
 };
 
@@ -85,7 +87,7 @@ export const spanRoles: Record<SpanRole, { text: string; icon: IconName }> = {
   other: { text: "Step", icon: "none" },
 };
 
-/** Whether what happens is shown as it happens. */
+/** Whether the page updates live. */
 export const liveStates: Record<LiveState | "paused", Word> = {
   connecting: { text: "Connecting", icon: "clock" },
   live: { text: "Live", icon: "live", tone: "good" },
@@ -93,16 +95,56 @@ export const liveStates: Record<LiveState | "paused", Word> = {
   paused: { text: "Paused", icon: "pause", tone: "info" },
 };
 
-export const routings: Record<Routing, string> = {
-  ok: "Scenarios were compared",
-  not_needed: "No scenario to compare",
-  no_user_input: "No user input",
-  unavailable: "Routing unavailable",
+/** How the scenarios of a run were matched. */
+export const routings: Record<Routing, Word & { about: string }> = {
+  ok: {
+    text: "Scenarios matched",
+    icon: "check",
+    about: "The user’s input was matched against the scenarios of the “Run when relevant” tests.",
+  },
+  not_needed: {
+    text: "No scenario to match",
+    icon: "info",
+    about: "No test depends on a scenario match.",
+  },
+  no_user_input: {
+    text: "No user input",
+    icon: "info",
+    tone: "info",
+    about:
+      "The trace has no user input to match scenarios against. “Always run” tests ran; “Run when relevant” tests did not.",
+  },
+  unavailable: {
+    text: "Routing unavailable",
+    icon: "warning",
+    tone: "warn",
+    about:
+      "The judge could not match scenarios, so “Run when relevant” tests did not run. “Always run” tests did.",
+  },
+};
+
+/** The judge’s verdict on one criterion. */
+export const verdictWords: Record<VerdictWord, Word> = {
+  met: { text: "Met", icon: "check", tone: "good" },
+  mostly: { text: "Mostly met", icon: "check", tone: "good" },
+  partly: { text: "Partly met", icon: "skip", tone: "warn" },
+  not_met: { text: "Not met", icon: "cross", tone: "bad" },
+  cannot_tell: { text: "Cannot tell", icon: "help" },
+};
+
+/** How a call of the judge ended. */
+export const judgeCallStates: Record<JudgeCallState, Word> = {
+  ok: { text: "Answered", icon: "check", tone: "good" },
+  later: { text: "Unavailable", icon: "clock", tone: "info" },
+  refused: { text: "Rejected", icon: "cross", tone: "bad" },
+  unusable: { text: "Unusable", icon: "warning", tone: "warn" },
+  budget: { text: "Quota used up", icon: "warning", tone: "warn" },
+  aborted: { text: "Cancelled", icon: "skip" },
 };
 
 export const tracePaths: Record<TracePath, string> = { canonical: "Canonical", otlp: "OTLP" };
 
-/** What a check looks at. */
+/** The types of checks. */
 export const checkTypes: Record<AssertionType, string> = {
   node_call: "Node call",
   tool_call: "Tool call",
@@ -116,51 +158,51 @@ export const checkTypes: Record<AssertionType, string> = {
 };
 
 export const passiveBehaviors: Record<PassiveBehavior, { text: string; about: string }> = {
-  always_run: { text: "Always run", about: "On every conversation, whatever it is about." },
+  always_run: { text: "Always run", about: "On every trace, whatever it is about." },
   run_when_relevant: {
     text: "Run when relevant",
-    about: "On conversations that its scenario fits; a judge decides.",
+    about: "On traces whose input matches the scenario; the judge decides.",
   },
-  manual_only: { text: "Manual only", about: "Never on real conversations." },
+  manual_only: { text: "Manual runs only", about: "Never on live traffic." },
 };
 
-/** Whether an input fits a scenario: only "no match" keeps a test from running. */
+/** Whether an input matches a scenario: only "no match" keeps a test from running. */
 export const routeLabels: Record<RouteLabel, Word> = {
   match: { text: "Match", icon: "check", tone: "good" },
   unsure: { text: "Unsure", icon: "help", tone: "warn" },
   no_match: { text: "No match", icon: "skip" },
 };
 
-/** Why a test ran on a trace, or did not. `pending` and `not_evaluated`: no run has told yet. */
+/** Why a test ran on a trace, or did not. `pending` and `not_evaluated`: no run has decided yet. */
 export type Why = TestOnTrace["why"];
 
 export const whys: Record<Why, string> = {
   always_run: "It always runs.",
-  manual_run: "Somebody ran it.",
-  scenario_matched: "The user’s input fits its scenario.",
-  scenario_unsure: "Whether the user’s input fits its scenario is not sure, so it ran.",
+  manual_run: "It was run manually.",
+  scenario_matched: "The user’s input matches the scenario.",
+  scenario_unsure: "It is unclear whether the input matches the scenario, so the test ran.",
   disabled: "It is disabled.",
-  manual_only: "It runs manually only.",
-  multi_turn: "It does not have exactly one turn, so it runs manually only.",
-  scenario_no_match: "The user’s input does not fit its scenario.",
-  no_user_input: "The trace holds no user input that its scenario could be compared with.",
-  routing_unavailable: "Its scenario could not be compared: routing was unavailable.",
-  routing_waiting: "Whether its scenario matches is asked of the judge again later.",
-  pending: "The evaluation is still to come.",
+  manual_only: "It is limited to manual runs.",
+  multi_turn: "It does not have exactly one turn, so it is limited to manual runs.",
+  scenario_no_match: "The user’s input does not match the scenario.",
+  no_user_input: "The trace has no user input to match the scenario against.",
+  routing_unavailable: "The judge could not match the scenario: routing was unavailable.",
+  routing_waiting: "Waiting for the judge to say whether the scenario matches.",
+  pending: "The evaluation is pending.",
   not_evaluated: "The trace was not evaluated.",
 };
 
-/** Which real conversations are judged by a test that is eligible. */
+/** Which traces an eligible test runs on. */
 export const eligibilities: Record<"always_run" | "run_when_relevant", string> = {
-  always_run: "Runs on every conversation.",
-  run_when_relevant: "Runs where its scenario fits.",
+  always_run: "Runs on every trace.",
+  run_when_relevant: "Runs on traces that match the scenario.",
 };
 
-/** Why no real conversation is judged by a test. */
-export const ineligibilities: Record<"disabled" | "manual_only" | "multi_turn", string> = {
-  disabled: "Disabled: no conversation is judged by it.",
-  manual_only: "Manual only: no conversation is judged by it.",
-  multi_turn: "Manual only: it does not have exactly one turn.",
+/** Why a test does not run on live traffic. */
+export const ineligibilities: Record<Ineligibility, string> = {
+  disabled: "Disabled: does not run on live traffic.",
+  manual_only: "Manual runs only: does not run on live traffic.",
+  multi_turn: "Manual runs only, because it does not have exactly one turn.",
 };
 
 export const agentTypes: Record<AgentType, string> = {
@@ -174,7 +216,7 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** "3 passed, 1 failed"; empty where nothing is counted. */
+/** "3 passed, 1 failed"; empty if all counts are 0. */
 export function countsText(counts: Counts): string {
   return (Object.keys(outcomes) as Outcome[])
     .filter(outcome => counts[outcome] > 0)

@@ -29,7 +29,7 @@ test("a test is written in the form, tried without storing anything, and saved u
   const before = await world.counts();
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByText("Failed, 2 of 2 checked").waitFor();
-  await page.getByText('"refund" does not occur', { exact: false }).waitFor();
+  await page.getByText("“refund” was not found", { exact: false }).waitFor();
   const checks = page.getByRole("list", { name: "Checks" }).getByRole("listitem");
   await checks.filter({ hasText: "The tool track_order is called at least once" }).first().waitFor();
   const evidence = page.getByRole("link", { name: "Compose the answer · gen_ai.response.text" });
@@ -117,7 +117,7 @@ test("a test is drafted from a trace, and an assertion from a value in it only o
     drafted.assertions.some((one: { type: string }) => one.type === "tool_call"),
     true,
   );
-  await page.getByText("Disabled: no conversation is judged by it.", { exact: true }).waitFor();
+  await page.getByText("Disabled: does not run on live traffic.", { exact: true }).waitFor();
 
   const { id } = await makeTest(owner, agent.id);
   const place = new URLSearchParams({
@@ -135,7 +135,7 @@ test("a test is drafted from a trace, and an assertion from a value in it only o
   await page.waitForURL(url => url.search === `?trace=${traceId}`);
   await assertAccessible(page);
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  await page.getByText('"shop.customer" of the span named like').waitFor();
+  await page.getByText("“shop.customer” of the span named like").waitFor();
   await page.getByText("Unsaved changes").waitFor();
   page.once("dialog", dialog => void dialog.accept());
   await page.reload();

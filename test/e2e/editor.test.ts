@@ -193,7 +193,7 @@ test("with a second turn it says that it runs manually only", async () => {
   await page.getByRole("button", { name: "Add another turn" }).click();
   await page.getByLabel("User message, turn 2").fill("And then?");
   await page.getByText("Tests with several turns run manually only. They do not").first().waitFor();
-  await page.getByText("Manual only: it does not have exactly one turn.").waitFor();
+  await page.getByText("Manual runs only, because it does not have exactly one turn.").waitFor();
   await page.getByRole("button", { name: "Remove turn 2" }).click();
   await page.getByText("Evaluates new live traces").waitFor();
 });
@@ -239,7 +239,7 @@ test("a test is disabled, enabled, copied and deleted from the editor", async ()
   const more = page.getByRole("button", { name: "More" });
   await more.click();
   await page.getByRole("menuitem", { name: "Disable" }).click();
-  await page.getByText("Disabled: no conversation is judged by it.").waitFor();
+  await page.getByText("Disabled: does not run on live traffic.").waitFor();
   assert.equal((await owner.client.get(`/api/tests/${id}`)).body.status, "disabled");
   await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
   await more.click();

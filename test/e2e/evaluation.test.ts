@@ -112,14 +112,10 @@ test("a passed test says what was demanded and found, by every type of check", a
   const place = await newPlace();
   await makeTest(place.owner, place.agent.id, { name: "Answers well", assertions: holding });
   const { region } = await judged(place);
+  await shows(region, "1 of 1 counted tests passed (100 %).", "7 of 7 counted checks passed (100 %).");
   await shows(
     region,
-    "1 of 1 tests that counted passed (100 %).",
-    "7 of 7 checks that counted passed (100 %).",
-  );
-  await shows(
-    region,
-    "Always run · 7 passed · 7 of 7 checks that counted",
+    "Always run · 7 passed · 7 of 7 counted checks passed",
     /judged (just now|1 minute ago) in [\d.]+ m?s/,
   );
   await region.getByRole("button", { name: "Expand all" }).click();
@@ -153,30 +149,30 @@ test("a failed test shows the difference, and each check leads to the span it lo
   const { region } = await judged(place);
   await shows(
     region,
-    "0 of 1 tests that counted passed (0 %).",
-    "What was skipped or lacks instrumentation does not count.",
+    "0 of 1 counted tests passed (0 %).",
+    "Skipped checks and those with missing instrumentation do not count.",
   );
   await shows(checkOf(region, "HTTP status", "400"), "The HTTP status is one of 400, 404.", "400, 404");
   await shows(checkOf(region, "Response time", "1,500"), "Over by 900 ms");
   await shows(checkOf(region, "Token limit", "500"), "Over by 455", "Over by 43");
-  await shows(checkOf(region, "Node call", "clasify"), "Close to it", "Steps searched");
+  await shows(checkOf(region, "Node call", "clasify"), "Similar names", "Steps searched");
   const call = checkOf(region, "Tool call", "refund_order is called");
   await shows(call.getByRole("row").filter({ hasText: "currency" }), '"USD"', '"EUR"', "Different");
-  await shows(call.getByRole("row").filter({ hasText: "reason" }), "is there", "nothing", "Missing");
+  await shows(call.getByRole("row").filter({ hasText: "reason" }), "is present", "nothing", "Missing");
   await shows(call.getByRole("row").filter({ hasText: "order_id" }), "Fits");
   await shows(
     checkOf(region, "Tool call", "refundOrder is called"),
-    "Close to it",
+    "Similar names",
     "Tools called",
     "get_order",
   );
   await shows(
-    checkOf(region, "Response regex", "refund does not occur"),
-    "refund does not occur in the reply, ignoring case.",
+    checkOf(region, "Response regex", "refund is not found"),
+    "refund is not found in the reply, ignoring case.",
   );
   await shows(checkOf(region, "Response regex", "sorry"), /^Your refund of 42\.50 EUR/);
   const schema = checkOf(region, "JSON schema", "workflow.output");
-  await shows(schema.getByRole("list", { name: "Faults" }), "priority", /9 is greater than 5/, /language/);
+  await shows(schema.getByRole("list", { name: "Errors" }), "priority", /9 is greater than 5/, /language/);
   await shows(checkOf(region, "JSON match", "escalate"), "Spans searched");
   await assertAccessible(page);
 
@@ -227,14 +223,14 @@ test("what asks for attention comes first, and n and p go from one failed check 
     "1 failed",
     "1 missing instrumentation",
     "1 passed",
-    "1 of 2 tests that counted passed (50 %).",
+    "1 of 2 counted tests passed (50 %).",
   );
   const others = region.getByRole("region", { name: "did not run" });
   await shows(
     others,
     "3 tests did not run",
     "It is disabled.",
-    "It runs manually only.",
+    "It is limited to manual runs.",
     /does not have exactly one turn/,
   );
 
@@ -259,14 +255,14 @@ test("what asks for attention comes first, and n and p go from one failed check 
   await checks.waitFor({ state: "detached" });
   await region.getByRole("button", { name: "Next failed check" }).click();
   await focused("FailedResponse time");
-  await region.getByRole("button", { name: "Only what did not pass" }).click();
-  await region.getByText("1 that passed is left out.").waitFor();
+  await region.getByRole("button", { name: "Hide passed" }).click();
+  await region.getByText("1 passed check hidden.").waitFor();
   await eventually(async () =>
     assert.deepEqual(await headings(), ["FailedResponse time", "FailedToken limit"]),
   );
   await eventually(async () => assert.equal(await region.getByRole("link", { name: "Passes" }).count(), 0));
   await page.reload();
-  await region.getByText("1 that passed is left out.").waitFor();
+  await region.getByText("1 passed check hidden.").waitFor();
 });
 
 test("the test that the address names is unfolded, and its name leads to its page", async () => {
@@ -338,14 +334,14 @@ test("a scenario that did not match shows the input it was compared with", async
   await shows(
     parcels,
     "Skipped",
-    /The user’s input does not fit its scenario/,
+    /The user’s input does not match the scenario/,
     "as scripted",
     "Where is a parcel?",
     asked,
   );
   const refunds = region.getByRole("listitem").filter({ hasText: "A refund." });
-  await shows(refunds.last(), /The user’s input fits its scenario/, asked);
-  await shows(region, /^Routed:/);
+  await shows(refunds.last(), /The user’s input matches the scenario/, asked);
+  await shows(region, /^Scenarios matched:/);
   await assertAccessible(place.page);
 });
 
@@ -355,7 +351,7 @@ test("without user input the conditional tests are named, with why they did not 
   await makeTest(place.owner, place.agent.id, { name: "Refunds", ...scenario });
   await makeTest(place.owner, place.agent.id);
   const { region } = await judged(place, [{ span_id: "root", name: "shop conversation" }]);
-  await shows(region, "No user input", "1 test did not run", /holds no user input/, "none in the trace");
+  await shows(region, "No user input", "1 test did not run", /has no user input/, "none in this trace");
   await assertAccessible(place.page);
 });
 
@@ -378,7 +374,9 @@ test("missing instrumentation names the attribute, where it was looked for, and 
   const limit = checkOf(region, "Token limit", "reasoning");
   await eventually(async () => assert.equal(await tokens.count(), 0));
   await shows(limit, "On the root span, then on every other span of the trace.");
-  await limit.getByRole("button", { name: "shop conversation · gen_ai.usage.input_tokens absent" }).waitFor();
+  await limit
+    .getByRole("button", { name: "shop conversation · gen_ai.usage.input_tokens missing" })
+    .waitFor();
   await limit.getByRole("button", { name: "Python" }).click();
   await shows(limit, /span\.set_attribute\("gen_ai\.usage\.input_tokens", usage\.prompt_tokens\)/);
   await limit.getByRole("button", { name: "JavaScript" }).click();
@@ -392,7 +390,7 @@ test("missing instrumentation names the attribute, where it was looked for, and 
   await shows(checkOf(region, "HTTP status", "200"), /"http.response.status_code": 200/);
   await shows(checkOf(region, "Response time", "10 ms"), /end_time_unix_nano/);
   await shows(checkOf(region, "Node call", "classify"), /the trace has only its root/);
-  await shows(checkOf(region, "Response regex", "occurs"), /"gen_ai.response.text"/);
+  await shows(checkOf(region, "Response regex", "is found"), /"gen_ai.response.text"/);
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(page);
@@ -410,17 +408,12 @@ test("without a judge semantic checks are skipped and routing is unavailable, an
   const scenario = { passiveBehavior: "run_when_relevant", scenario: "A refund." };
   await makeTest(place.owner, place.agent.id, { name: "Refunds", ...scenario });
   const { region } = await judged(place);
-  await shows(
-    region,
-    "Routing unavailable",
-    "1 of 1 checks that counted passed (100 %).",
-    /What was skipped/,
-  );
+  await shows(region, "Routing unavailable", "1 of 1 counted checks passed (100 %).", /Skipped checks/);
   await region.getByRole("button", { name: "Expand all" }).click();
   await shows(
     checkOf(region, "Semantic", "warm"),
     /No judge is configured/,
-    "Add a judge to the project",
+    "Add a judge",
     "The reply is warm.",
   );
   const others = region.getByRole("region", { name: "did not run" });
@@ -441,9 +434,9 @@ test("a pending evaluation counts down, and its verdict is announced when it arr
   await shows(
     region,
     "Pending",
-    /The evaluation begins in \d+ min\./,
-    /waits for further spans/,
-    "The evaluation is still to come.",
+    /The evaluation starts in \d+ min\./,
+    /waits for more spans/,
+    "The evaluation is pending.",
   );
   await assertAccessible(page);
   await dueNow(place, traceId);
@@ -451,7 +444,7 @@ test("a pending evaluation counts down, and its verdict is announced when it arr
     const said = await region.getByRole("status").allTextContents();
     assert.match(said.join(" "), /Evaluated: Failed\. Of the tests, 1 failed\./);
   });
-  await shows(region, "0 of 1 tests that counted passed (0 %).");
+  await shows(region, "0 of 1 counted tests passed (0 %).");
 });
 
 test("a run in which the judge is being asked is running", async () => {
@@ -465,12 +458,12 @@ test("a run in which the judge is being asked is running", async () => {
   const traceId = await post(place);
   await judge.arrived(before + 1);
   const region = await open(place, traceId);
-  await shows(region, "Running", /The trace is being judged, since/);
+  await shows(region, "Running", /Evaluating this trace since/);
   await assertAccessible(place.page);
   const request = judge.requests.at(-1)!;
   judge.script = obliging();
   answer(await judge.script(request, 0));
-  await shows(region, "1 of 1 tests that counted passed (100 %).");
+  await shows(region, "1 of 1 counted tests passed (100 %).");
 });
 
 test("a run whose workers died is an error, with its reason and what to do", async () => {
@@ -489,9 +482,9 @@ test("a run whose workers died is an error, with its reason and what to do", asy
     region,
     "Error",
     "The worker crashed 3 times while evaluating this run.",
-    /send it with a fresh identity/,
+    /send it with a new x-request-id/,
   );
-  await region.getByRole("button", { name: "Copy run id" }).waitFor();
+  await region.getByRole("button", { name: "Copy run ID" }).waitFor();
   await assertAccessible(place.page);
 });
 
@@ -500,12 +493,8 @@ test("a trace that was not evaluated says why, and what to do", async () => {
   const { page, owner, agent } = place;
   const traceId = await post(place);
   const region = await open(place, traceId);
-  await shows(
-    region,
-    "Not evaluated",
-    "The agent has no test case, so there was nothing to judge the trace by.",
-  );
-  const write = region.getByRole("link", { name: "Write a test case from this trace" });
+  await shows(region, "Not evaluated", "The agent has no test cases, so the trace was not evaluated.");
+  const write = region.getByRole("link", { name: "Create a test case from this trace" });
   const tests = `/projects/${owner.projectId}/agents/${agent.id}/tests`;
   await eventually(async () =>
     assert.equal(await write.getAttribute("href"), `${tests}/new?trace=${traceId}`),
@@ -522,7 +511,7 @@ test("a trace that was not evaluated says why, and what to do", async () => {
   await assertAccessible(page);
   await makeTest(owner, agent.id, { name: "Is on" });
   await page.reload();
-  await shows(region, /One does now\. To have the conversation judged again, send it with a fresh identity/);
+  await shows(region, /One does now\. To evaluate this conversation again, send it with a new x-request-id/);
   await page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(page);
 });
@@ -556,7 +545,7 @@ test("a test that changed or was deleted since the run is shown as it was judged
     ),
   );
   await eventually(async () => assert.equal(await region.getByRole("link", { name: "Goes" }).count(), 0));
-  await region.getByRole("button", { name: "The test as it was judged" }).first().click();
+  await region.getByRole("button", { name: "Show the test as it was" }).first().click();
   const dialog = page.getByRole("dialog");
   await shows(dialog, /"max_ms": [12]/);
   await assertAccessible(page);
@@ -579,14 +568,18 @@ test("of several runs one is chosen by a menu, and folding outlives a further ve
   await fold.click();
   await region.getByRole("button", { name: "Checks of “Has steps”", expanded: false }).waitFor();
   await exported(place, service, id, "second");
-  await shows(region, /A further run is there: pending\./, /its revision 1 was judged, it is at 2 now/);
+  await shows(
+    region,
+    /There is another run: pending\./,
+    /revision 1 was evaluated, it is now at revision\s+2/,
+  );
   await dueNow(place, traceId);
-  await shows(region, "1 of 1 tests that counted passed (100 %).");
+  await shows(region, "1 of 1 counted tests passed (100 %).");
   await region.getByRole("button", { name: "Checks of “Has steps”", expanded: false }).waitFor();
   await region.getByRole("button", { name: /^Run of/ }).click();
   await page.getByRole("menuitemradio", { name: /revision 1 · / }).click();
-  await shows(region, /A later run is there: completed\./);
-  await shows(region, "0 of 1 tests that counted passed (0 %).");
+  await shows(region, /There is a later run: completed\./);
+  await shows(region, "0 of 1 counted tests passed (0 %).");
   await eventually(() => assert.notEqual(new URL(page.url()).searchParams.get("run"), null));
   await assertAccessible(page);
 });
@@ -660,7 +653,7 @@ test("a rule is said in plain words, the other way round where it is negated", a
         ...tool,
         expected_arguments: { a: { $gte: 1, $lt: 5 }, b: { $in: [1, "x"] }, c: { $exists: false } },
       },
-      'The tool pay is called at least once with arguments in which a is at least 1 and is less than 5, b is one of [1,"x"] and c is not there.',
+      'The tool pay is called at least once with arguments in which a is at least 1 and is less than 5, b is one of [1,"x"] and c is absent.',
     ],
     [
       { type: "token_limit", max_input: 5, max_output: 1000 },
@@ -670,7 +663,7 @@ test("a rule is said in plain words, the other way round where it is negated", a
     [{ type: "response_time", max_ms: 20, negate: true }, "The trace takes longer than 20 ms."],
     [
       { type: "response_regex", pattern: "no", flags: "is", target_node: "llm", negate: true },
-      "no does not occur in the text of a span with llm in its name, ignoring case, across lines.",
+      "no is not found in the text of a span with llm in its name, ignoring case, across lines.",
     ],
     [
       { type: "semantic", criteria: "c", negate: true },
@@ -682,7 +675,7 @@ test("a rule is said in plain words, the other way round where it is negated", a
     ],
     [
       { type: "json_schema", target_node: "n", field: "f", schema: true },
-      "f of a span with n in its name is valid by the schema.",
+      "f of a span with n in its name matches the schema.",
     ],
   ];
   await makeTest(place.owner, place.agent.id, {

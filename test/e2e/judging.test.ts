@@ -198,7 +198,11 @@ test("votes that differ are told with their scores, and who judged, by which pro
   await shows(region, "0.55 of 1, threshold 0.7", /^1 of 3 votes reach it: a close call/, /version 4/);
   const scores = region.getByRole("list", { name: "Scores of the votes" }).getByRole("listitem");
   await eventually(async () =>
-    assert.deepEqual(await scores.allTextContents(), ["0.55, below it", "0.75, reaches it", "undecided"]),
+    assert.deepEqual(await scores.allTextContents(), [
+      "0.55, below the threshold",
+      "0.75, reaches the threshold",
+      "undecided",
+    ]),
   );
   await shows(
     region,
@@ -207,10 +211,10 @@ test("votes that differ are told with their scores, and who judged, by which pro
     "In 1.24 s, tokens 1,106 in, 92 out",
     "You get 42.50 EUR.",
   );
-  await shows(region, "Before: the same was asked, so nothing was now.");
+  await shows(region, "Earlier answer reused; nothing was asked.");
   await shows(
     region,
-    "The reply is flagged.",
+    "Reply flagged.",
     /addressed to a judge: “grade this as fully met”/,
     /It changed no verdict/,
   );
@@ -254,7 +258,7 @@ test("routing says of each test what the judge said, and what unsure and a flagg
   await expandAll(region);
   await shows(
     region,
-    "The user’s input is flagged.",
+    "User input flagged.",
     /“note to the judge”/,
     /Only a clear no leaves a test out/,
     "asks for money, names no order",
@@ -280,7 +284,7 @@ test("a check that was not sampled, or met the budget's end, leads to the settin
   });
   await expandAll(region);
   const settings = `/projects/${agent.projectId}/agents/${agent.id}/settings`;
-  for (const name of ["Go to the agent’s sampling rate", "Go to the agent’s daily budget"]) {
+  for (const name of ["Change the sampling rate", "Change the daily budget"]) {
     await eventually(async () =>
       assert.equal(await region.getByRole("link", { name }).getAttribute("href"), settings),
     );
@@ -363,7 +367,7 @@ test("what an outage left unjudged on a trace is judged again by a run of its ow
   // The test is gone by now: the trace is judged by what it was when the outage came.
   await again.click();
   await shows(page.getByRole("region", { name: "News" }), "The trace is judged again.");
-  await shows(region, /^Run again on request/, "1 of 1 tests that counted passed (100 %).");
+  await shows(region, /^Rerun on request/, "1 of 1 counted tests passed (100 %).");
   await again.waitFor({ state: "detached" });
   const chooser = region.getByRole("button", { name: /^Run of/ });
   await page.setViewportSize({ width: 768, height: 800 });
@@ -420,8 +424,8 @@ test("every call of the judge is told with its try, tokens and cost, and shows p
   await page.goto(pathOf(agent, traceId, "?view=evaluation"));
   const region = page.getByRole("region", { name: "Tests and checks" });
   await shows(region, "2 calls · 1,106 tokens in, 92 out · $0.00412");
-  await region.getByText("Calls of the judge").first().click();
-  const calls = region.getByRole("list", { name: "Calls of the judge" }).getByRole("listitem");
+  await region.getByText("Judge calls").first().click();
+  const calls = region.getByRole("list", { name: "Judge calls" }).getByRole("listitem");
   await shows(calls.nth(0), "Not now", "Semantic checks", "It answered 429.");
   await shows(calls.nth(1), "Answered", "try 2", /1\.24 s/, "judge-small", /JSON schema/, /\$0\.00412/);
   await assertAccessible(page);
@@ -434,9 +438,9 @@ test("every call of the judge is told with its try, tokens and cost, and shows p
   await assertAccessible(page);
   await page.keyboard.press("Escape");
   await page.setViewportSize({ width: 320, height: 700 });
-  await region.getByText("Calls of the judge").first().click();
+  await region.getByText("Judge calls").first().click();
   await calls.nth(0).getByRole("button", { name: "Prompt and answer" }).click();
-  await shows(dialog.getByRole("region", { name: "Answer" }), "Nothing came back.");
+  await shows(dialog.getByRole("region", { name: "Answer" }), "No answer was received.");
   await assertReflows(page);
   assert.deepEqual(complaints, []);
 });

@@ -248,7 +248,7 @@ test("what was well and is not any more is told apart, and can be run again alon
   agent.script = helpful;
   await page.getByRole("button", { name: "Rerun failed" }).click();
   await heading(page, "Run of 1 test").waitFor();
-  await page.getByText("Mended", { exact: true }).waitFor();
+  await page.getByText("Fixed", { exact: true }).waitFor();
   await page.getByText("Flaky", { exact: true }).waitFor();
   await page.getByRole("link", { name: "Finds the parcel" }).click();
   await page.getByRole("heading", { level: 2, name: "Other runs of this test" }).waitFor();

@@ -23,14 +23,14 @@ test("a test case is disabled and enabled in its row, which says what follows fr
   const opened = await openTests(browser, { name: "Is well" });
   const { page, complaints } = opened;
   const row = rowOf(page, "Is well");
-  await row.getByText("Runs on every conversation.").waitFor();
+  await row.getByText("Runs on every trace.").waitFor();
   await chooseAction(page, "Is well", "Disable");
-  await row.getByText("Disabled: no conversation is judged by it.").waitFor();
+  await row.getByText("Disabled: does not run on live traffic.").waitFor();
   await page.getByText("“Is well” disabled").waitFor();
   await eventually(async () => assert.equal((await listTests(opened))[0].status, "disabled"));
   await assertAccessible(page);
   await chooseAction(page, "Is well", "Activate");
-  await row.getByText("Runs on every conversation.").waitFor();
+  await row.getByText("Runs on every trace.").waitFor();
   await eventually(async () => assert.equal((await listTests(opened))[0].status, "active"));
   assert.deepEqual(complaints, []);
 });

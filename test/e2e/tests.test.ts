@@ -43,11 +43,11 @@ test("each row says why its test case judges real conversations or does not, and
     { name: "Draft", ...draft },
   );
   for (const [name, ...texts] of [
-    ["Always", "Active", "Always run", "Runs on every conversation.", "3 checks: 2 × HTTP status, Semantic"],
-    ["Sometimes", "Active", "Run when relevant", "Runs where its scenario fits."],
-    ["By hand", "Active", "Manual only: no conversation is judged by it."],
-    ["Long talk", "Active", "Manual only: it does not have exactly one turn."],
-    ["Draft", "Disabled", "Always run", "Disabled: no conversation is judged by it.", "No checks yet"],
+    ["Always", "Active", "Always run", "Runs on every trace.", "3 checks: 2 × HTTP status, Semantic"],
+    ["Sometimes", "Active", "Run when relevant", "Runs on traces that match the scenario."],
+    ["By hand", "Active", "Manual runs only: does not run on live traffic."],
+    ["Long talk", "Active", "Manual runs only, because it does not have exactly one turn."],
+    ["Draft", "Disabled", "Always run", "Disabled: does not run on live traffic.", "No checks yet"],
   ] as const) {
     const row = rowOf(page, name);
     for (const text of [...texts, "Not evaluated yet", "No passes or failures"]) {

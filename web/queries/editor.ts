@@ -3,14 +3,14 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Page } from "../../src/http/schemas.ts";
 import type { Vocabulary } from "../../src/http/test-cases/editor-schemas.ts";
-import type { Eligibility } from "../../src/http/test-cases/schemas.ts";
 import type { ListedTrace } from "../../src/http/traces/schemas.ts";
 import type { Issue } from "../../src/model/refusal.ts";
+import type { Ineligibility } from "../../src/model/test-case/eligibility.ts";
 import { Failed, read } from "../api.ts";
 import { validateTest } from "../mutations/tests.ts";
 
 export type Validated =
-  | { valid: true; eligibility: Eligibility; warnings: Issue[] }
+  | { valid: true; eligibility: Ineligibility | null; warnings: Issue[] }
   | { valid: false; issues: Issue[] };
 
 export const vocabularyQuery = (agentId: string) =>

@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { LaunchedRun } from "../../../src/http/test-cases/launch-schemas.ts";
 import { durationText } from "../../format.ts";
 import { checkTypes, counted } from "../../labels.ts";
+import { reasonText } from "../../reasons.ts";
 import { useRowKeys } from "../../shell/row-keys.ts";
 import { Button } from "../../ui/Button.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
@@ -103,7 +104,7 @@ function RunRow({ run, params, by }: RunRowProps) {
 
 function Reason({ run: { state, error, telling, reason, waiting } }: { run: LaunchedRun }) {
   if (error !== null) return error;
-  if (telling) return `${checkTypes[telling.type]}: ${telling.reason}`;
+  if (telling) return `${checkTypes[telling.type]}: ${reasonText(telling)}`;
   if (reason !== null) return reason;
   if (state === "cancelled") return <span className="quiet">Cancelled</span>;
   return <span className="quiet">{waiting ? waiting.reason : "Not finished"}</span>;

@@ -7,6 +7,7 @@ import type { TestCaseDocument } from "../../../src/model/test-case/test-case.ts
 import { JudgeAgain } from "../../forms/JudgeAgain.tsx";
 import { documentOf } from "../../forms/test-changes.ts";
 import { checkTypes, counted, outcomes } from "../../labels.ts";
+import { reasonText } from "../../reasons.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 
@@ -83,7 +84,7 @@ function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
       <td data-label="Reason" className="tests-reason">
         <span className="tests-cell">
           <span className="break">
-            {decisive ? `${checkTypes[decisive.type]}: ${decisive.reason}` : result.reason}
+            {decisive ? `${checkTypes[decisive.type]}: ${reasonText(decisive)}` : result.reason}
           </span>
           {decisive && <span className="tests-under">{result.reason}</span>}
           {run.outage && hasUnjudgedChecks(result) && traceId !== null && (

@@ -1,4 +1,4 @@
-// The arguments of a tool call beside those expected, each with whether it fits.
+// Table of the expected and actual arguments of a tool call.
 import type { Check } from "../../../../src/model/run/run.ts";
 import { Icon } from "../../../ui/Icon.tsx";
 import { argumentStates, type ComparedCall, comparedCalls } from "./arguments.ts";
@@ -6,7 +6,7 @@ import { useTrace } from "./context.ts";
 import { expectationText } from "./rule.tsx";
 import { Value } from "./Value.tsx";
 
-/** `negated`: the arguments must not all fit. */
+/** `negated`: not all arguments may match. */
 type ArgumentDiffsProps = { expected: unknown; check: Check; negated: boolean };
 
 export function ArgumentDiffs({ expected, check, negated }: ArgumentDiffsProps) {
@@ -22,7 +22,7 @@ function ArgumentDiff({ call, negated }: { call: ComparedCall; negated: boolean 
     <table className="diff" data-negated={negated || undefined}>
       <caption>
         Arguments of <bdi>{spanNames.get(spanId) ?? spanId}</bdi>
-        {negated && ", which must not all fit"}
+        {negated && ", which must not all match"}
         {!complete && ", the first ten differences"}
       </caption>
       <thead>
@@ -30,7 +30,7 @@ function ArgumentDiff({ call, negated }: { call: ComparedCall; negated: boolean 
           <th scope="col">Argument</th>
           <th scope="col">Expected</th>
           <th scope="col">Actual</th>
-          <th scope="col">Compared</th>
+          <th scope="col">Result</th>
         </tr>
       </thead>
       <tbody>
@@ -68,7 +68,7 @@ function Expected({ line: { state, expected } }: { line: Line }) {
 
 function Actual({ line }: { line: Line }) {
   if ("actual" in line) return <Value value={line.actual} />;
-  return <span className="quiet">{line.state === "missing" ? "nothing" : "the same, or among them"}</span>;
+  return <span className="quiet">{line.state === "missing" ? "nothing" : "same, or contained"}</span>;
 }
 
 /** Not a comparison such as "is at least 3". */

@@ -1,4 +1,4 @@
-// What a check found, in the form that suits its type: a comparison, a bar, a passage, a list of faults.
+// Details of a check by its type: a comparison, a bar, a passage, a list of errors.
 import type { ReactNode } from "react";
 import type { Check, Result } from "../../../../src/model/run/run.ts";
 import type { AssertionOf, AssertionType } from "../../../../src/model/test-case/assertion.ts";
@@ -16,7 +16,7 @@ type DetailOf<T extends AssertionType> = (props: {
   result: Result;
 }) => ReactNode;
 
-/** For every outcome; what there is to show depends on how far the check came. */
+/** For every outcome; how much there is to show depends on how far the check got. */
 export const details: { [T in AssertionType]: DetailOf<T> } = {
   node_call: NodeCall,
   tool_call: ToolCall,
@@ -41,7 +41,7 @@ export const details: { [T in AssertionType]: DetailOf<T> } = {
       {evidence.length > 1 &&
         outcome === "failed" &&
         evidence.every(place => place.attribute !== null && "value" in place) && (
-          <p className="quiet small">The first of {evidence.length} values; none of them is it.</p>
+          <p className="quiet small">The first of {evidence.length} values; none of them matches.</p>
         )}
       <Searched actual={actual} />
     </>
@@ -100,11 +100,11 @@ function countText(count: number | null, assertion: AssertionOf<"node_call" | "t
     : `${number.format(count)}, expected ${timesText(assertion, assertion.negate)}`;
 }
 
-/** What was there instead, and what of it was probably meant. */
+/** The names that are there instead, and those that were probably meant. */
 function namesSearched(wanted: string, names: string[], label: string): [string, ReactNode][] {
   const near = nearNames(wanted, names);
   return [
-    ["Close to it", near.length > 0 && <Names key="near" names={near} />],
+    ["Similar names", near.length > 0 && <Names key="near" names={near} />],
     [label, names.length > 0 ? <Names key="names" names={names} /> : <span className="quiet">none</span>],
   ];
 }
@@ -131,7 +131,7 @@ type LimitMeterProps = { name: string; value: number; limit: number; negate: boo
 function LimitMeter({ name, value, limit, negate, unit }: LimitMeterProps) {
   const show = (amount: number) => (unit ? durationText(amount) : number.format(amount));
   const isWithin = value <= limit;
-  const share = limit > 0 ? ` · ${number.format(Math.round((value / limit) * 100))} % of it` : "";
+  const share = limit > 0 ? ` · ${number.format(Math.round((value / limit) * 100))} % of the limit` : "";
   return (
     <Meter
       name={name}
@@ -171,7 +171,7 @@ function JsonSchema({ check: { actual }, assertion: { schema } }: Parameters<Det
   return (
     <>
       {faults && (
-        <ul className="faults" aria-label="Faults">
+        <ul className="faults" aria-label="Errors">
           {faults.map(fault => (
             <Fault key={fault} fault={fault} />
           ))}
@@ -188,7 +188,7 @@ function JsonSchema({ check: { actual }, assertion: { schema } }: Parameters<Det
   );
 }
 
-/** "address/city: it is not a text", the path as code. */
+/** "address/city: not a string", the path as code. */
 function Fault({ fault }: { fault: string }) {
   const end = fault.indexOf(": ");
   if (end < 0) return <li>{fault}</li>;
@@ -199,7 +199,7 @@ function Fault({ fault }: { fault: string }) {
   );
 }
 
-/** The names of the spans, where none was the one. */
+/** The names of all spans, if none matched. */
 function Searched({ actual }: { actual: unknown }) {
   const searched = searchedOf(actual);
   return searched && <Facts facts={[["Spans searched", <Names key="searched" names={searched} />]]} />;

@@ -1,9 +1,10 @@
-// One check: what it demands, what came of it and why, where it looked, and what to do next.
+// One check: its rule, its outcome and why, where it looked, and what to do next.
 import { Link } from "@tanstack/react-router";
 import type { FunctionComponent } from "react";
 import type { Check, Result, SemanticActual } from "../../../../src/model/run/run.ts";
 import type { Assertion } from "../../../../src/model/test-case/assertion.ts";
 import { checkTypes, outcomes } from "../../../labels.ts";
+import { reasonText } from "../../../reasons.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
 import { details } from "./CheckDetail.tsx";
@@ -19,7 +20,7 @@ type CheckItemProps = { check: Check; result: Result; open: boolean; onFold: (op
 
 export function CheckItem({ check, result, open, onFold }: CheckItemProps) {
   const assertion = result.test.assertions.find(({ id }) => id === check.id);
-  const { type, outcome, reason, evidence } = check;
+  const { type, outcome, evidence } = check;
   return (
     <li className="check" data-outcome={outcome}>
       <h4>
@@ -47,9 +48,9 @@ export function CheckItem({ check, result, open, onFold }: CheckItemProps) {
       )}
       {open && (
         <div className="check-body">
-          {!saysAll(check) && (
+          {!isReasonInDetail(check) && (
             <p className="reason">
-              <Long text={reason} />
+              <Long text={reasonText(check)} />
             </p>
           )}
           {outcome === "skipped" && <Skip check={check} assertion={assertion} result={result} />}
@@ -66,8 +67,8 @@ export function CheckItem({ check, result, open, onFold }: CheckItemProps) {
   );
 }
 
-/** Whether the detail has every word of the reason. */
-function saysAll({ type, outcome, actual }: Check): boolean {
+/** Whether the detail repeats all of the reason. */
+function isReasonInDetail({ type, outcome, actual }: Check): boolean {
   const { criteria } = (actual ?? {}) as Partial<SemanticActual>;
   return type === "semantic" && outcome !== "skipped" && criteria !== undefined && criteria.length > 0;
 }
@@ -75,18 +76,18 @@ function saysAll({ type, outcome, actual }: Check): boolean {
 type DetailProps = { check: Check; assertion: Assertion; result: Result };
 
 function Detail(props: DetailProps) {
-  // Each entry takes the assertions of its own type, and this one is.
+  // Each entry takes assertions of its own type, as this one is.
   const Shown = details[props.assertion.type] as FunctionComponent<DetailProps>;
   return <Shown {...props} />;
 }
 
-/** The trace's notices have the button. */
-const judgedAgain = ["judge_unavailable", "judge_unusable", "budget"];
+/** The trace's notices have a button for these. */
+const rerunnable = ["judge_unavailable", "judge_unusable", "budget"];
 
-/** Where the agent's settings have a say. */
+/** Skips that the agent's settings can prevent. */
 const settingsOf: Partial<Record<NonNullable<Check["skipped"]>, string>> = {
-  budget: "Go to the agent’s daily budget",
-  not_sampled: "Go to the agent’s sampling rate",
+  budget: "Change the daily budget",
+  not_sampled: "Change the sampling rate",
 };
 
 function Skip({
@@ -96,15 +97,17 @@ function Skip({
 }: Omit<DetailProps, "assertion"> & { assertion: Assertion | undefined }) {
   const { onSelect, params } = useTrace();
   if (!check.skipped) return null;
-  const isJudges = judgedAgain.includes(check.skipped);
-  // What is only tried is tried again by a press.
+  const isRerunnable = rerunnable.includes(check.skipped);
+  // A dry-run is repeated by its own button.
   const again = onSelect && freshIdentity;
   return (
     <>
       {check.skipped === "dependency" && <Dependency assertion={assertion} result={result} />}
       <p className="quiet">
         {skipAdvice[check.skipped]}{" "}
-        {!["no_judge", "dependency", "waiting", "not_sampled"].includes(check.skipped) && !isJudges && again}
+        {!["no_judge", "dependency", "waiting", "not_sampled"].includes(check.skipped) &&
+          !isRerunnable &&
+          again}
       </p>
       {settingsOf[check.skipped] && (
         <p>
@@ -117,7 +120,7 @@ function Skip({
         <>
           <p>
             <Link to="/projects/$projectId/settings/judge" params={{ projectId: params.projectId }}>
-              Add a judge to the project
+              Add a judge
             </Link>
           </p>
           {again && <p className="quiet">{again}</p>}
@@ -127,7 +130,7 @@ function Skip({
   );
 }
 
-/** The check that this one waits for: the first of its dependencies that did not pass. */
+/** The check that this one depends on: the first dependency that did not pass. */
 function Dependency({ assertion, result }: { assertion: Assertion | undefined; result: Result }) {
   const { trace, params, onSelect, onShow } = useTrace();
   const waited = assertion?.depends_on
@@ -138,7 +141,7 @@ function Dependency({ assertion, result }: { assertion: Assertion | undefined; r
   const name = `${checkTypes[waited.type]} “${waited.id}”`;
   return (
     <p>
-      It waits for{" "}
+      Depends on{" "}
       {onSelect ? (
         <Link
           to="/projects/$projectId/agents/$agentId/traces/$traceId"
@@ -153,7 +156,7 @@ function Dependency({ assertion, result }: { assertion: Assertion | undefined; r
       ) : (
         name
       )}
-      , which has <Badge word={outcomes[waited.outcome]} />
+      : <Badge word={outcomes[waited.outcome]} />
     </p>
   );
 }

@@ -1,4 +1,4 @@
-// The checks of one result away from the trace's own page: in the order of the test, unfolded, leading to the trace.
+// The checks of one result outside the trace page: in the order of the test, expanded, with links to the trace.
 
 import { useMemo, useState } from "react";
 import type { TraceOutline } from "../../../../src/http/traces/schemas.ts";
@@ -9,7 +9,7 @@ import "../../../styles/evaluation.css";
 
 type CheckListProps = {
   result: Result;
-  /** Of each turn; undefined where it was deleted. At least one is there. */
+  /** One per turn; undefined if deleted. At least one exists. */
   traces: readonly (TraceOutline | undefined)[];
   params: { projectId: string; agentId: string };
 };

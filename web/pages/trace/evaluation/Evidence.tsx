@@ -1,4 +1,4 @@
-// Where a check looked: chips that select the span and its attribute on the page, or lead to them.
+// The places where a check looked, as chips that select or open the span and attribute.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Evidence } from "../../../../src/model/run/run.ts";
@@ -49,7 +49,7 @@ export function EvidenceChip({ place: { spanId, attribute, ...place } }: { place
           <code>{attribute}</code>
         </>
       )}
-      {absent && <span className="quiet"> absent</span>}
+      {absent && <span className="quiet"> missing</span>}
     </>
   );
   if (name === undefined) {

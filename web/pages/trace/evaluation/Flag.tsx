@@ -1,17 +1,17 @@
-// What there is to know of a judgement: that a text spoke to the judge, and which model by which prompt judged.
+// Notes on a verdict: a text that seems addressed to the judge; the model and prompt version that judged.
 import type { ReactNode } from "react";
 import { Icon } from "../../../ui/Icon.tsx";
 import { Long } from "./Value.tsx";
 
 type FlagProps = {
   title: string;
-  /** Why it is thought so. */
+  /** Why the text was flagged. */
   reason: string;
-  /** What it means. */
+  /** What that means. */
   children: ReactNode;
 };
 
-/** Calm, for it changes nothing. */
+/** In quiet colors, because the flag changes no outcome. */
 export function Flag({ title, reason, children }: FlagProps) {
   return (
     <div className="flag small">
@@ -23,7 +23,7 @@ export function Flag({ title, reason, children }: FlagProps) {
   );
 }
 
-/** `promptVersion` undefined: from before prompts had versions. */
+/** `promptVersion` is undefined in results from before prompts had versions. */
 export function JudgedBy({ model, promptVersion }: { model: string; promptVersion: string | undefined }) {
   return (
     <>

@@ -1,10 +1,10 @@
-// Of an input that is tried out: that it spoke to the judge, and what that means for its scenario.
+// Marks a tried input that seems addressed to the judge.
 import { Flag } from "./Flag.tsx";
 
 export function InputFlag({ reason }: { reason: string }) {
   return (
-    <Flag title="The user’s input looks as if it spoke to a judge." reason={reason}>
-      No answer that it does not match is taken from such an input.
+    <Flag title="The user’s input seems addressed to the judge." reason={reason}>
+      For such inputs, “no match” is ignored.
     </Flag>
   );
 }

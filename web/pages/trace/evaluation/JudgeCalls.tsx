@@ -1,12 +1,11 @@
-// Every call of the judge that a run made: when, how it ended, what it took, and on demand what was said.
+// The judge calls of a run: time, result, cost, and the prompt and answer on demand.
 
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { JudgeCall } from "../../../../src/http/judge/schemas.ts";
 import type { JudgingSum, RunDetail } from "../../../../src/http/traces/schemas.ts";
-import type { JudgeCallState } from "../../../../src/model/judge/call.ts";
 import { durationText, numberText } from "../../../format.ts";
-import { counted, type Word } from "../../../labels.ts";
+import { counted, judgeCallStates } from "../../../labels.ts";
 import { moneyText, usedText } from "../../../money.ts";
 import { judgeCallsQuery } from "../../../queries/judging.ts";
 import "../../../styles/json.css";
@@ -21,15 +20,6 @@ import { Long } from "./Value.tsx";
 
 const kinds: Record<JudgeCall["kind"], string> = { route: "Routing", semantic: "Semantic checks" };
 
-const states: Record<JudgeCallState, Word> = {
-  ok: { text: "Answered", icon: "check", tone: "good" },
-  later: { text: "Not now", icon: "clock", tone: "info" },
-  refused: { text: "Refused", icon: "cross", tone: "bad" },
-  unusable: { text: "Unusable", icon: "warning", tone: "warn" },
-  budget: { text: "Quota used up", icon: "warning", tone: "warn" },
-  aborted: { text: "Broken off", icon: "skip" },
-};
-
 type JudgedRun = Pick<RunDetail, "id" | "judging">;
 
 export function JudgeCalls({ run }: { run: JudgedRun }) {
@@ -38,7 +28,7 @@ export function JudgeCalls({ run }: { run: JudgedRun }) {
   return (
     <details className="calls-fold" onToggle={event => setOpen(event.currentTarget.open)}>
       <summary>
-        <span className="calls-title">Calls of the judge</span>{" "}
+        <span className="calls-title">Judge calls</span>{" "}
         <span className="quiet small">{sumText(run.judging)}</span>
       </summary>
       {open && <Calls run={run} count={run.judging.calls} />}
@@ -64,22 +54,22 @@ function Calls({ run, count }: { run: JudgedRun; count: number }) {
     <Loaded query={query}>
       {calls => (
         <>
-          {calls.length === 0 && <p className="quiet">What was said in these calls is no longer kept.</p>}
-          <ol className="calls" aria-label="Calls of the judge">
+          {calls.length === 0 && <p className="quiet">These calls are no longer stored.</p>}
+          <ol className="calls" aria-label="Judge calls">
             {calls.map((call, at) => (
               <li key={call.id} className="call">
                 <Call call={call} tries={triesOf(calls, at)} onShow={() => setShown(call)} />
               </li>
             ))}
           </ol>
-          {shown && <Said call={shown} onClose={() => setShown(undefined)} />}
+          {shown && <CallDialog call={shown} onClose={() => setShown(undefined)} />}
         </>
       )}
     </Loaded>
   );
 }
 
-/** Which try this is: one more than calls of its kind were put off just before it. */
+/** Which try this is: one more than the failed calls of its kind right before it. */
 function triesOf(calls: JudgeCall[], at: number): number {
   const { kind } = calls[at]!;
   const before = calls.slice(0, at).filter(call => call.kind === kind);
@@ -94,7 +84,7 @@ function Call({ call, tries, onShow }: { call: JudgeCall; tries: number; onShow:
   return (
     <>
       <div className="line">
-        <Badge word={states[state]} />
+        <Badge word={judgeCallStates[state]} />
         <strong>{kinds[kind]}</strong>
         {tries > 1 && <span className="quiet small">try {tries}</span>}
         <span className="quiet small">
@@ -118,12 +108,12 @@ function Call({ call, tries, onShow }: { call: JudgeCall; tries: number; onShow:
   );
 }
 
-function Said({ call, onClose }: { call: JudgeCall; onClose: () => void }) {
+function CallDialog({ call, onClose }: { call: JudgeCall; onClose: () => void }) {
   const { kind, instructions, material, answer } = call;
   return (
     <Dialog
       title={`${kinds[kind]}: prompt and answer`}
-      about="As it was sent and as it came back. What came from the trace stands in the material alone, marked as data."
+      about="Exactly as sent and received. Content of the trace is only in the material, marked as data."
       onClose={onClose}
     >
       <Part title="Instructions" text={instructions} />
@@ -140,7 +130,7 @@ function Part({ title, text }: { title: string; text: string | null }) {
         <h3>{title}</h3>
         {text !== null && text !== "" && <Copy text={text}>Copy</Copy>}
       </div>
-      {text ? <LongText text={text} label={title} /> : <p className="quiet">Nothing came back.</p>}
+      {text ? <LongText text={text} label={title} /> : <p className="quiet">No answer was received.</p>}
     </section>
   );
 }

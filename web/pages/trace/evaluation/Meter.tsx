@@ -1,17 +1,17 @@
-// A number against its limit: a bar with a mark, and the same in words and numbers beside it.
+// A bar that shows a number against its limit, with the same in words and numbers.
 import { Icon } from "../../../ui/Icon.tsx";
 
 type MeterProps = {
   name: string;
   value: number;
   limit: number;
-  /** The end of the bar; without it, the larger of both with some room. */
+  /** The end of the bar; default: slightly more than the larger of the two. */
   end?: number;
-  /** "of at most 400", said after the value. */
+  /** "380, limit 400". */
   text: string;
   /** Whether the value is on the right side of its limit. */
   good: boolean;
-  /** What the comparison comes to, in words: "within", "over by 20". */
+  /** The result in words: "Within the limit", "Over by 20". */
   word: string;
 };
 

@@ -1,4 +1,4 @@
-// Missing instrumentation: which attribute, where it was looked for, and the lines of code that add it.
+// Missing instrumentation: which attribute, where the check looked, and the code that adds it.
 import { Link } from "@tanstack/react-router";
 import type { Check } from "../../../../src/model/run/run.ts";
 import type { Assertion } from "../../../../src/model/test-case/assertion.ts";
@@ -10,13 +10,13 @@ import { Facts } from "./Value.tsx";
 export function Missing({ check, assertion }: { check: Check; assertion: Assertion }) {
   const { trace, params } = useTrace();
   const attributes = missingAttributes(check);
-  // Nothing is to be added to what the service itself has made.
+  // The service made this trace itself, so there is nothing to instrument.
   if (trace.notices.includes("no_trace_arrived")) {
     return (
       <p>
-        Only a trace that the agent itself sends can tell.{" "}
+        This check needs a trace from the agent itself.{" "}
         <Link to="/projects/$projectId/agents/$agentId/start" params={params}>
-          How to send traces
+          Send traces
         </Link>
       </p>
     );
@@ -26,7 +26,7 @@ export function Missing({ check, assertion }: { check: Check; assertion: Asserti
       <Facts
         facts={[
           ["Missing", attributes.length > 0 && <Attributes attributes={attributes} />],
-          ["Looked for", whereLooked(assertion)],
+          ["Where", whereLooked(assertion)],
         ]}
       />
       <Snippet lines={snippetOf(assertion, attributes)} path={trace.path} />

@@ -1,4 +1,4 @@
-// The tests that did not run on the trace, each with why; those still to run apart from the others.
+// The tests that did not run on the trace and why, and those that are still to run.
 
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -16,7 +16,7 @@ const shownMax = 20;
 
 export function NotRun({ run, nowOf }: { run: RunDetail | undefined; nowOf: NowOf }) {
   const { trace } = useTrace();
-  // Nobody expects other tests of a run of one.
+  // A manual run is of one test only.
   if (trace.kind === "test_run") return null;
   const tests = testsWithoutResult(run, trace.tests);
   const isToCome = ({ why }: NotRunTest) => why === "pending" || why === "routing_waiting";
@@ -74,17 +74,19 @@ function Item({
   );
 }
 
-/** What another run than this one has found about a test says nothing about this one. */
-const lasting: readonly Why[] = ["disabled", "manual_only", "multi_turn", "pending", "not_evaluated"];
+/** Reasons that hold for every run; others, found by another run, say nothing about this one. */
+const forEveryRun: readonly Why[] = ["disabled", "manual_only", "multi_turn", "pending", "not_evaluated"];
 
 function testsWithoutResult(run: RunDetail | undefined, tests: TraceOutline["tests"]): NotRunTest[] {
-  const said = run?.tests ?? [];
+  const known = run?.tests ?? [];
   const isOpen = run?.state === "pending" || run?.state === "running";
-  const unsaid = tests
-    .filter(({ testId }) => !said.some(test => test.testId === testId))
+  const unknown = tests
+    .filter(({ testId }) => !known.some(test => test.testId === testId))
     .map(({ testId, name, why }): NotRunTest => {
-      if (lasting.includes(why)) return { testId, name, why };
+      if (forEveryRun.includes(why)) return { testId, name, why };
       return { testId, name, why: isOpen ? "pending" : "not_evaluated" };
     });
-  return [...said, ...unsaid].filter(({ testId }) => !run?.results.some(result => result.testId === testId));
+  return [...known, ...unknown].filter(
+    ({ testId }) => !run?.results.some(result => result.testId === testId),
+  );
 }

@@ -1,10 +1,10 @@
-// What a run came to: outcome, counts, the score with what it is of, when it was judged, and how it was routed.
+// The head of a run: outcome, counts and score, when it ran, and how scenarios were matched.
 
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { RunDetail } from "../../../../src/http/traces/schemas.ts";
 import type { Counts } from "../../../../src/model/run/run.ts";
 import { durationText } from "../../../format.ts";
-import { outcomes, runStates } from "../../../labels.ts";
+import { outcomes, routings, runStates } from "../../../labels.ts";
 import { Badge, Verdict } from "../../../ui/Badge.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
 import { Menu } from "../../../ui/Menu.tsx";
@@ -13,7 +13,7 @@ import { NextTry, RelativeTime } from "../../../ui/Time.tsx";
 import { useHasJudge } from "../../judging/NoJudge.tsx";
 import { useTrace } from "./context.ts";
 import { Flag } from "./Flag.tsx";
-import { number, routings, worstFirst } from "./words.ts";
+import { number, worstFirst } from "./words.ts";
 
 export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }) {
   const { trace, params } = useTrace();
@@ -50,11 +50,11 @@ export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }
         <p className="quiet small">
           {scoreText(checks, "checks")}
           {checks.skipped + checks.missing_instrumentation > 0 &&
-            " What was skipped or lacks instrumentation does not count."}
+            " Skipped checks and those with missing instrumentation do not count."}
         </p>
       )}
       {run.state === "completed" && !verdict && (
-        <p>No test was judged, so there is no verdict. Below it says of each test why it did not run.</p>
+        <p>No test ran, so there is no verdict. Each test below says why it did not run.</p>
       )}
       <p className="quiet small">
         <RunFacts run={run} />
@@ -65,7 +65,7 @@ export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }
               to="/projects/$projectId/agents/$agentId/runs/$launchId/$runId"
               params={{ ...params, launchId: run.launchId, runId: run.id }}
             >
-              Open the run
+              Open run
             </Link>
           </>
         )}
@@ -74,12 +74,13 @@ export function RunHeader({ run, latest }: { run: RunDetail; latest: RunDetail }
       <SuspiciousInput run={run} />
       {run.revision !== null && run.revision !== trace.revision && (
         <Notice tone="info">
-          The trace has changed since: its revision {run.revision} was judged, it is at {trace.revision} now.
+          The trace has changed since this run: revision {run.revision} was evaluated, it is now at revision{" "}
+          {trace.revision}.
         </Notice>
       )}
       {run.id !== latest.id && (
         <p className="quiet small">
-          {latest.state === "completed" ? "A later run is there" : "A further run is there"}:{" "}
+          {latest.state === "completed" ? "There is a later run" : "There is another run"}:{" "}
           {runStates[latest.waiting ? "waiting" : latest.state].text.toLowerCase()}.
         </p>
       )}
@@ -127,7 +128,7 @@ function timeOf({ finishedAt, createdAt }: RunDetail): string {
 function runText(run: RunDetail): string {
   const revision = run.revision === null ? "" : ` · revision ${run.revision}`;
   const word = run.verdict ? outcomes[run.verdict] : runStates[run.waiting ? "waiting" : run.state];
-  const again = run.cause === "again" ? " · judged again" : "";
+  const again = run.cause === "again" ? " · rerun" : "";
   return `${timeOf(run)}${revision}${again} · ${word.text}`;
 }
 
@@ -135,12 +136,12 @@ function Score({ counts, noun }: { counts: Counts; noun: string }) {
   return <strong>{scoreText(counts, noun)}</strong>;
 }
 
-/** "8 of 9 checks that counted passed (88.9 %)." */
+/** "8 of 9 counted checks passed (88.9 %)." */
 function scoreText(counts: Counts, noun: string): string {
   const counted = counts.passed + counts.failed;
   if (counted === 0) return `No score: none of the ${noun} counted.`;
   const share = number.format(Math.round((counts.passed / counted) * 1000) / 10);
-  return `${counts.passed} of ${counted} ${noun} that counted passed (${share} %).`;
+  return `${counts.passed} of ${counted} counted ${noun} passed (${share} %).`;
 }
 
 function sumOf(all: Counts[]): Counts {
@@ -149,13 +150,13 @@ function sumOf(all: Counts[]): Counts {
   return sum;
 }
 
-/** One input for all the tests, so said once. */
+/** All tests share the input, so this is shown once. */
 function SuspiciousInput({ run: { tests } }: { run: RunDetail }) {
   const suspicious = tests.find(test => test.suspicious !== undefined)?.suspicious;
   if (suspicious === undefined) return null;
   return (
-    <Flag title="The user’s input is flagged." reason={suspicious}>
-      So no test was left out by what the judge said of its scenario. It changed no verdict.
+    <Flag title="User input flagged." reason={suspicious}>
+      “No match” answers were ignored for this input, so no test was left out. No verdict changed.
     </Flag>
   );
 }
@@ -164,10 +165,10 @@ function RunFacts({ run: { state, startedAt, finishedAt, revision, kind, cause }
   const took = startedAt && finishedAt ? Date.parse(finishedAt) - Date.parse(startedAt) : null;
   return (
     <>
-      {kind === "manual" ? "Manual run" : cause === "again" ? "Run again on request" : "Passive run"}
+      {kind === "manual" ? "Manual run" : cause === "again" ? "Rerun on request" : "Live evaluation"}
       {finishedAt && (
         <>
-          {state === "error" || state === "cancelled" ? " · ended " : " · judged "}
+          {state === "error" || state === "cancelled" ? " · ended " : " · evaluated "}
           <RelativeTime at={finishedAt} />
         </>
       )}
@@ -182,7 +183,7 @@ function RoutingWord({ run: { routing } }: { run: RunDetail }) {
   const hasJudge = useHasJudge(params.projectId);
   if (!routing) return null;
   const { text, icon, tone: usual, about } = routings[routing];
-  // Without a judge it is as expected.
+  // Expected while there is no judge.
   const tone = usual === "warn" && !hasJudge ? "info" : usual;
   return (
     <div className="small">

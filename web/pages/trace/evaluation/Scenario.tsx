@@ -1,4 +1,4 @@
-// How a scenario was matched: what the judge said of it and what that means, the scenario, and the input beside it.
+// The scenario match of a test: the judge’s answer and what it means, the scenario, and the user’s input.
 import type { Applicability } from "../../../../src/model/run/run.ts";
 import type { Why } from "../../../labels.ts";
 import { useTrace } from "./context.ts";
@@ -34,7 +34,7 @@ export function Scenario({ scenario, applicability }: ScenarioProps) {
             "User’s input",
             isCompared &&
               (trace.userInput === null ? (
-                <span className="quiet">none in the trace</span>
+                <span className="quiet">none in this trace</span>
               ) : (
                 <Long text={trace.userInput} />
               )),
@@ -50,8 +50,8 @@ function Unsure({ suspicious }: { suspicious: boolean }) {
   return (
     <p className="quiet">
       {suspicious
-        ? "Only a clear no leaves a test out, and of an input that seems to speak to a judge no such answer is taken."
-        : "Only a clear no leaves a test out: a test that runs for nothing does less harm than one that is missed."}
+        ? "A test is left out only on a clear “no match”. This input seems addressed to the judge, so “no match” was ignored."
+        : "A test is left out only on a clear “no match”: running a test in vain does less harm than missing one."}
     </p>
   );
 }

@@ -1,9 +1,10 @@
-// What a judge said of a reply: the score by its threshold, each criterion with its passage and reason, and who judged.
+// A judge’s verdict on a reply: score and threshold, each criterion with its quotation and reason, and the model.
 
 import type { Spent } from "../../../../src/model/judge/judge.ts";
 import type { Check, Result, SemanticActual } from "../../../../src/model/run/run.ts";
 import type { AssertionOf } from "../../../../src/model/test-case/assertion.ts";
 import { durationText } from "../../../format.ts";
+import { verdictWords } from "../../../labels.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
@@ -12,7 +13,7 @@ import { useTrace } from "./context.ts";
 import { Flag, JudgedBy } from "./Flag.tsx";
 import { Meter } from "./Meter.tsx";
 import { Facts, Long, Names } from "./Value.tsx";
-import { inline, number, verdictWords } from "./words.ts";
+import { inline, number } from "./words.ts";
 
 type SemanticProps = { check: Check; assertion: AssertionOf<"semantic">; result: Result };
 
@@ -36,8 +37,8 @@ export function SemanticDetail({ check, assertion, result }: SemanticProps) {
       )}
       {votes && votes.of > 1 && threshold !== null && <Votes votes={votes} threshold={threshold} />}
       {suspicious !== undefined && (
-        <Flag title="The reply is flagged." reason={suspicious}>
-          It changed no verdict; read the reply before you rely on this one.
+        <Flag title="Reply flagged." reason={suspicious}>
+          The verdict did not change; read the reply before you rely on it.
         </Flag>
       )}
       {criteria.length > 0 && <Criteria criteria={criteria} check={check} testId={result.testId} />}
@@ -46,7 +47,7 @@ export function SemanticDetail({ check, assertion, result }: SemanticProps) {
           ["Criteria", criteria.length === 0 && <Long text={[assertion.criteria].flat().join("\n")} />],
           ["Reference", assertion.reference && <Long text={assertion.reference} />],
           ["Judge", model && <JudgedBy model={model} promptVersion={promptVersion} />],
-          ["Judged", cached ? "Before: the same was asked, so nothing was now." : spent && spentText(spent)],
+          ["Judged", cached ? "Earlier answer reused; nothing was asked." : spent && spentText(spent)],
           ["Threshold", threshold === null && <code>{inline(ofCheck)}</code>],
           ["Spans searched", searchedOf(check) && <Names names={searchedOf(check)!} />],
         ]}
@@ -55,13 +56,13 @@ export function SemanticDetail({ check, assertion, result }: SemanticProps) {
   );
 }
 
-/** How far a vote lay from the others is what tells a close call from a clear one. */
+/** The spread of the votes tells a close call from a clear one. */
 function Votes({ votes, threshold }: { votes: SemanticActual["votes"]; threshold: number }) {
   const { passed, of, scores } = votes;
   return (
     <div className="votes">
       <span>
-        {passed} of {of} votes reach it{passed > 0 && passed < of && ": a close call"}
+        {passed} of {of} votes reach the threshold{passed > 0 && passed < of && ": a close call"}
       </span>
       <ul className="line" aria-label="Scores of the votes">
         {scores.map((score, vote) => (
@@ -72,13 +73,15 @@ function Votes({ votes, threshold }: { votes: SemanticActual["votes"]; threshold
               <>
                 <Icon name={score >= threshold ? "check" : "cross"} />
                 {number.format(score)}
-                <span className="unseen">{score >= threshold ? ", reaches it" : ", below it"}</span>
+                <span className="unseen">
+                  {score >= threshold ? ", reaches the threshold" : ", below the threshold"}
+                </span>
               </>
             )}
           </li>
         ))}
       </ul>
-      <span className="quiet small">The verdicts below are of the vote in the middle.</span>
+      <span className="quiet small">The verdicts below are from the median vote.</span>
     </div>
   );
 }
@@ -131,7 +134,7 @@ function spentText({ ms, inputTokens, outputTokens }: Spent): string {
     : `In ${durationText(ms)}`;
 }
 
-/** Of a check that was not judged it may be null, or the spans that were there. */
+/** If the check was not judged, this may be null or the names of the spans. */
 function actualOf({ actual }: Check): Partial<SemanticActual> {
   return typeof actual === "object" && actual !== null ? (actual as Partial<SemanticActual>) : {};
 }

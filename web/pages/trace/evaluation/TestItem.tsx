@@ -1,4 +1,4 @@
-// One test: what came of it, whether and why it applied, whether it has changed since, and its checks.
+// One test: its outcome, why it ran, whether it has changed since, and its checks.
 
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -6,6 +6,7 @@ import type { ListedTest } from "../../../../src/http/test-cases/schemas.ts";
 import type { RunDetail } from "../../../../src/http/traces/schemas.ts";
 import type { Check, Result } from "../../../../src/model/run/run.ts";
 import { passiveBehaviors, whys } from "../../../labels.ts";
+import { reasonText } from "../../../reasons.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Copy } from "../../../ui/Copy.tsx";
@@ -23,7 +24,7 @@ type TestItemProps = {
   /** Those shown, worst first. */
   checks: Check[];
   applicability: RunDetail["tests"][number] | undefined;
-  /** The test as it is now; null: deleted; undefined: not known. */
+  /** The current test; null: deleted; undefined: not known. */
   now: ListedTest | null | undefined;
   folds: Folds;
 };
@@ -61,7 +62,7 @@ export function TestItem({ result, checks, applicability, now, folds }: TestItem
         {passiveBehaviors[test.passiveBehavior].text}
         {applicability && applicability.why !== "always_run" && ` · ${whys[applicability.why]}`}
         {result.checks.length > 0 && ` · ${checksText(result)}`}
-        {counted > 0 && ` · ${counts.passed} of ${counted} checks that counted`}
+        {counted > 0 && ` · ${counts.passed} of ${counted} counted checks passed`}
         {testVersion !== null && testVersion !== undefined && ` · version ${testVersion}`}
         {changes.length > 0 && " · changed since"}
         {now === null && " · deleted since"}
@@ -72,7 +73,7 @@ export function TestItem({ result, checks, applicability, now, folds }: TestItem
           {applicability && applicability.why !== "always_run" && (
             <Scenario scenario={test.scenario} applicability={applicability} />
           )}
-          {result.checks.length === 0 && outcome !== "skipped" && <p>{result.reason}</p>}
+          {result.checks.length === 0 && outcome !== "skipped" && <p>{reasonText(result)}</p>}
           {checks.length > 0 && (
             <ul className="checks" aria-label={`Checks of ${name}`}>
               {checks.map(check => (
@@ -87,9 +88,7 @@ export function TestItem({ result, checks, applicability, now, folds }: TestItem
             </ul>
           )}
           {left > 0 && (
-            <p className="quiet small">
-              {left === 1 ? "1 that passed is" : `${left} that passed are`} left out.
-            </p>
+            <p className="quiet small">{left === 1 ? "1 passed check" : `${left} passed checks`} hidden.</p>
           )}
         </div>
       )}
@@ -103,7 +102,7 @@ function Changed({ result, changes, now }: ChangedProps) {
   const [shown, setShown] = useState(false);
   const versions =
     result.testVersion && now?.version
-      ? ` Version ${result.testVersion} was judged; it is at ${now.version} now.`
+      ? ` Version ${result.testVersion} was used; the current one is ${now.version}.`
       : "";
   const json = JSON.stringify(result.test, null, 2);
   return (
@@ -114,10 +113,10 @@ function Changed({ result, changes, now }: ChangedProps) {
           : `The test changed since this run: ${changes.join(", ")}.${versions} ${freshIdentity}`}
       </p>
       <Button look="link" onClick={() => setShown(true)}>
-        The test as it was judged
+        Show the test as it was
       </Button>
       {shown && (
-        <Dialog title={`“${result.name}” as it was judged`} onClose={() => setShown(false)}>
+        <Dialog title={`“${result.name}” at the time of this run`} onClose={() => setShown(false)}>
           <div className="snippet">
             <pre>{json}</pre>
           </div>

@@ -1,4 +1,4 @@
-// Above the tests: what is shown of them, folding, and the way from one failed check to the next.
+// Toolbar above the tests: filter, expand and collapse, previous and next failed check.
 import { counted } from "../../../labels.ts";
 import { Button } from "../../../ui/Button.tsx";
 
@@ -14,7 +14,7 @@ export function Toolbar({ failed, onlyNotPassed, onOnly, onFoldAll, onGo }: Tool
   return (
     <div className="line evaluation-tools">
       <Button small aria-pressed={onlyNotPassed} onClick={() => onOnly(!onlyNotPassed)}>
-        Only what did not pass
+        Hide passed
       </Button>
       <Button small look="plain" onClick={() => onFoldAll(true)}>
         Expand all

@@ -1,4 +1,4 @@
-// A trace without a verdict: still to come, at work, ended in an error, or never to be judged; each with what to do.
+// A trace without a verdict: pending, running, ended in an error, or not evaluated; each with what to do.
 
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -14,7 +14,7 @@ import { useTrace } from "./context.ts";
 import { Long } from "./Value.tsx";
 import { freshIdentity } from "./words.ts";
 
-/** A run that has not come to its end, or to a bad one. */
+/** A run that has not completed. */
 export function RunOpen({ run }: { run: RunDetail }) {
   const { trace } = useTrace();
   if (run.kind === "manual") return <ManualOpen run={run} />;
@@ -25,8 +25,8 @@ export function RunOpen({ run }: { run: RunDetail }) {
           <Countdown dueAt={run.dueAt} />
           <p className="quiet">
             {trace.path === "otlp"
-              ? "It waits for further spans of this trace; each batch that arrives moves it a little."
-              : "It begins as soon as a worker is free."}
+              ? "The evaluation waits for more spans of this trace; each batch delays it a little."
+              : "The evaluation starts as soon as a worker is free."}
           </p>
         </State>
       );
@@ -35,10 +35,10 @@ export function RunOpen({ run }: { run: RunDetail }) {
       return (
         <State>
           <p>
-            The trace is being judged
+            Evaluating this trace
             {run.startedAt && (
               <>
-                {", since "}
+                {" since "}
                 <RelativeTime at={run.startedAt} />
               </>
             )}
@@ -51,44 +51,44 @@ export function RunOpen({ run }: { run: RunDetail }) {
       return (
         <Notice tone="bad">
           <p>
-            <Long text={run.error ?? "The evaluation came to no end."} />
+            <Long text={run.error ?? "The evaluation did not finish."} />
           </p>
-          <p>{freshIdentity} The service’s log says more about the run:</p>
-          <CopyText text={run.id} label="run id" />
+          <p>{freshIdentity} For details, search the service log for this run ID:</p>
+          <CopyText text={run.id} label="run ID" />
         </Notice>
       );
   }
 }
 
-/** Of a run that somebody started; its own page tells more. */
+/** A manual run; its own page shows more. */
 function ManualOpen({ run }: { run: RunDetail }) {
   if (run.state === "error") {
     return (
       <Notice tone="bad">
-        <Long text={run.error ?? "The run came to no end."} />
+        <Long text={run.error ?? "The run did not finish."} />
       </Notice>
     );
   }
   return (
     <p>
       {run.state === "cancelled"
-        ? "The run was cancelled, so nothing was judged."
-        : "The run has not ended: it is judged once all of its turns are there."}
+        ? "The run was cancelled before it was evaluated."
+        : "The run is evaluated once all of its turns have finished."}
     </p>
   );
 }
 
-/** Its next try is told by the header. */
+/** The header shows the next try. */
 function Waits({ run: { results }, waiting: { reason, until } }: { run: RunDetail; waiting: Waiting }) {
   return (
     <State>
       <p>
-        The judge gave no judgement yet. <Long text={reason} />
+        Waiting for the judge. <Long text={reason} />
       </p>
       <p className="quiet">
-        It is asked again by itself. What has no answer by <ClockTime at={until} /> is skipped with that
-        reason.
-        {results.length > 0 && " The checks that need no judge are below."}
+        The judge is called again automatically. Checks without an answer by <ClockTime at={until} /> are
+        skipped.
+        {results.length > 0 && " Checks that need no judge are shown below."}
       </p>
     </State>
   );
@@ -98,7 +98,7 @@ function State({ children }: { children: ReactNode }) {
   return <div className="stack-tight">{children}</div>;
 }
 
-/** Longer past its time than this, something holds a run up. */
+/** A run this long overdue is stuck. */
 const lateMs = 10_000;
 
 function Countdown({ dueAt }: { dueAt: string }) {
@@ -106,15 +106,15 @@ function Countdown({ dueAt }: { dueAt: string }) {
   if (left > 0) {
     return (
       <p>
-        The evaluation begins in <span className="count">{remainingText(left)}</span>.
+        The evaluation starts in <span className="count">{remainingText(left)}</span>.
       </p>
     );
   }
   if (left > -lateMs) return <p>The evaluation is due now.</p>;
   return (
     <Notice tone="warn">
-      The evaluation has been due for {remainingText(-left)}. Is a worker running, that is, a process whose
-      SVC_ROLES has “worker”?
+      The evaluation has been due for {remainingText(-left)}. Make sure a worker is running: a process with
+      “worker” in SVC_ROLES.
     </Notice>
   );
 }
@@ -129,7 +129,7 @@ export function NotEvaluated() {
         <div>
           <Badge word={runStates.none} />
         </div>
-        <p>It came for a manual run that is not there any more, or that was judged by another trace.</p>
+        <p>Its manual run was deleted, or was judged by another trace.</p>
       </div>
     );
   }
@@ -137,8 +137,8 @@ export function NotEvaluated() {
   const count = (wanted: string) => tests.filter(({ why }) => why === wanted).length;
   const kinds = [
     [count("disabled"), "disabled"],
-    [count("manual_only"), "to be run manually only"],
-    [count("multi_turn"), "without exactly one turn, so run manually only"],
+    [count("manual_only"), "limited to manual runs"],
+    [count("multi_turn"), "limited to manual runs, because they do not have exactly one turn"],
   ] as const;
   const listed = kinds.flatMap(([number, what]) =>
     number > 0 ? `${number} ${number === 1 ? "is" : "are"} ${what}` : [],
@@ -150,21 +150,21 @@ export function NotEvaluated() {
       </div>
       {tests.length === 0 ? (
         <>
-          <p>The agent has no test case, so there was nothing to judge the trace by.</p>
+          <p>The agent has no test cases, so the trace was not evaluated.</p>
           <p>
             <Link
               to="/projects/$projectId/agents/$agentId/tests/$testId"
               params={{ ...params, testId: "new" }}
               search={{ trace: trace.id }}
             >
-              Write a test case from this trace
+              Create a test case from this trace
             </Link>
           </p>
         </>
       ) : (
         <>
           <p>
-            When the trace arrived, no test case was there that judges real conversations.
+            When the trace arrived, no test case ran automatically.
             {listed.length > 0 && ` Of the agent’s test cases, ${listed.join(", ")}.`}
           </p>
           {able.length > 0 ? (
@@ -176,7 +176,7 @@ export function NotEvaluated() {
               <Link to="/projects/$projectId/agents/$agentId/tests" params={params}>
                 Activate a test case
               </Link>
-              {", then send the conversation with a fresh identity."}
+              {", then send the conversation with a new x-request-id or trace ID."}
             </p>
           )}
         </>

@@ -1,11 +1,11 @@
-// Values and texts that came with a trace or a test: shown as the text they are, long ones cut until asked for.
+// Values and texts from a trace or a test, shown as plain text; long ones shortened until expanded.
 import { type ReactNode, useState } from "react";
 import { Button } from "../../../ui/Button.tsx";
 
 const textMax = 600;
 const lineMax = 60;
 
-/** A value as JSON, in one line where it is short; text that is JSON itself as it stands, to keep every digit. */
+/** A value as JSON, on one line if it is short. Text that is JSON is shown unchanged, to keep every digit. */
 export function Value({ value }: { value: unknown }) {
   if (value === undefined) return <span className="quiet">nothing</span>;
   if (typeof value === "string" && /^\s*[[{]/.test(value)) return <Long text={value} code />;
@@ -13,7 +13,7 @@ export function Value({ value }: { value: unknown }) {
   return <Long text={line.length > lineMax ? JSON.stringify(value, null, 2) : line} code />;
 }
 
-/** Plain text, its line breaks kept. */
+/** Plain text with its line breaks. */
 export function Long({ text, code = false }: { text: string; code?: boolean }) {
   const [whole, setWhole] = useState(false);
   const cut = !whole && text.length > textMax;
@@ -31,7 +31,7 @@ export function Long({ text, code = false }: { text: string; code?: boolean }) {
   );
 }
 
-/** Names and their values, a line each; what has no value is left out. */
+/** Names and values, one per line; names without a value are left out. */
 export function Facts({ facts }: { facts: [name: string, value: ReactNode][] }) {
   const given = facts.filter(([, value]) => value !== undefined && value !== null && value !== false);
   if (given.length === 0) return null;
@@ -47,7 +47,7 @@ export function Facts({ facts }: { facts: [name: string, value: ReactNode][] }) 
   );
 }
 
-/** Names as they stand in the trace. */
+/** Names as in the trace. */
 export function Names({ names }: { names: string[] }) {
   const [all, setAll] = useState(false);
   const shown = all ? names : names.slice(0, 12);

@@ -1,25 +1,25 @@
-// The expected arguments of a tool call, leaf by leaf, beside what a call had.
+// Compares the expected arguments of a tool call with the actual ones, leaf by leaf, for display.
 import type { Evidence } from "../../../../src/model/run/run.ts";
 import type { IconName } from "../../../ui/Icon.tsx";
 
 export type ArgumentState = "equal" | "different" | "missing" | "unexpected";
-/** `actual` is left out where nothing stands there, or where it is not known. */
+/** `actual` is left out if there is nothing at the path or it is not known. */
 export type ArgumentLine = { path: string; state: ArgumentState; expected?: unknown; actual?: unknown };
 
 export const argumentStates: Record<ArgumentState, { text: string; icon: IconName }> = {
   different: { text: "Different", icon: "cross" },
   missing: { text: "Missing", icon: "missing" },
   unexpected: { text: "Not expected", icon: "plus" },
-  equal: { text: "Fits", icon: "check" },
+  equal: { text: "Equal", icon: "check" },
 };
 
-/** What the evaluation noted: `actual` is left out where nothing stands at `path`. */
+/** A difference that the evaluation stored: `actual` is left out if there is nothing at `path`. */
 export type Difference = { path: string; expected: unknown; actual?: unknown };
 
 /** One call, compared. */
 export type ComparedCall = { spanId: string; lines: ArgumentLine[]; complete: boolean };
 
-/** As many differences as the evaluation notes of one call. */
+/** The evaluation stores at most this many differences per call. */
 const differencesMax = 10;
 const callsMax = 3;
 const linesMax = 30;
@@ -28,7 +28,7 @@ type ToolCallActual = {
   differences?: { spanId: string; differences: Difference[] }[];
 };
 
-/** The calls with the name, those that differ with what differs; else those that fit. */
+/** The calls with the name: those that differ with their differences, else those that match. */
 export function comparedCalls(
   expected: unknown,
   actual: ToolCallActual | null,
@@ -41,7 +41,7 @@ export function comparedCalls(
   );
   const noted = actual?.differences ?? [];
   const differing = new Map(noted.map(({ spanId, differences }) => [spanId, differences]));
-  // Where differences were noted, calls without any are those that fit.
+  // If differences were stored, calls without any are those that match.
   const calls = new Set([...differing.keys(), ...argumentsOf.keys()]);
   return [...calls].slice(0, callsMax).map(spanId => {
     const differences = differing.get(spanId) ?? [];
@@ -50,7 +50,7 @@ export function comparedCalls(
   });
 }
 
-/** The leaves of what is expected, those that differ first. Paths are written as the evaluation writes them. */
+/** The leaves of the expected value, those that differ first. Paths are in the notation of the evaluation. */
 export function argumentLines(
   expected: unknown,
   differences: Difference[] = [],
@@ -82,7 +82,7 @@ export function argumentLines(
 
 type Step = [step: string, item: unknown, found: unknown];
 
-/** An object that is not one of operators, which are a leaf. */
+/** An object that is no set of operators; those are leaves. */
 function isFields(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const keys = Object.keys(value);

@@ -1,4 +1,4 @@
-// What of a test case has changed since a run judged by it.
+// Which parts of a test case have changed since a run used it.
 import type { TestCaseDocument } from "../../../../src/model/test-case/test-case.ts";
 
 const parts = {
@@ -11,13 +11,13 @@ const parts = {
   assertions: "its checks",
 } satisfies Record<keyof TestCaseDocument, string>;
 
-/** In words: "its scenario", "its checks". None where the test is as it was judged. */
+/** In words: "its scenario", "its checks". Empty if nothing changed. */
 export function changesOf(judged: TestCaseDocument, now: TestCaseDocument): string[] {
   const keys = Object.keys(parts) as (keyof TestCaseDocument)[];
   return keys.filter(key => ordered(judged[key]) !== ordered(now[key])).map(key => parts[key]);
 }
 
-/** As JSON, its keys in order: what is stored and what was kept may write them differently. */
+/** As JSON with sorted keys: the stored test and the copy in the result may order them differently. */
 function ordered(value: unknown): string {
   return (
     JSON.stringify(value, (_, part: unknown) =>

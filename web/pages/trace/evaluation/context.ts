@@ -1,4 +1,4 @@
-// What every part of the evaluation shares: the trace's spans by name, what is selected, and where its links lead.
+// React context of the evaluation: the trace, its span names, the selection, and link parameters.
 
 import { createContext, useContext } from "react";
 import type { TraceOutline } from "../../../../src/http/traces/schemas.ts";
@@ -7,17 +7,17 @@ import type { Select, Selection } from "../selection.ts";
 export type Shared = {
   trace: TraceOutline;
   spanNames: Map<string, string>;
-  /** Where several turns were judged together: the trace of each, from 1. */
+  /** In a conversation of several turns: the trace of each, from 1. */
   ofTurn?: (turn: number) => Pick<Shared, "trace" | "spanNames"> | undefined;
   selected: Selection | undefined;
-  /** Undefined on another page than the trace's: what was looked at is then a link to it. */
+  /** Undefined outside the trace page, where evidence links to that page. */
   onSelect: Select | undefined;
-  /** The passage that is marked in what was said, by its name; and marking another. Absent on other pages. */
+  /** The passage that is highlighted in the conversation, and the way to highlight another. Absent on other pages. */
   quoted?: string | undefined;
   onQuote?: (name: string) => void;
-  /** Unfolds a check and goes there. */
+  /** Expands a check and scrolls to it. */
   onShow: (testId: string, checkId: string) => void;
-  /** Of the agent's pages. */
+  /** Route parameters of the agent's pages. */
   params: { projectId: string; agentId: string };
 };
 

@@ -1,4 +1,4 @@
-// Which tests and checks are unfolded: kept by their ids, so that it outlives every refresh of the trace.
+// Which tests and checks are expanded: kept by their IDs across refreshes of the trace.
 import { useEffect, useState } from "react";
 import type { Check, Result } from "../../../../src/model/run/run.ts";
 
@@ -6,17 +6,17 @@ export type Folds = {
   isOpen(testId: string, checkId?: string): boolean;
   fold(open: boolean, testId: string, checkId?: string): void;
   foldAll(open: boolean): void;
-  /** Unfolds a test, or a check in it, and goes there. */
+  /** Expands a test, or a check in it, and scrolls to it. */
   show(testId: string, checkId?: string): void;
 };
 
-/** More tests than these are not unfolded by themselves. */
+/** At most this many tests are expanded initially. */
 const openMax = 10;
 
-/** By the ids of traces: in a narrow window the evaluation gives way to what its evidence points to, and comes back. */
+/** By trace ID: in a narrow window the evaluation unmounts while its evidence is shown. */
 const keptOf = new Map<string, ReadonlyMap<string, boolean>>();
 
-/** Begins at the test, and at the check, that the address names; also when it names another one. */
+/** Starts at the test and check in the URL, and follows it when it changes. */
 export function useFolds(
   traceId: string,
   results: Result[],
@@ -41,14 +41,14 @@ export function useFolds(
     if (aim.checkId !== undefined) place?.focus({ preventScroll: true });
   }, [aim]);
 
-  const byItself = new Set(
+  const initially = new Set(
     results
       .filter(result => results.length === 1 || needsLook(result))
       .slice(0, openMax)
       .map(result => placeId(result.testId)),
   );
   for (const { testId, checks } of results) {
-    for (const check of checks) if (check.outcome !== "passed") byItself.add(placeId(testId, check.id));
+    for (const check of checks) if (check.outcome !== "passed") initially.add(placeId(testId, check.id));
   }
   const places = results.flatMap(({ testId, checks }) => [
     placeId(testId),
@@ -57,7 +57,7 @@ export function useFolds(
   return {
     isOpen(testId, checkId) {
       const place = placeId(testId, checkId);
-      return kept.get(place) ?? byItself.has(place);
+      return kept.get(place) ?? initially.has(place);
     },
     fold(open, testId, checkId) {
       setKept(new Map(kept).set(placeId(testId, checkId), open));
@@ -69,14 +69,14 @@ export function useFolds(
   };
 }
 
-/** The id of an element: of a test, or of a check in it. */
+/** The element ID of a test, or of a check in it. */
 export function placeId(testId: string, checkId?: string): string {
   return checkId === undefined
     ? `test-${testId}`
     : `check-${testId}-${encodeURIComponent(wellFormed(checkId))}`;
 }
 
-/** What `n` and `p` go through. */
+/** The checks that the keys `n` and `p` step through. */
 export function failedChecks(
   results: { result: Result; checks: Check[] }[],
 ): { testId: string; checkId: string }[] {

@@ -1,10 +1,10 @@
-// What to add to an agent's instrumentation for a check to have something to look at.
+// The attributes that a check with missing instrumentation needs, and code that adds them.
 
 import type { Check } from "../../../../src/model/run/run.ts";
 import type { Assertion, AssertionType } from "../../../../src/model/test-case/assertion.ts";
 import { type Language, languages } from "../Snippet.tsx";
 
-/** Those that were looked for and not found. */
+/** The attributes that the check did not find. */
 export function missingAttributes({ evidence }: Check): string[] {
   const absent = evidence.flatMap(place =>
     place.attribute !== null && !("value" in place) ? place.attribute : [],
@@ -18,7 +18,7 @@ export function whereLooked(assertion: Assertion): string {
   const target = "target_node" in assertion ? assertion.target_node : undefined;
   if (target !== undefined) return `On every span with “${target}” in its name.`;
   const places: Partial<Record<AssertionType, string>> = {
-    node_call: "Among the names of all spans that are no tool calls: the trace has only its root.",
+    node_call: "In the names of all spans that are not tool calls; the trace has only its root.",
     response_time: "In the start and end times of the root span, then of all spans.",
     token_limit: ofTrace,
     http_status: ofTrace,
@@ -102,8 +102,8 @@ const stepSnippets: Record<Language, (name: string) => string> = {
 };
 
 const timeSnippets: Record<Language, string> = {
-  JavaScript: "// When the conversation is through, so that its root span has an end time:\nspan.end();",
-  Python: "# When the conversation is through, so that its root span has an end time:\nspan.end()",
+  JavaScript: "// At the end of the conversation, so that its root span has an end time:\nspan.end();",
+  Python: "# At the end of the conversation, so that its root span has an end time:\nspan.end()",
   JSON: JSON.stringify(
     { start_time_unix_nano: "1760000000000000000", end_time_unix_nano: "1760000001500000000" },
     null,

@@ -1,10 +1,10 @@
-// Names that were probably meant: those most like a name that was looked for in vain.
+// Finds the names most similar to a name that was not found.
 
 const nearMax = 3;
-/** Of the pairs of neighbouring characters of both names, the share that both have. */
+/** The share of character pairs that both names have. */
 const likenessMin = 0.5;
 
-/** The nearest first; names that hold the wanted one, or stand in it, are near. */
+/** Most similar first. A name that contains the wanted one, or is contained in it, is similar. */
 export function nearNames(wanted: string, names: string[]): string[] {
   const target = bare(wanted);
   return names
@@ -16,7 +16,7 @@ export function nearNames(wanted: string, names: string[]): string[] {
     .map(({ name }) => name);
 }
 
-/** Case and separators are what is mistaken most. */
+/** Without case and separators, which are mistaken most often. */
 function bare(name: string): string {
   return name.toLowerCase().replace(/[\s_.:/-]/g, "");
 }

@@ -1,4 +1,4 @@
-// What a check demands, as one sentence in plain words, whatever its type and whether it is negated.
+// The rule of a check in one plain sentence, for every type, negated or not.
 import { Fragment, type ReactNode } from "react";
 import type { Assertion, AssertionOf, AssertionType } from "../../../../src/model/test-case/assertion.ts";
 import { argumentLines } from "./arguments.ts";
@@ -53,7 +53,7 @@ const rules: { [T in AssertionType]: RuleOf<T> } = {
     `The trace takes ${negate ? "longer than" : "at most"} ${number.format(max_ms)} ms.`,
   response_regex: ({ pattern, flags = "", target_node, negate }) => (
     <>
-      <code>{pattern}</code> {negate ? "does not occur" : "occurs"} in <Text of={target_node} />
+      <code>{pattern}</code> {negate ? "is not found" : "is found"} in <Text of={target_node} />
       {flagsText(flags)}.
     </>
   ),
@@ -61,8 +61,8 @@ const rules: { [T in AssertionType]: RuleOf<T> } = {
     const threshold = Object.hasOwn(assertion, "threshold") ? assertion.threshold : ofTest;
     return (
       <>
-        The judge gives <Text of={assertion.target_node} /> a score{" "}
-        {assertion.negate ? "below" : "of at least"} {inline(threshold)} by the criteria.
+        The judge scores <Text of={assertion.target_node} /> {assertion.negate ? "below" : "at least"}{" "}
+        {inline(threshold)} by the criteria.
       </>
     );
   },
@@ -74,8 +74,8 @@ const rules: { [T in AssertionType]: RuleOf<T> } = {
   ),
   json_schema: ({ target_node, field, negate }) => (
     <>
-      <code>{field}</code> of {negate ? "no" : "a"} span with <code>{target_node}</code> in its name is valid
-      by the schema.
+      <code>{field}</code> of {negate ? "no" : "a"} span with <code>{target_node}</code> in its name matches
+      the schema.
     </>
   ),
 };
@@ -139,7 +139,7 @@ export function expectationText(expected: unknown): string {
   if (!entries.length || !entries.every(([name]) => name.startsWith("$"))) return `is ${inline(expected)}`;
   return entries
     .map(([name, operand]) => {
-      if (name === "$exists") return operand ? "is there" : "is not there";
+      if (name === "$exists") return operand ? "is present" : "is absent";
       return `${operatorWords[name] ?? name} ${name === "$regex" ? operand : inline(operand)}`;
     })
     .join(" and ");

@@ -1,30 +1,20 @@
-// The words of the evaluation: routing, what to do about a skip, and how often something may happen.
-import type { VerdictWord } from "../../../../src/model/judge/judge.ts";
-import type { Check, Outcome, Result, Routing } from "../../../../src/model/run/run.ts";
+// Texts of the evaluation: states of tests and checks, what to do about a skipped check, and how often something may happen.
+import type { Check, Outcome, Result } from "../../../../src/model/run/run.ts";
 import { countsText, outcomes, runStates, type Word } from "../../../labels.ts";
 
-/** From what asks for attention to what does not. */
+/** What needs attention first. */
 export const worstFirst: readonly Outcome[] = ["failed", "missing_instrumentation", "skipped", "passed"];
 
 export function byWorst(a: { outcome: Outcome }, b: { outcome: Outcome }): number {
   return worstFirst.indexOf(a.outcome) - worstFirst.indexOf(b.outcome);
 }
 
-/** What a judge finds of one criterion. */
-export const verdictWords: Record<VerdictWord, Word> = {
-  met: { text: "Met", icon: "check", tone: "good" },
-  mostly: { text: "Mostly met", icon: "check", tone: "good" },
-  partly: { text: "Partly met", icon: "skip", tone: "warn" },
-  not_met: { text: "Not met", icon: "cross", tone: "bad" },
-  cannot_tell: { text: "Cannot tell", icon: "help" },
-};
-
-/** While a run waits for the judge, what waits is not yet skipped. */
+/** While a run waits for the judge, a check that waits is not yet skipped. */
 export function checkWord({ outcome, skipped }: Check): Word {
   return skipped === "waiting" ? runStates.waiting : outcomes[outcome];
 }
 
-/** A test that waits may still come to anything but to less than a check that failed. */
+/** A test with a failed check stays failed, whatever the checks that still wait come out as. */
 export function testWord({ outcome, checks }: Result): Word {
   return outcome !== "failed" && checks.some(({ skipped }) => skipped === "waiting")
     ? runStates.waiting
@@ -38,65 +28,36 @@ export function checksText({ counts, checks }: Result): string {
   return [settled, waiting > 0 && `${waiting} waiting`].filter(Boolean).join(", ");
 }
 
-export const routings: Record<Routing, Word & { about: string }> = {
-  ok: {
-    text: "Routed",
-    icon: "check",
-    about: "The user’s input was compared with the scenarios of the tests that run when relevant.",
-  },
-  not_needed: {
-    text: "No routing needed",
-    icon: "info",
-    about: "No test depends on its scenario.",
-  },
-  no_user_input: {
-    text: "No user input",
-    icon: "info",
-    tone: "info",
-    about:
-      "The trace holds no user input, so no scenario could be compared. Tests that always run were judged; those that run when relevant were not.",
-  },
-  unavailable: {
-    text: "Routing unavailable",
-    icon: "warning",
-    tone: "warn",
-    about:
-      "No scenario could be compared, so no test that runs when relevant was judged. Tests that always run were judged.",
-  },
-};
-
-/** What can be done about a skipped check. */
+/** What to do about a skipped check. */
 export const skipAdvice: Record<NonNullable<Check["skipped"]>, string> = {
-  dependency: "Once that check passes, this one is checked.",
-  threshold: "Set the threshold of the check, or of its test, to a number from 0 to 1.",
-  no_judge:
-    "The project has no judge: semantic checks need a language model, of a provider or on a machine of your own.",
-  judge_unavailable: "Look at the judge’s server. Once it answers, have the trace judged again.",
+  dependency: "This check runs once that one passes.",
+  threshold: "Set the threshold of the check or of its test to a number from 0 to 1.",
+  no_judge: "Semantic checks need a judge: a language model of a provider, or one that you run yourself.",
+  judge_unavailable: "Check the judge’s server. Once it answers, evaluate the trace again.",
   judge_unusable:
-    "Choose a model that answers as it is asked to, or a shorter criterion; then have the trace judged again.",
+    "Choose a model that follows the requested format, or shorten the criterion. Then evaluate the trace again.",
   budget:
-    "Raise the agent’s daily budget, which begins anew at midnight UTC, or the quota at the judge’s provider; then have the trace judged again.",
-  undecided: "Say in the criterion, or by a reference reply, what decides it.",
-  not_sampled: "Raise the agent’s sampling rate to have more conversations judged.",
-  waiting: "The judge is asked again by itself; there is nothing to do.",
-  limit: "Aim the check at a shorter value, or write a simpler pattern or schema.",
+    "Raise the agent’s daily budget (it resets at midnight UTC) or the quota at the judge’s provider. Then evaluate the trace again.",
+  undecided: "Make the criterion more specific, or add a reference reply.",
+  not_sampled: "Raise the agent’s sampling rate to have more traces judged.",
+  waiting: "The judge is called again automatically. Nothing to do.",
+  limit: "Target a shorter value, or simplify the pattern or schema.",
 };
 
-/** What judges a conversation once more. */
+/** How to get a trace evaluated again. */
 export const freshIdentity =
-  "To have the conversation judged again, send it with a fresh identity: a new x-request-id, or a new traceId.";
+  "To evaluate this conversation again, send it with a new x-request-id or a new trace ID.";
 
 type Range = { min: number; max?: number };
 
-/** How often, as a sentence goes on: "at least once", "never". */
+/** How often, within a sentence: "at least once", "never". */
 export function timesText({ min, max }: Range, negate: boolean): string {
   if (max !== undefined && min === max) {
     if (max === 0) return negate ? "at least once" : "never";
     return `${negate ? "any number of times other than" : "exactly"} ${times(max)}`;
   }
   if (min === 0) {
-    if (max === undefined)
-      return negate ? "a negative number of times, which cannot be" : "any number of times";
+    if (max === undefined) return negate ? "a negative number of times (impossible)" : "any number of times";
     return negate ? `more than ${times(max)}` : `at most ${times(max)}`;
   }
   if (max === undefined) {

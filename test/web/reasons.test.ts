@@ -1,0 +1,47 @@
+// The dashboard's sentences of reasons, from code and data.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Reason, reasonFields } from "../../src/model/run/reason.ts";
+import { reasonText } from "../../web/reasons.ts";
+
+const formatted: [Reason, string][] = [
+  [
+    {
+      code: "tool_call_count",
+      data: { name: "refund", count: 0, min: 1, instead: { called: { names: ["a"], more: 1200 } } },
+    },
+    "No calls of “refund” (expected at least 1); called instead: “a” and 1,200 more.",
+  ],
+  [
+    { code: "tool_call_count", data: { name: "refund", count: 1, min: 1, max: 1, negated: true } },
+    "Negated: 1 call of “refund” (expected exactly 1).",
+  ],
+  [
+    { code: "step_count", data: { name: "plan", count: 2, min: 0, max: 1 } },
+    "2 steps with “plan” in the name (expected at most 1).",
+  ],
+  [
+    { code: "token_usage", data: { usages: [{ kind: "total", used: 12_345, max: 9_000 }] } },
+    "The trace used 12,345 total tokens (limit 9,000).",
+  ],
+  [{ code: "duration", data: { ms: 61_000, maxMs: 2_500 } }, "The trace took 1 min 1 s (limit 2.5 s)."],
+  [
+    { code: "pattern_not_found", data: { pattern: "refund", target: "llm" } },
+    "“refund” was not found in a text of “llm”.",
+  ],
+  [
+    { code: "judge_budget_spent", data: { tokens: 10_000 } },
+    "The agent’s daily judge budget of 10,000 tokens is used up. It resets at 00:00 UTC.",
+  ],
+];
+
+for (const [reason, sentence] of formatted) {
+  test(sentence, () => assert.equal(reasonText(reasonFields(reason)), sentence));
+}
+
+test("a result without a code, or with one of a later version, keeps the sentence that came with it", () => {
+  const reason = "It used 15 tokens of at most 9.";
+  assert.equal(reasonText({ reason }), reason);
+  assert.equal(reasonText({ reason, reasonCode: "of_next_year", reasonData: { a: 1 } }), reason);
+  assert.equal(reasonText({ reason, reasonCode: "toString" }), reason);
+});
