@@ -1,18 +1,19 @@
-// Which tests of an agent a trace is judged by, and for every other one why not (F3, F5).
+// Decides which tests of an agent run on a trace, and why the others do not.
 import type { RoutingAnswer, RoutingQuestion } from "../model/judge/judge.ts";
 import type { Applicability, Routing } from "../model/run/run.ts";
-import { isEligible, type TestCase, whyNotEligible } from "../model/test-case/test-case.ts";
+import { isScenarioMatched, whyNotEligible } from "../model/test-case/eligibility.ts";
+import type { TestCase } from "../model/test-case/test-case.ts";
 import type { Derived } from "../model/trace/trace.ts";
 
-/** What the judge must be asked before it is known which tests apply; null when there is nothing to ask. */
+/** The scenarios that the judge must match before it is known which tests apply; null if there are none. */
 export function routingQuestion(derived: Derived, tests: TestCase[]): RoutingQuestion | null {
-  const conditional = tests.filter(isConditional);
+  const conditional = tests.filter(isScenarioMatched);
   if (conditional.length === 0 || !derived.userInput) return null;
   const scenarios = conditional.map(({ id, scenario }) => ({ testId: id, scenario }));
   return { userInput: derived.userInput.text, scenarios };
 }
 
-/** `answer` is null where nothing was asked. Only no_match keeps a test from running. */
+/** `answer` is null where nothing was asked. Of the judge's labels only no_match keeps a test from running. */
 export function applicability(
   derived: Derived,
   tests: TestCase[],
@@ -25,19 +26,15 @@ export function applicability(
   };
 }
 
-/** The tests that a run judges: those that apply. */
+/** The tests that run on the trace. */
 export function applyingTests(derived: Derived, tests: TestCase[], answer: RoutingAnswer | null): TestCase[] {
   const applied = applicability(derived, tests, answer).tests;
   return tests.filter((_, at) => applied[at]!.applied);
 }
 
-function isConditional(test: TestCase): boolean {
-  return isEligible(test) && test.passiveBehavior === "run_when_relevant";
-}
-
-/** Unavailable also where the answer labels none of the tests that were asked about. */
+/** Routing is unavailable, too, if the answer has a label for none of the scenarios. */
 function routingOf(derived: Derived, tests: TestCase[], answer: RoutingAnswer | null): Routing {
-  const conditional = tests.filter(isConditional);
+  const conditional = tests.filter(isScenarioMatched);
   if (conditional.length === 0) return "not_needed";
   if (!derived.userInput) return "no_user_input";
   return answer?.state === "ok" && conditional.some(({ id }) => answer.labels.has(id)) ? "ok" : "unavailable";

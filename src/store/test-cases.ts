@@ -5,6 +5,9 @@ import type { TestCase, TestCaseDocument } from "../model/test-case/test-case.ts
 import { type Database, transaction } from "./db.ts";
 import type { Listing } from "./listing.ts";
 
+/** `whyNotEligible` over columns: the tests that evaluate incoming traces. Has an index of its own. */
+export const eligibleSql = "status = 'active' and passive_behavior <> 'manual_only' and turn_count = 1";
+
 /** The test cases of an agent, newest first. */
 export async function listTestCases(db: Database, agentId: string, listing: Listing): Promise<TestCase[]> {
   const { rows } = await db.pool.query<TestCaseRow>(

@@ -85,6 +85,8 @@ suite("routing", () => {
       outcome: "skipped",
       score: null,
       reason: "Skipped, the scenario does not match: It is no_match.",
+      reasonCode: "scenario_no_match",
+      reasonData: { comment: "It is no_match." },
       counts: { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 },
       checks: [],
       test: documentOf(relevant),

@@ -2,10 +2,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
+import { whyNotEligible } from "../../src/model/test-case/eligibility.ts";
 import type { TestCaseDocument } from "../../src/model/test-case/test-case.ts";
 import type { Database } from "../../src/store/db.ts";
 import { newest } from "../../src/store/listing.ts";
 import {
+  eligibleSql,
   findTestCase,
   insertTestCase,
   listForAgent,
@@ -31,6 +33,27 @@ const document: TestCaseDocument = {
   turns: [{ input: "Hello" }],
   assertions: [{ type: "response_time", id: "a1", negate: false, depends_on: [], max_ms: 10 }],
 };
+
+test("the eligible tests in SQL are those that whyNotEligible lets through", async () => {
+  const agentId = await makeAgentRow(db);
+  for (const status of ["active", "disabled"] as const) {
+    for (const passiveBehavior of ["always_run", "run_when_relevant", "manual_only"] as const) {
+      for (const turns of [[], [{ input: "a" }], [{ input: "a" }, { input: "b" }]]) {
+        await insertTestCase(db, agentId, { ...document, status, passiveBehavior, turns });
+      }
+    }
+  }
+  const { rows } = await db.pool.query<{ id: string }>(
+    `select id from test_cases where agent_id = $1 and ${eligibleSql} order by id`,
+    [agentId],
+  );
+  const eligible = (await listForAgent(db, agentId)).filter(test => whyNotEligible(test) === null);
+  assert.equal(eligible.length, 2);
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    eligible.map(({ id }) => id),
+  );
+});
 
 test("a document comes back exactly, whatever texts and values it holds", async () => {
   const agentId = await makeAgentRow(db);

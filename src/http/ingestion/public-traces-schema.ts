@@ -39,6 +39,7 @@ const CanonicalStored = z
     agentId: z.guid(),
     status: z.enum(["created", "replaced"]),
     evaluation: z.enum(["scheduled", "none"]),
+    hint: z.string().optional().describe("Where evaluation is none: how to get a trace evaluated."),
   })
   .meta({ id: "CanonicalStored" });
 

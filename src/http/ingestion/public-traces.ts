@@ -105,8 +105,17 @@ function canonicalReply({ traceId, externalId, agentId, state, evaluation }: Sto
     agentId,
     status: state === "created" ? "created" : "replaced",
     evaluation,
+    ...(evaluation === "none" ? { hint: hints[state === "created" ? "created" : "replaced"] } : {}),
   };
 }
+
+/** What to do about a trace that is not evaluated. */
+const hints = {
+  created:
+    "No test case runs automatically on this trace. Activate a test case that has one turn and is not limited to manual runs; it evaluates the next trace.",
+  replaced:
+    "Replacing a trace schedules no evaluation. Send the trace with a new x-request-id to have it evaluated.",
+};
 
 function partialSuccess(refused: RefusedGroup[]): PartialSuccess {
   return {

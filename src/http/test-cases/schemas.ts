@@ -1,15 +1,15 @@
 // The response schemas of test cases.
 import { z } from "zod";
+import { type Ineligibility, ineligibilities } from "../../model/test-case/eligibility.ts";
 import type { TestCase, TestCaseDocument } from "../../model/test-case/test-case.ts";
 import { FieldIssue, Id, typed } from "../schemas.ts";
 
 export const Status = z.enum(["active", "disabled"]);
 
 const Eligibility = z
-  .enum(["disabled", "manual_only", "multi_turn"])
+  .enum(ineligibilities)
   .nullable()
-  .describe("Why live traffic is not evaluated by the test; null if it is.");
-export type Eligibility = z.output<typeof Eligibility>;
+  .describe("Why the test does not evaluate live traffic; null if it does.");
 
 // Loose: documents stored under an earlier version's rules can still be read.
 const documentFields = {
@@ -27,7 +27,7 @@ export const TestDocument = typed<TestCaseDocument>()(
 );
 export type TestDocument = z.output<typeof TestDocument>;
 
-export const ListedTest = typed<TestCase & { eligibility: Eligibility }>()(
+export const ListedTest = typed<TestCase & { eligibility: Ineligibility | null }>()(
   z
     .looseObject({ id: Id, agentId: Id, ...documentFields, eligibility: Eligibility })
     .meta({ id: "TestCase" }),

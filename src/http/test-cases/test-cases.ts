@@ -1,12 +1,12 @@
 // Test cases of an agent: one JSON document each, with its id around it.
 import { z } from "zod";
+import { whyNotEligible } from "../../model/test-case/eligibility.ts";
 import {
   type TestCaseDocument as Document,
   mergeTestCase,
   parseTestCase,
   type TestCase as Stored,
   testCaseInputSchema,
-  whyNotEligible,
 } from "../../model/test-case/test-case.ts";
 import { testCaseWarnings } from "../../model/test-case/warnings.ts";
 import {

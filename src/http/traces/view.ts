@@ -1,7 +1,8 @@
 // Turns stored traces and runs into the answers of the API.
 import type { LoadedTrace } from "../../load.ts";
 import type { Counts, Waiting } from "../../model/run/run.ts";
-import { type TestCase, whyNotEligible } from "../../model/test-case/test-case.ts";
+import { whyNotEligible } from "../../model/test-case/eligibility.ts";
+import type { TestCase } from "../../model/test-case/test-case.ts";
 import type { Notice, TraceKind } from "../../model/trace/trace.ts";
 import { decodeDetail } from "../../store/runs/detail.ts";
 import type { RunRow, RunWithDetail } from "../../store/runs/read.ts";

@@ -2,6 +2,7 @@
 
 import type { JudgedBy, Spent, VerdictWord } from "../judge/judge.ts";
 import type { AssertionType } from "../test-case/assertion.ts";
+import type { Ineligibility } from "../test-case/eligibility.ts";
 import type { TestCaseDocument } from "../test-case/test-case.ts";
 import type { ReasonFields } from "./reason.ts";
 
@@ -94,9 +95,7 @@ export type Applicability = {
     | "manual_run"
     | "scenario_matched"
     | "scenario_unsure"
-    | "disabled"
-    | "manual_only"
-    | "multi_turn"
+    | Ineligibility
     | "scenario_no_match"
     | "no_user_input"
     | "routing_unavailable"

@@ -120,18 +120,6 @@ export function documentOf(test: TestCaseDocument): TestCaseDocument {
   return { name, status, passiveBehavior, scenario, threshold, turns, assertions };
 }
 
-/** Whether real conversations are judged by the test, if its scenario permits (F1). */
-export function isEligible(test: TestCaseDocument): boolean {
-  return whyNotEligible(test) === null;
-}
-
-/** Why no real conversation is judged by the test; null where they are. */
-export function whyNotEligible(test: TestCaseDocument): "disabled" | "manual_only" | "multi_turn" | null {
-  if (test.status !== "active") return "disabled";
-  if (test.passiveBehavior === "manual_only") return "manual_only";
-  return test.turns.length === 1 ? null : "multi_turn";
-}
-
 /** Whether the value can be used as a semantic threshold (E4). */
 export function isThreshold(value: unknown): value is number {
   return typeof value === "number" && value >= 0 && value <= 1;

@@ -2,6 +2,7 @@
 import { Refusal } from "../../model/refusal.ts";
 import type { Database } from "../db.ts";
 import { multiRow } from "../multi-row.ts";
+import { eligibleSql } from "../test-cases.ts";
 import { derivedColumns, derivedNames } from "./derived-columns.ts";
 import type { TraceWrite, WriteOutcome } from "./write.ts";
 
@@ -55,9 +56,7 @@ with item as materialized (
     now() + case made.path when 'otlp' then $1::float8 * interval '1 ms' else interval '0' end
   from made join item on item.id = made.id
   where made.kind = 'live' and exists (
-    select from test_cases
-    where test_cases.agent_id = made.agent_id and status = 'active' and passive_behavior <> 'manual_only'
-      and turn_count = 1
+    select from test_cases where test_cases.agent_id = made.agent_id and ${eligibleSql}
   )
   returning trace_id
 )

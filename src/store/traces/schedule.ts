@@ -2,6 +2,7 @@
 import type pg from "pg";
 import type { TraceKind } from "../../model/trace/trace.ts";
 import { multiRow } from "../multi-row.ts";
+import { eligibleSql } from "../test-cases.ts";
 import { findAdded } from "./span-keys.ts";
 
 export type ScheduleLimits = {
@@ -43,8 +44,7 @@ export async function scheduleRuns(
   if (open.length === 0) return scheduled;
   const eligible = await client.query<{ agent_id: string }>({
     name: "eligible_agents",
-    text: `select distinct agent_id from test_cases where agent_id = any ($1::uuid[])
-      and status = 'active' and passive_behavior <> 'manual_only' and turn_count = 1`,
+    text: `select distinct agent_id from test_cases where agent_id = any ($1::uuid[]) and ${eligibleSql}`,
     values: [[...new Set(open.map(batch => batch.agentId))]],
   });
   const judged = new Set(eligible.rows.map(row => row.agent_id));

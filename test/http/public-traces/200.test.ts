@@ -53,13 +53,15 @@ test("a canonical trace sent again is replaced whole and keeps its traceId", asy
   });
   assert.equal(first.status, 201);
   const answer = await ok({ headers, body: canonicalBody(agent.id) });
-  const { traceId } = jsonOf(first);
+  const { traceId, hint } = jsonOf(first);
+  assert.equal(hint, undefined);
   assert.deepEqual(jsonOf(answer), {
     traceId,
     externalId: "again",
     agentId: agent.id,
     status: "replaced",
     evaluation: "none",
+    hint: "Replacing a trace schedules no evaluation. Send the trace with a new x-request-id to have it evaluated.",
   });
   assert.equal(answer.headers["x-svc-trace-id"], traceId);
   const trace = await detail(traceId);

@@ -34,7 +34,9 @@ test("a new trace is answered with where it is, in body and header, and can be r
     agentId: service.agent.id,
     status: "created",
     evaluation: "none",
+    hint: said.hint,
   });
+  assert.match(said.hint, /^No test case runs automatically on this trace\. Activate a test case/);
   assert.match(said.traceId, uuid);
   assert.equal(answer.headers["x-svc-trace-id"], said.traceId);
   const { body: trace } = await service.client.get(`/api/traces/${said.traceId}`).expect(200);
@@ -72,9 +74,13 @@ test("the same identity under two agents is two traces", async () => {
   assert.notEqual(jsonOf(first).traceId, jsonOf(second).traceId);
 });
 
-test("evaluation is scheduled when an eligible test applies, and only then", async () => {
+test("evaluation is scheduled if a test is eligible; otherwise the answer says what makes the next trace evaluated", async () => {
   const agent = await makeAgent(service.owner);
-  const evaluation = async () => jsonOf(await created({ body: canonicalBody(agent.id) })).evaluation;
+  const evaluation = async () => {
+    const { evaluation, hint } = jsonOf(await created({ body: canonicalBody(agent.id) }));
+    assert.equal(hint !== undefined, evaluation === "none");
+    return evaluation;
+  };
   await makeTest(service.owner, agent.id, { status: "disabled" });
   await makeTest(service.owner, agent.id, { passiveBehavior: "manual_only" });
   await makeTest(service.owner, agent.id, { turns: [{ input: "Hello" }, { input: "And?" }] });

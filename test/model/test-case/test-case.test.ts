@@ -4,13 +4,12 @@ import { suite, test } from "node:test";
 import fc from "fast-check";
 import { z } from "zod";
 import { Refusal } from "../../../src/model/refusal.ts";
+import { whyNotEligible } from "../../../src/model/test-case/eligibility.ts";
 import {
   documentOf,
-  isEligible,
   mergeTestCase,
   parseTestCase,
   testCaseInputSchema,
-  whyNotEligible,
 } from "../../../src/model/test-case/test-case.ts";
 
 const quick = { type: "response_time", max_ms: 1 };
@@ -225,7 +224,6 @@ suite("eligibility", () => {
   for (const [fields, why] of cases) {
     test(`${JSON.stringify(fields)} is ${why ?? "eligible"}`, () => {
       assert.equal(whyNotEligible(of(fields)), why);
-      assert.equal(isEligible(of(fields)), why === null);
     });
   }
 });
