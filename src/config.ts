@@ -157,6 +157,9 @@ const environment = z.object({
   SVC_LOG_FORMAT: oneOf(logFormats).default(() => (process.stdout.isTTY ? "text" : "json")),
 });
 
+/** Every variable that is read. */
+export const variableNames = Object.keys(environment.shape);
+
 type Environment = z.output<typeof environment>;
 
 /** Reads every variable; an empty or blank one counts as absent. Throws ConfigError for the first that is invalid. */

@@ -1,5 +1,5 @@
 // The table of environment variables: names, defaults and accepted values come from the config itself.
-import { ConfigError, readConfig } from "../../src/config.ts";
+import { ConfigError, readConfig, variableNames } from "../../src/config.ts";
 import { code, table } from "./table.ts";
 
 type Described = { about: string; default?: string; accepts?: string };
@@ -117,34 +117,22 @@ const defaults: Record<string, unknown> = (() => {
 })();
 
 export function variableTable(): string {
-  const unknown = Object.keys(described).filter(name => !variableNames().has(name));
+  const unknown = Object.keys(described).filter(name => !variableNames.includes(name));
   if (unknown.length > 0) throw new Error(`The config does not read: ${unknown.join(", ")}`);
-  const rows = [...variableNames()].map(name => {
-    const entry = described[name];
-    if (!entry) throw new Error(`scripts/docs/variables.ts does not describe ${name}`);
-    return [
-      code(name),
-      entry.default ?? code(String(defaults[name])),
-      entry.accepts ?? acceptedBy(name),
-      entry.about,
-    ];
-  });
-  return table(["Variable", "Default", "Accepts", "What it does"], rows);
-}
-
-/** Every variable that the config looks at, in the order of the list above. */
-export function variableNames(): Set<string> {
-  const read = new Set<string>();
-  const names = (env: Record<string, string>) =>
-    new Proxy(env, {
-      get(target, name) {
-        read.add(String(name));
-        return Reflect.get(target, name);
-      },
-    });
-  readConfig(names({}));
   const order = Object.keys(described);
-  return new Set([...read].sort((a, b) => order.indexOf(a) - order.indexOf(b)));
+  const rows = variableNames
+    .toSorted((a, b) => order.indexOf(a) - order.indexOf(b))
+    .map(name => {
+      const entry = described[name];
+      if (!entry) throw new Error(`scripts/docs/variables.ts does not describe ${name}`);
+      return [
+        code(name),
+        entry.default ?? code(String(defaults[name])),
+        entry.accepts ?? acceptedBy(name),
+        entry.about,
+      ];
+    });
+  return table(["Variable", "Default", "Accepts", "What it does"], rows);
 }
 
 /** As the error for a wrong value says it: "a whole number from 0 to 65535". */

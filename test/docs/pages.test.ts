@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { test } from "node:test";
-import { variableNames } from "../../scripts/docs/variables.ts";
 import { generatedPages } from "../../scripts/docs.ts";
+import { variableNames } from "../../src/config.ts";
 import { parseTestCase } from "../../src/model/test-case/test-case.ts";
 import { blocksOf, readPages, root } from "./pages.ts";
 
@@ -72,7 +72,7 @@ test("every JSON block parses, and every test case in one is valid", () => {
 
 test("every variable in compose.yaml, README and docs/ is one that the service reads", () => {
   const known = new Set([
-    ...variableNames(),
+    ...variableNames,
     "SVC_TOKEN",
     "SVC_TEST_DATABASE_URL",
     "SVC_TEST_CHROMIUM",
