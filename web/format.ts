@@ -1,29 +1,32 @@
-// How the dashboard writes numbers, shares, durations and days: each one way, wherever it stands.
+// Formats numbers, percentages, durations and dates: one format each for the whole dashboard.
 
 const whole = new Intl.NumberFormat("en");
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const three = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
-const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+const moment = new Intl.DateTimeFormat("en-US", { dateStyle: "medium", timeStyle: "short" });
+const date = new Intl.DateTimeFormat("en-US", { dateStyle: "medium" });
+const clock = new Intl.DateTimeFormat("en-US", { timeStyle: "short" });
+const utcDay = new Intl.DateTimeFormat("en-US", { day: "numeric", month: "short", timeZone: "UTC" });
 
 /** "12,345". */
 export function numberText(value: number): string {
   return whole.format(value);
 }
 
-/** "12.3K", where there is no room. */
+/** "12.3K", where space is short. */
 export function shortText(value: number): string {
   return short.format(value);
 }
 
-/** Of a share from 0 to 1: "66.7 %". Only all is 100 %, and only nothing 0 %; null is a dash. */
+/** A rate from 0 to 1 as "66.7%". Only 1 is "100%" and only 0 is "0%"; null is a dash. */
 export function rateText(rate: number | null): string {
   if (rate === null) return "–";
-  if (rate > 0 && rate < 0.001) return "< 0.1 %";
+  if (rate > 0 && rate < 0.001) return "< 0.1%";
   const nearest = Math.round(rate * 1000) / 10;
-  return `${rate < 1 ? Math.min(99.9, nearest) : nearest} %`;
+  return `${rate < 1 ? Math.min(99.9, nearest) : nearest}%`;
 }
 
-/** Of milliseconds: "830 µs", "12.3 ms", "4.56 s", "3 min 20 s", "2 h 5 min". */
+/** Milliseconds as "830 µs", "12.3 ms", "4.56 s", "3 min 20 s" or "2 h 5 min". */
 export function durationText(ms: number): string {
   if (ms === 0) return "0 ms";
   if (ms < 0.9995) return `${three.format(ms * 1000)} µs`;
@@ -35,7 +38,22 @@ export function durationText(ms: number): string {
   return `${minutes} min ${seconds % 60} s`;
 }
 
-/** "3 Nov", of UTC; `at` is ISO 8601 or milliseconds. */
+/** "Nov 3", in UTC; `at` is ISO 8601 or milliseconds. */
 export function dayText(at: string | number): string {
-  return day.format(new Date(at));
+  return utcDay.format(new Date(at));
+}
+
+/** "Nov 21, 2026, 11:34 PM", in the viewer's time zone, as the next two; `at` is ISO 8601 or milliseconds. */
+export function momentText(at: string | number): string {
+  return moment.format(new Date(at));
+}
+
+/** "Nov 21, 2026". */
+export function dateText(at: string | number): string {
+  return date.format(new Date(at));
+}
+
+/** "11:34 PM". */
+export function clockText(at: string | number): string {
+  return clock.format(new Date(at));
 }

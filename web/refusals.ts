@@ -13,7 +13,7 @@ export type Explained = {
 export function ingestionWord(code: IngestionCode): Word {
   if (code === "OK") return { text: "Accepted", icon: "check", tone: "good" };
   if (code === "PARTIAL") return { text: "Partly accepted", icon: "warning", tone: "warn" };
-  return { text: "Refused", icon: "cross", tone: "bad" };
+  return { text: "Rejected", icon: "cross", tone: "bad" };
 }
 
 export const explained: Record<IngestionCode, Explained> = {

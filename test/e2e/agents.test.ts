@@ -52,7 +52,7 @@ test("an agent's card shows its id, service name, last trace and the pass rate o
   page.on("request", request => asked.push(new URL(request.url()).pathname));
   await page.reload();
   await card.getByText("just now").waitFor();
-  await card.getByText("99.9 %").waitFor();
+  await card.getByText("99.9%").waitFor();
   await card.getByText("1,199 of 1,200 passed").waitFor();
   await card.getByText("7 missing instrumentation, 40 skipped").waitFor();
   await card.getByText("Routing unavailable for 3 evaluations").waitFor();

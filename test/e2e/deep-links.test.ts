@@ -1,4 +1,4 @@
-// Every address of the dashboard, opened on its own: signing in leads back to it, and each is a whole page.
+// Every URL of the dashboard can be opened directly, before and after signing in.
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -15,10 +15,10 @@ before(async () => {
 });
 after(() => browser.close());
 
-type Address = { path: string; title: string; heading: string };
+type Screen = { path: string; title: string; heading: string };
 
-/** Those for whoever is signed in. */
-async function addresses(): Promise<Address[]> {
+/** The screens that need a session. */
+async function memberScreens(): Promise<Screen[]> {
   const { owner, agent, key, url } = browser.service;
   const body = { platformId: agent.id, spans: [{ span_id: "1", name: "Answer a question" }] };
   assert.equal((await send({ url, key }, { body })).status, 201);
@@ -41,7 +41,7 @@ async function addresses(): Promise<Address[]> {
   return [
     ...settings,
     { path: `${project}/agents`, title: "Agents · Onlooker", heading: "Agents" },
-    { path: `${project}/keys`, title: "Keys · Onlooker", heading: "Keys" },
+    { path: `${project}/keys`, title: "API keys · Onlooker", heading: "API keys" },
     { path: `${project}/ingestion?time=day`, title: "Ingestion log · Onlooker", heading: "Ingestion log" },
     { path: `${project}/settings`, title: "Project · Onlooker", heading: "Project" },
     { path: `${project}/settings/judge`, title: "Judge · Project · Onlooker", heading: "Project" },
@@ -58,13 +58,13 @@ async function addresses(): Promise<Address[]> {
     { ...own("Greets", "Run · Greets"), path: `${base}/runs/${launchId}/${runId}` },
     { ...own("Insights"), path: `${base}/insights?range=7d&form=table` },
     { ...own("Get started"), path: `${base}/start?tab=python` },
-    { ...own("Judging"), path: `${base}/judging?days=7` },
+    { ...own("Judge usage"), path: `${base}/judging?days=7` },
     { ...own("Agent settings"), path: `${base}/settings` },
     { path: "/no/such/page?at=all", title: "Not found · Onlooker", heading: "There is nothing here" },
   ];
 }
 
-/** Of one test, by an address where nobody listens: how it comes out is no matter here. */
+/** Launches one test against a URL where nothing listens. Its result does not matter here. */
 async function launched(testId: string): Promise<{ launchId: string; runId: string }> {
   const { owner, agent } = browser.service;
   const connection = {
@@ -85,37 +85,37 @@ async function fillIn(page: Page): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-/** One heading of the first level, in the one main landmark, and the browser's title. */
-async function isWhole(page: Page, { path, title, heading }: Address): Promise<void> {
+/** Exactly one h1 and one main landmark, and the right document title. */
+async function isComplete(page: Page, { path, title, heading }: Screen): Promise<void> {
   await page.getByRole("main").getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
   await eventually(async () => assert.equal(await page.getByRole("heading", { level: 1 }).count(), 1, path));
   await eventually(async () => assert.equal(await page.getByRole("main").count(), 1, path));
   await becomesTrue(page, `document.title === ${JSON.stringify(title)}`);
 }
 
-/** As in another tab. The form is not used for this: it bounds how often anybody signs in. */
+/** As in another tab. Signs in by cookie, because the sign-in form is rate limited. */
 async function signInElsewhere(context: BrowserContext): Promise<void> {
   const [name = "", value = ""] = browser.service.owner.client.cookie.split(/=(.*)/s);
   await context.addCookies([{ name, value, url: browser.origin }]);
 }
 
-test("every address asks whoever is signed out to sign in, and is there afterwards with all of its search", async () => {
-  for (const address of await addresses()) {
+test("every URL asks a signed-out user to sign in, and then shows its screen with the same query string", async () => {
+  for (const screen of await memberScreens()) {
     const { page, context, complaints } = await browser.open();
-    await page.goto(address.path);
+    await page.goto(screen.path);
     await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
     await signInElsewhere(context);
     await page.reload();
-    await isWhole(page, address);
-    await eventually(() => assert.equal(page.url(), browser.origin + address.path));
+    await isComplete(page, screen);
+    await eventually(() => assert.equal(page.url(), browser.origin + screen.path));
     await page.goBack();
     await becomesTrue(page, "location.href === 'about:blank'");
-    assert.deepEqual(complaints, [], address.path);
+    assert.deepEqual(complaints, [], screen.path);
     await context.close();
   }
 });
 
-test("the form leads on to where somebody was, search and all, and Back leads past it", async () => {
+test("signing in returns to the requested URL, query string included, and Back skips the form", async () => {
   const { owner, agent } = browser.service;
   const base = `/projects/${owner.projectId}/agents/${agent.id}`;
   for (const path of [`${base}/traces?text=a+b%26c`, "/no/such/page?at=all#below", "/settings/tokens"]) {
@@ -129,11 +129,11 @@ test("the form leads on to where somebody was, search and all, and Back leads pa
   }
 });
 
-test("the addresses for whoever is signed out, and those of mails, are whole pages", async () => {
-  const lone: Address[] = [
+test("the screens for signed-out users and the links of emails are complete pages", async () => {
+  const screens: Screen[] = [
     { path: "/sign-in", title: "Sign in · Onlooker", heading: "Sign in" },
-    { path: "/sign-up", title: "Make an account · Onlooker", heading: "Make an account" },
-    { path: "/forgot-password", title: "Forgotten password · Onlooker", heading: "Forgotten password" },
+    { path: "/sign-up", title: "Create account · Onlooker", heading: "Create account" },
+    { path: "/forgot-password", title: "Reset your password · Onlooker", heading: "Reset your password" },
     {
       path: "/reset-password?token=x",
       title: "Choose a new password · Onlooker",
@@ -141,20 +141,20 @@ test("the addresses for whoever is signed out, and those of mails, are whole pag
     },
     {
       path: "/verify-email?token=x",
-      title: "This link is not known · Onlooker",
-      heading: "This link is not known",
+      title: "Invalid link · Onlooker",
+      heading: "Invalid link",
     },
   ];
-  for (const address of lone) {
+  for (const screen of screens) {
     const { page, context, complaints } = await browser.open();
-    await page.goto(address.path);
-    await isWhole(page, address);
-    assert.deepEqual(complaints, [], address.path);
+    await page.goto(screen.path);
+    await isComplete(page, screen);
+    assert.deepEqual(complaints, [], screen.path);
     await context.close();
   }
 });
 
-test("shortened addresses lead to the page that they mean", async () => {
+test("short URLs redirect to their screen", async () => {
   const { owner, agent } = browser.service;
   const { page } = await browser.open();
   await page.goto("/settings");
@@ -173,18 +173,18 @@ test("shortened addresses lead to the page that they mean", async () => {
   }
 });
 
-test("no address of the router is left out here", async () => {
+test("every route of the router is listed in this test", async () => {
   const folder = join(import.meta.dirname, "../../web/routes");
   const files = await readdir(folder);
   const sources = await Promise.all(files.map(file => readFile(join(folder, file), "utf8")));
   const pages = sources.join("").match(/lazyRouteComponent\(/g)!.length;
-  // The frames of the settings and of an agent are no addresses of their own.
+  // The layouts of settings and of an agent have no URL of their own.
   const frames = 2;
   const outside = 5;
   const unknown = 1;
   await eventually(async () =>
     assert.equal(
-      (await addresses()).length - unknown + outside,
+      (await memberScreens()).length - unknown + outside,
       pages - frames + 2,
       "a test's page has two, and so have its results",
     ),

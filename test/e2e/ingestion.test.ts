@@ -1,4 +1,4 @@
-// The ingestion log: what was accepted and refused, why, by whom, and what to do about it.
+// The ingestion log: accepted and rejected requests, the reason and the fix for each.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => browser.close());
 
-/** An account of its own with the agent "Shop", which bears the name "shop", and a key; signed in. */
+/** A signed-in account with the agent "Shop", whose service name is "shop", and a key. */
 async function sender() {
   const owner = await browser.service.signUp();
   const agent = await makeAgent(owner, { name: "Shop", otlpServiceName: "shop" });
@@ -25,7 +25,7 @@ async function sender() {
   return {
     ...{ owner, agent, keyId, key, page, complaints, path },
     send: (sent: Sent) => send({ url: browser.service.url, key }, sent),
-    /** The page, once so many requests are in the log. */
+    /** Opens the page once the log has this many requests. */
     async open(requests: number, query = "") {
       await eventually(async () => {
         const { body } = await owner.client.get(`/api${path}?limit=200`).expect(200);
@@ -42,10 +42,10 @@ const codes = (page: Page) => page.getByRole("region", { name: "By code" });
 const services = (page: Page) => page.getByRole("region", { name: "By service name" });
 const rows = (page: Page) => page.locator("tbody tr");
 
-test("an empty log says what to do, and what is refused then appears in it by itself", async () => {
+test("an empty log says what to do, and a rejected request appears without a reload", async () => {
   const { page, open, send, complaints } = await sender();
   await open(0);
-  await page.getByRole("heading", { name: "Nothing was sent in the last seven days" }).waitFor();
+  await page.getByRole("heading", { name: "No requests in the last 7 days" }).waitFor();
   await assertAccessible(page);
   await send({ body: exportOf([exportedSpan()], "shop-bot") });
   await rows(page).getByText("OTLP_PLATFORM_NOT_FOUND").waitFor();
@@ -53,7 +53,7 @@ test("an empty log says what to do, and what is refused then appears in it by it
   assert.deepEqual(complaints, []);
 });
 
-test("what is accepted, partly accepted and refused is summed, and a partial batch lists its reasons", async () => {
+test("accepted, partly accepted and rejected requests are totaled, and a partial batch lists its reasons", async () => {
   const { page, open, send, agent, complaints } = await sender();
   await send({ body: canonicalBody(agent.id) });
   await send({ body: exportOf([exportedSpan(), exportedSpan({ spanId: "0".repeat(16) })], "shop") });
@@ -66,11 +66,11 @@ test("what is accepted, partly accepted and refused is summed, and a partial bat
   await open(5);
   const partial = rows(page).filter({ hasText: "OTLP_ID_INVALID" });
   await partial.getByText("Partly accepted").waitFor();
-  await partial.getByText("1 trace refused").waitFor();
-  await rows(page).filter({ hasText: "UNSUPPORTED_MEDIA_TYPE" }).getByText("Refused").waitFor();
+  await partial.getByText("1 trace rejected").waitFor();
+  await rows(page).filter({ hasText: "UNSUPPORTED_MEDIA_TYPE" }).getByText("Rejected").waitFor();
   await rows(page).filter({ hasText: "Accepted" }).first().getByText("production").waitFor();
   await codes(page).getByText("The Content-Type or Content-Encoding is not one that is read here.").waitFor();
-  await services(page).getByText("No agent has this name").waitFor();
+  await services(page).getByText("No agent with this name").waitFor();
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
@@ -78,7 +78,7 @@ test("what is accepted, partly accepted and refused is summed, and a partial bat
   assert.deepEqual(complaints, []);
 });
 
-test("filters live in the address, Back restores them, and what matches nothing offers to clear them", async () => {
+test("filters are kept in the URL, Back restores them, and an empty result offers to clear them", async () => {
   const { page, open, send, agent, owner, keyId } = await sender();
   const other = await makeKey(owner, { name: "staging" });
   await send({ body: canonicalBody(agent.id) });
@@ -91,7 +91,7 @@ test("filters live in the address, Back restores them, and what matches nothing 
   await rows(page).getByText("staging").waitFor();
   await eventually(async () => assert.equal(await rows(page).count(), 1));
   await page.getByLabel("Key", { exact: true }).selectOption(keyId);
-  await page.getByRole("heading", { name: "No request matches" }).waitFor();
+  await page.getByRole("heading", { name: "No matching requests" }).waitFor();
   await assertAccessible(page);
   await page.goBack();
   await rows(page).getByText("staging").waitFor();
@@ -113,7 +113,7 @@ test("filters live in the address, Back restores them, and what matches nothing 
   );
 });
 
-test("the time filter leaves out what is older, in the sums too", async () => {
+test("the time filter hides older requests, also from the totals", async () => {
   const { page, open, send, owner } = await sender();
   await send({ body: { resourceSpans: [] } });
   await open(1);
@@ -125,13 +125,13 @@ test("the time filter leaves out what is older, in the sums too", async () => {
   await page.reload();
   await rows(page).getByText("OTLP_NO_SPANS").waitFor();
   await page.getByLabel("Time", { exact: true }).selectOption("hour");
-  await page.getByRole("heading", { name: "No request matches" }).waitFor();
-  await codes(page).getByText("Nothing was sent in this time.").waitFor();
+  await page.getByRole("heading", { name: "No matching requests" }).waitFor();
+  await codes(page).getByText("No requests in this period").waitFor();
   await page.getByLabel("Time", { exact: true }).selectOption("day");
   await rows(page).getByText("OTLP_NO_SPANS").waitFor();
 });
 
-test("a name that no agent has is given to one, after which its exports are accepted", async () => {
+test("an unknown service name can be assigned to an agent, and its exports are accepted from then on", async () => {
   const { page, open, send, owner } = await sender();
   const name = 'it\'s <b>"new"</b> $x';
   await makeAgent(owner, { name: "Nameless" });
@@ -139,22 +139,22 @@ test("a name that no agent has is given to one, after which its exports are acce
   await send({ body: exportOf([exportedSpan()], "unknown_service:node") });
   await open(2);
   await services(page).getByText("OTEL_SERVICE_NAME").waitFor();
-  await page.getByRole("button", { name: `Give it to an agent: ${name}` }).click();
-  const dialog = page.getByRole("dialog", { name: "Give the name to an agent" });
+  await page.getByRole("button", { name: `Assign to an agent: ${name}` }).click();
+  const dialog = page.getByRole("dialog", { name: "Assign service name" });
   await eventually(async () =>
     assert.equal(await dialog.getByRole("radio", { name: "Nameless" }).isChecked(), true),
   );
   await dialog.getByRole("radio", { name: /^Shop/ }).check();
-  await dialog.getByText("It takes the place of").waitFor();
+  await dialog.getByText("Replaces").waitFor();
   await assertAccessible(page);
   await dialog.getByRole("radio", { name: "Nameless" }).check();
-  await dialog.getByRole("button", { name: "Give it this name" }).click();
+  await dialog.getByRole("button", { name: "Assign name" }).click();
   await dialog.waitFor({ state: "detached" });
   await services(page).getByRole("link", { name: "Nameless" }).waitFor();
   assert.equal((await send({ body: exportOf([exportedSpan()], name) })).status, 200);
 });
 
-test("further pages are shown on demand", async () => {
+test("Show more loads the next page", async () => {
   const { page, open, send, owner } = await sender();
   await send({ body: { resourceSpans: [] } });
   await open(1);
@@ -171,7 +171,7 @@ test("further pages are shown on demand", async () => {
   await eventually(async () => assert.equal(await rows(page).count(), 61));
 });
 
-test("a log that cannot be read says why, and Retry reads it again", async () => {
+test("a log that fails to load shows the error, and Retry loads it", async () => {
   const { page, open } = await sender();
   await page.route("**/api/projects/*/ingestion/summary*", route =>
     route.fulfill({
@@ -184,5 +184,5 @@ test("a log that cannot be read says why, and Retry reads it again", async () =>
   await assertAccessible(page);
   await page.unroute("**/api/projects/*/ingestion/summary*");
   await page.getByRole("button", { name: "Retry" }).click();
-  await page.getByRole("heading", { name: "Nothing was sent in the last seven days" }).waitFor();
+  await page.getByRole("heading", { name: "No requests in the last 7 days" }).waitFor();
 });

@@ -36,7 +36,7 @@ test("test cases stand the worst first, their names as text, each with its edito
   await eventually(async () =>
     assert.deepEqual(await headers.allTextContents(), [hostile, "Is fine", "Sees nothing"]),
   );
-  await rows.nth(1).getByText("25 %").waitFor();
+  await rows.nth(1).getByText("25%").waitFor();
   await rows.nth(1).getByText("of 4").waitFor();
   const failed = rows.nth(1).getByRole("link", { name: "3", exact: true });
   const leadsTo = new URL((await failed.getAttribute("href"))!, browser.origin);

@@ -88,7 +88,7 @@ test("each part of a bar leads to its traces of that hour, and Back to the chart
       "unavailable",
     ),
   );
-  await page.getByText("75 %").first().waitFor();
+  await page.getByText("75%").first().waitFor();
   await page.getByText("9 of 12").waitFor();
   await assertAccessible(page);
   assert.deepEqual(complaints, []);
@@ -173,7 +173,7 @@ test("a chart is one stop for Tab; arrows go from bar to bar, and Enter opens th
   const { keyboard } = page;
   await focused("Failed 3");
   const tip = page.locator(".plot-tip");
-  await tip.getByText("62.5 %").waitFor();
+  await tip.getByText("62.5%").waitFor();
   await keyboard.press("Escape");
   await tip.waitFor({ state: "detached" });
   await keyboard.press("ArrowUp");
@@ -213,7 +213,7 @@ test("the table and what is told on hover hold the charts' numbers; hours withou
     .getByRole("link", { name: /: 8 passed$/ })
     .hover();
   const tip = page.locator(".plot-tip");
-  await tip.getByText("66.7 %").waitFor();
+  await tip.getByText("66.7%").waitFor();
   await tip.hover();
   await eventually(async () => assert.equal(await tip.isVisible(), true, "the pointer can go there"));
   await assertAccessible(page);
@@ -248,9 +248,9 @@ test("the table and what is told on hover hold the charts' numbers; hours withou
       row["Pass rate"],
     ]),
     [
-      ["1,234", "1", "0", "0", "99.9 %"],
+      ["1,234", "1", "0", "0", "99.9%"],
       ["0", "0", "6", "7", "–"],
-      ["8", "4", "2", "1", "66.7 %"],
+      ["8", "4", "2", "1", "66.7%"],
     ],
   );
   assert.equal(inTable[2]!["Routing unavailable"], "3");

@@ -1,4 +1,4 @@
-// What judging may cost and has cost in the dashboard, and what is said where there is no judge.
+// Judge limits and judge usage in the dashboard, and the hint on projects without a judge.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
@@ -23,7 +23,7 @@ async function open(): Promise<Place> {
   return { page, owner, agent, complaints, base: `/projects/${owner.projectId}/agents/${agent.id}` };
 }
 
-/** Judging of the agent's so many days ago. */
+/** Records judge usage of the agent, `ago` days back. */
 async function spend(
   { id }: Agent,
   { ago = 0, usd = 0, tokens = 0, unpriced = 0 }: Record<string, number>,
@@ -37,7 +37,7 @@ async function spend(
 const judging = (page: Page) => page.getByRole("region", { name: "Judging", exact: true });
 const save = (page: Page) => page.getByRole("button", { name: "Save judging" }).click();
 
-test("sampling and daily budget are set beside what today has taken", async () => {
+test("sampling and the daily budget are edited next to today's usage", async () => {
   const { page, owner, agent, base, complaints } = await open();
   await spend(agent, { usd: 0.0125, tokens: 12_345 });
   await page.goto(`${base}/settings`);
@@ -62,7 +62,7 @@ test("sampling and daily budget are set beside what today has taken", async () =
   assert.deepEqual(complaints, []);
 });
 
-test("a budget that is used up says what is skipped and until when", async () => {
+test("a used-up budget says what is skipped and until when", async () => {
   const { page, owner, agent, base } = await open();
   await spend(agent, { tokens: 100_000 });
   const settings = { sampling: 1, budgetUsd: null, budgetTokens: 100_000 };
@@ -74,7 +74,7 @@ test("a budget that is used up says what is skipped and until when", async () =>
   await judging(page).getByText("is used up.", { exact: false }).waitFor({ state: "detached" });
 });
 
-test("tokens without a price are told, and that a budget in money does not hold them", async () => {
+test("tokens without a known price are counted separately and marked as outside the budget in dollars", async () => {
   const { page, owner, agent, base } = await open();
   await spend(agent, { tokens: 5_000, unpriced: 5_000 });
   const settings = { sampling: 1, budgetUsd: 1, budgetTokens: null };
@@ -87,12 +87,14 @@ test("tokens without a price are told, and that a budget in money does not hold 
   await judging(page).getByRole("link", { name: "Add its price" }).click();
   await page.getByRole("heading", { level: 2, name: "This project’s prices" }).waitFor();
   await page.goto(`${base}/judging`);
-  await page.getByText("5,000 tokens are of models whose price is not known").waitFor();
-  await eventually(async () => assert.equal(await page.getByText("Price not known").count(), 2));
+  await page.getByText("5,000 tokens have no known price and are not included in the cost.").waitFor();
+  await eventually(async () =>
+    assert.equal(await page.getByText("No known price", { exact: true }).count(), 2),
+  );
   await eventually(async () => assert.equal(await page.getByText("$0.00").count(), 0));
 });
 
-test("without a judge that is said once and calmly, and the way to one is there", async () => {
+test("a project without a judge says so in one line that links to the judge settings", async () => {
   const { page, owner, agent, base, complaints } = await open();
   await makeTest(owner, agent.id, { passiveBehavior: "run_when_relevant", scenario: "A refund." });
   const run = {
@@ -103,7 +105,7 @@ test("without a judge that is said once and calmly, and the way to one is there"
   } as const;
   await storeTrace(browser.service.db, agent.id, { name: "an unrouted one", run });
   await page.goto(`${base}/traces`);
-  const said = page.getByText("No judge: tests that run when relevant are not judged.");
+  const said = page.getByText("No judge: “Run when relevant” tests are not evaluated.");
   await said.waitFor();
   await page.getByTitle("No conditional test was evaluated: the project has no judge.").waitFor();
   await eventually(async () => assert.equal(await said.count(), 1));
@@ -122,7 +124,7 @@ test("without a judge that is said once and calmly, and the way to one is there"
   assert.deepEqual(complaints, []);
 });
 
-test("an agent none of whose tests needs a judge is not told that there is none", async () => {
+test("the line about a missing judge is hidden when no test needs a judge", async () => {
   const { page, owner, agent, base } = await open();
   await makeTest(owner, agent.id);
   await storeTrace(browser.service.db, agent.id, { name: "a plain one" });
@@ -131,7 +133,7 @@ test("an agent none of whose tests needs a judge is not told that there is none"
   await eventually(async () => assert.equal(await page.getByText("No judge is configured").count(), 0));
 });
 
-test("what judging took is shown by day and by test case, in tokens and, where prices are known, in money", async () => {
+test("judge usage is shown by day and by test case, in tokens and, where prices are known, in dollars", async () => {
   const { page, owner, agent, base, complaints } = await open();
   const { id: testId } = await makeTest(owner, agent.id, { name: "Refunds are explained" });
   await spend(agent, { usd: 0.5, tokens: 1_000 });
@@ -143,12 +145,12 @@ test("what judging took is shown by day and by test case, in tokens and, where p
   await page.goto(`${base}/insights`);
   await page.getByRole("link", { name: "What judging takes" }).click();
   await page.getByText("3,000 in, 0 out").waitFor();
-  await page.getByText("2,000 tokens are of models whose price is not known").waitFor();
-  const days = page.getByRole("table", { name: "Judging by day" });
+  await page.getByText("2,000 tokens have no known price and are not included in the cost.").waitFor();
+  const days = page.getByRole("table", { name: "Judge usage by day" });
   await eventually(async () => assert.equal(await days.getByRole("row").count(), 3));
   await days.getByRole("row").nth(1).getByText("$0.50").waitFor();
-  await days.getByRole("row").nth(2).getByText("Price not known").waitFor();
-  const tests = page.getByRole("table", { name: "Judging by test case" });
+  await days.getByRole("row").nth(2).getByText("No known price").waitFor();
+  const tests = page.getByRole("table", { name: "Judge usage by test case" });
   const row = tests.getByRole("row").filter({ hasText: "Refunds are explained" });
   await eventually(async () =>
     assert.deepEqual(await row.getByRole("cell").allTextContents(), ["1,000", "0", "$0.25"]),
@@ -163,11 +165,11 @@ test("what judging took is shown by day and by test case, in tokens and, where p
   assert.deepEqual(complaints, []);
 });
 
-test("an agent that was never judged by a model says so, and leads to the judge", async () => {
+test("an agent that never used the judge says so and links to the judge settings", async () => {
   const { page, base } = await open();
   await page.goto(`${base}/judging`);
-  await page.getByRole("heading", { name: "Nothing was judged by a model in this time" }).waitFor();
+  await page.getByRole("heading", { name: "The judge was not used in this period" }).waitFor();
   await assertAccessible(page);
-  await page.getByRole("link", { name: "See the judge" }).click();
+  await page.getByRole("link", { name: "Open judge settings" }).click();
   await page.getByRole("heading", { level: 2, name: "Current judge" }).waitFor();
 });

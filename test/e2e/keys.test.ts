@@ -1,4 +1,4 @@
-// Keys in the dashboard: made, shown once, listed masked, revoked; all of it by keyboard too.
+// API keys in the dashboard: creating one, which is shown once, the list of masked keys, and revoking, by keyboard too.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
@@ -25,11 +25,11 @@ async function openKeys(): Promise<{ page: Page; owner: Owner; complaints: strin
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: browser.origin });
   await signIn(page, owner);
   await page.goto(`/projects/${owner.projectId}/keys`);
-  await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
   return { page, owner, complaints };
 }
 
-test("a key is made and revoked by keyboard alone, and the focus comes back each time", async () => {
+test("a key can be created and revoked by keyboard alone, and focus returns to the button each time", async () => {
   const { page, owner, complaints } = await openKeys();
   const { keyboard } = page;
   const open = page.getByRole("button", { name: "New key" });
@@ -72,11 +72,11 @@ test("a key is made and revoked by keyboard alone, and the focus comes back each
   await keyboard.press("Control+a");
   await keyboard.type("by keyboard");
   await keyboard.press("Enter");
-  await page.getByRole("heading", { name: "No key yet" }).waitFor();
+  await page.getByRole("heading", { name: "No API keys yet" }).waitFor();
   assert.deepEqual(complaints, []);
 });
 
-test("a dialog keeps the focus within", async () => {
+test("focus stays inside an open dialog", async () => {
   const { page } = await openKeys();
   await page.getByRole("button", { name: "New key" }).click();
   const dialog = page.getByRole("dialog", { name: "New key" });
@@ -87,7 +87,7 @@ test("a dialog keeps the focus within", async () => {
   }
 });
 
-test("the key and its environment are copied whole", async () => {
+test("the full key and its environment variables can be copied", async () => {
   const { page } = await openKeys();
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("copied");
@@ -107,7 +107,7 @@ test("the key and its environment are copied whole", async () => {
   );
 });
 
-test("a key can be made for chosen agents and until a date, and never-expiring warns", async () => {
+test("a key can have Granular Access and an expiry date, and a key that never expires shows a warning", async () => {
   const { page, owner } = await openKeys();
   await makeAgent(owner, { name: "Refunds" });
   await page.reload();
@@ -130,14 +130,14 @@ test("a key can be made for chosen agents and until a date, and never-expiring w
   await page
     .getByRole("row")
     .filter({ hasText: "refunds only" })
-    .getByText("Refunds", { exact: true })
+    .getByText("Granular Access: Refunds", { exact: true })
     .waitFor();
   const { body } = await owner.client.get(`/api/projects/${owner.projectId}/keys`).expect(200);
   assert.equal(body.items[0].access, "granular");
   assert.equal(Math.abs(Date.parse(body.items[0].expiresAt) - Date.parse(day)) < 2 * 86_400_000, true);
 });
 
-test("the list shows expired and soon expiring keys as such, in both themes and on a narrow screen", async () => {
+test("the list marks expired keys and keys that expire soon, in both themes and on a narrow screen", async () => {
   const { page, owner } = await openKeys();
   const { id } = await makeKey(owner, { name: "old" });
   await makeKey(owner, { name: "ending", expiresInDays: 7 });
@@ -157,7 +157,7 @@ test("the list shows expired and soon expiring keys as such, in both themes and 
   await assertAccessible(page);
 });
 
-test("a key's last use leads to what became of its requests; a key of unknown maker names nobody", async () => {
+test("a key's last use links to its requests in the ingestion log, and a key without a creator names nobody", async () => {
   const { page, owner } = await openKeys();
   const { id } = await makeKey(owner, { name: "used" });
   await browser.service.db.pool.query(
@@ -171,10 +171,11 @@ test("a key's last use leads to what became of its requests; a key of unknown ma
   await eventually(async () => assert.equal(await row.getByText(/^ by /).count(), 0));
   await assertAccessible(page);
   await link.click();
-  await page.waitForURL(`**/projects/${owner.projectId}/ingestion?keyId=${id}`);
+  await page.waitForURL(`**/projects/${owner.projectId}/ingestion?key=${id}`);
+  await eventually(async () => assert.equal(await page.getByLabel("Key", { exact: true }).inputValue(), id));
 });
 
-test("a list that cannot be read says why, with its request id, and Retry reads it again", async () => {
+test("a list that fails to load shows the error with its request id, and Retry loads it", async () => {
   const { page } = await openKeys();
   const requestId = crypto.randomUUID();
   await page.route("**/api/projects/*/keys*", route =>
@@ -186,5 +187,5 @@ test("a list that cannot be read says why, with its request id, and Retry reads 
   await assertAccessible(page);
   await page.unroute("**/api/projects/*/keys*");
   await page.getByRole("button", { name: "Retry" }).click();
-  await page.getByRole("heading", { name: "No key yet" }).waitFor();
+  await page.getByRole("heading", { name: "No API keys yet" }).waitFor();
 });

@@ -182,7 +182,7 @@ test("signing out forgets what was read, and the account can be deleted", async 
   await page.getByRole("alertdialog").getByLabel("Password", { exact: true }).fill(owner.password);
   await assertAccessible(page);
   await page.getByRole("button", { name: "Delete account", exact: true }).click();
-  await page.getByRole("heading", { name: "Make an account" }).waitFor();
+  await page.getByRole("heading", { name: "Create account" }).waitFor();
   await owner.client.post("/api/auth/sign-in/email", owner).expect(401);
 });
 

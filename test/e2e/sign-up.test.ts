@@ -1,4 +1,4 @@
-// A newcomer's way: an account, the verified address, a key that works. And the ways back in.
+// From sign-up over email verification to a working key, and signing in again.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
@@ -13,12 +13,12 @@ after(() => browser.close());
 
 const password = "correct horse battery";
 
-/** The link of the latest mail to the address; mails wait in the outbox, and their links in the log. */
+/** The link in the latest email to `email`. Without a mail server, links are logged. */
 async function linkTo(email: string, path: string): Promise<string> {
   return eventually(async () => {
     const lines = browser.service.logs.filter(line => line.includes(email) && line.includes(path));
     const link = lines.at(-1)?.match(/http:\/\/[^\s"\\]+/)?.[0];
-    assert.ok(link, `no mail to ${email}`);
+    assert.ok(link, `no email to ${email}`);
     return link;
   });
 }
@@ -27,11 +27,11 @@ async function signUp(page: Page, email: string): Promise<void> {
   await page.goto("/sign-up");
   await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(password);
-  await page.getByRole("button", { name: "Make account" }).click();
+  await page.getByRole("button", { name: "Create account" }).click();
   await page.getByRole("heading", { level: 1, name: "Agents" }).waitFor();
 }
 
-test("somebody signs up, verifies the address, makes an agent and a key, and the key takes traces", async () => {
+test("a new user signs up, verifies the email, creates an agent and a key, and sends a trace with it", async () => {
   const { page, context, complaints } = await browser.open();
   await signUp(page, "new@example.com");
   const banner = page.getByRole("region", { name: "Email verification" });
@@ -63,10 +63,10 @@ test("somebody signs up, verifies the address, makes an agent and a key, and the
 
   const mail = await context.newPage();
   await mail.goto(await linkTo("new@example.com", "/verify-email"));
-  await mail.getByRole("heading", { name: "Confirm your email address" }).waitFor();
+  await mail.getByRole("heading", { name: "Confirm your email" }).waitFor();
   await assertAccessible(mail);
-  await mail.getByRole("button", { name: "Confirm email address" }).click();
-  await mail.getByRole("heading", { name: "Your address is verified" }).waitFor();
+  await mail.getByRole("button", { name: "Confirm email" }).click();
+  await mail.getByRole("heading", { name: "Email verified" }).waitFor();
   await assertAccessible(mail);
   assert.equal((await send()).status, 201);
 
@@ -76,26 +76,26 @@ test("somebody signs up, verifies the address, makes an agent and a key, and the
   assert.deepEqual(complaints, []);
 });
 
-test("opening a verification link changes nothing, and a used or unknown one says so", async () => {
+test("opening a verification link changes nothing, and a used or invalid link says so", async () => {
   const { page } = await browser.open();
   await signUp(page, "opens@example.com");
   const link = await linkTo("opens@example.com", "/verify-email");
   const { page: other } = await browser.open();
   await other.goto(link);
-  await other.getByRole("button", { name: "Confirm email address" }).waitFor();
+  await other.getByRole("button", { name: "Confirm email" }).waitFor();
   await page.reload();
   await page.getByRole("region", { name: "Email verification" }).waitFor();
-  await other.getByRole("button", { name: "Confirm email address" }).click();
-  await other.getByRole("heading", { name: "Your address is verified" }).waitFor();
+  await other.getByRole("button", { name: "Confirm email" }).click();
+  await other.getByRole("heading", { name: "Email verified" }).waitFor();
   await other.goto(link);
-  await other.getByRole("heading", { name: "This link has been used already" }).waitFor();
+  await other.getByRole("heading", { name: "Link already used" }).waitFor();
   await assertAccessible(other);
   await other.goto("/verify-email?token=unknown");
-  await other.getByRole("heading", { name: "This link is not known" }).waitFor();
+  await other.getByRole("heading", { name: "Invalid link" }).waitFor();
   await assertAccessible(other);
 });
 
-test("a deep link survives signing in, and a link to another site does not", async () => {
+test("signing in continues to the requested page, but never to another site", async () => {
   const owner = await browser.service.signUp();
   const { page } = await browser.open();
   const deep = `/projects/${owner.projectId}/keys?from=mail`;
@@ -113,19 +113,19 @@ test("a deep link survives signing in, and a link to another site does not", asy
   }
 });
 
-test("a session that ends elsewhere leads to signing in, and back to where one was", async () => {
+test("when the session ends, the user signs in and returns to the same page", async () => {
   const owner = await browser.service.signUp();
   const { page } = await browser.openAs(owner, { path: "/" });
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Keys" }).click();
   await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
   await browser.service.db.pool.query("delete from sessions where account_id = $1", [owner.accountId]);
-  // The page may find out by itself before this, with one of its own requests: it comes to the same.
+  // A background request of the page may notice it before this; the result is the same.
   await page.reload();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
   await eventually(() => assert.match(new URL(page.url()).searchParams.get("next")!, /^\/projects\//));
 });
 
-test("a wrong password and a taken address are told where they were typed", async () => {
+test("a wrong password and an email that is already registered are reported on the form", async () => {
   const owner = await browser.service.signUp();
   const { page } = await browser.open();
   await page.goto("/sign-in");
@@ -138,10 +138,10 @@ test("a wrong password and a taken address are told where they were typed", asyn
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("alert").getByText("UNAUTHORIZED").waitFor();
   await assertAccessible(page);
-  await page.getByRole("link", { name: "Make an account" }).click();
+  await page.getByRole("link", { name: "Create account" }).click();
   await page.getByLabel("Email").fill(owner.email);
   await page.getByLabel("Password", { exact: true }).fill(password);
-  await page.getByRole("button", { name: "Make account" }).click();
+  await page.getByRole("button", { name: "Create account" }).click();
   await page.getByText("An account with this email exists already.").waitFor();
   await eventually(async () =>
     assert.equal(await page.getByLabel("Email").getAttribute("aria-invalid"), "true"),
@@ -149,25 +149,25 @@ test("a wrong password and a taken address are told where they were typed", asyn
   await assertAccessible(page);
 });
 
-test("a forgotten password is chosen anew through the mail", async () => {
+test("a forgotten password is reset through the emailed link", async () => {
   const owner = await browser.service.signUp();
   const { page } = await browser.open();
   await page.goto("/sign-in");
-  await page.getByRole("link", { name: "Forgotten password" }).click();
+  await page.getByRole("link", { name: "Forgot your password?" }).click();
   await page.getByLabel("Email").fill(owner.email);
-  await page.getByRole("button", { name: "Send a link" }).click();
-  await page.getByText("a link is on its way").waitFor();
+  await page.getByRole("button", { name: "Send link" }).click();
+  await page.getByText("a reset link is on its way").waitFor();
   await assertAccessible(page);
   await page.goto(await linkTo(owner.email, "/reset-password"));
   await page.getByLabel("New password", { exact: true }).fill("another long one");
   await assertAccessible(page);
   await page.getByRole("button", { name: "Change password" }).click();
-  await page.getByRole("heading", { name: "Your password is changed" }).waitFor();
+  await page.getByRole("heading", { name: "Password changed" }).waitFor();
   await assertAccessible(page);
   await signInByForm(page, { email: owner.email, password: "another long one" });
 });
 
-test("where no mail server is set up, the page says where the link is", async () => {
+test("without a mail server, the page says where to find the link", async () => {
   const owner = await browser.service.signUp({ verified: false });
   const { page } = await browser.openAs(owner, { path: "/" });
   const banner = page.getByRole("region", { name: "Email verification" });

@@ -1,4 +1,4 @@
-// Get started hears what happens, whatever becomes of the stream of events.
+// Get started shows requests live, with and without an event stream.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeKey } from "../support/app.ts";
@@ -16,11 +16,11 @@ after(() => browser.close());
 
 const { newcomer } = openStartPages(() => browser);
 
-test("where no stream of events comes through, refusals and traces are seen all the same", async () => {
+test("without an event stream, rejected requests and traces still appear", async () => {
   const { page, owner, agent } = await newcomer();
   await page.route("**/api/events*", route => route.abort());
   await page.reload();
-  await panel(page).getByText("Looking every 5 seconds").waitFor();
+  await panel(page).getByText("Checking every 5 seconds").waitFor();
   const { key } = await makeKey(owner);
   await send({ url: browser.service.url, key }, { body: { resourceSpans: [] } });
   await panel(page).getByText("OTLP_NO_SPANS").waitFor();
@@ -31,7 +31,7 @@ test("where no stream of events comes through, refusals and traces are seen all 
   await panel(page).getByText("First trace received").waitFor();
 });
 
-test("a hidden tab has no stream, and reads what it missed once it is looked at again", async () => {
+test("a hidden tab closes its event stream, and catches up when it is shown again", async () => {
   const { page, owner, agent } = await newcomer();
   await isListening(page);
   const show = (hidden: boolean) =>
@@ -49,7 +49,7 @@ test("a hidden tab has no stream, and reads what it missed once it is looked at 
   await panel(page).getByText("First trace received").waitFor();
 });
 
-test("a restart of the server is survived: the page says that it is away, and hears again by itself", async () => {
+test("when the server restarts, the page says that it is not connected and then reconnects", async () => {
   const database = await freshDatabase();
   const first = await startTestService({ databaseUrl: database.url });
   const { port } = new URL(first.url);
@@ -57,7 +57,7 @@ test("a restart of the server is survived: the page says that it is away, and he
   await page.goto(startOf(first.agent));
   await isListening(page);
   await first.stop();
-  await panel(page).getByText("Looking every 5 seconds").waitFor();
+  await panel(page).getByText("Checking every 5 seconds").waitFor();
   const second = await startTestService({ databaseUrl: database.url, config: { port: Number(port) } });
   try {
     await isListening(page);
@@ -71,7 +71,7 @@ test("a restart of the server is survived: the page says that it is away, and he
   }
 });
 
-test("a browser has so few streams that its requests always find a connection", async () => {
+test("at most 3 tabs of a browser hold an event stream, so that requests always find a connection", async () => {
   const { page, context, agent } = await newcomer();
   await isListening(page);
   const pages = [page];
@@ -80,16 +80,16 @@ test("a browser has so few streams that its requests always find a connection", 
     pages.push(another);
     await another.goto(startOf(agent));
     await panel(another)
-      .getByText(/whatever is sent|Looking every 5 seconds/)
+      .getByText(/requests appear here|Checking every 5 seconds/)
       .waitFor();
   }
   const listening = await Promise.all(
-    pages.map(one => panel(one).getByText("whatever is sent shows here at once").count()),
+    pages.map(one => panel(one).getByText("requests appear here immediately").count()),
   );
   assert.equal(
     listening.reduce((sum, count) => sum + count),
     3,
   );
-  await panel(pages.at(-1)!).getByRole("button", { name: "Send a sample trace" }).click();
+  await panel(pages.at(-1)!).getByRole("button", { name: "Send sample trace" }).click();
   await Promise.all(pages.map(one => panel(one).getByText("Sample trace received").waitFor()));
 });

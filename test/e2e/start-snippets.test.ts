@@ -1,4 +1,4 @@
-// Get started's snippets: what is filled in is what is needed, and what is copied runs.
+// Get started's snippets: their values are filled in and escaped, and the copied text runs.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
@@ -24,7 +24,7 @@ const run = promisify(execFile);
 
 const hostile = 'it\'s "a" $HOME `id` \\ \n%name% <b> $(x)';
 
-test("every snippet is there with what belongs in it, quoted whatever the service name is", async () => {
+test("every snippet has its values filled in and runs, even with a hostile service name", async () => {
   const { page, agent } = await newcomer({ otlpServiceName: hostile }, "?tab=node");
   const key = await makeKeyHere(page);
   const javascript = await copySnippet(page);
@@ -98,10 +98,10 @@ export class NodeSDK {
   async shutdown() { await this.provider.forceFlush(); await this.provider.shutdown(); }
 }`;
 
-test("a key that is only known by its end is named as such, and one made here is gone with the page", async () => {
+test("an existing key is shown masked, and a key created here is gone after a reload", async () => {
   const { page, owner } = await newcomer();
-  await page.getByText("No key may write to this agent yet").waitFor();
-  await page.getByText("svc_… stands where").waitFor();
+  await page.getByText("No key can write to this agent yet").waitFor();
+  await page.getByText("Replace svc_… with your full key.").waitFor();
   const { key } = await makeKey(owner, { name: "production" });
   await page.reload();
   const masked = `svc_...${key.slice(-4)}`;
@@ -116,7 +116,7 @@ test("a key that is only known by its end is named as such, and one made here is
   assert.equal((await page.content()).includes(made), false);
 });
 
-test("a service name is given in place, and one that is taken is said at its field", async () => {
+test("a service name can be set on the page, and a duplicate one is reported at its field", async () => {
   const { page, owner, agent } = await newcomer({}, "?tab=python");
   await makeAgent(owner, { name: "Other", otlpServiceName: "taken" });
   await page.getByText("This agent has no service name yet").waitFor();

@@ -1,4 +1,4 @@
-// Get started: a newcomer's first attempts are refused, explained and mended, until the first trace is seen and judged.
+// Get started: rejected first requests are explained and fixed, until the first trace is received and evaluated.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeAgent, makeKey, makeTest } from "../support/app.ts";
@@ -30,19 +30,19 @@ after(async () => {
 
 const { open, newcomer } = openStartPages(() => browser);
 
-test("a newcomer signs up, is told why the first trace is refused, verifies, and sees it received and judged", async () => {
+test("a new user sees why the first trace is rejected, verifies the email, and sees a trace evaluated", async () => {
   const email = "newcomer@example.com";
   const { page, context, complaints } = await browser.open();
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: browser.origin });
   await page.goto("/sign-up");
   await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password", { exact: true }).fill("correct horse battery");
-  await page.getByRole("button", { name: "Make account" }).click();
+  await page.getByRole("button", { name: "Create account" }).click();
   await page.getByRole("button", { name: "New agent" }).click();
   await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("Shop");
   await page.getByRole("button", { name: "Make agent" }).click();
   await page.getByRole("heading", { level: 1, name: "Get started" }).waitFor();
-  await page.getByText("every trace is refused with 403").waitFor();
+  await page.getByText("Traces are rejected (403 EMAIL_NOT_VERIFIED) until").waitFor();
   await isListening(page);
   await assertAccessible(page);
   const key = await makeKeyHere(page);
@@ -50,7 +50,7 @@ test("a newcomer signs up, is told why the first trace is refused, verifies, and
   assert.ok(command.includes(key));
 
   assert.match(await runInShell(command), /^HTTP\/1.1 403 /);
-  await panel(page).getByText("Refused just now").waitFor();
+  await panel(page).getByText("Rejected just now").waitFor();
   await panel(page).getByText("EMAIL_NOT_VERIFIED").waitFor();
   await panel(page).getByText(email).waitFor();
   await assertAccessible(page);
@@ -60,11 +60,13 @@ test("a newcomer signs up, is told why the first trace is refused, verifies, and
     () => mails.mails.find(({ to }) => to.includes(email)) ?? assert.fail(),
   );
   await mail.goto(linkIn(source));
-  await mail.getByRole("button", { name: "Confirm email address" }).click();
-  await mail.getByRole("heading", { name: "Your address is verified" }).waitFor();
+  await mail.getByRole("button", { name: "Confirm email" }).click();
+  await mail.getByRole("heading", { name: "Email verified" }).waitFor();
   await mail.close();
   await panel(page).getByText("Your keys work now").waitFor();
-  await page.getByText("every trace is refused with 403").waitFor({ state: "detached" });
+  await page
+    .getByText("Traces are rejected (403 EMAIL_NOT_VERIFIED) until")
+    .waitFor({ state: "detached" });
 
   assert.match(await runInShell(command), /^HTTP\/1.1 201 /);
   await panel(page).getByText("First trace received").waitFor();
@@ -77,38 +79,38 @@ test("a newcomer signs up, is told why the first trace is refused, verifies, and
   await page.getByText("Applies to new traces only.").waitFor();
   await page.keyboard.press("g");
   await page.keyboard.press("g");
-  await panel(page).getByText("It judges new traces only: send one more.").waitFor();
+  await panel(page).getByText("Active test cases apply to new traces only.").waitFor();
   assert.match(await runInShell(command), /^HTTP\/1.1 201 /);
   await panel(page).getByText("Passed").waitFor();
-  await panel(page).getByRole("link", { name: "Open the trace" }).click();
+  await panel(page).getByRole("link", { name: "Open trace" }).click();
   await page.waitForURL(/\/traces\/[0-9a-f-]{36}$/);
   assert.deepEqual(complaints, []);
 });
 
-test("an exporter's wrong service name is offered as the agent's, and the next export is received", async () => {
+test("an unknown service name can be assigned to the agent with one click, and the next export is received", async () => {
   const { page, owner, agent } = await newcomer();
   await isListening(page);
   const { key } = await makeKey(owner);
   const exporter = openExporter("protobuf", { url: browser.service.url, key });
   const spans = () => recordSpans("shop-bot", { name: "chat" });
   await eventually(async () => assert.ok(await exportSpans(exporter, spans())));
-  await panel(page).getByText("Refused just now").waitFor();
+  await panel(page).getByText("Rejected just now").waitFor();
   await panel(page).getByText("OTLP_PLATFORM_NOT_FOUND").waitFor();
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
   await assertAccessible(page);
   await panel(page).getByRole("button", { name: "Use “shop-bot” as this agent’s service name" }).click();
-  await panel(page).getByText("Now send again").waitFor();
+  await panel(page).getByText("Send the trace again.").waitFor();
   const { body } = await owner.client.get(`/api/agents/${agent.id}`).expect(200);
   assert.equal(body.otlpServiceName, "shop-bot");
   await eventually(async () => assert.equal(await exportSpans(exporter, spans()), undefined));
   await panel(page).getByText("First trace received").waitFor();
-  await panel(page).getByText("One was refused just now").waitFor();
+  await panel(page).getByText("A request was rejected just now").waitFor();
   await exporter.shutdown();
 });
 
-test("a refusal from before the page was opened is shown, and another agent's is not", async () => {
+test("a request rejected before the page was opened is shown, unless it concerns another agent", async () => {
   const owner = await browser.service.signUp();
   const agent = await makeAgent(owner, { name: "Shop", otlpServiceName: "shop" });
   const other = await makeAgent(owner, { name: "Other", otlpServiceName: "other" });
@@ -124,7 +126,7 @@ test("a refusal from before the page was opened is shown, and another agent's is
   const { page } = await open(other, owner);
   await panel(page).getByText("OTLP_PLATFORM_NOT_ALLOWED").waitFor();
   await panel(page).getByText("svc_...").waitFor();
-  await panel(page).getByRole("button", { name: "Make a key for this agent" }).waitFor();
+  await panel(page).getByRole("button", { name: "New key for this agent" }).waitFor();
   await assertAccessible(page);
   await page.goto(startOf(agent));
   await panel(page).getByText("Waiting for the first trace").waitFor();
@@ -135,13 +137,13 @@ test("a refusal from before the page was opened is shown, and another agent's is
   await exporter.shutdown();
 });
 
-test("every refusal is explained in words, whatever was sent", async () => {
+test("every kind of rejected request is explained", async () => {
   const { page, owner, agent } = await newcomer({ otlpServiceName: "shop" });
   await isListening(page);
   const { key } = await makeKey(owner);
   const to = { url: browser.service.url, key };
   const exporter = openExporter("json", to);
-  const refusals: [code: string, words: string, sent: () => Promise<unknown>][] = [
+  const rejections: [code: string, words: string, sent: () => Promise<unknown>][] = [
     ["VALIDATION_ERROR", "name the fields", () => send(to, { body: "{" })],
     [
       "CUSTOM_API_PLATFORM_NOT_FOUND",
@@ -156,7 +158,7 @@ test("every refusal is explained in words, whatever was sent", async () => {
       () => exportSpans(exporter, recordSpans(undefined, { name: "a" })),
     ],
   ];
-  for (const [code, words, sent] of refusals) {
+  for (const [code, words, sent] of rejections) {
     await sent();
     await panel(page).getByRole("definition").filter({ hasText: code }).waitFor();
     await panel(page).getByText(words).first().waitFor();
@@ -166,24 +168,24 @@ test("every refusal is explained in words, whatever was sent", async () => {
   assert.equal((await owner.client.get(`/api/agents/${agent.id}/traces`).expect(200)).body.items.length, 0);
 });
 
-test("a sample is received before anything is integrated, and leads to a test of its own", async () => {
+test("a sample trace can be sent before any integration, and turned into a test case", async () => {
   const { page, complaints } = await newcomer();
-  await panel(page).getByRole("button", { name: "Send a sample trace" }).click();
+  await panel(page).getByRole("button", { name: "Send sample trace" }).click();
   await panel(page).getByText("Sample trace received").waitFor();
   await panel(page).getByText("3 spans").waitFor();
   await panel(page).getByText("Not evaluated").waitFor();
   await assertAccessible(page);
-  await panel(page).getByRole("link", { name: "Write a test case from it" }).click();
+  await panel(page).getByRole("link", { name: "Create test case from this trace" }).click();
   await page.waitForURL(/\/tests\/new\?trace=[0-9a-f-]{36}$/);
   assert.deepEqual(complaints, []);
 });
 
-test("an agent whose test cases are all disabled is told so, and where they are enabled", async () => {
+test("an agent whose test cases are all disabled shows a link to activate one", async () => {
   const { page, owner, agent } = await newcomer();
   await makeTest(owner, agent.id, { status: "disabled" });
-  await panel(page).getByRole("button", { name: "Send a sample trace" }).click();
-  await panel(page).getByText("This agent has 1 test case, and none judges real conversations.").waitFor();
+  await panel(page).getByRole("button", { name: "Send sample trace" }).click();
+  await panel(page).getByText("This agent has 1 test case, but none applies to live traffic.").waitFor();
   await assertAccessible(page);
-  await panel(page).getByRole("link", { name: "See why, and enable one" }).click();
+  await panel(page).getByRole("link", { name: "Activate one" }).click();
   await page.getByRole("heading", { level: 1, name: "Test cases" }).waitFor();
 });

@@ -17,7 +17,7 @@ test("what a test case came to appears by itself: last verdict, thirty days, pas
   const row = rowOf(page, "Is well");
   await row.getByText("Not evaluated yet").waitFor();
   for (const attributes of [ok, {}, broken, ok, ok]) await judge(opened, attributes);
-  await row.getByText("75 %").waitFor();
+  await row.getByText("75%").waitFor();
   await row.getByText("3 of 4").waitFor();
   await row.getByText("Passed", { exact: true }).waitFor();
   await row.getByText("just now").waitFor();

@@ -1,4 +1,4 @@
-// What the tests of Get started share: an agent's page in a window, and what stands on it.
+// Shared by the tests of Get started: opens an agent's page and finds its parts.
 import type { Page } from "playwright-core";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import { makeAgent, type Owner } from "./app.ts";
@@ -26,23 +26,23 @@ export function openStartPages(browser: () => TestBrowser) {
 
 export const startOf = ({ projectId, id }: Agent) => `/projects/${projectId}/agents/${id}/start`;
 
-/** Where what is sent is told of. */
-export const panel = (page: Page) => page.getByRole("region", { name: "4. See it here" });
+/** Shows the result of the latest request. */
+export const panel = (page: Page) => page.getByRole("region", { name: "4. See it arrive" });
 export const snippet = (page: Page) => page.locator("figure pre");
 
 export const isListening = (page: Page) =>
-  panel(page).getByText("whatever is sent shows here at once").waitFor();
+  panel(page).getByText("requests appear here immediately").waitFor();
 
-/** Makes a key through the page; its text. */
+/** Creates a key on the page. Returns the key. */
 export async function makeKeyHere(page: Page): Promise<string> {
-  await page.getByRole("button", { name: "Make a key", exact: true }).click();
+  await page.getByRole("button", { name: "New key", exact: true }).click();
   const dialog = page.getByRole("dialog", { name: "New key" });
   await dialog.getByLabel("Name", { exact: true }).fill("first");
   await dialog.getByRole("button", { name: "Make key" }).click();
-  return page.getByLabel("The key").inputValue();
+  return page.getByLabel("API key", { exact: true }).inputValue();
 }
 
-/** What the snippet's button copies. */
+/** Copies the snippet with its button. Returns the copied text. */
 export async function copySnippet(page: Page): Promise<string> {
   await page.locator("figure").getByRole("button", { name: "Copy", exact: true }).click();
   await page.locator("figure").getByRole("button", { name: "Copied" }).waitFor();

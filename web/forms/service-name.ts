@@ -23,6 +23,8 @@ export async function giveServiceName(
   return answer;
 }
 
+export const oldNameRejected = "Exporters that still send the old name will be rejected.";
+
 /** The same at the press of a button. */
 export function useGiveServiceName(agent: Agent, serviceName: string) {
   const queries = useQueryClient();

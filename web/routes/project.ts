@@ -113,7 +113,7 @@ const judging = createRoute({
   path: "/judging",
   getParentRoute: () => agent,
   validateSearch: textsOf("days"),
-  component: lazyRouteComponent(() => import("../pages/judging/JudgingPage.tsx"), "JudgingPage"),
+  component: lazyRouteComponent(() => import("../pages/judge-usage/JudgeUsagePage.tsx"), "JudgeUsagePage"),
 });
 const ingestion = createRoute({
   path: "/ingestion",

@@ -1,35 +1,44 @@
-// Relative and absolute times and countdowns; the absolute time is shown on hover.
+// Times on screens, with the date and time on hover.
+import { clockText, dateText, momentText } from "../format.ts";
 import { useNow } from "./now.ts";
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "long" });
-const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
+const dayMs = 86_400_000;
 
 const units: [Intl.RelativeTimeFormatUnit, seconds: number][] = [
-  ["year", 31_536_000],
-  ["month", 2_592_000],
   ["day", 86_400],
   ["hour", 3_600],
   ["minute", 60],
 ];
 
-/** `at` is ISO 8601. */
-export function RelativeTime({ at }: { at: string }) {
-  const now = useNow(30_000);
+type TimeProps = {
+  /** ISO 8601. */
+  at: string;
+};
+
+function Time({ at, text }: TimeProps & { text: string }) {
   return (
-    <time dateTime={at} title={absolute.format(new Date(at))}>
-      {relativeText(Date.parse(at), now)}
+    <time dateTime={at} title={momentText(at)}>
+      {text}
     </time>
   );
 }
 
-/** The day without the time. */
-export function DayTime({ at }: { at: string }) {
-  return (
-    <time dateTime={at} title={absolute.format(new Date(at))}>
-      {day.format(new Date(at))}
-    </time>
-  );
+/** "5 minutes ago"; from a day on "Nov 21, 2026, 11:34 PM". */
+export function RelativeTime({ at }: TimeProps) {
+  const now = useNow(30_000);
+  const isNear = Math.abs(Date.parse(at) - now) < dayMs;
+  return <Time at={at} text={isNear ? relativeText(Date.parse(at), now) : momentText(at)} />;
+}
+
+/** "Nov 21, 2026". */
+export function DayTime({ at }: TimeProps) {
+  return <Time at={at} text={dateText(at)} />;
+}
+
+/** "11:34 PM", for times within hours. */
+export function ClockTime({ at }: TimeProps) {
+  return <Time at={at} text={clockText(at)} />;
 }
 
 export function relativeText(at: number, now: number): string {
@@ -40,24 +49,13 @@ export function relativeText(at: number, now: number): string {
   return relative.format(Math.trunc(seconds / size), unit);
 }
 
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
-
-/** The time of day, for times on the same day. */
-export function ClockTime({ at }: { at: string }) {
-  return (
-    <time dateTime={at} title={absolute.format(new Date(at))}>
-      {clock.format(new Date(at))}
-    </time>
-  );
-}
-
-/** "next try at 2:05 PM, in 42 s"; once it has passed, "next try now". */
-export function NextTry({ at }: { at: string }) {
+/** "retry at 11:34 PM, in 42 s", or "retrying now". */
+export function NextTry({ at }: TimeProps) {
   const left = Date.parse(at) - useNow(1_000);
-  if (left <= 0) return <>next try now</>;
+  if (left <= 0) return <>retrying now</>;
   return (
     <>
-      next try at <ClockTime at={at} />, in <span className="figures">{remainingText(left)}</span>
+      retry at <ClockTime at={at} />, in <span className="figures">{remainingText(left)}</span>
     </>
   );
 }

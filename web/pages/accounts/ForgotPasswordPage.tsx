@@ -1,5 +1,4 @@
-// Asking for a mail that lets one choose a new password.
-
+// Requests the email with a password reset link.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { textOf, useSubmit } from "../../forms/submit.ts";
@@ -20,11 +19,11 @@ export function ForgotPasswordPage() {
     done: setSentTo,
   });
   return (
-    <AuthLayout title="Forgotten password">
+    <AuthLayout title="Reset your password">
       {sentTo !== undefined && (
         <Notice tone="good" role="status">
-          If there is an account for <strong className="break">{sentTo}</strong>, a link is on its way. It
-          works once, for an hour.
+          If <strong className="break">{sentTo}</strong> has an account, a reset link is on its way. It works
+          once and expires in 1 hour.
         </Notice>
       )}
       <form {...form} className="stack">
@@ -38,11 +37,11 @@ export function ForgotPasswordPage() {
         />
         <FailureNotice failure={failure} />
         <Button type="submit" look="main" busy={busy}>
-          {sentTo === undefined ? "Send a link" : "Send again"}
+          {sentTo === undefined ? "Send link" : "Resend link"}
         </Button>
       </form>
       <p>
-        <Link to="/sign-in">Back to signing in</Link>
+        <Link to="/sign-in">Back to sign in</Link>
       </p>
     </AuthLayout>
   );

@@ -1,5 +1,4 @@
-// Choosing a new password, with the token of the mail.
-
+// Sets a new password with the token from the reset email.
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -25,9 +24,9 @@ export function ResetPasswordPage() {
   });
   if (changed) {
     return (
-      <AuthLayout title="Your password is changed">
+      <AuthLayout title="Password changed">
         <Notice tone="good" role="status">
-          Every session was ended. Sign in with the new password.
+          All sessions were signed out. Sign in with your new password.
         </Notice>
         <Link to="/sign-in" className="button" data-look="main">
           Sign in
@@ -38,7 +37,7 @@ export function ResetPasswordPage() {
   return (
     <AuthLayout title="Choose a new password">
       {token === undefined && (
-        <Notice tone="warn">This address has no token: open the link of the mail as a whole.</Notice>
+        <Notice tone="warn">This link is incomplete. Open the full link from the email.</Notice>
       )}
       <form {...form} className="stack">
         <PasswordField label="New password" name="newPassword" fresh fault={faults["newPassword"]} />
@@ -48,7 +47,7 @@ export function ResetPasswordPage() {
         </Button>
       </form>
       <p>
-        Is the link used or an hour old? <Link to="/forgot-password">Send another</Link>
+        Link used or expired? <Link to="/forgot-password">Request a new one</Link>
       </p>
     </AuthLayout>
   );

@@ -1,5 +1,4 @@
-// Signing in.
-
+// Signs in with email and password.
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { PasswordField } from "../../forms/PasswordField.tsx";
 import { useSignedIn } from "../../forms/sign-in.ts";
@@ -21,7 +20,7 @@ export function SignInPage() {
   });
   return (
     <AuthLayout title="Sign in">
-      {next && <Notice tone="info">Sign in to go on to where you were.</Notice>}
+      {next && <Notice tone="info">Sign in to continue.</Notice>}
       <form {...form} className="stack">
         <Field
           label="Email"
@@ -38,9 +37,9 @@ export function SignInPage() {
         </Button>
       </form>
       <p className="line line-apart">
-        <Link to="/forgot-password">Forgotten password</Link>
+        <Link to="/forgot-password">Forgot your password?</Link>
         <Link to="/sign-up" search={next ? { next } : {}}>
-          Make an account
+          Create account
         </Link>
       </p>
     </AuthLayout>

@@ -1,5 +1,4 @@
-// Making an account.
-
+// Creates an account.
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { PasswordField } from "../../forms/PasswordField.tsx";
 import { useSignedIn } from "../../forms/sign-in.ts";
@@ -28,7 +27,7 @@ export function SignUpPage() {
     done: signedIn,
   });
   return (
-    <AuthLayout title="Make an account">
+    <AuthLayout title="Create account">
       <form {...form} className="stack">
         <Field
           label="Email"
@@ -37,7 +36,7 @@ export function SignUpPage() {
           required
           maxLength={254}
           autoComplete="username"
-          hint="A link is sent to it; traces are taken once you have confirmed it."
+          hint="We send a verification link. Traces are accepted once you confirm it."
           fault={faults["email"]}
         />
         <PasswordField label="Password" name="password" fresh fault={faults["password"]} />
@@ -50,11 +49,11 @@ export function SignUpPage() {
         />
         <FailureNotice failure={failure} />
         <Button type="submit" look="main" busy={busy}>
-          Make account
+          Create account
         </Button>
       </form>
       <p>
-        There is one already?{" "}
+        Already have an account?{" "}
         <Link to="/sign-in" search={next ? { next } : {}}>
           Sign in
         </Link>

@@ -1,5 +1,4 @@
-// Where the verification mail's link leads; without a token, where the verification stands.
-
+// Opens the link from the verification email. Without a token, shows whether the email is verified.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -17,22 +16,19 @@ const route = getRouteApi("/verify-email");
 
 export function VerifyEmailPage() {
   const { token } = route.useSearch();
-  return token === undefined ? <Standing /> : <OpenedLink token={token} />;
+  return token === undefined ? <VerificationStatus /> : <OpenedLink token={token} />;
 }
 
 const spent: Record<Exclude<LinkState, "open">, { title: string; text: string }> = {
   used: {
-    title: "This link has been used already",
-    text: "Your address is verified; there is nothing left to do.",
+    title: "Link already used",
+    text: "Your email is verified. You can close this page.",
   },
-  expired: { title: "This link has expired", text: "It was valid for 24 hours. Have another one sent." },
-  unknown: {
-    title: "This link is not known",
-    text: "Open the link of the mail as a whole, or have another one sent.",
-  },
+  expired: { title: "Link expired", text: "The link was valid for 24 hours. Request a new one." },
+  unknown: { title: "Invalid link", text: "Open the full link from the email, or request a new one." },
 };
 
-/** Opening the link changes nothing: scanners of mail open links, but press no buttons. */
+/** Opening the link changes nothing, because email scanners open links. They do not press buttons. */
 function OpenedLink({ token }: { token: string }) {
   const queries = useQueryClient();
   const link = useQuery(linkQuery(token));
@@ -52,7 +48,7 @@ function OpenedLink({ token }: { token: string }) {
 
   if (confirmed) {
     return (
-      <AuthLayout title="Your address is verified">
+      <AuthLayout title="Email verified">
         <Notice tone="good" role="status">
           {verifiedText}
         </Notice>
@@ -69,19 +65,19 @@ function OpenedLink({ token }: { token: string }) {
         <Notice tone={link.data.state === "used" ? "good" : "warn"} role="status">
           {text}
         </Notice>
-        {link.data.state === "used" ? <Link to="/">Go to the dashboard</Link> : <Another />}
+        {link.data.state === "used" ? <Link to="/">Go to the dashboard</Link> : <RequestNewLink />}
       </AuthLayout>
     );
   }
   return (
-    <AuthLayout title="Confirm your email address">
+    <AuthLayout title="Confirm your email">
       <Loaded query={link}>
         {() => (
           <>
-            <p>Confirm this address to let your API keys send traces.</p>
+            <p>Your API keys can send traces once your email is confirmed.</p>
             <FailureNotice failure={failure} />
             <Button look="main" busy={busy} onClick={() => void confirm()}>
-              Confirm email address
+              Confirm email
             </Button>
           </>
         )}
@@ -90,16 +86,16 @@ function OpenedLink({ token }: { token: string }) {
   );
 }
 
-function Standing() {
+function VerificationStatus() {
   return (
-    <AuthLayout title="Verify your email address">
-      <Another />
+    <AuthLayout title="Verify your email">
+      <RequestNewLink />
     </AuthLayout>
   );
 }
 
-/** Another mail, for whoever is signed in. */
-function Another() {
+/** Resends the verification email. Needs a session. */
+function RequestNewLink() {
   const session = useQuery(sessionQuery);
   const verification = useQuery({ ...verificationQuery, enabled: session.data != null });
   if (session.data === null) {
@@ -108,27 +104,27 @@ function Another() {
         <Link to="/sign-in" search={{ next: "/verify-email" }}>
           Sign in
         </Link>{" "}
-        to have a link sent.
+        to request a new link.
       </p>
     );
   }
   if (session.data === undefined) return <Loaded query={session}>{() => null}</Loaded>;
   return (
     <Loaded query={verification}>
-      {standing =>
-        standing.verified ? (
+      {status =>
+        status.verified ? (
           <>
             <Notice tone="good" role="status">
-              Your address is verified. {verifiedText}
+              Email verified. {verifiedText}
             </Notice>
             <Link to="/">Go to the dashboard</Link>
           </>
         ) : (
           <>
             <p>
-              <WhereTheLinkIs verification={standing} />
+              <WhereTheLinkIs verification={status} />
             </p>
-            <VerificationActions verification={standing} />
+            <VerificationActions verification={status} />
           </>
         )
       }

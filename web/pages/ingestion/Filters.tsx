@@ -1,5 +1,4 @@
-// The filters of the ingestion log, each a choice among what there is.
-
+// The filters of the ingestion log: time, code, service name and key.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useId } from "react";
@@ -68,7 +67,7 @@ type ChoiceProps = {
   onChoose: (value: string) => void;
 };
 
-/** What is chosen stays among the choices, even where there is nothing of it. */
+/** The chosen value stays an option, even when no request has it. */
 function Choice({ label, any, options, value, onChoose }: ChoiceProps) {
   const id = useId();
   const isListed = value === "" || options.some(option => option.value === value);

@@ -1,4 +1,4 @@
-// The ingestion log: seven days of what was accepted and refused, summed and by the minute, without payloads.
+// The ingestion log: accepted and rejected requests of the last seven days, summed and by minute, without payloads.
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useLive } from "../../live.ts";
@@ -14,45 +14,46 @@ import { filtersOf, hoursOf } from "./search.ts";
 
 const route = getRouteApi("/member/projects/$projectId/ingestion");
 
-/** What is accepted tells nobody: it is looked for. */
-const lookAgainMs = 10_000;
-/** A list that has grown longer is not read again as a whole by itself. */
-const pagesMax = 3;
+/** Accepted requests send no event, so the page polls. */
+const pollMs = 10_000;
+/** A list of more pages is not polled: every poll reads all its pages. */
+const polledPagesMax = 3;
 
 export function IngestionPage() {
   const { projectId } = route.useParams();
-  // Nothing of one project is shown in another's place.
+  // The key keeps one project's rows from showing while another's load.
   return <Log key={projectId} projectId={projectId} />;
 }
 
 function Log({ projectId }: { projectId: string }) {
   const search = route.useSearch();
   const hours = hoursOf(search.time);
-  // What was there stays until what another filter finds is there.
+  // The old rows stay until the rows of a new filter have loaded.
   const summary = useQuery({
     ...ingestionSummaryQuery(projectId, hours),
-    refetchInterval: lookAgainMs,
+    refetchInterval: pollMs,
     placeholderData: keepPreviousData,
   });
   const minutes = useInfiniteQuery({
     ...ingestionQuery(projectId, filtersOf(search), hours),
-    refetchInterval: ({ state }) => (state.data?.pages.length ?? 0) <= pagesMax && lookAgainMs,
+    refetchInterval: ({ state }) => (state.data?.pages.length ?? 0) <= polledPagesMax && pollMs,
     placeholderData: keepPreviousData,
   });
-  useFollow(projectId);
+  useRejections(projectId);
   const isFiltered = Object.values(search).some(value => value !== undefined);
   return (
     <Page
       title="Ingestion log"
-      about="How requests with a valid key ended in the last seven days: counts, and nothing of what was in them. Whatever came without one was answered 401 and belongs to no project."
+      about="Requests sent with a valid key in the last 7 days, counted by result. Payloads are not kept. Requests without a valid key are answered 401 and not listed."
     >
       <div className="stack">
         <Loaded query={summary}>
           {sums =>
             sums.codes.length === 0 && !isFiltered ? (
-              <EmptyState icon="log" title="Nothing was sent in the last seven days">
+              <EmptyState icon="log" title="No requests in the last 7 days">
                 <p className="quiet">
-                  Each agent’s “Get started” has what to send, and says at once what becomes of it.
+                  An agent’s Get started page has the commands to send traces, and shows each result
+                  immediately.
                 </p>
                 <Link
                   to="/projects/$projectId/agents"
@@ -71,7 +72,7 @@ function Log({ projectId }: { projectId: string }) {
                   <Services projectId={projectId} sums={sums} />
                 </div>
                 <section className="stack-tight" aria-labelledby="ingestion-minutes">
-                  <h2 id="ingestion-minutes">By the minute</h2>
+                  <h2 id="ingestion-minutes">By minute</h2>
                   <Loaded query={minutes}>
                     {items => (
                       <>
@@ -90,8 +91,8 @@ function Log({ projectId }: { projectId: string }) {
   );
 }
 
-/** Reads again soon after something was refused. */
-function useFollow(projectId: string): void {
+/** Reads again soon after a request was rejected. */
+function useRejections(projectId: string): void {
   const queries = useQueryClient();
   const readAgain = () => queries.invalidateQueries({ queryKey: ingestionKey(projectId) });
   const readSoon = useRefresh(readAgain, writtenMs);

@@ -1,20 +1,13 @@
-// The rows of the ingestion log: what the requests of a minute had in common.
-
+// The rows of the ingestion log: one per minute, code, key and service name.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { IngestionMinute } from "../../../src/http/ingestion/schemas.ts";
+import { momentText } from "../../format.ts";
 import { counted } from "../../labels.ts";
 import { agentsQuery } from "../../queries/agents.ts";
 import { explained, ingestionWord } from "../../refusals.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { EmptyState } from "../../ui/State.tsx";
-
-const minute = new Intl.DateTimeFormat(undefined, {
-  month: "short",
-  day: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-});
 
 type MinutesProps = { projectId: string; items: IngestionMinute[]; isFiltered: boolean };
 
@@ -22,7 +15,7 @@ export function Minutes({ projectId, items, isFiltered }: MinutesProps) {
   const { data: agents = [] } = useInfiniteQuery(agentsQuery(projectId));
   if (items.length === 0) {
     return (
-      <EmptyState icon="search" title="No request matches">
+      <EmptyState icon="search" title="No matching requests">
         {isFiltered && (
           <Link to="/projects/$projectId/ingestion" params={{ projectId }} search={{}} className="button">
             Clear filters
@@ -53,7 +46,7 @@ export function Minutes({ projectId, items, isFiltered }: MinutesProps) {
           {items.map(({ id, at, code, requests, spans, serviceName, keyName, agentId, reasons }) => (
             <tr key={id}>
               <td data-label="Minute">
-                <time dateTime={at}>{minute.format(new Date(at))}</time>
+                <time dateTime={at}>{momentText(at)}</time>
               </td>
               <td data-label="Result" className="wide">
                 <div className="ingestion-result">
@@ -63,7 +56,7 @@ export function Minutes({ projectId, items, isFiltered }: MinutesProps) {
                   </div>
                   {reasons.map(reason => (
                     <div key={reason.code} className="small" title={explained[reason.code].why}>
-                      {counted(reason.traces, "trace")} refused: <code className="break">{reason.code}</code>
+                      {counted(reason.traces, "trace")} rejected: <code className="break">{reason.code}</code>
                     </div>
                   ))}
                 </div>

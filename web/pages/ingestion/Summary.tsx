@@ -1,5 +1,4 @@
-// The sums of the ingestion log: what each code means and how often it came, and which services sent.
-
+// Totals of the ingestion log: requests by code, with what each code means, and by service name.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -11,7 +10,7 @@ import { isGivable } from "../../service-names.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
-import { AdoptName } from "./AdoptName.tsx";
+import { AssignServiceName } from "./AssignServiceName.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/ingestion");
 
@@ -21,7 +20,7 @@ export function Codes({ sums: { codes } }: { sums: IngestionSummary }) {
   return (
     <section className="card stack" aria-labelledby="ingestion-codes">
       <h2 id="ingestion-codes">By code</h2>
-      {codes.length === 0 && <p className="quiet">Nothing was sent in this time.</p>}
+      {codes.length === 0 && <p className="quiet">No requests in this period</p>}
       <ul className="stack ingestion-list">
         {codes.map(({ code, requests, spans }) => {
           const { why, remedy } = explained[code];
@@ -54,40 +53,44 @@ export function Codes({ sums: { codes } }: { sums: IngestionSummary }) {
 type ServicesProps = { projectId: string; sums: IngestionSummary };
 
 export function Services({ projectId, sums: { services } }: ServicesProps) {
-  const [adopting, setAdopting] = useState<string>();
+  const [assigning, setAssigning] = useState<string>();
   return (
     <section className="card stack" aria-labelledby="ingestion-services">
       <h2 id="ingestion-services">By service name</h2>
       {services.length === 0 && (
-        <p className="quiet">No OpenTelemetry exporter has sent; plain JSON bears no service name.</p>
+        <p className="quiet">No OpenTelemetry exports. Plain JSON requests have no service name.</p>
       )}
       <ul className="stack ingestion-list">
         {services.map(service => (
           <li key={service.serviceName}>
-            <Service projectId={projectId} service={service} onAdopt={setAdopting} />
+            <Service projectId={projectId} service={service} onAssign={setAssigning} />
           </li>
         ))}
       </ul>
-      {adopting !== undefined && (
-        <AdoptName projectId={projectId} serviceName={adopting} onClose={() => setAdopting(undefined)} />
+      {assigning !== undefined && (
+        <AssignServiceName
+          projectId={projectId}
+          serviceName={assigning}
+          onClose={() => setAssigning(undefined)}
+        />
       )}
     </section>
   );
 }
 
-type ServiceProps = { projectId: string; service: SeenService; onAdopt: (serviceName: string) => void };
+type ServiceProps = { projectId: string; service: SeenService; onAssign: (serviceName: string) => void };
 
-function Service({ projectId, service, onAdopt }: ServiceProps) {
+function Service({ projectId, service, onAssign }: ServiceProps) {
   const { serviceName, agentId, unknown, lastSeenAt, requests, codes } = service;
   const search = route.useSearch();
   const { data: agents = [] } = useInfiniteQuery(agentsQuery(projectId));
   const accepted = codes.OK ?? 0;
   const partial = codes.PARTIAL ?? 0;
-  const refused = requests - accepted - partial;
+  const rejected = requests - accepted - partial;
   const sums = [
     { word: ingestionWord("OK"), count: accepted },
     { word: ingestionWord("PARTIAL"), count: partial },
-    { word: { text: "Refused", icon: "cross", tone: "bad" } as const, count: refused },
+    { word: { text: "Rejected", icon: "cross", tone: "bad" } as const, count: rejected },
   ];
   return (
     <div className="stack-tight">
@@ -118,23 +121,23 @@ function Service({ projectId, service, onAdopt }: ServiceProps) {
             params={{ projectId, agentId }}
             className="small break"
           >
-            {agents.find(({ id }) => id === agentId)?.name ?? "Its agent"}
+            {agents.find(({ id }) => id === agentId)?.name ?? "Agent"}
           </Link>
         )}
         {unknown && (
           <>
-            <Badge word={{ text: "No agent has this name", icon: "warning", tone: "warn" }} />
+            <Badge word={{ text: "No agent with this name", icon: "warning", tone: "warn" }} />
             {isGivable(serviceName) ? (
               <Button
                 small
-                onClick={() => onAdopt(serviceName)}
-                aria-label={`Give it to an agent: ${serviceName}`}
+                onClick={() => onAssign(serviceName)}
+                aria-label={`Assign to an agent: ${serviceName}`}
               >
-                Give it to an agent…
+                Assign to an agent…
               </Button>
             ) : (
               <span className="small">
-                Set <code>OTEL_SERVICE_NAME</code> where this exporter runs.
+                Set <code>OTEL_SERVICE_NAME</code> for this exporter.
               </span>
             )}
           </>

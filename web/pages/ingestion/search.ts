@@ -1,4 +1,4 @@
-// What the ingestion log's address filters by; what it does not know counts as absent.
+// The ingestion log's filters as read from the URL. Unknown values are ignored.
 import type { IngestionFilters } from "../../queries/ingestion.ts";
 import { explained } from "../../refusals.ts";
 
@@ -9,7 +9,7 @@ export type LogSearch = {
   time?: string | undefined;
 };
 
-/** Hours back; all seven days where none is named. */
+/** Without a choice, all seven days are shown. */
 export const times = [
   { value: "hour", label: "Last hour", hours: 1 },
   { value: "day", label: "Last 24 hours", hours: 24 },

@@ -1,5 +1,4 @@
-// The project's keys: listed masked, shown once when made, revoked at once.
-
+// The project's API keys: a list of masked keys, a key shown once when created, and revoking.
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
@@ -19,13 +18,13 @@ import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/now.ts";
 import { Page } from "../../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../../ui/State.tsx";
-import { DayTime, RelativeTime } from "../../ui/Time.tsx";
+import { DayTime, RelativeTime, relativeText } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/keys");
 const soonMs = 7 * 86_400_000;
 
-type Open = { what: "new" } | { what: "made"; key: CreatedKey } | { what: "revoke"; key: Key } | undefined;
+type Open = { what: "new" } | { what: "created"; key: CreatedKey } | { what: "revoke"; key: Key } | undefined;
 
 export function KeysPage() {
   const { projectId } = route.useParams();
@@ -33,25 +32,23 @@ export function KeysPage() {
   const keys = useInfiniteQuery(keysQuery(projectId));
   const [open, setOpen] = useState<Open>();
   const close = () => setOpen(undefined);
-  const make = (
+  const newKey = (
     <Button look="main" icon="plus" onClick={() => setOpen({ what: "new" })}>
       New key
     </Button>
   );
   return (
     <Page
-      title="Keys"
-      about="With a key, agents and exporters send traces to this project."
-      actions={keys.data?.length ? make : null}
+      title="API keys"
+      about="Agents and exporters send traces to this project with an API key."
+      actions={keys.data?.length ? newKey : null}
     >
       <Loaded query={keys}>
         {items =>
           items.length === 0 ? (
-            <EmptyState icon="key" title="No key yet">
-              <p className="quiet">
-                Make one for each place that sends traces, so that each can be revoked alone.
-              </p>
-              {make}
+            <EmptyState icon="key" title="No API keys yet">
+              <p className="quiet">Create one key per sender, so that you can revoke each separately.</p>
+              {newKey}
             </EmptyState>
           ) : (
             <>
@@ -67,10 +64,10 @@ export function KeysPage() {
       </Loaded>
       {open?.what === "new" && (
         <Dialog title="New key" onClose={close}>
-          <KeyForm projectId={projectId} onDone={key => setOpen({ what: "made", key })} />
+          <KeyForm projectId={projectId} onDone={key => setOpen({ what: "created", key })} />
         </Dialog>
       )}
-      {open?.what === "made" && (
+      {open?.what === "created" && (
         <ShownOnce
           noun="key"
           name={open.key.name}
@@ -89,7 +86,7 @@ export function KeysPage() {
           onClose={close}
           onDone={async () => {
             close();
-            toast(`“${open.key.name}” is revoked.`);
+            toast(`“${open.key.name}” revoked`);
             await queries.invalidateQueries({ queryKey: keysQuery(projectId).queryKey });
           }}
         />
@@ -108,7 +105,7 @@ function KeyTable({ projectId, keys, onRevoke }: KeyTableProps) {
       <table className="table">
         <thead>
           <tr>
-            {["Name", "Key", "State", "May write to", "Expires", "Last used", "Made"].map(heading => (
+            {["Name", "Key", "Status", "Access", "Expires", "Last used", "Created"].map(heading => (
               <th key={heading} scope="col">
                 {heading}
               </th>
@@ -125,10 +122,10 @@ function KeyTable({ projectId, keys, onRevoke }: KeyTableProps) {
               <td data-label="Key">
                 <code>{key.masked}</code>
               </td>
-              <td data-label="State">
+              <td data-label="Status">
                 <Badge word={keyStates[key.status]} />
               </td>
-              <td data-label="May write to" className="wide">
+              <td data-label="Access" className="wide">
                 <Access access={key} nameOf={nameOf} />
               </td>
               <td data-label="Expires">
@@ -141,7 +138,7 @@ function KeyTable({ projectId, keys, onRevoke }: KeyTableProps) {
                   <span className="quiet">Never</span>
                 )}
               </td>
-              <td data-label="Made" className="wide">
+              <td data-label="Created" className="wide">
                 <span>
                   <DayTime at={key.createdAt} />
                   {key.createdBy && <span className="quiet"> by {key.createdBy.name}</span>}
@@ -161,18 +158,18 @@ function KeyTable({ projectId, keys, onRevoke }: KeyTableProps) {
 }
 
 function Access({ access, nameOf }: { access: Key; nameOf: (agentId: string) => string }) {
-  if (access.access === "full") return "Every agent";
-  if (access.agentIds.length === 0) return <span className="text-warn">No agent: all were deleted</span>;
-  return <span>{access.agentIds.map(nameOf).join(", ")}</span>;
+  if (access.access === "full") return "Full Access";
+  if (access.agentIds.length === 0) return <span className="text-warn">None: its agents were deleted</span>;
+  return <span>Granular Access: {access.agentIds.map(nameOf).join(", ")}</span>;
 }
 
 type LastUseProps = { projectId: string; id: string; name: string; at: string };
 
-/** Leads to what came of its requests, by service name. */
+/** Links to the key's requests in the ingestion log. */
 function LastUse({ projectId, id, name, at }: LastUseProps) {
   const follow = useFollow();
   return (
-    <a href={`/projects/${projectId}/ingestion?keyId=${id}`} ref={follow}>
+    <a href={`/projects/${projectId}/ingestion?key=${id}`} ref={follow}>
       <RelativeTime at={at} />
       <span className="unseen">: requests with {name}</span>
     </a>
@@ -187,7 +184,7 @@ function Expiry({ at }: { at: string | null }) {
   return (
     <span className="text-warn">
       <Icon name="warning" />
-      <RelativeTime at={at} />
+      <DayTime at={at} />, {relativeText(Date.parse(at), now)}
     </span>
   );
 }
@@ -203,12 +200,12 @@ function RevokeAbout({ revoked }: { revoked: Key }) {
       ) : (
         "was never used."
       )}{" "}
-      From this moment on, requests with it are refused. This cannot be undone.
+      Requests with this key will be rejected immediately. This cannot be undone.
     </>
   );
 }
 
-/** All that an OpenTelemetry exporter needs besides its service name. */
+/** The variables that an OpenTelemetry exporter needs, without its service name. */
 function environmentOf(key: string): string {
   return [
     `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${location.origin}/public/traces`,

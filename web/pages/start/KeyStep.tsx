@@ -1,5 +1,4 @@
-// The key to send with: made here and filled in whole, or one that exists, of which only the end is known.
-
+// The key for the first trace: a new one, filled in below, or an existing one, of which only the end is stored.
 import { useId } from "react";
 import type { CreatedKey, Key } from "../../../src/http/projects/schemas.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -7,39 +6,39 @@ import { Copy } from "../../ui/Copy.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 
 type KeyStepProps = {
-  /** Those that may write to the agent; undefined while they load. */
+  /** The keys that can write to the agent; undefined while loading. */
   keys: Key[] | undefined;
   chosen: Key | undefined;
-  made: CreatedKey | undefined;
-  /** Whether the one that was made may write to the agent. */
-  fits: boolean;
+  created: CreatedKey | undefined;
+  /** Whether `created` can write to the agent. */
+  canWrite: boolean;
   onChoose: (id: string) => void;
   onNewKey: () => void;
 };
 
-export function KeyStep({ keys, chosen, made, fits, onChoose, onNewKey }: KeyStepProps) {
+export function KeyStep({ keys, chosen, created, canWrite, onChoose, onNewKey }: KeyStepProps) {
   const id = useId();
-  if (made) {
+  if (created) {
     return (
       <>
-        <Notice tone={fits ? "good" : "warn"} role="status">
-          {fits
-            ? `“${made.name}” is filled in below. Store it now: it is shown for as long as this page is open, and never again.`
-            : `“${made.name}” may not write to this agent: traces sent with it will be refused.`}
+        <Notice tone={canWrite ? "good" : "warn"} role="status">
+          {canWrite
+            ? `“${created.name}” is filled in below. Store it now: the key is shown only until you leave this page.`
+            : `“${created.name}” cannot write to this agent. Traces sent with this key will be rejected.`}
         </Notice>
         <textarea
           className="input secret mono"
-          aria-label="The key"
+          aria-label="API key"
           readOnly
           rows={2}
-          value={made.key}
+          value={created.key}
           onFocus={event => event.currentTarget.select()}
         />
         <div className="line">
-          <Copy text={made.key} look="main">
-            Copy the key
+          <Copy text={created.key} look="main">
+            Copy key
           </Copy>
-          <Button onClick={onNewKey}>Make another</Button>
+          <Button onClick={onNewKey}>New key</Button>
         </div>
       </>
     );
@@ -48,10 +47,10 @@ export function KeyStep({ keys, chosen, made, fits, onChoose, onNewKey }: KeySte
   if (!chosen) {
     return (
       <>
-        <p className="quiet">No key may write to this agent yet.</p>
+        <p className="quiet">No key can write to this agent yet.</p>
         <div>
           <Button look="main" icon="plus" onClick={onNewKey}>
-            Make a key
+            New key
           </Button>
         </div>
       </>
@@ -75,13 +74,13 @@ export function KeyStep({ keys, chosen, made, fits, onChoose, onNewKey }: KeySte
           ))}
         </select>
         <div id={`${id}-hint`} className="field-hint">
-          Only its last four characters are known here: put its text in place of <code>{chosen.masked}</code>{" "}
-          below, or make another key, which is filled in whole.
+          Only the last four characters are stored. Replace <code>{chosen.masked}</code> below with your key,
+          or create a new one.
         </div>
       </div>
       <div>
         <Button icon="plus" onClick={onNewKey}>
-          Make a key
+          New key
         </Button>
       </div>
     </>

@@ -1,5 +1,4 @@
-// The last step: listens for what is sent, and says of each what became of it.
-
+// The last step: listens for requests and shows the result of the latest one.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -16,23 +15,23 @@ import { Badge, Verdict } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { FailureNotice } from "../../ui/Notice.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
-import type { Happenings } from "./happenings.ts";
-import { Judging } from "./Judging.tsx";
-import { Refusal } from "./Refusal.tsx";
+import type { LatestRequests } from "./latest-requests.ts";
+import { NotEvaluatedHint } from "./NotEvaluatedHint.tsx";
+import { Rejection } from "./Rejection.tsx";
 
-type LiveProps = { agent: Agent; happenings: Happenings; onNewKey: () => void };
+type LiveProps = { agent: Agent; latest: LatestRequests; onNewKey: () => void };
 
-export function Live({ agent, happenings, onNewKey }: LiveProps) {
-  const { live, received, isFirst, refused, receivedSince } = happenings;
-  const refusal = refused && <Refusal refused={refused} agent={agent} onNewKey={onNewKey} />;
+export function Live({ agent, latest, onNewKey }: LiveProps) {
+  const { live, received, isFirst, rejected, receivedSince } = latest;
+  const rejection = rejected && <Rejection rejected={rejected} agent={agent} onNewKey={onNewKey} />;
   return (
     <div className="stack">
       <div role="status">
         <h3 className="line">
-          {refused && !receivedSince ? (
+          {rejected && !receivedSince ? (
             <>
-              <Badge word={ingestionWord(refused.code)} />{" "}
-              <RelativeTime at={new Date(refused.at).toISOString()} />
+              <Badge word={ingestionWord(rejected.code)} />{" "}
+              <RelativeTime at={new Date(rejected.at).toISOString()} />
             </>
           ) : received ? (
             <>
@@ -46,19 +45,19 @@ export function Live({ agent, happenings, onNewKey }: LiveProps) {
           )}
         </h3>
       </div>
-      {!receivedSince && refusal}
-      {received && (!refused || receivedSince) && <Received agent={agent} trace={received} />}
-      {refused && receivedSince && (
+      {!receivedSince && rejection}
+      {received && (!rejected || receivedSince) && <Received agent={agent} trace={received} />}
+      {rejected && receivedSince && (
         <details>
           <summary>
-            One was refused <RelativeTime at={new Date(refused.at).toISOString()} />:{" "}
-            <code>{refused.code}</code>
+            A request was rejected <RelativeTime at={new Date(rejected.at).toISOString()} />:{" "}
+            <code>{rejected.code}</code>
           </summary>
-          <div className="start-inner">{refusal}</div>
+          <div className="start-inner">{rejection}</div>
         </details>
       )}
-      <p className="small quiet">{standings[live]}</p>
-      {received === null && <NothingShows />}
+      <p className="small quiet">{liveTexts[live]}</p>
+      {received === null && <NothingHere />}
       {!received && <SendSample agent={agent} />}
     </div>
   );
@@ -87,7 +86,7 @@ function Received({ agent, trace }: { agent: Agent; trace: ListedTrace }) {
           <Verdict run={trace.run} />
         </dd>
       </dl>
-      {trace.run === null && <Judging agent={agent} />}
+      {trace.run === null && <NotEvaluatedHint agent={agent} />}
       <div className="line">
         <Link
           to="/projects/$projectId/agents/$agentId/traces/$traceId"
@@ -95,7 +94,7 @@ function Received({ agent, trace }: { agent: Agent; trace: ListedTrace }) {
           className="button"
           data-look="main"
         >
-          Open the trace
+          Open trace
         </Link>
         <Link
           to="/projects/$projectId/agents/$agentId/tests/$testId"
@@ -103,7 +102,7 @@ function Received({ agent, trace }: { agent: Agent; trace: ListedTrace }) {
           search={{ trace: trace.id }}
           className="button"
         >
-          Write a test case from it
+          Create test case from this trace
         </Link>
         {isSample(trace.externalId) && <SendSample agent={agent} again />}
       </div>
@@ -111,18 +110,18 @@ function Received({ agent, trace }: { agent: Agent; trace: ListedTrace }) {
   );
 }
 
-const standings: Record<LiveState, string> = {
+const liveTexts: Record<LiveState, string> = {
   connecting: "Connecting…",
-  live: "Live: whatever is sent shows here at once.",
-  polling: "Looking every 5 seconds: there is no live connection at the moment.",
+  live: "Live: requests appear here immediately.",
+  polling: "No live connection. Checking every 5 seconds.",
 };
 
-function NothingShows() {
+function NothingHere() {
   return (
     <p className="small quiet">
-      Nothing shows at all? A request without a valid key is answered 401 and belongs to no project: look at
-      the answer, and whether the header <code>x-api-key</code>, not Authorization, holds the whole key. What
-      a key of another project sends shows there.
+      Nothing here? Check the response: 401 means the key is missing or invalid. Send the full key in{" "}
+      <code>x-api-key</code> (not Authorization). Traces sent with another project’s key appear in that
+      project.
     </p>
   );
 }
@@ -141,14 +140,14 @@ function SendSample({ agent, again = false }: { agent: Agent; again?: boolean })
     setBusy(false);
   }
   if (verification?.verified === false) {
-    return <p className="small quiet">A sample can be sent from here once your address is verified.</p>;
+    return <p className="small quiet">You can send a sample trace once your email is verified.</p>;
   }
   return (
     <div className="stack-tight">
-      {!again && <p className="small quiet">Nothing to send from yet? Look at one that is made up.</p>}
+      {!again && <p className="small quiet">No integration yet? Try a sample trace.</p>}
       <div>
         <Button busy={busy} onClick={() => void send()}>
-          {again ? "Send another sample" : "Send a sample trace"}
+          {again ? "Send another sample" : "Send sample trace"}
         </Button>
       </div>
       <FailureNotice failure={failure} />

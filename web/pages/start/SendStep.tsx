@@ -1,4 +1,4 @@
-// What to run, for the sender that the address names.
+// The snippet that sends a first trace, for the sender in the URL.
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Agent } from "../../../src/model/agent/agent.ts";
@@ -8,18 +8,19 @@ import { senders, snippets } from "./snippets.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/start");
 
-/** Stands where an agent has no service name. */
-const anyName = "the-service-name";
+/** Placeholder for an agent without a service name. */
+const namePlaceholder = "your-service-name";
 
-type SendStepProps = { agent: Agent; keyText: string; isWhole: boolean };
+/** `isFullKey`: `keyText` is the key itself, not a masked one or a placeholder. */
+type SendStepProps = { agent: Agent; keyText: string; isFullKey: boolean };
 
-export function SendStep({ agent, keyText, isWhole }: SendStepProps) {
+export function SendStep({ agent, keyText, isFullKey }: SendStepProps) {
   const params = route.useParams();
   const { tab } = route.useSearch();
   const sender = senders.find(name => name === tab) ?? "curl";
   const { before, text, after } = snippets[sender];
   const [endMs] = useState(Date.now);
-  const serviceName = agent.otlpServiceName ?? anyName;
+  const serviceName = agent.otlpServiceName ?? namePlaceholder;
   const given = { origin: location.origin, key: keyText, agentId: agent.id, serviceName, endMs };
   return (
     <>
@@ -40,12 +41,12 @@ export function SendStep({ agent, keyText, isWhole }: SendStepProps) {
       </nav>
       {sender !== "curl" && agent.otlpServiceName === null && (
         <Notice tone="warn">
-          This agent has no service name yet, by which traces of OpenTelemetry find it: give it one under 1.
+          This agent has no service name yet. OpenTelemetry traces need one: set it in step 1.
         </Notice>
       )}
-      {!isWhole && (
+      {!isFullKey && (
         <p className="quiet small">
-          <code>{keyText}</code> stands where the text of a key belongs.
+          Replace <code>{keyText}</code> with your full key.
         </p>
       )}
       <p className="small break">

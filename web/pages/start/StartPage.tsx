@@ -1,5 +1,4 @@
-// Get started: from an agent to its first trace, with what was refused on the way explained.
-
+// Get started: from an agent to its first trace, with the reason and fix for each rejected request.
 import { useInfiniteQuery, useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -14,38 +13,37 @@ import { CopyText } from "../../ui/Copy.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 import { Page } from "../../ui/Page.tsx";
-import { NoJudgeYet } from "../judging/NoJudge.tsx";
-import { useHappenings } from "./happenings.ts";
+import { NoJudgeYet } from "../judge-usage/NoJudge.tsx";
 import { KeyStep } from "./KeyStep.tsx";
 import { Live } from "./Live.tsx";
+import { useLatestRequests } from "./latest-requests.ts";
 import { SendStep } from "./SendStep.tsx";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/start");
 
-/** Stands where a key's text is not known. */
-const anyKey = "svc_…";
+const keyPlaceholder = "svc_…";
 
 export function StartPage() {
   const { projectId, agentId } = route.useParams();
-  // One agent's page is another page than the next one's: nothing made or heard is carried over.
+  // The key resets the state, a created key included, when another agent is opened.
   return <Start key={agentId} projectId={projectId} agentId={agentId} />;
 }
 
 function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
   const { data: agent } = useSuspenseQuery(agentQuery(agentId));
   const { data: keys } = useInfiniteQuery(keysQuery(projectId));
-  const [making, setMaking] = useState(false);
-  const [made, setMade] = useState<CreatedKey>();
+  const [creating, setCreating] = useState(false);
+  const [created, setCreated] = useState<CreatedKey>();
   const [chosenId, setChosenId] = useState<string>();
-  const happenings = useHappenings(agent);
-  const fitting = keys?.filter(key => key.status === "active" && mayWrite(key, agentId));
-  const chosen = fitting?.find(({ id }) => id === chosenId) ?? fitting?.[0];
+  const latest = useLatestRequests(agent);
+  const usable = keys?.filter(key => key.status === "active" && canWrite(key, agentId));
+  const chosen = usable?.find(({ id }) => id === chosenId) ?? usable?.[0];
   return (
-    <Page title="Get started" about="An agent, a key, one request: then its conversations are judged.">
+    <Page title="Get started" about="Send a first trace and see how it is evaluated.">
       <div className="start">
         <div className="stack">
           <section className="card stack" aria-labelledby="start-agent">
-            <h2 id="start-agent">1. The agent</h2>
+            <h2 id="start-agent">1. Agent</h2>
             <dl className="facts">
               <dt>Name</dt>
               <dd>{agent.name}</dd>
@@ -65,42 +63,42 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
             {agent.otlpServiceName === null && <ServiceNameForm agent={agent} />}
           </section>
           <section className="card stack" aria-labelledby="start-key">
-            <h2 id="start-key">2. A key</h2>
+            <h2 id="start-key">2. API key</h2>
             <KeyStep
-              keys={fitting}
+              keys={usable}
               chosen={chosen}
-              made={made}
-              fits={made === undefined || mayWrite(made, agentId)}
+              created={created}
+              canWrite={created === undefined || canWrite(created, agentId)}
               onChoose={setChosenId}
-              onNewKey={() => setMaking(true)}
+              onNewKey={() => setCreating(true)}
             />
           </section>
           <section className="card stack" aria-labelledby="start-send">
             <h2 id="start-send">3. Send a trace</h2>
-            <StillUnverified />
+            <UnverifiedNotice />
             <SendStep
               agent={agent}
-              keyText={made?.key ?? chosen?.masked ?? anyKey}
-              isWhole={made !== undefined}
+              keyText={created?.key ?? chosen?.masked ?? keyPlaceholder}
+              isFullKey={created !== undefined}
             />
           </section>
         </div>
         <div className="stack start-live">
           <section className="card stack" aria-labelledby="start-see">
-            <h2 id="start-see">4. See it here</h2>
-            <Live agent={agent} happenings={happenings} onNewKey={() => setMaking(true)} />
+            <h2 id="start-see">4. See it arrive</h2>
+            <Live agent={agent} latest={latest} onNewKey={() => setCreating(true)} />
             <NoJudgeYet projectId={projectId} />
           </section>
-          <RunOnPurpose params={{ projectId, agentId }} />
+          <ManualRuns params={{ projectId, agentId }} />
         </div>
       </div>
-      {making && (
-        <Dialog title="New key" onClose={() => setMaking(false)}>
+      {creating && (
+        <Dialog title="New key" onClose={() => setCreating(false)}>
           <KeyForm
             projectId={projectId}
             onDone={key => {
-              setMade(key);
-              setMaking(false);
+              setCreated(key);
+              setCreating(false);
             }}
           />
         </Dialog>
@@ -109,19 +107,18 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
   );
 }
 
-function RunOnPurpose({ params }: { params: { projectId: string; agentId: string } }) {
+function ManualRuns({ params }: { params: { projectId: string; agentId: string } }) {
   return (
     <section className="card stack-tight" aria-labelledby="start-run">
-      <h2 id="start-run">Or do not wait for traffic</h2>
+      <h2 id="start-run">Or run test cases without traffic</h2>
       <p>
-        Test cases can also be run on purpose: their turns are sent to the agent, and its replies judged. For
-        that,{" "}
+        Onlooker can send test inputs to the agent and evaluate its replies.{" "}
         <Link to="/projects/$projectId/agents/$agentId/settings" params={params} hash="connection">
-          say how it is called
+          Set up the connection
         </Link>
         , then{" "}
         <Link to="/projects/$projectId/agents/$agentId/runs" params={params}>
-          run them
+          run test cases
         </Link>
         .
       </p>
@@ -129,23 +126,23 @@ function RunOnPurpose({ params }: { params: { projectId: string; agentId: string
   );
 }
 
-function mayWrite({ access, agentIds }: Key, agentId: string): boolean {
+function canWrite({ access, agentIds }: Key, agentId: string): boolean {
   return access === "full" || agentIds.includes(agentId);
 }
 
-const lookAgainMs = 5_000;
+const pollMs = 5_000;
 
-/** Goes away by itself, wherever the address is confirmed. */
-function StillUnverified() {
+/** Polls, so that it disappears also when the email is confirmed in another browser. */
+function UnverifiedNotice() {
   const { data: verification } = useQuery({
     ...verificationQuery,
-    refetchInterval: ({ state }) => state.data?.verified === false && lookAgainMs,
+    refetchInterval: ({ state }) => state.data?.verified === false && pollMs,
   });
   if (!verification || verification.verified) return null;
   return (
     <Notice tone="warn">
-      Until <strong className="break">{verification.email}</strong> is verified, every trace is refused with
-      403 <code>EMAIL_NOT_VERIFIED</code> and nothing is stored. Keys made now work from then on.
+      Traces are rejected (403 <code>EMAIL_NOT_VERIFIED</code>) until you verify{" "}
+      <strong className="break">{verification.email}</strong>. Keys created now work from then on.
     </Notice>
   );
 }

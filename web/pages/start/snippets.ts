@@ -1,11 +1,11 @@
-// What to run to send a first trace, complete in four ways; whatever stands in it is quoted for where it stands.
+// Complete snippets that send a first trace with curl, Node, Python or a Collector. Inserted values are escaped.
 
 export type Given = {
   origin: string;
-  /** Its text, or what stands in its place. */
+  /** The key or a placeholder. */
   key: string;
   agentId: string;
-  /** Or what stands in its place. */
+  /** The agent's or a placeholder. */
   serviceName: string;
   /** When the trace ended, in milliseconds since 1970. */
   endMs: number;
@@ -15,31 +15,31 @@ export const senders = ["curl", "node", "python", "collector"] as const;
 export type Sender = (typeof senders)[number];
 
 export type Snippet = {
-  /** Its tab. */
+  /** On the tab. */
   label: string;
   /** What to install or where to put it. */
   before: string;
   text: (given: Given) => string;
-  /** What to do once the text is in its place. */
+  /** What to do with the text. */
   after?: { label: string; text: (given: Given) => string };
 };
 
 const question = "Are you open on Sunday?";
 const answer = "We are, from ten to four.";
 
-/** Text that is the same in JavaScript, Python and YAML. */
+/** A string literal that is valid in JavaScript, Python and YAML. */
 const quoted = (text: string) => JSON.stringify(text);
-/** One word of a POSIX shell, whatever is in it. */
+/** Quotes one word for a POSIX shell. */
 const word = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-const addressOf = ({ origin }: Given) => `${origin}/public/traces`;
+const endpointOf = ({ origin }: Given) => `${origin}/public/traces`;
 
 export const snippets: Record<Sender, Snippet> = {
   curl: {
     label: "curl",
-    before: "A whole trace as plain JSON. It is named by the agent’s id and needs no service name.",
+    before: "A complete trace as plain JSON. The agent’s id identifies the agent; no service name is needed.",
     text: given =>
       [
-        `curl -i ${word(addressOf(given))} \\`,
+        `curl -i ${word(endpointOf(given))} \\`,
         `  -H ${word(`x-api-key: ${given.key}`)} \\`,
         "  -H 'content-type: application/json' \\",
         `  -d ${word(canonicalBody(given))}`,
@@ -60,13 +60,13 @@ export const snippets: Record<Sender, Snippet> = {
   collector: {
     label: "Collector",
     before:
-      "Merge this into the configuration of your Collector. Before version 0.144 the exporter is called otlphttp.",
+      "If your applications already send to a Collector, merge this into its configuration. Before Collector 0.144, write otlphttp for otlp_http.",
     text: collectorText,
     after: { label: "In the application", text: ({ serviceName }) => environmentOf(serviceName) },
   },
 };
 
-/** How a shell sets the service name of the exporters that it starts. */
+/** The shell command that sets the service name for exporters. */
 export function environmentOf(serviceName: string): string {
   return `export OTEL_SERVICE_NAME=${word(serviceName)}`;
 }
@@ -107,7 +107,7 @@ import { NodeSDK } from "@opentelemetry/sdk-node";
 const sdk = new NodeSDK({
   serviceName: ${quoted(given.serviceName)},
   traceExporter: new OTLPTraceExporter({
-    url: ${quoted(addressOf(given))},
+    url: ${quoted(endpointOf(given))},
     headers: { "x-api-key": ${quoted(given.key)} },
   }),
 });
@@ -128,7 +128,7 @@ tracer.startActiveSpan("POST /chat", request => {
   request.setAttribute("http.response.status_code", 200);
   request.end();
 });
-await sdk.shutdown(); // sends what is left`;
+await sdk.shutdown(); // sends the remaining spans`;
 }
 
 function pythonText(given: Given): string {
@@ -142,7 +142,7 @@ provider = TracerProvider(resource=Resource.create({"service.name": ${quoted(giv
 provider.add_span_processor(
     BatchSpanProcessor(
         OTLPSpanExporter(
-            endpoint=${quoted(addressOf(given))},
+            endpoint=${quoted(endpointOf(given))},
             headers={"x-api-key": ${quoted(given.key)}},
         )
     )
@@ -161,10 +161,10 @@ with tracer.start_as_current_span("POST /chat") as request:
             }
         )
     request.set_attribute("http.response.status_code", 200)
-provider.shutdown()  # sends what is left`;
+provider.shutdown()  # sends the remaining spans`;
 }
 
-/** The Collector replaces what follows a dollar sign; two of them are one. */
+/** The Collector expands variables after a dollar sign; "$$" is a plain one. */
 function collectorText(given: Given): string {
   const escaped = (text: string) => quoted(text).replaceAll("$", "$$$$");
   return `receivers:
@@ -174,7 +174,7 @@ function collectorText(given: Given): string {
 
 exporters:
   otlp_http/onlooker:
-    traces_endpoint: ${escaped(addressOf(given))}
+    traces_endpoint: ${escaped(endpointOf(given))}
     headers:
       x-api-key: ${escaped(given.key)}
 

@@ -1,7 +1,7 @@
 // Notice in the editor: the project has no judge, and this test needs one.
 import { Link } from "@tanstack/react-router";
 import { Notice } from "../../ui/Notice.tsx";
-import { useHasJudge } from "../judging/NoJudge.tsx";
+import { useHasJudge } from "../judge-usage/NoJudge.tsx";
 import { assertionsOf, type Doc, isRecord } from "./document.ts";
 
 export function NoJudgeNotice({ projectId, document }: { projectId: string; document: Doc }) {

@@ -14,7 +14,7 @@ import { Button } from "../../ui/Button.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 import { useNow } from "../../ui/now.ts";
 import { ClockTime, NextTry, remainingText } from "../../ui/Time.tsx";
-import { useHasJudge } from "../judging/NoJudge.tsx";
+import { useHasJudge } from "../judge-usage/NoJudge.tsx";
 import { shownRun } from "./tree.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");

@@ -20,7 +20,7 @@ import { Button } from "../../ui/Button.tsx";
 import { FailureNotice } from "../../ui/Notice.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { EmptyState, ErrorState, Skeleton } from "../../ui/State.tsx";
-import { NoJudge, useHasJudge } from "../judging/NoJudge.tsx";
+import { NoJudge, useHasJudge } from "../judge-usage/NoJudge.tsx";
 import { type CellContext, ColumnsPopover } from "./columns.tsx";
 import { FilterBar } from "./FilterBar.tsx";
 import { isFiltered, without } from "./filters.ts";

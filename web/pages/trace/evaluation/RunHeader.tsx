@@ -10,7 +10,7 @@ import { Icon } from "../../../ui/Icon.tsx";
 import { Menu } from "../../../ui/Menu.tsx";
 import { Notice } from "../../../ui/Notice.tsx";
 import { NextTry, RelativeTime } from "../../../ui/Time.tsx";
-import { useHasJudge } from "../../judging/NoJudge.tsx";
+import { useHasJudge } from "../../judge-usage/NoJudge.tsx";
 import { useTrace } from "./context.ts";
 import { Flag } from "./Flag.tsx";
 import { number, worstFirst } from "./words.ts";

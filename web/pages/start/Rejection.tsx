@@ -1,8 +1,8 @@
-// One refusal, explained: what was sent, what was wrong with it, and the way on.
+// One rejected request: its service name, key and code, the reason, and the fix.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Agent } from "../../../src/model/agent/agent.ts";
-import { useGiveServiceName } from "../../forms/service-name.ts";
+import { oldNameRejected, useGiveServiceName } from "../../forms/service-name.ts";
 import { verificationQuery } from "../../queries/account.ts";
 import { keysQuery } from "../../queries/keys.ts";
 import { explained } from "../../refusals.ts";
@@ -11,13 +11,13 @@ import { verifiedText, WhereTheLinkIs } from "../../shell/VerificationBanner.tsx
 import { Button } from "../../ui/Button.tsx";
 import { CopyText } from "../../ui/Copy.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
-import type { Refused } from "./happenings.ts";
+import type { Rejected } from "./latest-requests.ts";
 import { environmentOf } from "./snippets.ts";
 
-type RefusalProps = { refused: Refused; agent: Agent; onNewKey: () => void };
+type RejectionProps = { rejected: Rejected; agent: Agent; onNewKey: () => void };
 
-export function Refusal({ refused, agent, onNewKey }: RefusalProps) {
-  const { code, serviceName, keyId } = refused;
+export function Rejection({ rejected, agent, onNewKey }: RejectionProps) {
+  const { code, serviceName, keyId } = rejected;
   const { data: keys = [] } = useInfiniteQuery(keysQuery(agent.projectId));
   const key = keys.find(({ id }) => id === keyId);
   const { why, remedy } = explained[code];
@@ -33,7 +33,7 @@ export function Refusal({ refused, agent, onNewKey }: RefusalProps) {
           </>
         )}
         <dt>Key</dt>
-        <dd>{key ? <KeyName name={key.name} masked={key.masked} /> : "A key that is revoked by now"}</dd>
+        <dd>{key ? <KeyName name={key.name} masked={key.masked} /> : "Revoked"}</dd>
         <dt>Code</dt>
         <dd>
           <code>{code}</code>
@@ -42,14 +42,14 @@ export function Refusal({ refused, agent, onNewKey }: RefusalProps) {
       <p>
         {why} {remedy}
       </p>
-      <Fix refused={refused} agent={agent} onNewKey={onNewKey} />
+      <Fix rejected={rejected} agent={agent} onNewKey={onNewKey} />
       <p className="small">
         <Link
           to="/projects/$projectId/ingestion"
           params={{ projectId: agent.projectId }}
           search={serviceName === null ? { code } : { service: serviceName }}
         >
-          Find it in the ingestion log
+          Open in ingestion log
         </Link>
       </p>
     </div>
@@ -64,8 +64,8 @@ function KeyName({ name, masked }: { name: string; masked: string }) {
   );
 }
 
-/** What can be done about it from here. */
-function Fix({ refused: { code, serviceName }, agent, onNewKey }: RefusalProps) {
+/** The fix that is possible on this page. */
+function Fix({ rejected: { code, serviceName }, agent, onNewKey }: RejectionProps) {
   switch (code) {
     case "OTLP_PLATFORM_NOT_FOUND":
       return serviceName === null ? null : <UnknownName agent={agent} serviceName={serviceName} />;
@@ -93,15 +93,15 @@ function UnknownName({ agent, serviceName }: { agent: Agent; serviceName: string
   if (agent.otlpServiceName === serviceName) {
     return (
       <Notice tone="good" role="status">
-        <strong className="start-name">{serviceName}</strong> is this agent’s service name now.{" "}
-        <strong>Now send again.</strong>
+        <strong className="start-name">{serviceName}</strong> is now this agent’s service name.{" "}
+        <strong>Send the trace again.</strong>
       </Notice>
     );
   }
   if (isDefaultName(serviceName)) {
     return (
       <>
-        <p>This is what an exporter calls itself that was given no name.</p>
+        <p>Exporters send this name when no service name is set.</p>
         <OwnName agent={agent} />
       </>
     );
@@ -116,8 +116,7 @@ function UnknownName({ agent, serviceName }: { agent: Agent; serviceName: string
       </div>
       {agent.otlpServiceName && (
         <p className="quiet small">
-          It takes the place of <code className="start-name">{agent.otlpServiceName}</code>: exporters that
-          still send that one will be refused.
+          Replaces <code className="start-name">{agent.otlpServiceName}</code>. {oldNameRejected}
         </p>
       )}
       <FailureNotice failure={failure} />
@@ -126,8 +125,8 @@ function UnknownName({ agent, serviceName }: { agent: Agent; serviceName: string
 }
 
 function OwnName({ agent }: { agent: Agent }) {
-  if (agent.otlpServiceName === null) return <p>Give this agent a service name first, under 1.</p>;
-  return <CopyText text={environmentOf(agent.otlpServiceName)} label="setting of the service name" />;
+  if (agent.otlpServiceName === null) return <p>First set this agent’s service name in step 1.</p>;
+  return <CopyText text={environmentOf(agent.otlpServiceName)} label="environment variable" />;
 }
 
 function Unverified() {
@@ -136,13 +135,13 @@ function Unverified() {
   if (verification.verified) {
     return (
       <Notice tone="good" role="status">
-        Your address is verified. {verifiedText}
+        Email verified. {verifiedText}
       </Notice>
     );
   }
   return (
     <p>
-      <WhereTheLinkIs verification={verification} /> <Link to="/verify-email">Have it sent again</Link>
+      <WhereTheLinkIs verification={verification} /> <Link to="/verify-email">Resend the link</Link>
     </p>
   );
 }
@@ -151,7 +150,7 @@ function NewKey({ onNewKey }: { onNewKey: () => void }) {
   return (
     <div>
       <Button icon="key" onClick={onNewKey}>
-        Make a key for this agent
+        New key for this agent
       </Button>
     </div>
   );

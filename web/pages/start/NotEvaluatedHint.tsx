@@ -1,42 +1,43 @@
-// Why the latest trace has no verdict yet, and the shortest way to one.
+// Why the latest trace was not evaluated, and what to do so that the next one is.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Agent } from "../../../src/model/agent/agent.ts";
 import { counted } from "../../labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
+import { templates } from "../../templates.ts";
 
-/** Needs no judge, and says something of every trace. */
-const first = { template: "answers", name: "Answers at all" };
+/** Needs no judge and applies to every trace. */
+const firstTest = templates.find(({ id }) => id === "answers")!;
 
-export function Judging({ agent: { id, projectId } }: { agent: Agent }) {
+export function NotEvaluatedHint({ agent: { id, projectId } }: { agent: Agent }) {
   const { data: tests } = useInfiniteQuery({ ...testsQuery(id), refetchOnMount: "always" });
   const params = { projectId, agentId: id };
   if (!tests) return null;
   if (tests.some(({ eligibility }) => eligibility === null)) {
-    return <p>A test case is active. It judges new traces only: send one more.</p>;
+    return <p>Active test cases apply to new traces only. Send another trace.</p>;
   }
   if (tests.length > 0) {
     return (
       <p>
-        This agent has {counted(tests.length, "test case")}, and none judges real conversations.{" "}
+        This agent has {counted(tests.length, "test case")}, but none applies to live traffic.{" "}
         <Link to="/projects/$projectId/agents/$agentId/tests" params={params}>
-          See why, and enable one
+          Activate one
         </Link>
-        . Then send one more trace.
+        , then send another trace.
       </p>
     );
   }
   return (
     <p>
-      No test case judges this agent yet. Save{" "}
+      No test case checks this agent yet. Save{" "}
       <Link
         to="/projects/$projectId/agents/$agentId/tests/$testId"
         params={{ ...params, testId: "new" }}
-        search={{ template: first.template }}
+        search={{ template: firstTest.id }}
       >
-        “{first.name}”
-      </Link>
-      , which judges every trace, or write one of your own. Then send one more trace.
+        “{firstTest.name}”
+      </Link>{" "}
+      or a test case of your own, then send another trace.
     </p>
   );
 }

@@ -1,5 +1,4 @@
-// What became of the requests that were sent while Get started is open, and just before.
-
+// The agent's latest trace, and the latest rejected request that may concern it, live.
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { IngestionMinute } from "../../../src/http/ingestion/schemas.ts";
@@ -11,45 +10,45 @@ import { agentsQuery, lastTraceQuery } from "../../queries/agents.ts";
 import { ingestionKey, recentRefusalsQuery } from "../../queries/ingestion.ts";
 import { useRefresh } from "../../refreshing.ts";
 
-export type Refused = {
+export type Rejected = {
   code: IngestionCode;
   serviceName: string | null;
   keyId: string;
-  /** Milliseconds since 1970; of what the log tells, the beginning of the minute. */
+  /** Milliseconds since 1970; from the log, the start of the minute. */
   at: number;
 };
 
-export type Happenings = {
+export type LatestRequests = {
   live: LiveState;
-  /** The agent's latest trace; null: none yet, undefined: not known yet. */
+  /** The agent's latest trace; null: none yet, undefined: loading. */
   received: ListedTrace | null | undefined;
-  /** Whether there was none when the page was opened. */
+  /** Whether the agent had no trace when the page was opened. */
   isFirst: boolean;
-  /** The latest refusal of the last hour that may concern this agent. */
-  refused: Refused | undefined;
-  /** Whether a trace came after it. */
+  /** The latest rejected request of the last hour that may concern this agent. */
+  rejected: Rejected | undefined;
+  /** Whether a trace was stored after it. */
   receivedSince: boolean;
 };
 
 /** `after`: the latest trace at that time. */
-type Noted = Refused & { after: string | null; fromLog: boolean };
+type Entry = Rejected & { after: string | null; fromLog: boolean };
 
-export function useHappenings(agent: Agent): Happenings {
+export function useLatestRequests(agent: Agent): LatestRequests {
   const { id: agentId, projectId } = agent;
   const queries = useQueryClient();
   const { data: agents } = useInfiniteQuery(agentsQuery(projectId));
   const { data: received } = useQuery(lastTraceQuery(agentId));
   const { data: log } = useQuery(recentRefusalsQuery(projectId));
-  const [refused, setRefused] = useState<Noted>();
+  const [rejected, setRejected] = useState<Entry>();
   const [isFirst, setIsFirst] = useState<boolean>();
   const latest = received ? `${received.id} ${received.updatedAt}` : null;
 
-  // What names another agent's service is the matter of that agent.
+  // A request with another agent's service name concerns that agent.
   const concerns = ({ serviceName }: { serviceName: string | null }) => {
-    const named = agents?.find(one => serviceName !== null && one.otlpServiceName === serviceName);
-    return named === undefined || named.id === agentId;
+    const owner = agents?.find(one => serviceName !== null && one.otlpServiceName === serviceName);
+    return owner === undefined || owner.id === agentId;
   };
-  // A busy agent tells of hundreds of traces a second.
+  // A busy agent sends hundreds of events per second.
   const readTrace = useRefresh(() =>
     queries.invalidateQueries({ queryKey: lastTraceQuery(agentId).queryKey }),
   );
@@ -57,7 +56,7 @@ export function useHappenings(agent: Agent): Happenings {
     if (event.type === "ingestion") {
       const { code, serviceName, keyId } = event;
       if (concerns(event))
-        setRefused({ code, serviceName, keyId, at: Date.now(), after: latest, fromLog: false });
+        setRejected({ code, serviceName, keyId, at: Date.now(), after: latest, fromLog: false });
       return;
     }
     readTrace();
@@ -66,24 +65,24 @@ export function useHappenings(agent: Agent): Happenings {
 
   if (received !== undefined && agents && log) {
     if (isFirst === undefined) setIsFirst(received === null);
-    const told = log.find(concerns);
-    const noted = told && notedOf(told, received, latest);
-    if (noted && isNews(noted, refused)) setRefused(noted);
+    const minute = log.find(concerns);
+    const entry = minute && entryOf(minute, received, latest);
+    if (entry && isNewer(entry, rejected)) setRejected(entry);
   }
   return {
     live,
     received,
     isFirst: isFirst ?? false,
-    refused,
-    receivedSince: refused !== undefined && latest !== refused.after,
+    rejected,
+    receivedSince: rejected !== undefined && latest !== rejected.after,
   };
 }
 
-/** Of a batch that was partly refused the first reason explains it. */
-function notedOf(told: IngestionMinute, received: ListedTrace | null, latest: string | null): Noted {
-  const { code, reasons, serviceName, keyId } = told;
-  const at = Date.parse(told.at);
-  // Within one minute the log does not tell which came first; a refusal that may be mended by now stands second.
+/** A partly rejected batch is explained by its first reason. */
+function entryOf(minute: IngestionMinute, received: ListedTrace | null, latest: string | null): Entry {
+  const { code, reasons, serviceName, keyId } = minute;
+  const at = Date.parse(minute.at);
+  // The log does not order requests within a minute. The trace is taken as the later one: the fault may be fixed by now.
   const isOlder = received !== null && Date.parse(received.receivedAt) >= at;
   return {
     ...{ code: reasons[0]?.code ?? code, serviceName, keyId, at },
@@ -92,10 +91,10 @@ function notedOf(told: IngestionMinute, received: ListedTrace | null, latest: st
   };
 }
 
-/** The log is behind the events: it only tells what none of them did. */
-function isNews(noted: Noted, shown: Noted | undefined): boolean {
-  if (!shown || noted.at > shown.at) return true;
+/** The log lags behind the events, so it never replaces a later rejection that came as an event. */
+function isNewer(entry: Entry, shown: Entry | undefined): boolean {
+  if (!shown || entry.at > shown.at) return true;
   const isOther =
-    noted.code !== shown.code || noted.serviceName !== shown.serviceName || noted.keyId !== shown.keyId;
-  return shown.fromLog && noted.at === shown.at && isOther;
+    entry.code !== shown.code || entry.serviceName !== shown.serviceName || entry.keyId !== shown.keyId;
+  return shown.fromLog && entry.at === shown.at && isOther;
 }

@@ -1,5 +1,4 @@
-// Says once, and calmly, that nothing judges what needs a language model, and leads to where that is changed.
-
+// One quiet line on a project without a judge: what is not evaluated, and the link that adds a judge.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
@@ -9,46 +8,48 @@ import { Icon } from "../../ui/Icon.tsx";
 
 type Params = { projectId: string; agentId: string };
 
-/** Nothing while that is not known, where there is a judge, and where none of the agent's tests needs one. */
+/** Nothing until it is known that the project has no judge, and nothing when no active test needs one. */
 export function NoJudge({ projectId, agentId }: Params) {
   const { data: tests } = useInfiniteQuery(testsQuery(agentId));
   const hasJudge = useHasJudge(projectId);
   const active = tests?.filter(({ eligibility }) => eligibility === null) ?? [];
-  const lost = [
-    active.some(isRouted) && "tests that run when relevant are not judged",
+  const skipped = [
+    active.some(isConditional) && conditionalText,
     active.some(isSemantic) && "semantic checks are skipped",
   ].filter(Boolean);
-  if (hasJudge || lost.length === 0) return null;
-  return <NoJudgeLine projectId={projectId} lost={lost.join(", and ")} />;
+  if (hasJudge || skipped.length === 0) return null;
+  return <NoJudgeLine projectId={projectId} skipped={skipped.join(", and ")} />;
 }
 
-/** The same before there is a test. */
+const conditionalText = "“Run when relevant” tests are not evaluated";
+
+/** For an agent that has no tests yet. */
 export function NoJudgeYet({ projectId }: { projectId: string }) {
   if (useHasJudge(projectId)) return null;
-  return <NoJudgeLine projectId={projectId} lost="tests that run when relevant are not judged" />;
+  return <NoJudgeLine projectId={projectId} skipped={conditionalText} />;
 }
 
-function NoJudgeLine({ projectId, lost }: { projectId: string; lost: string }) {
+function NoJudgeLine({ projectId, skipped }: { projectId: string; skipped: string }) {
   return (
     <p className="no-judge quiet">
       <Icon name="info" />
       <span>
-        No judge: {lost}.{" "}
+        No judge: {skipped}.{" "}
         <Link to="/projects/$projectId/settings/judge" params={{ projectId }}>
-          Add one
+          Add a judge
         </Link>
       </span>
     </p>
   );
 }
 
-/** True until it is known otherwise: no word about it is better than a wrong one. */
+/** True while loading, so that no page wrongly says that there is no judge. */
 export function useHasJudge(projectId: string): boolean {
   const { data } = useQuery({ ...projectJudgeQuery(projectId), staleTime: 60_000 });
   return data?.source !== null;
 }
 
-function isRouted({ passiveBehavior, scenario }: ListedTest): boolean {
+function isConditional({ passiveBehavior, scenario }: ListedTest): boolean {
   return passiveBehavior === "run_when_relevant" && Boolean(scenario?.trim());
 }
 

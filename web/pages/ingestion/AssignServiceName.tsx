@@ -1,9 +1,9 @@
-// Makes a service name that was sent an agent's own.
+// A dialog that assigns a service name seen in requests to an agent.
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Agent } from "../../../src/model/agent/agent.ts";
-import { giveServiceName } from "../../forms/service-name.ts";
+import { giveServiceName, oldNameRejected } from "../../forms/service-name.ts";
 import { useSubmit } from "../../forms/submit.ts";
 import { agentsQuery } from "../../queries/agents.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -13,9 +13,9 @@ import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import { MorePages } from "../../ui/State.tsx";
 import { toast } from "../../ui/Toast.tsx";
 
-type AdoptNameProps = { projectId: string; serviceName: string; onClose: () => void };
+type AssignServiceNameProps = { projectId: string; serviceName: string; onClose: () => void };
 
-export function AdoptName({ projectId, serviceName, onClose }: AdoptNameProps) {
+export function AssignServiceName({ projectId, serviceName, onClose }: AssignServiceNameProps) {
   const queries = useQueryClient();
   const agents = useInfiniteQuery(agentsQuery(projectId));
   const [chosenId, setChosenId] = useState<string>();
@@ -25,17 +25,16 @@ export function AdoptName({ projectId, serviceName, onClose }: AdoptNameProps) {
     check: () => (chosen ? {} : { agent: "Choose an agent." }),
     send: () => giveServiceName(queries, chosen!, serviceName),
     done: ({ name }) => {
-      toast(`“${serviceName}” is the service name of ${name} now. What was refused can be sent again.`);
+      toast(`“${serviceName}” is now the service name of ${name}. Resend the rejected traces.`);
       onClose();
     },
   });
   return (
     <Dialog
-      title="Give the name to an agent"
+      title="Assign service name"
       about={
         <>
-          Traces that exporters send as <code className="ingestion-name">{serviceName}</code> are then the
-          agent’s.
+          Traces exported as <code className="ingestion-name">{serviceName}</code> will go to this agent.
         </>
       }
       onClose={onClose}
@@ -43,9 +42,9 @@ export function AdoptName({ projectId, serviceName, onClose }: AdoptNameProps) {
       <form {...form} className="stack">
         {agents.data?.length === 0 && (
           <p>
-            This project has no agent yet.{" "}
+            This project has no agents yet.{" "}
             <Link to="/projects/$projectId/agents" params={{ projectId }}>
-              Make one
+              Create one
             </Link>
           </p>
         )}
@@ -64,15 +63,14 @@ export function AdoptName({ projectId, serviceName, onClose }: AdoptNameProps) {
         <MorePages query={agents} />
         {chosen?.otlpServiceName && (
           <Notice tone="warn" role="status">
-            It takes the place of <code className="ingestion-name">{chosen.otlpServiceName}</code>: exporters
-            that still send that one will be refused.
+            Replaces <code className="ingestion-name">{chosen.otlpServiceName}</code>. {oldNameRejected}
           </Notice>
         )}
         <FailureNotice failure={failure} />
         <div className="line line-end">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="main" busy={busy}>
-            Give it this name
+            Assign name
           </Button>
         </div>
       </form>

@@ -1,5 +1,4 @@
-// What judging an agent has taken: tokens and money by day, and shared among its test cases.
-
+// Judge usage of an agent: calls, tokens and cost by day and by test case.
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { JudgeUsage } from "../../../src/http/judge/schemas.ts";
@@ -16,14 +15,14 @@ const route = getRouteApi("/member/projects/$projectId/agents/$agentId/judging")
 const ranges = { "7": "7 days", "30": "30 days", "90": "90 days" } as const;
 type Range = keyof typeof ranges;
 
-export function JudgingPage() {
+export function JudgeUsagePage() {
   const { projectId, agentId } = route.useParams();
   const search = route.useSearch();
   const range: Range = search.days !== undefined && search.days in ranges ? (search.days as Range) : "30";
-  const judging = useQuery(judgingQuery(agentId, Number(range)));
+  const usage = useQuery(judgingQuery(agentId, Number(range)));
   return (
-    <Page title="JudgeUsage" about="What the judge of this agent has taken, by day of UTC and by test case.">
-      <nav className="tabs" aria-label="Time">
+    <Page title="Judge usage" about="Judge usage of this agent, by day (UTC) and by test case.">
+      <nav className="tabs" aria-label="Time range">
         {(Object.keys(ranges) as Range[]).map(days => (
           <Link
             key={days}
@@ -37,15 +36,13 @@ export function JudgingPage() {
           </Link>
         ))}
       </nav>
-      <Loaded query={judging}>
+      <Loaded query={usage}>
         {data =>
           data.days.length === 0 ? (
-            <EmptyState icon="model" title="Nothing was judged by a model in this time">
-              <p className="quiet">
-                Semantic checks and the scenarios of tests that run when relevant need one.
-              </p>
+            <EmptyState icon="model" title="The judge was not used in this period">
+              <p className="quiet">Semantic checks and scenario matching use the judge.</p>
               <Link to="/projects/$projectId/settings/judge" params={{ projectId }} className="button">
-                See the judge
+                Open judge settings
               </Link>
             </EmptyState>
           ) : (
@@ -75,7 +72,7 @@ function Sum({ data: { days }, projectId }: { data: JudgeUsage; projectId: strin
     <>
       <dl className="facts">
         <dt>Cost</dt>
-        <dd>{costText({ ...used, costUsd: sum("costUsd"), unpricedTokens }) ?? "Price not known"}</dd>
+        <dd>{costText({ ...used, costUsd: sum("costUsd"), unpricedTokens }) ?? "No known price"}</dd>
         <dt>Tokens</dt>
         <dd>
           {numberText(used.inputTokens)} in, {numberText(used.outputTokens)} out
@@ -83,16 +80,16 @@ function Sum({ data: { days }, projectId }: { data: JudgeUsage; projectId: strin
         <dt>Calls</dt>
         <dd>
           {numberText(sum("calls"))}
-          <span className="quiet">{numberText(sum("cached"))} questions answered without one</span>
+          <span className="quiet">{numberText(sum("cached"))} questions answered without a call</span>
         </dd>
       </dl>
       {unpricedTokens > 0 && (
         <Notice tone="info">
           <p>
-            {numberText(Math.round(unpricedTokens))} tokens are of models whose price is not known: the money
-            leaves them out.{" "}
+            {numberText(Math.round(unpricedTokens))} tokens have no known price and are not included in the
+            cost.{" "}
             <Link to="/projects/$projectId/settings/prices" params={{ projectId }}>
-              Add their prices
+              Add prices
             </Link>
           </p>
         </Notice>
@@ -107,7 +104,7 @@ function Days({ data }: { data: JudgeUsage }) {
       <h2 id="judging-days">By day</h2>
       <div className="table-wrap">
         <table className="table">
-          <caption className="unseen">JudgeUsage by day</caption>
+          <caption className="unseen">Judge usage by day</caption>
           <thead>
             <tr>
               <th scope="col">Day (UTC)</th>
@@ -115,9 +112,9 @@ function Days({ data }: { data: JudgeUsage }) {
                 Calls
               </th>
               <th scope="col" className="number">
-                Without a call
+                Answered without a call
               </th>
-              <UseHeadings />
+              <UsageHeadings />
             </tr>
           </thead>
           <tbody>
@@ -127,10 +124,10 @@ function Days({ data }: { data: JudgeUsage }) {
                 <td className="number" data-label="Calls">
                   {numberText(day.calls)}
                 </td>
-                <td className="number" data-label="Without a call">
+                <td className="number" data-label="Answered without a call">
                   {numberText(day.cached)}
                 </td>
-                <Use use={day} />
+                <UsageCells usage={day} />
               </tr>
             ))}
           </tbody>
@@ -148,15 +145,15 @@ function Tests({ data, params }: { data: JudgeUsage; params: Params }) {
     <section className="stack-tight" aria-labelledby="judging-tests">
       <h2 id="judging-tests">By test case</h2>
       <p className="quiet small">
-        A call that asked about several test cases is shared among them by their parts of its questions.
+        A call for several test cases is split among them by their share of its questions.
       </p>
       <div className="table-wrap">
         <table className="table">
-          <caption className="unseen">JudgeUsage by test case</caption>
+          <caption className="unseen">Judge usage by test case</caption>
           <thead>
             <tr>
               <th scope="col">Test case</th>
-              <UseHeadings />
+              <UsageHeadings />
             </tr>
           </thead>
           <tbody>
@@ -170,7 +167,7 @@ function Tests({ data, params }: { data: JudgeUsage; params: Params }) {
                     <bdi>{test.name}</bdi>
                   </Link>
                 </th>
-                <Use use={test} />
+                <UsageCells usage={test} />
               </tr>
             ))}
           </tbody>
@@ -180,9 +177,9 @@ function Tests({ data, params }: { data: JudgeUsage; params: Params }) {
   );
 }
 
-type Used = JudgeUsage["tests"][number] | JudgeUsage["days"][number];
+type Usage = JudgeUsage["tests"][number] | JudgeUsage["days"][number];
 
-function UseHeadings() {
+function UsageHeadings() {
   return (
     <>
       {["Tokens in", "Tokens out", "Cost"].map(heading => (
@@ -194,24 +191,24 @@ function UseHeadings() {
   );
 }
 
-function Use({ use }: { use: Used }) {
-  const cost = costText(use);
+function UsageCells({ usage }: { usage: Usage }) {
+  const cost = costText(usage);
   return (
     <>
       <td className="number" data-label="Tokens in">
-        {numberText(Math.round(use.inputTokens))}
+        {numberText(Math.round(usage.inputTokens))}
       </td>
       <td className="number" data-label="Tokens out">
-        {numberText(Math.round(use.outputTokens))}
+        {numberText(Math.round(usage.outputTokens))}
       </td>
       <td className="number" data-label="Cost">
         {cost ? (
           <span>
             {cost}
-            {use.unpricedTokens > 0 && <span className="quiet"> and more</span>}
+            {usage.unpricedTokens > 0 && <span className="quiet"> + unpriced tokens</span>}
           </span>
         ) : (
-          <span className="quiet">Price not known</span>
+          <span className="quiet">No known price</span>
         )}
       </td>
     </>
