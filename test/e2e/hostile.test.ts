@@ -1,4 +1,4 @@
-// One trace and one test case whose every text is hostile, through every screen: each text stays the text it is.
+// A trace and a test case full of hostile texts, on every screen: each text is shown as plain text.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
@@ -245,7 +245,7 @@ test("each span of a trace, its attributes, events and status", async () => {
     await assertText(page, marks);
   }
   await page.goto(trace({ span: rootId, attribute: field }));
-  await page.locator("[data-selected]").getByRole("button", { name: "Make an assertion" }).first().click();
+  await page.locator("[data-selected]").getByRole("button", { name: "Create assertion" }).first().click();
   await page.getByRole("dialog").waitFor();
   await assertHarmless(page);
   await page.goto(trace({ span: namedAsParts, attribute: "toString" }));

@@ -1,4 +1,4 @@
-// Insights by test case and check, the worst first, and the stretches of time they are told of.
+// Insights by test case and check, worst first, and their time ranges.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeTest } from "../support/app.ts";
@@ -15,7 +15,7 @@ after(() => browser.close());
 
 const hostile = `<img src=x onerror="document.title='hit'"> ${"W".repeat(120)}`;
 
-test("test cases stand the worst first, their names as text, each with its editor and its own chart", async () => {
+test("test cases are listed worst first, names shown as plain text, each with its editor and its own chart", async () => {
   const opened = await openInsights(browser);
   const { page, base, owner, agentId, now, complaints } = opened;
   const check = { id: "quick", type: "response_time", max_ms: 1_000, description: "Answers at once" };
@@ -59,11 +59,11 @@ test("test cases stand the worst first, their names as text, each with its edito
   const [from, to] = [now - 5 * hourMs, now - 4 * hourMs].map(at => new Date(at).toISOString());
   assert.deepEqual(searchOf(page), { from, to, outcome: "failed" });
   await page.goBack();
-  await page.getByRole("link", { name: "Edit it" }).click();
+  await page.getByRole("link", { name: "Edit", exact: true }).click();
   await page.waitForURL(`**${base}/tests/${broken.id}`);
 
   await page.goto(`${base}/insights?by=check`);
-  // What the checks are is read beside their counts.
+  // The descriptions of the checks load separately from their counts.
   await rows.nth(3).getByText("no longer in the test").waitFor();
   await eventually(async () =>
     assert.deepEqual(await headers.allTextContents(), [
@@ -79,7 +79,7 @@ test("test cases stand the worst first, their names as text, each with its edito
   assert.deepEqual(complaints, []);
 });
 
-test("time range, interval and a custom range live in the address, and Back restores them", async () => {
+test("time range, interval and custom range are kept in the URL, and Back restores them", async () => {
   const opened = await openInsights(browser);
   const { page, base, now } = opened;
   await countRuns(browser.service.db, opened.agentId, opened.now, [
@@ -112,20 +112,20 @@ test("time range, interval and a custom range live in the address, and Back rest
   await page.getByRole("link", { name: "Custom", exact: true }).click();
   await page.getByLabel("From (UTC)").fill(`${day}T05:00`);
   await page.getByLabel("To (UTC)").fill(`${day}T04:00`);
-  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByRole("button", { name: "Apply" }).click();
   await page.getByText("Must be before the end.").waitFor();
   await page.getByLabel("From (UTC)").fill("2020-01-01T00:00");
-  await page.getByRole("button", { name: "Show" }).click();
-  await page.getByText("At most 366 days can be shown at once.").waitFor();
+  await page.getByRole("button", { name: "Apply" }).click();
+  await page.getByText("Choose at most 366 days.").waitFor();
   await assertAccessible(page);
   await page.getByLabel("From (UTC)").fill(`${day}T00:00`);
   await page.getByLabel("To (UTC)").fill(`${day}T23:00`);
-  await page.getByRole("button", { name: "Show" }).click();
-  await page.getByText(/00:00 to .*23:00, UTC, by the hour/).waitFor();
+  await page.getByRole("button", { name: "Apply" }).click();
+  await page.getByText(/12:00\sAM – 11:00\sPM UTC, hourly/).waitFor();
   const { from, to } = searchOf(page);
   assert.deepEqual([from, to], [`${day}T00:00:00.000Z`, `${day}T23:00:00.000Z`]);
   await page.goto(`${base}/insights?range=custom&from=2020-01-01T00:00Z&to=${day}T00:00Z`);
-  await page.getByText("At most 366 days can be shown at once.").waitFor();
+  await page.getByText("Choose at most 366 days.").waitFor();
   await page.goto(`${base}/insights?range=eon&by=all&interval=era&form=song&from=never`);
   await outcomesOf(page).waitFor();
 });

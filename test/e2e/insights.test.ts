@@ -1,4 +1,4 @@
-// Insights in the dashboard: charts and tables of the same numbers, each of which leads to its traces.
+// Insights in the dashboard: charts and tables show the same numbers, and each number links to its traces.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Locator } from "playwright-core";
@@ -24,23 +24,23 @@ after(() => browser.close());
 const namesOf = (links: Locator) =>
   links.evaluateAll(all => all.map(link => link.getAttribute("aria-label") ?? ""));
 
-test("where nothing was judged, the next step is named: send traces, write a test, look further back", async () => {
+test("without evaluations the page names the next step: send traces, create a test case, choose a longer range", async () => {
   const opened = await openInsights(browser);
   const { page, base, owner, agentId } = opened;
   await page.goto(`${base}/insights`);
-  await page.getByRole("heading", { name: "No trace yet" }).waitFor();
+  await page.getByRole("heading", { name: "No traces yet" }).waitFor();
   await assertAccessible(page);
   await page.getByRole("main").getByRole("link", { name: "Get started" }).last().click();
   await page.waitForURL(`**${base}/start`);
 
   await storeTrace(owner, agentId);
   await page.goto(`${base}/insights`);
-  await page.getByRole("link", { name: "Write a test case" }).click();
+  await page.getByRole("link", { name: "Create test case" }).click();
   await page.waitForURL(`**${base}/tests/new`);
 
   await makeTest(owner, agentId);
   await page.goto(`${base}/insights`);
-  await page.getByRole("heading", { name: "Nothing was judged in this time" }).waitFor();
+  await page.getByRole("heading", { name: "No evaluations in this period" }).waitFor();
   await assertAccessible(page);
   await page.getByRole("link", { name: "Last 7 days" }).click();
   await page.waitForURL(`**${base}/insights?range=7d`);
@@ -59,7 +59,7 @@ async function storeTrace(owner: Owner, agentId: string): Promise<void> {
   assert.equal(sent.status, 201);
 }
 
-test("each part of a bar leads to its traces of that hour, and Back to the charts", async () => {
+test("each part of a bar links to its traces of that hour, and Back returns to the charts", async () => {
   const opened = await openInsights(browser);
   const { page, base, now, complaints } = opened;
   await countRuns(browser.service.db, opened.agentId, opened.now, [
@@ -94,7 +94,7 @@ test("each part of a bar leads to its traces of that hour, and Back to the chart
   assert.deepEqual(complaints, []);
 });
 
-test("a bar of one test leads to as many of its results, whatever the traces came to as a whole", async () => {
+test("a bar of one test links to exactly the results it counts, whatever the verdicts of their traces", async () => {
   const opened = await openTests(browser, { name: "Is well", assertions: [statusCheck] });
   const { page, owner, agentId } = opened;
   await makeTest(owner, agentId, {
@@ -127,7 +127,7 @@ test("a bar of one test leads to as many of its results, whatever the traces cam
   await page.waitForURL(url => url.searchParams.get("from") === null);
 });
 
-test("a bar's number is that of the rows in Traces that it leads to", async () => {
+test("a bar's number equals the number of rows in Traces that it links to", async () => {
   const opened = await openTests(browser, { name: "Is well", assertions: [statusCheck] });
   const { page } = opened;
   await hourWithRoom();
@@ -156,7 +156,7 @@ test("a bar's number is that of the rows in Traces that it leads to", async () =
   }
 });
 
-test("a chart is one stop for Tab; arrows go from bar to bar, and Enter opens the traces of the one in focus", async () => {
+test("a chart is one Tab stop; arrow keys move between bars, and Enter opens the traces of the focused bar", async () => {
   const opened = await openInsights(browser);
   const { page, base, now } = opened;
   await countRuns(browser.service.db, opened.agentId, opened.now, [
@@ -197,7 +197,7 @@ test("a chart is one stop for Tab; arrows go from bar to bar, and Enter opens th
   });
 });
 
-test("the table and what is told on hover hold the charts' numbers; hours without a run are gaps", async () => {
+test("the table and the tooltips show the charts' numbers, and hours without evaluations are gaps", async () => {
   const opened = await openInsights(browser);
   const { page, base } = opened;
   await countRuns(browser.service.db, opened.agentId, opened.now, [
@@ -208,17 +208,21 @@ test("the table and what is told on hover hold the charts' numbers; hours withou
   await page.goto(`${base}/insights`);
   await outcomesOf(page).locator("a[data-kind=all]").nth(2).waitFor();
   const charted = await namesOf(outcomesOf(page).locator("a[data-kind=all]"));
-  assert.equal(charted.length, 3, "an hour without a run has no bar");
+  assert.equal(charted.length, 3, "an hour without evaluations has no bar");
   await outcomesOf(page)
     .getByRole("link", { name: /: 8 passed$/ })
     .hover();
   const tip = page.locator(".plot-tip");
   await tip.getByText("66.7%").waitFor();
   await tip.hover();
-  await eventually(async () => assert.equal(await tip.isVisible(), true, "the pointer can go there"));
+  await eventually(async () =>
+    assert.equal(await tip.isVisible(), true, "the pointer can move onto the tooltip"),
+  );
   await assertAccessible(page);
   const rate = page.getByRole("region", { name: "Pass rate" }).locator("circle");
-  await eventually(async () => assert.equal(await rate.count(), 2, "nor has one without a rate a point"));
+  await eventually(async () =>
+    assert.equal(await rate.count(), 2, "an hour without a pass rate has no point"),
+  );
   await page.getByRole("link", { name: "Table", exact: true }).click();
   await page.waitForURL(`**${base}/insights?form=table`);
   const rows = page.getByRole("table").getByRole("row");
@@ -254,13 +258,13 @@ test("the table and what is told on hover hold the charts' numbers; hours withou
     ],
   );
   assert.equal(inTable[2]!["Routing unavailable"], "3");
-  await page.getByText("21 hours of 24 without a run are left out.").waitFor();
+  await page.getByText("Not shown: 21 of 24 hours without data").waitFor();
   await assertAccessible(page);
   await page.getByRole("row").nth(1).getByRole("link", { name: "4", exact: true }).click();
   await page.waitForURL(/verdict=failed/);
 });
 
-test("at 320 pixels charts and table reflow, and remain accessible in both themes", async () => {
+test("charts and table reflow at 320 pixels and stay accessible in both themes", async () => {
   const opened = await openInsights(browser);
   const { page, base, complaints } = opened;
   await countRuns(
@@ -282,13 +286,13 @@ test("at 320 pixels charts and table reflow, and remain accessible in both theme
       .first()
       .waitFor();
     await assertReflows(page);
-    // Of seven days there is only more of the same.
+    // Seven days show the same elements, only more of them.
     if (query !== "?range=7d") await assertAccessible(page);
   }
   assert.deepEqual(complaints, []);
 });
 
-test("insights that cannot be read say why, and Retry reads them again", async () => {
+test("insights that fail to load show the error, and Retry loads them", async () => {
   const opened = await openInsights(browser);
   const { page, base } = opened;
   await countRuns(browser.service.db, opened.agentId, opened.now, [{ ago: 1, passed: 1 }]);

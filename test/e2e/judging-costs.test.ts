@@ -143,7 +143,7 @@ test("judge usage is shown by day and by test case, in tokens and, where prices 
     [testId],
   );
   await page.goto(`${base}/insights`);
-  await page.getByRole("link", { name: "What judging takes" }).click();
+  await page.getByRole("link", { name: "Judge usage" }).click();
   await page.getByText("3,000 in, 0 out").waitFor();
   await page.getByText("2,000 tokens have no known price and are not included in the cost.").waitFor();
   const days = page.getByRole("table", { name: "Judge usage by day" });

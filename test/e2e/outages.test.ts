@@ -1,4 +1,4 @@
-// What outages of the judge left unjudged: told above the list of traces, found by a filter, and judged again.
+// Traces for which the judge was unavailable: counted above the list, found by a filter, and judged again.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
@@ -15,7 +15,7 @@ import { storeTrace } from "../support/stored-traces.ts";
 
 let browser: TestBrowser;
 before(async () => {
-  // Without a worker: what is scheduled goes on when a test says so.
+  // No worker, so that scheduled runs complete only when a test completes them.
   browser = await startTestBrowser({ config: { roles: ["http"], allowPrivateTargets: ["127.0.0.1"] } });
 });
 after(() => browser.close());
@@ -38,7 +38,7 @@ const assertion = {
   depends_on: [],
 } as Assertion;
 
-/** An agent of an account of its own with a test, two traces that an outage left unjudged, and one that was judged. */
+/** A new account and agent with a test, two traces for which the judge was unavailable, and one that was judged. */
 async function openOutage(
   path = "/traces",
 ): Promise<{ page: Page; owner: Owner; agent: Agent; testId: string }> {
@@ -63,7 +63,7 @@ async function openOutage(
   return { page, owner, agent, testId };
 }
 
-/** As a worker would end them; then it tells of it. */
+/** Completes scheduled runs and publishes their events, as a worker would. */
 async function complete(agentId: string, limit: number): Promise<void> {
   const { db } = browser.service;
   const { rows } = await db.pool.query<{ id: string; trace_id: string }>(
@@ -87,42 +87,41 @@ async function complete(agentId: string, limit: number): Promise<void> {
   await events.close();
 }
 
-test("the list tells how many traces an outage left unjudged, finds them, and shows how judging again goes", async () => {
+test("the list counts the traces without a judge, filters them, and shows the progress of judging them again", async () => {
   const { page, agent } = await openOutage();
-  await page.getByText("An outage of the judge left 2 traces partly unjudged.").waitFor();
-  await page.getByText("The oldest came 2 hours ago.").waitFor();
+  await page.getByText("The judge was unavailable for 2 traces (oldest: 2 hours ago).").waitFor();
   await page.getByText("Judged well").waitFor();
   await assertAccessible(page);
-  await page.getByRole("link", { name: "Show them" }).click();
-  await page.getByRole("list", { name: "Filters in force" }).getByText("Skipped by an outage").waitFor();
+  await page.getByRole("link", { name: "Show traces" }).click();
+  await page.getByRole("list", { name: "Active filters" }).getByText("Unavailable").waitFor();
   await page.getByText("Judged well").waitFor({ state: "detached" });
   await eventually(() => assert.equal(new URL(page.url()).searchParams.get("outage"), "true"));
   await eventually(async () => assert.equal(await page.getByRole("row").count(), 3));
   await page.getByRole("button", { name: "Judge again" }).click();
   await page.getByRole("region", { name: "News" }).getByText("2 traces are judged again.").waitFor();
-  await page.getByText("All of them are being judged again.").waitFor();
+  await page.getByText("Re-evaluating all.").waitFor();
   await page.getByRole("button", { name: "Judge again" }).waitFor({ state: "detached" });
   await complete(agent.id, 1);
-  await page.getByText("An outage of the judge left 1 trace partly unjudged.").waitFor();
+  await page.getByText("The judge was unavailable for 1 trace").waitFor();
   await page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(page);
   await complete(agent.id, 1);
-  await page.getByText(/An outage of the judge left/).waitFor({ state: "detached" });
-  await page.getByRole("heading", { name: "No trace matches" }).waitFor();
+  await page.getByText(/The judge was unavailable for/).waitFor({ state: "detached" });
+  await page.getByRole("heading", { name: "No matching traces" }).waitFor();
 });
 
-test("the filter is chosen like any other, and leads there by its address", async () => {
+test("the filter for traces without a judge is chosen like any other, and its URL can be reloaded", async () => {
   const { page } = await openOutage();
   await page.getByRole("button", { name: "Add filter" }).click();
   await page.getByRole("button", { name: "Judge", exact: true }).click();
-  await page.getByRole("button", { name: "Skipped by an outage" }).click();
+  await page.getByRole("button", { name: "Unavailable", exact: true }).click();
   await page.getByText("Judged well").waitFor({ state: "detached" });
   await page.reload();
   await page.getByText("Second question").waitFor();
   await eventually(async () => assert.equal(await page.getByText("Judged well").count(), 0));
 });
 
-test("an agent without an outage has nothing above its list", async () => {
+test("the banner is hidden when the judge was never unavailable", async () => {
   const owner = await browser.service.signUp();
   const agent = await makeAgent(owner);
   await storeTrace(browser.service.db, agent.id, { userInput: "Judged well", run: { state: "completed" } });
@@ -131,10 +130,12 @@ test("an agent without an outage has nothing above its list", async () => {
   await page.goto(`/projects/${owner.projectId}/agents/${agent.id}/traces`);
   await read;
   await page.getByText("Judged well").waitFor();
-  await eventually(async () => assert.equal(await page.getByText(/An outage of the judge left/).count(), 0));
+  await eventually(async () =>
+    assert.equal(await page.getByText(/The judge was unavailable for/).count(), 0),
+  );
 });
 
-test("among a test's results, what an outage left unjudged can be judged again", async () => {
+test("a result that was skipped because the judge was unavailable can be judged again from a test's results", async () => {
   const { page } = await openOutage("/tests/TEST/results?outcome=skipped");
   const row = page.getByRole("row").nth(1);
   await row.getByText("The judge answered 503, 6 tries in 15 min.").waitFor();
@@ -143,7 +144,7 @@ test("among a test's results, what an outage left unjudged can be judged again",
   await page.getByRole("region", { name: "News" }).getByText("The trace is judged again.").waitFor();
 });
 
-test("while the judge is paused, nothing offers to judge again: it is said why, and where to mend it", async t => {
+test("while the judge is paused, the page says why and links to its settings instead of offering to judge again", async t => {
   const server = await startJudgeServer(() => refusal(401));
   t.after(() => server.close());
   const { page, owner } = await openOutage();

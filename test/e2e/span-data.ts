@@ -1,11 +1,11 @@
-// Traces with everything that the panel of a span and a conversation have to show.
+// Test data: traces with everything that the span panel and the conversation view show.
 import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
 import { send } from "../support/send.ts";
 import type { TestService } from "../support/service.ts";
 
 type Fields = Record<string, unknown>;
 
-/** Stores a canonical trace of these spans, with no judging, and returns its id. */
+/** Stores a canonical trace of these spans, without an evaluation. Returns its id. */
 export async function storeSpans(service: TestService, spans: Fields[], more: Fields = {}): Promise<string> {
   const answer = await send(service, { body: canonicalBody(service.agent.id, { spans, ...more }) });
   if (answer.status >= 300) throw new Error(answer.bytes.toString());
@@ -17,7 +17,7 @@ export const say = (role: string, ...parts: unknown[]) => ({
   parts: parts.map(part => (typeof part === "string" ? { type: "text", content: part } : part)),
 });
 
-/** A span that begins and ends these milliseconds after the trace's beginning. */
+/** A span that starts and ends these milliseconds after the start of the trace. */
 export function timed(id: string, parent: string | null, [from, to]: [number, number], more: Fields): Fields {
   const nanos = (ms: number) => String(1_763_700_000_000_000_000n + BigInt(ms) * 1_000_000n);
   return canonicalSpan({

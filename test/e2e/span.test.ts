@@ -1,4 +1,4 @@
-// A span and a conversation in the dashboard: values exact and whole, text as text, and assertions made from them.
+// The span panel and the conversation view: exact and complete values, plain text, and assertions created from values.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
@@ -18,7 +18,7 @@ import { conversation, hostile, longReply, say, storeSpans, timed } from "./span
 let browser: TestBrowser;
 let page: Page;
 let complaints: string[];
-/** The trace that most tests look at. */
+/** The trace that most tests use. */
 let told: string;
 before(async () => {
   browser = await startTestBrowser();
@@ -47,7 +47,7 @@ const clipboard = () => page.evaluate<string>("navigator.clipboard.readText()");
 const turns = () => page.getByRole("article");
 const searchOf = () => Object.fromEntries(new URL(page.url()).searchParams);
 
-test("a conversation shows each message once, calls with arguments, result, duration and failure", async () => {
+test("a conversation shows each message once, and tool calls with arguments, result, duration and failure", async () => {
   await open(told, { view: "conversation" });
   await turns().first().waitFor();
   const labels = () => turns().evaluateAll(all => all.map(one => one.getAttribute("aria-label")));
@@ -55,13 +55,13 @@ test("a conversation shows each message once, calls with arguments, result, dura
     assert.deepEqual(await labels(), [
       "System",
       "User",
-      "Assistant",
+      "Agent",
       "Tool call search_products",
       "User",
-      "Assistant",
+      "Agent",
       "Tool call get_stock",
       "User",
-      "Assistant",
+      "Agent",
     ]),
   );
   const call = page.getByRole("article", { name: "Tool call search_products" });
@@ -80,10 +80,10 @@ test("a conversation shows each message once, calls with arguments, result, dura
   await assertAccessible(page);
 });
 
-test("a long message is cut, read whole when asked, and copied whole even when it is cut", async () => {
+test("a long message is truncated, loaded in full on request, and always copied in full", async () => {
   await open(told, { view: "conversation" });
   const last = turns().last();
-  await last.getByRole("button", { name: "Copy message of Assistant" }).click();
+  await last.getByRole("button", { name: "Copy message of Agent" }).click();
   await page.getByText("Copied the message.").waitFor();
   await eventually(async () => assert.equal(await clipboard(), longReply));
   await eventually(async () => assert.ok((await last.innerText()).length < 5_000));
@@ -91,7 +91,7 @@ test("a long message is cut, read whole when asked, and copied whole even when i
   await becomesTrue(page, "[...document.querySelectorAll('article')].at(-1).innerText.length > 19000");
 });
 
-test("a message leads to the attribute it stood in, which is outlined, in view and announced", async () => {
+test("a message links to its attribute, which is outlined, scrolled into view and announced", async () => {
   await open(told, { view: "conversation" });
   await turns()
     .last()
@@ -112,21 +112,21 @@ test("a message leads to the attribute it stood in, which is outlined, in view a
     .waitFor({ state: "attached" });
 });
 
-test("a trace without messages says what it lacks and how to add it", async () => {
+test("a trace without messages names the missing attributes and shows how to add them", async () => {
   const spans = [
     timed("root", null, [0, 5], { name: "POST /chat", attributes: { "openinference.span.kind": "LLM" } }),
   ];
   await open(await storeSpans(browser.service, spans), { view: "conversation" });
-  await page.getByRole("heading", { name: "This trace holds no messages" }).waitFor();
-  await page.getByText("It speaks another convention (OpenInference).").waitFor();
+  await page.getByRole("heading", { name: "No messages in this trace" }).waitFor();
+  await page.getByText("Other attribute convention (OpenInference).").waitFor();
   await page.getByRole("button", { name: "Python" }).click();
   await page.getByText("set_attributes").waitFor();
   await assertAccessible(page);
-  await page.getByRole("link", { name: "Look at the spans" }).click();
+  await page.getByRole("link", { name: "View spans" }).click();
   await page.waitForURL(/view=spans/);
 });
 
-test("a very long conversation shows its beginning and its end, and the rest when asked", async () => {
+test("a very long conversation shows its beginning and end, and the rest on request", async () => {
   const history = Array.from({ length: 120 }, (_, at) =>
     say(at % 2 ? "assistant" : "user", `message ${at}.`),
   );
@@ -137,14 +137,14 @@ test("a very long conversation shows its beginning and its end, and the rest whe
   await page.getByText("message 0.").waitFor();
   await page.getByText("message 119.").waitFor();
   await eventually(async () => assert.equal(await turns().count(), 50));
-  await page.getByRole("button", { name: "Show 50 of 70 messages in between" }).click();
+  await page.getByRole("button", { name: "Show 50 of 70 hidden messages" }).click();
   await page.getByText("message 60.").waitFor();
-  await page.getByRole("button", { name: "Show 20 of 20 messages in between" }).click();
+  await page.getByRole("button", { name: "Show 20 of 20 hidden messages" }).click();
   await page.getByText("message 80.").waitFor();
   await eventually(async () => assert.equal(await turns().count(), 120));
 });
 
-test("an attribute is chosen by keyboard, and the address keeps it", async () => {
+test("an attribute can be selected by keyboard and is kept in the URL", async () => {
   await openSpan(told, "plan", "Plan the answer");
   const button = attributeButton("gen_ai.request.model");
   await eventually(async () => assert.equal(await button.getAttribute("aria-pressed"), "false"));
@@ -159,13 +159,13 @@ test("an attribute is chosen by keyboard, and the address keeps it", async () =>
   );
 });
 
-test("an attribute that was looked for and is not there is named as such", async () => {
+test("a selected attribute that is not on the span is reported as missing", async () => {
   await openSpan(told, "plan", "Plan the answer", "gen_ai.response.text");
   await page.getByText("gen_ai.response.text is not on this span.").waitFor();
   await assertAccessible(page);
 });
 
-test("a span tells its times, its parent and its events, and how it ended", async () => {
+test("a span shows its times, parent, events and status", async () => {
   await openSpan(told, "broken", "execute_tool get_stock");
   await page.getByText("upstream timed out").first().waitFor();
   await page.getByText("200 ms").first().waitFor();
@@ -178,7 +178,7 @@ test("a span tells its times, its parent and its events, and how it ended", asyn
   await page.getByRole("tree", { name: "first token" }).getByText('"small"').waitFor();
 });
 
-test("attributes are searched by name and value", async () => {
+test("attributes can be searched by name and value", async () => {
   await openSpan(told, "plan", "Plan the answer");
   await page.getByLabel("Search attributes").fill("mistral");
   await page.getByText("1 of 10").waitFor();
@@ -188,7 +188,7 @@ test("attributes are searched by name and value", async () => {
   await attributeButton("app.flags").waitFor();
 });
 
-test("integers keep every digit, in the tree, in its find, and when copied", async () => {
+test("large integers keep every digit in the tree, in its search and when copied", async () => {
   await openSpan(told, "plan", "Plan the answer", "llm.raw");
   const item = attributeItem("llm.raw");
   await item.getByRole("treeitem").filter({ hasText: "9007199254740993" }).click();
@@ -202,7 +202,7 @@ test("integers keep every digit, in the tree, in its find, and when copied", asy
   await item.getByText('{"id":9007199254740993').waitFor();
 });
 
-test("a tree folds by keyboard and finds what is folded away", async () => {
+test("a JSON tree collapses by keyboard, and its search finds collapsed values", async () => {
   const value = { first: 1, list: Array.from({ length: 500 }, (_, at) => ({ at, name: `item ${at}` })) };
   const spans = [
     timed("a", null, [0, 5], { name: "big", attributes: { value, text: '{"inner":{"key":"x"}}' } }),
@@ -223,7 +223,7 @@ test("a tree folds by keyboard and finds what is folded away", async () => {
   await page.getByRole("tree", { name: "text" }).getByText("inner:").waitFor();
 });
 
-test("a text of five megabytes is read whole when asked, and only what is in sight is laid out", async () => {
+test("a text of 5 MB is loaded in full on request, and only its visible part is in the DOM", async () => {
   const text = `${"The quick brown fox jumps over the lazy dog.\n".repeat(110_000)}the end`;
   const spans = [timed("a", null, [0, 5], { name: "huge", attributes: { blob: text } })];
   await openSpan(await storeSpans(browser.service, spans), "a", "huge");
@@ -246,7 +246,7 @@ test("a text of five megabytes is read whole when asked, and only what is in sig
   assert.equal(await readFile(await saved.path(), "utf8"), text);
 });
 
-test("text from a trace stays text", async () => {
+test("text from a trace is never interpreted as markup", async () => {
   await openSpan(told, "plan", "Plan the answer", "app.note");
   await eventually(async () => {
     const shown = await attributeItem("app.note").innerText();
@@ -280,28 +280,28 @@ test("text from a trace stays text", async () => {
   await eventually(async () => assert.notEqual(await page.title(), "taken"));
 });
 
-test("an assertion made from a value is told in words and taken to the chosen test", async () => {
+test("an assertion created from a value is described and opened in the editor of the chosen test", async () => {
   const { service } = browser;
   const { id } = await makeTest(service.owner, service.agent.id, { name: "Searches before it answers" });
   await openSpan(told, "tool", "execute_tool search_products");
-  await page.getByRole("button", { name: "Make an assertion from gen_ai.tool.call.arguments" }).click();
-  const dialog = page.getByRole("dialog", { name: "Make an assertion" });
+  await page.getByRole("button", { name: "Create assertion from gen_ai.tool.call.arguments" }).click();
+  const dialog = page.getByRole("dialog", { name: "Create assertion" });
   await dialog.getByText("The tool search_products is called at least once with arguments").waitFor();
   await assertAccessible(page);
   await dialog.getByLabel("Searches before it answers").check();
-  await dialog.getByRole("button", { name: "Open in the editor" }).click();
+  await dialog.getByRole("button", { name: "Open in editor" }).click();
   await page.waitForURL(new RegExp(`/tests/${id}`));
   assert.deepEqual(searchOf(), { trace: told, span: "tool", attribute: "gen_ai.tool.call.arguments" });
 });
 
-test("an assertion can be made from a part of a value, and from the span itself", async () => {
+test("an assertion can be created from a part of a value, and from the span itself", async () => {
   await openSpan(told, "tool", "execute_tool search_products");
   const item = attributeItem("gen_ai.tool.call.arguments");
   await item.getByRole("treeitem").filter({ hasText: "tent" }).click();
-  await item.getByRole("button", { name: "Make an assertion", exact: true }).click();
-  const dialog = page.getByRole("dialog", { name: "Make an assertion" });
+  await item.getByRole("button", { name: "Create assertion", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: "Create assertion" });
   await dialog.getByText("gen_ai.tool.call.arguments.query").waitFor();
-  await dialog.getByRole("button", { name: "Open in the editor" }).click();
+  await dialog.getByRole("button", { name: "Open in editor" }).click();
   await page.waitForURL(/\/tests\/new/);
   assert.deepEqual(searchOf(), {
     trace: told,
@@ -310,14 +310,14 @@ test("an assertion can be made from a part of a value, and from the span itself"
     path: '["query"]',
   });
   await openSpan(told, "plan", "Plan the answer");
-  await page.getByRole("button", { name: "Make an assertion", exact: true }).first().click();
+  await page.getByRole("button", { name: "Create assertion", exact: true }).first().click();
   await dialog.getByText("A step with Plan the answer in its name runs at least once.").waitFor();
-  await dialog.getByRole("button", { name: "Open in the editor" }).click();
+  await dialog.getByRole("button", { name: "Open in editor" }).click();
   await page.waitForURL(/\/tests\/new/);
   assert.deepEqual(searchOf(), { trace: told, span: "plan" });
 });
 
-test("a value that no assertion fits says so", async () => {
+test("a value for which no assertion can be created says so", async () => {
   const spans = [timed("a", null, [0, 5], { name: "long", attributes: { "app.text": "x".repeat(70_000) } })];
   const id = await storeSpans(browser.service, spans);
   await page.route("**/draft-assertion", route =>
@@ -327,7 +327,7 @@ test("a value that no assertion fits says so", async () => {
     }),
   );
   await openSpan(id, "a", "long");
-  await page.getByRole("button", { name: "Make an assertion from app.text" }).click();
+  await page.getByRole("button", { name: "Create assertion from app.text" }).click();
   await page.getByRole("alert").getByText("No assertion fits this value.").waitFor();
   await page.unroute("**/draft-assertion");
 });
@@ -344,4 +344,4 @@ test("the panel and the conversation fit a window of 320 pixels, in both themes"
   await assertAccessible(page);
 });
 
-test("the browser had nothing to complain about", () => assert.deepEqual(complaints, []));
+test("the browser logged no errors", () => assert.deepEqual(complaints, []));

@@ -71,7 +71,7 @@ test("a new user sees why the first trace is rejected, verifies the email, and s
   assert.match(await runInShell(command), /^HTTP\/1.1 201 /);
   await panel(page).getByText("First trace received").waitFor();
   await panel(page).getByText("2 spans").waitFor();
-  await panel(page).getByText("Not evaluated").waitFor();
+  await panel(page).getByText("Not evaluated", { exact: true }).waitFor();
   await assertAccessible(page);
   await panel(page).getByRole("link", { name: "“Answers at all”" }).click();
   await page.getByRole("heading", { level: 1, name: "New test case" }).waitFor();
@@ -173,9 +173,9 @@ test("a sample trace can be sent before any integration, and turned into a test 
   await panel(page).getByRole("button", { name: "Send sample trace" }).click();
   await panel(page).getByText("Sample trace received").waitFor();
   await panel(page).getByText("3 spans").waitFor();
-  await panel(page).getByText("Not evaluated").waitFor();
+  await panel(page).getByText("Not evaluated", { exact: true }).waitFor();
   await assertAccessible(page);
-  await panel(page).getByRole("link", { name: "Create test case from this trace" }).click();
+  await panel(page).getByRole("link", { name: "Create test from this trace" }).click();
   await page.waitForURL(/\/tests\/new\?trace=[0-9a-f-]{36}$/);
   assert.deepEqual(complaints, []);
 });

@@ -1,4 +1,4 @@
-// The tree of a trace's spans: walked, folded and searched by keyboard, however many and deep they are.
+// The span tree: keyboard navigation, folding and search, with many and deep spans.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeTest } from "../support/app.ts";
@@ -23,7 +23,7 @@ after(() => browser.close());
 
 const { storeSpans, newAgent, open, judged } = openTracePages(() => browser);
 
-test("the tree is walked, folded and unfolded by arrows, and the address follows", async () => {
+test("arrow keys move in the tree, collapse and expand it, and the URL follows", async () => {
   const agent = await newAgent();
   const id = await storeSpans(agent, conversation);
   const { page } = await open();
@@ -48,13 +48,13 @@ test("the tree is walked, folded and unfolded by arrows, and the address follows
   await assertAccessible(page);
   await page.goto(pathOf(agent, id, "?span=query"));
   await selects(page, "query");
-  await page.getByRole("button", { name: "Fold all", exact: true }).click();
+  await page.getByRole("button", { name: "Collapse all spans" }).click();
   await item(page, named("plan")).waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "Unfold all" }).click();
+  await page.getByRole("button", { name: "Expand all spans" }).click();
   await item(page, named("query")).waitFor();
 });
 
-test("[ and ] go through the spans that failed or that a check points to, and ? lists them", async () => {
+test("[ and ] move between failed and checked spans, and ? lists these keys", async () => {
   const agent = await newAgent();
   await makeTest(browser.service.owner, agent.id, {
     assertions: [{ type: "tool_call", expected_name: "find_order" }],
@@ -75,12 +75,12 @@ test("[ and ] go through the spans that failed or that a check points to, and ? 
   await press("[", "carrier");
   await page.keyboard.press("?");
   const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
-  await help.getByText("Next span that failed or that a check points to").waitFor();
-  await help.getByText("Search the spans").waitFor();
-  await help.getByText("View the raw JSON").waitFor();
+  await help.getByText("Next failed or checked span").waitFor();
+  await help.getByText("Search spans").waitFor();
+  await help.getByText("Show raw JSON").waitFor();
 });
 
-test("a search shows what it finds with what that hangs from, and lives in the address", async () => {
+test("a search shows matching spans with their ancestors, and is kept in the URL", async () => {
   const agent = await newAgent();
   const id = await storeSpans(agent, conversation);
   const { page } = await open();
@@ -95,13 +95,13 @@ test("a search shows what it finds with what that hangs from, and lives in the a
   await page.reload();
   await page.getByText("1 of 6").waitFor();
   await page.getByRole("searchbox").fill("nothing like it");
-  await page.getByText("No span’s name or id holds “nothing like it”.").waitFor();
+  await page.getByText("No spans match “nothing like it”").waitFor();
   await assertAccessible(page);
   await page.getByRole("searchbox").press("Escape");
   await item(page, named("answer")).waitFor();
 });
 
-test("10,000 spans are there with few elements, walked to their end and searched", async () => {
+test("a tree of 10,000 spans has few DOM nodes, and can be walked to its end and searched", async () => {
   const agent = await newAgent();
   const spans = Array.from({ length: 10_000 }, (_, at) =>
     span(`step ${at}`, at === 0 ? null : `step ${Math.floor((at - 1) / 8)}`, [at, at + 500]),
@@ -120,11 +120,11 @@ test("10,000 spans are there with few elements, walked to their end and searched
   await page.getByRole("searchbox").fill("step 9998");
   await page.getByText("1 of 10,000").waitFor();
   await page.goto(pathOf(agent, id, "?view=raw"));
-  await page.getByText("It is too long to be shown at once").waitFor();
+  await page.getByText(/^Only the first [\d,]+ kB are shown/).waitFor();
   assert.deepEqual(complaints, []);
 });
 
-test("5,000 levels overflow nothing, and the text stays in sight", async () => {
+test("a tree of 5,000 levels does not overflow, and its names stay visible", async () => {
   const agent = await newAgent();
   const spans = Array.from({ length: 5_000 }, (_, at) =>
     span(`level ${at}`, at === 0 ? null : `level ${at - 1}`, [at, 10_000 - at]),
@@ -139,7 +139,7 @@ test("5,000 levels overflow nothing, and the text stays in sight", async () => {
     const box = (await deepest.locator(".tree-text").boundingBox())!;
     assert.ok(box.width > 30, `${box.width}`);
   });
-  await page.getByRole("button", { name: "Fold all", exact: true }).click();
+  await page.getByRole("button", { name: "Collapse all spans" }).click();
   await item(page, named("level 1")).waitFor({ state: "detached" });
   assert.deepEqual(complaints, []);
 });

@@ -1,4 +1,4 @@
-// One trace in the dashboard: its header, what there is to know about it, its views, live, small and huge.
+// The page of a trace: header, notices, views, live updates, small and huge traces.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
@@ -41,7 +41,7 @@ const fact = (page: Page, name: string) =>
 
 type Fields = Record<string, unknown>;
 
-test("the header says what the trace is, what it came to, and what can be done with it", async () => {
+test("the header shows name, verdict, facts and actions of the trace", async () => {
   const agent = await newAgent();
   await makeTest(browser.service.owner, agent.id, {
     assertions: [{ type: "response_time", max_ms: 10_000 }],
@@ -61,7 +61,7 @@ test("the header says what the trace is, what it came to, and what can be done w
     ["Tokens", "812 in, 64 out"],
     ["HTTP status", "200"],
     ["Spans", "6"],
-    ["Came by", "Canonical"],
+    ["Path", "Canonical"],
     ["Received", /now|ago/],
     ["Revision", "2 (replaced once)"],
     ["Trace id", id],
@@ -72,14 +72,14 @@ test("the header says what the trace is, what it came to, and what can be done w
   await page.getByText('"channel": "phone"').waitFor();
   await page.getByRole("button", { name: "Copy trace id" }).waitFor();
   await assertAccessible(page);
-  const make = page.getByRole("link", { name: "Make a test from this trace" });
+  const make = page.getByRole("link", { name: "Create test from this trace" });
   await eventually(async () =>
     assert.match((await make.getAttribute("href"))!, new RegExp(`/tests/new\\?trace=${id}$`)),
   );
   assert.deepEqual(complaints, []);
 });
 
-test("a trace is deleted once its name is typed, and the way leads back to the list", async () => {
+test("a trace is deleted after its name is typed, and the list is shown again", async () => {
   const agent = await newAgent();
   const id = await storeSpans(agent, conversation);
   const { page } = await open();
@@ -96,52 +96,52 @@ test("a trace is deleted once its name is typed, and the way leads back to the l
   await browser.service.client.get(`/api/traces/${id}`).expect(404);
 });
 
-test("every notice says what it means for this trace and what to do", async () => {
+test("every notice is shown for the traces that it is about", async () => {
   const agent = await newAgent();
   const { page } = await open();
-  const cases: [spans: Fields[], said: RegExp][] = [
+  const cases: [spans: Fields[], text: RegExp][] = [
     [[span("a", null, [0, 9])], /No user input was available/],
-    [[span("a", null, [0, 9]), span("b", "gone", [1, 2])], /1 span names a parent that is not in the trace/],
-    [[span("a", "gone", [0, 9]), span("b", "gone", [1, 2])], /No span is the root/],
+    [[span("a", null, [0, 9]), span("b", "gone", [1, 2])], /1 span has a parent that is not in the trace/],
+    [[span("a", "gone", [0, 9]), span("b", "gone", [1, 2])], /No root span/],
     [[span("a", "b", [0, 9]), span("b", "a", [1, 2])], /Some spans are their own ancestors/],
     [[span("a", null, null)], /No usable times/],
     [[span("a", null, null, { start_time_unix_nano: nanos(0) })], /No end time/],
     [
       [span("a", null, [0, 9], { attributes: { "openinference.span.kind": "LLM", "input.value": "Hi" } })],
-      /It speaks another convention/,
+      /Other attribute convention/,
     ],
-    [[span("a", null, [0, 9])], /It was not evaluated: this agent has no test case/],
+    [[span("a", null, [0, 9])], /Not evaluated: this agent has no test cases/],
   ];
-  for (const [spans, said] of cases) {
+  for (const [spans, text] of cases) {
     await page.goto(pathOf(agent, await storeSpans(agent, spans)));
-    await page.getByText(said).waitFor();
+    await page.getByText(text).waitFor();
     await eventually(async () => assert.equal(await tree(page).getByRole("treeitem").count(), spans.length));
   }
   await assertAccessible(page);
 });
 
-test("why a trace was not evaluated, that routing was unavailable, and that a run broke, is told", async () => {
+test("notices say why a trace was not evaluated, that routing was unavailable, and that an evaluation failed", async () => {
   const { owner, db } = browser.service;
   const agent = await newAgent();
   await makeTest(owner, agent.id, { name: "Off", status: "disabled" });
   const { page } = await open();
   await page.goto(pathOf(agent, await storeSpans(agent, conversation)));
-  await page.getByText("It was not evaluated: 1 test: it is disabled.").waitFor();
+  await page.getByText("Not evaluated: 1 test disabled.").waitFor();
   await makeTest(owner, agent.id);
   const relevant = { passiveBehavior: "run_when_relevant", scenario: "A refund is wanted" };
   await makeTest(owner, agent.id, { name: "Refunds", ...relevant });
   const id = await storeSpans(agent, conversation);
   await judged(id);
   await page.goto(pathOf(agent, id));
-  await page.getByText("Routing unavailable: no conditional check was evaluated.").waitFor();
+  await page.getByText("Routing unavailable: no conditional checks were evaluated.").waitFor();
   await db.pool.query("update runs set state = 'error', error = 'Its worker died.' where trace_id = $1", [
     id,
   ]);
   await page.reload();
-  await page.getByText("The evaluation broke. Its worker died.").waitFor();
+  await page.getByText("Evaluation error. Its worker died.").waitFor();
 });
 
-test("that a test has changed, or the trace itself, since the verdict, is told with the way out", async () => {
+test("notices say that a test or the trace has changed since the verdict, and how to evaluate again", async () => {
   const { owner } = browser.service;
   const agent = await newAgent();
   const made = await makeTest(owner, agent.id, { name: "Quick" });
@@ -150,21 +150,23 @@ test("that a test has changed, or the trace itself, since the verdict, is told w
   const { page } = await open();
   await page.goto(pathOf(agent, id));
   await page.locator("header").getByText("1 failed").waitFor();
-  await eventually(async () => assert.equal(await page.getByText("changed since this run").count(), 0));
+  await eventually(async () =>
+    assert.equal(await page.getByText("changed since this evaluation").count(), 0),
+  );
   await owner.client
     .patch(`/api/tests/${made.id}`, { assertions: [{ type: "response_time", max_ms: 9_000 }] })
     .expect(200);
   await page.reload();
-  await page.getByText("A test has changed since this run: “Quick”.").waitFor();
+  await page.getByText("A test has changed since this evaluation: “Quick”.").waitFor();
   await storeSpans(agent, [...conversation, span("more", "Support", [4_801, 4_802])], {}, "same");
-  await page.getByText("The verdict is of revision 1, the trace is at revision 2 by now.").waitFor();
+  await page.getByText("The verdict is for revision 1; the trace is now at revision 2.").waitFor();
   await item(page, named("more")).waitFor();
   await eventually(async () =>
-    assert.equal(await page.getByText(/send the conversation with a new x-request-id/).count(), 2),
+    assert.equal(await page.getByText(/Resend the trace with a new x-request-id/).count(), 2),
   );
 });
 
-test("spans that arrive while the page is open appear in it, and then the verdict, with the selection kept", async () => {
+test("spans that arrive while the page is open appear, then the verdict, and the selection is kept", async () => {
   const agent = await newAgent();
   await makeTest(browser.service.owner, agent.id, {
     assertions: [{ type: "http_status", expected_status: 200 }],
@@ -173,14 +175,14 @@ test("spans that arrive while the page is open appear in it, and then the verdic
   const first = exportedSpan({ traceId, name: "first" });
   const export1 = { body: exportOf([first], agent.otlpServiceName) };
   const id = await store(export1);
-  // Not before it has been looked at; the next batch brings its due time back.
+  // Due in the far future, so that the page is seen pending first; the next batch resets the due time.
   await browser.service.db.pool.query(
     "update runs set due_at = now() + interval '1 hour' where trace_id = $1",
     [id],
   );
   const { page } = await open();
   await page.goto(pathOf(agent, id));
-  await page.getByText("More spans may be arriving.").waitFor();
+  await page.getByText("More spans may arrive.").waitFor();
   await page.locator("header").getByText("Pending").waitFor();
   await item(page, named("first")).click();
   await page.waitForURL(/span=/);
@@ -189,11 +191,11 @@ test("spans that arrive while the page is open appear in it, and then the verdic
   await item(page, named("second")).waitFor();
   await fact(page, "Revision").getByText("2 (merged once)").waitFor();
   await page.locator("header").getByText("Missing instrumentation").first().waitFor();
-  await page.getByText("More spans may be arriving.").waitFor({ state: "detached" });
+  await page.getByText("More spans may arrive.").waitFor({ state: "detached" });
   await selects(page, "first");
 });
 
-test("a trace that is deleted elsewhere says so", async () => {
+test("the page says so when its trace is deleted elsewhere", async () => {
   const agent = await newAgent();
   const id = await storeSpans(agent, conversation);
   const { page } = await open();
@@ -206,7 +208,7 @@ test("a trace that is deleted elsewhere says so", async () => {
   await page.waitForURL(`**/agents/${agent.id}/traces`);
 });
 
-test("a chosen span and view are steps that Back takes back; a link leads to its span", async () => {
+test("choosing a span or a view adds a history entry, and a link opens its span", async () => {
   const agent = await newAgent();
   const id = await storeSpans(agent, conversation);
   const { page } = await open();
@@ -230,7 +232,7 @@ test("a chosen span and view are steps that Back takes back; a link leads to its
   await page.getByRole("heading", { name: "This span is not in the trace" }).waitFor();
 });
 
-test("the raw JSON of a small trace is shown and its file holds every span", async () => {
+test("the raw JSON of a small trace is shown, and its download contains every span", async () => {
   const agent = await newAgent();
   const id = await storeSpans(agent, conversation);
   const { page } = await open();
@@ -249,7 +251,7 @@ test("the raw JSON of a small trace is shown and its file holds every span", asy
   );
 });
 
-test("a trace of 30 MB opens, shows its spans, and offers the file instead of all its text", async () => {
+test("a trace of 30 MB opens, shows its spans, and offers a download instead of its full JSON", async () => {
   const agent = await newAgent();
   const attributes = Object.fromEntries(
     Array.from({ length: 10 }, (_, at) => [`part.${at}`, "w".repeat(3_000_000)]),
@@ -263,11 +265,11 @@ test("a trace of 30 MB opens, shows its spans, and offers the file instead of al
   await item(page, named("light")).click();
   await page.getByRole("region", { name: "Span", exact: true }).waitFor();
   await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Raw JSON" }).click();
-  await page.getByText("It is too long to be shown at once").waitFor({ timeout: 60_000 });
+  await page.getByText(/^Only the first [\d,]+ kB are shown/).waitFor({ timeout: 60_000 });
   await page.getByRole("link", { name: "Download" }).waitFor();
 });
 
-test("hostile names are shown as text, and what is not told has a word", async () => {
+test("hostile names are shown as text, and missing values are named as such", async () => {
   const agent = await newAgent();
   const hostile = '<img src=x onerror="document.title=1">\u202e\u0000\n';
   const id = await storeSpans(agent, [
@@ -282,7 +284,7 @@ test("hostile names are shown as text, and what is not told has a word", async (
   await page.waitForURL(/span=/);
   await page.reload();
   await tree(page).locator("[aria-selected=true]").and(item(page, "[](), Step, no duration")).waitFor();
-  await fact(page, "Duration").getByText("not told").waitFor({ state: "attached" });
+  await fact(page, "Duration").getByText("not available").waitFor({ state: "attached" });
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByLabel("Type “delete” to go on").waitFor();
   await page.keyboard.press("Escape");
@@ -290,7 +292,7 @@ test("hostile names are shown as text, and what is not told has a word", async (
   assert.deepEqual(complaints, []);
 });
 
-test("two panes, one, and 320 pixels hold every view", async () => {
+test("every view works with two panes, with one, and at 320 pixels", async () => {
   const agent = await newAgent();
   await makeTest(browser.service.owner, agent.id);
   const id = await storeSpans(agent, conversation, { metadata: { note: "n".repeat(200) } });
@@ -317,7 +319,7 @@ test("two panes, one, and 320 pixels hold every view", async () => {
   assert.deepEqual(complaints, []);
 });
 
-test("in a narrow window evidence leads to its attribute, outlined and in view, and Back to the check", async () => {
+test("in a narrow window evidence opens its attribute, outlined and in view, and Back returns to the check", async () => {
   const agent = await newAgent();
   await makeTest(browser.service.owner, agent.id, {
     assertions: [{ type: "response_regex", pattern: "never said" }],
@@ -348,7 +350,7 @@ test("in a narrow window evidence leads to its attribute, outlined and in view, 
   assert.deepEqual(complaints, []);
 });
 
-test("the way back leads to the list as it was left, and to all traces for whoever came by a link", async () => {
+test("the link back to the list keeps its last filters, or shows all traces after opening a trace by URL", async () => {
   const agent = await newAgent();
   const id = await storeSpans(agent, conversation);
   const { page } = await open();

@@ -1,4 +1,4 @@
-// The list of an agent's traces: filters, saved views, live rows, every state in its words, keys, and thousands of rows.
+// The list of an agent's traces: filters, saved views, live updates, states, keyboard, thousands of rows.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
@@ -26,7 +26,7 @@ after(() => browser.close());
 
 type Opened = { page: Page; owner: Owner; agent: Agent; path: string; complaints: string[] };
 
-/** An agent of an account of its own, whose list is opened once `prepare` has filled it. */
+/** Opens the list of a new account's agent, after `prepare` has stored its traces. */
 async function openTraces(
   prepare: (agentId: string, owner: Owner) => Promise<unknown> = async () => {},
   { query = "", ...window }: { query?: string; viewport?: { width: number; height: number } } = {},
@@ -43,16 +43,16 @@ async function openTraces(
 
 const store = (agentId: string, trace: StoredTrace) => storeTrace(browser.service.db, agentId, trace);
 
-/** Tells of a change as the service would. */
-async function tell(event: ServiceEvent): Promise<void> {
+/** Publishes an event as the service would. */
+async function publish(event: ServiceEvent): Promise<void> {
   const events = new EventPublisher(browser.service.db);
   events.publish(event);
   await events.close();
 }
 
-async function storeAndTell(agentId: string, trace: StoredTrace): Promise<string> {
+async function storeAndPublish(agentId: string, trace: StoredTrace): Promise<string> {
   const traceId = await store(agentId, trace);
-  await tell({ type: "trace", agentId, traceId, change: "created" });
+  await publish({ type: "trace", agentId, traceId, change: "created" });
   return traceId;
 }
 
@@ -60,11 +60,11 @@ const link = (page: Page, name: string | RegExp) => page.getByRole("table").getB
 const row = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
 const isLive = (page: Page) => page.getByText("Live", { exact: true }).waitFor();
 
-/** Waits for the row to say all of it. */
-async function rowSays(page: Page, text: string, ...words: string[]): Promise<void> {
+/** Waits until the row that contains `text` contains all `words`. */
+async function rowShows(page: Page, text: string, ...words: string[]): Promise<void> {
   await eventually(async () => {
-    const said = (await row(page, text).textContent()) ?? "";
-    for (const word of words) assert.ok(said.includes(word), `“${said}” does not say “${word}”`);
+    const shown = (await row(page, text).textContent()) ?? "";
+    for (const word of words) assert.ok(shown.includes(word), `“${shown}” does not contain “${word}”`);
   });
 }
 
@@ -75,7 +75,7 @@ const failed = {
   counts: { passed: 3, failed: 1, skipped: 1 },
 } as const;
 
-test("filters are in the address, each a chip that goes alone, and Back brings them back", async () => {
+test("filters are kept in the URL, each chip removes its own filter, and Back restores them", async () => {
   const { page, complaints } = await openTraces(async agentId => {
     await store(agentId, { userInput: "slow and failed", durationMs: 9_000, run: failed });
     await store(agentId, { userInput: "quick and failed", durationMs: 20, run: failed });
@@ -99,7 +99,7 @@ test("filters are in the address, each a chip that goes alone, and Back brings t
   await link(page, /slow and failed/).waitFor();
   await assertAccessible(page);
 
-  await page.getByRole("button", { name: "Remove the filter Verdict: Failed" }).click();
+  await page.getByRole("button", { name: "Remove filter Verdict: Failed" }).click();
   await becomesTrue(page, "!location.search.includes('verdict')");
   await becomesTrue(page, "document.activeElement.textContent === 'Add filter'");
   await page.goBack();
@@ -117,7 +117,7 @@ test("filters are in the address, each a chip that goes alone, and Back brings t
   assert.deepEqual(complaints, []);
 });
 
-test("what is typed is looked for in input and reply, and takes one step of Back in all", async () => {
+test("text search covers input and reply, and adds a single history entry", async () => {
   const { page } = await openTraces(async agentId => {
     await store(agentId, { userInput: "Where is my parcel?" });
     await store(agentId, { userInput: "Hello", responseText: "Your parcel is on its way." });
@@ -143,7 +143,7 @@ test("what is typed is looked for in input and reply, and takes one step of Back
   );
 });
 
-test("test cases and types of checks are filters too", async () => {
+test("traces can be filtered by test case and check type", async () => {
   const { page, complaints } = await openTraces(async (agentId, owner) => {
     const { id } = await makeTest(owner, agentId, { name: "Answers politely" });
     await store(agentId, { userInput: "judged by it", run: { ...passed, testIds: [id] } });
@@ -164,7 +164,7 @@ test("test cases and types of checks are filters too", async () => {
   assert.deepEqual(complaints, []);
 });
 
-test("a view is saved by a name, applied, kept over a reload, and deleted", async () => {
+test("a view can be saved, applied after a reload, and deleted", async () => {
   const { page, path } = await openTraces(
     async agentId => {
       await store(agentId, { userInput: "the failed one", run: failed });
@@ -174,7 +174,7 @@ test("a view is saved by a name, applied, kept over a reload, and deleted", asyn
   );
   await link(page, /the failed one/).waitFor();
   await page.getByRole("button", { name: "Views" }).click();
-  await page.getByLabel("Save these filters as").fill("Broken lately");
+  await page.getByLabel("Save filters as").fill("Broken lately");
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Broken lately" }).waitFor();
   await assertAccessible(page);
@@ -185,25 +185,25 @@ test("a view is saved by a name, applied, kept over a reload, and deleted", asyn
   await link(page, /the other one/).waitFor({ state: "detached" });
   await becomesTrue(page, "location.search === '?verdict=failed&within=7d'");
   await page.getByRole("button", { name: "Broken lately" }).click();
-  await page.getByRole("button", { name: "Delete the view Broken lately" }).click();
-  await page.getByText("None yet.").waitFor();
+  await page.getByRole("button", { name: "Delete view Broken lately" }).click();
+  await page.getByText("No saved views.").waitFor();
   await page.reload();
   await page.getByRole("button", { name: "Views", exact: true }).waitFor();
 });
 
-test("new traces appear by themselves at the top, wait behind a pill elsewhere, and not while paused", async () => {
+test("new traces appear at the top, wait behind a pill when scrolled down, and are held back while paused", async () => {
   const { page, agent, complaints } = await openTraces(agentId =>
     storeTraces(browser.service.db, agentId, 300),
   );
   await isLive(page);
-  await storeAndTell(agent.id, { userInput: "the first new one" });
+  await storeAndPublish(agent.id, { userInput: "the first new one" });
   await link(page, /the first new one/).waitFor();
 
   await page.mouse.wheel(0, 4_000);
   await link(page, /Question 110:/).waitFor();
   const seen = await link(page, /Question 110:/).boundingBox();
-  await storeAndTell(agent.id, { userInput: "the second new one" });
-  await storeAndTell(agent.id, { userInput: "the third new one" });
+  await storeAndPublish(agent.id, { userInput: "the second new one" });
+  await storeAndPublish(agent.id, { userInput: "the third new one" });
   const pill = page.getByRole("button", { name: /^2 new/ });
   await pill.waitFor();
   await assertAccessible(page);
@@ -218,26 +218,26 @@ test("new traces appear by themselves at the top, wait behind a pill elsewhere, 
 
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByText("Paused", { exact: true }).waitFor();
-  await storeAndTell(agent.id, { userInput: "while paused" });
+  await storeAndPublish(agent.id, { userInput: "while paused" });
   const asked: string[] = [];
   page.on("request", request => {
     if (request.url().includes("/traces?")) asked.push(request.url());
   });
-  await tell({ type: "refresh", agentId: agent.id });
+  await publish({ type: "refresh", agentId: agent.id });
   await page.getByRole("button", { name: "Resume" }).click();
   await link(page, /while paused/).waitFor();
   assert.equal(asked.length, 1, "one look says it all");
   assert.deepEqual(complaints, []);
 });
 
-test("where more came than one look shows, the pill says so, and the list begins anew", async () => {
+test("when more traces arrived than one page holds, the pill says so and reloads the list", async () => {
   const { page, agent } = await openTraces(agentId => storeTraces(browser.service.db, agentId, 250));
   await isLive(page);
   await link(page, /Question 1:/).waitFor();
   await page.mouse.wheel(0, 3_000);
   await link(page, /Question 90:/).waitFor();
   for (let number = 1; number <= 130; number++) await store(agent.id, { userInput: `burst ${number}.` });
-  await tell({ type: "refresh", agentId: agent.id });
+  await publish({ type: "refresh", agentId: agent.id });
   await page.getByRole("button", { name: /^100\+ new/ }).click();
   await link(page, /burst 130\./).waitFor();
   for (const text of [/burst 30\./, /burst 1\./, /Question 1:/, /Question 250:/]) {
@@ -252,9 +252,9 @@ test("where more came than one look shows, the pill says so, and the list begins
   }
 });
 
-test("a trace's verdict comes in its place as its run completes", async () => {
+test("a trace's verdict appears in its row when its run completes", async () => {
   const { page, owner, agent, complaints } = await openTraces((agentId, owner) => makeTest(owner, agentId));
-  await page.getByRole("heading", { name: "No trace yet" }).waitFor();
+  await page.getByRole("heading", { name: "No traces yet" }).waitFor();
   await page.getByText("Listening").waitFor();
   await isLive(page);
   const { key } = await makeKey(owner);
@@ -265,11 +265,11 @@ test("a trace's verdict comes in its place as its run completes", async () => {
     attributes: { "gen_ai.prompt": "Is it quick?" },
   });
   await send({ url: browser.service.url, key }, { body: canonicalBody(agent.id, { spans: [span] }) });
-  await rowSays(page, "Is it quick?", "Passed", "1 of 1", "250 ms");
+  await rowShows(page, "Is it quick?", "Passed", "1 of 1", "250 ms");
   assert.deepEqual(complaints, []);
 });
 
-test("a row far down the list changes in place, and goes with its trace", async () => {
+test("a row far down the list updates in place and disappears when its trace is deleted", async () => {
   const { page, agent } = await openTraces(async agentId => {
     await store(agentId, {
       userInput: "the oldest",
@@ -283,20 +283,20 @@ test("a row far down the list changes in place, and goes with its trace", async 
     await page.mouse.wheel(0, 2_000);
     assert.ok(await link(page, /the oldest/).count());
   });
-  await rowSays(page, "the oldest", "Pending");
+  await rowShows(page, "the oldest", "Pending");
   const { rows } = await browser.service.db.pool.query<{ id: string; trace_id: string }>(
     "delete from runs where agent_id = $1 and state = 'pending' returning id, trace_id",
     [agent.id],
   );
   const { id: runId, trace_id: traceId } = rows[0]!;
   await storeRun(browser.service.db, { agentId: agent.id, traceId }, failed);
-  await tell({ type: "run", agentId: agent.id, traceId, runId, state: "completed", verdict: "failed" });
-  await rowSays(page, "the oldest", "Failed", "1 of 5");
-  await tell({ type: "trace", agentId: agent.id, traceId, change: "deleted" });
+  await publish({ type: "run", agentId: agent.id, traceId, runId, state: "completed", verdict: "failed" });
+  await rowShows(page, "the oldest", "Failed", "1 of 5");
+  await publish({ type: "trace", agentId: agent.id, traceId, change: "deleted" });
   await link(page, /the oldest/).waitFor({ state: "detached" });
 });
 
-test("every state has its words: pending counts down, what was not evaluated says why", async () => {
+test("every state is shown in words: a pending trace counts down, and one that was not evaluated says why", async () => {
   const { page, complaints } = await openTraces(async agentId => {
     const soon = new Date(Date.now() + 3_600_000);
     await store(agentId, { userInput: "a pending one", run: { state: "pending", dueAt: soon } });
@@ -332,11 +332,11 @@ test("every state has its words: pending counts down, what was not evaluated say
     await store(agentId, { userInput: "in batches", path: "otlp", revision: 4 });
     await store(agentId, { userInput: "by hand", kind: "test_run", run: passed });
   });
-  await rowSays(page, "a pending one", "Pending", "in 60 min");
-  await rowSays(page, "a running one", "Running");
-  await rowSays(page, "a broken one", "Error", "It ended its worker.");
-  await rowSays(page, "without a run", "Not evaluated", "no test was eligible");
-  await rowSays(
+  await rowShows(page, "a pending one", "Pending", "in 60 min");
+  await rowShows(page, "a running one", "Running");
+  await rowShows(page, "a broken one", "Error", "It ended its worker.");
+  await rowShows(page, "without a run", "Not evaluated", "no eligible test");
+  await rowShows(
     page,
     "a failed one",
     "Failed",
@@ -345,20 +345,20 @@ test("every state has its words: pending counts down, what was not evaluated say
     "Failed span",
     "503",
   );
-  await rowSays(page, "an uninstrumented one", "Missing instrumentation", "1 of 3");
-  await rowSays(page, "an unrouted one", "Passed", "1 of 1", "Routing unavailable");
-  await rowSays(page, "unrouted alone", "Completed", "Routing unavailable");
-  await rowSays(page, "silent", "Completed", "no user input");
-  await rowSays(page, "sent again", "Replaced");
-  await rowSays(page, "in batches", "Merged");
-  await rowSays(page, "by hand", "Test run");
+  await rowShows(page, "an uninstrumented one", "Missing instrumentation", "1 of 3");
+  await rowShows(page, "an unrouted one", "Passed", "1 of 1", "Routing unavailable");
+  await rowShows(page, "unrouted alone", "Completed", "Routing unavailable");
+  await rowShows(page, "silent", "Completed", "no user input");
+  await rowShows(page, "sent again", "Replaced");
+  await rowShows(page, "in batches", "Merged");
+  await rowShows(page, "by hand", "Test run");
   await assertAccessible(page);
   await page.setViewportSize({ width: 900, height: 800 });
   await assertAccessible(page);
   assert.deepEqual(complaints, []);
 });
 
-test("by keyboard one walks the rows, opens one, and Back leads to the same row at the same place", async () => {
+test("the keyboard moves between rows and opens one, and Back returns to the same row and scroll position", async () => {
   const { page, complaints } = await openTraces(agentId => storeTraces(browser.service.db, agentId, 400));
   await link(page, /Question 1:/).waitFor();
   const isAt = (number: number) =>
@@ -391,7 +391,7 @@ test("by keyboard one walks the rows, opens one, and Back leads to the same row 
   assert.deepEqual(complaints, []);
 });
 
-test("a row is a link that opens in a new tab, also by its time", async () => {
+test("a click anywhere in a row opens its trace, in a new tab with the modifier key", async () => {
   const { page, path } = await openTraces(agentId => store(agentId, { userInput: "open me" }));
   const href = await link(page, /open me/).getAttribute("href");
   assert.match(href!, new RegExp(`^${path}/[0-9a-f-]{36}$`));
@@ -406,7 +406,7 @@ test("a row is a link that opens in a new tab, also by its time", async () => {
   await becomesTrue(page, `location.pathname === '${href}'`);
 });
 
-test("thousands of rows are read as they come near, with few in the page at any time", async () => {
+test("thousands of rows load while scrolling, with few in the DOM at any time", async () => {
   const { page, complaints } = await openTraces(agentId => storeTraces(browser.service.db, agentId, 3_000));
   await link(page, /Question 1:/).waitFor();
   let most = 0;
@@ -429,7 +429,7 @@ test("thousands of rows are read as they come near, with few in the page at any 
   assert.deepEqual(complaints, []);
 });
 
-test("hostile texts are shown as texts", async () => {
+test("hostile texts are shown as plain text", async () => {
   const hostile = {
     markup: "<img src=x onerror=alert(1)><script>alert(2)</script>",
     override: "\u202Egnirts desrever",
@@ -459,7 +459,7 @@ test("hostile texts are shown as texts", async () => {
   assert.deepEqual(complaints, []);
 });
 
-test("columns that were added are there after a reload", async () => {
+test("added columns are kept after a reload", async () => {
   const { page, agent } = await openTraces(agentId =>
     store(agentId, { externalId: "order-17", run: failed }),
   );
@@ -469,15 +469,15 @@ test("columns that were added are there after a reload", async () => {
   }
   await assertAccessible(page);
   await page.reload();
-  await rowSays(page, "order-17", "OTLP", agent.name, "5");
+  await rowShows(page, "order-17", "OTLP", agent.name, "5");
   await assertReflows(page);
 });
 
-test("where nothing matches, or the address asks for what there is not, clearing the filters is the way on", async () => {
+test("an empty result and an invalid filter in the URL both offer to clear the filters", async () => {
   const { page, path } = await openTraces(agentId => store(agentId, { userInput: "the only one" }), {
     query: "?text=something+else",
   });
-  await page.getByRole("heading", { name: "No trace matches" }).waitFor();
+  await page.getByRole("heading", { name: "No matching traces" }).waitFor();
   await assertAccessible(page);
   await page.getByRole("button", { name: "Clear filters" }).click();
   await link(page, /the only one/).waitFor();
@@ -487,12 +487,12 @@ test("where nothing matches, or the address asks for what there is not, clearing
   await page.getByRole("button", { name: "Clear filters" }).click();
   await link(page, /the only one/).waitFor();
   await page.getByRole("link", { name: "Test runs" }).click();
-  await page.getByRole("heading", { name: "No test run yet" }).waitFor();
+  await page.getByRole("heading", { name: "No test runs yet" }).waitFor();
   await page.getByRole("link", { name: "Show all traces" }).click();
   await link(page, /the only one/).waitFor();
 });
 
-test("a failure tells code and request id, and Retry brings the list", async () => {
+test("a list that fails to load shows code and request id, and Retry loads it", async () => {
   const { page } = await openTraces(agentId => store(agentId, { userInput: "there again" }));
   const requestId = "0b5f3f39-9c0d-4f8a-8b51-000000000000";
   await page.route("**/api/agents/*/traces?*", route =>
@@ -506,7 +506,7 @@ test("a failure tells code and request id, and Retry brings the list", async () 
   await link(page, /there again/).waitFor();
 });
 
-test("without its events the list says that it reconnects, asks by itself, and is live again", async () => {
+test("without an event stream the list shows Reconnecting and polls, and later is live again", async () => {
   const { page, agent } = await openTraces(agentId => store(agentId, { userInput: "there" }));
   await page.route("**/api/events*", route => route.abort());
   await page.reload();
@@ -528,7 +528,7 @@ test("on a narrow screen every row is a card, and nothing is cut off", async () 
     { viewport: { width: 320, height: 640 } },
   );
   await link(page, /a failed one/).waitFor();
-  await rowSays(page, "a failed one", "Failed", "1 of 5");
+  await rowShows(page, "a failed one", "Failed", "1 of 5");
   await assertReflows(page);
   await assertAccessible(page);
   await page.getByRole("button", { name: "Add filter" }).click();
@@ -540,7 +540,7 @@ test("on a narrow screen every row is a card, and nothing is cut off", async () 
   await page.getByRole("button", { name: "Clear all" }).waitFor();
   await assertReflows(page);
   await page.goto(`${path}?kind=test_run`);
-  await page.getByRole("heading", { name: "No test run yet" }).waitFor();
+  await page.getByRole("heading", { name: "No test runs yet" }).waitFor();
   await assertReflows(page);
   assert.deepEqual(complaints, []);
 });

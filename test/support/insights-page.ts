@@ -1,4 +1,4 @@
-// The insights of a new agent in the browser, for tests of what they show.
+// Opens the insights of a new agent in the browser.
 import type { Page } from "playwright-core";
 import { makeAgent, type Owner } from "./app.ts";
 import type { TestBrowser, Window } from "./browser.ts";
@@ -7,13 +7,13 @@ import { hourMs } from "./counts.ts";
 export type OpenedInsights = Window & {
   owner: Owner;
   agentId: string;
-  /** The address of the agent's pages. */
+  /** The path of the agent's pages. */
   base: string;
-  /** The beginning of the present hour. */
+  /** The start of the current hour. */
   now: number;
 };
 
-/** Signed in as the owner of an agent that has judged nothing, on no page of it yet. */
+/** Signed in as the owner of a new agent, before its first page is opened. */
 export async function openInsights(browser: TestBrowser): Promise<OpenedInsights> {
   const owner = await browser.service.signUp();
   const agent = await makeAgent(owner, { name: "Watched" });
@@ -22,7 +22,7 @@ export async function openInsights(browser: TestBrowser): Promise<OpenedInsights
   return { ...window, owner, agentId: agent.id, base, now: Math.floor(Date.now() / hourMs) * hourMs };
 }
 
-export const outcomesOf = (page: Page) => page.getByRole("region", { name: "Runs by outcome" });
+export const outcomesOf = (page: Page) => page.getByRole("region", { name: "Evaluations by outcome" });
 
-/** What the page's address asks for. */
+/** The query parameters of the page's URL. */
 export const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);

@@ -1,4 +1,4 @@
-// What the tests of a trace's page share: a conversation to look at, the page opened on it, and its tree.
+// Shared by the tests of a trace's page: stores a conversation, opens its page and finds its tree.
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
 import type { Agent } from "../../src/model/agent/agent.ts";
@@ -12,10 +12,10 @@ type Fields = Record<string, unknown>;
 
 const begin = 1_763_600_000_000_000_000n;
 
-/** So many milliseconds after the trace's first moment. */
+/** A timestamp `ms` after the start of the trace. */
 export const nanos = (ms: number) => String(begin + BigInt(ms) * 1_000_000n);
 
-/** A canonical span that is called as its id; without times where `ms` is null. */
+/** A canonical span whose name is its id; without times if `ms` is null. */
 export function span(
   id: string,
   parent: string | null,

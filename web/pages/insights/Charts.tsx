@@ -1,5 +1,4 @@
-// The charts of one series: outcomes with the pass rate above them and, of an agent, durations and tokens.
-
+// The charts of one series: pass rate and outcomes; for an agent also durations and tokens.
 import { useMemo } from "react";
 import type { Insights, Point } from "../../../src/http/projects/insights-schemas.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
@@ -7,28 +6,28 @@ import { durationText, numberText, rateText, shortText } from "../../format.ts";
 import { outcomes, routingUnavailable } from "../../labels.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { type Column, type Fact, type Frame, Plot } from "./Plot.tsx";
-import type { CountedAddress } from "./view.ts";
+import type { CountedUrl } from "./view.ts";
 
-/** From the axis upwards: what failed stands on it, where heights can be compared. */
+/** From the axis upwards. Failures are at the bottom, where bar heights can be compared. */
 export const stacked: Outcome[] = ["failed", "missing_instrumentation", "passed", "skipped"];
 
 type ChartsProps = {
   insights: Insights;
   points: Point[];
-  /** What is counted: "Runs", or "Results" of one test. */
+  /** What is counted: "Evaluations", or "Results" of one test. */
   noun: string;
-  addressOf: CountedAddress;
-  /** Of one test. */
+  urlOf: CountedUrl;
+  /** Present when the series is one test's. */
   testId?: string | undefined;
 };
 
-export function Charts({ insights, points, noun, addressOf, testId }: ChartsProps) {
+export function Charts({ insights, points, noun, urlOf, testId }: ChartsProps) {
   const { interval } = insights;
   const frame: Frame = useMemo(
     () => ({ from: Date.parse(insights.from), to: Date.parse(insights.to), interval }),
     [insights.from, insights.to, interval],
   );
-  const judged = useMemo(() => columnsOf(points, addressOf, noun, testId), [points, addressOf, noun, testId]);
+  const columns = useMemo(() => columnsOf(points, urlOf, noun, testId), [points, urlOf, noun, testId]);
   const ofAgent = testId === undefined;
   const banded = points.some(point => point.routingUnavailable);
   return (
@@ -36,15 +35,17 @@ export function Charts({ insights, points, noun, addressOf, testId }: ChartsProp
       <Plot
         title="Pass rate"
         about={
-          <span className="quiet small">Passed of passed and failed; skipped and missing do not count.</span>
+          <span className="quiet small">
+            Share of passed among passed and failed; skipped and missing instrumentation are excluded
+          </span>
         }
         frame={frame}
-        columns={judged.map(({ segments: _, ...column }) => column)}
+        columns={columns.map(({ segments: _, ...column }) => column)}
         lines={[{ word: "Pass rate", fill: "rate", values: points.map(({ passRate }) => passRate) }]}
         legend={[]}
         top={1}
         fixed
-        unit={rate => `${Math.round(rate * 100)} %`}
+        unit={rate => `${Math.round(rate * 100)}%`}
         height={120}
       />
       <Plot
@@ -58,28 +59,28 @@ export function Charts({ insights, points, noun, addressOf, testId }: ChartsProp
           )
         }
         frame={frame}
-        columns={judged}
+        columns={columns}
         legend={stacked.map(outcome => ({ word: outcomes[outcome].text, fill: outcome }))}
         top={Math.max(4, ...points.map(totalOf))}
         unit={shortText}
         height={240}
       />
-      {ofAgent && <Durations frame={frame} points={points} addressOf={addressOf} />}
-      {ofAgent && <Tokens frame={frame} points={points} addressOf={addressOf} />}
+      {ofAgent && <Durations frame={frame} points={points} urlOf={urlOf} />}
+      {ofAgent && <Tokens frame={frame} points={points} urlOf={urlOf} />}
     </div>
   );
 }
 
-type PartProps = { frame: Frame; points: Point[]; addressOf: CountedAddress };
+type PartProps = { frame: Frame; points: Point[]; urlOf: CountedUrl };
 
-function Durations({ frame, points, addressOf }: PartProps) {
+function Durations({ frame, points, urlOf }: PartProps) {
   const of = (share: "p50" | "p95") => points.map(({ durationMs }) => durationMs?.[share] ?? null);
   const legend = [
     { word: "p95", fill: "second", line: true },
     { word: "p50", fill: "first", line: true },
   ] as const;
   const columns = points.map(({ at, durationMs }) => ({
-    ...placeOf(at, addressOf),
+    ...placeOf(at, urlOf),
     facts: [
       { ...legend[0], text: timeText(durationMs?.p95) },
       { ...legend[1], text: timeText(durationMs?.p50) },
@@ -102,10 +103,10 @@ function Durations({ frame, points, addressOf }: PartProps) {
   );
 }
 
-function Tokens({ frame, points, addressOf }: PartProps) {
+function Tokens({ frame, points, urlOf }: PartProps) {
   const columns = points.map(({ at, tokens = { input: 0, output: 0 } }): Column => {
     return {
-      ...placeOf(at, addressOf),
+      ...placeOf(at, urlOf),
       facts: [
         { word: "Output", text: numberText(tokens.output), fill: "second" },
         { word: "Input", text: numberText(tokens.input), fill: "first" },
@@ -132,12 +133,7 @@ function Tokens({ frame, points, addressOf }: PartProps) {
   );
 }
 
-function columnsOf(
-  points: Point[],
-  addressOf: CountedAddress,
-  noun: string,
-  testId: string | undefined,
-): Column[] {
+function columnsOf(points: Point[], urlOf: CountedUrl, noun: string, testId: string | undefined): Column[] {
   return points.map(point => {
     const at = Date.parse(point.at);
     const facts: Fact[] = [
@@ -150,7 +146,7 @@ function columnsOf(
       })),
     ];
     if (point.runs && point.runs > totalOf(point))
-      facts.push({ word: "Without a verdict", text: numberText(point.runs - totalOf(point)) });
+      facts.push({ word: "No verdict", text: numberText(point.runs - totalOf(point)) });
     if (point.routingUnavailable)
       facts.push({
         word: routingUnavailable.text,
@@ -159,7 +155,7 @@ function columnsOf(
       });
     return {
       at,
-      href: addressOf({ testId }, at),
+      href: urlOf({ testId }, at),
       facts,
       marked: Boolean(point.routingUnavailable),
       segments: stacked.map(outcome => ({
@@ -167,19 +163,19 @@ function columnsOf(
         value: point.counts[outcome],
         own: {
           label: `${numberText(point.counts[outcome])} ${outcomes[outcome].text.toLowerCase()}`,
-          href: addressOf({ testId, outcome }, at),
+          href: urlOf({ testId, outcome }, at),
         },
       })),
     };
   });
 }
 
-function placeOf(at: string, addressOf: CountedAddress): Pick<Column, "at" | "href"> {
+function placeOf(at: string, urlOf: CountedUrl): Pick<Column, "at" | "href"> {
   const time = Date.parse(at);
-  return { at: time, href: addressOf({}, time) };
+  return { at: time, href: urlOf({}, time) };
 }
 
-/** Of a time that may not be known. */
+/** A dash when the duration is unknown. */
 export function timeText(ms: number | null | undefined): string {
   return ms == null ? "–" : durationText(ms);
 }

@@ -1,5 +1,4 @@
-// What the insights are told by, over which time and in which form: each choice an address.
-
+// Grouping, time range, interval and view of the insights. Every choice is a link.
 import { Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import type { Insights } from "../../../src/http/projects/insights-schemas.ts";
@@ -12,7 +11,7 @@ type ControlsProps = { view: View; search: Search; params: Params; insights: Ins
 
 export function Controls({ view, search, params, insights }: ControlsProps) {
   const choices = { params, search };
-  // The custom range begins as what is shown.
+  // A custom range starts with the range shown.
   const custom = insights && view.range !== "custom" ? { from: insights.from, to: insights.to } : {};
   const rangeOf = (range: string): Search =>
     range === "custom"
@@ -23,7 +22,7 @@ export function Controls({ view, search, params, insights }: ControlsProps) {
     <div className="controls">
       <Choice
         {...choices}
-        label="Insights by"
+        label="Group by"
         of={bys}
         chosen={view.by}
         to={by => ({ by, testId: undefined })}
@@ -38,9 +37,7 @@ export function Controls({ view, search, params, insights }: ControlsProps) {
           to={interval => ({ interval })}
         />
       )}
-      {!ranked && (
-        <Choice {...choices} label="Shown as" of={forms} chosen={view.form} to={form => ({ form })} />
-      )}
+      {!ranked && <Choice {...choices} label="View" of={forms} chosen={view.form} to={form => ({ form })} />}
     </div>
   );
 }
@@ -87,7 +84,7 @@ export function CustomRange({ view, insights, onChoose }: CustomRangeProps) {
     const fields = new FormData(event.currentTarget);
     const [from, to] = [`${fields.get("from")}Z`, `${fields.get("to")}Z`];
     const [begin, end] = [Date.parse(from), Date.parse(to)];
-    if (Number.isNaN(begin) || Number.isNaN(end)) return setFault("Choose a day and a time for both.");
+    if (Number.isNaN(begin) || Number.isNaN(end)) return setFault("Choose a date and time for both.");
     const found = rangeFault(from, to);
     setFault(found);
     if (!found) onChoose(new Date(begin).toISOString(), new Date(end).toISOString());
@@ -111,7 +108,7 @@ export function CustomRange({ view, insights, onChoose }: CustomRangeProps) {
         step={3600}
         defaultValue={textOf(view.to, insights?.to)}
       />
-      <Button type="submit">Show</Button>
+      <Button type="submit">Apply</Button>
     </form>
   );
 }

@@ -1,5 +1,4 @@
-// Insights: what an agent's runs came to over time, by agent, test case or check.
-
+// Insights: results of an agent's evaluations over time, by agent, test case or check.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMemo } from "react";
@@ -12,12 +11,12 @@ import { Page } from "../../ui/Page.tsx";
 import { EmptyState, Loaded, Skeleton } from "../../ui/State.tsx";
 import { Charts } from "./Charts.tsx";
 import { Controls, CustomRange } from "./Controls.tsx";
-import { spanText } from "./figures.ts";
 import { PointTable } from "./PointTable.tsx";
 import { Ranking } from "./Ranking.tsx";
 import { Patterns } from "./Swatch.tsx";
 import { Totals } from "./Totals.tsx";
-import { askOf, countedAddress, rangeFault, type Search, type View, viewOf } from "./view.ts";
+import { rangeText } from "./utc-times.ts";
+import { askOf, countedUrl, rangeFault, type Search, type View, viewOf } from "./view.ts";
 import "../../styles/insights.css";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/insights");
@@ -36,7 +35,7 @@ export function InsightsPage() {
       title="Insights"
       actions={
         <Link to="/projects/$projectId/agents/$agentId/judging" params={params} className="button">
-          What judging takes
+          Judge usage
         </Link>
       }
     >
@@ -52,7 +51,7 @@ export function InsightsPage() {
         )}
         {shows && (
           <Loaded query={insights}>
-            {data => <Shown insights={data} view={view} search={search} params={params} />}
+            {data => <Results insights={data} view={view} search={search} params={params} />}
           </Loaded>
         )}
       </div>
@@ -60,36 +59,31 @@ export function InsightsPage() {
   );
 }
 
-type ShownProps = { insights: Insights; view: View; search: Search; params: Params };
+type ResultsProps = { insights: Insights; view: View; search: Search; params: Params };
 
-function Shown({ insights, view, search, params }: ShownProps) {
+function Results({ insights, view, search, params }: ResultsProps) {
   const { projectId, agentId } = params;
   const { from, to, interval, series } = insights;
-  const addressOf = useMemo(
-    () => countedAddress({ projectId, agentId }, { from, to, interval }),
+  const urlOf = useMemo(
+    () => countedUrl({ projectId, agentId }, { from, to, interval }),
     [projectId, agentId, from, to, interval],
   );
   const { by, testId } = view;
-  const one = by === "agent" || (by === "test" && testId !== undefined);
+  const isOneSeries = by === "agent" || (by === "test" && testId !== undefined);
   const points = series[0]?.points ?? [];
   const isEmpty = series.every(({ points }) => points.length === 0);
-  const noun = by === "agent" ? "Runs" : "Results";
-  const common = { noun, addressOf, testId };
+  const noun = by === "agent" ? "Evaluations" : "Results";
+  const common = { noun, urlOf, testId };
   return (
     <>
       {testId !== undefined && <OneTest testId={testId} params={params} search={search} />}
       <p className="quiet small">
-        {spanText(Date.parse(from), Date.parse(to), interval)}, UTC, by the {interval}. Counted are{" "}
-        {by === "agent"
-          ? "runs, by their verdicts"
-          : by === "test"
-            ? "the results of tests"
-            : "the outcomes of checks"}
-        ; a trace that is judged again counts again.
+        {rangeText(Date.parse(from), Date.parse(to), interval)} UTC,{" "}
+        {interval === "hour" ? "hourly" : "daily"}. Shows {countedTexts[by]}; re-evaluated traces count again.
       </p>
       {isEmpty ? (
-        <NothingJudged params={params} search={search} view={view} />
-      ) : one ? (
+        <NoEvaluations params={params} search={search} view={view} />
+      ) : isOneSeries ? (
         <>
           <Totals total={totalOf(insights)} {...common} />
           <Patterns />
@@ -105,7 +99,7 @@ function Shown({ insights, view, search, params }: ShownProps) {
           <Ranking
             insights={insights}
             of={by === "check" ? "check" : "test"}
-            addressOf={addressOf}
+            urlOf={urlOf}
             params={params}
             search={search}
           />
@@ -115,6 +109,12 @@ function Shown({ insights, view, search, params }: ShownProps) {
   );
 }
 
+const countedTexts: Record<View["by"], string> = {
+  agent: "evaluations by verdict",
+  test: "results of test cases",
+  check: "outcomes of checks",
+};
+
 function totalOf({ total, series }: Insights): Tally & Partial<AgentTally> {
   if (total) return total;
   const counts = sumOf(series.flatMap(({ points }) => points));
@@ -122,21 +122,21 @@ function totalOf({ total, series }: Insights): Tally & Partial<AgentTally> {
   return { counts, passRate: judged === 0 ? null : counts.passed / judged };
 }
 
-/** Which test alone is told of, and the ways on from it. */
+/** The name of the only test shown, with links to its pages. */
 function OneTest({ testId, params, search }: { testId: string; params: Params; search: Search }) {
   const { data: test } = useQuery(testQuery(testId));
   const to = "/projects/$projectId/agents/$agentId/insights";
   return (
     <p className="line">
-      <strong className="break">{test?.name ?? "One test case"}</strong>
+      <strong className="break">{test?.name ?? "Test case"}</strong>
       <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={{ ...params, testId }}>
-        Edit it
+        Edit
       </Link>
       <Link to="/projects/$projectId/agents/$agentId/tests/$testId/results" params={{ ...params, testId }}>
-        Its results
+        Results
       </Link>
       <Link to={to} params={params} search={{ ...search, by: search.by === "check" ? "test" : "check" }}>
-        {search.by === "check" ? "Over time" : "Its checks"}
+        {search.by === "check" ? "Over time" : "Checks of this test"}
       </Link>
       <Link to={to} params={params} search={{ ...search, testId: undefined }}>
         All {search.by === "check" ? "checks" : "test cases"}
@@ -145,17 +145,15 @@ function OneTest({ testId, params, search }: { testId: string; params: Params; s
   );
 }
 
-/** Why there is nothing to show, and what to do about it. */
-function NothingJudged({ params, search, view }: { params: Params; search: Search; view: View }) {
+/** Why there are no evaluations, and the next step. */
+function NoEvaluations({ params, search, view }: { params: Params; search: Search; view: View }) {
   const last = useQuery(lastTraceQuery(params.agentId));
   const tests = useInfiniteQuery(testsQuery(params.agentId));
   if (last.data === undefined || tests.data === undefined) return <Skeleton />;
   if (last.data === null) {
     return (
-      <EmptyState icon="agent" title="No trace yet">
-        <p className="quiet">
-          Once this agent sends traces and a test case judges them, their outcomes are here.
-        </p>
+      <EmptyState icon="agent" title="No traces yet">
+        <p className="quiet">Results appear here once this agent sends traces and a test case checks them.</p>
         <Link
           className="button"
           data-look="main"
@@ -169,11 +167,11 @@ function NothingJudged({ params, search, view }: { params: Params; search: Searc
   }
   if (!tests.data.some(({ eligibility }) => eligibility === null)) {
     return (
-      <EmptyState icon="none" title="No test case judges this agent’s conversations">
+      <EmptyState icon="none" title="No test case applies to live traffic">
         <p className="quiet">
           {tests.data.length === 0
-            ? "Traces arrive; what they should be like is not written down yet."
-            : "Those there are, are disabled or run manually only."}
+            ? "Traces are arriving, but no test case checks them yet."
+            : "All test cases are disabled or manual-only."}
         </p>
         <Link
           className="button"
@@ -181,11 +179,11 @@ function NothingJudged({ params, search, view }: { params: Params; search: Searc
           to="/projects/$projectId/agents/$agentId/tests/$testId"
           params={{ ...params, testId: "new" }}
         >
-          Write a test case
+          Create test case
         </Link>
         {tests.data.length > 0 && (
           <Link to="/projects/$projectId/agents/$agentId/tests" params={params}>
-            See the test cases
+            View test cases
           </Link>
         )}
       </EmptyState>
@@ -193,8 +191,8 @@ function NothingJudged({ params, search, view }: { params: Params; search: Searc
   }
   const wider = view.range === "24h" ? "7d" : "30d";
   return (
-    <EmptyState icon="clock" title="Nothing was judged in this time">
-      <p className="quiet">Intervals without a run are left empty: no run is not a pass.</p>
+    <EmptyState icon="clock" title="No evaluations in this period">
+      <p className="quiet">Try a longer period, or check whether traces arrived.</p>
       {view.range !== "30d" && (
         <Link
           className="button"
@@ -206,7 +204,7 @@ function NothingJudged({ params, search, view }: { params: Params; search: Searc
         </Link>
       )}
       <Link to="/projects/$projectId/agents/$agentId/traces" params={params}>
-        See the traces
+        View traces
       </Link>
     </EmptyState>
   );

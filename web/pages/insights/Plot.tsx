@@ -1,29 +1,29 @@
-// A chart over time: a column for each interval, of bars, under lines, or both; every part of it a link.
+// A chart over time: one column per interval with stacked bars, lines or both. Every column and bar is a link.
 import { scaleLinear } from "@visx/scale";
 import { LinePath } from "@visx/shape";
 import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
 import type { Interval } from "../../queries/insights.ts";
 import { useFollow } from "../../shell/follow.ts";
-import { intervalText, tickText } from "./figures.ts";
 import { PlotHover } from "./PlotHover.tsx";
 import { useRoving } from "./roving.ts";
 import { type Fill, fillOf, Swatch } from "./Swatch.tsx";
+import { intervalText, tickText } from "./utc-times.ts";
 import { lengthOf } from "./view.ts";
 
 /** Milliseconds; `to` is exclusive. */
 export type Frame = { from: number; to: number; interval: Interval };
 
-/** Without an address of its own it is part of its column's link. */
+/** One bar. Without `own` it belongs to its column's link. */
 export type Segment = { fill: Fill; value: number; own?: { label: string; href: string } };
 
-/** What there is of an interval; `facts` are told on hover and focus. */
+/** One interval; `facts` appear on hover and focus. */
 export type Column = { at: number; href: string; facts: Fact[]; segments?: Segment[]; marked?: boolean };
-export type Fact = { word: string; text: string } & Partial<Named>;
+export type Fact = { word: string; text: string } & Partial<Mark>;
 
-/** A thing by its fill, or as the line that it is. */
-type Named = { fill: Fill; line: boolean };
+/** How the fact looks in the chart: a fill, or a line of that color. */
+type Mark = { fill: Fill; line: boolean };
 
-/** A value for each column; where it is null, or a column is missing, the line has a gap. */
+/** One value per column. The line has a gap where a value is null or a column is missing. */
 export type Line = { word: string; fill: Fill; values: (number | null)[] };
 
 type PlotProps = {
@@ -33,9 +33,9 @@ type PlotProps = {
   frame: Frame;
   columns: Column[];
   lines?: Line[];
-  /** Words for the fills, in the order from the axis upwards. */
+  /** In the order of the bars, from the axis upwards. */
   legend: { word: string; fill: Fill; line?: boolean }[];
-  /** How many numbers the axis ends at, at least; fixed where `fixed`. */
+  /** The end of the value axis: exactly this if `fixed`, else at least this. */
   top: number;
   fixed?: boolean;
   unit: (number: number) => string;
@@ -43,7 +43,7 @@ type PlotProps = {
 };
 
 const gutter = { left: 52, right: 22, top: 8, bottom: 24 };
-/** So that one failure among thousands is seen. */
+/** Pixels, so that one failure among thousands stays visible. */
 const segmentMin = 2;
 
 export function Plot(props: PlotProps) {
@@ -92,7 +92,7 @@ function Drawing(props: DrawingProps) {
   const length = lengthOf(frame.interval);
   const y = useMemo(() => {
     const range = [height - gutter.bottom, gutter.top];
-    return scaleLinear<number>({ domain: [0, top], range, nice: fixed ? false : linesIn(height) });
+    return scaleLinear<number>({ domain: [0, top], range, nice: fixed ? false : gridLinesIn(height) });
   }, [top, fixed, height]);
   const x = (at: number) => gutter.left + ((at - frame.from) / length) * step;
   const [bottom, ceiling] = [height - gutter.bottom, gutter.top];
@@ -100,7 +100,7 @@ function Drawing(props: DrawingProps) {
     <>
       {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it takes the focus. */}
       <g aria-hidden="true">
-        {y.ticks(linesIn(height)).map(value => (
+        {y.ticks(gridLinesIn(height)).map(value => (
           <g key={value} className="plot-tick">
             <line x1={gutter.left} x2={width - gutter.right} y1={y(value)} y2={y(value)} />
             <text x={gutter.left - 8} y={y(value)} dy="0.32em" textAnchor="end">
@@ -162,7 +162,7 @@ type ColumnLinksProps = {
   heightOf: (value: number) => number;
 };
 
-/** The whole interval, and before it each of its segments, from the axis upwards. */
+/** A link for the whole interval and, in front of it, a link per bar, from the axis upwards. */
 function ColumnLinks({ column, interval, box, heightOf }: ColumnLinksProps) {
   const { at, href, facts, segments = [] } = column;
   const when = `${intervalText(at, interval)} UTC`;
@@ -197,7 +197,7 @@ function ColumnLinks({ column, interval, box, heightOf }: ColumnLinksProps) {
               x={box.left + gap / 2}
               y={base}
               width={Math.max(box.step - gap, 1)}
-              // A hair of the ground between segments, which tells them apart without their colours.
+              // A gap of one pixel between bars, so that they can be told apart without color.
               height={Math.max(tall - 1, 1)}
               fill={fillOf(fill, box.step - gap)}
             />
@@ -237,7 +237,7 @@ function Polyline({ line, columns, frame, count, x, y }: PolylineProps) {
     const at = frame.from + index * length;
     return { at, value: known.get(at) ?? null };
   });
-  const lonely = (index: number) => spots[index - 1]?.value == null && spots[index + 1]?.value == null;
+  const isIsolated = (index: number) => spots[index - 1]?.value == null && spots[index + 1]?.value == null;
   return (
     <g className={`plot-line-${line.fill}`}>
       <LinePath
@@ -249,27 +249,27 @@ function Polyline({ line, columns, frame, count, x, y }: PolylineProps) {
       {spots.map(
         ({ at, value }, index) =>
           value !== null &&
-          (count <= 31 || lonely(index)) && <circle key={at} cx={x(at)} cy={y(value)} r={2.5} />,
+          (count <= 31 || isIsolated(index)) && <circle key={at} cx={x(at)} cy={y(value)} r={2.5} />,
       )}
     </g>
   );
 }
 
-/** About as many lines across as there is room for. */
-function linesIn(height: number): number {
+/** The number of grid lines that fit. */
+function gridLinesIn(height: number): number {
   return Math.max(2, Math.floor((height - gutter.top - gutter.bottom) / 50));
 }
 
 const labelWidth = 64;
 const everyHours = [1, 2, 3, 6, 12, 24, 48, 96, 168, 336, 672, 1344, 2688];
 
-/** The beginnings of intervals that are named under the axis: midnights first, as many as there is room for. */
+/** The intervals labeled under the axis: midnights first, as many as fit. */
 function ticksOf({ from, to, interval }: Frame, step: number): number[] {
   const length = lengthOf(interval);
   const hours = length / 3_600_000;
   const every = everyHours.find(hour => hour >= hours && (hour / hours) * step >= labelWidth) ?? 5376;
   const spacing = every * 3_600_000;
-  // Multiples from the first midnight, so that days are named at their beginning.
+  // Multiples of `spacing` since 1970, so that days are labeled at midnight.
   const first = Math.ceil(from / spacing) * spacing;
   const ticks: number[] = [];
   for (let at = first; at < to; at += spacing) ticks.push(at);

@@ -1,8 +1,8 @@
-// What a chart tells of the interval under the pointer or the focus; Esc takes it away.
+// The tooltip of a chart: the numbers of the interval under the pointer or in focus. Esc hides it.
 import { type RefObject, useEffect, useState } from "react";
-import { intervalText } from "./figures.ts";
 import type { Column, Frame } from "./Plot.tsx";
 import { Swatch } from "./Swatch.tsx";
+import { intervalText } from "./utc-times.ts";
 import { lengthOf } from "./view.ts";
 
 type PlotHoverProps = {
@@ -10,13 +10,13 @@ type PlotHoverProps = {
   svg: RefObject<SVGSVGElement | null>;
   frame: Frame;
   columns: Column[];
-  /** Pixels: where the first interval begins, how wide each is; and how many there are. */
+  /** Pixels from the left and per interval; and the number of intervals. */
   place: { left: number; step: number; count: number };
 };
 
 const tipWidth = 264;
 
-/** Above the drawing and within its box, so that the pointer can move onto it. Assistive technology has the links' names. */
+/** Inside the chart's box, so that the pointer can move onto it. Assistive technology reads the links' names instead. */
 export function PlotHover({ box, svg, frame, columns, place }: PlotHoverProps) {
   const [at, setAt] = useState<number>();
   const { left, step, count } = place;
@@ -74,7 +74,7 @@ export function PlotHover({ box, svg, frame, columns, place }: PlotHoverProps) {
             ))}
           </dl>
         ) : (
-          <p className="quiet">No run</p>
+          <p className="quiet">No data</p>
         )}
       </div>
     </div>

@@ -1,12 +1,12 @@
-// The charts' numbers as a table, the latest interval first.
+// The numbers of the charts as a table, latest interval first.
 import type { Insights, Point } from "../../../src/http/projects/insights-schemas.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
 import { numberText, rateText } from "../../format.ts";
 import { counted, outcomes, routingUnavailable } from "../../labels.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { timeText, totalOf } from "./Charts.tsx";
-import { intervalText } from "./figures.ts";
-import { type CountedAddress, lengthOf } from "./view.ts";
+import { intervalText } from "./utc-times.ts";
+import { type CountedUrl, lengthOf } from "./view.ts";
 
 const shown: Outcome[] = ["passed", "failed", "missing_instrumentation", "skipped"];
 
@@ -14,11 +14,11 @@ type PointTableProps = {
   insights: Insights;
   points: Point[];
   noun: string;
-  addressOf: CountedAddress;
+  urlOf: CountedUrl;
   testId?: string | undefined;
 };
 
-export function PointTable({ insights, points, noun, addressOf, testId }: PointTableProps) {
+export function PointTable({ insights, points, noun, urlOf, testId }: PointTableProps) {
   const follow = useFollow();
   const { from, to, interval } = insights;
   const all = Math.round((Date.parse(to) - Date.parse(from)) / lengthOf(interval));
@@ -56,19 +56,19 @@ export function PointTable({ insights, points, noun, addressOf, testId }: PointT
               return (
                 <tr key={at}>
                   <th scope="row">{intervalText(at, interval)}</th>
-                  {number(noun, point.runs ?? totalOf(point), addressOf({ testId }, at))}
+                  {number(noun, point.runs ?? totalOf(point), urlOf({ testId }, at))}
                   <td data-label="Pass rate" className="number">
                     {rateText(point.passRate)}
                   </td>
                   {shown.map(outcome =>
-                    number(outcomes[outcome].text, counts[outcome], addressOf({ testId, outcome }, at)),
+                    number(outcomes[outcome].text, counts[outcome], urlOf({ testId, outcome }, at)),
                   )}
                   {ofAgent && (
                     <>
                       {number(
                         routingUnavailable.text,
                         point.routingUnavailable,
-                        addressOf({ routing: "unavailable" }, at),
+                        urlOf({ routing: "unavailable" }, at),
                       )}
                       <td data-label="p50" className="number">
                         {timeText(durationMs?.p50)}
@@ -88,8 +88,7 @@ export function PointTable({ insights, points, noun, addressOf, testId }: PointT
       </div>
       {all > points.length && (
         <p className="quiet small">
-          {counted(all - points.length, interval)} of {all} without a run{" "}
-          {all - points.length === 1 ? "is" : "are"} left out.
+          Not shown: {all - points.length} of {counted(all, interval)} without data
         </p>
       )}
     </>

@@ -1,5 +1,4 @@
-// Tests or checks, the worst first, each with its counts and a small chart.
-
+// A table of tests or checks, worst first, each with its counts and a small chart.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
@@ -13,7 +12,7 @@ import { testsQuery } from "../../queries/tests.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Sparkline } from "./Sparkline.tsx";
-import type { Counted, CountedAddress, Search } from "./view.ts";
+import type { Counted, CountedUrl, Search } from "./view.ts";
 
 const shown: Outcome[] = ["failed", "missing_instrumentation", "passed", "skipped"];
 const rowsAtOnce = 100;
@@ -21,13 +20,13 @@ const rowsAtOnce = 100;
 type RankingProps = {
   insights: Insights;
   of: "test" | "check";
-  addressOf: CountedAddress;
+  urlOf: CountedUrl;
   params: { projectId: string; agentId: string };
-  /** Of the address, to go on from. */
+  /** The present one, which links extend. */
   search: Search;
 };
 
-export function Ranking({ insights, of, addressOf, params, search }: RankingProps) {
+export function Ranking({ insights, of, urlOf, params, search }: RankingProps) {
   const follow = useFollow();
   const [rows, setRows] = useState(rowsAtOnce);
   const ranked = rank(insights.series);
@@ -36,7 +35,7 @@ export function Ranking({ insights, of, addressOf, params, search }: RankingProp
     <>
       <div className="table-wrap" ref={follow}>
         <table className="table ranking">
-          <caption className="unseen">{of === "test" ? "Test cases" : "Checks"}, the worst first</caption>
+          <caption className="unseen">{of === "test" ? "Test cases" : "Checks"}, worst first</caption>
           <thead>
             <tr>
               <th scope="col">{noun}</th>
@@ -81,7 +80,7 @@ export function Ranking({ insights, of, addressOf, params, search }: RankingProp
                     {counts[outcome] === 0 ? (
                       <span className="quiet">0</span>
                     ) : (
-                      <a href={addressOf(countedBy(series, of, outcome))}>{numberText(counts[outcome])}</a>
+                      <a href={urlOf(countedBy(series, of, outcome))}>{numberText(counts[outcome])}</a>
                     )}
                   </td>
                 ))}
@@ -92,7 +91,9 @@ export function Ranking({ insights, of, addressOf, params, search }: RankingProp
       </div>
       {ranked.length > rows && (
         <div className="more">
-          <Button onClick={() => setRows(rows + rowsAtOnce)}>Show more of {numberText(ranked.length)}</Button>
+          <Button onClick={() => setRows(rows + rowsAtOnce)}>
+            Show more ({numberText(ranked.length)} in total)
+          </Button>
         </div>
       )}
     </>
@@ -126,7 +127,7 @@ function Name({ series: { testId, checkId, name }, params }: NameProps) {
   );
 }
 
-/** What sets it apart from others of its type. */
+/** Tells it apart from other checks of its type. */
 function aboutOf(check: Assertion): string | undefined {
   if (check.description) return check.description;
   return "expected_name" in check ? check.expected_name : undefined;
@@ -134,12 +135,12 @@ function aboutOf(check: Assertion): string | undefined {
 
 type Ranked = { series: Series; counts: Counts; passRate: number | null };
 
-/** By pass rate, the lowest first; then what failed more often, what could not be judged for want of data, the name. */
+/** Lowest pass rate first; then most failures, most missing instrumentation, name. */
 function rank(series: Series[]): Ranked[] {
   const ranked = series.map(one => {
     const counts = sumOf(one.points);
-    const judged = counts.passed + counts.failed;
-    return { series: one, counts, passRate: judged === 0 ? null : counts.passed / judged };
+    const rated = counts.passed + counts.failed;
+    return { series: one, counts, passRate: rated === 0 ? null : counts.passed / rated };
   });
   return ranked.sort(
     (a, b) =>
@@ -150,8 +151,8 @@ function rank(series: Series[]): Ranked[] {
   );
 }
 
-/** Where one check failed its test failed; what else became of a check may stand in a result of any outcome. */
+/** When a check failed, its test failed. A check with another outcome may be in a result of any outcome. */
 function countedBy({ testId }: Series, of: "test" | "check", outcome: Outcome): Counted {
-  const told = of === "test" || outcome === "failed";
-  return { testId: testId ?? undefined, ...(told && { outcome }) };
+  const isSame = of === "test" || outcome === "failed";
+  return { testId: testId ?? undefined, ...(isSame && { outcome }) };
 }

@@ -1,4 +1,4 @@
-// A small chart of outcomes over time, beside which the numbers stand.
+// A small chart of outcomes over time. Its numbers are in the row next to it.
 import type { Insights, Point } from "../../../src/http/projects/insights-schemas.ts";
 import { stacked, totalOf } from "./Charts.tsx";
 import { fillOf } from "./Swatch.tsx";

@@ -1,4 +1,4 @@
-// The fills of charts: a colour and a pattern for each thing, and a sample of it beside its word.
+// The fills of charts, a color and a pattern each, and the swatch of a legend.
 import type { Outcome } from "../../../src/model/run/run.ts";
 
 export type Fill = Outcome | "unavailable" | "first" | "second" | "rate";
@@ -13,15 +13,15 @@ const tokens: Record<Fill, string> = {
   second: "second",
   rate: "passed",
 };
-/** Narrower than this a pattern is only noise. */
+/** Pixels. In narrower bars a pattern is only noise. */
 const patternMin = 6;
 
-/** For `fill` of something this wide in pixels: one of `Patterns`, or the plain colour. */
+/** A value for `fill`: a pattern of `Patterns` or, for a bar of fewer pixels, the plain color. */
 export function fillOf(fill: Fill, width = patternMin): string {
   return width < patternMin ? `var(--chart-${tokens[fill]})` : `url(#chart-${fill})`;
 }
 
-/** Once on a page with charts, wherever. */
+/** Must be on each page with charts, once. */
 export function Patterns() {
   return (
     <svg className="unseen" aria-hidden="true">
@@ -64,7 +64,7 @@ function Pattern({ fill, children }: { fill: Fill; children?: React.ReactNode })
   );
 }
 
-/** `line`: as a line of a chart. */
+/** `line`: drawn as a line of a chart. */
 export function Swatch({ fill, line = false }: { fill: Fill; line?: boolean | undefined }) {
   return (
     <svg className={line ? `swatch plot-line-${fill}` : "swatch"} viewBox="0 0 12 12" aria-hidden="true">

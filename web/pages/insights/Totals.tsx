@@ -1,5 +1,4 @@
-// The whole stretch of time in figures, each with its word, leading to what it counts.
-
+// The totals of the time range, each linked to the traces or results that it counts.
 import type { ReactNode } from "react";
 import type { AgentTally, Tally } from "../../../src/http/projects/insights-schemas.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
@@ -8,28 +7,28 @@ import { outcomes, routingUnavailable } from "../../labels.ts";
 import { useFollow } from "../../shell/follow.ts";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { timeText, totalOf } from "./Charts.tsx";
-import type { CountedAddress } from "./view.ts";
+import type { CountedUrl } from "./view.ts";
 
 const shown: Outcome[] = ["passed", "failed", "missing_instrumentation", "skipped"];
 
 type TotalsProps = {
   total: Tally & Partial<AgentTally>;
   noun: string;
-  addressOf: CountedAddress;
+  urlOf: CountedUrl;
   testId?: string | undefined;
 };
 
-export function Totals({ total, noun, addressOf, testId }: TotalsProps) {
+export function Totals({ total, noun, urlOf, testId }: TotalsProps) {
   const follow = useFollow();
   const { counts, passRate, runs = totalOf(total), durationMs, tokens } = total;
-  const judged = counts.passed + counts.failed;
+  const rated = counts.passed + counts.failed;
   return (
     <dl className="totals" ref={follow}>
-      <Figure word="Pass rate" note={`${numberText(counts.passed)} of ${numberText(judged)}`}>
+      <Figure word="Pass rate" note={`${numberText(counts.passed)} of ${numberText(rated)}`}>
         {rateText(passRate)}
       </Figure>
       <Figure word={noun}>
-        <a href={addressOf({ testId })}>{numberText(runs)}</a>
+        <a href={urlOf({ testId })}>{numberText(runs)}</a>
       </Figure>
       {shown.map(outcome => (
         <Figure
@@ -38,20 +37,16 @@ export function Totals({ total, noun, addressOf, testId }: TotalsProps) {
           icon={outcomes[outcome].icon}
           tone={outcomes[outcome].tone}
         >
-          {counts[outcome] === 0 ? (
-            0
-          ) : (
-            <a href={addressOf({ testId, outcome })}>{numberText(counts[outcome])}</a>
-          )}
+          {counts[outcome] === 0 ? 0 : <a href={urlOf({ testId, outcome })}>{numberText(counts[outcome])}</a>}
         </Figure>
       ))}
       {total.routingUnavailable ? (
         <Figure word={routingUnavailable.text} icon={routingUnavailable.icon} tone="warn">
-          <a href={addressOf({ routing: "unavailable" })}>{numberText(total.routingUnavailable)}</a>
+          <a href={urlOf({ routing: "unavailable" })}>{numberText(total.routingUnavailable)}</a>
         </Figure>
       ) : null}
       {durationMs && (
-        <Figure word="Duration, p50" note={`p95 ${timeText(durationMs.p95)}`}>
+        <Figure word="Duration p50" note={`p95 ${timeText(durationMs.p95)}`}>
           {timeText(durationMs.p50)}
         </Figure>
       )}

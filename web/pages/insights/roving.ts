@@ -1,12 +1,12 @@
-// One stop for Tab in a chart, and arrows between its links.
+// Roving tabindex for a chart: one Tab stop, and arrow keys between its links.
 import { type RefObject, useEffect } from "react";
 
 /**
- * Left and right go from interval to interval, up and down within one, Home and End to the ends. Kept in the
- * elements themselves: a chart of thousands of links is not rendered again for a step.
+ * Left and right move between intervals, up and down within one, Home and End to the ends. The state is in the DOM,
+ * so that a chart of thousands of links is not rendered again for each key.
  */
 export function useRoving(svg: RefObject<SVGSVGElement | null>): void {
-  // After every rendering: what is drawn anew needs its stop again.
+  // After every rendering, since new elements need a Tab stop again.
   useEffect(() => {
     const root = svg.current;
     if (!root) return;

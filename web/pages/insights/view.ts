@@ -1,10 +1,10 @@
-// What the address of the insights says: the stretch of time, what it is told by, and the form it is shown in.
+// The insights' view as read from the URL: grouping, time range, interval and form.
 import type { Insights } from "../../../src/http/projects/insights-schemas.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
 import type { By, InsightsAsk, Interval } from "../../queries/insights.ts";
 
 type Name = "by" | "range" | "from" | "to" | "interval" | "testId" | "form";
-/** The search of the address, as routes.tsx lists its names. */
+/** The query string; its names are those of the route. */
 export type Search = { [N in Name]?: string | undefined };
 
 export const ranges = { "24h": "24 hours", "7d": "7 days", "30d": "30 days", custom: "Custom" } as const;
@@ -20,18 +20,18 @@ export type View = {
   interval: Interval;
   testId: string | undefined;
   form: Form;
-  /** Of a custom range: ISO 8601. */
+  /** Of a custom range, ISO 8601. */
   from: string | undefined;
   to: string | undefined;
 };
 
 const hours = { "24h": 24, "7d": 168, "30d": 720 };
 const hourMs = 3_600_000;
-/** As many hours, or days, as the API answers at once. */
+/** The API's limits for one request. */
 const hoursMax = 31 * 24;
 const daysMax = 366;
 
-/** What is not understood is as if it were absent. */
+/** Unknown values count as absent. */
 export function viewOf(search: Search): View {
   const by = oneOf(bys, search.by) ?? "agent";
   const range = oneOf(ranges, search.range) ?? "24h";
@@ -49,7 +49,7 @@ export function viewOf(search: Search): View {
   return { ...view, interval: asked ?? (fine ? "hour" : "day") };
 }
 
-/** Whether the stretch of time can be told by the hour as well as by the day. */
+/** Whether the range can be shown by hour and by day. */
 export function hasChoice({ range, from, to }: View): boolean {
   return range === "custom" ? hoursOf(from, to) <= hoursMax : range !== "24h";
 }
@@ -62,7 +62,7 @@ export function askOf({ by, range, interval, testId, from, to }: View): Insights
 export function rangeFault(from: string | undefined, to: string | undefined): string | undefined {
   const length = hoursOf(from, to);
   if (length <= 0) return "Must be before the end.";
-  if (length > daysMax * 24) return `At most ${daysMax} days can be shown at once.`;
+  if (length > daysMax * 24) return `Choose at most ${daysMax} days.`;
   return undefined;
 }
 
@@ -80,16 +80,16 @@ function oneOf<T extends string>(known: Record<T, unknown>, text: string | undef
   return text !== undefined && Object.hasOwn(known, text) ? (text as T) : undefined;
 }
 
-/** What a figure counts: runs of the agent by their verdict or routing, or a test's results by their outcome. */
+/** What a number counts: evaluations of the agent by verdict or routing, or a test's results by outcome. */
 export type Counted = { testId?: string | undefined; outcome?: Outcome; routing?: "unavailable" };
 
-/** Addresses of what a figure counts: traces of the agent, or results of the test; `at` (ms) narrows to one interval. */
-export type CountedAddress = (counted: Counted, at?: number) => string;
+/** The URL of the traces or test results that a number counts; `at` (ms) narrows to one interval. */
+export type CountedUrl = (counted: Counted, at?: number) => string;
 
-export function countedAddress(
+export function countedUrl(
   { projectId, agentId }: { projectId: string; agentId: string },
   insights: Pick<Insights, "from" | "to" | "interval">,
-): CountedAddress {
+): CountedUrl {
   const agent = `/projects/${projectId}/agents/${agentId}`;
   return ({ testId, outcome, routing }, at) => {
     const from = at === undefined ? insights.from : new Date(at).toISOString();

@@ -102,7 +102,7 @@ function Received({ agent, trace }: { agent: Agent; trace: ListedTrace }) {
           search={{ trace: trace.id }}
           className="button"
         >
-          Create test case from this trace
+          Create test from this trace
         </Link>
         {isSample(trace.externalId) && <SendSample agent={agent} again />}
       </div>

@@ -20,7 +20,7 @@ import { useRefresh } from "../../refreshing.ts";
 import { evaluatedText, isEvaluated, OutcomeLegend, OutcomeStrip } from "../../ui/OutcomeStrip.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { EmptyState, Loaded, MorePages } from "../../ui/State.tsx";
-import { spanText } from "../insights/figures.ts";
+import { rangeText } from "../insights/utc-times.ts";
 import { ManualResults } from "./ManualResults.tsx";
 import { ResultTable } from "./ResultTable.tsx";
 import "../../styles/tests.css";
@@ -152,7 +152,7 @@ type PeriodLineProps = {
 function PeriodLine({ period: { from, to }, outcome, params }: PeriodLineProps) {
   return (
     <p className="line">
-      <span>Scheduled {spanText(Date.parse(from), Date.parse(to), "hour")} (UTC)</span>
+      <span>Scheduled {rangeText(Date.parse(from), Date.parse(to), "hour")} (UTC)</span>
       <Link
         to="/projects/$projectId/agents/$agentId/tests/$testId/results"
         params={params}

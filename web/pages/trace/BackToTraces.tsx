@@ -1,4 +1,4 @@
-// The way from a trace back to the list, with the filters that it was left with.
+// The link from a trace back to the list, with the filters last used there.
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { lastFiltersByAgent } from "../traces/last-filters.ts";

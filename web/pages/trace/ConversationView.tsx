@@ -1,5 +1,4 @@
-// What was said: messages as a chat, tool calls as cards, each with the way to the span it stood in.
-
+// The trace as a conversation: messages as a chat, tool calls as cards, each linked to its span.
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, useMemo, useState } from "react";
 import type { Conversation } from "../../../src/http/traces/conversation-schemas.ts";
@@ -22,7 +21,7 @@ import type { Select } from "./selection.ts";
 
 export type ConversationViewProps = {
   trace: TraceOutline;
-  /** The passage to be marked. */
+  /** The passage to mark. */
   quoted: Quoted | undefined;
   onSelect: Select;
 };
@@ -46,7 +45,7 @@ export function ConversationView({ trace, quoted, onSelect }: ConversationViewPr
   );
 }
 
-// A chat is read from its beginning and from its end.
+// The beginning and the end of a long chat are shown, the middle on request.
 const headShown = 20;
 const tailShown = 30;
 const moreShown = 50;
@@ -54,29 +53,29 @@ const moreShown = 50;
 type TurnsProps = { conversation: Conversation; quoted: Quoted | undefined };
 
 function Turns({ conversation: { turns, omitted, complete }, quoted }: TurnsProps) {
-  const [read, setHead] = useState(headShown);
-  const holder = useMemo(() => quoted && turnQuoted(turns, quoted), [turns, quoted]);
-  const isInTail = holder === undefined || holder >= turns.length - tailShown;
-  const head = isInTail ? read : Math.max(read, holder + 1);
+  const [chosenHead, setHead] = useState(headShown);
+  const quotedAt = useMemo(() => quoted && turnQuoted(turns, quoted), [turns, quoted]);
+  const isInTail = quotedAt === undefined || quotedAt >= turns.length - tailShown;
+  const head = isInTail ? chosenHead : Math.max(chosenHead, quotedAt + 1);
   const hidden = Math.max(0, turns.length - head - tailShown);
   const shown = turns.map((turn, at) => ({ turn, at })).filter(({ at }) => at < head || at >= head + hidden);
   return (
     <>
       {!complete && (
         <Notice tone="info">
-          There is more than is shown here
+          Not all messages are shown
           {omitted && `: ${counted(omitted.count, "message")} after the first ${omitted.after} are left out`}.
-          The spans hold all of it.
+          The spans contain all of them.
         </Notice>
       )}
-      {quoted && holder === undefined && <QuotedElsewhere quoted={quoted} />}
+      {quoted && quotedAt === undefined && <QuotedElsewhere quoted={quoted} />}
       <ol className="turns">
         {shown.map(({ turn, at }) => (
           <Fragment key={at}>
             {hidden > 0 && at === head + hidden && (
               <li className="turns-hidden">
                 <Button onClick={() => setHead(head + moreShown)}>
-                  Show {Math.min(moreShown, hidden)} of {counted(hidden, "message")} in between
+                  Show {Math.min(moreShown, hidden)} of {counted(hidden, "hidden message")}
                 </Button>
               </li>
             )}
@@ -84,7 +83,7 @@ function Turns({ conversation: { turns, omitted, complete }, quoted }: TurnsProp
               {turn.agent && turn.agent.spanId !== turns[at - 1]?.agent?.spanId && (
                 <SubAgent agent={turn.agent} />
               )}
-              <QuotedContext value={at === holder ? quoted?.text : undefined}>
+              <QuotedContext value={at === quotedAt ? quoted?.text : undefined}>
                 {turn.kind === "message" ? <MessageTurn turn={turn} /> : <ToolCallTurn turn={turn} />}
               </QuotedContext>
             </li>
@@ -95,12 +94,12 @@ function Turns({ conversation: { turns, omitted, complete }, quoted }: TurnsProp
   );
 }
 
-/** It is in what was judged, but in no message: among the spans, or not in the trace as it is by now. */
+/** The passage was judged but is in no message: it is elsewhere in the spans, or the trace has changed since. */
 function QuotedElsewhere({ quoted: { places } }: { quoted: Quoted }) {
   const { trace, onSelect } = useTurns();
   return (
     <Notice tone="info" role="status">
-      <p>The quoted passage is in no message that is shown here. What was judged stood in:</p>
+      <p>The quoted passage is not in any message shown here. The judged text is in:</p>
       <ul className="line">
         {places.map(({ spanId, attribute }) => (
           <li key={`${spanId} ${attribute}`}>

@@ -1,5 +1,4 @@
-// What the tests said of a trace, worst first: each check with what it demands, what it found, and where it looked.
-
+// The evaluation of a trace: tests and checks, worst first, each with its rule, result and evidence.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
@@ -21,7 +20,7 @@ import { NotEvaluated, RunOpen } from "./evaluation/Unjudged.tsx";
 import { byWorst } from "./evaluation/words.ts";
 import type { Select, Selection } from "./selection.ts";
 
-/** More tests than these are shown only when asked for. */
+/** More tests are shown on request. */
 const shownMax = 50;
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
 
@@ -33,7 +32,7 @@ export type EvaluationPanelProps = {
   testId: string | undefined;
   selected: Selection | undefined;
   onSelect: Select;
-  /** The passage that is marked in the conversation, by its name in the address. */
+  /** The passage marked in the conversation, by its name in the URL. */
   quoted: string | undefined;
   onQuote: (name: string) => void;
 };
@@ -111,7 +110,7 @@ export function EvaluationPanel(props: EvaluationPanelProps) {
               onFoldAll={folds.foldAll}
               onGo={goFailed}
             />
-            {shown.length === 0 && <p>Everything that was judged passed.</p>}
+            {shown.length === 0 && <p>All evaluated checks passed.</p>}
             <ul className="judged-tests" aria-label="Tests that ran">
               {inView.map(({ result, checks }) => (
                 <TestItem
@@ -149,20 +148,20 @@ function useTestsNow(agentId: string) {
   }, [data, hasNextPage]);
 }
 
-/** Says the verdict when it arrives, not when another run is chosen. */
+/** Announces the verdict to screen readers when it arrives, not when another run is chosen. */
 function Announcement({ run, runId }: { run: RunDetail | undefined; runId: string | undefined }) {
-  const [said, setSaid] = useState("");
+  const [text, setText] = useState("");
   const before = useRef({ run, runId });
   useEffect(() => {
     const { run: earlier, runId: chosen } = before.current;
     before.current = { run, runId };
     const isNews = run?.id !== earlier?.id || run?.state !== earlier?.state;
     if (!isNews || chosen !== runId || !run?.verdict || !run.counts) return;
-    setSaid(`Evaluated: ${outcomes[run.verdict].text}. Of the tests, ${countsText(run.counts)}.`);
+    setText(`Evaluated: ${outcomes[run.verdict].text}. Tests: ${countsText(run.counts)}.`);
   }, [run, runId]);
   return (
     <p role="status" className="unseen">
-      {said}
+      {text}
     </p>
   );
 }

@@ -1,4 +1,4 @@
-// The whole trace in a strip: where its spans are in time, and the stretch that the tree shows. Dragging chooses another.
+// A strip with all spans over time and the range that the tree shows. Dragging chooses another range.
 import { type PointerEvent, useMemo, useState } from "react";
 import { percentAt, type Stretch, within } from "./times.ts";
 import type { Row, Tree } from "./tree.ts";
@@ -7,10 +7,10 @@ type MinimapProps = { tree: Tree; stretch: Stretch | null; onStretch: (stretch: 
 
 const width = 600;
 const lanes = 16;
-/** A shorter drag is a click. */
+/** Percent. A shorter drag is a click. */
 const dragMin = 1;
 
-/** For the pointer alone: the buttons and keys of the tree do the same. */
+/** For the pointer only; the buttons and keys of the tree do the same. */
 export function Minimap({ tree, stretch, onStretch }: MinimapProps) {
   const { rows, spanMs } = tree;
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
@@ -69,7 +69,7 @@ export function Minimap({ tree, stretch, onStretch }: MinimapProps) {
   );
 }
 
-/** As many lines as the strip has places for, however many spans there are. */
+/** One SVG path. Spans are merged into `lanes` rows and whole pixels, so its length is bounded. */
 function linesOf(rows: Row[], spanMs: number, failed: boolean): string {
   const lines = new Set<string>();
   rows.forEach(({ span, startMs, durationMs }, at) => {

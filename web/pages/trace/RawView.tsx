@@ -1,5 +1,4 @@
-// The trace as the JSON that is stored: shown as far as a page bears, and whole as a file.
-
+// The trace as stored JSON: shown up to a size limit, and complete as a download.
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
@@ -16,7 +15,7 @@ export function RawView({ trace }: { trace: TraceOutline }) {
   return (
     <div className="raw">
       <div className="line line-apart">
-        <p className="quiet small">Exactly as it is stored.</p>
+        <p className="quiet small">Exactly as stored</p>
         <span className="line">
           {raw.data?.complete && text && <Copy text={text}>Copy</Copy>}
           <a className="button" href={rawPath(trace.id)} download>
@@ -30,8 +29,7 @@ export function RawView({ trace }: { trace: TraceOutline }) {
           <>
             {!complete && (
               <Notice tone="info">
-                It is too long to be shown at once: here are the first {numberText(rawBytesMax / 1000)} kB.
-                The file has all of it.
+                Only the first {numberText(rawBytesMax / 1000)} kB are shown. Download the file for the rest.
               </Notice>
             )}
             <pre className="raw-text">{text}</pre>
@@ -42,7 +40,7 @@ export function RawView({ trace }: { trace: TraceOutline }) {
   );
 }
 
-/** Indented where it is all there; a part is no JSON and stays as it came. */
+/** Indented if complete. A part is not valid JSON and stays as received. */
 function shownText({ text, complete }: { text: string; complete: boolean }): string {
   return complete ? JSON.stringify(JSON.parse(text), null, 2) : text;
 }

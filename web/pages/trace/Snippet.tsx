@@ -1,4 +1,4 @@
-// Lines that add what a trace lacks, in the language that is chosen.
+// A code example for instrumentation, in JavaScript, Python or JSON.
 import { useState } from "react";
 import { Button } from "../../ui/Button.tsx";
 import { Copy } from "../../ui/Copy.tsx";
@@ -8,7 +8,7 @@ export type Language = (typeof languages)[number];
 
 type SnippetProps = {
   lines: Record<Language, string>;
-  /** How the trace came: what sends OTLP is a program, the canonical form is written as JSON. */
+  /** Decides the first language: OTLP is sent by programs, the canonical form is written as JSON. */
   path: "otlp" | "canonical";
 };
 
@@ -18,7 +18,7 @@ export function Snippet({ lines, path }: SnippetProps) {
     <div className="snippet">
       <div className="line line-apart">
         {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms. */}
-        <div className="line" role="group" aria-label="Language of the example">
+        <div className="line" role="group" aria-label="Example language">
           {languages.map(name => (
             <Button
               key={name}

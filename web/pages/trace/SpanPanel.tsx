@@ -1,5 +1,4 @@
-// One span: what it is, its attributes and events, and what can be made of them.
-
+// The details of one span: header, attributes, events. Drafts an assertion from a value.
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { SpanDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
@@ -7,7 +6,7 @@ import type { DraftPlace } from "../../mutations/tests.ts";
 import { spanQuery } from "../../queries/traces.ts";
 import "../../styles/json.css";
 import "../../styles/span.css";
-import { EmptyState, Loaded } from "../../ui/State.tsx";
+import { Loaded } from "../../ui/State.tsx";
 import type { Select, Selection } from "./selection.ts";
 import { SpanAttributes } from "./span/SpanAttributes.tsx";
 import { SpanExtras } from "./span/SpanExtras.tsx";
@@ -15,41 +14,35 @@ import { SpanHeader } from "./span/SpanHeader.tsx";
 
 const AssertionDialog = lazy(() => import("./span/AssertionDialog.tsx"));
 
+/** `selected` must be a span of the trace. */
 export type SpanPanelProps = { trace: TraceOutline; selected: Selection; onSelect: Select };
 
 export function SpanPanel({ trace, selected, onSelect }: SpanPanelProps) {
-  const known = trace.spans.some(({ spanId }) => spanId === selected.span);
-  const query = useQuery({ ...spanQuery(trace.id, selected.span), enabled: known });
+  const query = useQuery(spanQuery(trace.id, selected.span));
   const { attribute = null } = selected;
   return (
     <div className="span-panel">
       <p className="unseen" role="status">
         {query.data && selectedText(query.data, attribute)}
       </p>
-      {known ? (
-        <Loaded query={query}>
-          {detail => (
-            <Shown
-              key={selected.span}
-              trace={trace}
-              detail={detail}
-              attribute={attribute}
-              onSelect={onSelect}
-            />
-          )}
-        </Loaded>
-      ) : (
-        <EmptyState icon="missing" title="This span is not in the trace">
-          <p className="quiet">It may have been replaced since the link was made. Choose another one.</p>
-        </EmptyState>
-      )}
+      <Loaded query={query}>
+        {detail => (
+          <Details
+            key={selected.span}
+            trace={trace}
+            detail={detail}
+            attribute={attribute}
+            onSelect={onSelect}
+          />
+        )}
+      </Loaded>
     </div>
   );
 }
 
-type ShownProps = { trace: TraceOutline; detail: SpanDetail; attribute: string | null; onSelect: Select };
+type DetailsProps = { trace: TraceOutline; detail: SpanDetail; attribute: string | null; onSelect: Select };
 
-function Shown({ trace, detail, attribute, onSelect }: ShownProps) {
+function Details({ trace, detail, attribute, onSelect }: DetailsProps) {
   const [drafting, setDrafting] = useState<DraftPlace>();
   const { span_id: spanId } = detail.span;
   return (

@@ -1,4 +1,4 @@
-// One span in the tree: what it is, how it went, and when.
+// A row of the span tree: name, role, marks, duration and bar.
 import { type CSSProperties, memo } from "react";
 import { durationText } from "../../format.ts";
 import { counted, outcomes, spanRoles } from "../../labels.ts";
@@ -9,18 +9,18 @@ import type { Pointed, Row } from "./tree.ts";
 type SpanRowProps = {
   row: Row;
   position: number;
-  /** In pixels, from the first row. */
+  /** Pixels from the first row. */
   top: number;
-  /** Null: nothing is below it. */
+  /** Null: no children. */
   isFolded: boolean | null;
   isActive: boolean;
-  /** Not found itself, only on the way to what is. */
+  /** Not a match itself, only an ancestor of one. */
   isPassing: boolean;
   pointed: Pointed | undefined;
   stretch: Stretch;
 };
 
-/** Deeper ones say how deep they are instead: their text would be pushed out of sight. */
+/** Deeper rows show their depth as a number instead, since indentation would push the text out of view. */
 const indentedMax = 8;
 
 export const SpanRow = memo(function SpanRow(props: SpanRowProps) {
@@ -57,7 +57,7 @@ export const SpanRow = memo(function SpanRow(props: SpanRowProps) {
           </span>
         )}
         <span className="tree-text" title={span.name}>
-          {span.name || "No name"}
+          {span.name || "Unnamed"}
           {span.detail && !span.name.includes(span.detail) && <span className="quiet"> {span.detail}</span>}
         </span>
         {span.failed && (
@@ -79,8 +79,8 @@ export const SpanRow = memo(function SpanRow(props: SpanRowProps) {
 });
 
 const strays = {
-  orphan: "Its parent is not in the trace",
-  cycle: "It is its own ancestor",
+  orphan: "Parent not in the trace",
+  cycle: "Span is its own ancestor",
 };
 
 function Bar({ row: { startMs, durationMs, span }, stretch }: { row: Row; stretch: Stretch }) {
@@ -109,7 +109,7 @@ function pointedText({ outcome, checks }: Pointed): string {
 
 function labelOf({ row: { span, stray, durationMs }, pointed }: SpanRowProps): string {
   return [
-    span.name || "No name",
+    span.name || "Unnamed",
     spanRoles[span.role].text + (span.detail ? ` ${span.detail}` : ""),
     span.failed && "Failed",
     stray && strays[stray],

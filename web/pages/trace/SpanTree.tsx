@@ -1,4 +1,4 @@
-// The tree of spans with their bars on an axis of time: worked by keyboard, and as quick with 10,000 spans as with ten.
+// The span tree with a waterfall, virtualized so that 10,000 spans stay fast, and fully usable by keyboard.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef } from "react";
 import { durationText, numberText } from "../../format.ts";
@@ -11,16 +11,16 @@ import { Minimap } from "./Minimap.tsx";
 import { SpanRow } from "./SpanRow.tsx";
 import { TreeTools } from "./TreeTools.tsx";
 import { useStretch } from "./times.ts";
-import { findRows, indexOfRow, type Pointed, rowOfNote, type Tree, visibleRows } from "./tree.ts";
+import { findRows, indexOfRow, nextMarkedRow, type Pointed, type Tree, visibleRows } from "./tree.ts";
 
 export type SpanTreeProps = {
   tree: Tree;
-  /** What the checks of the shown run that looked at a span came to. */
+  /** By span id: the checks of the shown evaluation that looked at the span. */
   pointed: Map<string, Pointed>;
   selected: string | undefined;
   find: string;
   onFind: (text: string) => void;
-  /** `move`: in passing, by an arrow. */
+  /** `move`: by an arrow key. */
   onSelect: (spanId: string, how: "click" | "move") => void;
 };
 
@@ -32,7 +32,7 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
   const folds = useFolds(tree, cursor.at);
   const found = useMemo(() => findRows(rows, find), [rows, find]);
   const visible = useMemo(() => visibleRows(rows, folds.folded, found), [rows, folds.folded, found]);
-  /** Among the visible: the row at the cursor, or the nearest above that hides it. */
+  /** The index in `visible` of the row at the cursor, or of the nearest collapsed ancestor. */
   const at = indexOfRow(tree, visible, cursor.at);
   const row = rows[visible[at] ?? -1];
 
@@ -43,7 +43,7 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
     estimateSize: () => rowPx,
     overscan: 10,
   });
-  // Into view when another span is meant, not when rows come or go around it.
+  // Scrolls only when another span is chosen, not when rows around it change.
   const scrolled = useRef<string>(undefined);
   useEffect(() => {
     if (at === -1 || scrolled.current === cursor.at) return;
@@ -53,13 +53,13 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
   const times = useStretch(tree, row ?? rows[visible[virtual.range?.startIndex ?? 0] ?? -1]);
 
   const search = useRef<HTMLInputElement>(null);
-  useShortcut("/", "Search the spans", () => search.current?.focus());
+  useShortcut("/", "Search spans", () => search.current?.focus());
   useShortcut("j", "Next span", () => goTo(at + 1));
   useShortcut("k", "Previous span", () => goTo(at - 1));
-  useShortcut("]", "Next span that failed or that a check points to", () => jump(1));
-  useShortcut("[", "Previous span that failed or that a check points to", () => jump(-1));
-  useShortcut("f", "Fit all times into the tree", times.fit);
-  useShortcut("z", "Zoom the times to the selected span", times.zoomToRow);
+  useShortcut("]", "Next failed or checked span", () => jump(1));
+  useShortcut("[", "Previous failed or checked span", () => jump(-1));
+  useShortcut("f", "Fit timeline", times.fit);
+  useShortcut("z", "Zoom to the selected span", times.zoomToRow);
 
   function goTo(index: number): void {
     const target = visible[Math.min(Math.max(0, index), visible.length - 1)];
@@ -67,9 +67,9 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
   }
 
   function jump(step: 1 | -1): void {
-    const next = rowOfNote(tree, pointed, found, { from: positions.get(cursor.at ?? "") ?? -1, step });
+    const next = nextMarkedRow(tree, pointed, found, { from: positions.get(cursor.at ?? "") ?? -1, step });
     if (next) cursor.move(next.span.spanId);
-    else toast("No span failed, and no check points to one.");
+    else toast("No failed or checked spans");
   }
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -114,7 +114,7 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
       <TreeTools
         search={search}
         find={find}
-        told={(found ? `${numberText(found.size)} of ` : "") + numberText(rows.length)}
+        count={(found ? `${numberText(found.size)} of ` : "") + numberText(rows.length)}
         onFind={onFind}
         onJump={jump}
         onUnfoldAll={folds.unfoldAll}
@@ -136,7 +136,7 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
           )}
         </span>
       </div>
-      {visible.length === 0 && <p className="quiet spans-none">No span’s name or id holds “{find}”.</p>}
+      {visible.length === 0 && <p className="quiet spans-none">No spans match “{find}”</p>}
       <div
         ref={scroller}
         className="tree"
@@ -169,7 +169,7 @@ export function SpanTree({ tree, pointed, selected, find, onFind, onSelect }: Sp
       </div>
       {rows.some(({ stray }) => stray !== null) && (
         <p className="spans-note small quiet">
-          <Icon name="warning" /> marks a span whose parent is not in the trace.
+          <Icon name="warning" /> Parent not in the trace
         </p>
       )}
     </>

@@ -1,12 +1,11 @@
-// What a trace is, at a glance: its name and ids, its verdict, its figures, and what can be done with it.
-
+// The header of a trace: name, verdict, key facts and actions.
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import { durationText, numberText } from "../../format.ts";
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
-import { countsText } from "../../labels.ts";
+import { countsText, tracePaths } from "../../labels.ts";
 import { deleteTrace } from "../../mutations/traces.ts";
 import { outlineQuery } from "../../queries/traces.ts";
 import { Badge, Verdict } from "../../ui/Badge.tsx";
@@ -29,7 +28,7 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
   const [deleting, setDeleting] = useState(false);
   const tight = useMedia("(max-width: 1279px)");
   const { run } = trace;
-  const launched = trace.runs.find(({ launchId }) => launchId !== null);
+  const manualRun = trace.runs.find(({ launchId }) => launchId !== null);
   return (
     <header className="trace-top">
       <div className="trace-title">
@@ -37,7 +36,7 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
           <Icon name="chevron" />
           Traces
         </BackToTraces>
-        <h1 title={trace.name}>{trace.name || "No name"}</h1>
+        <h1 title={trace.name}>{trace.name || "Unnamed"}</h1>
         <span className="line">
           <Verdict run={run} />
           {run?.waiting && (
@@ -45,18 +44,18 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
               <NextTry at={run.waiting.nextTryAt} />
             </span>
           )}
-          {run?.counts && <span className="small">{countsText(run.counts) || "no test had a say"}</span>}
+          {run?.counts && <span className="small">{countsText(run.counts) || "no test applied"}</span>}
           {trace.failed && <Badge word={failedSpan} />}
           {trace.kind === "test_run" && <Badge word={testRun} />}
         </span>
         <span className="line trace-actions">
-          {launched?.launchId && (
+          {manualRun?.launchId && (
             <Link
               to="/projects/$projectId/agents/$agentId/runs/$launchId/$runId"
-              params={{ ...params, launchId: launched.launchId, runId: launched.id }}
+              params={{ ...params, launchId: manualRun.launchId, runId: manualRun.id }}
               className="button button-small"
             >
-              Open its run
+              Open test run
             </Link>
           )}
           <Link
@@ -64,10 +63,10 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
             params={{ ...params, testId: "new" }}
             search={{ trace: trace.id }}
             className="button button-small"
-            aria-label="Make a test from this trace"
+            aria-label="Create test from this trace"
           >
             <Icon name="plus" />
-            Make a test
+            Create test
           </Link>
           <Button small look="plain" icon="trash" onClick={() => setDeleting(true)}>
             Delete
@@ -75,15 +74,15 @@ export function TraceHeader({ trace }: { trace: TraceOutline }) {
         </span>
       </div>
       <div className="trace-facts-line">
-        <Facts trace={trace} rest={!tight} />
-        <Context trace={trace} facts={tight} />
+        <Facts trace={trace} all={!tight} />
+        <Details trace={trace} facts={tight} />
       </div>
       {deleting && <DeleteTrace trace={trace} onClose={() => setDeleting(false)} />}
     </header>
   );
 }
 
-function Facts({ trace, rest }: { trace: TraceOutline; rest: boolean }) {
+function Facts({ trace, all }: { trace: TraceOutline; all: boolean }) {
   const { durationMs, tokens, httpStatus, spanCount, receivedAt } = trace;
   return (
     <dl className="trace-facts">
@@ -91,7 +90,7 @@ function Facts({ trace, rest }: { trace: TraceOutline; rest: boolean }) {
       <Fact name="Tokens">
         {tokensText(tokens) ?? <None />}
         {tokens.reasoning !== null && (
-          <span className="quiet"> ({numberText(tokens.reasoning)} of it reasoning)</span>
+          <span className="quiet"> ({numberText(tokens.reasoning)} reasoning)</span>
         )}
       </Fact>
       <Fact name="HTTP status">{httpStatus ?? <None />}</Fact>
@@ -99,27 +98,26 @@ function Facts({ trace, rest }: { trace: TraceOutline; rest: boolean }) {
       <Fact name="Received">
         <RelativeTime at={receivedAt} />
       </Fact>
-      {rest && <FurtherFacts trace={trace} />}
+      {all && <MoreFacts trace={trace} />}
     </dl>
   );
 }
 
-/** Less often asked for. */
-function FurtherFacts({ trace }: { trace: TraceOutline }) {
+function MoreFacts({ trace }: { trace: TraceOutline }) {
   const { path, kind, revision } = trace;
-  const changed = revision - 1;
+  const changes = revision - 1;
   return (
     <>
-      <Fact name="Came by">
-        {path === "otlp" ? "OTLP" : "Canonical"}
-        {kind === "test_run" && ", in a test run"}
+      <Fact name="Path">
+        {tracePaths[path]}
+        {kind === "test_run" && ", test run"}
       </Fact>
       <Fact name="Revision">
         {numberText(revision)}
-        {changed > 0 && (
+        {changes > 0 && (
           <span className="quiet">
             {" "}
-            ({path === "otlp" ? "merged" : "replaced"} {timesText(changed)})
+            ({path === "otlp" ? "merged" : "replaced"} {timesText(changes)})
           </span>
         )}
       </Fact>
@@ -146,34 +144,32 @@ function None() {
   return (
     <span className="quiet">
       <span aria-hidden="true">–</span>
-      <span className="unseen">not told</span>
+      <span className="unseen">not available</span>
     </span>
   );
 }
 
-const list = new Intl.ListFormat("en-GB");
+const list = new Intl.ListFormat("en-US");
 
-/** What came beside the spans; where there is little room, the further facts too. */
-function Context({ trace, facts }: { trace: TraceOutline; facts: boolean }) {
+/** Metadata and resource, folded; in narrow windows with the less important facts. */
+function Details({ trace, facts }: { trace: TraceOutline; facts: boolean }) {
   const { metadata, resource, cuts, omissions } = trace;
   const parts = { Metadata: metadata, Resource: resource };
-  const told = Object.entries(parts).filter(([, part]) => part !== null && Object.keys(part).length > 0);
-  if (told.length === 0 && !facts) return null;
+  const present = Object.entries(parts).filter(([, part]) => part !== null && Object.keys(part).length > 0);
+  if (present.length === 0 && !facts) return null;
   const isCut = cuts.length + omissions.length > 0;
   return (
     <details className="trace-context">
-      <summary>{list.format([...(facts ? ["More"] : []), ...told.map(([name]) => name)])}</summary>
+      <summary>{list.format([...(facts ? ["More"] : []), ...present.map(([name]) => name)])}</summary>
       {facts && (
         <dl className="trace-facts-line">
-          <FurtherFacts trace={trace} />
+          <MoreFacts trace={trace} />
         </dl>
       )}
-      {isCut && (
-        <p className="quiet small">Cut to what can be shown; the file under Raw JSON has all of it.</p>
-      )}
+      {isCut && <p className="quiet small">Truncated. The download under Raw JSON is complete.</p>}
       <div className="trace-context-parts">
-        {told.map(([name, part]) => (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
+        {present.map(([name, part]) => (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard.
           <section key={name} tabIndex={0} aria-label={name}>
             <h2 className="small">{name}</h2>
             <pre>{JSON.stringify(part, null, 2)}</pre>
@@ -184,7 +180,7 @@ function Context({ trace, facts }: { trace: TraceOutline; facts: boolean }) {
   );
 }
 
-/** Names that nobody could type are not asked for. */
+/** Names that cannot be typed are not asked for. */
 const typeable = /^[\p{L}\p{N}\p{P}\p{S} ]{1,60}$/u;
 
 function DeleteTrace({ trace, onClose }: { trace: TraceOutline; onClose: () => void }) {
@@ -195,7 +191,7 @@ function DeleteTrace({ trace, onClose }: { trace: TraceOutline; onClose: () => v
   return (
     <ConfirmDialog
       title="Delete trace"
-      about="Its spans, its runs and their results go with it. The counts of past days stay as they are. This cannot be undone."
+      about="Also deletes its spans, runs and results. Past statistics are kept. This cannot be undone."
       name={typeable.test(name) ? name : "delete"}
       send={() => deleteTrace(trace.id)}
       action="Delete trace"
@@ -203,7 +199,7 @@ function DeleteTrace({ trace, onClose }: { trace: TraceOutline; onClose: () => v
       onDone={async () => {
         const search = lastFiltersByAgent.get(params.agentId) ?? {};
         await navigate({ to: "/projects/$projectId/agents/$agentId/traces", params, search });
-        toast("The trace is deleted.");
+        toast("Trace deleted");
         queries.removeQueries({ queryKey: outlineQuery(trace.id).queryKey.slice(0, 2) });
         await queries.invalidateQueries({ queryKey: ["agents", trace.agentId] });
       }}

@@ -1,5 +1,4 @@
-// What there is to know about a trace and its verdict before trusting either, each with what to do about it.
-
+// Notices above a trace: what limits the trace or its verdict, and how to fix it.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
@@ -8,7 +7,7 @@ import type { RunDetail, TraceOutline } from "../../../src/http/traces/schemas.t
 import type { Notice as NoticeCode } from "../../../src/model/trace/trace.ts";
 import { numberText } from "../../format.ts";
 import { JudgeAgain, usePausedReason } from "../../forms/JudgeAgain.tsx";
-import { counted, runStates, type Why, whys } from "../../labels.ts";
+import { counted, runStates, type Why } from "../../labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Notice } from "../../ui/Notice.tsx";
@@ -35,24 +34,23 @@ export function TraceNotices({ trace }: { trace: TraceOutline }) {
       {open && <Open run={open} trace={trace} />}
       {run?.state === "error" && !open && (
         <Notice tone="bad">
-          <b>The evaluation broke.</b> {run.error} Send the conversation again with {freshIdentity(trace)} to
-          have it evaluated.
+          <b>Evaluation error.</b> {run.error} Resend the trace with {freshIdentity(trace)} to evaluate it
+          again.
         </Notice>
       )}
       {!run && <NotEvaluated trace={trace} />}
       {!open && trace.run && (
-        <PartlyUnjudged trace={trace} run={trace.runs.find(({ id }) => id === trace.run?.id)} />
+        <SkippedChecks trace={trace} run={trace.runs.find(({ id }) => id === trace.run?.id)} />
       )}
       {trace.notices.map(code => (
-        <CodedNotice key={code} code={code} trace={trace} judging={open !== undefined} />
+        <CodedNotice key={code} code={code} trace={trace} evaluating={open !== undefined} />
       ))}
       {changed.length > 0 && (
         <Notice tone="info">
           <Brief>
-            <b>{changed.length === 1 ? "A test has" : "Tests have"} changed since this run</b>:{" "}
-            {changed.map(({ name }) => `“${name}”`).join(", ")}. The results are of{" "}
-            {changed.length === 1 ? "the test as it was" : "the tests as they were"}; send the conversation
-            with {freshIdentity(trace)} to judge it anew.
+            <b>{changed.length === 1 ? "A test has" : "Tests have"} changed since this evaluation</b>:{" "}
+            {changed.map(({ name }) => `“${name}”`).join(", ")}. Resend the trace with {freshIdentity(trace)}{" "}
+            to evaluate it with the current {changed.length === 1 ? "version" : "versions"}.
           </Brief>
         </Notice>
       )}
@@ -60,7 +58,7 @@ export function TraceNotices({ trace }: { trace: TraceOutline }) {
   );
 }
 
-/** Its first line, until somebody asks for the rest: the panes below need the room. */
+/** Only the first line until expanded, because the panes below need the space. */
 function Brief({ children }: { children: ReactNode }) {
   const [whole, setWhole] = useState(false);
   return (
@@ -83,8 +81,7 @@ function Open({ run, trace }: { run: RunDetail; trace: TraceOutline }) {
           <b>
             Waiting for the judge, <NextTry at={run.waiting.nextTryAt} />.
           </b>{" "}
-          {run.waiting.reason} Checks that need no judge are shown already. What has no answer by{" "}
-          <ClockTime at={run.waiting.until} /> is skipped.
+          {run.waiting.reason} Checks without an answer by <ClockTime at={run.waiting.until} /> are skipped.
         </Brief>
       </Notice>
     );
@@ -92,7 +89,7 @@ function Open({ run, trace }: { run: RunDetail; trace: TraceOutline }) {
   if (run.state === "running") {
     return (
       <Notice tone="info">
-        <b>It is being evaluated.</b> The verdict appears here.
+        <b>Evaluating.</b> The verdict will appear here.
       </Notice>
     );
   }
@@ -101,11 +98,11 @@ function Open({ run, trace }: { run: RunDetail; trace: TraceOutline }) {
     <Notice tone="info">
       {trace.path === "otlp" ? (
         <>
-          <b>More spans may be arriving.</b> It is evaluated a few seconds after the last of them,{" "}
+          <b>More spans may arrive.</b> Evaluation starts a few seconds after the last one,{" "}
         </>
       ) : (
         <>
-          <b>Its evaluation is about to begin</b>,{" "}
+          <b>Evaluation starts</b>{" "}
         </>
       )}
       <span className="figures">{wait}</span>.
@@ -113,8 +110,8 @@ function Open({ run, trace }: { run: RunDetail; trace: TraceOutline }) {
   );
 }
 
-/** What the judge did not judge and may judge yet. */
-function PartlyUnjudged({ trace, run }: { trace: TraceOutline; run: RunDetail | undefined }) {
+/** Checks that were skipped because of the judge and can still be judged. */
+function SkippedChecks({ trace, run }: { trace: TraceOutline; run: RunDetail | undefined }) {
   const { projectId } = route.useParams();
   const pausedReason = usePausedReason(projectId);
   const checks = run?.results.flatMap(result => result.checks) ?? [];
@@ -124,12 +121,12 @@ function PartlyUnjudged({ trace, run }: { trace: TraceOutline; run: RunDetail | 
     <Notice tone="info">
       <div className="line line-apart">
         <p>
-          <b>{run.outage ? "An outage of the judge left part of it unjudged." : "The budget was used up."}</b>{" "}
+          <b>{run.outage ? "The judge was unavailable." : "The judge budget was used up."}</b>{" "}
           {pausedReason !== null
             ? `The judge is still paused. ${pausedReason}`
             : run.outage
-              ? "What was skipped can be judged now."
-              : "What was skipped can be judged once there is more."}
+              ? "Skipped checks can be judged now."
+              : "Skipped checks can be judged once there is budget again."}
         </p>
         <JudgeAgain projectId={projectId} agentId={trace.agentId} traceId={trace.id} />
       </div>
@@ -147,8 +144,8 @@ function NotEvaluated({ trace }: { trace: TraceOutline }) {
   if (trace.tests.length === 0) {
     return (
       <Notice tone="info">
-        <b>It was not evaluated: this agent has no test case.</b> Make one from this trace, and those that
-        come next are judged by it.
+        <b>Not evaluated: this agent has no test cases.</b> Create a test case from this trace to check the
+        next ones.
       </Notice>
     );
   }
@@ -158,109 +155,106 @@ function NotEvaluated({ trace }: { trace: TraceOutline }) {
   const wouldRun = trace.tests.length - ineligible.reduce((sum, [, count]) => sum + count, 0);
   return (
     <Notice tone="info">
-      <b>It was not evaluated</b>:{" "}
+      <b>Not evaluated</b>:{" "}
       {wouldRun > 0
-        ? `when it came, no test applied; ${counted(wouldRun, "test")} would now. Send it with ${freshIdentity(trace)}.`
-        : ineligible.map(([why, count]) => `${counted(count, "test")}: ${lower(whys[why])}`).join(" ")}{" "}
+        ? `no test applied when the trace arrived; ${counted(wouldRun, "test")} would now. Resend the trace with ${freshIdentity(trace)}.`
+        : `${ineligible.map(([why, count]) => `${counted(count, "test")} ${ineligibleTexts[why] ?? why}`).join(", ")}.`}{" "}
       {tests}
     </Notice>
   );
 }
 
-function lower(sentence: string): string {
-  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
-}
+const ineligibleTexts: { [W in Why]?: string } = {
+  disabled: "disabled",
+  manual_only: "manual only",
+  multi_turn: "manual only (not exactly one turn)",
+};
 
-type CodedProps = { code: NoticeCode; trace: TraceOutline; judging: boolean };
+type CodedProps = { code: NoticeCode; trace: TraceOutline; evaluating: boolean };
 
-function CodedNotice({ code, trace, judging }: CodedProps) {
+function CodedNotice({ code, trace, evaluating }: CodedProps) {
   const { projectId } = route.useParams();
   const hasJudge = useHasJudge(projectId);
-  if (code === "routing_unavailable" && !hasJudge) return <NeverRouted projectId={projectId} />;
+  if (code === "routing_unavailable" && !hasJudge) return <NoJudgeNotice projectId={projectId} />;
   return (
     <Notice tone={code === "routing_unavailable" ? "warn" : "info"}>
-      <Brief>{words[code](trace, judging)}</Brief>
+      <Brief>{noticeTexts[code](trace, evaluating)}</Brief>
     </Notice>
   );
 }
 
-/** No fault of the trace, and the same for each. */
-function NeverRouted({ projectId }: { projectId: string }) {
+/** Calmer than a warning, since it is the same for every trace of the project. */
+function NoJudgeNotice({ projectId }: { projectId: string }) {
   return (
     <Notice tone="info">
       <Brief>
-        <b>Routing unavailable: no conditional check was evaluated.</b> No judge: tests that run when relevant
-        are not judged.{" "}
+        <b>Routing unavailable: no conditional checks were evaluated.</b> This project has no judge, so only
+        “Always run” tests ran.{" "}
         <Link to="/projects/$projectId/settings/judge" params={{ projectId }}>
-          Add one
+          Add a judge
         </Link>
-        . Always-run checks ran.
       </Brief>
     </Notice>
   );
 }
 
-/** Complete by its type: a further notice does not compile until it has its words. */
-const words: Record<NoticeCode, (trace: TraceOutline, judging: boolean) => ReactNode> = {
+/** A new notice code does not compile until it has its text here. */
+const noticeTexts: Record<NoticeCode, (trace: TraceOutline, evaluating: boolean) => ReactNode> = {
   no_user_input: () => (
     <>
-      <b>No user input was available.</b> Tests that run when relevant cannot be compared with it and do not
-      run; Always-run tests do. Send <code>gen_ai.input.messages</code> or <code>gen_ai.prompt</code> on the
-      span of the model.
+      <b>No user input was available</b>, so “Run when relevant” tests did not run. Send{" "}
+      <code>gen_ai.input.messages</code> or <code>gen_ai.prompt</code> on the span of the model call.
     </>
   ),
   routing_unavailable: () => (
     <>
-      <b>Routing unavailable: no conditional check was evaluated.</b> Tests that run when relevant need a
-      judge that says whether their scenario fits; it was not configured or did not answer. Always-run checks
-      ran.
+      <b>Routing unavailable: no conditional checks were evaluated.</b> The judge was not configured or did
+      not answer, so only “Always run” tests ran.
     </>
   ),
   no_trace_arrived: () => (
     <>
-      <b>The agent sent no trace of this turn.</b> This one was made of what was seen: the input, the reply,
-      its status and times. What asks for more is missing instrumentation. To have it all judged, let the
-      agent go on under the <code>traceparent</code> of the request, or send its trace with the same{" "}
-      <code>x-request-id</code>, within the wait set under the agent’s connection.
+      <b>The agent sent no trace for this turn.</b> Onlooker built this one from the request and the reply. To
+      evaluate all checks, continue the request’s <code>traceparent</code>, or send the trace with the same{" "}
+      <code>x-request-id</code> within the wait set in the agent’s connection.
     </>
   ),
   orphan_spans: trace => <Orphans trace={trace} />,
   no_root: () => (
     <>
-      <b>No span is the root.</b> Every span names a parent, so the earliest one stands for the whole. Export
-      the span that begins the conversation, without a parent.
+      <b>No root span.</b> Every span names a parent, so the earliest span is used as the root. Export the
+      first span of the trace without a parent.
     </>
   ),
   no_timing: trace => (
     <>
-      <b>{trace.startTimeUnixNano && !trace.endTimeUnixNano ? "No end time." : "No usable times."}</b> There
-      is no duration, and checks of response time say missing instrumentation. Send{" "}
-      <code>start_time_unix_nano</code> and a later <code>end_time_unix_nano</code> on the root.
+      <b>{trace.startTimeUnixNano && !trace.endTimeUnixNano ? "No end time." : "No usable times."}</b> The
+      duration is unknown, so response time checks show “Missing instrumentation”. Send{" "}
+      <code>start_time_unix_nano</code> and a later <code>end_time_unix_nano</code> on the root span.
     </>
   ),
   other_convention: ({ otherConvention: other }) =>
     other && (
       <>
-        <b>It speaks another convention{other.name && ` (${other.name})`}.</b> Found{" "}
+        <b>Other attribute convention{other.name && ` (${other.name})`}.</b> Checks do not read{" "}
         {other.found.slice(0, 8).map((name, index) => (
           <span key={name}>
             {index > 0 && ", "}
             <code>{name}</code>
           </span>
         ))}
-        {other.found.length > 8 && ` and ${other.found.length - 8} more`}; checks do not read these.{" "}
-        {other.send}
+        {other.found.length > 8 && ` and ${other.found.length - 8} more`}. {other.send}
       </>
     ),
-  judged_earlier_revision: (trace, judging) => (
+  judged_earlier_revision: (trace, evaluating) => (
     <>
       <b>
-        The verdict is of revision {numberText(trace.run?.revision ?? 0)}, the trace is at revision{" "}
-        {numberText(trace.revision)} by now.
+        The verdict is for revision {numberText(trace.run?.revision ?? 0)}; the trace is now at revision{" "}
+        {numberText(trace.revision)}.
       </b>{" "}
-      {judging
-        ? "The next evaluation takes in what has come since."
-        : `What came since is not evaluated by itself: send the conversation with ${freshIdentity(trace)}.`}
+      {evaluating
+        ? "The next evaluation includes the changes."
+        : `The changes are not evaluated automatically. Resend the trace with ${freshIdentity(trace)}.`}
     </>
   ),
 };
@@ -272,28 +266,28 @@ function Orphans({ trace }: { trace: TraceOutline }) {
     <>
       <b>
         {count > 0
-          ? `${counted(count, "span")} ${count === 1 ? "names a parent that is" : "name parents that are"} not in the trace`
+          ? `${counted(count, "span")} ${count === 1 ? "has" : "have"} a parent that is not in the trace`
           : "Some spans are their own ancestors"}
         .
       </b>{" "}
-      {count === 1 ? "It stands" : "They stand"} at the top level of the tree. Where a parent is left out,
-      point its children at the nearest span that is sent.
+      {count === 1 ? "It is" : "They are"} shown at the top level of the tree. If a parent is not exported,
+      use its nearest exported ancestor as the parent.
     </>
   );
 }
 
-/** What makes a conversation another trace, in the words of the way it came by. */
+/** What the sender must change so that the same data becomes a new trace. */
 function freshIdentity({ path }: TraceOutline): string {
   return path === "otlp" ? "a new trace id" : "a new x-request-id";
 }
 
-/** What decides about a verdict; a new name or status does not. */
-const deciding = ["passiveBehavior", "scenario", "threshold", "turns", "assertions"] as const;
+/** The fields that affect a verdict; name and status do not. */
+const verdictFields = ["passiveBehavior", "scenario", "threshold", "turns", "assertions"] as const;
 
 function changedTests(run: RunDetail, tests: ListedTest[]): { name: string }[] {
   const current = new Map(tests.map(test => [test.id, test]));
   return run.results.filter(({ testId, test }) => {
     const now = current.get(testId);
-    return now && deciding.some(part => JSON.stringify(now[part]) !== JSON.stringify(test[part]));
+    return now && verdictFields.some(field => JSON.stringify(now[field]) !== JSON.stringify(test[field]));
   });
 }

@@ -1,4 +1,4 @@
-// One trace: what was said, what happened span by span, and what its tests said, beside each other and linked.
+// The page of one trace: conversation, span tree and evaluation, linked to each other.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
@@ -20,7 +20,7 @@ const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$t
 export function TracePage() {
   const { agentId, traceId } = route.useParams();
   const outline = useQuery(outlineQuery(traceId));
-  useFollow(agentId, traceId, outline.data?.revision);
+  useLiveTrace(agentId, traceId, outline.data?.revision);
   if (outline.error && failureOf(outline.error).code === "NOT_FOUND") {
     return outline.data ? <Deleted /> : <NotFound />;
   }
@@ -46,15 +46,15 @@ function Deleted() {
     <>
       <Title text="Deleted trace" />
       <EmptyState icon="trash" title="This trace was deleted" whole>
-        <p className="quiet">Its spans and what was said about it are gone with it.</p>
+        <p className="quiet">Its spans and results were deleted with it.</p>
         <BackToTraces className="button">Back to traces</BackToTraces>
       </EmptyState>
     </>
   );
 }
 
-/** Reads again what changes while the page is open; its parts only where the trace itself has changed. */
-function useFollow(agentId: string, traceId: string, revision: number | undefined): void {
+/** Reloads the outline when the trace or its evaluation changes; spans and messages only on a new revision. */
+function useLiveTrace(agentId: string, traceId: string, revision: number | undefined): void {
   const queries = useQueryClient();
   const refresh = useRefresh(() =>
     queries.invalidateQueries({ queryKey: outlineQuery(traceId).queryKey, exact: true }),

@@ -1,5 +1,4 @@
-// The panes of a trace: three side by side where there is room, else two or one, with the views in the address.
-
+// The panes of a trace: three, two or one, by the window's width. The view is kept in the URL.
 import { getRouteApi, Link, useLocation } from "@tanstack/react-router";
 import { type ReactNode, type RefObject, useEffect, useMemo, useRef } from "react";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
@@ -17,7 +16,7 @@ import { buildTree, pointedSpans, shownRun } from "./tree.ts";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces/$traceId");
 
-const address = "/projects/$projectId/agents/$agentId/traces/$traceId";
+const path = "/projects/$projectId/agents/$agentId/traces/$traceId";
 
 type View = "conversation" | "spans" | "evaluation" | "raw";
 const views: Record<View, string> = {
@@ -42,12 +41,12 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
   );
   const pointed = useMemo(() => pointedSpans(shownRun(runs, search.run)), [runs, search.run]);
 
-  // One below the other: what was chosen is further down.
+  // In one column the span is below the tree, so scroll to it.
   const spanPane = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (narrow && selected && chosenBy.current === "click") spanPane.current?.scrollIntoView();
   }, [narrow, selected, chosenBy]);
-  const leave = usePlaces(narrow);
+  const notePosition = useScrollPositions(narrow);
 
   const panes: Record<PaneName, ReactNode> = {
     tree: (
@@ -65,7 +64,7 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
         trace={trace}
         quoted={quoted}
         onSelect={selection => {
-          leave();
+          notePosition();
           select(selection, "spans");
         }}
       />
@@ -78,7 +77,7 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
           onSelect={selection => select(selection, view === "evaluation" ? view : "spans")}
         />
       ) : (
-        <NoSpan lost={selected !== undefined} />
+        <NoSpan isMissing={selected !== undefined} />
       ),
     evaluation: (
       <EvaluationPanel
@@ -88,12 +87,12 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
         selected={selected}
         quoted={quoted?.name}
         onQuote={name => {
-          leave();
+          notePosition();
           quote(name, wide || narrow ? "conversation" : "evaluation");
         }}
-        // Of two panes the evaluation stays beside what it points to.
+        // With two panes, the evaluation stays next to what it points to.
         onSelect={selection => {
-          leave();
+          notePosition();
           select(selection, wide || narrow ? "spans" : "evaluation");
         }}
       />
@@ -108,7 +107,7 @@ export function TracePanes({ trace }: { trace: TraceOutline }) {
       <div className="trace-panes" data-panes={narrow ? 1 : shown.length}>
         {shown.map((name, index) => (
           <Pane
-            // The views' links outlive the view.
+            // By index, so that the links of the views keep the focus when the view changes.
             key={wide ? index : name}
             name={name}
             pane={name === "span" ? spanPane : undefined}
@@ -135,32 +134,32 @@ const paneNames = {
 };
 type PaneName = keyof typeof paneNames;
 
-/** From the left, or from above where there is room for one only. */
-function shownPanes(view: View, hasSpan: boolean, room: 1 | 2 | 3): PaneName[] {
-  const besides: PaneName = hasSpan ? "span" : "conversation";
-  const chosen: PaneName = view === "spans" ? "span" : view === "evaluation" ? besides : view;
-  if (room === 3) return ["tree", chosen, "evaluation"];
+/** From left to right, or from top to bottom in one column. */
+function shownPanes(view: View, hasSpan: boolean, columns: 1 | 2 | 3): PaneName[] {
+  const other: PaneName = hasSpan ? "span" : "conversation";
+  const chosen: PaneName = view === "spans" ? "span" : view === "evaluation" ? other : view;
+  if (columns === 3) return ["tree", chosen, "evaluation"];
   switch (view) {
     case "spans":
       return ["tree", "span"];
     case "conversation":
-      return room === 1 ? [view] : [view, "evaluation"];
+      return columns === 1 ? [view] : [view, "evaluation"];
     case "evaluation":
-      return room === 1 ? [view] : [view, besides];
+      return columns === 1 ? [view] : [view, other];
     case "raw":
       return [view];
   }
 }
 
-/** What is chosen goes into the address: another view or a click as a step, what is typed or passed in its place. */
+/** Choices go into the URL: views and clicks push a history entry, typing and arrow keys replace it. */
 function useChoices(view: View) {
   const navigate = route.useNavigate();
   const { span } = route.useSearch();
   const go = (to: View) => void navigate({ search: prev => ({ ...prev, view: to }), resetScroll: false });
-  useShortcut("v c", "View the conversation", () => go("conversation"));
-  useShortcut("v s", "View the spans", () => go("spans"));
-  useShortcut("v e", "View the evaluation", () => go("evaluation"));
-  useShortcut("v r", "View the raw JSON", () => go("raw"));
+  useShortcut("v c", "Show conversation", () => go("conversation"));
+  useShortcut("v s", "Show spans", () => go("spans"));
+  useShortcut("v e", "Show evaluation", () => go("evaluation"));
+  useShortcut("v r", "Show raw JSON", () => go("raw"));
   const chosenBy = useRef<"click" | "move" | null>(span !== undefined && view === "spans" ? "click" : null);
   return {
     chosenBy,
@@ -178,7 +177,7 @@ function useChoices(view: View) {
         resetScroll: false,
       });
     },
-    /** What was said takes the place of a span. */
+    /** Marks a quotation in the conversation and clears the selected span. */
     quote(name: string, to: View): void {
       void navigate({
         search: prev => ({ ...prev, quote: name, span: undefined, attribute: undefined, view: to }),
@@ -195,21 +194,21 @@ function useChoices(view: View) {
   };
 }
 
-/** Where one view takes the place of another, Back leads to where the other was left; what it returns notes that. */
-function usePlaces(narrow: boolean): () => void {
-  const places = useRef(new Map<string, number>());
+/** In one column, Back restores the scroll position of the view that was left. The result notes the position. */
+function useScrollPositions(narrow: boolean): () => void {
+  const positions = useRef(new Map<string, number>());
   const entry = useLocation({ select: ({ state }) => state.__TSR_key ?? "" });
   useEffect(() => {
-    const place = places.current.get(entry);
-    if (place === undefined || !narrow) return;
-    // After what the router does about it, which goes by the height that the page had.
-    const timer = setTimeout(() => scrollTo({ top: place }));
+    const position = positions.current.get(entry);
+    if (position === undefined || !narrow) return;
+    // After the router's own restoration, which uses the old height of the page.
+    const timer = setTimeout(() => scrollTo({ top: position }));
     return () => clearTimeout(timer);
   }, [entry, narrow]);
-  return () => void places.current.set(entry, scrollY);
+  return () => void positions.current.set(entry, scrollY);
 }
 
-/** An address that names a span and no view means that span. */
+/** A URL with a span and no view shows that span. */
 function viewOf({ view, span, test, check }: ReturnType<typeof route.useSearch>): View {
   if (view !== undefined && Object.hasOwn(views, view)) return view as View;
   return span !== undefined
@@ -219,7 +218,7 @@ function viewOf({ view, span, test, check }: ReturnType<typeof route.useSearch>)
       : "conversation";
 }
 
-/** The same object as long as it means the same. */
+/** Returns the same object while the selection is the same. */
 function useSelection(span: string | undefined, attribute: string | undefined): Selection | undefined {
   return useMemo(
     () => (span === undefined ? undefined : { span, attribute: attribute ?? null }),
@@ -230,7 +229,7 @@ function useSelection(span: string | undefined, attribute: string | undefined): 
 type ViewsProps = {
   current: View;
   shown: View[];
-  /** Where the tree is in sight anyway, what the view of spans adds is the one. */
+  /** The label of the spans view; "Span" where the tree is always visible. */
   spans?: string;
 };
 
@@ -240,7 +239,7 @@ function Views({ current, shown, spans = views.spans }: ViewsProps) {
       {shown.map(view => (
         <Link
           key={view}
-          from={address}
+          from={path}
           to="."
           search={prev => ({ ...prev, view })}
           resetScroll={false}
@@ -270,7 +269,7 @@ function Pane({ name, tabs, pane, children }: PaneProps) {
           {children}
         </section>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard.
         <section key={name} className="pane-body" tabIndex={0} aria-label={paneNames[name]}>
           {children}
         </section>
@@ -279,13 +278,13 @@ function Pane({ name, tabs, pane, children }: PaneProps) {
   );
 }
 
-function NoSpan({ lost }: { lost: boolean }) {
+function NoSpan({ isMissing }: { isMissing: boolean }) {
   return (
-    <EmptyState icon="search" title={lost ? "This span is not in the trace" : "No span is selected"}>
+    <EmptyState icon="search" title={isMissing ? "This span is not in the trace" : "No span selected"}>
       <p className="quiet">
-        {lost
-          ? "The trace may have been replaced since the link was made. Select another one in the tree."
-          : "Select one in the tree, or a piece of evidence in the evaluation."}
+        {isMissing
+          ? "The trace may have been replaced since the link was created. Select another span in the tree."
+          : "Select a span in the tree, or evidence in the evaluation."}
       </p>
     </EmptyState>
   );

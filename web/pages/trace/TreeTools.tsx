@@ -1,12 +1,12 @@
-// What can be done with the tree as a whole: search it, fold it, jump in it, zoom its times.
+// The toolbar of the span tree: search, jump to failed or checked spans, expand, collapse, zoom.
 import { type RefObject, useEffect, useState } from "react";
 import { Button } from "../../ui/Button.tsx";
 
 type TreeToolsProps = {
   search: RefObject<HTMLInputElement | null>;
   find: string;
-  /** How many spans there are, or were found. */
-  told: string;
+  /** The number of spans, or of matching ones. */
+  count: string;
   onFind: (text: string) => void;
   onJump: (step: 1 | -1) => void;
   onUnfoldAll: () => void;
@@ -16,7 +16,7 @@ type TreeToolsProps = {
   fits: boolean;
 };
 
-export function TreeTools({ search, find, told, onFind, onJump, ...tools }: TreeToolsProps) {
+export function TreeTools({ search, find, count, onFind, onJump, ...tools }: TreeToolsProps) {
   const [text, setText] = useTyped(find, onFind);
   return (
     <div className="tree-tools">
@@ -25,8 +25,8 @@ export function TreeTools({ search, find, told, onFind, onJump, ...tools }: Tree
           ref={search}
           className="input"
           type="search"
-          aria-label="Search the spans"
-          placeholder="Search the spans"
+          aria-label="Search spans"
+          placeholder="Search spans"
           value={text}
           onChange={event => setText(event.target.value)}
           onKeyDown={event => {
@@ -34,7 +34,7 @@ export function TreeTools({ search, find, told, onFind, onJump, ...tools }: Tree
           }}
         />
         <span className="quiet small figures" role="status">
-          {told}
+          {count}
           <span className="unseen"> spans</span>
         </span>
       </span>
@@ -44,32 +44,32 @@ export function TreeTools({ search, find, told, onFind, onJump, ...tools }: Tree
           look="plain"
           icon="chevron"
           className="turned"
-          aria-label="Previous span of note"
-          title="Previous span that failed or that a check points to  ["
+          aria-label="Previous failed or checked span"
+          title="Previous failed or checked span  ["
           onClick={() => onJump(-1)}
         />
         <Button
           small
           look="plain"
           icon="chevron"
-          aria-label="Next span of note"
-          title="Next span that failed or that a check points to  ]"
+          aria-label="Next failed or checked span"
+          title="Next failed or checked span  ]"
           onClick={() => onJump(1)}
         />
         <Button
           small
           look="plain"
           icon="unfold"
-          aria-label="Unfold all"
-          title="Unfold all"
+          aria-label="Expand all spans"
+          title="Expand all"
           onClick={tools.onUnfoldAll}
         />
         <Button
           small
           look="plain"
           icon="fold"
-          aria-label="Fold all"
-          title="Fold all"
+          aria-label="Collapse all spans"
+          title="Collapse all"
           onClick={tools.onFoldAll}
         />
         <Button
@@ -92,8 +92,8 @@ export function TreeTools({ search, find, told, onFind, onJump, ...tools }: Tree
           small
           look="plain"
           icon="fit"
-          aria-label="Fit"
-          title="Fit all times  F"
+          aria-label="Fit timeline"
+          title="Fit timeline  F"
           busy={tools.fits}
           onClick={tools.onFit}
         />
@@ -104,18 +104,18 @@ export function TreeTools({ search, find, told, onFind, onJump, ...tools }: Tree
 
 const typedMs = 150;
 
-/** The text as it is typed, told when typing rests; another text from outside takes its place. */
+/** Debounced input: reports the text `typedMs` after the last key. A new `text` from outside replaces it. */
 function useTyped(text: string, onRest: (text: string) => void): [string, (text: string) => void] {
   const [typed, setTyped] = useState(text);
-  const [told, setTold] = useState(text);
-  if (told !== text) {
-    setTold(text);
+  const [reported, setReported] = useState(text);
+  if (reported !== text) {
+    setReported(text);
     setTyped(text);
   }
   useEffect(() => {
     if (typed === text) return;
     const timer = setTimeout(() => {
-      setTold(typed);
+      setReported(typed);
       onRest(typed);
     }, typedMs);
     return () => clearTimeout(timer);

@@ -1,11 +1,11 @@
-// The span the keyboard is at: the selected one, and while keys are pressed what they pass on the way.
+// The keyboard cursor of the span tree: the selected span, and the rows passed while keys are pressed.
 import { useEffect, useRef, useState } from "react";
 
 type Select = (spanId: string, how: "click" | "move") => void;
 
 export type Cursor = {
   at: string | undefined;
-  /** Selects once it rests: who holds an arrow down does not read every span on the way. */
+  /** Selects after `restMs`, so that holding an arrow key does not load every span passed. */
   move: (spanId: string) => void;
   choose: (spanId: string) => void;
 };

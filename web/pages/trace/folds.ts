@@ -1,4 +1,4 @@
-// Which rows of the tree are folded; what is meant can always be seen.
+// The collapsed rows of the span tree. Ancestors of the chosen row are always expanded.
 import { useEffect, useRef, useState } from "react";
 import type { Tree } from "./tree.ts";
 
@@ -10,7 +10,7 @@ export type Folds = {
   unfoldAll: () => void;
 };
 
-/** Unfolds what hides `shown` whenever that becomes another. */
+/** Expands the ancestors of `shown` whenever it changes. */
 export function useFolds(tree: Tree, shown: string | undefined): Folds {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const latest = useRef(tree);

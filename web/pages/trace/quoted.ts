@@ -1,4 +1,4 @@
-// A passage that a judge quoted from the reply: named in the address, found again in the run and in what was said.
+// A passage that a judge quoted from the reply: its name in the URL, and its message in the conversation.
 import type { RunDetail } from "../../../src/http/traces/schemas.ts";
 import type { Turn } from "../../../src/model/conversation/view.ts";
 import type { Evidence, SemanticActual } from "../../../src/model/run/run.ts";
@@ -8,19 +8,19 @@ import { findQuotation } from "../../quotation.ts";
 export type QuotePlace = { testId: string; checkId: string; at: number };
 
 export type Quoted = {
-  /** As the address has it. */
+  /** In the URL. */
   name: string;
   text: string;
-  /** Where the texts stood that were judged. */
+  /** The attributes with the judged texts. */
   places: Evidence[];
 };
 
-/** No part of the trace is in it, as addresses are kept in many places. */
+/** Contains no text of the trace, because URLs end up in logs and histories. */
 export function quoteName({ testId, checkId, at }: QuotePlace): string {
   return `${testId}.${at + 1}.${checkId}`;
 }
 
-/** Undefined where the run has no such quotation. */
+/** Undefined if the run has no such quotation. */
 export function quotedIn(run: RunDetail | undefined, name: string | undefined): Quoted | undefined {
   const [, testId, number, checkId] = /^([^.]+)\.(\d+)\.(.*)$/s.exec(name ?? "") ?? [];
   const result = run?.results.find(one => one.testId === testId);
@@ -31,8 +31,8 @@ export function quotedIn(run: RunDetail | undefined, name: string | undefined): 
 }
 
 /**
- * The turn that holds the passage: best one at a place that was judged, and of several the last. Where only its
- * beginning was read, it may be in the rest. Undefined where none holds it.
+ * The turn with the passage, preferably from a judged attribute, and the last of several. A turn that is only loaded in
+ * part may have it in the rest. Undefined if no turn has it.
  */
 export function turnQuoted(turns: Turn[], { text, places }: Quoted): number | undefined {
   const isJudged = ({ spanId, attribute }: Turn) =>

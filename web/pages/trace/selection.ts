@@ -1,4 +1,4 @@
-// What is selected on a trace's page: a span, and in it an attribute. It lives in the address.
+// The selection on a trace's page, kept in the URL: a span and optionally one of its attributes.
 
 /** `attribute` undefined or null: the span itself. */
 export type Selection = { span: string; attribute?: string | null };

@@ -1,11 +1,11 @@
-// The stretch of time that the tree's bars show: all of the trace, or what was zoomed to.
+// The time range that the tree's bars show: the whole trace or a zoomed part.
 import { useMemo, useState } from "react";
 import type { Row, Tree } from "./tree.ts";
 
 /** Milliseconds since the trace's first moment. */
 export type Stretch = { fromMs: number; toMs: number };
 
-/** Where a time stands in the stretch, in percent; below 0 and above 100 it is outside. */
+/** The position of a time in the range, in percent; outside it is below 0 or above 100. */
 export function percentAt(ms: number, { fromMs, toMs }: Stretch): number {
   return toMs === fromMs ? 0 : ((ms - fromMs) / (toMs - fromMs)) * 100;
 }
@@ -13,17 +13,17 @@ export function percentAt(ms: number, { fromMs, toMs }: Stretch): number {
 const shortestMs = 0.001;
 
 type Zoom = {
-  /** Null: all of the trace. */
+  /** Null: the whole trace. */
   stretch: Stretch | null;
   shown: Stretch;
   show: (stretch: Stretch | null) => void;
   fit: () => void;
-  /** Around the row, where that is in sight. */
+  /** Around the row, if it is in the range. */
   zoom: (factor: number) => void;
   zoomToRow: () => void;
 };
 
-/** `row`: the one that is looked at. */
+/** `row`: the one at the cursor. */
 export function useStretch({ spanMs }: Tree, row: Row | undefined): Zoom {
   const [stretch, setStretch] = useState<Stretch | null>(null);
   const shown = useMemo(() => stretch ?? { fromMs: 0, toMs: spanMs }, [stretch, spanMs]);
@@ -35,8 +35,8 @@ export function useStretch({ spanMs }: Tree, row: Row | undefined): Zoom {
     zoom(factor) {
       const middle = (shown.fromMs + shown.toMs) / 2;
       const around = row?.startMs == null ? middle : row.startMs + (row.durationMs ?? 0) / 2;
-      const inSight = around >= shown.fromMs && around <= shown.toMs;
-      setStretch(zoomed(shown, factor, inSight ? around : middle, spanMs));
+      const isInRange = around >= shown.fromMs && around <= shown.toMs;
+      setStretch(zoomed(shown, factor, isInRange ? around : middle, spanMs));
     },
     zoomToRow() {
       if (row?.startMs == null || row.durationMs === null) return;
@@ -52,7 +52,7 @@ function zoomed(stretch: Stretch, factor: number, aroundMs: number, spanMs: numb
   return within({ fromMs: aroundMs - length / 2, toMs: aroundMs + length / 2 }, spanMs);
 }
 
-/** The stretch moved into the trace; null where it holds all of it. */
+/** The range shifted into the trace; null if it covers the whole trace. */
 export function within({ fromMs, toMs }: Stretch, spanMs: number): Stretch | null {
   const length = toMs - fromMs;
   if (length >= spanMs) return null;

@@ -1,5 +1,4 @@
-// The tree of a trace's spans and their times, worked out without recursion: any depth, orphans and cycles included.
-
+// Builds the span tree with times, without recursion: any depth, orphans and cycles included.
 import type { RunDetail } from "../../../src/http/traces/schemas.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
 import type { OutlineSpan } from "../../../src/model/trace/outline.ts";
@@ -10,16 +9,16 @@ export type Row = {
   depth: number;
   /** Positions in `rows`. -1: a root. */
   parent: number;
-  /** Where the rows below this one end, exclusive. */
+  /** The position after the last descendant. */
   end: number;
-  /** Why it is a root although it names a parent: that is not in the trace, or is below the span itself. */
+  /** Why it is a root although it names a parent: the parent is missing, or is a descendant of the span. */
   stray: "orphan" | "cycle" | null;
-  /** Its place among its siblings, from 1, and how many they are. */
+  /** Its position among its siblings, from 1, and their number. */
   place: number;
   siblings: number;
-  /** Milliseconds since the trace's first moment; null where it is not told. */
+  /** Milliseconds since the start of the trace; null if unknown. */
   startMs: number | null;
-  /** Null where start or end is not told, or the end is before the start. */
+  /** Null if start or end is unknown, or the end is before the start. */
   durationMs: number | null;
 };
 
@@ -27,7 +26,7 @@ export type Tree = {
   /** Every span, a parent before its children, siblings by their start. */
   rows: Row[];
   positions: Map<string, number>;
-  /** From the first moment to the last; 0 where no times are told. */
+  /** From the first start to the last end; 0 without times. */
   spanMs: number;
 };
 
@@ -55,7 +54,7 @@ export function buildTree(spans: OutlineSpan[], rootSpanId: string | null): Tree
 
   const rows: Row[] = [];
   const positions = new Map<string, number>();
-  /** What is still to be visited, the next one last. */
+  /** A stack: the next one to visit is last. */
   const open = asPending(roots, -1);
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if ("closes" in next) {
@@ -114,7 +113,7 @@ function cutCycles(parents: number[]): Set<number> {
   return cut;
 }
 
-/** Nanoseconds since 1970 are more than a number holds exactly; since the first moment they are not. */
+/** Nanoseconds since 1970 exceed what a number can represent exactly; since the trace's start they do not. */
 function readTimes(spans: OutlineSpan[]): { startMs: number | null; durationMs: number | null }[] {
   const nanos = (text: string | null) => (text !== null && /^\d{1,20}$/.test(text) ? BigInt(text) : null);
   const read = spans.map(span => [nanos(span.startTimeUnixNano), nanos(span.endTimeUnixNano)] as const);
@@ -126,7 +125,7 @@ function readTimes(spans: OutlineSpan[]): { startMs: number | null; durationMs: 
   }));
 }
 
-/** Positions of the rows to show: none below a folded one; of a search, what it finds and what that hangs from. */
+/** Positions of the rows to show: no descendants of collapsed ones; in a search, the matches and their ancestors. */
 export function visibleRows(
   rows: Row[],
   folded: ReadonlySet<string>,
@@ -148,7 +147,7 @@ export function visibleRows(
   return visible;
 }
 
-/** The place in `visible` of the span, or of the nearest row above that hides it; -1: nothing. */
+/** The index in `visible` of the span, or of the nearest collapsed ancestor; -1 if there is none. */
 export function indexOfRow({ rows, positions }: Tree, visible: number[], spanId: string | undefined): number {
   for (let at = positions.get(spanId ?? "") ?? -1; at !== -1; at = rows[at]!.parent) {
     const index = placeIn(visible, at);
@@ -157,7 +156,7 @@ export function indexOfRow({ rows, positions }: Tree, visible: number[], spanId:
   return -1;
 }
 
-/** By halving: the positions are in order. */
+/** Binary search. */
 function placeIn(visible: number[], position: number): number {
   let low = 0;
   let high = visible.length - 1;
@@ -171,7 +170,7 @@ function placeIn(visible: number[], position: number): number {
   return -1;
 }
 
-/** Positions of the rows whose name, detail or id holds the text, whatever its case; null: there is no text. */
+/** Positions of the rows whose name, detail or id contains the text, ignoring case; null without a text. */
 export function findRows(rows: Row[], text: string): Set<number> | null {
   const wanted = text.trim().toLowerCase();
   if (wanted === "") return null;
@@ -182,7 +181,7 @@ export function findRows(rows: Row[], text: string): Set<number> | null {
   return found;
 }
 
-/** What the checks that looked at a span came to: the worst, and how many came to that. */
+/** The worst outcome of the checks that looked at a span, and the number of checks with that outcome. */
 export type Pointed = { outcome: Outcome; checks: number };
 
 const worstFirst: Outcome[] = ["failed", "missing_instrumentation", "skipped", "passed"];
@@ -202,16 +201,16 @@ export function pointedSpans(run: RunDetail | undefined): Map<string, Pointed> {
   return pointed;
 }
 
-/** The next or previous row that failed or that a check points to, of a search among what it found; round the end. */
-export function rowOfNote(
+/** The next or previous row that failed or that a check points to, wrapping around. In a search, among the matches. */
+export function nextMarkedRow(
   { rows }: Tree,
   pointed: Map<string, Pointed>,
   found: ReadonlySet<number> | null,
   { from, step }: { from: number; step: 1 | -1 },
 ): Row | undefined {
-  const ofNote = ({ span }: Row, at: number) =>
+  const isMarked = ({ span }: Row, at: number) =>
     (span.failed || pointed.has(span.spanId)) && (found?.has(at) ?? true);
-  const candidates = rows.flatMap((row, at) => (ofNote(row, at) ? [at] : []));
+  const candidates = rows.flatMap((row, at) => (isMarked(row, at) ? [at] : []));
   const next =
     step === 1
       ? (candidates.find(at => at > from) ?? candidates[0])

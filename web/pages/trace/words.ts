@@ -1,8 +1,8 @@
-// How a trace's figures are written.
+// Formats the token counts and revisions of a trace.
 import type { Tokens } from "../../../src/model/trace/trace.ts";
 import { numberText } from "../../format.ts";
 
-/** "1,200 in, 340 out"; null where nothing is told. */
+/** "1,200 in, 340 out"; null if neither is known. */
 export function tokensText({ input, output }: Pick<Tokens, "input" | "output">): string | null {
   const parts = [
     input !== null && `${numberText(input)} in`,

@@ -1,4 +1,4 @@
-// What narrows the list of traces: tabs, text, and filters, each of them in the address.
+// The bar above the list of traces: tabs, text search and filters. All are kept in the URL.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
@@ -23,7 +23,7 @@ type FilterBarProps = {
   search: TraceSearch;
   onChange: (search: TraceSearch, how?: "replace") => void;
   searchBox: RefObject<HTMLInputElement | null>;
-  /** Beside the filters: views, columns. */
+  /** Shown after the filters: saved views, columns. */
   children: ReactNode;
 };
 
@@ -33,14 +33,14 @@ export function FilterBar({ agentId, search, onChange, searchBox, children }: Fi
     ...testsQuery(agentId),
     enabled: search.testId !== undefined,
   });
-  const testName = (id: string) => tests.find(test => test.id === id)?.name ?? "one that is not here";
-  const set = filters.flatMap(filter => {
+  const testName = (id: string) => tests.find(test => test.id === id)?.name ?? "deleted test";
+  const active = filters.flatMap(filter => {
     const text = textOf(filter, search, testName);
     return text ? [{ filter, text }] : [];
   });
   const remove = (filter?: Filter) => {
     onChange(without(search, filter));
-    // What had the focus is gone.
+    // The focused button was removed with its filter.
     add.current?.querySelector("button")?.focus();
   };
   return (
@@ -70,9 +70,9 @@ export function FilterBar({ agentId, search, onChange, searchBox, children }: Fi
         </span>
         {children}
       </div>
-      {set.length > 0 && (
-        <ul className="chips" aria-label="Filters in force">
-          {set.map(({ filter, text }) => (
+      {active.length > 0 && (
+        <ul className="chips" aria-label="Active filters">
+          {active.map(({ filter, text }) => (
             <li key={filter.label} className="chosen-filter">
               <Popover
                 look="plain"
@@ -88,7 +88,7 @@ export function FilterBar({ agentId, search, onChange, searchBox, children }: Fi
                 look="plain"
                 small
                 icon="cross"
-                aria-label={`Remove the filter ${filter.label}: ${text}`}
+                aria-label={`Remove filter ${filter.label}: ${text}`}
                 onClick={() => remove(filter)}
               />
             </li>
@@ -136,7 +136,7 @@ type TextFilterProps = {
   box: RefObject<HTMLInputElement | null>;
 };
 
-/** What is typed reaches the address a moment later; what the address says, the box shows. */
+/** Typed text reaches the URL after `typingMs`. The box shows the URL's text otherwise. */
 function TextFilter({ text, onType, box }: TextFilterProps) {
   const [typed, setTyped] = useState<string>();
   const latest = useRef(onType);
@@ -165,7 +165,7 @@ function TextFilter({ text, onType, box }: TextFilterProps) {
         onChange={event => setTyped(event.target.value)}
         onKeyDown={event => {
           if (event.key !== "Escape") return;
-          // The browser's own would clear it.
+          // The browser's default would clear the box.
           event.preventDefault();
           event.currentTarget.blur();
         }}

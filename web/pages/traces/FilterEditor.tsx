@@ -1,4 +1,4 @@
-// One filter being set: a choice at once, numbers and times by a small form.
+// The editor of one filter: a list of choices, or a small form for numbers, texts and times.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { type FormEvent, type KeyboardEvent, useEffect, useRef } from "react";
 import { testsQuery } from "../../queries/tests.ts";
@@ -103,7 +103,7 @@ function TestList({ agentId, ...list }: TestListProps) {
     <Loaded query={tests}>
       {items =>
         items.length === 0 ? (
-          <p className="menu-label">This agent has no test case yet.</p>
+          <p className="menu-label">This agent has no test cases yet</p>
         ) : (
           <>
             <ChoiceList {...list} choices={items.map(({ id, name }) => ({ value: id, label: name }))} />
@@ -125,7 +125,7 @@ type Input = {
 
 type InputFormProps = { inputs: Input[]; onSet: (values: TraceSearch) => void };
 
-/** What is left empty is not asked for. */
+/** Empty inputs do not filter. */
 function InputForm({ inputs, onSet }: InputFormProps) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -177,7 +177,7 @@ function TimeForm({ search, onSet }: { search: TraceSearch; onSet: (values: Trac
   );
 }
 
-/** ISO 8601 as an input for local times takes it. */
+/** ISO 8601 as the value of an input of type datetime-local. */
 function local(at: string | undefined): string | undefined {
   if (at === undefined || Number.isNaN(Date.parse(at))) return undefined;
   const date = new Date(at);

@@ -1,4 +1,4 @@
-// Above the traces: of how many an outage of the judge skipped something, with the way to them and a further try.
+// The banner above the list that counts traces for which the judge was unavailable, and re-evaluates them.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { numberText } from "../../format.ts";
@@ -17,11 +17,11 @@ export function OutageBanner({ projectId, agentId, search }: OutageBannerProps) 
   const outages = useQuery(outagesQuery(agentId));
   const refresh = useRefresh(() => outages.refetch());
   useLive({ agentId }, event => {
-    const isOver = event.type === "run" && (event.state === "completed" || event.state === "error");
-    const isGone = event.type === "trace" && event.change === "deleted";
-    if (isOver || isGone || event.type === "refresh") refresh();
+    const isEvaluated = event.type === "run" && (event.state === "completed" || event.state === "error");
+    const isDeleted = event.type === "trace" && event.change === "deleted";
+    if (isEvaluated || isDeleted || event.type === "refresh") refresh();
   });
-  // Without it the list is as useful as ever, so a failure is not shown.
+  // A failure is not shown, since the list works without the banner.
   if (!outages.data || outages.data.traces === 0) return null;
   const { traces, scheduled, oldest } = outages.data;
   return (
@@ -30,23 +30,24 @@ export function OutageBanner({ projectId, agentId, search }: OutageBannerProps) 
         <div className="line line-apart">
           <p>
             <strong>
-              An outage of the judge left {countText(traces)} {traces === 1 ? "trace" : "traces"} partly
-              unjudged.
-            </strong>{" "}
-            <span className="quiet" role="status">
-              {scheduled > 0 && againText(scheduled, traces)}
-            </span>
+              The judge was unavailable for {countText(traces)} {traces === 1 ? "trace" : "traces"}
+            </strong>
             {scheduled === 0 && oldest !== null && (
               <span className="quiet">
-                The oldest came <RelativeTime at={oldest} />.
+                {" "}
+                (oldest: <RelativeTime at={oldest} />)
               </span>
-            )}{" "}
+            )}
+            .{" "}
+            <span className="quiet" role="status">
+              {scheduled > 0 && scheduledText(scheduled, traces)}
+            </span>{" "}
             {pausedReason !== null && `The judge is still paused. ${pausedReason}`}
           </p>
           <div className="line">
             {search.outage !== "true" && (
               <Link to="." search={{ ...search, outage: "true" }}>
-                Show {traces === 1 ? "it" : "them"}
+                Show {traces === 1 ? "trace" : "traces"}
               </Link>
             )}
             {scheduled < traces && <JudgeAgain projectId={projectId} agentId={agentId} />}
@@ -57,13 +58,12 @@ export function OutageBanner({ projectId, agentId, search }: OutageBannerProps) 
   );
 }
 
-function againText(scheduled: number, traces: number): string {
-  if (traces === 1) return "It is being judged again.";
-  if (scheduled === traces) return "All of them are being judged again.";
-  return `${numberText(scheduled)} of them ${scheduled === 1 ? "is" : "are"} being judged again.`;
+function scheduledText(scheduled: number, traces: number): string {
+  if (traces === 1) return "Re-evaluating.";
+  return `Re-evaluating ${scheduled === traces ? "all" : numberText(scheduled)}.`;
 }
 
-/** The service counts no further. */
+/** The service stops counting here. */
 const countedMax = 10_000;
 
 function countText(traces: number): string {

@@ -1,6 +1,6 @@
-// The rows of the list of traces: only those in sight are in the page, and further ones are read as they come near.
-// biome-ignore-all lint/a11y/useSemanticElements: a browser’s own rows could not be placed, nor most be left out.
-// biome-ignore-all lint/a11y/useFocusableInteractive: the focus is on the links within.
+// The virtualized table of traces: only visible rows are in the DOM, and further pages load while scrolling.
+// biome-ignore-all lint/a11y/useSemanticElements: rows of a <table> cannot be positioned or left out.
+// biome-ignore-all lint/a11y/useFocusableInteractive: the links in the rows take the focus.
 import { defaultRangeExtractor, useWindowVirtualizer } from "@tanstack/react-virtual";
 import {
   type KeyboardEvent,
@@ -17,20 +17,20 @@ import { Button } from "../../ui/Button.tsx";
 import { useMedia } from "../../ui/media.ts";
 import { type CellContext, type Column, tracksOf, useColumns } from "./columns.tsx";
 
-/** Of the height of the root's letters; the stylesheet has the same. */
+/** Row heights in rem; traces.css has the same. */
 const rowRem = 2;
 const cardRem = 7.5;
 const wideCardRem = 4.25;
-/** So near to the top is at the top. */
+/** Scrolled less than this counts as at the top. */
 const topPx = 32;
-/** Further rows are read this many rows before their place comes into sight. */
+/** The next page loads this many rows ahead of the visible ones. */
 const ahead = 200;
 
 type TraceTableProps = {
   list: Traces;
   shown: ShownTraces;
   context: CellContext;
-  /** The row to begin with, for whoever comes back to it; told of every other. */
+  /** The row to focus first, when the user comes back to the list. */
   current: string | undefined;
   onCurrent: (id: string) => void;
 };
@@ -52,16 +52,16 @@ export function TraceTable({ list, shown, context, current: initial, onCurrent }
     if (near && !shown.busy) void list.more();
   });
   useEffect(() => {
-    // What the virtualizer has read: another reading would make the browser lay out the page at once.
-    const look = () => list.setAtTop((virtualizer.scrollOffset ?? 0) < topPx);
-    look();
-    addEventListener("scroll", look, { passive: true });
-    return () => removeEventListener("scroll", look);
+    // The virtualizer's own reading, because reading scrollY again would force a layout.
+    const update = () => list.setAtTop((virtualizer.scrollOffset ?? 0) < topPx);
+    update();
+    addEventListener("scroll", update, { passive: true });
+    return () => removeEventListener("scroll", update);
   }, [list, virtualizer]);
 
   const focusRow = useFocusRow(body, initial);
   const move = (step: number) => {
-    // From where the row was, should it have gone; without one, from what is in sight.
+    // From the current row, or its old place if it was deleted; without one from the first visible row.
     const from =
       current === undefined ? (virtualizer.range?.startIndex ?? 0) - step : list.positionFor(current);
     const to = Math.max(0, Math.min(from + step, rows.length - 1));
@@ -149,7 +149,7 @@ function Fresh({ fresh: { count, atLeast }, onGo }: { fresh: ShownTraces["fresh"
       <Button look="main" small icon="top" onClick={onGo}>
         <span>
           {count}
-          {atLeast && "+"} new<span className="unseen"> traces: go to the top</span>
+          {atLeast && "+"} new<span className="unseen"> traces: back to top</span>
         </span>
       </Button>
     </div>
@@ -197,14 +197,14 @@ const Row = memo(
     one.isCurrent === other.isCurrent,
 );
 
-/** A click beside the link, as on a time, counts as one on it, with its keys: a new tab stays a new tab. */
+/** A click anywhere in the row acts as a click on its link, modifier keys included, so that a new tab stays one. */
 function passToLink(event: MouseEvent<HTMLDivElement>): void {
   if ((event.target as Element).closest("a, button")) return;
   const link = event.currentTarget.querySelector("a");
   link?.dispatchEvent(new window.MouseEvent("click", event.nativeEvent));
 }
 
-/** All rows are of one height, that of the letters' size; the one that has the focus stays, wherever one scrolls. */
+/** All rows have one height, in rem. The focused row stays in the DOM wherever the list is scrolled. */
 function useRows(body: React.RefObject<HTMLDivElement | null>, rows: readonly TraceRow[], currentAt: number) {
   const cards = useMedia("(max-width: 1023px)");
   const narrow = useMedia("(max-width: 767px)");
@@ -219,26 +219,26 @@ function useRows(body: React.RefObject<HTMLDivElement | null>, rows: readonly Tr
     scrollPaddingStart: rowPx * 2,
     scrollPaddingEnd: rowPx,
     rangeExtractor: range => {
-      const inSight = defaultRangeExtractor(range);
-      if (currentAt < 0 || inSight.includes(currentAt)) return inSight;
-      return currentAt < inSight[0]! ? [currentAt, ...inSight] : [...inSight, currentAt];
+      const visible = defaultRangeExtractor(range);
+      if (currentAt < 0 || visible.includes(currentAt)) return visible;
+      return currentAt < visible[0]! ? [currentAt, ...visible] : [...visible, currentAt];
     },
   });
   useLayoutEffect(() => {
-    // Not at every turn: it makes the browser lay out the page at once. A few rows more or less do no harm.
-    const look = () => setScrollMargin((body.current?.getBoundingClientRect().top ?? 0) + scrollY);
-    look();
-    addEventListener("resize", look);
-    return () => removeEventListener("resize", look);
+    // Only on resize, because it forces a layout. Being off by a few rows is harmless.
+    const measure = () => setScrollMargin((body.current?.getBoundingClientRect().top ?? 0) + scrollY);
+    measure();
+    addEventListener("resize", measure);
+    return () => removeEventListener("resize", measure);
   }, [body]);
   useLayoutEffect(() => virtualizer.measure(), [virtualizer, rowPx]);
   return virtualizer;
 }
 
-/** Puts the focus on a row's link once it is in the page; first on the row of whoever comes back. */
+/** Focuses a row's link once it is in the DOM; first that of `initial`. */
 function useFocusRow(body: React.RefObject<HTMLDivElement | null>, initial: string | undefined) {
   const wanted = useRef(initial);
-  const take = () => {
+  const focus = () => {
     if (wanted.current === undefined) return;
     const link = body.current?.querySelector<HTMLElement>(`[data-id="${wanted.current}"] a`);
     if (!link) return;
@@ -246,12 +246,12 @@ function useFocusRow(body: React.RefObject<HTMLDivElement | null>, initial: stri
     link.focus({ preventScroll: true });
   };
   useEffect(() => {
-    // After the page itself was given the focus, as every new page is.
-    const timer = setTimeout(take);
+    // After the page's main element, which every navigation focuses.
+    const timer = setTimeout(focus);
     return () => clearTimeout(timer);
   });
   return (id: string) => {
     wanted.current = id;
-    take();
+    focus();
   };
 }

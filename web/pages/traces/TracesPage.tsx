@@ -1,4 +1,4 @@
-// An agent's traces as they come in: filtered, searched, walked by keyboard, each with what its run came to.
+// The list of an agent's traces, live: filters, search, keyboard navigation, and the verdict of each trace.
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useLocation, useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
@@ -32,8 +32,8 @@ import "../../styles/traces.css";
 
 const route = getRouteApi("/member/projects/$projectId/agents/$agentId/traces");
 
-/** The row that had the focus last, for each entry of the browser's history. */
-const currents = new Map<string, string>();
+/** The last focused row of each entry in the browser's history. */
+const lastRowByEntry = new Map<string, string>();
 
 export function TracesPage() {
   const { projectId, agentId } = route.useParams();
@@ -102,8 +102,8 @@ function Traces({ projectId, agentId, list, live, search, onClear }: TracesProps
         <TraceTable
           key={entry}
           {...{ list, shown, context }}
-          current={currents.get(entry)}
-          onCurrent={id => currents.set(entry, id)}
+          current={lastRowByEntry.get(entry)}
+          onCurrent={id => lastRowByEntry.set(entry, id)}
         />
         <ListEnd list={list} shown={shown} />
       </div>
@@ -115,7 +115,7 @@ function Traces({ projectId, agentId, list, live, search, onClear }: TracesProps
       return <ErrorState failure={failureOf(failure)} onRetry={() => list.retry()} />;
     }
     return (
-      <EmptyState icon="warning" title="This address asks for what there is not">
+      <EmptyState icon="warning" title="Invalid filter in the URL">
         <ul className="quiet break">
           {issues.map(({ path, message }) => (
             <li key={path}>
@@ -127,22 +127,22 @@ function Traces({ projectId, agentId, list, live, search, onClear }: TracesProps
       </EmptyState>
     );
   }
-  if (nextCursor !== null) return <Looking shown={shown} onClear={onClear} />;
+  if (nextCursor !== null) return <Searching shown={shown} onClear={onClear} />;
   if (isFiltered(search)) {
     return (
-      <EmptyState icon="search" title="No trace matches">
-        <p className="quiet">New ones that match appear here by themselves.</p>
+      <EmptyState icon="search" title="No matching traces">
+        <p className="quiet">New matching traces appear here automatically.</p>
         <Button onClick={onClear}>Clear filters</Button>
       </EmptyState>
     );
   }
   if (search.kind) return <EmptyKind kind={search.kind} params={{ projectId, agentId }} />;
   return (
-    <EmptyState icon="log" title="No trace yet">
+    <EmptyState icon="log" title="No traces yet">
       <p className="quiet">
         {live === "live"
-          ? "Listening: the first one appears here by itself."
-          : "The first one will appear here."}
+          ? "Listening. The first trace appears here automatically."
+          : "The first trace will appear here."}
       </p>
       <Link
         to="/projects/$projectId/agents/$agentId/start"
@@ -167,16 +167,15 @@ function EmptyKind({ kind, params }: EmptyKindProps) {
   if (kind !== "test_run") {
     return (
       <EmptyState icon="log" title="No live traffic yet">
-        <p className="quiet">Traces that your agent sends of real conversations appear here.</p>
+        <p className="quiet">Traces that your agent sends appear here.</p>
         {all}
       </EmptyState>
     );
   }
   return (
-    <EmptyState icon="play" title="No test run yet">
+    <EmptyState icon="play" title="No test runs yet">
       <p className="quiet">
-        Run test cases on purpose: their turns are sent to the agent, and the trace of each appears here,
-        apart from live traffic.
+        Run test cases to send their inputs to the agent. The traces appear here, separate from live traffic.
       </p>
       <div className="line">
         <Link
@@ -185,7 +184,7 @@ function EmptyKind({ kind, params }: EmptyKindProps) {
           className="button"
           data-look="main"
         >
-          Go to the runs
+          Go to runs
         </Link>
         {all}
       </div>
@@ -193,18 +192,20 @@ function EmptyKind({ kind, params }: EmptyKindProps) {
   );
 }
 
-/** Nothing found so far; whoever looks for what is rare sees that it goes on. */
-function Looking({ shown, onClear }: { shown: ShownTraces; onClear: () => void }) {
+/** Shows that the search goes on while nothing has matched so far. */
+function Searching({ shown, onClear }: { shown: ShownTraces; onClear: () => void }) {
   if (shown.nextCursor === "") return <Skeleton lines={12} />;
   return (
-    <EmptyState icon="search" title="Nothing yet">
+    <EmptyState icon="search" title="No matches so far">
       <p className="quiet" role="status">
-        Looking further back…
+        {searchingText}
       </p>
       <Button onClick={onClear}>Clear filters</Button>
     </EmptyState>
   );
 }
+
+const searchingText = "Searching older traces…";
 
 function ListEnd({ list, shown: { rows, nextCursor, failure } }: { list: TraceList; shown: ShownTraces }) {
   if (failure) {
@@ -219,7 +220,7 @@ function ListEnd({ list, shown: { rows, nextCursor, failure } }: { list: TraceLi
   }
   return (
     <p className="traces-end quiet small" role="status">
-      {nextCursor === null ? counted(rows.length, "trace") : "Looking further back…"}
+      {nextCursor === null ? counted(rows.length, "trace") : searchingText}
     </p>
   );
 }

@@ -1,4 +1,4 @@
-// Sets of filters by a name, kept in this browser for each agent.
+// Saved views: named sets of filters, kept per agent in this browser.
 import { Link } from "@tanstack/react-router";
 import type { FormEvent } from "react";
 import { type PersistedChoice, persistedChoice } from "../../persisted-choice.ts";
@@ -9,11 +9,11 @@ import { Popover } from "../../ui/Popover.tsx";
 
 type View = { name: string; search: TraceSearch };
 
-const ofAgents = new Map<string, PersistedChoice<string>>();
+const viewsByAgent = new Map<string, PersistedChoice<string>>();
 
 function viewsOf(agentId: string): PersistedChoice<string> {
-  const views = ofAgents.get(agentId) ?? persistedChoice<string>(`trace-views-${agentId}`, "[]", isViews);
-  ofAgents.set(agentId, views);
+  const views = viewsByAgent.get(agentId) ?? persistedChoice<string>(`trace-views-${agentId}`, "[]", isViews);
+  viewsByAgent.set(agentId, views);
   return views;
 }
 
@@ -39,7 +39,9 @@ export function ViewsPopover({ agentId, search }: { agentId: string; search: Tra
       panel={close => (
         <>
           <h2 className="menu-label">Saved views</h2>
-          {views.length === 0 && <p className="menu-label">None yet. Set some filters and name them.</p>}
+          {views.length === 0 && (
+            <p className="menu-label">No saved views. Set filters, then save them under a name.</p>
+          )}
           <ul>
             {views.map(view => (
               <li key={view.name} className="view">
@@ -57,9 +59,9 @@ export function ViewsPopover({ agentId, search }: { agentId: string; search: Tra
                   look="plain"
                   small
                   icon="trash"
-                  aria-label={`Delete the view ${view.name}`}
+                  aria-label={`Delete view ${view.name}`}
                   onClick={event => {
-                    // The next thing in the panel takes over the focus of what goes.
+                    // Before the focused button is removed, the name input takes the focus.
                     event.currentTarget.closest("[role=dialog]")?.querySelector("input")?.focus();
                     keep(views.filter(one => one !== view));
                   }}
@@ -69,7 +71,7 @@ export function ViewsPopover({ agentId, search }: { agentId: string; search: Tra
           </ul>
           <form className="panel-form" onSubmit={save}>
             <label className="stack-tight">
-              Save these filters as
+              Save filters as
               <input className="input" name="name" maxLength={60} required autoComplete="off" />
             </label>
             <Button type="submit">Save view</Button>
@@ -82,7 +84,7 @@ export function ViewsPopover({ agentId, search }: { agentId: string; search: Tra
   );
 }
 
-/** The same for the same filters, in whatever order they were set. */
+/** Equal for equal filters, whatever the order in which they were set. */
 function searchText(search: TraceSearch): string {
   return traceSearch.map(name => search[name] ?? "").join("\n");
 }

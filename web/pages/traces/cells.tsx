@@ -1,4 +1,4 @@
-// What single cells of the list of traces show.
+// The cells of the list of traces.
 import { Link } from "@tanstack/react-router";
 import { durationText } from "../../format.ts";
 import { countsText, outcomes, routingUnavailable, runStates, type Word } from "../../labels.ts";
@@ -10,7 +10,7 @@ import { NextTry, remainingText } from "../../ui/Time.tsx";
 
 type SubjectProps = { row: TraceRow; params: { projectId: string; agentId: string; traceId: string } };
 
-/** The trace's name, which opens it, with the first words of what the user said, and its marks. */
+/** The link to the trace: its name, the first words of the user's input, and its marks. */
 export function Subject({ row, params }: SubjectProps) {
   const { kind, path, failed, revision, name, userInput } = row;
   return (
@@ -19,7 +19,7 @@ export function Subject({ row, params }: SubjectProps) {
         <bdi className="trace-name">{name || "Unnamed"}</bdi> <bdi className="trace-input">{userInput}</bdi>
       </Link>
       {failed && (
-        <span className="mark text-bad" title="At least one of its spans failed.">
+        <span className="mark text-bad" title="At least one span failed">
           <Icon name="warning" />
           <span>Failed span</span>
         </span>
@@ -30,12 +30,12 @@ export function Subject({ row, params }: SubjectProps) {
         </span>
       )}
       {revision > 1 && path === "canonical" && (
-        <span className="mark quiet" title={`Sent again under the same id; this is revision ${revision}.`}>
+        <span className="mark quiet" title={`Resent with the same id (revision ${revision})`}>
           <span>Replaced</span>
         </span>
       )}
       {revision > 1 && path === "otlp" && (
-        <span className="mark quiet" title={`Joined from several batches; this is revision ${revision}.`}>
+        <span className="mark quiet" title={`Merged from several batches (revision ${revision})`}>
           <span>Merged</span>
         </span>
       )}
@@ -51,12 +51,12 @@ const withoutVerdict = {
 } as const;
 
 /**
- * What the run came to, in its word and counts, or how far it is, or why there is none. Without a judge it is no news
- * that scenarios were not compared.
+ * The verdict with its counts, the evaluation's state, or why there is none. Without a judge "Routing unavailable" is
+ * expected, so it is shown quietly.
  */
 export function RunCell({ row: { run, kind }, hasJudge }: { row: TraceRow; hasJudge: boolean }) {
   if (run === null) {
-    const why = kind === "test_run" ? "part of a manual run" : "no test was eligible";
+    const why = kind === "test_run" ? "part of a manual run" : "no eligible test";
     return <Stated word={runStates.none} more={why} />;
   }
   const { state, verdict, counts, routing } = run;
@@ -95,7 +95,7 @@ export function RunCell({ row: { run, kind }, hasJudge }: { row: TraceRow; hasJu
       {routing === "unavailable" && (
         <span
           className={hasJudge ? "mark text-warn" : "mark quiet"}
-          title={`No conditional test was evaluated${hasJudge ? "" : ": the project has no judge"}.`}
+          title={`“Run when relevant” tests were not evaluated${hasJudge ? "" : ": the project has no judge"}`}
         >
           <Icon name={routingUnavailable.icon} />
           <span>{routingUnavailable.text}</span>
@@ -125,7 +125,7 @@ function Countdown({ to }: { to: string }) {
 
 const sum = (counts: Record<string, number>) => Object.values(counts).reduce((total, one) => total + one, 0);
 
-/** From 10 ms to 100 s: the same length stands for the same time in every row. */
+/** From 10 ms to 100 s on one logarithmic scale, so that bars of different rows can be compared. */
 const decades = 4;
 
 export function Duration({ ms }: { ms: number }) {

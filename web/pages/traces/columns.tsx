@@ -1,5 +1,6 @@
-// The columns of the list of traces: those that are always there, and those that this browser was told to add.
+// The columns of the list of traces: fixed ones, and optional ones chosen in this browser.
 import { type CSSProperties, type ReactNode, useMemo } from "react";
+import { numberText } from "../../format.ts";
 import { tracePaths } from "../../labels.ts";
 import { persistedChoice } from "../../persisted-choice.ts";
 import type { TraceRow } from "../../queries/use-trace-list.ts";
@@ -7,28 +8,27 @@ import { Popover } from "../../ui/Popover.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
 import { Duration, RunCell, Subject } from "./cells.tsx";
 
-/** What a cell knows besides its row. */
+/** What cells need besides their row. */
 export type CellContext = { projectId: string; agentId: string; agentName: string; hasJudge: boolean };
 
 export type Column = {
   id: string;
   label: string;
-  /** In heights of the root's letters; at least, where it may grow. `tightRem`: where fewer columns are shown. */
+  /** The width in rem, or the minimum where it may grow. `tightRem` applies where fewer columns are shown. */
   rem: number;
   tightRem?: number;
-  /** How far it grows; in `fr` it takes what is left, and it alone where fewer columns are shown. */
+  /** The maximum width. In `fr` it takes the remaining space; with fewer columns, only those in `fr` grow. */
   growsTo?: string;
-  /** The narrowest window that shows it; absent: every one. */
+  /** The narrowest window that shows it; absent: all. */
   from?: "wide";
   end?: boolean;
   cell: (row: TraceRow, context: CellContext) => ReactNode;
 };
 
-const numbers = new Intl.NumberFormat("en");
 const none = <span className="quiet">–</span>;
-const count = (value: number | null) => (value === null ? none : numbers.format(value));
+const count = (value: number | null) => (value === null ? none : numberText(value));
 
-const standing: readonly Column[] = [
+const fixed: readonly Column[] = [
   {
     id: "received",
     label: "Received",
@@ -125,18 +125,18 @@ const optional: readonly Column[] = [
 ];
 
 const isOptional = (id: string) => optional.some(column => column.id === id);
-const added = persistedChoice<string>(
+const chosenColumns = persistedChoice<string>(
   "trace-columns",
   "",
   text => text === "" || text.split(",").every(isOptional),
 );
 
 export function useColumns(): readonly Column[] {
-  const ids = added.use();
-  return useMemo(() => [...standing, ...optional.filter(({ id }) => ids.split(",").includes(id))], [ids]);
+  const ids = chosenColumns.use();
+  return useMemo(() => [...fixed, ...optional.filter(({ id }) => ids.split(",").includes(id))], [ids]);
 }
 
-/** The grid's tracks for windows of each size, and the width below which the widest would not do. */
+/** The grid's tracks for wide and medium windows, and the minimum width of the wide ones. */
 export function tracksOf(columns: readonly Column[]): CSSProperties {
   const tracks = (shown: readonly Column[], tight: boolean) =>
     shown
@@ -159,9 +159,9 @@ export function tracksOf(columns: readonly Column[]): CSSProperties {
 }
 
 export function ColumnsPopover() {
-  const ids = added.use().split(",");
+  const ids = chosenColumns.use().split(",");
   const choose = (id: string, on: boolean) =>
-    added.set(
+    chosenColumns.set(
       optional
         .filter(column => (column.id === id ? on : ids.includes(column.id)))
         .map(({ id }) => id)

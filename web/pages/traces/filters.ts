@@ -1,4 +1,5 @@
-// The filters of the list of traces: their words, how each is chosen, and what a chosen one says.
+// The filters of the list of traces: labels, choices, and the text of an active filter.
+import { momentText, numberText } from "../../format.ts";
 import { checkTypes, outcomes, routings, runStates, tracePaths } from "../../labels.ts";
 import { spansOfTime, type TraceSearch, type TraceSearchName } from "../../queries/trace-search.ts";
 
@@ -6,7 +7,7 @@ type Choice = { value: string; label: string };
 
 export type Filter = {
   label: string;
-  /** What it asks of the address. */
+  /** Its query parameters. */
   names: readonly TraceSearchName[];
   /** `tests`: one of the agent's test cases. */
   by:
@@ -38,17 +39,17 @@ const range = (
 
 export const filters: readonly Filter[] = [
   choice("Verdict", "verdict", choicesOf(outcomes)),
-  choice("Run", "state", choicesOf(runStates)),
+  choice("Evaluation", "state", choicesOf(runStates)),
   choice("Routing", "routing", choicesOf(routings)),
-  choice("Judge", "outage", [{ value: "true", label: "Skipped by an outage" }]),
+  choice("Judge", "outage", [{ value: "true", label: "Unavailable" }]),
   { label: "Test case", names: ["testId"], by: { kind: "tests" } },
   choice("Check type", "checkType", choicesOf(checkTypes)),
   { label: "Received", names: ["within", "receivedFrom", "receivedTo"], by: { kind: "time" } },
   range("Duration", ["durationMinMs", "durationMaxMs"], "ms", "any"),
   range("Tokens", ["tokensMin", "tokensMax"], "tokens", "1"),
-  choice("Spans", "failed", [
-    { value: "true", label: "One failed" },
-    { value: "false", label: "None failed" },
+  choice("Failed spans", "failed", [
+    { value: "true", label: "Yes" },
+    { value: "false", label: "No" },
   ]),
   {
     label: "HTTP status",
@@ -63,19 +64,19 @@ export const filters: readonly Filter[] = [
   },
 ];
 
-/** Everything that is narrowed by, the text included; the tab is not a filter. */
+/** Whether anything filters, the text included. The tab is not a filter. */
 export function isFiltered({ kind: _, ...search }: TraceSearch): boolean {
   return Object.values(search).some(Boolean);
 }
 
-/** Without this filter, or without any. The tab stays. */
+/** Removes this filter, or all. The tab stays. */
 export function without(search: TraceSearch, filter?: Filter): TraceSearch {
   if (!filter) return { kind: search.kind };
   const removed = Object.fromEntries(filter.names.map(name => [name, undefined]));
   return { ...search, ...removed };
 }
 
-/** What the filter says at the moment; undefined: it is not set. */
+/** The chosen value as text; undefined if the filter is not set. */
 export function textOf(filter: Filter, search: TraceSearch, testName: (id: string) => string) {
   const [first, second] = filter.names.map(name => search[name]);
   const { by } = filter;
@@ -85,9 +86,9 @@ export function textOf(filter: Filter, search: TraceSearch, testName: (id: strin
     case "tests":
       return first && testName(first);
     case "range":
-      if (first && second) return `${number(first)} to ${number(second)} ${by.unit}`;
-      if (first) return `at least ${number(first)} ${by.unit}`;
-      return second && `at most ${number(second)} ${by.unit}`;
+      if (first && second) return `${valueText(first)} to ${valueText(second)} ${by.unit}`;
+      if (first) return `at least ${valueText(first)} ${by.unit}`;
+      return second && `at most ${valueText(second)} ${by.unit}`;
     case "time":
       return timeText(search);
     case "input":
@@ -95,17 +96,15 @@ export function textOf(filter: Filter, search: TraceSearch, testName: (id: strin
   }
 }
 
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-
 function timeText({ within, receivedFrom, receivedTo }: TraceSearch): string | undefined {
-  const said = (at: string) => (Number.isNaN(Date.parse(at)) ? at : moment.format(new Date(at)));
-  if (receivedFrom && receivedTo) return `${said(receivedFrom)} to ${said(receivedTo)}`;
-  if (receivedFrom) return `since ${said(receivedFrom)}`;
-  if (receivedTo) return `before ${said(receivedTo)}`;
+  const atText = (at: string) => (Number.isNaN(Date.parse(at)) ? at : momentText(at));
+  if (receivedFrom && receivedTo) return `${atText(receivedFrom)} to ${atText(receivedTo)}`;
+  if (receivedFrom) return `since ${atText(receivedFrom)}`;
+  if (receivedTo) return `before ${atText(receivedTo)}`;
   return within && (spansOfTime[within]?.text.toLowerCase() ?? within);
 }
 
-function number(text: string): string {
+function valueText(text: string): string {
   const value = Number(text);
-  return Number.isFinite(value) ? value.toLocaleString("en") : text;
+  return Number.isFinite(value) ? numberText(value) : text;
 }

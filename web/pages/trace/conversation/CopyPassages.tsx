@@ -1,4 +1,4 @@
-// Copies texts of a turn whole, also those of which only the beginning is shown.
+// Copies the full texts of a turn, also truncated ones.
 import { useQueryClient } from "@tanstack/react-query";
 import type { Passage } from "../../../../src/model/conversation/view.ts";
 import { failureOf } from "../../../api.ts";
@@ -8,7 +8,7 @@ import { toast } from "../../../ui/Toast.tsx";
 import { wholeText } from "./passage.ts";
 import { useTurns } from "./turns.ts";
 
-/** `what` it copies, in a word, and `of` whom. */
+/** For the label: `what` is copied, such as "message", and `of` whom. */
 export function CopyPassages({ passages, what, of }: { passages: Passage[]; what: string; of: string }) {
   const queries = useQueryClient();
   const { trace } = useTurns();

@@ -1,5 +1,6 @@
-// One message: who said it, what, and where it stood.
+// One message: its role, its text, and the link to its span.
 import type { Piece, Turn } from "../../../../src/model/conversation/view.ts";
+import { numberText } from "../../../format.ts";
 import { Icon, type IconName } from "../../../ui/Icon.tsx";
 import { CopyPassages } from "./CopyPassages.tsx";
 import { PassageText, PassageValue } from "./PassageText.tsx";
@@ -9,7 +10,7 @@ type Message = Extract<Turn, { kind: "message" }>;
 type Speaker = { text: string; icon: IconName; look: "user" | "assistant" | "system" | "tool" };
 
 const user: Speaker = { text: "User", icon: "person", look: "user" };
-const assistant: Speaker = { text: "Assistant", icon: "agent", look: "assistant" };
+const assistant: Speaker = { text: "Agent", icon: "agent", look: "assistant" };
 const system: Speaker = { text: "System", icon: "gear", look: "system" };
 const tool: Speaker = { text: "Tool", icon: "tool", look: "tool" };
 const speakers: Partial<Record<string, Speaker>> = {
@@ -43,7 +44,7 @@ export function MessageTurn({ turn }: { turn: Message }) {
       </header>
       {speaker.look === "system" && length > systemMax ? (
         <details>
-          <summary>Instructions, {length.toLocaleString("en")} characters</summary>
+          <summary>Instructions, {numberText(length)} characters</summary>
           {body}
         </details>
       ) : (
@@ -53,7 +54,7 @@ export function MessageTurn({ turn }: { turn: Message }) {
   );
 }
 
-/** Longer ones would push away what people said. */
+/** Longer system messages are folded, so that the conversation comes first. */
 const systemMax = 280;
 
 function PieceView({ piece, speaker }: { piece: Piece; speaker: string }) {
@@ -63,7 +64,7 @@ function PieceView({ piece, speaker }: { piece: Piece; speaker: string }) {
     case "reasoning":
       return (
         <details className="turn-reasoning">
-          <summary>Reasoning, {piece.length.toLocaleString("en")} characters</summary>
+          <summary>Reasoning, {numberText(piece.length)} characters</summary>
           <PassageText passage={piece} label="Reasoning" />
         </details>
       );

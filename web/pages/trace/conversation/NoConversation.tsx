@@ -1,6 +1,5 @@
-// Where a trace says nothing of what was said: what it lacks, the lines that add it, and the spans there are.
+// Shown for a trace without messages: the missing attributes, and an example that adds them.
 import { Link, useParams } from "@tanstack/react-router";
-import { counted } from "../../../labels.ts";
 import { EmptyState } from "../../../ui/State.tsx";
 import { type Language, Snippet } from "../Snippet.tsx";
 import { useTurns } from "./turns.ts";
@@ -8,7 +7,7 @@ import { useTurns } from "./turns.ts";
 const snippets: Record<Language, string> = {
   JavaScript: `import { trace } from "@opentelemetry/api";
 
-// On the span of the model's call.
+// On the span of the model call.
 trace.getActiveSpan()?.setAttributes({
   "gen_ai.request.model": model,
   "gen_ai.input.messages": JSON.stringify([
@@ -21,7 +20,7 @@ trace.getActiveSpan()?.setAttributes({
   Python: `import json
 from opentelemetry import trace
 
-# On the span of the model's call.
+# On the span of the model call.
 trace.get_current_span().set_attributes({
     "gen_ai.request.model": model,
     "gen_ai.input.messages": json.dumps(
@@ -48,11 +47,10 @@ export function NoConversation() {
   const { trace } = useTurns();
   const { projectId = "", agentId = "", traceId = "" } = useParams({ strict: false });
   return (
-    <EmptyState icon="missing" title="This trace holds no messages">
+    <EmptyState icon="missing" title="No messages in this trace">
       <p className="quiet">
-        Of its {counted(trace.spans.length, "span")} none has gen_ai.input.messages, gen_ai.output.messages,
-        gen_ai.prompt, gen_ai.response.text or gen_ai.tool.name. Instrumentations often leave out what was
-        said until a setting asks for it.
+        No span has gen_ai.input.messages, gen_ai.output.messages, gen_ai.prompt, gen_ai.response.text or
+        gen_ai.tool.name. Many instrumentations record message content only if a setting enables it.
       </p>
       <Snippet lines={snippets} path={trace.path} />
       <Link
@@ -61,7 +59,7 @@ export function NoConversation() {
         params={{ projectId, agentId, traceId }}
         search={{ view: "spans" }}
       >
-        Look at the spans
+        View spans
       </Link>
     </EmptyState>
   );

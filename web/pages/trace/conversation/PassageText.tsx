@@ -1,6 +1,7 @@
-// A text of a message as it was written; a cut one can be read whole.
+// A text of a message. A truncated one can be loaded in full.
 import { useContext, useEffect, useMemo, useRef, useState } from "react";
 import type { Passage } from "../../../../src/model/conversation/view.ts";
+import { numberText } from "../../../format.ts";
 import { findQuotation } from "../../../quotation.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { LongText } from "../../../ui/LongText.tsx";
@@ -9,7 +10,7 @@ import { SpanValue } from "../span/SpanValue.tsx";
 import { type ReadPassage, usePassage } from "./passage.ts";
 import { QuotedContext } from "./turns.ts";
 
-/** Longer ones would push away what else was said. */
+/** Longer texts are shortened, so that other messages stay in view. */
 const shownMax = 3_000;
 
 export function PassageText({ passage, label }: { passage: Passage; label: string }) {
@@ -17,7 +18,7 @@ export function PassageText({ passage, label }: { passage: Passage; label: strin
   const [unfolded, setUnfolded] = useState(false);
   const quoted = useContext(QuotedContext);
   const mark = useMemo(() => (quoted ? findQuotation(read.text, quoted) : null), [quoted, read.text]);
-  useRestFor(quoted, read, mark !== null);
+  useLoadForQuotation(quoted, read, mark !== null);
   const short = !unfolded && passage.length > shownMax && (mark === null || mark[1] <= shownMax);
   const shown = short ? read.text.slice(0, shownMax) : read.text;
   return (
@@ -38,8 +39,8 @@ export function PassageText({ passage, label }: { passage: Passage; label: strin
   );
 }
 
-/** Reads the rest, once, where what is quoted is not in the beginning. */
-function useRestFor(quoted: string | undefined, { whole, load }: ReadPassage, found: boolean): void {
+/** Loads the full text, once, if the quotation is not in the part shown. */
+function useLoadForQuotation(quoted: string | undefined, { whole, load }: ReadPassage, found: boolean): void {
   const asked = useRef<string>(undefined);
   useEffect(() => {
     if (quoted === undefined || found || whole || asked.current === quoted) return;
@@ -48,7 +49,7 @@ function useRestFor(quoted: string | undefined, { whole, load }: ReadPassage, fo
   }, [quoted, found, whole, load]);
 }
 
-/** One that may be JSON. */
+/** A value that may be JSON. */
 export function PassageValue({ passage, label }: { passage: Passage; label: string }) {
   const read = usePassage(passage);
   return (
@@ -78,7 +79,7 @@ type ShowAllButtonProps = { length: number; busy?: boolean; onShow: () => void }
 function ShowAllButton({ length, busy = false, onShow }: ShowAllButtonProps) {
   return (
     <Button small look="link" busy={busy} onClick={onShow}>
-      Show all ({length.toLocaleString("en")} characters)
+      Show all ({numberText(length)} characters)
     </Button>
   );
 }

@@ -1,6 +1,6 @@
-// A call of a tool as a card: its arguments, its result, how long it took, and whether it failed.
+// A tool call as a card: arguments, result, duration, and whether it failed.
 import type { Passage, Turn } from "../../../../src/model/conversation/view.ts";
-import { durationText } from "../../../format.ts";
+import { durationText, numberText } from "../../../format.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
 import { CopyPassages } from "./CopyPassages.tsx";
@@ -11,11 +11,11 @@ type ToolCall = Extract<Turn, { kind: "tool_call" }>;
 
 const failed = { text: "Failed", icon: "cross", tone: "bad" } as const;
 
-/** Longer ones are folded at first. */
+/** Longer values are folded at first. */
 const openMax = 1_500;
 
 export function ToolCallTurn({ turn }: { turn: ToolCall }) {
-  const name = turn.name || "a tool that is not named";
+  const name = turn.name || "unnamed tool";
   return (
     <article className="turn-call" aria-label={`Tool call ${name}`} data-failed={turn.failed || undefined}>
       <header className="turn-top">
@@ -32,7 +32,7 @@ export function ToolCallTurn({ turn }: { turn: ToolCall }) {
       {turn.error && <p className="span-message">{turn.error}</p>}
       <Part title="Arguments" passage={turn.arguments} of={name} />
       <Part title="Result" passage={turn.result} of={name} />
-      {turn.result === null && <p className="quiet small">No result was recorded.</p>}
+      {turn.result === null && <p className="quiet small">No result recorded</p>}
     </article>
   );
 }
@@ -44,7 +44,7 @@ function Part({ title, passage, of }: { title: string; passage: Passage | null; 
       <details open={passage.length <= openMax}>
         <summary>
           {title}
-          {passage.length > openMax && `, ${passage.length.toLocaleString("en")} characters`}
+          {passage.length > openMax && `, ${numberText(passage.length)} characters`}
         </summary>
         <PassageValue passage={passage} label={`${title} of ${of}`} />
       </details>

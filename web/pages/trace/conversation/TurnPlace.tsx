@@ -1,4 +1,4 @@
-// The way from a turn to the span, and the attribute or event in it, that told of it.
+// The link from a turn to the span, attribute or event that it was read from.
 import type { Turn } from "../../../../src/model/conversation/view.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { useTurns } from "./turns.ts";

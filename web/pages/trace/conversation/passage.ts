@@ -1,4 +1,4 @@
-// The rest of a cut text, read from its span once somebody asks for it.
+// Loads the full text of a truncated passage from its span, on request.
 import { type QueryClient, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Passage } from "../../../../src/model/conversation/view.ts";
@@ -11,7 +11,7 @@ import { useTurns } from "./turns.ts";
 
 export type ReadPassage = {
   text: string;
-  /** Whether `text` is all of it. */
+  /** Whether `text` is complete. */
   whole: boolean;
   loading: boolean;
   failure: Failure | undefined;
@@ -33,7 +33,7 @@ export function usePassage({ text, length, spanId, paths }: Passage): ReadPassag
   };
 }
 
-/** Throws where it cannot be read. */
+/** Throws if it cannot be loaded. */
 export async function wholeText(queries: QueryClient, traceId: string, passage: Passage): Promise<string> {
   const { text, length, spanId, paths } = passage;
   if (text.length === length) return text;
@@ -41,7 +41,7 @@ export async function wholeText(queries: QueryClient, traceId: string, passage: 
   return textAt(span, paths) ?? text;
 }
 
-/** Undefined where the span was replaced since, and nothing stands there now. */
+/** Undefined if the span was replaced and has no value there now. */
 function textAt(span: Span, paths: Passage["paths"]): string | undefined {
   const parts = paths.map(path => valueAt(span, path));
   return parts.length === 0 || parts.includes(undefined) ? undefined : parts.map(textOfValue).join("");

@@ -1,5 +1,4 @@
-// Makes an assertion from a value of a trace: says what it would be, and takes it to a test, new or known.
-
+// Drafts an assertion from a value of a trace, and opens it in the editor of a new or existing test case.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
@@ -40,7 +39,7 @@ export default function AssertionDialog({ trace, place, onClose }: AssertionDial
       },
     });
   return (
-    <Dialog title="Make an assertion" about={<Place place={place} trace={trace} />} onClose={onClose}>
+    <Dialog title="Create assertion" about={<Place place={place} trace={trace} />} onClose={onClose}>
       <div aria-live="polite">
         {draft.isPending && <Skeleton lines={2} />}
         {draft.error && <FailureNotice failure={failureOf(draft.error)} />}
@@ -51,7 +50,7 @@ export default function AssertionDialog({ trace, place, onClose }: AssertionDial
               <Rule assertion={{ ...draft.data, id: "" }} threshold={undefined} />
             </p>
             {draft.data.type === "json_schema" && <Value value={draft.data.schema} />}
-            <p className="quiet small">It holds on this trace. You can change it before anything is saved.</p>
+            <p className="quiet small">Passes on this trace. You can edit it before saving.</p>
           </div>
         )}
       </div>
@@ -59,7 +58,7 @@ export default function AssertionDialog({ trace, place, onClose }: AssertionDial
       <div className="line line-end">
         <Button onClick={onClose}>Cancel</Button>
         <Button look="main" busy={!draft.data} onClick={open}>
-          Open in the editor
+          Open in editor
         </Button>
       </div>
     </Dialog>
@@ -68,13 +67,12 @@ export default function AssertionDialog({ trace, place, onClose }: AssertionDial
 
 function Place({ trace, place: { spanId, attribute, path } }: { trace: TraceOutline; place: DraftPlace }) {
   const name = trace.spans.find(span => span.spanId === spanId)?.name ?? spanId;
-  if (attribute === null) return `From the span “${name}” itself.`;
+  if (attribute === null) return `From span “${name}”`;
   const inside = pathText(path);
   return (
     <>
-      From <code>{attribute + (inside === "" || inside.startsWith("[") ? inside : `.${inside}`)}</code> of the
-      span “{name}
-      ”.
+      From <code>{attribute + (inside === "" || inside.startsWith("[") ? inside : `.${inside}`)}</code> of
+      span “{name}”
     </>
   );
 }
@@ -103,10 +101,10 @@ function TestChoice({ agentId, chosen, onChoose }: TestChoiceProps) {
         />
       )}
       <Choices
-        label="Add it to"
+        label="Add to"
         name="test"
         choices={[
-          { value: newTest, label: "A new test case" },
+          { value: newTest, label: "New test case" },
           ...found
             .slice(0, shownMax)
             .map(({ id, name, status }) => ({ value: id, label: name, note: testStates[status].text })),
@@ -115,7 +113,7 @@ function TestChoice({ agentId, chosen, onChoose }: TestChoiceProps) {
         onChoose={([id]) => id && onChoose(id)}
       />
       {found.length > shownMax && (
-        <p className="quiet small">{found.length - shownMax} more: search for the one you mean.</p>
+        <p className="quiet small">{found.length - shownMax} more. Search to find them.</p>
       )}
       {tests.error && <FailureNotice failure={failureOf(tests.error)} />}
       <MorePages query={tests} />

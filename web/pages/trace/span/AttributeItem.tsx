@@ -1,36 +1,37 @@
-// One attribute: its name, which selects it, its value in the form that suits it, and what can be done with it.
-
+// One attribute of a span: its name, which selects it, its value and its actions.
 import { useEffect, useRef } from "react";
 import type { SpanDetail } from "../../../../src/http/traces/schemas.ts";
 import { download } from "../../../download.ts";
 import { textOfValue } from "../../../exact-json.ts";
+import { numberText } from "../../../format.ts";
+import type { SpanDetail } from "../../../shapes.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { copyText } from "../../../ui/copy-text.ts";
 import { Icon } from "../../../ui/Icon.tsx";
 import { FailureNotice } from "../../../ui/Notice.tsx";
 import type { ValuePath } from "../../../value-path.ts";
+import { useFullValue } from "./full-value.ts";
 import { SpanValue } from "./SpanValue.tsx";
-import { useAllPages } from "./whole.ts";
 
 type AttributeItemProps = {
   detail: SpanDetail;
   name: string;
   value: unknown;
-  /** How long what was cut is; 0: it is whole. */
+  /** The full length of what was truncated; 0 if nothing was. */
   cut: number;
   selected: boolean;
   onSelect: () => void;
   onDraft: (path: ValuePath) => void;
 };
 
-/** Values below this are copied faster than saved. */
+/** Shorter values have no download button. */
 const downloadFrom = 500;
 
 export function AttributeItem(props: AttributeItemProps) {
   const { detail, name, value: given, cut, selected, onSelect, onDraft } = props;
   const item = useRef<HTMLLIElement>(null);
   useIntoView(item, selected);
-  const whole = useAllPages(detail, ["attributes", name]);
+  const whole = useFullValue(detail, ["attributes", name]);
   const isCut = cut > 0 && whole.value === undefined;
   const value = isCut || whole.value === undefined ? given : whole.value;
   const isLarge =
@@ -66,8 +67,8 @@ export function AttributeItem(props: AttributeItemProps) {
             small
             look="plain"
             icon="assert"
-            aria-label={`Make an assertion from ${name}`}
-            title="Make an assertion"
+            aria-label={`Create assertion from ${name}`}
+            title="Create assertion"
             onClick={() => onDraft([])}
           />
         </span>
@@ -80,13 +81,13 @@ export function AttributeItem(props: AttributeItemProps) {
         textToo
         actions={path => (
           <Button small icon="assert" onClick={() => onDraft(path)}>
-            Make an assertion
+            Create assertion
           </Button>
         )}
       />
       {isCut && (
         <Button small look="link" busy={whole.loading} onClick={whole.load}>
-          Show all ({cut.toLocaleString("en")} characters)
+          Show all ({numberText(cut)} characters)
         </Button>
       )}
       <FailureNotice failure={whole.failure} />
@@ -94,7 +95,7 @@ export function AttributeItem(props: AttributeItemProps) {
   );
 }
 
-/** What was selected, as evidence of a check may be, and is not there. */
+/** Shown when the selected attribute, such as evidence of a check, is not on the span. */
 export function AbsentAttribute({ name }: { name: string }) {
   const item = useRef<HTMLParagraphElement>(null);
   useIntoView(item, true);

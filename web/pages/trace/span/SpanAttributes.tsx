@@ -1,11 +1,11 @@
-// The attributes of a span in their groups, searchable; the selected one outlined and in view.
-
+// The attributes of a span, grouped and searchable. The selected one is outlined and scrolled into view.
 import { useId, useState } from "react";
 import type { SpanDetail } from "../../../../src/http/traces/schemas.ts";
+import { numberText } from "../../../format.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { startsWith, type ValuePath } from "../../../value-path.ts";
 import { AbsentAttribute, AttributeItem } from "./AttributeItem.tsx";
-import { useAllPages } from "./whole.ts";
+import { useFullValue } from "./full-value.ts";
 
 type SpanAttributesProps = {
   detail: SpanDetail;
@@ -31,15 +31,15 @@ export function SpanAttributes({ detail, selected, onSelect, onDraft }: SpanAttr
   const [shown, setShown] = useState(shownAtOnce);
   const searchId = useId();
   const omitted = detail.omissions.find(({ path }) => path.length === 1 && path[0] === "attributes");
-  const whole = useAllPages(detail, ["attributes"]);
+  const whole = useFullValue(detail, ["attributes"]);
   const attributes = omitted && whole.value !== undefined ? (whole.value as object) : detail.span.attributes;
   const entries = Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1));
   const found = entries.filter(entry => matches(entry, search));
   const isAbsent = selected !== null && !Object.hasOwn(attributes, selected);
-  // What is selected is shown whatever is searched for.
+  // The selected attribute is shown whatever the search.
   const inView = found.slice(0, shown);
-  const kept = entries.find(([name]) => name === selected);
-  if (kept && !inView.includes(kept)) inView.push(kept);
+  const selectedEntry = entries.find(([name]) => name === selected);
+  if (selectedEntry && !inView.includes(selectedEntry)) inView.push(selectedEntry);
   const grouped = groups.map(({ title }) => ({
     title,
     items: inView.filter(([name]) => groups.find(group => group.has(name))?.title === title),
@@ -48,8 +48,7 @@ export function SpanAttributes({ detail, selected, onSelect, onDraft }: SpanAttr
     <div className="span-part">
       <div className="line line-apart">
         <h3>
-          Attributes{" "}
-          <span className="quiet">{(omitted?.entries ?? entries.length).toLocaleString("en")}</span>
+          Attributes <span className="quiet">{numberText(omitted?.entries ?? entries.length)}</span>
         </h3>
         {entries.length >= searchFrom && (
           <span className="line">
@@ -69,11 +68,11 @@ export function SpanAttributes({ detail, selected, onSelect, onDraft }: SpanAttr
       </div>
       {search !== "" && (
         <p role="status" className="quiet small">
-          {found.length.toLocaleString("en")} of {entries.length.toLocaleString("en")}
+          {numberText(found.length)} of {numberText(entries.length)}
         </p>
       )}
       {isAbsent && <AbsentAttribute name={selected} />}
-      {entries.length === 0 && <p className="quiet">It has none.</p>}
+      {entries.length === 0 && <p className="quiet">No attributes</p>}
       {grouped.map(
         ({ title, items }) =>
           items.length > 0 && (
@@ -103,14 +102,14 @@ export function SpanAttributes({ detail, selected, onSelect, onDraft }: SpanAttr
       )}
       {omitted && whole.value === undefined && (
         <Button small busy={whole.loading} onClick={whole.load}>
-          Load all {omitted.entries.toLocaleString("en")} attributes
+          Load all {numberText(omitted.entries)} attributes
         </Button>
       )}
     </div>
   );
 }
 
-/** How long what was cut inside this attribute is in all; 0: nothing was. */
+/** The full length of all truncated values in this attribute; 0 if none was truncated. */
 function cutOf({ cuts, omissions }: SpanDetail, name: string): number {
   const inside = ({ path }: { path: ValuePath }) => startsWith(path, ["attributes", name]);
   const characters = cuts.filter(inside).reduce((sum, { length }) => sum + length, 0);

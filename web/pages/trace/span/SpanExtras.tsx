@@ -1,8 +1,7 @@
-// What else came with a span: events, links, and what was said of its scope, its resource and the whole trace.
-
+// Events and links of a span, and the attributes of its scope, resource and trace.
 import type { ReactNode } from "react";
 import type { SpanDetail, TraceOutline } from "../../../../src/http/traces/schemas.ts";
-import { durationText } from "../../../format.ts";
+import { durationText, numberText } from "../../../format.ts";
 import { SpanValue } from "./SpanValue.tsx";
 import { millisecondsBetween } from "./times.ts";
 
@@ -13,7 +12,7 @@ export function SpanExtras({ trace, detail: { span } }: { trace: TraceOutline; d
       {events.length > 0 && (
         <div className="span-part">
           <h3>
-            Events <span className="quiet">{events.length.toLocaleString("en")}</span>
+            Events <span className="quiet">{numberText(events.length)}</span>
           </h3>
           <ul>
             {events.slice(0, eventsMax).map((event, at) => (
@@ -21,7 +20,7 @@ export function SpanExtras({ trace, detail: { span } }: { trace: TraceOutline; d
             ))}
           </ul>
           {events.length > eventsMax && (
-            <p className="quiet small">The first {eventsMax} are shown; copy the span for the rest.</p>
+            <p className="quiet small">First {eventsMax} shown. Copy the span for the rest.</p>
           )}
         </div>
       )}
@@ -35,7 +34,7 @@ export function SpanExtras({ trace, detail: { span } }: { trace: TraceOutline; d
 
 const eventsMax = 200;
 
-/** Opaque as it is, most have a name, a time and attributes. */
+/** Events are stored unchecked; most have a name, a time and attributes. */
 function Event({ event, start }: { event: unknown; start: string | null }) {
   const known = typeof event === "object" && event !== null ? (event as Record<string, unknown>) : {};
   const { name, time_unix_nano: time, attributes } = known;

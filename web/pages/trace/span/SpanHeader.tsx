@@ -1,5 +1,4 @@
-// What a span is: its name, how it ended, when it ran, and where it belongs.
-
+// The header of a span: name, status, times, ids and parent.
 import type { ReactNode } from "react";
 import { useEffect, useRef } from "react";
 import type { SpanDetail, TraceOutline } from "../../../../src/http/traces/schemas.ts";
@@ -11,9 +10,9 @@ import { Button } from "../../../ui/Button.tsx";
 import { CopyText } from "../../../ui/Copy.tsx";
 import { copyText } from "../../../ui/copy-text.ts";
 import type { Select } from "../selection.ts";
-import { millisecondsBetween, momentText } from "./times.ts";
+import { millisecondsBetween, nanosText } from "./times.ts";
 
-const ended: Record<"ok" | "failed", Word> = {
+const statuses: Record<"ok" | "failed", Word> = {
   ok: { text: "OK", icon: "check", tone: "good" },
   failed: { text: "Failed", icon: "cross", tone: "bad" },
 };
@@ -22,7 +21,7 @@ const kinds = ["Unspecified", "Internal", "Server", "Client", "Producer", "Consu
 type SpanHeaderProps = {
   trace: TraceOutline;
   detail: SpanDetail;
-  /** The span itself is what is selected, not one of its attributes. */
+  /** The span itself is selected, not one of its attributes. */
   selected: boolean;
   onSelect: Select;
   onDraft: () => void;
@@ -41,14 +40,14 @@ export function SpanHeader({ trace, detail, selected, onSelect, onDraft }: SpanH
       <div className="line">
         <h2>{span.name}</h2>
         <Badge word={spanRoles[role]} />
-        {code === 2 && <Badge word={ended.failed} />}
-        {code === 1 && <Badge word={ended.ok} />}
+        {code === 2 && <Badge word={statuses.failed} />}
+        {code === 1 && <Badge word={statuses.ok} />}
       </div>
       {span.status?.message && <p className="span-message">{span.status.message}</p>}
       <Facts trace={trace} detail={detail} onSelect={onSelect} />
       <div className="line">
         <Button small icon="assert" onClick={onDraft}>
-          Make an assertion
+          Create assertion
         </Button>
         {cuts.length === 0 && (
           <Button small icon="copy" onClick={() => void copyText(printExact(span), "span")}>
@@ -71,7 +70,7 @@ function Facts({ trace, detail: { span }, onSelect }: Omit<SpanHeaderProps, "sel
         {duration === null
           ? quiet(start ? "no end time" : "no times")
           : duration < 0
-            ? quiet("it ended before it started")
+            ? quiet("ended before it started")
             : durationText(duration)}
       </Fact>
       <Fact name="Span id">
@@ -100,12 +99,12 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 }
 
 function Moment({ nanos, offset }: { nanos: string; offset: number | null }) {
-  const { text, exact } = momentText(nanos);
+  const { text, exact, iso } = nanosText(nanos);
   const sign = offset !== null && offset < 0 ? "−" : "+";
   return (
     <>
       {offset !== null && <span>{`${sign}${durationText(Math.abs(offset))}`}</span>}
-      <time dateTime={exact} title={exact} className="quiet">
+      <time dateTime={iso} title={exact} className="quiet">
         {text}
       </time>
     </>
@@ -113,7 +112,7 @@ function Moment({ nanos, offset }: { nanos: string; offset: number | null }) {
 }
 
 function Parent({ trace, id, onSelect }: { trace: TraceOutline; id: string | null; onSelect: Select }) {
-  if (!id) return quiet("none: a root");
+  if (!id) return quiet("none (root)");
   const parent = trace.spans.find(({ spanId }) => spanId === id);
   if (!parent)
     return (

@@ -1,6 +1,7 @@
-// A value of a span: a tree where it is JSON or the text of it, else the text or number that it is.
+// A value of a span: JSON and JSON text as a tree, other values as text.
 import { type ReactNode, useState } from "react";
 import { printExact } from "../../../exact-json.ts";
+import { numberText } from "../../../format.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { JsonTree } from "../../../ui/JsonTree.tsx";
 import { structureOf } from "../../../ui/json-rows.ts";
@@ -10,11 +11,11 @@ import type { ValuePath } from "../../../value-path.ts";
 type SpanValueProps = {
   value: unknown;
   label: string;
-  /** False: it is the beginning of a longer one. */
+  /** False: only the beginning of a longer value. */
   whole?: boolean;
-  /** Whether a long text is shown whole at once. */
+  /** Whether a long text is shown in full at first. */
   unfolded?: boolean;
-  /** Whether JSON text can also be seen as the text it is. */
+  /** Whether JSON text can also be shown as text. */
   textToo?: boolean;
   actions?: (path: ValuePath) => ReactNode;
 };
@@ -59,7 +60,7 @@ type TextProps = { text: string; label: string; whole: boolean; unfolded: boolea
 
 function Text({ text, label, whole, unfolded }: TextProps) {
   const [all, setAll] = useState(false);
-  if (text === "") return <span className="quiet">empty text</span>;
+  if (text === "") return <span className="quiet">empty string</span>;
   const short = text.length > shortMax && !all && !unfolded ? text.slice(0, shortMax) : text;
   const rest = short.length < text.length;
   return (
@@ -67,7 +68,7 @@ function Text({ text, label, whole, unfolded }: TextProps) {
       <LongText text={rest ? `${short}…` : short} label={label} />
       {rest && whole && (
         <Button small look="link" onClick={() => setAll(true)}>
-          Show all ({text.length.toLocaleString("en")} characters)
+          Show all ({numberText(text.length)} characters)
         </Button>
       )}
     </>

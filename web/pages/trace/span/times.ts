@@ -1,22 +1,23 @@
-// Nanoseconds as people read them.
+// Formats nanosecond timestamps and differences.
 
-const moment = new Intl.DateTimeFormat(undefined, {
-  dateStyle: "medium",
-  timeStyle: "medium",
-});
+const moment = new Intl.DateTimeFormat("en-US", { dateStyle: "medium", timeStyle: "medium" });
 
-/** From the first to the second in milliseconds; null where one is absent. Negative where the clocks disagree. */
+/** From the first to the second in milliseconds; null if either is absent. Negative if the clocks disagree. */
 export function millisecondsBetween(start: string | null, end: string | null): number | null {
   if (!isNanos(start) || !isNanos(end)) return null;
   return Number(BigInt(end) - BigInt(start)) / 1e6;
 }
 
-/** The moment in this place's words, and to the nanosecond. */
-export function momentText(nanos: string): { text: string; exact: string } {
-  if (!isNanos(nanos)) return { text: nanos, exact: nanos };
+/** "Nov 21, 2026, 11:34:05 PM" in the viewer's time zone; `exact` and `iso` (UTC) have nine decimals of the second. */
+export function nanosText(nanos: string): { text: string; exact: string; iso: string } {
+  if (!isNanos(nanos)) return { text: nanos, exact: nanos, iso: nanos };
   const at = new Date(Number(BigInt(nanos) / 1_000_000n));
   const fraction = (BigInt(nanos) % 1_000_000_000n).toString().padStart(9, "0");
-  return { text: moment.format(at), exact: at.toISOString().replace(/\.\d+Z$/, `.${fraction}Z`) };
+  const exact = moment
+    .formatToParts(at)
+    .map(({ type, value }) => (type === "second" ? `${value}.${fraction}` : value))
+    .join("");
+  return { text: moment.format(at), exact, iso: at.toISOString().replace(/\.\d+Z$/, `.${fraction}Z`) };
 }
 
 function isNanos(nanos: string | null): nanos is string {

@@ -1,23 +1,23 @@
-// The rest of what was cut, read once somebody asks for it.
+// Loads the full value of a truncated part of a span, on request.
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Failure, failureOf } from "../../../api.ts";
 import { spanQuery } from "../../../queries/traces.ts";
 import { type ValuePath, valueAt } from "../../../value-path.ts";
 
-export type Whole = {
-  /** Undefined until it is there. */
+export type FullValue = {
+  /** Undefined until loaded. */
   value: unknown;
   loading: boolean;
   failure: Failure | undefined;
   load: () => void;
 };
 
-/** The value at this path of the whole span. */
-export function useAllPages(
+/** The value at this path of the full span. */
+export function useFullValue(
   { traceId, span }: { traceId: string; span: { span_id: string } },
   path: ValuePath,
-): Whole {
+): FullValue {
   const [wanted, setWanted] = useState(false);
   const query = useQuery({ ...spanQuery(traceId, span.span_id, true), enabled: wanted });
   return {
