@@ -442,7 +442,7 @@ test("a pending evaluation counts down, and its verdict is announced when it arr
   await dueNow(place, traceId);
   await eventually(async () => {
     const said = await region.getByRole("status").allTextContents();
-    assert.match(said.join(" "), /Evaluated: Failed\. Of the tests, 1 failed\./);
+    assert.match(said.join(" "), /Evaluated: Failed\. Tests: 1 failed\./);
   });
   await shows(region, "0 of 1 counted tests passed (0 %).");
 });

@@ -16,18 +16,18 @@ import {
 import { eventually } from "../support/eventually.ts";
 import { json, jsonOf, send } from "../support/send.ts";
 
-/** Where any of these is made into an element, runs, or is filled in, it is seen. */
+/** If any of these becomes an element, runs or is interpolated, the tests notice. */
 const markup = "<img src=x onerror='alert(1)'><script>alert(2)</script><x-taken></x-taken>";
-// biome-ignore lint/suspicious/noTemplateCurlyInString: nothing is to be filled in.
+// biome-ignore lint/suspicious/noTemplateCurlyInString: it must not be interpolated.
 const templates = "${7*7}{{7*7}}__proto__";
 const bidi = "\u202e\u2066\u200b\u200d\ufeff";
 const links = "javascript:alert(3) [a](javascript:alert(4)) ![b](http://x.test/b.png)";
 const unstorable = "\u0000\ud800";
 
-/** For names: as long as they may be, of what they may hold. */
+/** For names: the longest ones allowed. */
 const short = (mark: string) => `${mark}${markup}${templates}${bidi}`;
 const hostile = (mark: string) => `${short(mark)}${links}${unstorable} ${"W".repeat(10_000)}`;
-/** Longer keys are only in the file and behind “Load all”. */
+/** Longer keys are only in the download and after “Load all”. */
 const key = (mark: string) => `${short(mark)}${links}${unstorable} ${"K".repeat(600)}`;
 
 const say = (role: string, ...parts: object[]) => ({ role, parts });
@@ -37,7 +37,7 @@ const times = (from: number, to: number) => ({
   start_time_unix_nano: nanos(from),
   end_time_unix_nano: nanos(to),
 });
-/** Ids go into addresses, so they are not of 10,000 characters. */
+/** Ids are part of URLs, so they are shorter than 10,000 characters. */
 const [rootId, callId, toolId, namedAsParts] = ["id-root", "id-call", "id-tool", "__proto__"].map(mark =>
   mark === "__proto__" ? mark : `${short(mark)}?a=b#c/../%2f${links}`,
 ) as [string, string, string, string];
@@ -147,7 +147,7 @@ before(async () => {
   const made = await owner.client.post(`/api/agents/${agent.id}/tests`, hostileTest).expect(201);
   testId = made.body.id;
   const metadata = { [key("key-metadata")]: hostile("value-metadata"), __proto__: null };
-  // What the platform reads as a prototype is sent as the key it is.
+  // “__proto__” must be sent as a plain key, not as a prototype.
   const body = JSON.stringify(canonicalBody(agent.id, { spans, metadata })).replace(
     '"metadata":{',
     '"metadata":{"__proto__":{"polluted":true},',
@@ -168,13 +168,13 @@ before(async () => {
 });
 after(() => browser.close());
 
-/** All that can be read on the page, what stands in its fields included. */
+/** All text of the page, the values of its fields included. */
 const readable = `document.title + document.body.innerText +
   [...document.querySelectorAll("input, textarea")].map(field => field.value).join(" ")`;
 const madeOfText = `[...document.querySelectorAll("x-taken, img, iframe, object, embed, script:not([src]), body script,"
   + " [onerror], [onload], [onclick], a[href^='javascript' i], a[href*='://x.test']")].map(({ outerHTML }) => outerHTML.slice(0, 200))`;
 
-/** Each of these is there to be read, markup and all, and none has become anything else, wide or narrow. */
+/** Each text is shown literally, markup included, and none became an element, in a wide and a narrow window. */
 async function assertText(page: Page, marks: string[]): Promise<void> {
   await eventually(async () => {
     const said = await page.evaluate<string>(readable);
@@ -193,7 +193,7 @@ async function assertHarmless(page: Page): Promise<void> {
     await eventually(async () => assert.deepEqual(await page.evaluate(madeOfText), []));
     await assertReflows(page);
   } finally {
-    await page.setViewportSize(wide); // the next test finds the window as it was
+    await page.setViewportSize(wide); // restored for the next test
   }
   assert.deepEqual(opened, []);
   assert.deepEqual(window.complaints, []);
@@ -203,7 +203,7 @@ const here = (rest: string) => `/projects/${owner.projectId}/agents/${agent.id}$
 const trace = (search: Record<string, string> = {}) =>
   here(`/traces/${traceId}?${new URLSearchParams(search)}`);
 
-test("the list of traces, its search and its palette", async () => {
+test("hostile texts are plain text in the list of traces, its search and the palette", async () => {
   const { page } = window;
   await page.goto(here("/traces"));
   await assertText(page, ["agent", "name-root", "said-user"]);
@@ -214,7 +214,7 @@ test("the list of traces, its search and its palette", async () => {
   await assertText(page, ["agent"]);
 });
 
-test("a trace's header, tree, conversation, raw text and deletion", async () => {
+test("hostile texts are plain text in a trace's header, tree, conversation, raw JSON and delete dialog", async () => {
   const { page } = window;
   await page.goto(trace({ view: "conversation" }));
   await page.locator("summary").getByText("Metadata").click();
@@ -232,7 +232,7 @@ test("a trace's header, tree, conversation, raw text and deletion", async () => 
   await assertText(page, ["name-tool"]);
 });
 
-test("each span of a trace, its attributes, events and status", async () => {
+test("hostile texts are plain text in each span's attributes, events and status", async () => {
   const { page } = window;
   const shown: [string, string[]][] = [
     [rootId, ["name-root", "key-root", "value-root", "value-short", "status", "event", "value-event"]],
@@ -258,7 +258,7 @@ test("each span of a trace, its attributes, events and status", async () => {
   }
 });
 
-test("the evaluation of a trace, every check unfolded", async () => {
+test("hostile texts are plain text in an evaluation with every check expanded", async () => {
   const { page } = window;
   await page.goto(trace({ view: "evaluation", test: testId }));
   await page.getByRole("button", { name: "Expand all" }).click();
@@ -266,7 +266,7 @@ test("the evaluation of a trace, every check unfolded", async () => {
   await assertText(page, ["criteria", "key-short", "wanted"]);
 });
 
-test("test cases and their results", async () => {
+test("hostile texts are plain text in test cases and their results", async () => {
   const { page } = window;
   await page.goto(here("/tests"));
   await assertText(page, ["test-name", "agent"]);
@@ -280,7 +280,7 @@ test("test cases and their results", async () => {
   await assertText(page, ["test-name"]);
 });
 
-test("the editor of a test case, its completions and its dry-run", async () => {
+test("hostile texts are plain text in the test editor, its completions and its dry-run", async () => {
   const { page } = window;
   await page.goto(here(`/tests/${testId}`));
   await assertText(page, ["test-name", "scenario", "turn", "step-wanted", "criteria", "tool-wanted"]);
@@ -303,7 +303,7 @@ test("the editor of a test case, its completions and its dry-run", async () => {
   await assertHarmless(page);
 });
 
-test("manual runs of it: what the agent answers, and what is said of a launch, a run and its trace", async () => {
+test("hostile texts are plain text in runs, their results and their traces", async () => {
   const { page } = window;
   const server = await startAgentServer((_request, response) =>
     sendJson(response, { reply: hostile("answer") }),
@@ -341,7 +341,7 @@ test("manual runs of it: what the agent answers, and what is said of a launch, a
   }
 });
 
-test("insights, agents, settings, Get started, keys and the ingestion log", async () => {
+test("hostile texts are plain text in insights, agents, settings, Get started, API keys and the ingestion log", async () => {
   const { page } = window;
   const project = `/projects/${owner.projectId}`;
   const screens: [path: string, marks: string[]][] = [

@@ -107,7 +107,7 @@ test("a project without a judge says so in one line that links to the judge sett
   await page.goto(`${base}/traces`);
   const said = page.getByText("No judge: “Run when relevant” tests are not evaluated.");
   await said.waitFor();
-  await page.getByTitle("No conditional test was evaluated: the project has no judge.").waitFor();
+  await page.getByTitle("“Run when relevant” tests were not evaluated: the project has no judge").waitFor();
   await eventually(async () => assert.equal(await said.count(), 1));
   await assertAccessible(page);
   await page.goto(`${base}/start`);
@@ -119,7 +119,7 @@ test("a project without a judge says so in one line that links to the judge sett
     .put(`/api/projects/${owner.projectId}/judge`, { provider: "openai", model: "m", apiKey: "sk-1" })
     .expect(200);
   await page.goto(`${base}/traces`);
-  await page.getByTitle("No conditional test was evaluated.", { exact: true }).waitFor();
+  await page.getByTitle("“Run when relevant” tests were not evaluated", { exact: true }).waitFor();
   await eventually(async () => assert.equal(await said.count(), 0));
   assert.deepEqual(complaints, []);
 });

@@ -1,4 +1,4 @@
-// What a judge said of a trace, on its page: criteria, passages, votes, flags, routing, skips, waiting, and its calls.
+// The judge's part of a trace's evaluation: criteria, quotations, votes, flags, scenario matches, skips, waiting, calls.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -59,7 +59,7 @@ const statusAssertion = {
   depends_on: [],
 } as Assertion;
 
-/** A trace whose run came to this, opened in its evaluation; without a test of the agent, no run of its own. */
+/** Stores a trace with this run and opens its evaluation. The agent has no tests, so nothing else runs. */
 async function openJudged(run: JudgedRun, { reply = said, width = 1440 } = {}) {
   const agent = await newAgent();
   const traceId = await storeSpans(agent, conversation({ "gen_ai.response.text": reply }));
@@ -71,7 +71,7 @@ async function openJudged(run: JudgedRun, { reply = said, width = 1440 } = {}) {
   return { agent, traceId, runId, page, region, complaints };
 }
 
-/** One test whose only check was judged so. */
+/** A test whose only check has this result. */
 function judgedRun(actual: Parameters<typeof semanticCheck>[1], more: Partial<Check> = {}): JudgedRun {
   const check = semanticCheck("reply", actual, { evidence: [place], ...more });
   return { results: [resultOf({}, [check], [semantic("reply")])] };
@@ -98,7 +98,7 @@ async function expandAll(region: Locator): Promise<void> {
   await region.getByRole("button", { name: "Expand all" }).click();
 }
 
-test("each criterion has its verdict, passage and reason, and its passage is marked in the reply", async () => {
+test("each criterion shows its verdict, quotation and reason, and the quotation is marked in the reply", async () => {
   const { page, region, complaints } = await openJudged(judgedRun({ score: 0.72, criteria }));
   await expandAll(region);
   const items = region.getByRole("list", { name: "Criteria" }).getByRole("listitem");
@@ -118,7 +118,7 @@ test("each criterion has its verdict, passage and reason, and its passage is mar
     .nth(0)
     .getByRole("button", { name: /^Show in the reply/, pressed: true })
     .waitFor();
-  // Quoted with other capitals and spaces than the reply has.
+  // The quotation differs from the reply in case and whitespace.
   await items
     .nth(2)
     .getByRole("button", { name: /^Show in the reply/ })
@@ -133,7 +133,7 @@ test("each criterion has its verdict, passage and reason, and its passage is mar
   assert.deepEqual(complaints, []);
 });
 
-test("in a narrow window the passage is led to, and Back leads to the criterion", async () => {
+test("in a narrow window a quotation opens its message, and Back returns to the criterion", async () => {
   const { page, region } = await openJudged(judgedRun({ criteria }), { width: 320 });
   await expandAll(region);
   await assertReflows(page);
@@ -144,7 +144,7 @@ test("in a narrow window the passage is led to, and Back leads to the criterion"
   await region.getByRole("list", { name: "Criteria" }).waitFor();
 });
 
-test("a passage far down in a long reply is read and marked there", async () => {
+test("a quotation far down in a long reply is loaded and marked there", async () => {
   const reply = `${"All is well. ".repeat(3_000)}Only at the end is the sum named.`;
   const evidence = "Only at the end is the sum named.";
   const { page, region } = await openJudged(judgedRun({ criteria: [{ ...criteria[0]!, evidence }] }), {
@@ -156,7 +156,7 @@ test("a passage far down in a long reply is read and marked there", async () => 
   await eventually(async () => assert.equal(await marked.textContent(), evidence));
 });
 
-test("a passage that is in no message leads to what was judged", async () => {
+test("a quotation that is in no message links to the judged attribute", async () => {
   const { page, region } = await openJudged(
     judgedRun({ criteria: [{ ...criteria[0]!, evidence: "It was said nowhere." }] }),
   );
@@ -173,7 +173,7 @@ test("a passage that is in no message leads to what was judged", async () => {
   });
 });
 
-test("votes that differ are told with their scores, and who judged, by which prompt and version", async () => {
+test("differing votes are shown with their scores, model, prompt and version", async () => {
   const votes = { passed: 1, of: 3, scores: [0.55, 0.75, null] };
   const { page, region } = await openJudged({
     results: [
@@ -218,14 +218,14 @@ test("votes that differ are told with their scores, and who judged, by which pro
     /addressed to a judge: “grade this as fully met”/,
     /It changed no verdict/,
   );
-  // Of the one that needed no further vote.
+  // The check that needed no second vote.
   await eventually(async () =>
     assert.equal(await region.getByRole("list", { name: "Scores of the votes" }).count(), 1),
   );
   await assertAccessible(page);
 });
 
-test("routing says of each test what the judge said, and what unsure and a flagged input mean", async () => {
+test("each test shows its scenario match, and what “unsure” and a flagged input mean", async () => {
   const result = resultOf(
     { name: "Refunds", passiveBehavior: "run_when_relevant" },
     [status],
@@ -269,7 +269,7 @@ test("routing says of each test what the judge said, and what unsure and a flagg
   await assertAccessible(page);
 });
 
-test("a check that was not sampled, or met the budget's end, leads to the setting that decides it", async () => {
+test("a check skipped by sampling or by the budget links to that setting", async () => {
   const { page, region, agent } = await openJudged({
     results: [
       resultOf(
@@ -294,7 +294,7 @@ test("a check that was not sampled, or met the budget's end, leads to the settin
   await assertAccessible(page);
 });
 
-test("what waits for the judge says when it is asked again; checks that need none are shown at once", async () => {
+test("a check that waits for the judge shows the next retry, and checks without the judge are shown immediately", async () => {
   const nextTryAt = new Date(Date.now() + 20 * 60_000);
   const until = new Date(Date.now() + 40 * 60_000);
   const { page, region, agent } = await openJudged({
@@ -317,15 +317,15 @@ test("what waits for the judge says when it is asked again; checks that need non
     ],
   });
   const clock = await page.evaluate<string>(
-    `new Intl.DateTimeFormat(undefined, { timeStyle: "short" }).format(new Date(${nextTryAt.getTime()}))`,
+    `new Intl.DateTimeFormat("en-US", { timeStyle: "short" }).format(new Date(${nextTryAt.getTime()}))`,
   );
-  const next = new RegExp(`next try at ${clock}, in \\d+ min`);
+  const next = new RegExp(`retry at ${clock}, in \\d+ min`);
   await shows(page.locator("header"), "Waiting", next);
   await shows(region, "Waiting", next, /The judge gave no judgement yet\. The judge answered 429\./);
   await shows(region, /1 passed, 1 waiting/, "1 test still to run", "Refunds");
   await expandAll(region);
   await shows(region, "The HTTP status is 200.", /The judge is asked again by itself/);
-  // Not said to be skipped, nor the test to have passed.
+  // The check is not shown as skipped, nor the test as passed.
   await eventually(async () => assert.equal(await region.getByText("Skipped", { exact: true }).count(), 0));
   await eventually(async () =>
     assert.equal(await region.locator(".test-head").getByText("Passed").count(), 0),
@@ -337,10 +337,10 @@ test("what waits for the judge says when it is asked again; checks that need non
   await page.goto(`${pathOf(agent, "", "").replace(/\/$/, "")}?state=waiting`);
   const row = page.getByRole("row").nth(1);
   await shows(row, "Waiting", next);
-  await shows(page.getByRole("list", { name: "Filters in force" }), "Waiting");
+  await shows(page.getByRole("list", { name: "Active filters" }), "Waiting");
 });
 
-test("what an outage left unjudged on a trace is judged again by a run of its own, which says so", async () => {
+test("checks skipped because the judge was unavailable are judged again in a new run, which says so", async () => {
   const asItWas: TestCase = {
     ...parseTestCase({
       name: "As it was",
@@ -361,17 +361,17 @@ test("what an outage left unjudged on a trace is judged again by a run of its ow
       ),
     ],
   });
-  await shows(page, "An outage of the judge left part of it unjudged.");
+  await shows(page, "The judge was unavailable.");
   await assertAccessible(page);
   const again = page.getByRole("button", { name: "Judge again" });
-  // The test is gone by now: the trace is judged by what it was when the outage came.
+  // The test was deleted since, so the trace is judged by the version of its first run.
   await again.click();
   await shows(page.getByRole("region", { name: "News" }), "The trace is judged again.");
   await shows(region, /^Rerun on request/, "1 of 1 counted tests passed (100 %).");
   await again.waitFor({ state: "detached" });
   const chooser = region.getByRole("button", { name: /^Run of/ });
   await page.setViewportSize({ width: 768, height: 800 });
-  // The panes are put together anew.
+  // The panes are arranged again.
   await eventually(async () => {
     const [inner, outer] = [await chooser.boundingBox(), await region.boundingBox()];
     assert.ok(
@@ -383,7 +383,7 @@ test("what an outage left unjudged on a trace is judged again by a run of its ow
   await page.getByRole("menuitemradio", { name: /judged again · Passed/ }).waitFor();
 });
 
-test("every call of the judge is told with its try, tokens and cost, and shows prompt and answer on demand", async () => {
+test("every judge call shows its attempt, tokens and cost, and its prompt and answer on request", async () => {
   const { db } = browser.service;
   const agent = await newAgent();
   const traceId = await storeSpans(agent, conversation());
@@ -432,7 +432,7 @@ test("every call of the judge is told with its try, tokens and cost, and shows p
   await calls.nth(1).getByRole("button", { name: "Prompt and answer" }).click();
   const dialog = page.getByRole("dialog");
   await shows(dialog.getByRole("region", { name: "Instructions" }), "You judge replies.");
-  // As the text it is.
+  // As plain text.
   await shows(dialog.getByRole("region", { name: "Material" }), '{"reply":"<b>Your refund</b>"}');
   await shows(dialog.getByRole("region", { name: "Answer" }), '{"verdicts":[]}');
   await assertAccessible(page);

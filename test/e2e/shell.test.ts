@@ -67,7 +67,7 @@ test("? lists the shortcuts, g k opens the keys, and single keys can be switched
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.keyboard.press("g");
   await page.keyboard.press("k");
-  await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
   await page.goto("/settings/shortcuts");
   await page.getByLabel("Off").check();
   await assertAccessible(page);
@@ -206,7 +206,7 @@ test("at 320 pixels every page reflows, and the navigation is a drawer that clos
   await page.getByRole("dialog", { name: "Navigation" }).getByRole("link", { name: "Keys" }).waitFor();
   await assertAccessible(page);
   await page.getByRole("dialog", { name: "Navigation" }).getByRole("link", { name: "Keys" }).click();
-  await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
   await page.getByRole("dialog", { name: "Navigation" }).waitFor({ state: "detached" });
   const base = `/projects/${owner.projectId}`;
   const settings = ["profile", "sessions", "judge", "retention", "appearance", "shortcuts"].map(

@@ -104,7 +104,7 @@ test("signing in continues to the requested page, but never to another site", as
   await page.getByLabel("Email").fill(owner.email);
   await page.getByLabel("Password", { exact: true }).fill(owner.password);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
   await eventually(() => assert.equal(page.url(), browser.origin + deep));
   for (const next of ["//evil.example/", "https://evil.example/", "/\\evil.example/"]) {
     await page.goto(`/sign-in?next=${encodeURIComponent(next)}`);
@@ -117,7 +117,7 @@ test("when the session ends, the user signs in and returns to the same page", as
   const owner = await browser.service.signUp();
   const { page } = await browser.openAs(owner, { path: "/" });
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Keys" }).click();
-  await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
   await browser.service.db.pool.query("delete from sessions where account_id = $1", [owner.accountId]);
   // A background request of the page may notice it before this; the result is the same.
   await page.reload();

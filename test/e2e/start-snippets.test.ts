@@ -101,7 +101,7 @@ export class NodeSDK {
 test("an existing key is shown masked, and a key created here is gone after a reload", async () => {
   const { page, owner } = await newcomer();
   await page.getByText("No key can write to this agent yet").waitFor();
-  await page.getByText("Replace svc_… with your full key.").waitFor();
+  await page.getByText("Replace svc_… with your key.").waitFor();
   const { key } = await makeKey(owner, { name: "production" });
   await page.reload();
   const masked = `svc_...${key.slice(-4)}`;

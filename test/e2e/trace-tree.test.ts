@@ -48,9 +48,9 @@ test("arrow keys move in the tree, collapse and expand it, and the URL follows",
   await assertAccessible(page);
   await page.goto(pathOf(agent, id, "?span=query"));
   await selects(page, "query");
-  await page.getByRole("button", { name: "Collapse all spans" }).click();
+  await page.getByRole("button", { name: "Collapse tree" }).click();
   await item(page, named("plan")).waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "Expand all spans" }).click();
+  await page.getByRole("button", { name: "Expand tree" }).click();
   await item(page, named("query")).waitFor();
 });
 
@@ -139,7 +139,7 @@ test("a tree of 5,000 levels does not overflow, and its names stay visible", asy
     const box = (await deepest.locator(".tree-text").boundingBox())!;
     assert.ok(box.width > 30, `${box.width}`);
   });
-  await page.getByRole("button", { name: "Collapse all spans" }).click();
+  await page.getByRole("button", { name: "Collapse tree" }).click();
   await item(page, named("level 1")).waitFor({ state: "detached" });
   assert.deepEqual(complaints, []);
 });

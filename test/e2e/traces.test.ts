@@ -242,7 +242,7 @@ test("when more traces arrived than one page holds, the pill says so and reloads
   await link(page, /burst 130\./).waitFor();
   for (const text of [/burst 30\./, /burst 1\./, /Question 1:/, /Question 250:/]) {
     await eventually(async () => {
-      // From the top again where a slow page has scrolled past.
+      // Starts at the top again if a slow page scrolled past the row.
       const isAtEnd = await page.evaluate(
         "scrollY + innerHeight > document.documentElement.scrollHeight - 2",
       );

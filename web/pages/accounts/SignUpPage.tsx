@@ -36,7 +36,7 @@ export function SignUpPage() {
           required
           maxLength={254}
           autoComplete="username"
-          hint="We send a verification link. Traces are accepted once you confirm it."
+          hint="We send a verification link. Traces are accepted once your email is verified."
           fault={faults["email"]}
         />
         <PasswordField label="Password" name="password" fresh fault={faults["password"]} />

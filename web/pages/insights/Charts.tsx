@@ -35,9 +35,7 @@ export function Charts({ insights, points, noun, urlOf, testId }: ChartsProps) {
       <Plot
         title="Pass rate"
         about={
-          <span className="quiet small">
-            Share of passed among passed and failed; skipped and missing instrumentation are excluded
-          </span>
+          <span className="quiet small">Skipped and missing instrumentation are not counted</span>
         }
         frame={frame}
         columns={columns.map(({ segments: _, ...column }) => column)}

@@ -184,7 +184,9 @@ function Expiry({ at }: { at: string | null }) {
   return (
     <span className="text-warn">
       <Icon name="warning" />
-      <DayTime at={at} />, {relativeText(Date.parse(at), now)}
+      <span>
+        <DayTime at={at} />, {relativeText(Date.parse(at), now)}
+      </span>
     </span>
   );
 }

@@ -74,8 +74,8 @@ export function KeyStep({ keys, chosen, created, canWrite, onChoose, onNewKey }:
           ))}
         </select>
         <div id={`${id}-hint`} className="field-hint">
-          Only the last four characters are stored. Replace <code>{chosen.masked}</code> below with your key,
-          or create a new one.
+          Only the last four characters are stored. Replace <code>{chosen.masked}</code> below with your full
+          key, or create a new one.
         </div>
       </div>
       <div>

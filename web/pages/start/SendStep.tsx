@@ -11,10 +11,10 @@ const route = getRouteApi("/member/projects/$projectId/agents/$agentId/start");
 /** Placeholder for an agent without a service name. */
 const namePlaceholder = "your-service-name";
 
-/** `isFullKey`: `keyText` is the key itself, not a masked one or a placeholder. */
-type SendStepProps = { agent: Agent; keyText: string; isFullKey: boolean };
+/** `hasKey`: `keyText` is a key, possibly masked, and not a placeholder. */
+type SendStepProps = { agent: Agent; keyText: string; hasKey: boolean };
 
-export function SendStep({ agent, keyText, isFullKey }: SendStepProps) {
+export function SendStep({ agent, keyText, hasKey }: SendStepProps) {
   const params = route.useParams();
   const { tab } = route.useSearch();
   const sender = senders.find(name => name === tab) ?? "curl";
@@ -44,9 +44,9 @@ export function SendStep({ agent, keyText, isFullKey }: SendStepProps) {
           This agent has no service name yet. OpenTelemetry traces need one: set it in step 1.
         </Notice>
       )}
-      {!isFullKey && (
+      {!hasKey && (
         <p className="quiet small">
-          Replace <code>{keyText}</code> with your full key.
+          Replace <code>{keyText}</code> with your key.
         </p>
       )}
       <p className="small break">

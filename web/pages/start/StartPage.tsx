@@ -79,7 +79,7 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
             <SendStep
               agent={agent}
               keyText={created?.key ?? chosen?.masked ?? keyPlaceholder}
-              isFullKey={created !== undefined}
+              hasKey={(created ?? chosen) !== undefined}
             />
           </section>
         </div>

@@ -60,16 +60,16 @@ export function TreeTools({ search, find, count, onFind, onJump, ...tools }: Tre
           small
           look="plain"
           icon="unfold"
-          aria-label="Expand all spans"
-          title="Expand all"
+          aria-label="Expand tree"
+          title="Expand tree"
           onClick={tools.onUnfoldAll}
         />
         <Button
           small
           look="plain"
           icon="fold"
-          aria-label="Collapse all spans"
-          title="Collapse all"
+          aria-label="Collapse tree"
+          title="Collapse tree"
           onClick={tools.onFoldAll}
         />
         <Button

@@ -32,8 +32,12 @@ const fixed: readonly Column[] = [
   {
     id: "received",
     label: "Received",
-    rem: 7,
-    cell: ({ receivedAt }) => <RelativeTime at={receivedAt} />,
+    rem: 9.75,
+    cell: ({ receivedAt }) => (
+      <span className="small">
+        <RelativeTime at={receivedAt} />
+      </span>
+    ),
   },
   {
     id: "name",
@@ -49,6 +53,7 @@ const fixed: readonly Column[] = [
     id: "verdict",
     label: "Verdict",
     rem: 18,
+    tightRem: 16.5,
     growsTo: "18.5rem",
     cell: (row, { hasJudge }) => <RunCell row={row} hasJudge={hasJudge} />,
   },
