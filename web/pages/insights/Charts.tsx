@@ -34,9 +34,7 @@ export function Charts({ insights, points, noun, urlOf, testId }: ChartsProps) {
     <div className="charts">
       <Plot
         title="Pass rate"
-        about={
-          <span className="quiet small">Skipped and missing instrumentation are not counted</span>
-        }
+        about={<span className="quiet small">Skipped and missing instrumentation are not counted</span>}
         frame={frame}
         columns={columns.map(({ segments: _, ...column }) => column)}
         lines={[{ word: "Pass rate", fill: "rate", values: points.map(({ passRate }) => passRate) }]}

@@ -10,9 +10,10 @@ const date = utc({ dateStyle: "medium" });
 const moment = utc({ dateStyle: "medium", timeStyle: "short" });
 const hour = utc({ hour: "numeric" });
 
-/** "Nov 20, 2026, 2:00 – 3:00 PM" or "Nov 20, 2026". */
+/** "Nov 20, 2026, 2 PM – 3 PM" or "Nov 20, 2026". */
 export function intervalText(at: number, interval: Interval): string {
-  return interval === "day" ? date.format(at) : rangeText(at, at + hourMs, interval);
+  const day = date.format(at);
+  return interval === "day" ? day : `${day}, ${hour.format(at)} – ${hour.format(at + hourMs)}`;
 }
 
 /** "Nov 20, 2026, 2:00 PM – Nov 21, 2026, 2:00 PM", or "Nov 20 – 21, 2026", the last day included. */

@@ -4,7 +4,6 @@ import type { SpanDetail } from "../../../../src/http/traces/schemas.ts";
 import { download } from "../../../download.ts";
 import { textOfValue } from "../../../exact-json.ts";
 import { numberText } from "../../../format.ts";
-import type { SpanDetail } from "../../../shapes.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { copyText } from "../../../ui/copy-text.ts";
 import { Icon } from "../../../ui/Icon.tsx";
