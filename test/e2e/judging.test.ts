@@ -162,7 +162,7 @@ test("a quotation that is in no message links to the judged attribute", async ()
   );
   await expandAll(region);
   await region.getByRole("button", { name: /^Show in the reply/ }).click();
-  await shows(page, /The quoted passage is in no message that is shown here/);
+  await shows(page, /The quoted passage is not in any message shown here/);
   await page.getByRole("button", { name: "shop conversation · gen_ai.response.text" }).first().click();
   await eventually(() => {
     const { searchParams } = new URL(page.url());
@@ -290,7 +290,7 @@ test("a check skipped by sampling or by the budget links to that setting", async
     );
   }
   await shows(region, /10 % of this agent's conversations/, /daily budget of \$2\.00/, /One\.\s+Two\./);
-  await shows(page, "The budget was used up.");
+  await shows(page, "The judge budget was used up.");
   await assertAccessible(page);
 });
 

@@ -80,7 +80,7 @@ function Sum({ data: { days }, projectId }: { data: JudgeUsage; projectId: strin
         <dt>Calls</dt>
         <dd>
           {numberText(sum("calls"))}
-          <span className="quiet">{numberText(sum("cached"))} questions answered without a call</span>
+          <span className="quiet">plus {numberText(sum("cached"))} cached answers</span>
         </dd>
       </dl>
       {unpricedTokens > 0 && (
@@ -112,7 +112,7 @@ function Days({ data }: { data: JudgeUsage }) {
                 Calls
               </th>
               <th scope="col" className="number">
-                Answered without a call
+                Cached answers
               </th>
               <UsageHeadings />
             </tr>
@@ -124,7 +124,7 @@ function Days({ data }: { data: JudgeUsage }) {
                 <td className="number" data-label="Calls">
                   {numberText(day.calls)}
                 </td>
-                <td className="number" data-label="Answered without a call">
+                <td className="number" data-label="Cached answers">
                   {numberText(day.cached)}
                 </td>
                 <UsageCells usage={day} />
