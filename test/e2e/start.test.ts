@@ -64,9 +64,7 @@ test("a new user sees why the first trace is rejected, verifies the email, and s
   await mail.getByRole("heading", { name: "Email verified" }).waitFor();
   await mail.close();
   await panel(page).getByText("Your keys work now").waitFor();
-  await page
-    .getByText("Traces are rejected (403 EMAIL_NOT_VERIFIED) until")
-    .waitFor({ state: "detached" });
+  await page.getByText("Traces are rejected (403 EMAIL_NOT_VERIFIED) until").waitFor({ state: "detached" });
 
   assert.match(await runInShell(command), /^HTTP\/1.1 201 /);
   await panel(page).getByText("First trace received").waitFor();

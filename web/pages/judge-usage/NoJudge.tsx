@@ -36,7 +36,7 @@ function NoJudgeLine({ projectId, skipped }: { projectId: string; skipped: strin
       <span>
         No judge: {skipped}.{" "}
         <Link to="/projects/$projectId/settings/judge" params={{ projectId }}>
-          Add a judge
+          Set up a judge
         </Link>
       </span>
     </p>

@@ -191,7 +191,7 @@ function NoJudgeNotice({ projectId }: { projectId: string }) {
         <b>Routing unavailable: no conditional checks were evaluated.</b> This project has no judge, so only
         “Always run” tests ran.{" "}
         <Link to="/projects/$projectId/settings/judge" params={{ projectId }}>
-          Add a judge
+          Set up a judge
         </Link>
       </Brief>
     </Notice>
