@@ -6,7 +6,7 @@ import { openEmbedded } from "../src/embedded/database.ts";
 import { batchCost } from "./batches.ts";
 import type { DriverInput, DriverOutput } from "./driver.ts";
 import { evaluationRate } from "./evaluation.ts";
-import { judgedChecks, judgedTests, judgingTimes } from "./judging.ts";
+import { judgedChecks, judgedTests, judgingTimes } from "./judge-overhead.ts";
 import { listTimes } from "./lists.ts";
 import { pageTimes } from "./pages.ts";
 import { type Child, cpuSeconds, cpuSecondsOfTree, peakMb, start } from "./processes.ts";

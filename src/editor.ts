@@ -8,7 +8,8 @@ import { applicability, routingQuestion } from "./evaluate/applicability.ts";
 import { evaluateTest } from "./evaluate/evaluate.ts";
 import { TraceRoom } from "./load/trace-room.ts";
 import { type LoadedTrace, withTrace } from "./load.ts";
-import type { Judge, JudgeOf, RoutingAnswer, Unjudged } from "./model/judge/judge.ts";
+import type { Judge, JudgeOf } from "./model/judge/judge.ts";
+import { unanswered } from "./model/judge/outcome.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { Applicability, Result } from "./model/run/run.ts";
 import type { Assertion, AssertionDraft, AssertionInput } from "./model/test-case/assertion.ts";
@@ -143,18 +144,15 @@ const draftId = "draft";
 
 /** A judge whose silence until the deadline is told as such. */
 function punctual(judge: Judge, deadline: AbortSignal): Judge {
-  const late: Unjudged = {
-    state: "unavailable",
-    reason: `The judge did not answer within ${dryRunMs / 1000} s.`,
-  };
+  const late = unanswered("later", { code: "judge_silent", data: { seconds: dryRunMs / 1000 } });
   return {
     async route(question, signal) {
       const answer = await judge.route(question, signal);
-      return answer.state !== "ok" && deadline.aborted ? late : answer;
+      return answer.code !== "ok" && deadline.aborted ? late : answer;
     },
     async ask(questions, signal) {
       const answers = await judge.ask(questions, signal);
-      return answers.map(answer => (answer.state !== "ok" && deadline.aborted ? late : answer));
+      return answers.map(answer => (answer.code !== "ok" && deadline.aborted ? late : answer));
     },
   };
 }
@@ -180,10 +178,7 @@ async function applicabilityOf(
   };
 }
 
-const nothingToCompare: RoutingAnswer = {
-  state: "unusable",
-  reason: "The test has no scenario to compare the conversation with.",
-};
+const nothingToCompare = unanswered("unusable", { code: "no_scenario" });
 
 /** Disabled, and with those of the proposed assertions alone that hold on the trace. */
 async function draftTest(deps: Askable, loaded: LoadedTrace, signal: AbortSignal): Promise<TestCaseDocument> {

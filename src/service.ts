@@ -11,7 +11,7 @@ import { Preparer } from "./ingest/preparer.ts";
 import type { IngestDeps } from "./ingest.ts";
 import { refusalsOf } from "./model/ingestion.ts";
 import type { CountedCall } from "./model/judge/call.ts";
-import { trialLines } from "./remote/judge/trial.ts";
+import { openProbes } from "./remote/judge/probe.ts";
 import { openMailer } from "./remote/mail/mailer.ts";
 import { openOutbound } from "./remote/outbound.ts";
 import { EditorHost } from "./service/editor-host.ts";
@@ -196,7 +196,7 @@ async function serve(
     hub,
     editor,
     environmentJudge: config.judge ?? null,
-    openTrialLine: trialLines({ outbound, log }),
+    openProbe: openProbes({ outbound, log }),
     reader,
     vault,
     outbound,

@@ -1,4 +1,5 @@
-// Claims due runs under a lease, has them judged, keeps what came of it; puts away what waits, gives back what it cannot finish.
+// Claims due runs under a lease, evaluates them, and stores the results; runs that wait for the judge are stored as they
+// are, and what a stopping worker cannot finish is given back.
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
@@ -9,9 +10,8 @@ import { Refusal } from "./model/refusal.ts";
 import { runErrorReason } from "./model/run/reason.ts";
 import type { RunState } from "./model/run/run.ts";
 import { columnsOf } from "./model/trace/columns.ts";
-import { systemClock } from "./remote/clock.ts";
-import { type Asking, boundAsking } from "./run/admission.ts";
-import { type JudgedRun, judgeRuns, type PartlyJudgedRun, type RunDeps, type RunEnds } from "./run.ts";
+import { Admission } from "./run/admission.ts";
+import { type EvaluatedRun, evaluateRuns, type PartialRun, type RunDeps, type RunEnds } from "./run.ts";
 import { isTransient } from "./store/db.ts";
 import type { EventPublisher } from "./store/events.ts";
 import {
@@ -30,39 +30,37 @@ export type WorkerDeps = RunDeps & {
   events: EventPublisher;
   log: Logger;
   leaseMs: number;
-  /** Told of every run that ended. */
+  /** Called for every run that ended. */
   onEnd?: (state: RunState, verdict: string | null) => void;
 };
 
-// Claimed in one statement, and judged at once by one thread: enough for the statements to cost little beside the
-// judging, few enough that a thread that dies holds up little.
+// Claimed in one statement and evaluated together: enough that the statements cost little beside the evaluation, few
+// enough that a thread that dies holds up little.
 const claimMax = 32;
 const inHandMax = 128;
-// Of those in hand, so many may be asking the judge: a whole claim of others always finds room beside them.
+// Runs that may wait for the judge: a whole claim of others always fits beside them.
 const askingMax = inHandMax - claimMax;
 const idleMaxMs = 500;
-// A row that lags behind its spans is brought up to date once nothing came for this long.
+// A trace row that lags behind its spans is updated after this long without new batches.
 const staleQuietMs = 10_000;
 const staleMax = 20;
 
 export class RunWorker {
-  readonly #deps: WorkerDeps & { room: TraceRoom };
+  readonly #deps: WorkerDeps & { room: TraceRoom; admission: Admission };
   readonly #lease = randomUUID();
   readonly #inHand = new Map<string, ClaimedRun>();
-  /** What gives back the heap of a run's trace, by the ids of those that have begun. */
+  /** Release the heap of a run's trace, by the ids of the runs that have started. */
   readonly #releases = new Map<string, () => void>();
   readonly #stopping = new AbortController();
   readonly #abort = new AbortController();
   readonly #heartbeat: NodeJS.Timeout;
-  readonly #asking: Asking;
-  readonly #judged: JudgedRun[] = [];
-  readonly #partly: PartlyJudgedRun[] = [];
-  #keeping: Promise<void> | undefined;
+  readonly #evaluated: EvaluatedRun[] = [];
+  readonly #partial: PartialRun[] = [];
+  #storing: Promise<void> | undefined;
   readonly #claiming: Claiming;
 
   constructor(deps: WorkerDeps) {
-    this.#asking = boundAsking(deps.judgeOf, askingMax, deps.clock ?? systemClock);
-    this.#deps = { ...deps, judgeOf: this.#asking.judgeOf, room: deps.room ?? new TraceRoom() };
+    this.#deps = { ...deps, room: deps.room ?? new TraceRoom(), admission: new Admission(askingMax) };
     this.#heartbeat = setInterval(() => void this.#extend(), deps.leaseMs / 3);
     this.#claiming = new Claiming({
       claim: () => this.#claim(),
@@ -75,7 +73,7 @@ export class RunWorker {
     this.#claiming.wake();
   }
 
-  /** Takes no further run, finishes within `graceMs` what is in hand, and gives back the rest. */
+  /** Claims no further run, finishes its runs within `graceMs`, and gives back the rest. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
     await this.#claiming.stop();
@@ -87,54 +85,54 @@ export class RunWorker {
     if (runIds.length > 0) await giveBackRuns(this.#deps.db, { lease: this.#lease, runIds }).catch(() => {});
   }
 
-  /** Resolves to the ms after which to look again. */
+  /** Resolves to the ms after which to claim again. */
   async #claim(): Promise<number> {
     const runsMax = Math.min(claimMax, inHandMax - this.#inHand.size);
     if (runsMax === 0) return idleMaxMs;
-    const { db, leaseMs } = this.#deps;
+    const { db, leaseMs, admission } = this.#deps;
     const inHand = [...this.#inHand.keys()];
-    const resumedMax = this.#asking.free();
+    const resumedMax = admission.free;
     const { runs, ended } = await claimRuns(db, { lease: this.#lease, leaseMs, runsMax, resumedMax, inHand });
-    for (const run of ended) this.#tellError(run);
+    for (const run of ended) this.#publishError(run);
     if (runs.length === 0) return this.#idleMs();
     for (const run of runs) {
       this.#inHand.set(run.id, run);
-      // Whoever looks at one that waited sees that it goes on.
-      if (run.detail) this.#tellRunning(run);
+      // Viewers of a run that waited see that it continues.
+      if (run.detail) this.#publishRunning(run);
     }
-    await this.#judge(runs);
+    await this.#evaluate(runs);
     return 0;
   }
 
-  /** Resolves once the runs without questions are judged; those that wait for the judge end in their own time. */
-  async #judge(runs: ClaimedRun[]): Promise<void> {
-    const unbegun = new Set(runs);
+  /** Resolves once the runs without questions have ended; runs that ask the judge end in their own time. */
+  async #evaluate(runs: ClaimedRun[]): Promise<void> {
+    const unstarted = new Set(runs);
     const ends: RunEnds = {
-      begun: (run, release) => {
-        unbegun.delete(run);
+      started: (run, release) => {
+        unstarted.delete(run);
         this.#releases.set(run.id, release);
       },
-      judged: run => this.#keep(this.#judged, run),
-      partly: run => this.#keep(this.#partly, run),
-      waits: run => this.#keep(this.#partly, run),
-      faulty: (run, error) => {
-        unbegun.delete(run);
+      evaluated: run => this.#enqueue(this.#evaluated, run),
+      partial: run => this.#enqueue(this.#partial, run),
+      waiting: run => this.#enqueue(this.#partial, run),
+      failed: (run, error) => {
+        unstarted.delete(run);
         void this.#fail(run, error);
       },
-      gone: run => {
-        unbegun.delete(run);
+      deleted: run => {
+        unstarted.delete(run);
         this.#letGo(run);
       },
     };
     try {
-      await judgeRuns(this.#deps, runs, this.#abort.signal, ends, this.#stopping.signal);
-      if (this.#stopping.signal.aborted) await this.#giveBack([...unbegun]);
+      await evaluateRuns(this.#deps, runs, this.#abort.signal, ends, this.#stopping.signal);
+      if (this.#stopping.signal.aborted) await this.#giveBack([...unstarted]);
     } catch (error) {
-      const left = [...unbegun];
+      const left = [...unstarted];
       if (!isTransient(error)) {
-        // One that cannot be loaded must not hold up those that were claimed with it.
+        // A run that cannot be loaded must not hold up the others of its claim.
         if (runs.length === 1) for (const run of left) await this.#fail(run, error);
-        else for (const run of left) await this.#judge([run]);
+        else for (const run of left) await this.#evaluate([run]);
         return;
       }
       logFault(this.#deps.log, error, "runs cannot be loaded");
@@ -155,32 +153,32 @@ export class RunWorker {
     this.#releases.delete(id);
   }
 
-  /** Runs that are judged while others are being kept are kept together next. */
-  #keep<R>(queue: R[], run: R): void {
+  /** Runs that end while others are being stored are stored together next. */
+  #enqueue<R>(queue: R[], run: R): void {
     queue.push(run);
-    this.#keeping ??= this.#keepAll();
+    this.#storing ??= this.#storeAll();
   }
 
-  async #keepAll(): Promise<void> {
-    // What is judged in this turn of the event loop is kept together.
+  async #storeAll(): Promise<void> {
+    // Runs that end in this turn of the event loop are stored together.
     await new Promise(resolve => setImmediate(resolve));
-    while (this.#partly.length + this.#judged.length > 0) {
-      // In this order: what is known of a run in part never comes after its results.
-      await this.#keepSome(
-        this.#partly,
-        partly => this.#storePartly(partly),
+    while (this.#partial.length + this.#evaluated.length > 0) {
+      // In this order: the partial verdict of a run never replaces its results.
+      await this.#storeSome(
+        this.#partial,
+        partial => this.#storePartial(partial),
         ({ wait }) => wait !== undefined,
       );
-      await this.#keepSome(
-        this.#judged,
-        judged => this.#store(judged),
+      await this.#storeSome(
+        this.#evaluated,
+        evaluated => this.#storeResults(evaluated),
         () => true,
       );
     }
-    this.#keeping = undefined;
+    this.#storing = undefined;
   }
 
-  async #keepSome<R extends { run: ClaimedRun }>(
+  async #storeSome<R extends { run: ClaimedRun }>(
     queue: R[],
     store: (runs: R[]) => Promise<void>,
     isOver: (run: R) => boolean,
@@ -190,35 +188,34 @@ export class RunWorker {
     try {
       await store(runs);
     } catch (error) {
-      logFault(this.#deps.log, error, "results cannot be kept");
+      logFault(this.#deps.log, error, "results cannot be stored");
       if (isTransient(error) && !this.#abort.signal.aborted) {
         queue.unshift(...runs);
         await delay(500);
         return;
       }
-      // The leases run out, and whoever is there then judges these again.
+      // Their leases expire, and another worker evaluates them again.
     }
     for (const one of runs) if (isOver(one)) this.#letGo(one.run);
     this.wake();
   }
 
-  async #storePartly(partly: PartlyJudgedRun[]): Promise<void> {
-    // The latest that is known of each.
-    const latest = [...new Map(partly.map(one => [one.run.id, one])).values()];
+  async #storePartial(partial: PartialRun[]): Promise<void> {
+    const latest = [...new Map(partial.map(one => [one.run.id, one])).values()];
     const kept = await keepPartly(
       this.#deps.db,
       this.#lease,
       latest.map(({ run, ...known }) => ({ id: run.id, ...known })),
     );
-    for (const { run } of latest) if (kept.has(run.id)) this.#tellRunning(run);
+    for (const { run } of latest) if (kept.has(run.id)) this.#publishRunning(run);
   }
 
-  async #store(judged: JudgedRun[]): Promise<void> {
+  async #storeResults(evaluated: EvaluatedRun[]): Promise<void> {
     const { db, events } = this.#deps;
     const kept = await completeRuns(
       db,
       this.#lease,
-      judged.map(({ run, loaded, verdict, outage, plan }) => ({
+      evaluated.map(({ run, loaded, verdict, outage, plan }) => ({
         id: run.id,
         revision: loaded.revision,
         verdict,
@@ -228,7 +225,7 @@ export class RunWorker {
         tokens: loaded.derived.tokens,
       })),
     );
-    const stale = judged.filter(({ loaded }) => loaded.stale);
+    const stale = evaluated.filter(({ loaded }) => loaded.stale);
     if (stale.length > 0) {
       await updateColumns(
         db,
@@ -239,7 +236,7 @@ export class RunWorker {
         })),
       );
     }
-    for (const { run, verdict } of judged) {
+    for (const { run, verdict } of evaluated) {
       if (!kept.has(run.id)) continue;
       const { id: runId, agentId, traceId } = run;
       events.publish({ type: "run", agentId, traceId, runId, state: "completed", verdict: verdict.verdict });
@@ -250,33 +247,34 @@ export class RunWorker {
   async #fail(run: ClaimedRun, error: unknown): Promise<void> {
     const { db, log } = this.#deps;
     const isFault = !(error instanceof Refusal);
-    if (isFault) log.error({ err: error, runId: run.id, traceId: run.traceId }, "a run could not be judged");
+    if (isFault)
+      log.error({ err: error, runId: run.id, traceId: run.traceId }, "a run could not be evaluated");
     try {
       await failRun(db, { lease: this.#lease, runId: run.id, error: runErrorReason(error) });
-      this.#tellError(run);
+      this.#publishError(run);
     } catch (failure) {
       logFault(this.#deps.log, failure, "a run cannot be marked as an error");
     }
     this.#letGo(run);
   }
 
-  #tellRunning({ id: runId, agentId, traceId }: ClaimedRun): void {
+  #publishRunning({ id: runId, agentId, traceId }: ClaimedRun): void {
     this.#deps.events.publish({ type: "run", agentId, traceId, runId, state: "running", verdict: null });
   }
 
-  #tellError({ id: runId, agentId, traceId }: ClaimedRun): void {
+  #publishError({ id: runId, agentId, traceId }: ClaimedRun): void {
     this.#deps.events.publish({ type: "run", agentId, traceId, runId, state: "error", verdict: null });
     this.#deps.onEnd?.("error", null);
   }
 
-  /** Uses the quiet to bring rows up to date. */
+  /** Updates stale trace rows while there is nothing else to do. */
   async #idleMs(): Promise<number> {
-    const { db, room } = this.#deps;
+    const { db, room, admission } = this.#deps;
     const { signal } = this.#stopping;
     const refreshed = await refreshStale(db, { quietMs: staleQuietMs, limit: staleMax, room, signal });
     if (refreshed === staleMax) return 0;
     const inHand = [...this.#inHand.keys()];
-    const dueMs = await nextDueMs(db, { inHand, resumes: this.#asking.free() > 0 });
+    const dueMs = await nextDueMs(db, { inHand, resumes: admission.free > 0 });
     return Math.max(1, Math.min(dueMs ?? idleMaxMs, idleMaxMs));
   }
 

@@ -9,7 +9,7 @@ const floors = [
   ["model"],
   ["wire", "evaluate", "embedded", "threads"],
   ["store", "remote"],
-  ["ingest", "judging", "load", "claiming"],
+  ["ingest", "judge", "load", "claiming"],
   ["run", "trace-reader"],
   ["http", "editor", "worker", "launcher"],
   ["service", "config", "command", "main", "bootstrap", "cli"],

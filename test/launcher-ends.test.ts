@@ -12,6 +12,7 @@ import { listTurns } from "../src/store/runs/turns.ts";
 import { startCuttingProxy } from "./store/cutting-proxy.ts";
 import { makeSender, makeTestCase } from "./store/traces/make-write.ts";
 import { eventually } from "./support/eventually.ts";
+import { undecided } from "./support/judge-answers.ts";
 import { openLaunching, unaskedJudge } from "./support/launching.ts";
 
 const workerStopped = reasonText({ code: "worker_stopped" });
@@ -274,7 +275,7 @@ test("a trace that is deleted before its run is judged ends the run with that re
       ...unaskedJudge,
       async ask(questions) {
         await db.pool.query("delete from traces where agent_id = $1", [sender.agentId]);
-        return questions.map(() => ({ state: "undecided", reason: "Nobody knows." }));
+        return questions.map(() => undecided);
       },
     },
   });

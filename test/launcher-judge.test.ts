@@ -16,14 +16,14 @@ import { deleteTrace } from "../src/store/traces/read.ts";
 import { limits, makeSender, makeTestCase, openTwice } from "./store/traces/make-write.ts";
 import { eventually } from "./support/eventually.ts";
 import { obliging, refusal, silence, startJudgeServer } from "./support/judge-server.ts";
-import { openTestJudging } from "./support/judging.ts";
+import { openTestJudges } from "./support/judges.ts";
 import { startAgent } from "./support/played-agent.ts";
 
 const { db, other, close } = await openTwice();
 const sandbox = new Sandbox({ budgetMs: 5_000 });
 const server = await startJudgeServer();
 const agent = await startAgent((_, response) => void response.end("Hello, Ada"));
-const judging = openTestJudging(db, server.connection());
+const judging = openTestJudges(db, server.connection());
 const events = new EventPublisher(other);
 const launchers: Launcher[] = [];
 after(async () => {
@@ -293,5 +293,5 @@ test("a judge that stays away is given up on at the deadline", async () => {
     [runs[0]!.verdict, plain!.outcome, judged!.skipped],
     ["passed", "passed", "judge_unavailable"],
   );
-  assert.match(judged!.reason, /^The judge is unavailable: it answered 503/);
+  assert.match(judged!.reason, /The judge answered with status 503/);
 });

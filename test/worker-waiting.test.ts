@@ -1,7 +1,8 @@
 // Runs that wait for the judge hold nobody up, outlive every worker, and end: judged when it answers, skipped when it never does.
 import assert from "node:assert/strict";
 import { after, afterEach, beforeEach, describe, it } from "node:test";
-import type { Judge, SemanticAnswer, Unjudged } from "../src/model/judge/judge.ts";
+import type { Judge, SemanticAnswer } from "../src/model/judge/judge.ts";
+import { cancelled } from "../src/model/judge/outcome.ts";
 import { judgeAgain, readOutages } from "../src/store/judge/outages.ts";
 import { decodeDetail } from "../src/store/runs/detail.ts";
 import { listAgentHours } from "../src/store/runs/insights.ts";
@@ -19,6 +20,7 @@ import {
   storeDueRun,
 } from "./store/traces/make-write.ts";
 import { eventually } from "./support/eventually.ts";
+import { serverError } from "./support/judge-answers.ts";
 import { startRunWorker, type TestWorker, type WorkerOptions } from "./support/run-worker.ts";
 
 const { url, db, close } = await openTwice();
@@ -38,7 +40,7 @@ await makeTestCase(db, semantic.agentId, {
 });
 
 const met: SemanticAnswer = {
-  state: "ok",
+  code: "ok",
   score: 1,
   votes: [{ score: 1, verdicts: [{ verdict: "met", evidence: "", reason: "Met." }] }],
   model: "local",
@@ -57,7 +59,7 @@ function judgeThat(answer: Answer): Judge & { answer: Answer; asked: number } {
     async ask(questions: unknown[], signal?: AbortSignal) {
       judge.asked++;
       const called = new Promise<SemanticAnswer>(resolve =>
-        signal?.addEventListener("abort", () => resolve(withdrawn)),
+        signal?.addEventListener("abort", () => resolve(cancelled)),
       );
       const given = await Promise.race([judge.answer(), called]);
       return questions.map(() => given);
@@ -66,10 +68,10 @@ function judgeThat(answer: Answer): Judge & { answer: Answer; asked: number } {
   return judge;
 }
 
-const withdrawn: Unjudged = { state: "unavailable", reason: "The question was withdrawn." };
 const later =
   (ms: number): Answer =>
-  () => ({ state: "waiting", reason: "It answered 503.", nextTryAt: Date.now() + ms });
+  () =>
+    serverError(503, Date.now() + ms);
 
 /** A judge that hangs until it is let go on. */
 function hangingJudge() {
@@ -232,7 +234,7 @@ describe("a run whose judge is to be asked later", () => {
     const put = await waiting(runId);
     assert.deepEqual(
       [put.state, put.attempts, put.waitingReason, codesOf(put.detail)],
-      ["running", 0, "It answered 503.", [{ plain: "passed", polite: "waiting" }]],
+      ["running", 0, "The judge answered with status 503.", [{ plain: "passed", polite: "waiting" }]],
     );
     judge.answer = () => met;
     await goOn(runId);
@@ -287,7 +289,7 @@ describe("a run whose judge is to be asked later", () => {
         results[0]!.checks[1]!.skipped,
         results[0]!.checks[1]!.reason,
       ],
-      ["passed", true, 1, 1, "judge_unavailable", "It answered 503."],
+      ["passed", true, 1, 1, "judge_unavailable", "The judge answered with status 503."],
     );
     assert.equal((await readOutages(db, semantic.agentId)).traces, 1);
     judge.answer = () => met;

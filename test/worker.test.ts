@@ -28,7 +28,7 @@ const semantic = await makeSender(db, { judged: false });
 await makeTestCase(db, semantic.agentId, { assertions: [{ type: "semantic", criteria: "Is polite." }] });
 
 const met = (model: string): SemanticAnswer => ({
-  state: "ok",
+  code: "ok",
   score: 1,
   votes: [{ score: 1, verdicts: [{ verdict: "met", evidence: "", reason: "Met." }] }],
   model,

@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import pino from "pino";
 import { type JudgeConnection, type JudgeProvider, judgeProviders } from "../../src/model/judge/call.ts";
 import { priceOf } from "../../src/model/judge/prices.ts";
-import { openLine } from "../../src/remote/judge/client.ts";
+import { openJudgeClient } from "../../src/remote/judge/client.ts";
 import { type Price, report } from "./report.ts";
 import { readSets } from "./sets.ts";
 import { tryOut } from "./trial.ts";
@@ -54,17 +54,17 @@ async function main(args: string[]): Promise<number> {
   const files = positionals.length > 0 ? positionals : globSync(join(import.meta.dirname, "sets", "*.json"));
   const sets = await readSets(files.toSorted());
   if (!values.attacks) sets.attacks = [];
-  const line = openLine(connection, { mode: null, log: pino({ level: "silent" }) });
+  const client = openJudgeClient(connection, { mode: null, log: pino({ level: "silent" }) });
   const today = new Date().toISOString().slice(0, 10);
   const price = ownPriceOf(values) ?? priceOf([], connection, today);
   const tell = (text: string) => process.stderr.isTTY && process.stderr.write(text);
-  const trial = await tryOut(line, sets, {
+  const trial = await tryOut(client, sets, {
     repeats: whole("--repeats", values.repeats, 1),
     patienceMs: whole("--patience-s", values["patience-s"], 0) * 1_000,
     onProgress: (done, of) => tell(`\r${done} of ${of}${done === of ? "\n" : ""}`),
     onWait: reason => tell(`\rWaiting: ${reason}\n`),
   });
-  const head = `${connection.provider} ${connection.model}, prompts ${line.promptVersion}, ${today}`;
+  const head = `${connection.provider} ${connection.model}, prompts ${client.promptVersion}, ${today}`;
   if (values.json) print(JSON.stringify({ ...trial, head, calls: trial.calls.map(withoutTexts) }));
   else for (const text of [head, "", ...report(trial, price)]) print(text);
   return trial.calls.some(({ state }) => state === "ok") ? 0 : 1;

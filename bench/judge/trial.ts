@@ -1,16 +1,19 @@
-// Puts labelled sets to an open connection, as runs do but without a cache, and keeps every answer beside its label.
+// Asks a judge all questions of labeled sets, as runs do but without a cache, and keeps each answer with its label.
 import { suspicionOf } from "../../src/evaluate/suspicion.ts";
-import { faultOf, unjudgedBy } from "../../src/judging/faults.ts";
-import { evenly } from "../../src/judging/packing.ts";
-import {
-  criteriaPerCall,
-  type JudgeCall,
-  type JudgeLine,
-  type LineReply,
-  scenariosPerCall,
-} from "../../src/model/judge/call.ts";
+import { evenly } from "../../src/judge/batches.ts";
+import { withRetry } from "../../src/judge/retry.ts";
+import { criteriaPerCall, type JudgeCall, scenariosPerCall } from "../../src/model/judge/call.ts";
 import type { RouteLabel } from "../../src/model/judge/judge.ts";
+import { isWaiting } from "../../src/model/judge/outcome.ts";
+import { reasonText } from "../../src/model/run/reason.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
+import {
+  callBounded,
+  type JudgeClient,
+  type JudgeRequest,
+  routeRequest,
+  semanticRequest,
+} from "../../src/remote/judge/client.ts";
 import type { CriterionPair, RoutePair } from "./figures.ts";
 import type { Attack, RoutingSet, SemanticSet, Sets } from "./sets.ts";
 
@@ -18,29 +21,29 @@ export type Trial = {
   routes: RoutePair[];
   criteria: CriterionPair[];
   calls: JudgeCall[];
-  /** Sentences, each once, of calls that came to nothing. */
+  /** Why calls failed, each reason once. */
   faults: string[];
 };
 
 export type TrialOptions = {
-  /** How often each question is put without an attack. */
+  /** How often each question is asked without an attack. */
   repeats: number;
-  /** How long each question waits for a judge that is busy or away. */
+  /** How long each question waits for a judge that is busy or unavailable. */
   patienceMs: number;
   onProgress?: (done: number, of: number) => void;
-  /** Told why, each time that something waits. */
+  /** Called with the reason each time a question waits. */
   onWait?: (reason: string) => void;
   clock?: Clock;
 };
 
-/** Resolves when everything was asked; how many calls run at a time is the line's to say. */
+/** Resolves when everything was asked; the client limits how many calls run at a time. */
 export async function tryOut(
-  line: JudgeLine,
+  client: JudgeClient,
   sets: Sets,
   { repeats, patienceMs, onProgress, onWait, clock = systemClock }: TrialOptions,
 ): Promise<Trial> {
   const trial: Trial = { routes: [], criteria: [], calls: [], faults: [] };
-  const asker = { line, trial, repeats, patienceMs, onWait, clock };
+  const asker = { client, trial, repeats, patienceMs, onWait, clock };
   const attacks = { input: attacksOn("input", sets), reply: attacksOn("reply", sets) };
   const tasks = [
     ...sets.routing.flatMap(set =>
@@ -64,7 +67,7 @@ export async function tryOut(
 }
 
 type Asker = {
-  line: JudgeLine;
+  client: JudgeClient;
   trial: Trial;
   repeats: number;
   patienceMs: number;
@@ -102,7 +105,7 @@ async function labelsOf(
   const isSuspicious = suspicionOf(userInput) !== undefined;
   const labels = await answersTo(asked, scenariosPerCall, part => {
     const scenarios = part.map(([, scenario], at) => ({ id: `s${at + 1}`, scenario }));
-    return soundly(asker, "s", () => asker.line.route({ userInput, scenarios }));
+    return callPatiently(asker, "s", () => routeRequest({ userInput, scenarios }));
   });
   return new Map(
     [...labels].map(([[key], { label }]) => [key, isSuspicious && label === "no_match" ? "unsure" : label]),
@@ -137,11 +140,11 @@ function verdictsOf(
       ...(reference === undefined ? {} : { reference }),
     }));
     const replies = [{ id: "r1", text }];
-    return soundly(asker, "c", () => asker.line.judge({ userInput: input, replies, criteria: asked }));
+    return callPatiently(asker, "c", () => semanticRequest({ userInput: input, replies, criteria: asked }));
   });
 }
 
-/** What a sound answer leaves out is asked for once more, all of it together, as runs do. */
+/** Questions that the judge leaves out are asked once more, all together, as runs do. */
 async function answersTo<Q, V>(
   questions: Q[],
   max: number,
@@ -165,25 +168,26 @@ async function answersTo<Q, V>(
   return found;
 }
 
-/** The values by the places of their ids. A judge that is busy or away is waited for as a run would, for `patienceMs`. */
-async function soundly<V>(
-  { trial, clock, patienceMs, onWait }: Asker,
+/** The values by the positions of their ids. Waits for a judge that is busy or unavailable as a run would, for `patienceMs`. */
+async function callPatiently<V>(
+  { client, trial, clock, patienceMs, onWait }: Asker,
   prefix: string,
-  put: () => Promise<LineReply<Map<string, V>>>,
+  request: () => JudgeRequest<Map<string, V>>,
 ): Promise<((at: number) => V | undefined) | undefined> {
   let deadlineAt: number | undefined;
   for (let tries = 0; ; tries++) {
-    const reply = await put();
+    const reply = await callBounded(client, request());
     if (reply.call) trial.calls.push(reply.call);
-    if (reply.state === "ok") return at => reply.value.get(`${prefix}${at + 1}`);
+    if (reply.code === "ok") return at => reply.value.get(`${prefix}${at + 1}`);
     deadlineAt ??= clock.now() + patienceMs;
-    const told = unjudgedBy(faultOf(reply), { ...nobody, deadlineAt, tries }, clock);
-    if (told.state !== "waiting") {
-      if (!trial.faults.includes(reply.reason)) trial.faults.push(reply.reason);
+    const outcome = withRetry(reply, { ...nobody, deadlineAt, tries }, clock);
+    const reason = reasonText(reply.detail);
+    if (!isWaiting(outcome)) {
+      if (!trial.faults.includes(reason)) trial.faults.push(reason);
       return undefined;
     }
-    onWait?.(told.reason);
-    await clock.sleep(told.nextTryAt - clock.now());
+    onWait?.(reason);
+    await clock.sleep(outcome.retryAt - clock.now());
   }
 }
 

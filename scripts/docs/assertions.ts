@@ -185,7 +185,7 @@ function judged(verdict: VerdictWord): SemanticAnswer {
   const score = verdict === "met" ? 1 : 0;
   const reason = verdict === "met" ? "The reply says Tuesday." : "The reply names no day.";
   const votes = [{ score, verdicts: [{ verdict, evidence: "", reason }] }];
-  return { state: "ok", score, votes, model: "example", promptVersion: "1", cached: false };
+  return { code: "ok", score, votes, model: "example", promptVersion: "1", cached: false };
 }
 
 const startMs = 1_795_206_705_000;

@@ -9,8 +9,9 @@ import type {
   RouteSpent,
   RoutingAnswer,
   RoutingQuestion,
-  Unjudged,
 } from "../model/judge/judge.ts";
+import { isWaiting, type Unanswered } from "../model/judge/outcome.ts";
+import { reasonText } from "../model/run/reason.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
 import { type RecentInput, type RecentInputs, readRecentInputs } from "./recent-inputs.ts";
@@ -35,7 +36,7 @@ export type ScenarioTrial = Omit<RecentInputs, "inputs"> &
     /** Inputs that were not put to the judge this time: what was answered is known by the next. */
     left: number;
     /** Why the judge answers nothing at present; null where it does. */
-    unavailable: { state: Unjudged["state"]; reason: string } | null;
+    unavailable: { state: UnavailableState; reason: string } | null;
   };
 
 export type TriedInput = {
@@ -87,17 +88,17 @@ const testId = "draft";
 
 async function estimated(questions: Question[]): Promise<Come> {
   const nothing = { cached: 0, items: [], left: questions.length, unavailable: null };
-  const estimates: (RouteEstimate & { state: "ok" })[] = [];
+  const estimates: (RouteEstimate & { code: "ok" })[] = [];
   for (const { judge, question } of questions) {
     const guess = await (judge.estimateRoute?.(question) ?? unknown);
-    if (guess.state !== "ok") return { ...nothing, ...sum([]), unavailable: why(guess) };
+    if (guess.code !== "ok") return { ...nothing, ...sum([]), unavailable: why(guess) };
     estimates.push(guess);
   }
   return { ...nothing, ...sum(estimates), cached: estimates.filter(({ calls }) => calls === 0).length };
 }
 
 /** Of a judge that cannot tell: one call for each input, of unknown length. */
-const unknown: RouteEstimate = { state: "ok", calls: 1, inputTokens: 0, outputTokens: 0, costUsd: null };
+const unknown: RouteEstimate = { code: "ok", calls: 1, inputTokens: 0, outputTokens: 0, costUsd: null };
 
 async function asked(questions: Question[], clock: TrialDeps["clock"], asker: AbortSignal): Promise<Come> {
   const enough = clock.timeout(beginMs);
@@ -112,7 +113,7 @@ async function asked(questions: Question[], clock: TrialDeps["clock"], asker: Ab
       const at = next++;
       const { recent, question, judge } = questions[at]!;
       const answer = await judge.route(question, signal);
-      if (answer.state === "ok" || answer.state === "unusable") items[at] = itemOf(recent, answer);
+      if (answer.code === "ok" || answer.code === "unusable") items[at] = itemOf(recent, answer);
       else if (!signal.aborted) unavailable = why(answer);
       if (answer.spent) spent.push(answer.spent);
     }
@@ -126,7 +127,9 @@ async function asked(questions: Question[], clock: TrialDeps["clock"], asker: Ab
 
 function itemOf({ traceId, traces, input }: RecentInput, answer: RoutingAnswer): TriedInput {
   const about = { traceId, traces, input: shorten(input, inputMax) };
-  if (answer.state !== "ok") return { ...about, label: null, reason: answer.reason, cached: false };
+  if (answer.code !== "ok") {
+    return { ...about, label: null, reason: reasonText(answer.detail), cached: false };
+  }
   const { label = null, reason = "The judge said nothing of this input." } = answer.labels.get(testId) ?? {};
   return {
     ...about,
@@ -137,8 +140,16 @@ function itemOf({ traceId, traces, input }: RecentInput, answer: RoutingAnswer):
   };
 }
 
-function why({ state, reason }: Unjudged): ScenarioTrial["unavailable"] {
-  return { state, reason };
+type UnavailableState =
+  | "waiting"
+  | "unavailable"
+  | Exclude<Unanswered["code"], "later" | "refused" | "aborted">;
+
+function why(outcome: Unanswered): ScenarioTrial["unavailable"] {
+  const { code, detail } = outcome;
+  const isUnavailable = code === "later" || code === "refused" || code === "aborted";
+  const state = isWaiting(outcome) ? "waiting" : isUnavailable ? "unavailable" : code;
+  return { state, reason: reasonText(detail) };
 }
 
 function sum(parts: RouteSpent[]): RouteSpent {

@@ -1,5 +1,7 @@
 // Decides which tests of an agent run on a trace, and why the others do not.
 import type { RoutingAnswer, RoutingQuestion } from "../model/judge/judge.ts";
+import { isWaiting } from "../model/judge/outcome.ts";
+import { reasonText } from "../model/run/reason.ts";
 import type { Applicability, Routing } from "../model/run/run.ts";
 import { isScenarioMatched, whyNotEligible } from "../model/test-case/eligibility.ts";
 import type { TestCase } from "../model/test-case/test-case.ts";
@@ -37,7 +39,7 @@ function routingOf(derived: Derived, tests: TestCase[], answer: RoutingAnswer | 
   const conditional = tests.filter(isScenarioMatched);
   if (conditional.length === 0) return "not_needed";
   if (!derived.userInput) return "no_user_input";
-  return answer?.state === "ok" && conditional.some(({ id }) => answer.labels.has(id)) ? "ok" : "unavailable";
+  return answer?.code === "ok" && conditional.some(({ id }) => answer.labels.has(id)) ? "ok" : "unavailable";
 }
 
 type Why = Omit<Applicability, "testId" | "name">;
@@ -47,14 +49,15 @@ function whyOf(test: TestCase, routing: Routing, answer: RoutingAnswer | null): 
   if (why) return { applied: false, why };
   if (test.passiveBehavior === "always_run") return { applied: true, why: "always_run" };
   if (routing === "no_user_input") return { applied: false, why: "no_user_input" };
-  if (answer?.state === "waiting") return { applied: false, why: "routing_waiting", reason: answer.reason };
-  if (answer?.state !== "ok") {
-    return { applied: false, why: "routing_unavailable", ...(answer ? { reason: answer.reason } : {}) };
+  if (answer?.code !== "ok") {
+    const unanswered = answer && isWaiting(answer) ? "routing_waiting" : "routing_unavailable";
+    return { applied: false, why: unanswered, ...(answer ? { reason: reasonText(answer.detail) } : {}) };
   }
   const routed = answer.labels.get(test.id);
   if (!routed) {
-    const unjudged = answer.unlabelled?.get(test.id);
-    return { applied: false, why: "routing_unavailable", ...(unjudged ? { reason: unjudged.reason } : {}) };
+    const unlabelled = answer.unlabelled?.get(test.id);
+    const reason = unlabelled ? { reason: reasonText(unlabelled.detail) } : {};
+    return { applied: false, why: "routing_unavailable", ...reason };
   }
   const { label, reason } = routed;
   const { model, promptVersion, suspicious } = answer;

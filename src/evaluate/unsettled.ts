@@ -28,6 +28,6 @@ export function isOutage({ results, tests }: Judged, routing: RoutingAnswer | nu
 
 function isRoutingOutage(routing: RoutingAnswer | null, testId: string): boolean {
   if (routing === null) return false;
-  const { state } = (routing.state === "ok" && routing.unlabelled?.get(testId)) || routing;
-  return state !== "not_configured" && state !== "budget" && state !== "not_sampled";
+  const { code } = (routing.code === "ok" && routing.unlabelled?.get(testId)) || routing;
+  return code !== "not_configured" && code !== "budget" && code !== "not_sampled";
 }

@@ -1,5 +1,6 @@
 // For how long manual runs wait for the judge: an outage is waited out by all runs of a launch together, not by each anew.
 import type { SemanticAnswer } from "../model/judge/judge.ts";
+import { isWaiting, wasCalled } from "../model/judge/outcome.ts";
 import type { Clock } from "../remote/clock.ts";
 
 const forgetAfterMs = 86_400_000;
@@ -27,8 +28,8 @@ export class Patience {
 
   note(launchId: string, answers: SemanticAnswer[]): void {
     const now = this.#clock.now();
-    if (answers.some(answer => answer.state === "ok" && !answer.cached)) this.#since.delete(launchId);
-    else if (answers.some(answer => answer.state === "waiting" && !answer.unasked)) {
+    if (answers.some(answer => answer.code === "ok" && !answer.cached)) this.#since.delete(launchId);
+    else if (answers.some(answer => isWaiting(answer) && wasCalled(answer.detail))) {
       for (const [id, since] of this.#since) if (since < now - forgetAfterMs) this.#since.delete(id);
       if (!this.#since.has(launchId)) this.#since.set(launchId, now);
     }

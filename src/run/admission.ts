@@ -1,96 +1,88 @@
-// How many runs of a worker ask the judge at the same time, and until when: the others are put off without being asked.
-import { busyPauseMs } from "../judging/faults.ts";
-import type {
-  Judge,
-  JudgeContext,
-  JudgeOf,
-  RoutingAnswer,
-  SemanticAnswer,
-  Unjudged,
-} from "../model/judge/judge.ts";
+// The judge as one run asks it: only when a permit is free, and never waiting beyond the run's deadline.
+import { withRetry } from "../judge/retry.ts";
+import type { Judge, JudgeContext, JudgeOf, RoutingAnswer, SemanticAnswer } from "../model/judge/judge.ts";
+import { isWaiting, type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import type { Clock } from "../remote/clock.ts";
+import { type Release, Semaphore } from "../threads/semaphore.ts";
 
-export type Asking = {
+/** Limits concurrent judge calls of runs. One agent may hold at most half of the free permits, so a slow judge cannot starve others. */
+export class Admission {
+  readonly #semaphore: Semaphore;
+  readonly #byAgent = new Map<string, number>();
+
+  constructor(runsMax: number) {
+    this.#semaphore = new Semaphore(runsMax);
+  }
+
+  get free(): number {
+    return this.#semaphore.free;
+  }
+
+  /** Undefined if the agent gets no permit now. */
+  enter(agentId: string): Release | undefined {
+    const own = this.#byAgent.get(agentId) ?? 0;
+    const release = own < this.free ? this.#semaphore.tryAcquire() : undefined;
+    if (!release) return undefined;
+    this.#byAgent.set(agentId, own + 1);
+    return () => {
+      release();
+      const left = this.#byAgent.get(agentId)! - 1;
+      if (left > 0) this.#byAgent.set(agentId, left);
+      else this.#byAgent.delete(agentId);
+    };
+  }
+}
+
+type RunJudgeDeps = {
   judgeOf: JudgeOf;
-  /** How many more runs may ask now. */
-  free(): number;
+  clock: Pick<Clock, "now" | "random">;
+  /** Absent: no limit. */
+  admission?: Admission | undefined;
+  /** Called before each question. */
+  onAsk?: () => void;
 };
 
-/**
- * At most `askingMax` are asking at once, and those of one agent never take more places than they leave free: however
- * long its judge takes, others find some. One too many is answered "waiting", or given up on at its deadline.
- */
-export function boundAsking(
-  judgeOf: JudgeOf,
-  askingMax: number,
-  clock: Pick<Clock, "now" | "random">,
-): Asking {
-  let asking = 0;
-  const byAgent = new Map<string, number>();
-  const inTurn = async <A>(agentId: string, ask: () => Promise<A>, putOff: () => A): Promise<A> => {
-    const own = byAgent.get(agentId) ?? 0;
-    if (own >= askingMax - asking) return putOff();
-    asking++;
-    byAgent.set(agentId, own + 1);
+export function judgeOfRun(
+  { judgeOf, clock, admission, onAsk }: RunJudgeDeps,
+  context: JudgeContext & { deadlineAt: number },
+): Judge {
+  const judge = judgeOf(context);
+  const inTime = <A extends RoutingAnswer | SemanticAnswer>(answer: A): A | Unanswered =>
+    isWaiting(answer) && answer.retryAt >= context.deadlineAt ? { ...answer, retryAt: null } : answer;
+
+  async function admitted<A>(ask: () => Promise<A>, denied: (why: Unanswered) => A): Promise<A> {
+    onAsk?.();
+    const release = admission ? admission.enter(context.agentId) : () => {};
+    if (!release) return denied(busy(context, clock));
     try {
       return await ask();
     } finally {
-      asking--;
-      const left = byAgent.get(agentId)! - 1;
-      if (left > 0) byAgent.set(agentId, left);
-      else byAgent.delete(agentId);
+      release();
     }
-  };
-  return {
-    free: () => askingMax - asking,
-    judgeOf(context) {
-      const judge = judgeOf(context);
-      const { agentId } = context;
-      const putOff = () => othersFirst(context, clock);
-      return {
-        route: (question, signal) =>
-          inTurn<RoutingAnswer>(agentId, () => judge.route(question, signal), putOff),
-        ask: (questions, signal) =>
-          inTurn<SemanticAnswer[]>(
-            agentId,
-            () => judge.ask(questions, signal),
-            () => questions.map(putOff),
-          ),
-      };
-    },
-  };
-}
-
-/** A judge that lets wait for whatever it is asked. */
-export function waitingJudge(waiting: Unjudged): Judge {
-  return { route: async () => waiting, ask: async questions => questions.map(() => waiting) };
-}
-
-/** The judge, but nothing it answers makes anybody wait beyond the deadline. */
-export function punctual(judge: Judge, deadlineAt: number): Judge {
-  const end = <A extends RoutingAnswer | SemanticAnswer>(answer: A): A | Unjudged =>
-    answer.state === "waiting" && answer.nextTryAt >= deadlineAt
-      ? { state: "unavailable", reason: answer.reason }
-      : answer;
-  return {
-    route: async (question, signal) => end(await judge.route(question, signal)),
-    ask: async (questions, signal) => (await judge.ask(questions, signal)).map(end),
-  };
-}
-
-function othersFirst(context: JudgeContext, clock: Pick<Clock, "now" | "random">): Unjudged {
-  const { deadlineAt } = context;
-  const nextTryAt = clock.now() + busyPauseMs(context, clock);
-  if (deadlineAt !== null && nextTryAt < deadlineAt) {
-    return {
-      state: "waiting",
-      reason: "The judge is busy with other conversations.",
-      nextTryAt,
-      unasked: true,
-    };
   }
+
   return {
-    state: "unavailable",
-    reason: "The judge is unavailable: it was busy with others until the deadline.",
+    route: (question, signal) =>
+      admitted<RoutingAnswer>(
+        async () => inTime(await judge.route(question, signal)),
+        why => why,
+      ),
+    ask: (questions, signal) =>
+      admitted<SemanticAnswer[]>(
+        async () => (await judge.ask(questions, signal)).map(inTime),
+        why => questions.map(() => why),
+      ),
   };
 }
+
+function busy(context: JudgeContext, clock: Pick<Clock, "now" | "random">): Unanswered {
+  const waiting = withRetry(unanswered("later", { code: "judge_busy" }), context, clock);
+  return isWaiting(waiting) ? waiting : unanswered("later", { code: "judge_busy_until_deadline" });
+}
+
+/** A judge that has not answered yet, but for scenarios that are known already. */
+export function pendingJudge(pending: Unanswered, route: () => RoutingAnswer = () => pending): Judge {
+  return { route: async () => route(), ask: async questions => questions.map(() => pending) };
+}
+
+export const notAnswered = unanswered("later", { code: "judge_waiting" }, 0);

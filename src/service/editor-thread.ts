@@ -1,18 +1,18 @@
 // Inside the editor's thread: the editor, with its own judge clients, sandbox and database connections.
 import { workerData } from "node:worker_threads";
 import { openEditor } from "../editor.ts";
-import { lineOpener } from "../judging/judge-clients.ts";
-import { openJudging } from "../judging.ts";
+import { clientOpener } from "../judge/connections.ts";
+import { Judges } from "../judge.ts";
 import { TraceRoom } from "../load/trace-room.ts";
 import { logStream, openLog } from "../log.ts";
 import type { CountedCall } from "../model/judge/call.ts";
-import { createSlots } from "../remote/judge/semaphore.ts";
 import { openOutbound } from "../remote/outbound.ts";
 import { Sandbox } from "../remote/sandbox/sandbox.ts";
 import { asUnavailable, openDatabase } from "../store/db.ts";
 import { masterKeyOf } from "../store/secrets/master-key.ts";
 import { openVault } from "../store/secrets/vault.ts";
 import { traceLimits } from "../threads/heap.ts";
+import { Semaphore } from "../threads/semaphore.ts";
 import { postNote, serveThread } from "../threads/serve.ts";
 import type { EditorData } from "./editor-host.ts";
 
@@ -22,22 +22,26 @@ const db = openDatabase(databaseUrl, 2);
 const sandbox = new Sandbox();
 const log = openLog(config.logLevel, logStream(config.logFormat));
 const outbound = openOutbound({ allow: config.allowPrivateTargets });
-const judging = openJudging({
+const judges = new Judges({
   db,
   vault: openVault(await masterKeyOf(config)),
   environment: config.judge ?? null,
   // Calls beside those of the evaluation threads: few people wait for a dry-run at a time.
-  openLine: lineOpener({ outbound, log, slotsOf: (_, concurrency) => createSlots(Math.min(4, concurrency)) }),
+  openClient: clientOpener({
+    outbound,
+    log,
+    semaphore: (_, concurrency) => new Semaphore(Math.min(4, concurrency)),
+  }),
   log,
   onCall: ({ kind, state }) => postNote({ kind, state } satisfies CountedCall),
 });
 
 const room = new TraceRoom(traceLimits(config.bounds.traceBytesMax));
 
-serveThread(openEditor({ db, judgeOf: judging.judgeOf, sandbox, room }), {
+serveThread(openEditor({ db, judgeOf: judges.judgeOf, sandbox, room }), {
   toRefusal: asUnavailable,
   async stop() {
-    await judging.close();
+    await judges.close();
     await outbound.close();
     await sandbox.close();
     await db.close();

@@ -1,13 +1,11 @@
-// A thread that judges runs, apart from the one that answers requests: neither holds the other up.
+// A thread that evaluates runs, apart from the one that answers requests: neither holds the other up.
 import { parentPort, workerData } from "node:worker_threads";
-import { lineOpener } from "../judging/judge-clients.ts";
-import { openPlaces } from "../judging/shared-semaphore.ts";
-import { openJudging } from "../judging.ts";
+import { clientOpener } from "../judge/connections.ts";
+import { Judges } from "../judge.ts";
 import { openCaller } from "../launcher/caller.ts";
 import { Launcher } from "../launcher.ts";
 import { TraceRoom } from "../load/trace-room.ts";
 import { logStream, openLog } from "../log.ts";
-import type { PlaceGiven } from "../model/judge/place.ts";
 import type { RunState } from "../model/run/run.ts";
 import { openOutbound } from "../remote/outbound.ts";
 import { Sandbox } from "../remote/sandbox/sandbox.ts";
@@ -16,6 +14,7 @@ import { EventPublisher } from "../store/events.ts";
 import { masterKeyOf } from "../store/secrets/master-key.ts";
 import { openVault } from "../store/secrets/vault.ts";
 import { traceLimits } from "../threads/heap.ts";
+import { type PermitGrant, shareSemaphores } from "../threads/shared-semaphore.ts";
 import { RunWorker } from "../worker.ts";
 import { type EvaluatorData, type EvaluatorMessage, graceMs } from "./evaluators.ts";
 
@@ -29,15 +28,15 @@ const events = new EventPublisher(db);
 const sandbox = new Sandbox();
 const outbound = openOutbound({ allow: config.allowPrivateTargets });
 const vault = openVault(await masterKeyOf(config));
-const places = openPlaces(tell);
-const judging = openJudging({
+const semaphores = shareSemaphores(tell);
+const judges = new Judges({
   db,
   vault,
   environment: config.judge ?? null,
-  openLine: lineOpener({
+  openClient: clientOpener({
     outbound,
     log,
-    slotsOf: places.slotsOf,
+    semaphore: semaphores.semaphore,
     threads: config.evaluators,
   }),
   log,
@@ -48,14 +47,14 @@ const deps = {
   events,
   sandbox,
   log,
-  judgeOf: judging.judgeOf,
+  judgeOf: judges.judgeOf,
   leaseMs: config.leaseMs,
   judgeDeadlineMs: config.judgeDeadlineMs,
   room: new TraceRoom(traceLimits(config.bounds.traceBytesMax)),
   onEnd: (state: RunState, verdict: string | null) => tell({ type: "run", state, verdict }),
 };
 const worker = new RunWorker(deps);
-// One of the threads runs what somebody asked to have run.
+// One of the threads runs the manual runs.
 const launcher = launches
   ? new Launcher({
       ...deps,
@@ -65,18 +64,18 @@ const launcher = launches
     })
   : undefined;
 
-port.on("message", (message: "wake" | "stop" | PlaceGiven) => {
+port.on("message", (message: "wake" | "stop" | PermitGrant) => {
   if (message === "stop") void stop();
   else if (message === "wake") {
     worker.wake();
     launcher?.wake();
-  } else places.entered(message.id);
+  } else semaphores.granted(message.id);
 });
 
 async function stop(): Promise<void> {
   await Promise.all([worker.stop(graceMs), launcher?.stop(graceMs)]);
   await events.close();
-  await judging.close();
+  await judges.close();
   await outbound.close();
   await sandbox.close();
   await db.close();

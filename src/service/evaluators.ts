@@ -1,11 +1,10 @@
-// The threads that judge runs: started, told when something may be due, replaced when one dies, stopped.
+// Starts, wakes, restarts and stops the threads that evaluate runs.
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import type { Config } from "../config.ts";
 import type { CountedCall } from "../model/judge/call.ts";
-import type { PlaceAsk } from "../model/judge/place.ts";
 import { readingHeapMb, traceLimits } from "../threads/heap.ts";
-import { Places } from "./judge-semaphore.ts";
+import { type PermitRequest, SharedSemaphores } from "../threads/shared-semaphore.ts";
 
 export type EvaluatorData = {
   config: Config;
@@ -14,8 +13,7 @@ export type EvaluatorData = {
   launches: boolean;
 };
 
-/** What a thread tells. */
-export type EvaluatorMessage = PlaceAsk | Counted;
+export type EvaluatorMessage = PermitRequest | Counted;
 
 /** For the metrics. */
 export type Counted =
@@ -27,14 +25,14 @@ export type EvaluatorsOptions = Omit<EvaluatorData, "launches"> & {
   onCount?: (counted: Counted) => void;
 };
 
-/** How long a thread may take to finish what it has in hand. */
+/** How long a thread may take to finish its runs. */
 export const graceMs = 15_000;
 const restartMs = 1_000;
 
 export class Evaluators {
   readonly #options: EvaluatorsOptions;
   readonly #threads = new Set<Worker>();
-  readonly #places = new Places();
+  readonly #semaphores = new SharedSemaphores();
   readonly #restarts = new Set<NodeJS.Timeout>();
   #stopping: Promise<unknown> | undefined;
   #waking = false;
@@ -44,7 +42,7 @@ export class Evaluators {
     for (let count = 0; count < options.config.evaluators; count++) this.#start(count === 0);
   }
 
-  /** Something may be due now. Told to the threads at most once in a turn of the event loop. */
+  /** Something may be due now. Sent to the threads at most once per turn of the event loop. */
   wake(): void {
     if (this.#waking) return;
     this.#waking = true;
@@ -54,7 +52,7 @@ export class Evaluators {
     });
   }
 
-  /** Finishes what is in hand, gives back the rest. Asked again, it waits for the same end. */
+  /** Finishes what it can and gives back the rest. A second call waits for the same end. */
   async stop(): Promise<void> {
     for (const timer of this.#restarts) clearTimeout(timer);
     this.#stopping ??= Promise.all(
@@ -79,13 +77,14 @@ export class Evaluators {
     });
     this.#threads.add(thread);
     thread.on("message", (message: EvaluatorMessage) => {
-      if (message.type === "enter" || message.type === "leave") this.#places.ask(thread, message);
-      else onCount?.(message);
+      if (message.type === "acquire" || message.type === "release") {
+        void this.#semaphores.receive(thread, message);
+      } else onCount?.(message);
     });
     thread.on("error", error => log.error({ err: error }, "an evaluation thread died"));
     thread.on("exit", () => {
       this.#threads.delete(thread);
-      this.#places.forget(thread);
+      this.#semaphores.forget(thread);
       if (this.#stopping !== undefined) return;
       const timer = setTimeout(() => {
         this.#restarts.delete(timer);

@@ -4,7 +4,7 @@ import { after, beforeEach, test } from "node:test";
 import pino from "pino";
 import type { Sets } from "../../bench/judge/sets.ts";
 import { tryOut } from "../../bench/judge/trial.ts";
-import { openLine } from "../../src/remote/judge/client.ts";
+import { openJudgeClient } from "../../src/remote/judge/client.ts";
 import {
   askedOf,
   completion,
@@ -48,7 +48,7 @@ const semantic: Sets["semantic"] = [
 
 function trial(sets: Partial<Sets>, patienceMs = 300_000) {
   const time = standingClock();
-  const line = openLine(server.connection(), {
+  const client = openJudgeClient(server.connection(), {
     log: pino({ level: "silent" }),
     mode: "json_schema",
     clock: time.clock,
@@ -56,7 +56,7 @@ function trial(sets: Partial<Sets>, patienceMs = 300_000) {
   const all = { routing: [], semantic: [], attacks: [], ...sets };
   const told: string[] = [];
   const onWait = (reason: string) => told.push(reason);
-  const tried = tryOut(line, all, { repeats: 1, patienceMs, clock: time.clock, onWait });
+  const tried = tryOut(client, all, { repeats: 1, patienceMs, clock: time.clock, onWait });
   return tried.then(trial => ({ ...trial, told, waits: time.waits }));
 }
 
@@ -73,7 +73,7 @@ test("a judge that is busy is asked again when it says, and nothing of it is a f
     calls.map(({ state }) => state),
     ["later", "later", "ok"],
   );
-  assert.deepEqual(told, ["The judge answered 429.", "The judge answered 429."]);
+  assert.deepEqual(told, ["The judge answered with status 429.", "The judge answered with status 429."]);
   assert.ok(waits.every(ms => ms >= 20_000));
 });
 

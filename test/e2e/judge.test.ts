@@ -65,7 +65,7 @@ for (const [provider, protocol, address] of [
     await page.getByRole("radio", { name: provider }).check();
     await page.getByLabel(/^URL/).fill(address());
     await press(page, "Test connection");
-    await page.getByText("It answered as expected.").waitFor();
+    await page.getByText("The judge works.").waitFor();
     assert.deepEqual(
       judge.requests.slice(asked).map(request => request.protocol),
       [protocol, protocol],
@@ -135,7 +135,7 @@ test("a refused key pauses the judge and says so, until another one is saved", a
   await press(page, "Test connection");
   await page.getByText("Check the API key, the URL and the model name.").waitFor();
   await inForce(page).getByText("Paused.").waitFor();
-  await inForce(page).getByText("It refuses the API key (401).").waitFor();
+  await inForce(page).getByText("The judge rejected the API key (401).").waitFor();
   await assertAccessible(page);
   judge.script = obliging();
   await page.getByLabel(/^API key/).fill("sk-another-good-key-wxyz");
@@ -154,7 +154,7 @@ test("a test that succeeds lifts the pause", async () => {
   await inForce(page).getByText("Paused.").waitFor();
   judge.script = obliging();
   await press(page, "Test connection");
-  await page.getByText("It answered as expected.").waitFor();
+  await page.getByText("The judge works.").waitFor();
   await inForce(page).getByText("Paused.").waitFor({ state: "detached" });
 });
 
@@ -247,7 +247,7 @@ test("the environment's judge is shown as inherited, tried, and replaced by one 
     await inForce(page).getByText("house-judge").waitFor();
     await eventually(async () => assert.equal(await page.getByLabel(/^Model/).count(), 0));
     await press(page, "Test connection");
-    await page.getByText("It answered as expected.").waitFor();
+    await page.getByText("The judge works.").waitFor();
     await inForce(page).getByText("JSON schema", { exact: true }).first().waitFor();
     await assertAccessible(page);
     await press(page, "Use a different judge");

@@ -153,7 +153,7 @@ test("while the judge is paused, the page says why and links to its settings ins
   await owner.client.put(judge, { url, provider, model, apiKey }).expect(200);
   await owner.client.post(`${judge}/test`, {}).expect(200);
   await page.reload();
-  await page.getByText("The judge is still paused. It refuses the API key (401).").waitFor();
+  await page.getByText("The judge is still paused. The judge rejected the API key (401).").waitFor();
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(page);
@@ -164,7 +164,7 @@ test("while the judge is paused, the page says why and links to its settings ins
   await page.waitForURL("**/settings/judge");
   server.script = obliging();
   await page.getByRole("button", { name: "Test connection" }).click();
-  await page.getByText("It answered as expected.").waitFor();
+  await page.getByText("The judge works.").waitFor();
   await page.goBack();
   await page.getByRole("button", { name: "Judge again" }).waitFor();
 });

@@ -149,12 +149,12 @@ test("the judge is shown without its key, and tried: what it answered, how long 
     await page.getByText("local-7b", { exact: true }).waitFor();
     const button = page.getByRole("button", { name: "Test connection" });
     await button.click();
-    await page.getByText("It answered as expected.").waitFor();
+    await page.getByText("The judge works.").waitFor();
     await page.getByText(/^Took [\d.]+ m?s$/).waitFor();
     await assertAccessible(page);
     judge.script = () => refusal(401);
     await button.click();
-    await page.getByText(/refuses the API key \(401\)/).waitFor();
+    await page.getByText(/rejected the API key \(401\)/).waitFor();
     await assertAccessible(page);
     assert.equal((await page.content()).includes(apiKey), false);
     await page.route("**/api/judge/test", route =>

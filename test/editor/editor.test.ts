@@ -17,7 +17,7 @@ import { root, span, tool } from "../evaluate/makers.ts";
 import { arbitraryPath, arbitrarySpan, makeBatch, makeTrace } from "../model/make-trace.ts";
 import { limits, makeSender, openTwice } from "../store/traces/make-write.ts";
 import { obliging, silence, startJudgeServer } from "../support/judge-server.ts";
-import { openTestJudging } from "../support/judging.ts";
+import { openTestJudges } from "../support/judges.ts";
 
 const { db, close } = await openTwice();
 const server = await startJudgeServer();
@@ -33,8 +33,8 @@ beforeEach(() => {
 });
 
 const config = server.connection({ model: "local", concurrency: 8 });
-const judged = openEditor({ db, sandbox, judgeOf: openTestJudging(db, config).judgeOf });
-const unjudged = openEditor({ db, sandbox, judgeOf: openTestJudging(db, null).judgeOf });
+const judged = openEditor({ db, sandbox, judgeOf: openTestJudges(db, config).judgeOf });
+const unjudged = openEditor({ db, sandbox, judgeOf: openTestJudges(db, null).judgeOf });
 const writer = new TraceWriter(db, limits);
 const sender = await makeSender(db);
 const { agentId } = sender;
@@ -123,7 +123,7 @@ describe("a dry-run", () => {
     server.script = () => silence;
     const deadline = new AbortController();
     const clock = { ...systemClock, timeout: () => deadline.signal };
-    const editor = openEditor({ db, sandbox, judgeOf: openTestJudging(db, config).judgeOf, clock });
+    const editor = openEditor({ db, sandbox, judgeOf: openTestJudges(db, config).judgeOf, clock });
     const traceId = await store([parcel]);
     const running = dryRun(
       traceId,
@@ -280,7 +280,7 @@ describe("the vocabulary", () => {
   it("is read anew once what was read is ten seconds old", async () => {
     let now = 0;
     const clock = { ...systemClock, now: () => now };
-    const editor = openEditor({ db, sandbox, judgeOf: openTestJudging(db, null).judgeOf, clock });
+    const editor = openEditor({ db, sandbox, judgeOf: openTestJudges(db, null).judgeOf, clock });
     const own = await makeSender(db);
     const tracesNow = async () => (await editor.vocabulary({ agentId: own.agentId }, nobodyLeaves)).traces;
     assert.equal(await tracesNow(), 0);

@@ -10,10 +10,12 @@ import type {
   RoutingAnswer,
   RoutingQuestion,
 } from "../../src/model/judge/judge.ts";
+import { reasonText } from "../../src/model/run/reason.ts";
 import { systemClock } from "../../src/remote/clock.ts";
 import { idAt } from "../../src/store/listing.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";
 import { canonicalWrite, limits, makeSender, openTwice, type Sender } from "../store/traces/make-write.ts";
+import { budgetSpent, unansweredBy } from "../support/judge-answers.ts";
 
 const { db, close } = await openTwice();
 after(close);
@@ -36,7 +38,7 @@ beforeEach(async () => {
 });
 
 function labelled(label: "match" | "unsure" | "no_match", more: object = {}): RoutingAnswer {
-  return { state: "ok", labels: new Map([["draft", { label, reason: "as told" }]]), spent, ...more };
+  return { code: "ok", labels: new Map([["draft", { label, reason: "as told" }]]), spent, ...more };
 }
 
 const spent: RouteSpent = { calls: 1, inputTokens: 100, outputTokens: 10, costUsd: 0.25 };
@@ -149,7 +151,7 @@ describe("a scenario that is tried", () => {
 
   it("asks nothing for an estimate, and counts what is known already as free", async () => {
     await store("known", "new", "newer");
-    estimate = input => ({ state: "ok", ...(input === "known" ? known : spent) });
+    estimate = input => ({ code: "ok", ...(input === "known" ? known : spent) });
     const tried = await tryIt({ estimate: true });
     assert.deepEqual([asked.length, tried.items, tried.left], [0, [], 3]);
     assert.deepEqual([tried.inputs, tried.cached, tried.calls, tried.inputTokens], [3, 1, 2, 200]);
@@ -158,15 +160,16 @@ describe("a scenario that is tried", () => {
 
   it("names no price where one of the calls has none", async () => {
     await store("priced", "unpriced");
-    estimate = input => ({ state: "ok", ...spent, costUsd: input === "priced" ? 1 : null });
+    estimate = input => ({ code: "ok", ...spent, costUsd: input === "priced" ? 1 : null });
     assert.equal((await tryIt({ estimate: true })).costUsd, null);
   });
 
   it("says before anything is asked that the judge would not answer", async () => {
     await store("one");
-    estimate = () => ({ state: "not_configured", reason: "No judge is configured." });
+    estimate = () => unansweredBy.not_configured;
     const tried = await tryIt({ estimate: true });
-    assert.deepEqual(tried.unavailable, { state: "not_configured", reason: "No judge is configured." });
+    const reason = reasonText(unansweredBy.not_configured.detail);
+    assert.deepEqual(tried.unavailable, { state: "not_configured", reason });
     assert.equal(asked.length, 0);
   });
 
@@ -189,9 +192,10 @@ describe("a scenario that is tried", () => {
 
   it("stops at an outage, keeps what was answered, and leaves the rest", async () => {
     await store(...Array.from({ length: 20 }, (_, at) => `input ${at}`));
-    answer = () => (asked.length < 3 ? labelled("match") : { state: "budget", reason: "Used up." });
+    answer = () => (asked.length < 3 ? labelled("match") : budgetSpent);
     const tried = await tryIt();
-    assert.deepEqual(tried.unavailable, { state: "budget", reason: "Used up." });
+    const reason = reasonText(budgetSpent.detail);
+    assert.deepEqual(tried.unavailable, { state: "budget", reason });
     assert.equal(tried.items.length + tried.left, 20);
     assert.ok(tried.items.length >= 2 && asked.length < 12, `${asked.length} were asked`);
   });
@@ -202,15 +206,15 @@ describe("a scenario that is tried", () => {
       input === "fine"
         ? labelled("match")
         : input === "silent"
-          ? { state: "ok", labels: new Map() }
-          : { state: "unusable", reason: "It was no JSON.", spent };
+          ? { code: "ok", labels: new Map() }
+          : { ...unansweredBy.unusable, spent };
     const tried = await tryIt();
     assert.deepEqual([tried.calls, tried.costUsd], [2, 0.5]);
     assert.deepEqual(
       tried.items.map(({ label, reason }) => [label, reason]),
       [
         ["match", "as told"],
-        [null, "It was no JSON."],
+        [null, "The judge did not answer with the requested JSON."],
         [null, "The judge said nothing of this input."],
       ],
     );
@@ -222,7 +226,7 @@ describe("a scenario that is tried", () => {
     answer = (_, signal) => {
       if (asked.length === 1) return labelled("match");
       return new Promise(resolve => {
-        signal!.addEventListener("abort", () => resolve({ state: "unavailable", reason: "Withdrawn." }));
+        signal!.addEventListener("abort", () => resolve(unansweredBy.aborted));
         if (asked.length === 4) for (const { end } of deadlines) end();
       });
     };

@@ -5,10 +5,12 @@ import { evaluateTest } from "../../src/evaluate/evaluate.ts";
 import type { Answers } from "../../src/evaluate/finding.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import type { SemanticAnswer } from "../../src/model/judge/judge.ts";
+import { reasonText } from "../../src/model/run/reason.ts";
 import type { Check } from "../../src/model/run/run.ts";
 import type { SandboxAnswer } from "../../src/model/sandbox.ts";
 import { derive } from "../../src/model/trace/derive.ts";
 import type { Span } from "../../src/model/trace/trace.ts";
+import { serverError, unansweredBy } from "../support/judge-answers.ts";
 import { root, scored, span, testCase, traceOf } from "./makers.ts";
 
 const polite = { type: "semantic", criteria: "The reply is polite." };
@@ -136,13 +138,13 @@ suite("semantic checks", () => {
       ["b"],
     );
     const mixed = judged(fields, spans, {
-      semantic: response => (response === "b" ? outage("unavailable") : scored(0.1)),
+      semantic: response => (response === "b" ? unansweredBy.later : scored(0.1)),
     });
     assert.equal(mixed.result.checks[0]?.skipped, "judge_unavailable");
     const unheard: Record<string, SemanticAnswer> = {
-      a: outage("undecided"),
-      b: { state: "waiting", reason: "The judge is waiting.", nextTryAt: 1 },
-      c: outage("unavailable"),
+      a: unansweredBy.undecided,
+      b: serverError(503, 1),
+      c: unansweredBy.later,
     };
     const skippedOf = (states: Record<string, SemanticAnswer>) =>
       judged(fields, spans, { semantic: response => states[response]! }).result.checks[0]?.skipped;
@@ -154,27 +156,26 @@ suite("semantic checks", () => {
   });
 });
 
-function outage(state: Exclude<SemanticAnswer["state"], "ok" | "waiting">): SemanticAnswer {
-  return { state, reason: `The judge is ${state}.` };
-}
-
 suite("outages", () => {
   const codes = {
     not_configured: "no_judge",
-    unavailable: "judge_unavailable",
+    later: "judge_unavailable",
+    refused: "judge_unavailable",
+    aborted: "judge_unavailable",
+    not_sampled: "not_sampled",
     unusable: "judge_unusable",
     budget: "budget",
     undecided: "undecided",
   } as const;
-  for (const [state, code] of Object.entries(codes) as [keyof typeof codes, Check["skipped"]][]) {
-    test(`a judge that is ${state} skips the check with its reason, negated or not`, () => {
+  for (const [code, skipped] of Object.entries(codes) as [keyof typeof codes, Check["skipped"]][]) {
+    test(`a judge whose answer is ${code} skips the check with its reason, negated or not`, () => {
       for (const negate of [false, true]) {
         const check = onlyCheck({ assertions: [{ ...polite, negate }] }, [root(reply)], {
-          semantic: () => outage(state),
+          semantic: () => unansweredBy[code],
         });
         assert.deepEqual(
           [check.outcome, check.skipped, check.reason],
-          ["skipped", code, `The judge is ${state}.`],
+          ["skipped", skipped, reasonText(unansweredBy[code].detail)],
         );
       }
     });
@@ -218,7 +219,7 @@ suite("outages", () => {
 
   test("a skipped check leaves the rest of the test to be judged", () => {
     const fields = { assertions: [polite, { type: "node_call", expected_name: "conv" }] };
-    const { result } = judged(fields, [root(reply)], { semantic: () => outage("unavailable") });
+    const { result } = judged(fields, [root(reply)], { semantic: () => unansweredBy.later });
     assert.deepEqual(
       [result.outcome, result.score, result.reason],
       ["passed", 1, "Passed, 1 of 2 checked, 1 skipped"],

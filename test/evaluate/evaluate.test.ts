@@ -11,6 +11,7 @@ import type { Outcome } from "../../src/model/run/run.ts";
 import { documentOf, type TestCase } from "../../src/model/test-case/test-case.ts";
 import { derive } from "../../src/model/trace/derive.ts";
 import { arbitrarySpan } from "../model/make-trace.ts";
+import { unansweredBy } from "../support/judge-answers.ts";
 import { root, testCase, traceOf } from "./makers.ts";
 
 const heard = traceOf(root({ "gen_ai.prompt": "I want a refund", "http.response.status_code": 200 }));
@@ -36,7 +37,7 @@ function run(tests: TestCase[], routing: RoutingAnswer | null = null, trace = he
 
 function labelled(...labels: [test: TestCase, label: RouteLabel][]): RoutingAnswer {
   return {
-    state: "ok",
+    code: "ok",
     labels: new Map(labels.map(([{ id }, label]) => [id, { label, reason: `It is ${label}.` }])),
   };
 }
@@ -109,9 +110,9 @@ suite("routing", () => {
     );
   });
 
-  for (const state of ["not_configured", "unavailable", "unusable"] as const) {
-    test(`a router that is ${state} leaves no conditional result, and always-run tests run`, () => {
-      const { routing, results, tests } = run([always, relevant], { state, reason: "No judge." });
+  for (const code of ["not_configured", "later", "unusable"] as const) {
+    test(`a routing answer that is ${code} leaves no conditional result, and always-run tests run`, () => {
+      const { routing, results, tests } = run([always, relevant], unansweredBy[code]);
       assert.equal(routing, "unavailable");
       assert.deepEqual(
         results.map(({ testId }) => testId),
@@ -122,7 +123,7 @@ suite("routing", () => {
         name: "relevant",
         applied: false,
         why: "routing_unavailable",
-        reason: "No judge.",
+        reason: reasonText(unansweredBy[code].detail),
       });
     });
   }
@@ -133,7 +134,7 @@ suite("routing", () => {
 
   test("a test that the answer leaves out is unavailable, the others are routed", () => {
     const other = testCase({ passiveBehavior: "run_when_relevant", assertions: [passing] });
-    const unlabelled = new Map([[relevant.id, { state: "unavailable" as const, reason: "It is away." }]]);
+    const unlabelled = new Map([[relevant.id, unansweredBy.later]]);
     const answer = { ...labelled([other, "match"]), unlabelled };
     const { routing, results, tests } = run([relevant, other], answer);
     assert.equal(routing, "ok");
@@ -145,7 +146,7 @@ suite("routing", () => {
       tests.map(({ why }) => why),
       ["routing_unavailable", "scenario_matched"],
     );
-    assert.equal(tests[0]!.reason, "It is away.");
+    assert.equal(tests[0]!.reason, reasonText(unansweredBy.later.detail));
   });
 
   test("an answer that leaves out every test is no routing", () => {

@@ -81,5 +81,5 @@ export function assertRendered({ reason, reasonCode, reasonData }: Check): void 
 export function scored(score: number): SemanticAnswer {
   const verdict = { verdict: "met" as const, evidence: "", reason: "The reply says so." };
   const votes = [{ score, verdicts: [verdict] }];
-  return { state: "ok", score, votes, model: "local", promptVersion: "1", cached: false };
+  return { code: "ok", score, votes, model: "local", promptVersion: "1", cached: false };
 }

@@ -4,12 +4,12 @@ import { suite, test } from "node:test";
 import { evaluate } from "../../src/evaluate/evaluate.ts";
 import { noAnswers, openQuestions } from "../../src/evaluate/questions.ts";
 import { isOutage, isWaiting } from "../../src/evaluate/unsettled.ts";
-import type { RoutingAnswer, SemanticAnswer, Unjudged } from "../../src/model/judge/judge.ts";
+import type { RoutingAnswer, SemanticAnswer } from "../../src/model/judge/judge.ts";
 import { derive } from "../../src/model/trace/derive.ts";
+import { serverError, unansweredBy, undecided as undecidedAnswer } from "../support/judge-answers.ts";
 import { root, scored, span, testCase, traceOf } from "./makers.ts";
 
-const waiting: Unjudged = { state: "waiting", reason: "It answered 503.", nextTryAt: 1 };
-const unjudged = (state: Exclude<Unjudged["state"], "waiting">): Unjudged => ({ state, reason: "So it is." });
+const waiting = serverError(503, 1);
 
 const polite = { id: "polite", type: "semantic", criteria: "The reply is polite." };
 const relevant = { passiveBehavior: "run_when_relevant" };
@@ -38,7 +38,7 @@ suite("a run", () => {
     assert.equal(isWaiting(judged([{ assertions: [polite] }], () => waiting)), true);
     assert.equal(isWaiting(judged([relevant], () => scored(1), waiting)), true);
     assert.equal(isWaiting(judged([{ assertions: [polite] }], () => scored(0))), false);
-    assert.equal(isWaiting(judged([relevant], () => scored(1), unjudged("unavailable"))), false);
+    assert.equal(isWaiting(judged([relevant], () => scored(1), unansweredBy.later)), false);
   });
 
   test("does not wait for an answer on which nothing depends", () => {
@@ -67,17 +67,19 @@ suite("a run", () => {
 });
 
 suite("an outage", () => {
-  for (const [state, is] of [
-    ["unavailable", true],
+  for (const [code, is] of [
+    ["later", true],
+    ["refused", true],
+    ["aborted", true],
     ["unusable", true],
     ["not_configured", false],
     ["budget", false],
     ["not_sampled", false],
   ] as const) {
-    test(`is ${is ? "" : "not "}a check or a scenario without an answer because of "${state}"`, () => {
-      const check = judged([{ assertions: [polite] }], () => unjudged(state));
+    test(`is ${is ? "" : "not "}a check or a scenario without an answer because of "${code}"`, () => {
+      const check = judged([{ assertions: [polite] }], () => unansweredBy[code]);
       assert.equal(isOutage(check, null), is);
-      const routing = unjudged(state);
+      const routing = unansweredBy[code];
       assert.equal(
         isOutage(
           judged([relevant], () => scored(1), routing),
@@ -87,14 +89,14 @@ suite("an outage", () => {
       );
       // Of several calls about scenarios one may have failed.
       const labels = new Map();
-      const left = judged([relevant], () => scored(1), { state: "ok", labels });
-      const unlabelled = new Map([[left.tests[0]!.testId, unjudged(state)]]);
-      assert.equal(isOutage(left, { state: "ok", labels, unlabelled }), is);
+      const left = judged([relevant], () => scored(1), { code: "ok", labels });
+      const unlabelled = new Map([[left.tests[0]!.testId, unansweredBy[code]]]);
+      assert.equal(isOutage(left, { code: "ok", labels, unlabelled }), is);
     });
   }
 
   test("is a scenario that the judge left out, and not one it could not decide about", () => {
-    const routing: RoutingAnswer = { state: "ok", labels: new Map() };
+    const routing: RoutingAnswer = { code: "ok", labels: new Map() };
     assert.equal(
       isOutage(
         judged([relevant], () => scored(1), routing),
@@ -102,7 +104,7 @@ suite("an outage", () => {
       ),
       true,
     );
-    const undecided = judged([{ assertions: [polite] }], () => ({ state: "undecided", reason: "Unclear." }));
+    const undecided = judged([{ assertions: [polite] }], () => undecidedAnswer);
     assert.equal(isOutage(undecided, null), false);
   });
 });

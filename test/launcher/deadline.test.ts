@@ -2,19 +2,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Patience } from "../../src/launcher/deadline.ts";
-import type { SemanticAnswer } from "../../src/model/judge/judge.ts";
+import { unanswered } from "../../src/model/judge/outcome.ts";
+import { serverError } from "../support/judge-answers.ts";
 import { standingClock } from "../support/standing-clock.ts";
 
 const deadlineMs = 60_000;
-const met: SemanticAnswer = {
-  state: "ok",
+const met = {
+  code: "ok" as const,
   score: 1,
   votes: [],
   model: "m",
   promptVersion: "p",
   cached: false,
 };
-const away: SemanticAnswer = { state: "waiting", reason: "The judge is away.", nextTryAt: 0 };
+const away = serverError(503, 0);
 
 test("an outage is waited out once: the runs of a launch share its deadline, until the judge answers again", () => {
   const { clock, pass } = standingClock();
@@ -41,7 +42,7 @@ test("what is left of the deadline tells for how long a run has waited", () => {
 test("a judge that was not asked at all, others being first, is not away", () => {
   const { clock, pass } = standingClock();
   const patience = new Patience(deadlineMs, clock);
-  patience.note("one", [{ ...away, unasked: true } as SemanticAnswer]);
+  patience.note("one", [unanswered("later", { code: "judge_busy" }, 0)]);
   pass(1_000);
   assert.equal(patience.deadlineAt("one"), clock.now() + deadlineMs);
 });

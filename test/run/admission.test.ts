@@ -1,13 +1,14 @@
 // Of the runs that ask the judge at a time, those of one agent leave room for others; one too many is put off unasked.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { JudgeContext, SemanticAnswer } from "../../src/model/judge/judge.ts";
-import { boundAsking } from "../../src/run/admission.ts";
-import { contextOf, semanticQuestion } from "../support/judging.ts";
+import type { JudgeContext } from "../../src/model/judge/judge.ts";
+import { isWaiting } from "../../src/model/judge/outcome.ts";
+import { Admission, judgeOfRun } from "../../src/run/admission.ts";
+import { undecided } from "../support/judge-answers.ts";
+import { contextOf, semanticQuestion } from "../support/judges.ts";
 
 const now = Date.UTC(2026, 0, 1);
 const clock = { now: () => now, random: () => 0.5 };
-const decided: SemanticAnswer = { state: "undecided", reason: "It cannot tell." };
 
 /** A judge whose every question is open until the next of `ends` is called. */
 function openJudge(askingMax: number) {
@@ -16,44 +17,44 @@ function openJudge(askingMax: number) {
     route: () => assert.fail("nothing is routed"),
     async ask(questions: unknown[]) {
       await new Promise<void>((resolve, reject) => ends.push(error => (error ? reject(error) : resolve())));
-      return questions.map(() => decided);
+      return questions.map(() => undecided);
     },
   });
-  const asking = boundAsking(judgeOf, askingMax, clock);
+  const admission = new Admission(askingMax);
   const ask = (agentId: string, more: Partial<JudgeContext> = {}, questions = 1) =>
-    asking
-      .judgeOf(contextOf(agentId, { deadlineAt: now + 900_000, ...more }))
-      .ask(Array.from({ length: questions }, () => semanticQuestion()));
-  return { asking, ask, ends };
+    judgeOfRun(
+      { judgeOf, clock, admission },
+      { ...contextOf(agentId, more), deadlineAt: more.deadlineAt ?? now + 900_000 },
+    ).ask(Array.from({ length: questions }, () => semanticQuestion()));
+  return { admission, ask, ends };
 }
 
 test("runs of one agent take no more places than they leave free, and give back each, however it ends", async () => {
-  const { asking, ask, ends } = openJudge(4);
-  const statesOf = async (asked: ReturnType<typeof ask>) => (await asked).map(({ state }) => state);
+  const { admission, ask, ends } = openJudge(4);
+  const statesOf = async (asked: ReturnType<typeof ask>) =>
+    (await asked).map(answer => (isWaiting(answer) ? "waiting" : answer.code));
   const first = [ask("a"), ask("a")];
   assert.deepEqual(await statesOf(ask("a")), ["waiting"]);
   const second = ask("b");
   assert.deepEqual(await statesOf(ask("b")), ["waiting"]);
   const third = ask("c");
-  assert.deepEqual([await statesOf(ask("d")), asking.free()], [["waiting"], 0]);
+  assert.deepEqual([await statesOf(ask("d")), admission.free], [["waiting"], 0]);
   for (const end of ends.splice(1)) end();
   await Promise.all([first[1], second, third]);
-  assert.equal(asking.free(), 3);
+  assert.equal(admission.free, 3);
   const again = ask("a");
   assert.deepEqual(await statesOf(ask("a")), ["waiting"]);
   for (const end of ends) end(new Error("It broke."));
   await Promise.allSettled([first[0], again]);
-  assert.equal(asking.free(), 4);
+  assert.equal(admission.free, 4);
 });
 
 test("each question of a run that is put off waits without a try, or is given up on at the deadline", async () => {
   const { ask } = openJudge(0);
   const [one, two, ...more] = await ask("a", {}, 2);
-  const waiting = { state: "waiting", nextTryAt: now + 1_000, unasked: true };
-  for (const answer of [one!, two!]) {
-    const { reason, ...rest } = answer as SemanticAnswer & { state: "waiting" };
-    assert.deepEqual([rest, /busy/.test(reason), more], [waiting, true, []]);
-  }
+  const waiting = { code: "later", detail: { code: "judge_busy" }, retryAt: now + 1_000 };
+  assert.deepEqual([one, two, more], [waiting, waiting, []]);
   const [late] = await ask("a", { deadlineAt: now + 1_000 });
-  assert.equal(late?.state, "unavailable");
+  const detail = { code: "judge_busy_until_deadline" };
+  assert.deepEqual(late, { code: "later", detail, retryAt: null });
 });

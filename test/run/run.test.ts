@@ -6,7 +6,7 @@ import type { Result } from "../../src/model/run/run.ts";
 import type { TestCase } from "../../src/model/test-case/test-case.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
 import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
-import { type JudgedRun, judgeRuns } from "../../src/run.ts";
+import { type EvaluatedRun, evaluateRuns } from "../../src/run.ts";
 import { type ClaimedRun, claimRuns } from "../../src/store/runs/claims.ts";
 import { deleteTestCase, updateTestCase } from "../../src/store/test-cases.ts";
 import { deleteTrace } from "../../src/store/traces/read.ts";
@@ -23,7 +23,7 @@ import {
   silence,
   startJudgeServer,
 } from "../support/judge-server.ts";
-import { openTestJudging } from "../support/judging.ts";
+import { openTestJudges } from "../support/judges.ts";
 
 const { db, close } = await openTwice();
 const server = await startJudgeServer();
@@ -43,7 +43,7 @@ const hurried: Clock = { ...systemClock, sleep: async () => undefined };
 const config = server.connection({ concurrency: 8 });
 
 function openHurried(more: Partial<typeof config> = {}): JudgeOf {
-  return openTestJudging(db, { ...config, ...more }, { clock: hurried }).judgeOf;
+  return openTestJudges(db, { ...config, ...more }, { clock: hurried }).judgeOf;
 }
 
 const input = { "gen_ai.prompt": "Where is my parcel?" };
@@ -61,32 +61,32 @@ async function claimed(sender: Sender, attributes: object = input): Promise<Clai
 /** Nobody waits for a later try. */
 const judgeDeadlineMs = 0;
 
-/** Judges the runs and says where each went. */
-async function judged(judgeOf: JudgeOf, ...runs: ClaimedRun[]) {
-  const ends: { judged: JudgedRun[]; gone: ClaimedRun[] } = { judged: [], gone: [] };
+/** Evaluates the runs, and sorts them by how they ended. */
+async function evaluated(judgeOf: JudgeOf, ...runs: ClaimedRun[]) {
+  const ends: { evaluated: EvaluatedRun[]; deleted: ClaimedRun[] } = { evaluated: [], deleted: [] };
   await new Promise<void>((resolve, reject) => {
     const ended = () => {
-      if (ends.judged.length + ends.gone.length === runs.length) resolve();
+      if (ends.evaluated.length + ends.deleted.length === runs.length) resolve();
     };
-    judgeRuns({ db, judgeOf, sandbox, judgeDeadlineMs }, runs, new AbortController().signal, {
-      partly: () => {},
-      waits: ({ run }) => reject(new Error(`The run ${run.id} waits for the judge.`)),
-      judged(run) {
-        ends.judged.push(run);
+    evaluateRuns({ db, judgeOf, sandbox, judgeDeadlineMs }, runs, new AbortController().signal, {
+      partial: () => {},
+      waiting: ({ run }) => reject(new Error(`The run ${run.id} waits for the judge.`)),
+      evaluated(run) {
+        ends.evaluated.push(run);
         ended();
       },
-      gone(run) {
-        ends.gone.push(run);
+      deleted(run) {
+        ends.deleted.push(run);
         ended();
       },
-      faulty: (_run, error) => reject(error),
+      failed: (_run, error) => reject(error),
     }).catch(reject);
   });
   return ends;
 }
 
 async function verdictOf(judge: JudgeOf, run: ClaimedRun) {
-  return (await judged(judge, run)).judged[0]!.verdict;
+  return (await evaluated(judge, run)).evaluated[0]!.verdict;
 }
 
 /** An agent with a test that is always run and asks the judge, and one that is run when relevant and does not. */
@@ -182,7 +182,7 @@ describe("a judge that answers", () => {
 
 describe("a judge that does not answer", () => {
   const outages: [string, string, () => { judge: JudgeOf; script?: Script }][] = [
-    ["that is not configured", "no_judge", () => ({ judge: openTestJudging(db, null).judgeOf })],
+    ["that is not configured", "no_judge", () => ({ judge: openTestJudges(db, null).judgeOf })],
     [
       "that is down",
       "judge_unavailable",
@@ -243,7 +243,7 @@ describe("a judge that does not answer", () => {
   it("leaves a test of semantic checks alone skipped, without a score", async () => {
     const sender = await makeSender(db, { judged: false });
     await makeTestCase(db, sender.agentId, { assertions: [{ type: "semantic", criteria: "Is polite." }] });
-    const judge = openTestJudging(db, null).judgeOf;
+    const judge = openTestJudges(db, null).judgeOf;
     const { verdict, score } = await verdictOf(judge, await claimed(sender));
     assert.deepEqual([verdict, score], ["skipped", null]);
   });
@@ -335,9 +335,9 @@ describe("a run", () => {
     const { sender } = await makeAgent();
     const [gone, there] = [await claimed(sender), await claimed(sender)];
     await deleteTrace(db, gone.traceId);
-    const ends = await judged(openHurried(), gone, there);
+    const ends = await evaluated(openHurried(), gone, there);
     assert.deepEqual(
-      [ends.gone.map(run => run.id), ends.judged.map(({ run }) => run.id)],
+      [ends.deleted.map(run => run.id), ends.evaluated.map(({ run }) => run.id)],
       [[gone.id], [there.id]],
     );
   });
@@ -364,14 +364,14 @@ describe("a run", () => {
     };
     const unexpected = () => assert.fail("a run that was called off has ended");
     const ends = {
-      judged: unexpected,
-      partly: () => {},
-      waits: unexpected,
-      faulty: unexpected,
-      gone: unexpected,
+      evaluated: unexpected,
+      partial: () => {},
+      waiting: unexpected,
+      failed: unexpected,
+      deleted: unexpected,
     };
     const deps = { db, judgeOf: watched, sandbox, judgeDeadlineMs };
-    await judgeRuns(deps, [run], calledOff.signal, ends);
+    await evaluateRuns(deps, [run], calledOff.signal, ends);
     await asked.promise;
     calledOff.abort();
     await answered.promise;

@@ -1,11 +1,12 @@
 // A run whose judge does not answer yet: what is known is told soon, and what waits goes on later by the same plan.
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import type { JudgeContext, RoutingAnswer, SemanticAnswer, Unjudged } from "../../src/model/judge/judge.ts";
+import type { JudgeContext, RoutingAnswer, SemanticAnswer } from "../../src/model/judge/judge.ts";
+import { type Unanswered, unanswered } from "../../src/model/judge/outcome.ts";
 import type { Result } from "../../src/model/run/run.ts";
 import type { Clock } from "../../src/remote/clock.ts";
 import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
-import { type JudgedRun, judgeRuns, type PartlyJudgedRun } from "../../src/run.ts";
+import { type EvaluatedRun, evaluateRuns, type PartialRun } from "../../src/run.ts";
 import { type ClaimedRun, claimRuns } from "../../src/store/runs/claims.ts";
 import { keepPartly } from "../../src/store/runs/waiting.ts";
 import { deleteTestCase, updateTestCase } from "../../src/store/test-cases.ts";
@@ -19,6 +20,7 @@ import {
   type Sender,
   storeDueRun,
 } from "../store/traces/make-write.ts";
+import { serverError } from "../support/judge-answers.ts";
 
 const { db, close } = await openTwice();
 const sandbox = new Sandbox({ budgetMs: 5_000 });
@@ -82,19 +84,14 @@ function scripted({ route, ask = () => met }: Script) {
 }
 
 const met: SemanticAnswer = {
-  state: "ok",
+  code: "ok",
   score: 1,
   votes: [{ score: 1, verdicts: [{ verdict: "met", evidence: "", reason: "Met." }] }],
   model: "local",
   promptVersion: "1",
   cached: false,
 };
-const laterBy = (ms: number, reason = "It answered 503.", more: object = {}): Unjudged => ({
-  state: "waiting",
-  reason,
-  nextTryAt: now + ms,
-  ...more,
-});
+const laterBy = (ms: number, status = 503): Unanswered => serverError(status, now + ms);
 
 async function makeAgent(): Promise<{ sender: Sender; always: string; relevant: string }> {
   const sender = await makeSender(db, { judged: false });
@@ -136,27 +133,27 @@ async function fresh(sender: Sender): Promise<ClaimedRun> {
   return claimed(runId);
 }
 
-type End = { judged: JudgedRun; waits?: never } | { waits: PartlyJudgedRun; judged?: never };
+type End = { judged: EvaluatedRun; waits?: never } | { waits: PartialRun; judged?: never };
 
 /** Where the run goes, and what was told of it before. */
 function judging(
   run: ClaimedRun,
   judge: ReturnType<typeof scripted>,
   clock: Clock = stoppedClock().clock,
-): { end: Promise<End>; partly: Promise<PartlyJudgedRun>; told: PartlyJudgedRun[] } {
+): { end: Promise<End>; partly: Promise<PartialRun>; told: PartialRun[] } {
   const { promise: end, resolve, reject } = Promise.withResolvers<End>();
-  const { promise: partly, resolve: tell } = Promise.withResolvers<PartlyJudgedRun>();
-  const told: PartlyJudgedRun[] = [];
+  const { promise: partly, resolve: tell } = Promise.withResolvers<PartialRun>();
+  const told: PartialRun[] = [];
   const deps = { db, judgeOf: judge.judgeOf, sandbox, judgeDeadlineMs, clock };
-  judgeRuns(deps, [run], new AbortController().signal, {
-    judged: judged => resolve({ judged }),
-    waits: waits => resolve({ waits }),
-    partly(known) {
+  evaluateRuns(deps, [run], new AbortController().signal, {
+    evaluated: judged => resolve({ judged }),
+    waiting: waits => resolve({ waits }),
+    partial(known) {
       told.push(known);
       tell(known);
     },
-    faulty: (_run, error) => reject(error),
-    gone: () => reject(new Error("The trace is gone.")),
+    failed: (_run, error) => reject(error),
+    deleted: () => reject(new Error("The trace is gone.")),
   }).catch(reject);
   return { end, partly, told };
 }
@@ -174,7 +171,7 @@ async function judged(run: ClaimedRun, judge: ReturnType<typeof scripted>) {
 }
 
 /** The run as it is claimed when it goes on, `tries` in vain behind it. */
-async function goneOn(run: ClaimedRun, partly: PartlyJudgedRun): Promise<ClaimedRun> {
+async function goneOn(run: ClaimedRun, partly: PartialRun): Promise<ClaimedRun> {
   const { run: _, wait, ...known } = partly;
   await keepPartly(db, lease, [{ id: run.id, ...known, wait: { ...wait!, nextTryMs: 0 } }]);
   return claimed(run.id);
@@ -200,7 +197,7 @@ describe("a judge that takes its time", () => {
     assert.deepEqual(known.verdict.results[0]!.reason, "Waiting for the judge, 1 of 3 checked");
     assert.deepEqual(whysOf(known), ["always_run", "routing_waiting"]);
     assert.deepEqual([known.wait, known.leftMs, known.plan.length], [undefined, judgeDeadlineMs, 2]);
-    give({ state: "unavailable", reason: "It answered 500." });
+    give(serverError(500));
     assert.equal((await end).judged!.verdict.verdict, "passed");
   });
 
@@ -210,7 +207,7 @@ describe("a judge that takes its time", () => {
     const labels = new Map([[relevant, { label: "match" as const, reason: "It is one." }]]);
     const { promise: answer, resolve: give } = Promise.withResolvers<SemanticAnswer>();
     const judge = scripted({
-      route: () => ({ state: "ok", labels }),
+      route: () => ({ code: "ok", labels }),
       ask() {
         elapse();
         return answer;
@@ -248,14 +245,14 @@ describe("a judge that is to be asked later", () => {
     const sender = await makeAsking("one", "two", "three");
     const answers: Record<string, SemanticAnswer> = {
       one: laterBy(2_000),
-      two: laterBy(9_000, "It answered 429."),
+      two: laterBy(9_000, 429),
       three: met,
     };
     const { wait, verdict } = await waited(
       await fresh(sender),
       scripted({ ask: criterion => answers[criterion]! }),
     );
-    assert.deepEqual(wait, { nextTryMs: 9_000, reason: "It answered 429.", tried: true });
+    assert.deepEqual(wait, { nextTryMs: 9_000, reason: "The judge answered with status 429.", tried: true });
     assert.deepEqual(verdict.results.map(codesOf), [{ one: "waiting", two: "waiting", three: "passed" }]);
   });
 
@@ -284,7 +281,7 @@ describe("a judge that is to be asked later", () => {
 
   it("because others are first was not asked in vain", async () => {
     const sender = await makeAsking("one", "two");
-    const unasked = () => laterBy(1_000, "Others are first.", { unasked: true });
+    const unasked = () => unanswered("later", { code: "judge_busy" }, now + 1_000);
     const { wait } = await waited(await fresh(sender), scripted({ ask: unasked }));
     assert.equal(wait!.tried, false);
     const mixed = scripted({ ask: criterion => (criterion === "one" ? laterBy(1) : unasked()) });
@@ -296,12 +293,12 @@ describe("a judge that is to be asked later", () => {
     for (const nextTry of [judgeDeadlineMs, judgeDeadlineMs + 1]) {
       const { verdict, outage } = await judged(
         await fresh(sender),
-        scripted({ ask: () => laterBy(nextTry, "It answered 503, 6 tries in 15 min.") }),
+        scripted({ ask: () => laterBy(nextTry) }),
       );
       const [check] = verdict.results[0]!.checks;
       assert.deepEqual(
         [check!.outcome, check!.skipped, check!.reason, outage],
-        ["skipped", "judge_unavailable", "It answered 503, 6 tries in 15 min.", true],
+        ["skipped", "judge_unavailable", "The judge answered with status 503.", true],
       );
     }
     assert.ok(await waited(await fresh(sender), scripted({ ask: () => laterBy(judgeDeadlineMs - 1) })));
@@ -352,7 +349,7 @@ describe("a run that goes on", () => {
     const labels = new Map([[relevant, { label: "match" as const, reason: "It is one." }]]);
     const { verdict, loaded } = await judged(
       await goneOn(run, first),
-      scripted({ route: () => ({ state: "ok", labels }) }),
+      scripted({ route: () => ({ code: "ok", labels }) }),
     );
     assert.deepEqual(
       verdict.results.map(result => [result.name, codesOf(result)["plain"]]),

@@ -32,18 +32,18 @@ export const passingFaults: JudgeFault[] = [
     name: "429 with a short Retry-After",
     reply: always(refusal(429, {}, { "retry-after": "1" })),
     state: "later",
-    reason: /answered 429/,
+    reason: /answered with status 429/,
   },
-  { name: "500", reply: always(refusal(500)), state: "later", reason: /answered 500/ },
-  { name: "503", reply: always(refusal(503)), state: "later", reason: /answered 503/ },
+  { name: "500", reply: always(refusal(500)), state: "later", reason: /answered with status 500/ },
+  { name: "503", reply: always(refusal(503)), state: "later", reason: /answered with status 503/ },
   {
     name: "502 with a page",
     reply: always(raw(502, "text/html", "<html>Bad gateway</html>")),
     state: "later",
-    reason: /answered 502/,
+    reason: /answered with status 502/,
   },
   { name: "a reset", reply: always(reset), state: "later", reason: /could not be reached/ },
-  { name: "a broken-off answer", reply: always(cutOff), state: "later", reason: /broke off its answer/ },
+  { name: "a broken-off answer", reply: always(cutOff), state: "later", reason: /answer broke off/ },
 ];
 
 export type FinalFault = JudgeFault & {
@@ -62,7 +62,7 @@ const leftOut = {
   code: "judge_unusable",
   calls: 2,
   metered: true,
-  reason: /left the question out of its answer, twice/,
+  reason: /left this question out of its answer twice/,
 } as const;
 
 /** What no waiting mends: the run ends at once. */
@@ -70,31 +70,37 @@ export const finalFaults: FinalFault[] = [
   {
     name: "429 with a Retry-After beyond the deadline",
     reply: always(refusal(429, {}, { "retry-after": "3600" })),
-    ...{ state: "later", reason: /answered 429/, code: "judge_unavailable", calls: 1, stops: true },
+    ...{
+      state: "later",
+      reason: /answered with status 429/,
+      code: "judge_unavailable",
+      calls: 1,
+      stops: true,
+    },
   },
   {
     name: "401",
     reply: always(refusal(401)),
-    ...{ state: "refused", reason: /refuses the API key \(401\)/, code: "judge_unavailable" },
+    ...{ state: "refused", reason: /rejected the API key \(401\)/, code: "judge_unavailable" },
     ...{ calls: 1, stops: true },
   },
   {
     name: "404",
     reply: always(refusal(404)),
-    ...{ state: "refused", reason: /no such address or model \(404\)/, code: "judge_unavailable" },
+    ...{ state: "refused", reason: /does not know this URL or model \(404\)/, code: "judge_unavailable" },
     ...{ calls: 1, stops: true },
   },
   {
     name: "402",
     reply: always(refusal(402)),
-    ...{ state: "budget", reason: /provider's quota is used up/, code: "budget", calls: 1 },
+    ...{ state: "budget", reason: /quota at the judge's provider is used up/, code: "budget", calls: 1 },
   },
   {
     name: "429 for want of quota",
     reply: always(json(429, { error: { message: "No.", type: "x", code: "insufficient_quota" } })),
-    ...{ state: "budget", reason: /provider's quota is used up/, code: "budget", calls: 1 },
+    ...{ state: "budget", reason: /quota at the judge's provider is used up/, code: "budget", calls: 1 },
   },
-  { name: "400", reply: always(refusal(400)), ...unusable, reason: /refused the request with 400/ },
+  { name: "400", reply: always(refusal(400)), ...unusable, reason: /rejected the request \(400\)/ },
   {
     name: "a redirect",
     reply: always(raw(307, "text/plain", "", { location: "http://127.0.0.1:1/" })),
@@ -104,7 +110,7 @@ export const finalFaults: FinalFault[] = [
   {
     name: "a model that declines",
     reply: always(declined),
-    ...{ ...unusable, reason: /refuses to answer|did not answer with the JSON/, metered: true },
+    ...{ ...unusable, reason: /refused to answer|did not answer with the requested JSON/, metered: true },
   },
   {
     name: "a content filter",
@@ -119,27 +125,27 @@ export const finalFaults: FinalFault[] = [
   {
     name: "a page of HTML",
     reply: always(raw(200, "text/html", "<html>Sign in</html>")),
-    ...{ ...unusable, reason: /did not answer as a model's server does/ },
+    ...{ ...unusable, reason: /did not answer like a language model's server/ },
   },
   {
     name: "an empty answer",
     reply: always(raw(200, "application/json", "")),
-    ...{ ...unusable, reason: /did not answer as a model's server does/ },
+    ...{ ...unusable, reason: /did not answer like a language model's server/ },
   },
   {
     name: "bad JSON",
     reply: always(completion('{"labels": [')),
-    ...{ ...unusable, reason: /did not answer with the JSON that was asked for/, metered: true },
+    ...{ ...unusable, reason: /did not answer with the requested JSON/, metered: true },
   },
   {
     name: "NaN for a score",
     reply: always(completion('{"verdicts":[{"id":"c1","evidence":"","reason":"Fine.","score":NaN}]}')),
-    ...{ ...unusable, reason: /did not answer with the JSON that was asked for/, metered: true },
+    ...{ ...unusable, reason: /did not answer with the requested JSON/, metered: true },
   },
   {
     name: "10 MB",
     reply: always(completion("x".repeat(10_000_000))),
-    ...{ ...unusable, reason: /more than 1 MB/ },
+    ...{ ...unusable, reason: /larger than 1 MB/ },
   },
   { name: "missing ids", reply: request => completion(entries(request, () => [])), ...leftOut },
   {

@@ -12,7 +12,7 @@ import { EventPublisher } from "../../src/store/events.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";
 import { startTestApp, type TestApp } from "./app.ts";
-import { openTestJudging } from "./judging.ts";
+import { openTestJudges } from "./judges.ts";
 
 /** Of small traces, which need no thread. */
 export const writerLimits = { debounceMs: 0, debounceCapMs: 0, traceSpansMax: 10, traceBytesMax: 1000 };
@@ -32,11 +32,11 @@ export async function startWholeApp(): Promise<TestApp> {
       events,
       hub: new EventHub(),
       reader: new TraceHost({ db, databaseUrl: "", log: deps.log as Logger }),
-      editor: openEditor({ db, judgeOf: openTestJudging(db, null).judgeOf, sandbox }),
+      editor: openEditor({ db, judgeOf: openTestJudges(db, null).judgeOf, sandbox }),
       vault: openVault(Buffer.alloc(32)),
       outbound,
       environmentJudge: null,
-      openTrialLine: () => Promise.reject(new Error("never asked")),
+      openProbe: () => Promise.reject(new Error("never asked")),
       requireCallable: none,
       onLaunch: () => {},
       ingest: {

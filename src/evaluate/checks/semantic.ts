@@ -1,6 +1,7 @@
 // semantic: whether the judge's score of the reply reaches the threshold.
 
 import type { SemanticAnswer, SemanticQuestion } from "../../model/judge/judge.ts";
+import { isWaiting, type Unanswered } from "../../model/judge/outcome.ts";
 import type { ReasonData } from "../../model/run/reason.ts";
 import type { Check, SemanticActual } from "../../model/run/run.ts";
 import type { AssertionOf } from "../../model/test-case/assertion.ts";
@@ -44,7 +45,7 @@ export const semantic: CheckOf<"semantic"> = (assertion, context) => {
   };
 };
 
-type Judged = { found: FoundText; answer: SemanticAnswer & { state: "ok" } };
+type Judged = { found: FoundText; answer: SemanticAnswer & { code: "ok" } };
 
 function scoreText(
   assertion: AssertionOf<"semantic">,
@@ -67,12 +68,10 @@ function scoreText(
     };
     return { kind: "open", asked: { semantic: [{ key, question }] } };
   }
-  if (answer.state !== "ok")
-    return {
-      kind: "skipped",
-      skipped: skipCodes[answer.state],
-      reason: { code: "as_told", data: { text: answer.reason } },
-    };
+  if (answer.code !== "ok") {
+    const skipped = isWaiting(answer) ? "waiting" : skipCodes[answer.code];
+    return { kind: "skipped", skipped, reason: answer.detail };
+  }
   return { kind: answer.score >= threshold ? "holds" : "fails", value: { found, answer } };
 }
 
@@ -110,12 +109,14 @@ function scoreData({ score, votes, criteria }: SemanticActual, threshold: number
   };
 }
 
-const skipCodes: Record<Exclude<SemanticAnswer["state"], "ok">, NonNullable<Check["skipped"]>> = {
+/** Of an answer that is not waited for. */
+const skipCodes: Record<Unanswered["code"], NonNullable<Check["skipped"]>> = {
   not_configured: "no_judge",
-  unavailable: "judge_unavailable",
+  later: "judge_unavailable",
+  refused: "judge_unavailable",
+  aborted: "judge_unavailable",
   unusable: "judge_unusable",
   budget: "budget",
   undecided: "undecided",
   not_sampled: "not_sampled",
-  waiting: "waiting",
 };

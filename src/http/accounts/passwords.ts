@@ -2,9 +2,10 @@
 // and the others are needed to open database connections and to inflate bodies.
 import { hashPassword, verifyPassword } from "better-auth/crypto";
 import { Refusal } from "../../model/refusal.ts";
-import { Slots } from "../semaphore.ts";
+import { Semaphore } from "../../threads/semaphore.ts";
 
-const slots = new Slots(2, 10_000);
+const semaphore = new Semaphore(2);
+const waitMs = 10_000;
 
 export type PasswordHashing = {
   hash(password: string): Promise<string>;
@@ -23,7 +24,7 @@ export function inTurns({ hash, verify }: PasswordHashing = scrypt): PasswordHas
 }
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  const release = await slots.take();
+  const release = await semaphore.acquire({ timeoutMs: waitMs });
   if (!release) {
     throw new Refusal("UNAVAILABLE", { message: "Too many people are signing in at this moment." });
   }

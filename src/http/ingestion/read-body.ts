@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { gunzip, gunzipSync } from "node:zlib";
 import { Refusal } from "../../model/refusal.ts";
+import { Semaphore } from "../../threads/semaphore.ts";
 import type { ContentEncoding, MediaType } from "../../wire/media-type.ts";
-import { Slots } from "../semaphore.ts";
 import { keepPace, leastPace, type Pace } from "./min-rate.ts";
 
 /** The largest body, in bytes after decompression: exactly this many pass (A4). */
@@ -13,8 +13,8 @@ export const bodyBytesMax = 31_457_280;
 // A body that grows past this holds one of the few places for large bodies until it has been decoded. Together
 // with the places they bound the memory of bodies: 4 of at most 60 MB (compressed and inflated), whatever is sent.
 const largeBytes = 1024 * 1024;
-const largePlaces = 4;
-const placeWaitMs = 10_000;
+const largePermits = 4;
+const permitWaitMs = 10_000;
 
 // Inflated at once on the main thread (0.03 ms for 27 KB); more than this goes to the thread pool.
 const inflatedAtOnceMax = 256 * 1024;
@@ -27,10 +27,10 @@ const gunzipAsync = promisify(gunzip) as unknown as (
 ) => Promise<Gunzipped>;
 
 export class BodyReader {
-  readonly #places = new Slots(largePlaces, placeWaitMs);
+  readonly #semaphore = new Semaphore(largePermits);
   readonly #pace: Pace;
 
-  /** `pace`: of what holds a place. */
+  /** `pace`: of what holds a permit. */
   constructor({ pace = leastPace }: { pace?: Pace } = {}) {
     this.#pace = pace;
   }
@@ -50,15 +50,15 @@ export class BodyReader {
     const declared = Number(request.headers["content-length"] ?? 0);
     const receivedMax = encoding === "gzip" ? bodyBytesMax + 1024 * 1024 : bodyBytesMax;
     if (declared > receivedMax) throw tooLarge();
-    const place = new Place(this.#places);
+    const permit = new Permit(this.#semaphore);
     try {
-      if (declared > largeBytes) await place.take();
+      if (declared > largeBytes) await permit.acquire();
       if (awaitsContinue(request)) response.writeContinue();
-      const received = await receive(request, receivedMax, place, this.#pace);
-      const bytes = encoding === "gzip" ? await inflate(received, mediaType, place) : received;
-      return { bytes, release: () => place.release() };
+      const received = await receive(request, receivedMax, permit, this.#pace);
+      const bytes = encoding === "gzip" ? await inflate(received, mediaType, permit) : received;
+      return { bytes, release: () => permit.release() };
     } catch (error) {
-      place.release();
+      permit.release();
       throw error;
     }
   }
@@ -69,19 +69,19 @@ function awaitsContinue({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.expect !== undefined && httpVersion === "1.1";
 }
 
-/** One body's hold on a place for large bodies, taken at most once, and never after it was given back. */
-class Place {
-  readonly #places: Slots;
+/** One body's permit for large bodies, acquired at most once, and never after its release. */
+class Permit {
+  readonly #semaphore: Semaphore;
   #over = false;
   #release: (() => void) | undefined;
 
-  constructor(places: Slots) {
-    this.#places = places;
+  constructor(semaphore: Semaphore) {
+    this.#semaphore = semaphore;
   }
 
-  async take(): Promise<void> {
+  async acquire(): Promise<void> {
     if (this.#release) return;
-    const release = await this.#places.take();
+    const release = await this.#semaphore.acquire({ timeoutMs: permitWaitMs });
     if (!release) {
       throw new Refusal("UNAVAILABLE", {
         message: "Too many large requests are being read at this moment.",
@@ -92,7 +92,7 @@ class Place {
     else this.#release = release;
   }
 
-  get taken(): boolean {
+  get acquired(): boolean {
     return this.#release !== undefined;
   }
 
@@ -103,9 +103,9 @@ class Place {
   }
 }
 
-function receive(request: IncomingMessage, bytesMax: number, place: Place, pace: Pace): Promise<Buffer> {
+function receive(request: IncomingMessage, bytesMax: number, permit: Permit, pace: Pace): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // It may have gone away while it waited for its place.
+    // It may have gone away while it waited for its permit.
     if (request.destroyed) return reject(cutOff());
     const chunks: Buffer[] = [];
     let size = 0;
@@ -128,9 +128,9 @@ function receive(request: IncomingMessage, bytesMax: number, place: Place, pace:
       keeping?.count(chunk.length);
       chunks.push(chunk);
       if (size > bytesMax) return end(tooLarge());
-      if (size > largeBytes && !place.taken) {
+      if (size > largeBytes && !permit.acquired) {
         request.pause();
-        place.take().then(() => {
+        permit.acquire().then(() => {
           hurry();
           request.resume();
         }, end);
@@ -138,14 +138,14 @@ function receive(request: IncomingMessage, bytesMax: number, place: Place, pace:
     };
     const onEnd = () => end();
     const onCut = () => end(cutOff());
-    if (place.taken) hurry();
+    if (permit.acquired) hurry();
     request.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
   });
 }
 
-async function inflate(bytes: Buffer, mediaType: MediaType, place: Place): Promise<Buffer> {
+async function inflate(bytes: Buffer, mediaType: MediaType, permit: Permit): Promise<Buffer> {
   try {
-    return complete(await gunzipBounded(bytes, place), bytes);
+    return complete(await gunzipBounded(bytes, permit), bytes);
   } catch (error) {
     if (error instanceof Refusal) throw error;
     if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") throw tooLarge();
@@ -153,7 +153,7 @@ async function inflate(bytes: Buffer, mediaType: MediaType, place: Place): Promi
   }
 }
 
-async function gunzipBounded(bytes: Buffer, place: Place): Promise<Gunzipped> {
+async function gunzipBounded(bytes: Buffer, permit: Permit): Promise<Gunzipped> {
   if (bytes.length <= inflatedAtOnceMax) {
     try {
       const options = { maxOutputLength: inflatedAtOnceMax, info: true };
@@ -162,7 +162,7 @@ async function gunzipBounded(bytes: Buffer, place: Place): Promise<Gunzipped> {
       if ((error as { code?: string }).code !== "ERR_BUFFER_TOO_LARGE") throw error;
     }
   }
-  await place.take();
+  await permit.acquire();
   return await gunzipAsync(bytes, { maxOutputLength: bodyBytesMax, info: true });
 }
 

@@ -4,10 +4,10 @@ import { z } from "zod";
 import type { Editor } from "../../editor.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { parseDraft } from "../../model/test-case/test-case.ts";
+import { Semaphore } from "../../threads/semaphore.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
 import { limitTrials } from "../rate-limit.ts";
-import { Slots } from "../semaphore.ts";
 import { requireAccount } from "../session.ts";
 import { DraftedAssertion, DryRun, ScenarioTrial, Vocabulary } from "./editor-schemas.ts";
 import { TestDocument } from "./schemas.ts";
@@ -21,7 +21,7 @@ const judgedOfAccountMax = 2;
 
 export function registerEditor(app: App, { editor }: Deps & { editor: Editor }): void {
   const params = z.object({ id: z.string() });
-  const slots = new Slots(atOnce, waitMs);
+  const semaphore = new Semaphore(atOnce);
   const trials = limitTrials({
     busy: `At most ${judgedOfAccountMax} dry-runs or trials at once; wait for one to end.`,
     atOnceMax: judgedOfAccountMax,
@@ -56,7 +56,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
       };
       return found(
         await trials(requireAccount(request).id, () =>
-          inSlot(slots, reply, signal => editor.dryRun(ask, signal)),
+          withPermit(semaphore, reply, signal => editor.dryRun(ask, signal)),
         ),
       );
     },
@@ -85,7 +85,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
     async (request, reply) => {
       const ask = { agentId: request.params.id.toLowerCase(), ...request.body };
       return trials(requireAccount(request).id, () =>
-        inSlot(slots, reply, signal => editor.tryScenario(ask, signal)),
+        withPermit(semaphore, reply, signal => editor.tryScenario(ask, signal)),
       );
     },
   );
@@ -101,7 +101,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
       },
     },
     async ({ params: { id } }, reply) =>
-      inSlot(slots, reply, signal => editor.vocabulary({ agentId: id.toLowerCase() }, signal)),
+      withPermit(semaphore, reply, signal => editor.vocabulary({ agentId: id.toLowerCase() }, signal)),
   );
 
   app.post(
@@ -115,7 +115,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
       },
     },
     async ({ params: { id } }, reply) =>
-      found(await inSlot(slots, reply, signal => editor.draftTest({ traceId: id }, signal))),
+      found(await withPermit(semaphore, reply, signal => editor.draftTest({ traceId: id }, signal))),
   );
 
   app.post(
@@ -138,13 +138,15 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
       },
     },
     async ({ params: { id }, body }, reply) =>
-      found(await inSlot(slots, reply, signal => editor.draftAssertion({ traceId: id, ...body }, signal))),
+      found(
+        await withPermit(semaphore, reply, signal => editor.draftAssertion({ traceId: id, ...body }, signal)),
+      ),
   );
 }
 
 /** Does the work when there is room for it, and withdraws it when the client goes away. */
-async function inSlot<T>(
-  slots: Slots,
+async function withPermit<T>(
+  semaphore: Semaphore,
   reply: FastifyReply,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -152,7 +154,7 @@ async function inSlot<T>(
   reply.raw.once("close", () => gone.abort());
   // It may have left while its session was looked up.
   if (reply.raw.destroyed) gone.abort();
-  const release = await slots.take();
+  const release = await semaphore.acquire({ timeoutMs: waitMs });
   if (!release) throw new Refusal("UNAVAILABLE", { message: "Others are using the editor; try again." });
   try {
     return await work(gone.signal);

@@ -6,11 +6,11 @@ import { Refusal } from "../../model/refusal.ts";
 import { listRunsOfTrace } from "../../store/runs/read.ts";
 import { listForAgent } from "../../store/test-cases.ts";
 import { findTrace } from "../../store/traces/read.ts";
+import { Semaphore } from "../../threads/semaphore.ts";
 import type { TraceReader } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
 import { keepPace, leastPace, type Pace } from "../ingestion/min-rate.ts";
 import { found } from "../page.ts";
-import { Slots } from "../semaphore.ts";
 import { Conversation } from "./conversation-schemas.ts";
 import { RawTrace, SpanDetail, TraceOutline } from "./schemas.ts";
 import { traceOutlineView } from "./view.ts";
@@ -26,8 +26,8 @@ const spansMax = 20_000;
 export function registerTraceParts(app: App, { db, reader }: Deps & { reader: TraceReader }): void {
   const tags = ["traces"];
   const params = z.object({ id: z.string() });
-  const downloads = new Slots(downloadsMax, waitMs);
-  const large = new Slots(largeMax, waitMs);
+  const downloads = new Semaphore(downloadsMax);
+  const large = new Semaphore(largeMax);
 
   app.get(
     "/api/traces/:id/outline",
@@ -41,7 +41,7 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
     },
     async ({ params: { id } }, reply) => {
       const row = found(await findTrace(db, id));
-      if (row.spanCount > spansMax) await holdPlace(large, reply);
+      if (row.spanCount > spansMax) await holdPermit(large, reply);
       const [part, runs, tests] = await Promise.all([
         reader.outline({ traceId: row.id }),
         listRunsOfTrace(db, row.id),
@@ -65,7 +65,7 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
       },
     },
     async ({ params: { id, spanId }, query: { whole = false } }, reply) => {
-      if (whole) await holdPlace(large, reply);
+      if (whole) await holdPermit(large, reply);
       return sendJson(reply, found(await reader.span({ traceId: id, spanId, whole })));
     },
   );
@@ -95,7 +95,7 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
     },
     async ({ params: { id } }, reply) => {
       const row = found(await findTrace(db, id));
-      await holdPlace(downloads, reply);
+      await holdPermit(downloads, reply);
       const bytes = found(await reader.raw({ traceId: row.id, externalId: row.externalId, path: row.path }));
       reply.header("content-disposition", `attachment; filename="trace-${row.id}.json"`);
       return sendJson(reply, bytes);
@@ -106,8 +106,8 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
 const close = Buffer.from("}");
 
 /** Until the answer has gone out, or whoever asked is gone. */
-async function holdPlace(places: Slots, reply: FastifyReply): Promise<void> {
-  const release = await places.take();
+async function holdPermit(semaphore: Semaphore, reply: FastifyReply): Promise<void> {
+  const release = await semaphore.acquire({ timeoutMs: waitMs });
   if (!release) throw new Refusal("UNAVAILABLE", { message: "Others are reading large traces; try again." });
   reply.raw.once("close", release);
   if (reply.raw.destroyed) release();

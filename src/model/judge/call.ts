@@ -25,9 +25,9 @@ export type JudgeConnection = {
 };
 
 /**
- * How a call ended. "later": it may well answer another time. "refused": it will not before the connection is edited
- * (401, 403, an unknown model, a redirect). "unusable": what it said cannot be relied on. "budget": the provider says there is no
- * money left. "aborted": the asker went away.
+ * How a call ended. "later": the judge may answer another time. "refused": not before the connection is edited (401, 403,
+ * an unknown model, a redirect). "unusable": the answer cannot be used. "budget": the provider's quota is used up.
+ * "aborted": the caller cancelled it.
  */
 export type JudgeCallState = "ok" | "later" | "refused" | "unusable" | "budget" | "aborted";
 
@@ -43,31 +43,20 @@ export type JudgeCall = {
   /** In ms since the epoch. */
   startedAt: number;
   ms: number;
-  /** 0 where the server does not say. */
+  /** 0 if the server does not report them. */
   inputTokens: number;
   outputTokens: number;
   /** As they were sent. */
   instructions: string;
   material: string;
-  /** What came back, as far as it did. */
+  /** As far as one was received. */
   answer: string | null;
 };
 
 /** A call as the metrics count it. */
 export type CountedCall = Pick<JudgeCall, "kind" | "state">;
 
-/**
- * What came of putting one prompt; `call` is null where none was made (a pause, no room). Every `reason` is a sentence
- * about the judge that begins with "It".
- */
-export type LineReply<T> = { call: JudgeCall | null } & (
-  | { state: "ok"; value: T }
-  /** `retryAfterMs`: what the server asked for, or how long the line is paused; absent: as the asker likes. */
-  | { state: "later"; reason: string; retryAfterMs?: number }
-  | { state: "refused" | "unusable" | "budget" | "aborted"; reason: string }
-);
-
-/** By opaque ids, which say nothing; at most `scenariosPerCall`. */
+/** By opaque ids; at most `scenariosPerCall` scenarios. */
 export type RouteAsk = { userInput: string; scenarios: { id: string; scenario: string }[] };
 
 /** At most `criteriaPerCall` criteria, of one trace. Each names the reply it is about. */
@@ -77,34 +66,14 @@ export type SemanticAsk = {
   criteria: { id: string; replyId: string; scenario: string; criterion: string; reference?: string }[];
 };
 
-/** The labels of those ids that were labelled soundly; a missing id is one to ask for again. */
+/** The valid labels by id; a missing id is asked for again. */
 export type RouteLabels = Map<string, { label: RouteLabel; reason: string }>;
 
-/**
- * The verdicts of those ids that were judged soundly, after the check of their quotations: `overruled` where that made
- * a favourable one "cannot_tell".
- */
+/** The valid verdicts by id; `overruled`: the check of its quotation turned a favorable one into "cannot_tell". */
 export type Verdicts = Map<
   string,
   { verdict: VerdictWord; evidence: string; reason: string; overruled?: true }
 >;
-
-/** Asked once there is a place for the call, however long that took; where it may not go any more, it is withdrawn. */
-export type MayGo = () => Promise<boolean>;
-
-/**
- * An open connection: puts one prompt at a time per call, never retries by itself, and throws nothing but what `mayGo`
- * throws. Shares its bounds, its circuit breaker and its memory of refusals among all who ask over it.
- */
-export type JudgeLine = {
-  readonly provider: JudgeProvider;
-  readonly model: string;
-  readonly promptVersion: string;
-  route(ask: RouteAsk, signal?: AbortSignal, mayGo?: MayGo): Promise<LineReply<RouteLabels>>;
-  judge(ask: SemanticAsk, signal?: AbortSignal, mayGo?: MayGo): Promise<LineReply<Verdicts>>;
-  /** How many calls wait for a place. */
-  readonly queued: number;
-};
 
 export const scenariosPerCall = 16;
 export const criteriaPerCall = 8;

@@ -1,4 +1,5 @@
-// The questions put to a judge and the answers it may give; an answer that did not come is data, not an exception.
+// The questions that a judge is asked and its answers; a missing answer is data, not an exception.
+import type { Unanswered } from "./outcome.ts";
 
 export type RoutingQuestion = {
   userInput: string;
@@ -9,48 +10,31 @@ export type RouteLabel = "match" | "unsure" | "no_match";
 
 export type Routed = { label: RouteLabel; reason: string };
 
-/** What judged: a model, by which edition of our prompts (`promptVersion`). */
+/** The model that judged, and the version of our prompts. */
 export type JudgedBy = { model: string; promptVersion: string };
 
-/** What the calls that were answered took. Tokens are 0 where the server does not say. */
+/** Usage of the calls that were answered. Tokens are 0 where the server does not report them. */
 export type Spent = { ms: number; inputTokens: number; outputTokens: number };
-
-/**
- * Why there is no judgement. Only "waiting" may still become one: `nextTryAt`, in ms since the epoch, is when it is
- * worth asking again.
- */
-export type Unjudged =
-  | {
-      state: "not_configured" | "unavailable" | "unusable" | "budget" | "not_sampled";
-      reason: string;
-    }
-  | {
-      state: "waiting";
-      reason: string;
-      nextTryAt: number;
-      /** It was not asked at all, others being first: no try was in vain. */
-      unasked?: true;
-    };
 
 /** By `testId`; a test left out of the answer is missing from `labels`. */
 export type RoutingAnswer =
   | ({
-      state: "ok";
+      code: "ok";
       labels: Map<string, Routed>;
       /** Why others have none. */
-      unlabelled?: Map<string, Unjudged>;
-      /** Why the user's input looks as if it were addressed to a judge; then no label is "no_match". */
+      unlabelled?: Map<string, Unanswered>;
+      /** Why the user's input seems addressed to a judge; then no label is "no_match". */
       suspicious?: string;
-      /** What was asked for it; without calls where all of it was known before. */
+      /** Usage of its calls; zero calls if everything was in the cache. */
       spent?: RouteSpent;
     } & Partial<JudgedBy>)
-  | (Unjudged & { spent?: RouteSpent });
+  | (Unanswered & { spent?: RouteSpent });
 
 /** `costUsd` is null where the price of a call is not known. */
 export type RouteSpent = { calls: number; inputTokens: number; outputTokens: number; costUsd: number | null };
 
-/** What a routing question would take: a guess at its tokens, and no calls where its answer is known. */
-export type RouteEstimate = ({ state: "ok" } & RouteSpent & Partial<JudgedBy>) | Unjudged;
+/** What a routing question would cost: estimated tokens, and zero calls if the answer is in the cache. */
+export type RouteEstimate = ({ code: "ok" } & RouteSpent & Partial<JudgedBy>) | Unanswered;
 
 export type VerdictWord = "met" | "mostly" | "partly" | "not_met" | "cannot_tell";
 
@@ -78,43 +62,42 @@ export type Vote = {
 /** `score` is the median of the votes' scores, so that it reaches the threshold where most votes do. */
 export type SemanticAnswer =
   | ({
-      state: "ok";
+      code: "ok";
       score: number;
       /** One, or three where the first lay within one verdict of the threshold. */
       votes: Vote[];
-      /** Whether nothing had to be asked: the same was judged before. */
+      /** Whether the whole answer was in the cache. */
       cached: boolean;
       spent?: Spent;
-      /** Why the reply looks as if it were addressed to a judge. It changes no verdict. */
+      /** Why the reply seems addressed to a judge. It changes no verdict. */
       suspicious?: string;
     } & JudgedBy)
-  | { state: "undecided"; reason: string }
-  | Unjudged;
+  | Unanswered;
 
 /** Neither method throws: an outage is an answer. The answers of `ask` are in the order of its questions. */
 export type Judge = {
   route(question: RoutingQuestion, signal?: AbortSignal): Promise<RoutingAnswer>;
   ask(questions: SemanticQuestion[], signal?: AbortSignal): Promise<SemanticAnswer[]>;
-  /** Asks nothing. Absent where the judge cannot tell. */
+  /** Makes no call. Absent where the judge cannot estimate. */
   estimateRoute?(question: RoutingQuestion): Promise<RouteEstimate>;
 };
 
-/** On whose behalf the judge is asked: what its calls are kept with and counted to. */
+/** Who asks the judge: what its calls are stored with and counted for. */
 export type JudgeContext = {
   agentId: string;
-  /** Null where no stored trace is judged. */
+  /** Null if no stored trace is judged. */
   traceId: string | null;
-  /** Null where somebody tries something out. */
+  /** Null for a dry run or a scenario trial. */
   runId: string | null;
-  /** Until when it is worth waiting for the judge, in ms since the epoch; null: nobody waits for a later try. */
+  /** Until when to wait for the judge, in ms since the epoch; null: nobody waits for another try. */
   deadlineAt: number | null;
-  /** How often the judge was asked in vain on this behalf before. */
+  /** How many times the judge was called in vain for this run before. */
   tries: number;
-  /** For how long it has waited for the judge already; absent: it has not. */
+  /** How long the run has waited for the judge so far; absent: not at all. */
   waitedMs?: number;
-  /** Somebody had this very test run: no sample leaves it out. */
+  /** Somebody started this very test run: sampling does not leave it out. */
   chosen?: true;
 };
 
-/** The judge as it answers on behalf of one run, or of one who tries something out. */
+/** The judge as it answers for one run, dry run or scenario trial. */
 export type JudgeOf = (context: JudgeContext) => Judge;

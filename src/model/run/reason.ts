@@ -89,7 +89,6 @@ type AbsenceData = {
 
 /** The check was not made. */
 type LimitData = {
-  as_told: { text: string };
   dependency_not_passed: { id: string };
   dependency_waiting: { id: string };
   no_answer: null;
@@ -122,6 +121,7 @@ type JudgeReasonData = {
   judge_database_unavailable: null;
   judge_busy: null;
   judge_busy_until_deadline: null;
+  judge_connection_changed: null;
   judge_rate_limited: Tried;
   judge_suspended: Tried & { because: JudgeReason | null };
   judge_not_sampled: { percent: number };
@@ -156,6 +156,8 @@ type JudgeReasonData = {
   // It could not decide.
   judge_undecided: { comment: string };
   judge_tied: null;
+  judge_quote_missing: null;
+  judge_quote_not_found: null;
 };
 
 type ResultData = {
@@ -247,7 +249,6 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   turn_not_in_trace: ({ turn }) => `This trace is a single turn; turn ${turn} is not in it.`,
   no_agent_trace: () => "The agent sent no trace, so this cannot be checked.",
 
-  as_told: ({ text }) => text,
   dependency_not_passed: ({ id }) => `Depends on ${quote(id)}, which did not pass.`,
   dependency_waiting: ({ id }) => `Depends on ${quote(id)}, which is waiting for the judge.`,
   no_answer: () => "No answer arrived.",
@@ -268,9 +269,10 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   judge_database_unavailable: () => "The judge was not called: the service's database is unavailable.",
   judge_busy: () => "The judge is busy with other traces.",
   judge_busy_until_deadline: () => "The judge was busy with other traces until the deadline.",
+  judge_connection_changed: () => "The connection of the judge changed. The judge is asked again soon.",
   judge_rate_limited: ({ tries }) => `The judge's tokens-per-minute limit is reached${triesText(tries)}.`,
   judge_suspended: ({ because, tries }) =>
-    `Calls to the judge are suspended for a while after repeated failures${triesText(tries)}.${
+    `Calls to the judge are suspended for a while${triesText(tries)}.${
       because ? ` ${reasonText(because)}` : ""
     }`,
   judge_not_sampled: ({ percent }) => `Not sampled: ${percent}% of this agent's traces are judged.`,
@@ -306,6 +308,8 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   judge_question_skipped: () => "The judge left this question out of its answer twice.",
   judge_undecided: ({ comment }) => `The judge could not decide: ${comment}`,
   judge_tied: () => "The judge could not decide: its votes are tied.",
+  judge_quote_missing: () => "The judge quoted no passage of the reply.",
+  judge_quote_not_found: () => "The passage that the judge quoted is not in the reply.",
 
   checks_counted: ({ outcome, counts }) => countsText(outcome, counts),
   checks_waiting: ({ checked, of }) => `Waiting for the judge, ${checked} of ${of} checked`,

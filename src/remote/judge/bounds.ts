@@ -1,185 +1,183 @@
-// How hard a judge is asked by this process: so many calls at a time, so many tokens a minute, and not at all for a while after a row of failures.
+// Limits on the calls to one judge: concurrency, tokens per minute, and a circuit breaker after repeated failures.
 import type { Logger } from "pino";
-import type { JudgeCallState, JudgeConnection, MayGo } from "../../model/judge/call.ts";
+import type { JudgeCall, JudgeConnection } from "../../model/judge/call.ts";
+import { cancelled, type JudgeOutcome, type Unanswered, unanswered } from "../../model/judge/outcome.ts";
+import { type JudgeReason, reasonText } from "../../model/run/reason.ts";
+import type { SemaphoreLike } from "../../threads/shared-semaphore.ts";
 import type { Clock } from "../clock.ts";
-import type { Slots } from "./semaphore.ts";
 
-export const judgePatience = {
-  /** Failed calls in a row, over all questions, after which the judge is left alone for `restMs`. */
-  failuresBeforeRest: 5,
-  /** Doubled with every call that is let through after it and fails too, up to `restMaxMs`. */
-  restMs: 10_000,
-  restMaxMs: 120_000,
-  /** Who would wait longer for room within the tokens of a minute is told to come back. */
-  roomMaxMs: 10_000,
+export const judgeLimits = {
+  /** Failed calls in a row after which calls are suspended for `suspendedMs`. */
+  failuresMax: 5,
+  /** Doubled each time that the first call afterwards fails too, up to `suspendedMaxMs`. */
+  suspendedMs: 10_000,
+  suspendedMaxMs: 120_000,
+  /** A call that would wait longer for tokens of the minute is told to retry later. */
+  tokenWaitMaxMs: 10_000,
 };
 
-export type Denied =
-  | { state: "later"; reason: string; retryAfterMs: number }
-  | { state: "refused" | "aborted"; reason: string };
-
-/** Must be ended, however the call ended. `tokens`: those it took, 0 where that is not known. */
-export type Turn = {
-  state: "go";
-  end(outcome: { state: JudgeCallState; reason: string | null; retryAfterMs?: number; tokens: number }): void;
-};
+/** Must be ended. Without a reply: no call was made. */
+export type Turn = { end(reply?: JudgeOutcome<unknown> & { call: JudgeCall | null }): void };
 
 export type Bounds = {
   readonly queued: number;
-  /** A turn for a call of about so many tokens; first come, first served. */
-  enter(tokens: number, asker: AbortSignal | undefined, mayGo?: MayGo): Promise<Turn | Denied>;
+  /** A turn for a call of about this many tokens; first in, first out. */
+  enter(tokens: number, signal: AbortSignal | undefined): Promise<Turn | Unanswered>;
 };
 
 export function createBounds(
   { tokensPerMinute }: Pick<JudgeConnection, "tokensPerMinute">,
-  slots: Slots,
+  semaphore: SemaphoreLike,
   clock: Clock,
   log: Pick<Logger, "info" | "warn">,
 ): Bounds {
-  const allowance = tokensPerMinute === null ? undefined : createAllowance(tokensPerMinute, clock);
-  const breaker = createBreaker(clock, log);
+  const tokens = tokensPerMinute === null ? undefined : new TokenBucket(tokensPerMinute, clock);
+  const breaker = new CircuitBreaker(clock, log);
   let refusals = 0;
-  let refusal = "";
+  let refusal: Unanswered | undefined;
+
+  /** Takes the tokens, once they are available. */
+  async function reserve(estimate: number, signal: AbortSignal | undefined): Promise<Unanswered | undefined> {
+    if (!tokens) return undefined;
+    const waitMs = tokens.waitMs(estimate);
+    if (waitMs > judgeLimits.tokenWaitMaxMs) {
+      return unanswered("later", { code: "judge_rate_limited", data: {} }, clock.now() + waitMs);
+    }
+    tokens.take(estimate);
+    if (waitMs === 0) return undefined;
+    try {
+      await clock.sleep(waitMs, signal);
+      return undefined;
+    } catch {
+      tokens.take(-estimate);
+      return cancelled;
+    }
+  }
 
   return {
     get queued() {
-      return slots.queued;
+      return semaphore.queued;
     },
-    async enter(estimate, asker, mayGo) {
-      const resting = breaker.rest();
-      if (resting) return resting;
+    async enter(estimate, signal) {
+      const suspended = breaker.suspended();
+      if (suspended) return suspended;
       const before = refusals;
-      const leave = await slots.take(asker);
-      if (!leave) return withdrawn;
-      let denied: Denied | undefined;
-      try {
-        // Those that waited while another was refused would be refused as well.
-        if (refusals > before) denied = { state: "refused", reason: refusal };
-        else if (mayGo && !(await mayGo())) denied = withdrawn;
-        else denied = await makeRoom(estimate, asker);
-      } catch (error) {
-        leave();
-        throw error;
-      }
-      const turn = denied ?? breaker.begin();
-      if ("state" in turn) {
-        if (!denied) allowance?.take(-estimate);
-        leave();
-        return turn;
+      const release = await semaphore.acquire({ signal });
+      if (!release) return cancelled;
+      // Calls that waited while another was refused would be refused as well.
+      const denied = refusals > before ? refusal : await reserve(estimate, signal);
+      const end = denied ?? breaker.begin();
+      if (typeof end !== "function") {
+        if (!denied) tokens?.take(-estimate);
+        release();
+        return end;
       }
       return {
-        state: "go",
-        end(outcome) {
-          // Where nothing is known of what an answer took, the estimate stands.
-          if (outcome.tokens > 0 || outcome.state === "later") allowance?.take(outcome.tokens - estimate);
-          if (outcome.state === "refused") {
+        end(reply) {
+          const { inputTokens = 0, outputTokens = 0 } = reply?.call ?? {};
+          const used = inputTokens + outputTokens;
+          // If the usage of an answer is unknown, the estimate stands.
+          if (!reply || used > 0 || reply.code === "later") tokens?.take(used - estimate);
+          if (reply?.code === "refused") {
             refusals += 1;
-            refusal = outcome.reason ?? "";
+            refusal = unanswered("refused", reply.detail);
           }
-          turn.end(outcome);
-          leave();
+          end(reply);
+          release();
         },
       };
     },
   };
+}
 
-  /** Takes the tokens, once they are there. */
-  async function makeRoom(tokens: number, asker: AbortSignal | undefined): Promise<Denied | undefined> {
-    if (!allowance) return undefined;
-    const waitMs = allowance.waitMs(tokens);
-    if (waitMs > judgePatience.roomMaxMs) {
-      return { state: "later", reason: "It has had its tokens of this minute.", retryAfterMs: waitMs };
+/** Refills evenly; may be overdrawn, and the next call waits for that. */
+class TokenBucket {
+  readonly #perMinute: number;
+  readonly #clock: Pick<Clock, "now">;
+  #level: number;
+  #at: number;
+
+  constructor(perMinute: number, clock: Pick<Clock, "now">) {
+    this.#perMinute = perMinute;
+    this.#clock = clock;
+    this.#level = perMinute;
+    this.#at = clock.now();
+  }
+
+  /** How long until this many are available; for more than the bucket holds, until it is full. */
+  waitMs(tokens: number): number {
+    this.take(0);
+    const lacking = Math.min(tokens, this.#perMinute) - this.#level;
+    return lacking <= 0 ? 0 : Math.ceil((lacking * 60_000) / this.#perMinute);
+  }
+
+  take(tokens: number): void {
+    const now = this.#clock.now();
+    const refilled = this.#level + ((now - this.#at) * this.#perMinute) / 60_000;
+    this.#level = Math.min(this.#perMinute, Math.min(this.#perMinute, refilled) - tokens);
+    this.#at = now;
+  }
+}
+
+/** Once the suspension is over, one call is let through; its outcome decides for all. */
+class CircuitBreaker {
+  readonly #clock: Pick<Clock, "now">;
+  readonly #log: Pick<Logger, "info" | "warn">;
+  #failures = 0;
+  #because: JudgeReason | null = null;
+  #until = 0;
+  #probing = false;
+
+  constructor(clock: Pick<Clock, "now">, log: Pick<Logger, "info" | "warn">) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  suspended(): Unanswered | undefined {
+    const now = this.#clock.now();
+    if (this.#until <= now && !this.#probing) return undefined;
+    const detail = { code: "judge_suspended", data: { because: this.#because } } as const;
+    return unanswered("later", detail, this.#until > now ? this.#until : now + 1_000);
+  }
+
+  /** What to call with the outcome; without one where no call was made. */
+  begin(): ((outcome?: JudgeOutcome<unknown>) => void) | Unanswered {
+    const suspended = this.suspended();
+    if (suspended) return suspended;
+    const isProbe = this.#isOpen();
+    if (isProbe) this.#probing = true;
+    return outcome => {
+      if (isProbe) this.#probing = false;
+      if (outcome) this.#learn(outcome, isProbe);
+    };
+  }
+
+  #isOpen(): boolean {
+    return this.#failures >= judgeLimits.failuresMax;
+  }
+
+  #learn(outcome: JudgeOutcome<unknown>, isProbe: boolean): void {
+    if (outcome.code === "ok" || outcome.code === "unusable") {
+      if (this.#isOpen()) this.#log.info({}, "The judge answers again");
+      this.#failures = 0;
+      this.#until = 0;
     }
-    allowance.take(tokens);
-    if (waitMs === 0 || (await slept(clock, waitMs, asker))) return undefined;
-    allowance.take(-tokens);
-    return withdrawn;
-  }
-}
-
-const withdrawn = { state: "aborted", reason: "It was not asked: the question was withdrawn." } as const;
-
-async function slept(clock: Clock, ms: number, asker: AbortSignal | undefined): Promise<boolean> {
-  try {
-    await clock.sleep(ms, asker);
-    return true;
-  } catch (error) {
-    if (asker?.aborted) return false;
-    throw error;
-  }
-}
-
-/** Refilled evenly; may be overdrawn by whoever is let in, and is then waited for by the next. */
-function createAllowance(perMinute: number, clock: Clock) {
-  let level = perMinute;
-  let at = clock.now();
-  const refill = () => {
-    level = Math.min(perMinute, level + ((clock.now() - at) * perMinute) / 60_000);
-    at = clock.now();
-  };
-  return {
-    /** How long until so many are there; of more than there can ever be at once, until all are. */
-    waitMs(tokens: number): number {
-      refill();
-      const lacking = Math.min(tokens, perMinute) - level;
-      return lacking <= 0 ? 0 : Math.ceil((lacking * 60_000) / perMinute);
-    },
-    take(tokens: number): void {
-      refill();
-      level = Math.min(perMinute, level - tokens);
-    },
-  };
-}
-
-type Ended = { state: JudgeCallState; reason: string | null; retryAfterMs?: number };
-
-/** After a row of failures one call is let through once the rest is over; what comes of it decides for all. */
-function createBreaker(clock: Clock, log: Pick<Logger, "info" | "warn">) {
-  let failures = 0;
-  let why = "";
-  let restUntil = 0;
-  let probing = false;
-  const isOpen = () => failures >= judgePatience.failuresBeforeRest;
-
-  function rest(): Denied | undefined {
-    const reason = `${why.replace(/\.$/, "")}, and is left alone for a while.`;
-    const leftMs = restUntil - clock.now();
-    if (leftMs > 0) return { state: "later", reason, retryAfterMs: leftMs };
-    return probing ? { state: "later", reason, retryAfterMs: 1_000 } : undefined;
-  }
-
-  function learn({ state, reason, retryAfterMs = 0 }: Ended, isProbe: boolean): void {
-    if (state === "ok" || state === "unusable") {
-      if (isOpen()) log.info({}, "The judge answers again");
-      failures = 0;
-      restUntil = 0;
+    if (outcome.code !== "later") return;
+    // A Retry-After of one call holds for all.
+    this.#until = Math.max(this.#until, outcome.retryAt ?? 0);
+    // Of many calls in flight when the judge went down, those that fail after the first few add nothing.
+    if (this.#isOpen() && !isProbe) return;
+    this.#failures += 1;
+    this.#because = outcome.detail;
+    const beyond = this.#failures - judgeLimits.failuresMax;
+    if (beyond < 0) return;
+    const ms = Math.min(judgeLimits.suspendedMaxMs, judgeLimits.suspendedMs * 2 ** beyond);
+    this.#until = Math.max(this.#until, this.#clock.now() + ms);
+    if (beyond === 0) {
+      this.#log.warn(
+        { failures: this.#failures, reason: reasonText(outcome.detail) },
+        "Judge calls are suspended",
+      );
     }
-    if (state !== "later") return;
-    // What it asks of one call it asks of all.
-    restUntil = Math.max(restUntil, clock.now() + retryAfterMs);
-    // Of many calls under way when it went, those that fail after the first few say nothing new.
-    if (isOpen() && !isProbe) return;
-    failures += 1;
-    why = reason ?? "";
-    const over = failures - judgePatience.failuresBeforeRest;
-    const restMs = over < 0 ? 0 : Math.min(judgePatience.restMaxMs, judgePatience.restMs * 2 ** over);
-    restUntil = Math.max(restUntil, clock.now() + restMs);
-    if (over === 0) log.warn({ failures }, `The judge is left alone for a while. ${why}`);
   }
-
-  return {
-    rest,
-    begin(): Denied | { end(outcome: Ended): void } {
-      const resting = rest();
-      if (resting) return resting;
-      const isProbe = isOpen();
-      if (isProbe) probing = true;
-      return {
-        end(outcome) {
-          if (isProbe) probing = false;
-          learn(outcome, isProbe);
-        },
-      };
-    },
-  };
 }

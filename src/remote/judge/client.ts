@@ -1,18 +1,24 @@
-// An open connection to a model: puts a prompt, checks what comes back, and says of every call what it was and what it took.
+// A client of one judge: bounds its calls, makes them, checks the answers, and records what each call was and cost.
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import type {
   JudgeCall,
   JudgeConnection,
-  JudgeLine,
   JudgeMode,
-  LineReply,
-  MayGo,
+  JudgeProvider,
+  RouteAsk,
+  RouteLabels,
+  SemanticAsk,
+  Verdicts,
 } from "../../model/judge/call.ts";
+import { cancelled, type JudgeOutcome, type Unanswered } from "../../model/judge/outcome.ts";
+import { reasonText } from "../../model/run/reason.ts";
+import { Semaphore } from "../../threads/semaphore.ts";
+import type { SemaphoreLike } from "../../threads/shared-semaphore.ts";
 import { type Clock, systemClock } from "../clock.ts";
-import { answerSchemas, type Read, readLabels, readVerdicts } from "./answers.ts";
-import { createBounds } from "./bounds.ts";
-import { type Came, createCaller } from "./call.ts";
+import { answerSchemas, readLabels, readVerdicts } from "./answers.ts";
+import { createBounds, type Turn } from "./bounds.ts";
+import { createModelCaller } from "./call.ts";
 import {
   answerTokens,
   type Prompt,
@@ -21,66 +27,61 @@ import {
   semanticPrompt,
   tokensOf,
 } from "./prompts.ts";
-import { createSlots, type Slots } from "./semaphore.ts";
 
-export type LineOptions = {
-  log: Pick<Logger, "info" | "warn">;
-  /** How it is known to take the shape of an answer; null: not known yet, so that is learned. */
-  mode?: JudgeMode | null;
-  /** Told when a sound answer came in another mode than was known. */
-  onMode?: (mode: JudgeMode) => void;
-  /** In place of the global one, for addresses that somebody typed. Redirects are not followed in either case. */
-  fetch?: typeof globalThis.fetch;
-  /** In place of its own, as many as the connection allows. */
-  slots?: Slots;
-  clock?: Clock;
-  /** 24 hex digits, unguessable and new each time. */
-  marker?: () => string;
+/** What one call asks. `items`: how many labels or verdicts; `read` checks the text of the answer. */
+export type JudgeRequest<T> = {
+  kind: JudgeCall["kind"];
+  prompt: Prompt;
+  items: number;
+  read: (text: string) => JudgeOutcome<T>;
 };
 
-export function openLine(connection: JudgeConnection, options: LineOptions): JudgeLine {
-  const { log, onMode, clock = systemClock, marker = newMarker } = options;
-  const { slots = createSlots(connection.concurrency) } = options;
+/** `call` is null if none was made. */
+export type JudgeReply<T> = { call: JudgeCall | null } & JudgeOutcome<T>;
+
+/** Never retries by itself. Everyone who uses the client shares its bounds. */
+export type JudgeClient = {
+  readonly provider: JudgeProvider;
+  readonly model: string;
+  readonly promptVersion: string;
+  /** How many calls wait for their turn. */
+  readonly queued: number;
+  /** Waits until a call is within the bounds. The turn must be ended, with the reply or, if no call was made, without. */
+  enter(request: JudgeRequest<unknown>, signal?: AbortSignal): Promise<Turn | Unanswered>;
+  /** Makes the call, whatever the bounds; never rejects. */
+  call<T>(request: JudgeRequest<T>, signal?: AbortSignal): Promise<JudgeReply<T>>;
+};
+
+export type JudgeClientOptions = {
+  log: Pick<Logger, "info" | "warn">;
+  /** The mode that is known to work; null: not known yet. */
+  mode?: JudgeMode | null;
+  /** Called when another mode than the known one worked. */
+  onMode?: (mode: JudgeMode) => void;
+  /** In place of the global one. Redirects are not followed in either case. */
+  fetch?: typeof globalThis.fetch;
+  /** In place of its own, which has as many permits as the connection allows. */
+  semaphore?: SemaphoreLike;
+  clock?: Clock;
+};
+
+export function openJudgeClient(connection: JudgeConnection, options: JudgeClientOptions): JudgeClient {
+  const { log, onMode, fetch, clock = systemClock } = options;
+  const { semaphore = new Semaphore(connection.concurrency) } = options;
   const { provider, model, timeoutMs } = connection;
   let known = options.mode ?? null;
-  const call = createCaller(connection, {
+  const callModel = createModelCaller(connection, {
     mode: known,
     now: clock.now,
-    ...(options.fetch ? { fetch: options.fetch } : {}),
+    ...(fetch ? { fetch } : {}),
   });
-  const bounds = createBounds(connection, slots, clock, log);
+  const bounds = createBounds(connection, semaphore, clock, log);
 
   function learn(mode: JudgeMode): void {
     if (mode === known) return;
-    if (mode !== "json_schema")
-      log.info({ provider, model, mode }, "The judge takes the shape of answers this way");
+    if (mode !== "json_schema") log.info({ provider, model, mode }, "The judge needs a weaker output mode");
     known = mode;
     onMode?.(mode);
-  }
-
-  async function put<T>(
-    { kind, prompt, items, read }: Putting<T>,
-    asker?: AbortSignal,
-    mayGo?: MayGo,
-  ): Promise<LineReply<T>> {
-    const turn = await bounds.enter(tokensOf(prompt) + items * answerTokens[kind], asker, mayGo);
-    if (turn.state !== "go") return { ...turn, call: null };
-    const startedAt = clock.now();
-    const signals = [clock.timeout(timeoutMs), ...(asker ? [asker] : [])];
-    const came = await call(prompt, answerSchemas[kind], AbortSignal.any(signals));
-    const outcome = outcomeOf(came, read, asker);
-    const { instructions, material } = prompt;
-    const { mode, inputTokens, outputTokens } = came;
-    const { state } = outcome;
-    const reason = outcome.state === "ok" ? null : outcome.reason;
-    const ms = clock.now() - startedAt;
-    const record: JudgeCall = {
-      ...{ kind, provider, model, promptVersion, mode, state, reason, startedAt, ms },
-      ...{ inputTokens, outputTokens, instructions, material, answer: came.text },
-    };
-    turn.end({ ...outcome, reason, tokens: inputTokens + outputTokens });
-    if (state === "ok") learn(mode);
-    return { ...outcome, call: record };
   }
 
   return {
@@ -90,50 +91,51 @@ export function openLine(connection: JudgeConnection, options: LineOptions): Jud
     get queued() {
       return bounds.queued;
     },
-    route(ask, asker, mayGo) {
-      const prompt = routingPrompt(ask, marker());
-      const ids = ask.scenarios.map(({ id }) => id);
-      const read = (text: string) => readLabels(text, ids);
-      return put({ kind: "route", prompt, items: ids.length, read }, asker, mayGo);
-    },
-    judge(ask, asker, mayGo) {
-      const { posed, sign, ...prompt } = semanticPrompt(ask, marker());
-      const read = (text: string) => readVerdicts(text, posed, sign);
-      return put({ kind: "semantic", prompt, items: posed.size, read }, asker, mayGo);
+    enter: ({ kind, prompt, items }, signal) =>
+      bounds.enter(tokensOf(prompt) + items * answerTokens[kind], signal),
+    async call({ kind, prompt, read }, signal) {
+      const startedAt = clock.now();
+      const signals = [clock.timeout(timeoutMs), ...(signal ? [signal] : [])];
+      const result = await callModel(prompt, answerSchemas[kind], AbortSignal.any(signals));
+      const { mode, text, failure, inputTokens, outputTokens } = result;
+      const outcome = text === null && signal?.aborted ? cancelled : (failure ?? read(text!));
+      if (outcome.code === "ok") learn(mode);
+      const call: JudgeCall = {
+        ...{ kind, provider, model, promptVersion, mode },
+        state: outcome.code as JudgeCall["state"],
+        reason: outcome.code === "ok" ? null : reasonText(outcome.detail),
+        ...{ startedAt, ms: clock.now() - startedAt, inputTokens, outputTokens, ...prompt, answer: text },
+      };
+      return { ...outcome, call };
     },
   };
 }
 
-type Putting<T> = {
-  kind: JudgeCall["kind"];
-  prompt: Prompt;
-  /** How many labels or verdicts are asked for. */
-  items: number;
-  read: (text: string) => Read<T>;
-};
-
-type Outcome<T> =
-  | { state: "ok"; value: T }
-  | { state: "later"; reason: string; retryAfterMs?: number }
-  | { state: "refused" | "unusable" | "budget" | "aborted"; reason: string };
-
-function outcomeOf<T>(
-  came: Came,
-  read: (text: string) => Read<T>,
-  asker: AbortSignal | undefined,
-): Outcome<T> {
-  if (came.state !== "answered") {
-    if (asker?.aborted) return { state: "aborted", reason: "It was asked, but the question was withdrawn." };
-    const { state, reason, retryAfterMs } = came;
-    return state === "later" && retryAfterMs !== undefined
-      ? { state, reason, retryAfterMs }
-      : { state, reason };
-  }
-  if (came.spoiled !== undefined) return { state: "unusable", reason: came.spoiled };
-  const found = read(came.text);
-  return found.ok ? { state: "ok", value: found.value } : { state: "unusable", reason: found.why };
+/** For whoever asks outside the pipeline: bound, call, and end the turn. */
+export async function callBounded<T>(
+  client: JudgeClient,
+  request: JudgeRequest<T>,
+  signal?: AbortSignal,
+): Promise<JudgeReply<T>> {
+  const turn = await client.enter(request, signal);
+  if ("code" in turn) return { ...turn, call: null };
+  const reply = await client.call(request, signal);
+  turn.end(reply);
+  return reply;
 }
 
+export function routeRequest(ask: RouteAsk): JudgeRequest<RouteLabels> {
+  const ids = ask.scenarios.map(({ id }) => id);
+  const prompt = routingPrompt(ask, newMarker());
+  return { kind: "route", prompt, items: ids.length, read: text => readLabels(text, ids) };
+}
+
+export function semanticRequest(ask: SemanticAsk): JudgeRequest<Verdicts> {
+  const { posed, sign, ...prompt } = semanticPrompt(ask, newMarker());
+  return { kind: "semantic", prompt, items: posed.size, read: text => readVerdicts(text, posed, sign) };
+}
+
+/** 24 hex digits, unguessable and new for each call. */
 function newMarker(): string {
   return randomBytes(12).toString("hex");
 }

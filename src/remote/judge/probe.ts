@@ -1,20 +1,23 @@
-// Tries a judge: which way of asking for an answer's shape works, and whether it sees what anyone would see.
+// Tests a judge: finds the output mode that works, and whether the judge gets an obvious question right.
+import type { Logger } from "pino";
 import type {
   JudgeCallState,
-  JudgeLine,
+  JudgeConnection,
   JudgeMode,
-  LineReply,
   RouteAsk,
   SemanticAsk,
 } from "../../model/judge/call.ts";
+import { reasonText } from "../../model/run/reason.ts";
+import type { Outbound } from "../outbound.ts";
+import type { JudgeClient, JudgeReply } from "./client.ts";
 
 export type Probe = {
-  /** It answered, and as anyone would. */
+  /** The judge answered, and correctly. */
   ok: boolean;
-  /** The first that works; null: none does, or it was never got so far. */
+  /** The first mode that works; null if none does, or if it was not reached. */
   mode: JudgeMode | null;
   ms: number;
-  /** A sentence, whatever came of it. */
+  /** One sentence, whatever the result. */
   reason: string;
   /** In the order in which they were tried. */
   tried: { mode: JudgeMode; ok: boolean; reason: string }[];
@@ -22,7 +25,32 @@ export type Probe = {
   state: JudgeCallState;
 };
 
-// Whatever can tell one thing from another says "met" and "match".
+/** Makes a client that starts with a mode, and may fall back to a weaker one. */
+export type ProbeClients = (mode: JudgeMode) => Pick<JudgeClient, "call">;
+
+/** `userSupplied`: a user entered the URL, so only public and allowed addresses are called. */
+export type OpenProbe = (
+  connection: JudgeConnection,
+  options: { userSupplied: boolean },
+) => Promise<ProbeClients>;
+
+export function openProbes(deps: {
+  outbound: Pick<Outbound, "fetch">;
+  log: Pick<Logger, "info" | "warn">;
+}): OpenProbe {
+  const { outbound, log } = deps;
+  return async (connection, { userSupplied }) => {
+    // Loaded on first use: other threads make the calls that judge traces.
+    const [{ openJudgeClient }, { judgeFetch }] = await Promise.all([
+      import("./client.ts"),
+      import("./call.ts"),
+    ]);
+    const fetch = userSupplied ? { fetch: judgeFetch(outbound, connection.timeoutMs) } : {};
+    return mode => openJudgeClient(connection, { log, mode, ...fetch });
+  };
+}
+
+// Every usable judge says "met" and "match".
 const semantic: SemanticAsk = {
   userInput: "Where is my parcel? I ordered it last week.",
   replies: [{ id: "r1", text: "Your parcel has left our warehouse and arrives tomorrow, on Friday." }],
@@ -40,53 +68,43 @@ const routing: RouteAsk = {
   scenarios: [{ id: "s1", scenario: "The user asks where an order is." }],
 };
 
-/**
- * `lineOf` opens a line that begins with a mode, and may go on to a weaker one by itself; `modes` are those that the
- * provider knows, the strictest first. Never throws.
- */
+/** `modes`: those that the provider has, the strictest first. Never throws. */
 export async function probeJudge(
-  lineOf: (mode: JudgeMode) => Pick<JudgeLine, "judge" | "route">,
+  clientOf: ProbeClients,
   modes: JudgeMode[],
   signal: AbortSignal,
   now: () => number = () => performance.now(),
 ): Promise<Probe> {
+  const { routeRequest, semanticRequest } = await import("./client.ts");
   const started = now();
   const tried: Probe["tried"] = [];
   const end = (state: JudgeCallState, mode: JudgeMode | null, reason: string, ok = false): Probe => ({
-    ok,
-    mode,
-    ms: Math.round(now() - started),
-    reason,
-    tried,
-    state,
+    ...{ ok, mode, ms: Math.round(now() - started), reason, tried, state },
   });
   for (let at = 0; at < modes.length; ) {
-    const line = lineOf(modes[at]!);
-    const first = await line.judge(semantic, signal);
-    // What was passed over on the way was refused by the server.
-    const used = Math.max(at, modes.indexOf(first.call?.mode ?? modes[at]!));
-    for (; at < used; at += 1) {
-      tried.push({ mode: modes[at]!, ok: false, reason: "The server does not take this." });
-    }
+    const client = clientOf(modes[at]!);
+    const judged = await client.call(semanticRequest(semantic), signal);
+    // The server rejected the modes that were passed over on the way.
+    const used = Math.max(at, modes.indexOf(judged.call?.mode ?? modes[at]!));
+    for (; at < used; at += 1) tried.push({ mode: modes[at]!, ok: false, reason: "Not supported." });
     const mode = modes[used]!;
-    const second = first.state === "ok" ? await line.route(routing, signal) : first;
-    if (first.state === "ok" && second.state === "ok") {
-      tried.push({ mode, ok: true, reason: "It answered in the shape that was asked for." });
-      const seen = isMet(first.value.get("c1")?.verdict) && second.value.get("s1")?.label === "match";
-      return end("ok", mode, seen ? asExpected : misjudged, seen);
+    const routed = judged.code === "ok" ? await client.call(routeRequest(routing), signal) : judged;
+    if (judged.code === "ok" && routed.code === "ok") {
+      tried.push({ mode, ok: true, reason: "Works." });
+      const verdict = judged.value.get("c1")?.verdict;
+      const isRight =
+        (verdict === "met" || verdict === "mostly") && routed.value.get("s1")?.label === "match";
+      return end("ok", mode, isRight ? works : misjudged, isRight);
     }
-    const { state, reason } = second as Exclude<LineReply<never>, { state: "ok" }>;
+    const { code, detail } = routed as Exclude<JudgeReply<never>, { code: "ok" }>;
+    const reason = reasonText(detail);
     tried.push({ mode, ok: false, reason });
-    if (state !== "unusable") return end(state, null, reason);
+    if (code !== "unusable") return end(code as JudgeCallState, null, reason);
     at = used + 1;
   }
-  return end("unusable", null, "It answers, but in none of the ways that were tried as it was asked to.");
+  return end("unusable", null, "The judge answers, but not in any of the supported output modes.");
 }
 
-const asExpected = "It answered as expected.";
+const works = "The judge works.";
 const misjudged =
-  "It answered, but misjudged a short reply about a parcel that leaves no doubt: a larger model may judge better.";
-
-function isMet(verdict: string | undefined): boolean {
-  return verdict === "met" || verdict === "mostly";
-}
+  "The judge works, but misjudged an obvious reply about a parcel. A larger model may judge better.";

@@ -1,4 +1,4 @@
-// Everything about an agent that judging goes by: its settings, its project, and who judges for that.
+// Finds what decides how an agent is judged: its settings, prices, and the judge of its project.
 import type { JudgeConnection } from "../../model/judge/call.ts";
 import type { OwnPrice } from "../../model/judge/prices.ts";
 import type { Database } from "../db.ts";
@@ -8,7 +8,7 @@ import { listJudgePrices } from "./prices.ts";
 import { findJudgeSettings, type JudgeSettings } from "./settings.ts";
 import { findJudgeState, fingerprintOf, type JudgeState } from "./states.ts";
 
-export type AgentJudging = {
+export type AgentJudge = {
   projectId: string;
   settings: JudgeSettings;
   prices: OwnPrice[];
@@ -26,10 +26,10 @@ export type FoundJudge = {
 };
 
 /** Undefined for an agent that is gone. */
-export async function findAgentJudging(
+export async function findAgentJudge(
   db: Database,
   { vault, environment, agentId }: { vault: Vault; environment: JudgeConnection | null; agentId: string },
-): Promise<AgentJudging | undefined> {
+): Promise<AgentJudge | undefined> {
   const [settings, agents] = await Promise.all([
     findJudgeSettings(db, agentId),
     db.pool.query<{ projectId: string }>({

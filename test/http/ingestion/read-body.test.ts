@@ -13,7 +13,6 @@ import { text } from "node:stream/consumers";
 import { after, before, mock, test } from "node:test";
 import { keepPace, type Pace } from "../../../src/http/ingestion/min-rate.ts";
 import { BodyReader } from "../../../src/http/ingestion/read-body.ts";
-import { Slots } from "../../../src/http/semaphore.ts";
 import { Refusal } from "../../../src/model/refusal.ts";
 import { canonicalBody } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -227,36 +226,6 @@ test("a pace is kept by whoever brings enough in each of its intervals", async (
   await pass(0);
   assert.equal(late, 1, "told once");
   mock.timers.reset();
-});
-
-test("a place is given to who waits longest, once, however often it is given back", async () => {
-  const slots = new Slots(1, 60_000);
-  const first = await slots.take();
-  const order: string[] = [];
-  const second = slots.take().then(release => {
-    order.push("second");
-    return release;
-  });
-  const third = slots.take().then(release => {
-    order.push("third");
-    return release;
-  });
-  first?.();
-  first?.();
-  const release = await second;
-  assert.deepEqual(order, ["second"]);
-  release?.();
-  (await third)?.();
-  assert.deepEqual(order, ["second", "third"]);
-  assert.ok(await slots.take());
-});
-
-test("who waits in vain for a place gets none and takes none from the others", async () => {
-  const slots = new Slots(1, 1);
-  const held = await slots.take();
-  assert.equal(await slots.take(), undefined);
-  held?.();
-  assert.ok(await slots.take());
 });
 
 test("a key that stores is recorded as used", async () => {

@@ -1,13 +1,15 @@
 // A project's judge over the API: its key goes in and never out, and a test keeps what it found.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
-import { type JudgeConnectionDeps, registerJudgeConnections } from "../../../src/http/judge/connections.ts";
+import { registerJudgeConnections } from "../../../src/http/judge/connections.ts";
 import { trialsPerMinute } from "../../../src/http/rate-limit.ts";
-import type { JudgeCall, JudgeConnection, JudgeMode } from "../../../src/model/judge/call.ts";
+import type { JudgeCall, JudgeConnection, JudgeMode, Verdicts } from "../../../src/model/judge/call.ts";
+import type { JudgeReply, JudgeRequest } from "../../../src/remote/judge/client.ts";
 import { findJudgeConnection } from "../../../src/store/judge/connections.ts";
 import { findJudgeState, fingerprintOf, pauseJudge } from "../../../src/store/judge/states.ts";
 import { openVault } from "../../../src/store/secrets/vault.ts";
 import { type Owner, startTestApp, type TestApp } from "../../support/app.ts";
+import { keyRejected, serverError } from "../../support/judge-answers.ts";
 
 const apiKey = "sk-never-to-be-shown-1234";
 const vault = openVault(Buffer.alloc(32, 1));
@@ -21,15 +23,13 @@ const environmentJudge: JudgeConnection = {
   tokensPerMinute: null,
 };
 
-type Line = ReturnType<Awaited<ReturnType<JudgeConnectionDeps["openTrialLine"]>>>;
-
 /** What was opened, and how each question ends. */
-let opened: { connection: JudgeConnection; typed: boolean }[];
-let answer: (mode: JudgeMode, signal: AbortSignal | undefined) => ReturnType<Line["judge"]>;
+let opened: { connection: JudgeConnection; userSupplied: boolean }[];
+let answer: (mode: JudgeMode, signal: AbortSignal | undefined) => Promise<JudgeReply<Verdicts>>;
 let minutes = 0;
 
 const asExpected: typeof answer = async mode => ({
-  state: "ok",
+  code: "ok",
   value: new Map([["c1", { verdict: "met", evidence: "", reason: "" }]]),
   call: { mode } as JudgeCall,
 });
@@ -46,16 +46,14 @@ before(async () => {
           vault,
           environmentJudge: environment,
           now: () => minutes * 60_000,
-          async openTrialLine(connection, { typed }) {
-            opened.push({ connection, typed });
-            return mode => ({
-              judge: (_ask, signal) => answer(mode, signal),
-              route: async () => ({
-                state: "ok",
-                value: new Map([["s1", { label: "match", reason: "" }]]),
-                call: { mode } as JudgeCall,
-              }),
-            });
+          async openProbe(connection, { userSupplied }) {
+            opened.push({ connection, userSupplied });
+            const call = async <T>({ kind }: JudgeRequest<T>, mode: JudgeMode, signal?: AbortSignal) => {
+              if (kind === "semantic") return (await answer(mode, signal)) as JudgeReply<T>;
+              const value = new Map([["s1", { label: "match", reason: "" }]]) as T;
+              return { code: "ok", value, call: { mode } as JudgeCall } as JudgeReply<T>;
+            };
+            return mode => ({ call: (request, signal) => call(request, mode, signal) });
           },
         }),
     });
@@ -186,9 +184,12 @@ test("a test with success keeps the mode, tells when, and lifts the pause", asyn
   await pauseJudge(
     service.db,
     fingerprintOf(stored!.connection, path.split("/")[3]!),
-    "It refuses the API key (401).",
+    "The judge rejected the API key (401).",
   );
-  assert.equal((await owner.client.get(path).expect(200)).body.pausedReason, "It refuses the API key (401).");
+  assert.equal(
+    (await owner.client.get(path).expect(200)).body.pausedReason,
+    "The judge rejected the API key (401).",
+  );
   answer = async (_mode, signal) => asExpected("tool", signal);
   const { body } = await owner.client.post(`${path}/test`).expect(200);
   assert.deepEqual(
@@ -197,16 +198,16 @@ test("a test with success keeps the mode, tells when, and lifts the pause", asyn
       ok: true,
       mode: "tool",
       ms: 0,
-      reason: "It answered as expected.",
+      reason: "The judge works.",
       fault: null,
       tried: [
-        { mode: "json_schema", ok: false, reason: "The server does not take this." },
-        { mode: "tool", ok: true, reason: "It answered in the shape that was asked for." },
+        { mode: "json_schema", ok: false, reason: "Not supported." },
+        { mode: "tool", ok: true, reason: "Works." },
       ],
     },
   );
   assert.deepEqual(
-    opened.map(({ connection, typed }) => [connection.apiKey, typed]),
+    opened.map(({ connection, userSupplied }) => [connection.apiKey, userSupplied]),
     [[apiKey, true]],
   );
   const view = (await owner.client.get(path).expect(200)).body;
@@ -217,10 +218,10 @@ test("a test with success keeps the mode, tells when, and lifts the pause", asyn
 test("a test that is refused pauses the connection until it is edited", async () => {
   const path = await newPath();
   await owner.client.put(path, { ...openai, apiKey: `${apiKey}-revoked` }).expect(200);
-  answer = async () => ({ state: "refused", reason: "It refuses the API key (401).", call: null });
+  answer = async () => ({ ...keyRejected, call: null });
   const { body } = await owner.client.post(`${path}/test`).expect(200);
-  assert.deepEqual([body.ok, body.mode, body.reason], [false, null, "It refuses the API key (401)."]);
-  assert.equal((await owner.client.get(path)).body.pausedReason, "It refuses the API key (401).");
+  assert.deepEqual([body.ok, body.mode, body.reason], [false, null, "The judge rejected the API key (401)."]);
+  assert.equal((await owner.client.get(path)).body.pausedReason, "The judge rejected the API key (401).");
   const edited = await owner.client.put(path, openai).expect(200);
   assert.equal(edited.body.pausedReason, null);
 });
@@ -228,8 +229,11 @@ test("a test that is refused pauses the connection until it is edited", async ()
 test("a test that finds the judge busy changes nothing that is known", async () => {
   const path = await newPath();
   await owner.client.put(path, { ...openai, model: "busy" }).expect(200);
-  answer = async () => ({ state: "later", reason: "It answered 503.", call: null });
-  assert.equal((await owner.client.post(`${path}/test`).expect(200)).body.reason, "It answered 503.");
+  answer = async () => ({ ...serverError(503), call: null });
+  assert.equal(
+    (await owner.client.post(`${path}/test`).expect(200)).body.reason,
+    "The judge answered with status 503.",
+  );
   const stored = await findJudgeConnection(service.db, vault, path.split("/")[3]!);
   assert.equal(
     await findJudgeState(service.db, fingerprintOf(stored!.connection, path.split("/")[3]!)),
@@ -256,7 +260,7 @@ test("a connection can be tested before it is saved, with the stored key, and wh
 test("without a judge of its own the project tests the environment's, which is dialled as the operator wants", async () => {
   const { body } = await owner.client.post(`${await newPath()}/test`).expect(200);
   assert.equal(body.ok, true);
-  assert.deepEqual(opened, [{ connection: environmentJudge, typed: false }]);
+  assert.deepEqual(opened, [{ connection: environmentJudge, userSupplied: false }]);
 });
 
 test("a key sealed under another master key is told, is not asked with, and has to be entered again", async () => {

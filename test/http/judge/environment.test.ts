@@ -39,10 +39,7 @@ test("a trial puts a question of each kind, and says that they were answered and
   const { body } = await service.client.post("/api/judge/test").expect(200);
   const { tried, ...said } = body;
   const mode = "json_schema";
-  assert.deepEqual(
-    { ...said, ms: 0 },
-    { ok: true, mode, ms: 0, reason: "It answered as expected.", fault: null },
-  );
+  assert.deepEqual({ ...said, ms: 0 }, { ok: true, mode, ms: 0, reason: "The judge works.", fault: null });
   assert.ok(Number.isInteger(body.ms) && body.ms >= 0);
   assert.equal(judge.requests.length, asked + 2);
   assert.equal(judge.requests.at(-1)!.headers.authorization, `Bearer ${apiKey}`);
@@ -57,11 +54,11 @@ test("an account whose address is not verified has no judge called", async () =>
 
 test("a judge that refuses, answers something else or misjudges the obvious is told in words", async () => {
   for (const [script, reason] of [
-    [() => refusal(401, { message: `Wrong key ${apiKey}` }), /refuses the API key \(401\)/],
-    [() => refusal(404), /no such address or model/],
-    [obliging({ label: () => "no_match" }), /misjudged a short reply/],
-    [obliging({ label: () => "perhaps" }), /misjudged a short reply/],
-    [() => completion("Certainly!"), /in none of the ways/],
+    [() => refusal(401, { message: `Wrong key ${apiKey}` }), /rejected the API key \(401\)/],
+    [() => refusal(404), /does not know this URL or model/],
+    [obliging({ label: () => "no_match" }), /misjudged an obvious reply/],
+    [obliging({ label: () => "perhaps" }), /misjudged an obvious reply/],
+    [() => completion("Certainly!"), /not in any of the supported output modes/],
   ] as const) {
     judge.script = script;
     const { body } = await service.client.post("/api/judge/test").expect(200);
@@ -78,7 +75,7 @@ test("a trial with success ends the pause of a judge that refused its key", asyn
   };
   judge.script = () => refusal(401);
   await service.client.post("/api/judge/test").expect(200);
-  assert.match(await reasonOf(), /refuses the API key/);
+  assert.match(await reasonOf(), /rejected the API key/);
   judge.script = obliging();
   await service.client.post("/api/judge/test").expect(200);
   assert.equal(await reasonOf(), null);

@@ -5,6 +5,7 @@ import type { Judge, SemanticAnswer } from "../../../src/model/judge/judge.ts";
 import { makeAgent, makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
+import { keyRejected, serverError } from "../../support/judge-answers.ts";
 import { startRunWorker, type TestWorker } from "../../support/run-worker.ts";
 import { jsonOf, send } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
@@ -13,23 +14,18 @@ import { startTestService, type TestService } from "../../support/service.ts";
 type Read = any;
 
 const met: SemanticAnswer = {
-  state: "ok",
+  code: "ok",
   score: 1,
   votes: [{ score: 1, verdicts: [{ verdict: "met", evidence: "", reason: "Met." }] }],
   model: "local",
   promptVersion: "1",
   cached: false,
 };
-const later = (): SemanticAnswer => ({
-  state: "waiting",
-  reason: "It answered 503.",
-  nextTryAt: Date.now() + 600_000,
-});
-const away: SemanticAnswer = { state: "unavailable", reason: "The judge is unavailable: it answered 401." };
+const later = () => serverError(503, Date.now() + 600_000);
 
 let answer: () => SemanticAnswer = () => met;
 const judge: Judge = {
-  route: async () => ({ state: "waiting", reason: "It answered 503.", nextTryAt: Date.now() + 600_000 }),
+  route: async () => later(),
   ask: async questions => questions.map(answer),
 };
 
@@ -83,7 +79,7 @@ test("a run that waits says until when and why, with what is known, wherever it 
   const trace = await traceWith(traceId, "running", true);
   const [run] = trace.runs;
   const { nextTryAt, until, reason } = run.waiting;
-  assert.equal(reason, "It answered 503.");
+  assert.equal(reason, "The judge answered with status 503.");
   assert.ok(Date.parse(nextTryAt) > Date.now());
   // The deadline is 900 s after the first question, the next try 600 s after it was asked.
   assert.ok(Math.abs(Date.parse(until) - Date.parse(nextTryAt) - 300_000) < 60_000);
@@ -113,12 +109,15 @@ test("a scenario of which the judge is asked later is said to wait", async () =>
   await makeTest(service.owner, agent.id, { passiveBehavior: "run_when_relevant", scenario: "A greeting." });
   const trace = await traceWith(await store(agent.id), "running", true);
   const [said] = trace.tests;
-  assert.deepEqual([said.why, said.applied, said.reason], ["routing_waiting", false, "It answered 503."]);
+  assert.deepEqual(
+    [said.why, said.applied, said.reason],
+    ["routing_waiting", false, "The judge answered with status 503."],
+  );
   assert.equal(trace.notices.includes("routing_unavailable"), false);
 });
 
 test("what an outage left open is counted, found in the list, judged again, and then found no more", async () => {
-  answer = () => away;
+  answer = () => keyRejected;
   const { agentId } = await makeJudged();
   const none = { traces: 0, scheduled: 0, oldest: null };
   assert.deepEqual(await get(`/api/agents/${agentId}/outages`), none);
@@ -178,7 +177,7 @@ test("judging again is nothing where no outage left anything open, and is refuse
 });
 
 test("the traces of others are never judged again", async () => {
-  answer = () => away;
+  answer = () => keyRejected;
   const { agentId } = await makeJudged();
   const traceId = await store(agentId);
   await traceWith(traceId, "completed");

@@ -110,7 +110,6 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   no_agent_trace: "The agent sent no trace, so this cannot be checked.",
   dependency_not_passed: [[{ id: "a1" }, 'Depends on "a1", which did not pass.']],
   dependency_waiting: [[{ id: "a1" }, 'Depends on "a1", which is waiting for the judge.']],
-  as_told: [[{ text: "So it is." }, "So it is."]],
   no_answer: "No answer arrived.",
   invalid_threshold: "The threshold is not a number from 0 to 1.",
   too_many_values: [[{ values: 30, max: 20 }, "Only the latest 20 of 30 values were checked."]],
@@ -132,11 +131,12 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   judge_database_unavailable: "The judge was not called: the service's database is unavailable.",
   judge_busy: "The judge is busy with other traces.",
   judge_busy_until_deadline: "The judge was busy with other traces until the deadline.",
+  judge_connection_changed: "The connection of the judge changed. The judge is asked again soon.",
   judge_rate_limited: [[{ tries: 1 }, "The judge's tokens-per-minute limit is reached."]],
   judge_suspended: [
     [
       { because: { code: "judge_timeout", data: {} } },
-      "Calls to the judge are suspended for a while after repeated failures. The judge did not answer in time.",
+      "Calls to the judge are suspended for a while. The judge did not answer in time.",
     ],
   ],
   judge_not_sampled: [[{ percent: 12.5 }, "Not sampled: 12.5% of this agent's traces are judged."]],
@@ -171,6 +171,8 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   judge_question_skipped: "The judge left this question out of its answer twice.",
   judge_undecided: [[{ comment: "The reply is cut." }, "The judge could not decide: The reply is cut."]],
   judge_tied: "The judge could not decide: its votes are tied.",
+  judge_quote_missing: "The judge quoted no passage of the reply.",
+  judge_quote_not_found: "The passage that the judge quoted is not in the reply.",
   checks_counted: [
     [{ outcome: "failed", counts }, "Failed, 4 of 7 checked, 1 failed, 2 skipped, 1 missing instrumentation"],
   ],

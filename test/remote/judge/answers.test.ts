@@ -9,12 +9,14 @@ import { gap, type Posed } from "../../../src/remote/judge/prompts.ts";
 
 const labels = (...entries: unknown[]) => JSON.stringify({ labels: entries });
 const said = (id: string, label: string, why = "because") => ({ id, why, label });
-const notAsAsked = "It did not answer with the JSON that was asked for.";
+const malformed = "judge_answer_malformed";
 
 describe("labels", () => {
   const read = (text: string, asked = ["s1", "s2"]) => {
     const found = readLabels(text, asked);
-    return found.ok ? Object.fromEntries([...found.value].map(([id, { label }]) => [id, label])) : found.why;
+    return found.code === "ok"
+      ? Object.fromEntries([...found.value].map(([id, { label }]) => [id, label]))
+      : found.detail.code;
   };
 
   it("are taken by id, whatever their order", () => {
@@ -50,7 +52,7 @@ describe("labels", () => {
 
   it("keep a short, visible reason", () => {
     const found = readLabels(labels(said("s1", "match", `a\u202e\n b ${"long ".repeat(200)}`)), ["s1"]);
-    assert.ok(found.ok);
+    assert.ok(found.code === "ok");
     const { reason } = found.value.get("s1")!;
     assert.ok(reason.startsWith("a b long") && reason.length <= 300);
   });
@@ -73,13 +75,16 @@ describe("labels", () => {
       `It says ${json}.`,
     ];
     for (const text of [...mentioned, "[]", "null", '"labels"', "```", "```\n```"]) {
-      assert.equal(read(text), notAsAsked, text);
+      assert.equal(read(text), malformed, text);
     }
   });
 
   it("never make reading fail, whatever the text", () => {
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.json()), text => typeof readLabels(text, ["s1"]).ok === "boolean"),
+      fc.property(
+        fc.oneof(fc.string(), fc.json()),
+        text => typeof readLabels(text, ["s1"]).code === "string",
+      ),
     );
   });
 });
@@ -107,9 +112,9 @@ const canary = entry("c1", "not_met", "");
 describe("verdicts", () => {
   const read = (posed: Map<string, Posed>, ...verdicts: unknown[]) => {
     const found = readVerdicts(JSON.stringify({ verdicts }), posed, sign);
-    return found.ok
+    return found.code === "ok"
       ? Object.fromEntries([...found.value].map(([id, { verdict }]) => [id, verdict]))
-      : found.why;
+      : found.detail.code;
   };
   const one = (criterion: string, verdict: string, evidence?: string) =>
     read(posedAs(criterion), canary, entry("c2", verdict, evidence));
@@ -132,7 +137,7 @@ describe("verdicts", () => {
       posedAs("First."),
       sign,
     );
-    assert.ok(found.ok);
+    assert.ok(found.code === "ok");
     const { evidence, reason, verdict } = found.value.get("asked-1")!;
     assert.deepEqual([evidence, verdict, reason.length], ["Your parcel is", "met", 300]);
   });
@@ -221,11 +226,11 @@ describe("verdicts", () => {
       verdicts: [canary, entry("c2", "met", "in Paris"), entry("c3", "cannot_tell", "")],
     });
     const found = readVerdicts(text, posedAs("Says where.", "Says when."), sign);
-    assert.ok(found.ok);
+    assert.ok(found.code === "ok");
     assert.deepEqual(found.value.get("asked-1"), {
       verdict: "cannot_tell",
       evidence: "",
-      reason: "The passage the judge quoted is not in the reply.",
+      reason: "The passage that the judge quoted is not in the reply.",
       overruled: true,
     });
     assert.equal(found.value.get("asked-2")!.overruled, undefined);
@@ -250,7 +255,7 @@ describe("verdicts", () => {
 
   for (const word of ["met", "mostly", "partly"]) {
     it(`spoil the whole answer where the one that is known is said to be ${word}, even once of twice`, () => {
-      const failed = "It failed the integrity check: it calls a criterion met that no reply meets.";
+      const failed = "judge_integrity_failed";
       assert.equal(read(posedAs("First."), entry("c1", word), entry("c2", "met")), failed);
       assert.equal(read(posedAs("First."), canary, entry("c1", word), entry("c2", "not_met")), failed);
     });
@@ -284,7 +289,7 @@ describe("verdicts", () => {
       "[]",
     ]) {
       const found = readVerdicts(text, posedAs("First."), sign);
-      assert.equal(found.ok || found.why, notAsAsked, text);
+      assert.equal(found.code === "ok" || found.detail.code, malformed, text);
     }
   });
 
@@ -309,7 +314,7 @@ describe("verdicts", () => {
     fc.assert(
       fc.property(text, text => {
         const found = readVerdicts(text, posedAs("First."), sign);
-        if (!found.ok) return true;
+        if (found.code !== "ok") return true;
         const score = scoreOfVerdicts([...found.value.values()].map(({ verdict }) => verdict));
         return score === null || (score >= 0 && score <= 1);
       }),

@@ -1,10 +1,9 @@
 // How hard a judge is asked: never by more at a time than it takes, nor for more than it gives, nor while it is down.
 import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
-import pino from "pino";
 import type { JudgeConnection, RouteAsk } from "../../../src/model/judge/call.ts";
-import { judgePatience } from "../../../src/remote/judge/bounds.ts";
-import { openLine } from "../../../src/remote/judge/client.ts";
+import { judgeLimits } from "../../../src/remote/judge/bounds.ts";
+import { openClient } from "../../support/judge-clients.ts";
 import {
   completion,
   json,
@@ -32,8 +31,13 @@ const question: RouteAsk = {
 function open(script: Script, more: Partial<JudgeConnection> = {}) {
   server.script = script;
   const time = standingClock();
-  const line = openLine(server.connection(more), { log: pino({ level: "silent" }), clock: time.clock });
-  return { line, ask: (signal?: AbortSignal) => line.route(question, signal), ...time };
+  const client = openClient(server.connection(more), { clock: time.clock });
+  return {
+    client,
+    ask: (signal?: AbortSignal) => client.route(question, signal),
+    enter: () => client.enter(question),
+    ...time,
+  };
 }
 
 /** Answers only once it is told to. */
@@ -54,14 +58,14 @@ function gated() {
 describe("the calls of a process", () => {
   it("are never more at a time than configured; the others wait, are counted, and are made in the end", async () => {
     const gate = gated();
-    const { ask, line } = open(gate.script, { concurrency: 3 });
+    const { ask, client } = open(gate.script, { concurrency: 3 });
     const asked = Array.from({ length: 10 }, () => ask());
     await server.arrived(3);
-    assert.equal(line.queued, 7);
+    assert.equal(client.queued, 7);
     gate.open();
     const replies = await Promise.all(asked);
-    assert.ok(replies.every(({ state }) => state === "ok"));
-    assert.deepEqual([gate.most(), server.requests.length, line.queued], [3, 10, 0]);
+    assert.ok(replies.every(({ code }) => code === "ok"));
+    assert.deepEqual([gate.most(), server.requests.length, client.queued], [3, 10, 0]);
   });
 
   it("are none more where a question comes after another was let in", async () => {
@@ -70,42 +74,43 @@ describe("the calls of a process", () => {
       await gates[index]!.promise;
       return obliging()(request, index);
     };
-    const { ask, line } = open(script, { concurrency: 1 });
+    const { ask, client } = open(script, { concurrency: 1 });
     const asked = [ask(), ask()];
     gates[0]!.resolve();
     await server.arrived(2);
     asked.push(ask());
-    assert.equal(line.queued, 1);
+    assert.equal(client.queued, 1);
     for (const gate of gates) gate.resolve();
-    assert.ok((await Promise.all(asked)).every(({ state }) => state === "ok"));
+    assert.ok((await Promise.all(asked)).every(({ code }) => code === "ok"));
   });
 
   it("do not hold up a question that is withdrawn while it waits for its turn", async () => {
     const gate = gated();
-    const { ask, line } = open(gate.script, { concurrency: 1 });
+    const { ask, client } = open(gate.script, { concurrency: 1 });
     const first = ask();
     await server.arrived(1);
     const asker = new AbortController();
     const second = ask(asker.signal);
-    assert.equal(line.queued, 1);
+    assert.equal(client.queued, 1);
     asker.abort();
-    assert.equal((await second).state, "aborted");
-    assert.equal(line.queued, 0);
+    assert.equal((await second).code, "aborted");
+    assert.equal(client.queued, 0);
     gate.open();
-    assert.equal((await first).state, "ok");
-    assert.equal((await ask()).state, "ok");
+    assert.equal((await first).code, "ok");
+    assert.equal((await ask()).code, "ok");
     assert.equal(server.requests.length, 2);
   });
 });
 
-describe("a place", () => {
-  it("is given back by a question that may not go, and by one of which that cannot be found out", async () => {
-    const { ask, line } = open(obliging(), { concurrency: 1 });
-    const reply = await line.route(question, undefined, async () => false);
-    assert.deepEqual([reply.state, reply.call], ["aborted", null]);
-    const away = () => Promise.reject(new Error("The database is away."));
-    await assert.rejects(line.route(question, undefined, away), /is away/);
-    assert.equal((await ask()).state, "ok");
+describe("a permit", () => {
+  it("and its tokens are given back by a turn that ends without a call", async () => {
+    const { ask, enter } = open(obliging(), { concurrency: 1, tokensPerMinute: 1_000 });
+    for (const _ of [1, 2, 3]) {
+      const turn = await enter();
+      assert.ok("end" in turn);
+      turn.end();
+    }
+    assert.equal((await ask()).code, "ok");
     assert.equal(server.requests.length, 1);
   });
 });
@@ -139,28 +144,29 @@ describe("the tokens of a minute", () => {
     await ask();
     // All is used up, and the estimate of a call comes back at 100 tokens a second.
     assert.equal(waits.length, 1);
-    assert.ok(waits[0]! > 5_000 && waits[0]! < judgePatience.roomMaxMs);
+    assert.ok(waits[0]! > 5_000 && waits[0]! < judgeLimits.tokenWaitMaxMs);
     assert.equal(server.requests.length, 3);
   });
 
   it("that would be waited for too long are asked for later, without a call", async () => {
-    const { ask, waits, pass } = open(taking(12_000), { tokensPerMinute: 6_000 });
+    const { ask, waits, pass, clock } = open(taking(12_000), { tokensPerMinute: 6_000 });
     await ask();
     const reply = await ask();
-    assert.ok(reply.state === "later" && reply.call === null);
-    assert.match(reply.reason, /^It has had its tokens of this minute\.$/);
-    assert.ok(reply.retryAfterMs! > 60_000);
+    assert.ok(reply.code === "later" && reply.call === null);
+    assert.equal(reply.detail.code, "judge_rate_limited");
+    const waitMs = reply.retryAt! - clock.now();
+    assert.ok(waitMs > 60_000);
     assert.deepEqual([waits, server.requests.length], [[], 1]);
-    pass(reply.retryAfterMs!);
-    assert.equal((await ask()).state, "ok");
+    pass(waitMs);
+    assert.equal((await ask()).code, "ok");
   });
 
   it("let even a question through that takes more than a minute has, once all of them are there", async () => {
-    const { line, waits } = open(obliging(), { tokensPerMinute: 1_000 });
+    const { client, waits } = open(obliging(), { tokensPerMinute: 1_000 });
     const long = { ...question, userInput: "Where is it? ".repeat(600) };
-    assert.equal((await line.route(long)).state, "ok");
+    assert.equal((await client.route(long)).code, "ok");
     assert.deepEqual(waits, []);
-    assert.equal((await line.route(long)).state, "later");
+    assert.equal((await client.route(long)).code, "later");
   });
 
   it("of calls that failed are given back", async () => {
@@ -168,10 +174,10 @@ describe("the tokens of a minute", () => {
     const { ask, waits } = open((request, index) => (down ? refusal(500) : obliging()(request, index)), {
       tokensPerMinute: 1_000,
     });
-    for (let asked = 1; asked < judgePatience.failuresBeforeRest; asked += 1)
-      assert.equal((await ask()).state, "later");
+    for (let asked = 1; asked < judgeLimits.failuresMax; asked += 1)
+      assert.equal((await ask()).code, "later");
     down = false;
-    assert.equal((await ask()).state, "ok");
+    assert.equal((await ask()).code, "ok");
     assert.deepEqual(waits, []);
   });
 
@@ -184,9 +190,9 @@ describe("the tokens of a minute", () => {
         signal!.addEventListener("abort", () => reject(signal!.reason));
         asker.abort();
       });
-    assert.equal((await ask(asker.signal)).state, "aborted");
+    assert.equal((await ask(asker.signal)).code, "aborted");
     clock.sleep = async () => undefined;
-    assert.equal((await ask()).state, "ok");
+    assert.equal((await ask()).code, "ok");
   });
 
   it("are estimated where the server does not say", async () => {
@@ -201,7 +207,7 @@ describe("the tokens of a minute", () => {
     const { ask, waits } = open(silent, { tokensPerMinute: 1_000 });
     const { call } = await ask();
     assert.deepEqual([call!.inputTokens, call!.outputTokens], [0, 0]);
-    assert.equal((await ask()).state, "ok");
+    assert.equal((await ask()).code, "ok");
     assert.equal(waits.length, 1);
   });
 });
@@ -209,90 +215,94 @@ describe("the tokens of a minute", () => {
 describe("after a row of failures", () => {
   const failing = async (reply: Reply = refusal(503)) => {
     const opened = open(() => reply);
-    for (let asked = 0; asked < judgePatience.failuresBeforeRest; asked += 1) await opened.ask();
+    for (let asked = 0; asked < judgeLimits.failuresMax; asked += 1) await opened.ask();
     return opened;
   };
 
   it("the judge is left alone for a while, and every question told so at once, and until when", async () => {
-    const { ask, pass } = await failing();
+    const { ask, pass, clock } = await failing();
     pass(4_000);
     const reply = await ask();
-    assert.ok(reply.state === "later" && reply.call === null);
-    assert.equal(reply.reason, "It answered 503, and is left alone for a while.");
-    assert.equal(reply.retryAfterMs, judgePatience.restMs - 4_000);
-    assert.equal(server.requests.length, judgePatience.failuresBeforeRest);
+    assert.ok(reply.code === "later" && reply.call === null);
+    const because = { code: "judge_http_error", data: { status: 503 } };
+    assert.deepEqual(reply.detail, { code: "judge_suspended", data: { because } });
+    assert.equal(reply.retryAt! - clock.now(), judgeLimits.suspendedMs - 4_000);
+    assert.equal(server.requests.length, judgeLimits.failuresMax);
   });
 
   it("those that waited for their turn are told so, too", async () => {
     const gate = Promise.withResolvers<Reply>();
-    const { ask } = open(() => gate.promise, { concurrency: judgePatience.failuresBeforeRest });
-    const asked = Array.from({ length: 3 * judgePatience.failuresBeforeRest }, () => ask());
-    await server.arrived(judgePatience.failuresBeforeRest);
+    const { ask } = open(() => gate.promise, { concurrency: judgeLimits.failuresMax });
+    const asked = Array.from({ length: 3 * judgeLimits.failuresMax }, () => ask());
+    await server.arrived(judgeLimits.failuresMax);
     gate.resolve(refusal(500));
     const replies = await Promise.all(asked);
-    assert.ok(replies.every(({ state }) => state === "later"));
-    assert.ok(server.requests.length < 2 * judgePatience.failuresBeforeRest);
+    assert.ok(replies.every(({ code }) => code === "later"));
+    assert.ok(server.requests.length < 2 * judgeLimits.failuresMax);
   });
 
   it("those that were under way and fail with them are no further failure: the rest is as short", async () => {
     const gate = Promise.withResolvers<Reply>();
-    const concurrency = judgePatience.failuresBeforeRest + 3;
-    const { ask } = open(() => gate.promise, { concurrency });
+    const concurrency = judgeLimits.failuresMax + 3;
+    const { ask, clock } = open(() => gate.promise, { concurrency });
     const asked = Array.from({ length: concurrency }, () => ask());
     await server.arrived(concurrency);
     gate.resolve(refusal(503));
     await Promise.all(asked);
     const reply = await ask();
-    assert.equal(reply.state === "later" && reply.retryAfterMs, judgePatience.restMs);
+    assert.equal(reply.code === "later" && reply.retryAt! - clock.now(), judgeLimits.suspendedMs);
   });
 
   it("one question alone is put once the rest is over; the others wait for what comes of it", async () => {
     const { ask, pass } = await failing();
-    pass(judgePatience.restMs);
+    pass(judgeLimits.suspendedMs);
     const gate = gated();
     server.script = gate.script;
     const probe = ask();
-    await server.arrived(judgePatience.failuresBeforeRest + 1);
+    await server.arrived(judgeLimits.failuresMax + 1);
     const others = await Promise.all([ask(), ask()]);
-    assert.ok(others.every(({ state, call }) => state === "later" && call === null));
+    assert.ok(others.every(({ code, call }) => code === "later" && call === null));
     gate.open();
-    assert.equal((await probe).state, "ok");
-    assert.equal((await ask()).state, "ok");
+    assert.equal((await probe).code, "ok");
+    assert.equal((await ask()).code, "ok");
   });
 
   it("what one call was asked to wait is waited for, whatever another under way hears later", async () => {
     const gate = Promise.withResolvers<Reply>();
-    const { ask } = open((_, index) => (index === 0 ? gate.promise : refusal(503)), { concurrency: 2 });
+    const { ask, clock } = open((_, index) => (index === 0 ? gate.promise : refusal(503)), {
+      concurrency: 2,
+    });
     const slow = ask();
     await server.arrived(1);
     server.script = () => refusal(429, {}, { "retry-after": "600" });
-    assert.equal((await ask()).state, "later");
+    assert.equal((await ask()).code, "later");
     gate.resolve(refusal(503));
-    assert.equal((await slow).state, "later");
+    assert.equal((await slow).code, "later");
     const reply = await ask();
-    assert.deepEqual([reply.state === "later" && reply.retryAfterMs, server.requests.length], [600_000, 2]);
+    const waitMs = reply.code === "later" && reply.retryAt! - clock.now();
+    assert.deepEqual([waitMs, server.requests.length], [600_000, 2]);
   });
 
   it("another failure doubles the rest, up to a bound", async () => {
-    const { ask, pass } = await failing();
-    let restMs = judgePatience.restMs;
+    const { ask, pass, clock } = await failing();
+    let restMs = judgeLimits.suspendedMs;
     for (let round = 0; round < 6; round += 1) {
       pass(restMs);
       const asked = server.requests.length;
-      assert.equal((await ask()).state, "later");
+      assert.equal((await ask()).code, "later");
       assert.equal(server.requests.length, asked + 1);
-      restMs = Math.min(judgePatience.restMaxMs, 2 * restMs);
+      restMs = Math.min(judgeLimits.suspendedMaxMs, 2 * restMs);
       const reply = await ask();
-      assert.equal(reply.state === "later" && reply.retryAfterMs, restMs);
+      assert.equal(reply.code === "later" && reply.retryAt! - clock.now(), restMs);
     }
-    assert.equal(restMs, judgePatience.restMaxMs);
+    assert.equal(restMs, judgeLimits.suspendedMaxMs);
   });
 
   it("an answer makes all well again", async () => {
     const { ask, pass } = await failing();
-    pass(judgePatience.restMs);
+    pass(judgeLimits.suspendedMs);
     server.script = obliging();
-    assert.equal((await ask()).state, "ok");
+    assert.equal((await ask()).code, "ok");
     server.script = () => refusal(503);
     server.requests.length = 0;
     for (let asked = 0; asked < 3; asked += 1) await ask();
@@ -307,16 +317,16 @@ describe("after a row of failures", () => {
 
   it("questions that were withdrawn do not count, nor does a probe that was leave the others waiting", async () => {
     const { ask, pass } = await failing();
-    pass(judgePatience.restMs);
+    pass(judgeLimits.suspendedMs);
     server.script = () => silence;
     const asker = new AbortController();
     const probe = ask(asker.signal);
-    await server.arrived(judgePatience.failuresBeforeRest + 1);
+    await server.arrived(judgeLimits.failuresMax + 1);
     asker.abort();
-    assert.equal((await probe).state, "aborted");
+    assert.equal((await probe).code, "aborted");
     server.script = obliging();
     const reply = await ask();
-    assert.ok(reply.state === "ok");
+    assert.ok(reply.code === "ok");
     assert.equal(reply.call!.inputTokens, usage.prompt_tokens);
   });
 });

@@ -1,4 +1,4 @@
-// Questions and their answers over a line, against a real server that speaks as each provider does.
+// Questions and their answers over a client, against a real server that speaks as each provider does.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
@@ -9,7 +9,7 @@ import {
   type SemanticAsk,
 } from "../../../src/model/judge/call.ts";
 import { promptVersion } from "../../../src/remote/judge/prompts.ts";
-import { openTestLine, serveJudge } from "../../support/judge-lines.ts";
+import { openTestClient, serveJudge } from "../../support/judge-clients.ts";
 import {
   askedOf,
   completion,
@@ -23,7 +23,7 @@ import {
 
 const server = await serveJudge();
 const open = (connection?: Partial<JudgeConnection>, mode?: JudgeMode) =>
-  openTestLine(server, connection, mode);
+  openTestClient(server, connection, mode);
 
 const routing: RouteAsk = {
   userInput: "Where is my parcel?",
@@ -71,13 +71,13 @@ const models = {
 
 for (const provider of judgeProviders) {
   const model = models[provider];
-  describe(`over a line to ${provider}`, () => {
+  describe(`over a client to ${provider}`, () => {
     for (const mode of modes[provider]!) {
       it(`scenarios are labelled and replies judged, asked for by ${mode}`, async () => {
-        const { line } = open({ provider, model }, mode);
+        const { client } = open({ provider, model }, mode);
         server.script = obliging({ label: scenario => (scenario === "A refund." ? "no_match" : "match") });
-        const routed = await line.route(routing);
-        assert.ok(routed.state === "ok");
+        const routed = await client.route(routing);
+        assert.ok(routed.code === "ok");
         assert.deepEqual(
           [...routed.value].map(([id, { label }]) => [id, label]),
           [
@@ -87,8 +87,8 @@ for (const provider of judgeProviders) {
           ],
         );
         server.script = obliging({ verdict: criterion => (criterion === "Offers help." ? "partly" : "met") });
-        const judged = await line.judge(semantic);
-        assert.ok(judged.state === "ok");
+        const judged = await client.judge(semantic);
+        assert.ok(judged.code === "ok");
         assert.deepEqual(
           [...judged.value]
             .map(([id, { verdict, evidence }]) => [id, verdict, evidence])
@@ -112,7 +112,7 @@ for (const provider of judgeProviders) {
       }
       try {
         for (const apiKey of ["key-1", null]) {
-          await open({ provider, model, apiKey }).line.route(routing);
+          await open({ provider, model, apiKey }).client.route(routing);
           const { headers, body } = server.requests.at(-1)!;
           const sent =
             headers.authorization?.replace("Bearer", "").trim() ??
@@ -133,8 +133,8 @@ for (const provider of judgeProviders) {
     });
 
     it("a call is told with its prompt, answer, tokens and mode", async () => {
-      const { line } = open({ provider, model });
-      const { call } = await line.judge(semantic);
+      const { client } = open({ provider, model });
+      const { call } = await client.judge(semantic);
       const { instructions, material } = server.requests[0]!;
       const { ms, startedAt, answer, ...told } = call!;
       assert.deepEqual(told, {
@@ -155,8 +155,8 @@ for (const provider of judgeProviders) {
     });
 
     it("a schema binds every field, in the order of evidence before verdict, without a score or a pass", async () => {
-      const { line } = open({ provider, model });
-      await line.judge(semantic);
+      const { client } = open({ provider, model });
+      await client.judge(semantic);
       type Item = { properties: object; required: string[]; additionalProperties: boolean };
       type Schema = { properties: { verdicts: { items: Item } } };
       const body = server.requests[0]!.body as {
@@ -182,7 +182,7 @@ for (const provider of judgeProviders) {
         provider as string
       ];
       for (const url of [origin, `${origin}/`, `${base}/`, base + (endpoint ?? "/chat/completions")]) {
-        assert.equal((await open({ provider, model, url }).line.route(routing)).state, "ok", url);
+        assert.equal((await open({ provider, model, url }).client.route(routing)).code, "ok", url);
       }
     });
   });
@@ -190,9 +190,9 @@ for (const provider of judgeProviders) {
 
 describe("a question of many parts", () => {
   it("is one call for all scenarios, and one for all criteria of all replies", async () => {
-    const { line } = open();
-    await line.route(routing);
-    await line.judge(semantic);
+    const { client } = open();
+    await client.route(routing);
+    await client.judge(semantic);
     const [first, second] = server.requests.map(request => askedOf(request));
     assert.deepEqual(first, { kind: "route", scenarios: routing.scenarios });
     assert.ok(second!.kind === "semantic");
@@ -212,8 +212,8 @@ describe("a question of many parts", () => {
   });
 
   it("carries what the author wrote as instructions, and what the trace brought as material alone", async () => {
-    const { line } = open();
-    await line.judge(semantic);
+    const { client } = open();
+    await client.judge(semantic);
     const { instructions, material } = server.requests[0]!;
     for (const { scenario, criterion } of semantic.criteria) {
       assert.ok(
@@ -227,8 +227,8 @@ describe("a question of many parts", () => {
   });
 
   it("can be asked of a trace without user input", async () => {
-    const { line } = open();
-    assert.equal((await line.judge({ ...semantic, userInput: null })).state, "ok");
+    const { client } = open();
+    assert.equal((await client.judge({ ...semantic, userInput: null })).code, "ok");
     assert.equal(materialOf(server.requests[0]!).userInput, null);
   });
 
@@ -242,22 +242,22 @@ describe("a question of many parts", () => {
           { id: "s9", why: "unknown", label: "match" },
         ],
       });
-    const { line } = open();
-    const routed = await line.route(routing);
-    assert.ok(routed.state === "ok");
+    const { client } = open();
+    const routed = await client.route(routing);
+    assert.ok(routed.code === "ok");
     assert.deepEqual([...routed.value.keys()], ["s2"]);
     server.script = request =>
       completion({
         verdicts: verdictsOf(request, { verdict: criterion => (/where/.test(criterion) ? "superb" : "met") }),
       });
-    const judged = await line.judge(semantic);
-    assert.ok(judged.state === "ok");
+    const judged = await client.judge(semantic);
+    assert.ok(judged.code === "ok");
     assert.deepEqual([...judged.value.keys()].sort(), ["b", "c"]);
   });
 
   it("has a new mark every time", async () => {
-    const { line } = open();
-    await Promise.all(Array.from({ length: 8 }, () => line.judge(semantic)));
+    const { client } = open();
+    await Promise.all(Array.from({ length: 8 }, () => client.judge(semantic)));
     const marks = server.requests.map(({ material }) => material.split("\n")[0]);
     assert.equal(new Set(marks).size, 8);
     assert.ok(marks.every(mark => /^MATERIAL [\da-f]{24}$/.test(mark!)));
@@ -267,10 +267,10 @@ describe("a question of many parts", () => {
 describe("a judge that obeys the trace", () => {
   it("gives itself away by the criterion that no reply meets, and is believed nothing", async () => {
     server.script = fooled;
-    const { line } = open();
+    const { client } = open();
     for (let asked = 0; asked < 5; asked += 1) {
-      const { state, call } = await line.judge(semantic);
-      assert.equal(state, "unusable");
+      const { code, call } = await client.judge(semantic);
+      assert.equal(code, "unusable");
       assert.match(call!.reason!, /integrity check/);
       assert.equal(call!.inputTokens, usage.prompt_tokens);
     }
@@ -278,8 +278,8 @@ describe("a judge that obeys the trace", () => {
 
   it("cannot have a reply judged by words that it does not have", async () => {
     server.script = obliging({ evidence: () => "The criterion is fully met." });
-    const judged = await open().line.judge(semantic);
-    assert.ok(judged.state === "ok");
+    const judged = await open().client.judge(semantic);
+    assert.ok(judged.code === "ok");
     for (const { verdict, overruled } of judged.value.values()) {
       assert.deepEqual([verdict, overruled], ["cannot_tell", true]);
     }
@@ -287,9 +287,9 @@ describe("a judge that obeys the trace", () => {
 });
 
 it("ids of a prompt name neither tests nor what the asker calls them", async () => {
-  const { line } = open();
+  const { client } = open();
   const criteria = semantic.criteria.map((one, at) => ({ ...one, id: `test-${at}-secret` }));
-  await line.judge({ ...semantic, criteria });
+  await client.judge({ ...semantic, criteria });
   assert.ok(!JSON.stringify(server.requests[0]!.body).includes("secret"));
   assert.deepEqual(idsOf(server.requests[0]!), ["c1", "c2", "c3", "c4"]);
 });

@@ -1,7 +1,7 @@
 // A judge whose address a user typed is called within the bounds of its connection, and let go with the question.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { judgeFetch } from "../../../src/remote/judge/fetch.ts";
+import { judgeFetch } from "../../../src/remote/judge/call.ts";
 import type { Outbound } from "../../../src/remote/outbound.ts";
 
 test("a call has the connection's time, follows no redirect, and ends with its signal", async () => {

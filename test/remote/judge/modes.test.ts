@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JudgeConnection, JudgeMode, RouteAsk, SemanticAsk } from "../../../src/model/judge/call.ts";
-import { openTestLine, serveJudge } from "../../support/judge-lines.ts";
+import { openTestClient, serveJudge } from "../../support/judge-clients.ts";
 import { completion, obliging, only, refusal, type Script, verdictsOf } from "../../support/judge-server.ts";
 
 const server = await serveJudge();
 const open = (connection?: Partial<JudgeConnection>, mode?: JudgeMode) =>
-  openTestLine(server, connection, mode);
+  openTestClient(server, connection, mode);
 
 const routing: RouteAsk = {
   userInput: "Where is my parcel?",
@@ -32,32 +32,32 @@ describe("the way in which an answer's shape is asked for", () => {
     ] as const) {
       server.requests.length = 0;
       server.script = only([taken], obliging());
-      const { line, learned } = open();
-      const reply = await line.judge(semantic);
-      assert.equal(reply.state, "ok");
+      const { client, learned } = open();
+      const reply = await client.judge(semantic);
+      assert.equal(reply.code, "ok");
       assert.equal(reply.call!.mode, taken);
-      assert.equal((await line.route(routing)).state, "ok");
+      assert.equal((await client.route(routing)).code, "ok");
       assert.equal(modesAsked(), asked);
       assert.deepEqual(learned, [taken]);
     }
   });
 
   it("is at once the one that is known to work", async () => {
-    const { line, learned } = open({}, "text");
-    await line.judge(semantic);
+    const { client, learned } = open({}, "text");
+    await client.judge(semantic);
     assert.equal(modesAsked(), "text");
     assert.deepEqual(learned, []);
   });
 
   it("is the next weaker that the provider has, where it has none such", async () => {
-    await open({ provider: "anthropic", model: "claude-sonnet-4-6" }, "json_object").line.judge(semantic);
+    await open({ provider: "anthropic", model: "claude-sonnet-4-6" }, "json_object").client.judge(semantic);
     assert.equal(modesAsked(), "text");
   });
 
   it("is not learned from an answer of no use", async () => {
     server.script = () => completion("I would rather talk.");
-    const { line, learned } = open();
-    assert.equal((await line.judge(semantic)).state, "unusable");
+    const { client, learned } = open();
+    assert.equal((await client.judge(semantic)).code, "unusable");
     assert.deepEqual(learned, []);
   });
 
@@ -94,8 +94,8 @@ describe("the way in which an answer's shape is asked for", () => {
   for (const [who, mode, script] of refusals) {
     it(`is understood to be refused: ${mode} by ${who}`, async () => {
       server.script = (request, index) => (index === 0 ? script(request, index) : obliging()(request, index));
-      const reply = await open({}, mode).line.judge(semantic);
-      assert.equal(reply.state, "ok");
+      const reply = await open({}, mode).client.judge(semantic);
+      assert.equal(reply.code, "ok");
       assert.equal(server.requests.length, 2);
       assert.notEqual(server.requests[1]!.mode, mode);
     });
@@ -109,13 +109,13 @@ describe("the way in which an answer's shape is asked for", () => {
       server.requests.length = 0;
       server.script = (request, index) =>
         index === 0 ? refusal(400, { message }) : obliging()(request, index);
-      assert.equal((await open({ provider, model }).line.judge(semantic)).state, "ok");
+      assert.equal((await open({ provider, model }).client.judge(semantic)).code, "ok");
       assert.equal(modesAsked(), "json_schema tool");
     }
   });
 
   it("may be answered in prose around one fence, in thoughts before JSON, or as text in place of a tool's call", async () => {
-    const { line } = open({}, "tool");
+    const { client } = open({}, "tool");
     for (const around of [
       (json: string) => `Here you are:\n\`\`\`json\n${json}\n\`\`\``,
       (json: string) => `<think>Hm. {"verdicts":[]}</think>\n${json}`,
@@ -125,13 +125,13 @@ describe("the way in which an answer's shape is asked for", () => {
           ...asked,
           mode: "text",
         });
-      assert.equal((await line.judge(semantic)).state, "ok");
+      assert.equal((await client.judge(semantic)).code, "ok");
     }
   });
 
   it("of a model that refuses forced tools is one tool it may use", async () => {
-    const { line } = open({ provider: "anthropic", model: "claude-opus-5-5" }, "tool");
-    assert.equal((await line.judge(semantic)).state, "ok");
+    const { client } = open({ provider: "anthropic", model: "claude-opus-5-5" }, "tool");
+    assert.equal((await client.judge(semantic)).code, "ok");
     const { tools, tool_choice } = server.requests[0]!.body as {
       tools: object[];
       tool_choice: { type: string };

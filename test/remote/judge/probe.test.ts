@@ -1,48 +1,35 @@
 // Which way of asking works: tried from the strictest down, and never beyond what another try could change.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type {
-  JudgeCall,
-  JudgeMode,
-  LineReply,
-  RouteLabels,
-  SemanticAsk,
-  Verdicts,
-} from "../../../src/model/judge/call.ts";
-import { judgeModes } from "../../../src/model/judge/call.ts";
+import { type JudgeCall, type JudgeMode, judgeModes } from "../../../src/model/judge/call.ts";
+import { unanswered } from "../../../src/model/judge/outcome.ts";
+import type { JudgeClient, JudgeReply } from "../../../src/remote/judge/client.ts";
 import { probeJudge } from "../../../src/remote/judge/probe.ts";
 
 type Behaviour = "ok" | "refuses" | "unusable" | "later" | "refused" | "misjudges";
 
-const call = (mode: JudgeMode) => ({ mode }) as JudgeCall;
-
-/** A server that behaves like this in each mode; a line goes on by itself where a mode is refused. */
+/** A server that behaves like this in each mode; a client goes on by itself where a mode is refused. */
 function serverOf(behaviours: Record<JudgeMode, Behaviour>) {
   const asked: string[] = [];
-  const put = <T>(kind: string, from: JudgeMode, value: (behaviour: Behaviour) => T): LineReply<T> => {
+  const call = async <T>({ kind }: { kind: string }, from: JudgeMode): Promise<JudgeReply<T>> => {
     const rest = judgeModes.slice(judgeModes.indexOf(from));
     const mode = rest.find(one => behaviours[one] !== "refuses") ?? "text";
     asked.push(`${kind} ${mode}`);
     const behaviour = behaviours[mode];
+    const made = { mode } as JudgeCall;
     if (behaviour === "ok" || behaviour === "misjudges") {
-      return { state: "ok", value: value(behaviour), call: call(mode) };
+      const value: Map<string, unknown> =
+        kind === "route"
+          ? new Map([["s1", { label: "match", reason: "" }]])
+          : new Map([["c1", { verdict: behaviour === "ok" ? "met" : "not_met", evidence: "", reason: "" }]]);
+      return { code: "ok", value: value as T, call: made };
     }
-    const state = behaviour === "refuses" ? "unusable" : behaviour;
-    return { state, reason: `It was ${state}.`, call: call(mode) };
+    const code = behaviour === "refuses" ? "unusable" : behaviour;
+    return { ...unanswered(code, { code: "judge_answer_malformed" }), call: made };
   };
   return {
     asked,
-    lineOf: (mode: JudgeMode) => ({
-      judge: async (_ask: SemanticAsk) =>
-        put<Verdicts>(
-          "judge",
-          mode,
-          behaviour =>
-            new Map([["c1", { verdict: behaviour === "ok" ? "met" : "not_met", evidence: "", reason: "" }]]),
-        ),
-      route: async () =>
-        put<RouteLabels>("route", mode, () => new Map([["s1", { label: "match", reason: "" }]])),
-    }),
+    clientOf: (mode: JudgeMode): Pick<JudgeClient, "call"> => ({ call: request => call(request, mode) }),
   };
 }
 
@@ -50,21 +37,21 @@ const all = (behaviour: Behaviour) =>
   Object.fromEntries(judgeModes.map(mode => [mode, behaviour])) as Record<JudgeMode, Behaviour>;
 
 async function probe(behaviours: Record<JudgeMode, Behaviour>, modes = judgeModes) {
-  const { asked, lineOf } = serverOf(behaviours);
+  const { asked, clientOf } = serverOf(behaviours);
   let now = 0;
-  const found = await probeJudge(lineOf, modes, new AbortController().signal, () => (now += 40));
+  const found = await probeJudge(clientOf, modes, new AbortController().signal, () => (now += 40));
   return { asked, found, ways: found.tried.map(({ mode, ok }) => `${mode} ${ok ? "works" : "fails"}`) };
 }
 
 test("the strictest mode is kept where it works, after one question of either kind", async () => {
   const { asked, found } = await probe(all("ok"));
-  assert.deepEqual(asked, ["judge json_schema", "route json_schema"]);
+  assert.deepEqual(asked, ["semantic json_schema", "route json_schema"]);
   assert.deepEqual(found, {
     ok: true,
     mode: "json_schema",
     ms: 40,
-    reason: "It answered as expected.",
-    tried: [{ mode: "json_schema", ok: true, reason: "It answered in the shape that was asked for." }],
+    reason: "The judge works.",
+    tried: [{ mode: "json_schema", ok: true, reason: "Works." }],
     state: "ok",
   });
 });
@@ -73,7 +60,7 @@ test("modes that the server refuses are told, and the first that it takes is kep
   const { found, ways } = await probe({ ...all("ok"), json_schema: "refuses", tool: "refuses" });
   assert.deepEqual(ways, ["json_schema fails", "tool fails", "json_object works"]);
   assert.equal(found.mode, "json_object");
-  assert.equal(found.tried[0]!.reason, "The server does not take this.");
+  assert.equal(found.tried[0]!.reason, "Not supported.");
 });
 
 test("a mode that is taken and answered badly gives way to the next", async () => {
@@ -102,10 +89,10 @@ test("where no mode works none is kept", async () => {
 for (const state of ["later", "refused"] as const) {
   test(`a server whose answer is ${state} is not asked in another mode`, async () => {
     const { asked, found } = await probe(all(state));
-    assert.deepEqual(asked, ["judge json_schema"]);
+    assert.deepEqual(asked, ["semantic json_schema"]);
     assert.deepEqual(
       [found.ok, found.mode, found.state, found.reason],
-      [false, null, state, `It was ${state}.`],
+      [false, null, state, "The judge did not answer with the requested JSON."],
     );
   });
 }

@@ -1,0 +1,124 @@
+// Overhead of the judge pipeline: traces judged in full, alternating with the same HTTP requests made directly.
+import { randomBytes, randomUUID } from "node:crypto";
+import pino from "pino";
+import { Judges } from "../src/judge.ts";
+import type { JudgeConnection } from "../src/model/judge/call.ts";
+import type { SemanticQuestion } from "../src/model/judge/judge.ts";
+import { openJudgeClient } from "../src/remote/judge/client.ts";
+import { openDatabase } from "../src/store/db.ts";
+import { openVault } from "../src/store/secrets/vault.ts";
+
+export const judgedTests = 20;
+export const judgedChecks = 6;
+
+export type JudgingFigures = {
+  /** In ms, one of each trace: judged anew, its bare requests, judged again. */
+  judged: number[];
+  bare: number[];
+  again: number[];
+  callsPerTrace: number;
+};
+
+type Sent = { url: string; init: RequestInit };
+
+/** Every trace is about something else, so that each is asked about in full. One after the other. */
+export async function judgingTimes(
+  databaseUrl: string,
+  {
+    agentId,
+    judgeUrl,
+    traces,
+    warmUp,
+  }: { agentId: string; judgeUrl: string; traces: number; warmUp: number },
+): Promise<JudgingFigures> {
+  const connection: JudgeConnection = {
+    ...{ provider: "openai_compatible", url: judgeUrl, model: "bench", apiKey: "bench" },
+    ...{ timeoutMs: 30_000, concurrency: 8, tokensPerMinute: null },
+  };
+  const db = openDatabase(databaseUrl, 4);
+  const log = pino({ level: "silent" });
+  let sent: Sent[] = [];
+  const judges = new Judges({
+    db,
+    vault: openVault(randomBytes(32)),
+    environment: connection,
+    log,
+    openClient: (to, { mode, onMode }) =>
+      openJudgeClient(to, {
+        ...{ log, mode, onMode },
+        fetch: (url, init) => {
+          sent.push({ url: String(url), init: { ...init, signal: null } });
+          return fetch(url, init);
+        },
+      }),
+  });
+  const judgeTrace = async (trace: number) => {
+    const context = {
+      agentId,
+      traceId: null,
+      runId: randomUUID(),
+      deadlineAt: Date.now() + 900_000,
+      tries: 0,
+    };
+    const judge = judges.judgeOf(context);
+    const routed = await judge.route({ userInput: inputOf(trace), scenarios });
+    const answers = await judge.ask(questionsOf(trace));
+    if (routed.code !== "ok" || answers.some(({ code }) => code !== "ok")) throw new Error("Not judged");
+  };
+  const figures: JudgingFigures = { judged: [], bare: [], again: [], callsPerTrace: 0 };
+  for (let trace = -warmUp; trace < traces; trace++) {
+    sent = [];
+    const judged = await timed(() => judgeTrace(trace));
+    const [routes, checks] = [sent.slice(0, -1), sent.slice(-1)];
+    const bare = await timed(async () => {
+      await Promise.all(routes.map(put));
+      await Promise.all(checks.map(put));
+    });
+    const calls = sent.length;
+    const again = await timed(() => judgeTrace(trace));
+    if (sent.length > calls) throw new Error("What was known was asked again");
+    if (trace < 0) continue;
+    figures.judged.push(judged);
+    figures.bare.push(bare);
+    figures.again.push(again);
+    figures.callsPerTrace = calls;
+  }
+  await judges.close();
+  await db.close();
+  return figures;
+}
+
+async function put({ url, init }: Sent): Promise<void> {
+  const response = await fetch(url, init);
+  if (!response.ok) throw new Error(`The judge answered ${response.status}`);
+  await response.json();
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+const scenarios = Array.from({ length: judgedTests }, (_, at) => ({
+  testId: randomUUID(),
+  scenario: `The user asks about matter ${at} of an order, such as where it is, or what it costs to send it back.`,
+}));
+
+/** Some 1 KB, as a question in a support chat with what was pasted into it. */
+function inputOf(trace: number): string {
+  return `Where is order ${trace}? `.concat(
+    "I ordered it last week and have heard nothing since. ".repeat(20),
+  );
+}
+
+/** Replies of some 2 KB; no verdict on them is close. */
+function questionsOf(trace: number): SemanticQuestion[] {
+  const response = `Order ${trace} has left our warehouse. `.concat(
+    "It arrives within two days; you may send it back for thirty. ".repeat(32),
+  );
+  return scenarios.slice(0, judgedChecks).map(({ testId, scenario }, at) => ({
+    ...{ testId, assertionId: "a1", scenario, userInput: inputOf(trace), response, threshold: 0.6 },
+    criteria: [`The reply says ${at} of what was asked for.`],
+  }));
+}

@@ -1,0 +1,297 @@
+// Story 3, a judge is asked: admit -> answer from the cache or join a call in flight -> batch -> bound -> call -> check
+// the answer -> keep it.
+import { randomUUIDv7 } from "node:crypto";
+import type { Logger } from "pino";
+import {
+  admit,
+  databaseUnavailable,
+  type JudgeAccess,
+  notSampled,
+  overBudget,
+  tooBusy,
+} from "./judge/admission.ts";
+import { type ConnectionDeps, Connections } from "./judge/connections.ts";
+import { judgeReplies } from "./judge/criteria.ts";
+import type { QuestionKey } from "./judge/keys.ts";
+import { Ledger } from "./judge/ledger.ts";
+import {
+  type Answered,
+  type Answers,
+  type Asker,
+  merged,
+  type Question,
+  type QuestionKind,
+} from "./judge/question.ts";
+import { backoff, withRetry } from "./judge/retry.ts";
+import { RunAnswers } from "./judge/run-answers.ts";
+import { estimateScenarios, matchScenarios } from "./judge/scenarios.ts";
+import type { JudgeCall } from "./model/judge/call.ts";
+import type { Judge, JudgeContext, RoutingAnswer, SemanticAnswer, Spent } from "./model/judge/judge.ts";
+import { cancelled, isWaiting, type Unanswered, unanswered } from "./model/judge/outcome.ts";
+import { costOf, priceOf } from "./model/judge/prices.ts";
+import { reasonText } from "./model/run/reason.ts";
+import { type Clock, systemClock } from "./remote/clock.ts";
+import type { JudgeReply } from "./remote/judge/client.ts";
+import { isTransient } from "./store/db.ts";
+import { findJudgeAnswers } from "./store/judge/answers.ts";
+import { pauseJudge } from "./store/judge/states.ts";
+
+export type JudgesDeps = Omit<ConnectionDeps, "clock"> & {
+  log: Pick<Logger, "error" | "warn">;
+  onCall?: (call: JudgeCall) => void;
+  clock?: Clock;
+};
+
+/** The judges of all agents, as one thread asks them. */
+export class Judges {
+  readonly clock: Clock;
+  readonly #deps: JudgesDeps;
+  readonly #connections: Connections;
+  readonly #ledger: Ledger;
+  readonly #inFlight = new Map<QuestionKey, Promise<Answered<unknown>>>();
+  readonly #runAnswers: RunAnswers;
+
+  constructor(deps: JudgesDeps) {
+    this.clock = deps.clock ?? systemClock;
+    this.#deps = deps;
+    this.#connections = new Connections({ ...deps, clock: this.clock });
+    this.#ledger = new Ledger(deps.db, deps.log);
+    this.#runAnswers = new RunAnswers(this.clock);
+  }
+
+  readonly judgeOf = (context: JudgeContext): Judge => ({
+    route: async (question, signal) => {
+      const access = await this.#admit(context);
+      if ("code" in access) return access;
+      const answer = await matchScenarios(this, question, { context, access }, signal);
+      return (await this.#withCurrentJudge([answer], context, access))[0]!;
+    },
+    estimateRoute: async question => {
+      const access = await this.#admit(context);
+      if ("code" in access) return access;
+      return estimateScenarios(this.#deps.db, this.clock, question, { context, access });
+    },
+    ask: async (questions, signal) => {
+      const access = await this.#admit(context);
+      const denied = "code" in access ? access : notSampled(context, access);
+      if ("code" in access || denied) return questions.map(() => denied!);
+      const answers = await judgeReplies(this, questions, { context, access }, signal);
+      return this.#withCurrentJudge(answers, context, access);
+    },
+  });
+
+  /** Writes what is not written yet. */
+  close(): Promise<void> {
+    return this.#ledger.close();
+  }
+
+  async #admit(context: JudgeContext): Promise<JudgeAccess | Unanswered> {
+    const access = await admit(context.agentId, this.#connections);
+    return "code" in access ? withRetry(access, context, this.clock) : access;
+  }
+
+  /** Every question gets an outcome. The same question, whoever asks it, is in one call at a time. */
+  async answer<Q, V>(
+    kind: QuestionKind<Q, V>,
+    questions: Question<Q>[],
+    asker: Asker,
+    signal?: AbortSignal,
+  ): Promise<Answers<V>> {
+    const answers: Answers<V> = new Map();
+    for (let open = merged(questions); open.length > 0; ) {
+      const { joined = [], own = [] } = Object.groupBy(open, ({ key }) =>
+        this.#inFlight.has(key) ? "joined" : "own",
+      );
+      const pending = joined.map(({ key }) => orCancelled(this.#inFlight.get(key)!, signal));
+      // Started before waiting for others: two askers with questions in common wait only for those.
+      const [mine, theirs] = await Promise.all([
+        this.#lead(kind, own, asker, signal),
+        Promise.all(pending) as Promise<Answered<V>[]>,
+      ]);
+      for (const [key, answer] of mine) answers.set(key, answer);
+      for (const [at, { key }] of joined.entries()) {
+        const answer = theirs[at]!;
+        answers.set(key, answer.code === "ok" ? { ...answer, spent: null } : answer);
+      }
+      open = signal?.aborted ? [] : joined.filter((_, at) => concernsOnlyItsAsker(theirs[at]!));
+    }
+    return answers;
+  }
+
+  /** Answers the questions, and lets others who ask the same join. */
+  async #lead<Q, V>(
+    kind: QuestionKind<Q, V>,
+    questions: Question<Q>[],
+    asker: Asker,
+    signal?: AbortSignal,
+  ): Promise<Answers<V>> {
+    let answers: Answers<V> = new Map();
+    if (questions.length === 0) return answers;
+    const { promise, resolve } = Promise.withResolvers<Answers<unknown>>();
+    for (const { key } of questions) {
+      this.#inFlight.set(
+        key,
+        promise.then(answers => answers.get(key) ?? cancelled),
+      );
+    }
+    try {
+      answers = await this.#lookUpOrCall(kind, questions, asker, signal);
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      answers = allOf(questions, databaseUnavailable);
+    } finally {
+      for (const { key } of questions) this.#inFlight.delete(key);
+      resolve(answers);
+    }
+    return answers;
+  }
+
+  async #lookUpOrCall<Q, V>(
+    kind: QuestionKind<Q, V>,
+    questions: Question<Q>[],
+    asker: Asker,
+    signal?: AbortSignal,
+  ): Promise<Answers<V>> {
+    const { context } = asker;
+    const answers: Answers<V> = new Map();
+    const keys = questions.map(({ key }) => key);
+    const cached = await findJudgeAnswers(this.#deps.db, keys);
+    // A run that comes back asks again for answers that it had the first time.
+    if (context.tries === 0) this.#ledger.countCached(context.agentId, cached.size);
+    for (const key of keys) {
+      const text = cached.get(key);
+      if (text !== undefined) answers.set(key, { code: "ok", value: JSON.parse(text) as V, spent: null });
+      else {
+        const earlier = this.#runAnswers.find<V>(context, key);
+        if (earlier) answers.set(key, earlier);
+      }
+    }
+    // Questions that the judge leaves out are asked once more, all together.
+    let open = questions.filter(({ key }) => !answers.has(key));
+    for (let round = 1; round <= 2; round++) {
+      const calls = kind.batches(open).map(batch => this.#call(kind, batch, asker, signal));
+      for (const [key, answer] of (await Promise.all(calls)).flatMap(found => [...found])) {
+        answers.set(key, answer);
+      }
+      open = open.filter(({ key }) => answers.get(key) === leftOut);
+    }
+    this.#runAnswers.keep(context, answers, kind);
+    return answers;
+  }
+
+  /** One call, if it may be made now. */
+  async #call<Q, V>(
+    kind: QuestionKind<Q, V>,
+    batch: Question<Q>[],
+    asker: Asker,
+    signal?: AbortSignal,
+  ): Promise<Answers<V>> {
+    const { context, access } = asker;
+    const { db } = this.#deps;
+    const denied = tooBusy(context, access) ?? (await overBudget(db, context.agentId, access));
+    if (denied) return allOf(batch, denied);
+    // A deadline that has passed before, as after a long stop, still allows one try.
+    const { deadlineAt } = context;
+    const startBy =
+      deadlineAt !== null && this.clock.now() < deadlineAt ? deadlineAt : Number.POSITIVE_INFINITY;
+
+    // In the order of their hashes: always the same, and nobody's choice.
+    const questions = batch.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    const request = kind.request(questions);
+    const turn = await access.client.enter(request, signal);
+    if ("code" in turn) return allOf(batch, turn);
+    let reply: JudgeReply<Map<QuestionKey, V>> | undefined;
+    try {
+      // The wait may have been long, and calls before this one have spent their part of the budget.
+      const late = this.clock.now() < startBy ? await overBudget(db, context.agentId, access) : outOfTime;
+      if (late) return allOf(batch, late);
+      reply = await access.client.call(request, signal);
+    } finally {
+      turn.end(reply);
+    }
+    const values = reply.code === "ok" ? reply.value : new Map<QuestionKey, V>();
+    await this.#keep(kind, questions, values, reply.call!, asker);
+    if (reply.code === "refused") {
+      await pauseJudge(db, access.judge.fingerprint, reasonText(reply.detail));
+      this.#connections.forget();
+    }
+    const { call, ...outcome } = reply;
+    if (outcome.code !== "ok") return allOf(batch, outcome);
+    return new Map(
+      questions.map(({ key, testIds }) => {
+        const value = values.get(key);
+        const spent = shareOf(call!, batch.length * testIds.length);
+        return [key, value === undefined ? leftOut : { code: "ok", value, spent }];
+      }),
+    );
+  }
+
+  /** Stores the call with its cost, and its reusable answers, before they are used. */
+  async #keep<Q, V>(
+    kind: QuestionKind<Q, V>,
+    questions: Question<Q>[],
+    values: Map<QuestionKey, V>,
+    call: JudgeCall,
+    { context: { agentId, traceId, runId }, access: { projectId, prices }, onCall }: Asker,
+  ): Promise<void> {
+    this.#deps.onCall?.(call);
+    const price = priceOf(prices, call, new Date(call.startedAt).toISOString().slice(0, 10));
+    const costUsd = price ? costOf(price, call) : null;
+    onCall?.(call, costUsd);
+    const shares = new Map<string, number>();
+    for (const { testIds } of questions) {
+      for (const id of testIds) {
+        shares.set(id, (shares.get(id) ?? 0) + 1 / questions.length / testIds.length);
+      }
+    }
+    const reusable = [...values].filter(([, value]) => kind.isReusable(value));
+    const answers = new Map(reusable.map(([key, value]) => [key, JSON.stringify(value)]));
+    const id = randomUUIDv7();
+    await this.#ledger.keep({ id, agentId, projectId, traceId, runId, call, costUsd, shares, answers });
+  }
+
+  /** If the connection was edited while we waited, drops its retry delay. */
+  async #withCurrentJudge<A extends RoutingAnswer | SemanticAnswer>(
+    answers: A[],
+    { agentId }: JudgeContext,
+    access: JudgeAccess,
+  ): Promise<(A | Unanswered)[]> {
+    if (!answers.some(isWaiting)) return answers;
+    const current = await this.#connections.find(agentId).catch(() => undefined);
+    if (!current || current.judge?.fingerprint.equals(access.judge.fingerprint)) return answers;
+    const changed = { code: "judge_connection_changed" } as const;
+    const soon = unanswered("later", changed, this.clock.now() + backoff.busyMs);
+    return answers.map(answer => (isWaiting(answer) ? { ...answer, ...soon } : answer));
+  }
+}
+
+const outOfTime = unanswered("later", { code: "judge_busy_until_deadline" });
+const leftOut = unanswered("unusable", { code: "judge_question_skipped" });
+
+/** Whether another asker of the same question must not get this outcome: cancelled, over budget, or too busy. */
+function concernsOnlyItsAsker(answer: Answered<unknown>): boolean {
+  if (answer.code === "ok") return false;
+  const reasons: string[] = ["judge_budget_spent", "judge_busy", "judge_database_unavailable"];
+  return answer.code === "aborted" || reasons.includes(answer.detail.code);
+}
+
+function allOf<V>(questions: Question<unknown>[], answer: Unanswered): Answers<V> {
+  return new Map(questions.map(({ key }) => [key, answer]));
+}
+
+function shareOf({ ms, inputTokens, outputTokens }: JudgeCall, parts: number): Spent {
+  return { ms, inputTokens: inputTokens / parts, outputTokens: outputTokens / parts };
+}
+
+async function orCancelled<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T | Unanswered> {
+  if (!signal) return promise;
+  if (signal.aborted) return cancelled;
+  const { promise: aborted, resolve } = Promise.withResolvers<Unanswered>();
+  const abort = () => resolve(cancelled);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

@@ -1,0 +1,117 @@
+// Finds the judge of an agent, at most once a second, and keeps one client per judge.
+import type { Logger } from "pino";
+import type { JudgeConnection, JudgeMode } from "../model/judge/call.ts";
+import { type Clock, systemClock } from "../remote/clock.ts";
+import { judgeFetch } from "../remote/judge/call.ts";
+import { type JudgeClient, openJudgeClient } from "../remote/judge/client.ts";
+import type { Outbound } from "../remote/outbound.ts";
+import type { Database } from "../store/db.ts";
+import { type AgentJudge, type FoundJudge, findAgentJudge } from "../store/judge/agent-judge.ts";
+import { rememberMode } from "../store/judge/states.ts";
+import type { Vault } from "../store/secrets/vault.ts";
+import type { SemaphoreLike } from "../threads/shared-semaphore.ts";
+
+/**
+ * `name` identifies the judge among all threads. `userSupplied`: a user entered the URL, so only public and allowed
+ * addresses are called.
+ */
+export type OpenClient = (
+  connection: JudgeConnection,
+  options: { name: string; userSupplied: boolean; mode: JudgeMode | null; onMode: (mode: JudgeMode) => void },
+) => JudgeClient;
+
+/** Opens clients for one thread. `threads`: how many share the tokens per minute. */
+export function clientOpener(deps: {
+  outbound: Pick<Outbound, "fetch">;
+  log: Pick<Logger, "info" | "warn">;
+  semaphore: (name: string, concurrency: number) => SemaphoreLike;
+  threads?: number;
+  clock?: Clock;
+}): OpenClient {
+  const { outbound, log, semaphore, threads = 1, clock = systemClock } = deps;
+  return (connection, { name, userSupplied, mode, onMode }) => {
+    const { concurrency, tokensPerMinute, timeoutMs } = connection;
+    const share = { ...connection, tokensPerMinute: tokensPerMinute && Math.ceil(tokensPerMinute / threads) };
+    return openJudgeClient(share, {
+      ...{ log, mode, onMode, semaphore: semaphore(name, concurrency), clock },
+      ...(userSupplied ? { fetch: judgeFetch(outbound, timeoutMs) } : {}),
+    });
+  };
+}
+
+export type ConnectionDeps = {
+  db: Database;
+  vault: Vault;
+  /** The judge of projects without their own; null: none. */
+  environment: JudgeConnection | null;
+  openClient: OpenClient;
+  clock: Pick<Clock, "now">;
+};
+
+const cachedMs = 1_000;
+const agentsMax = 1_000;
+/** Each has its limits and what it learned; the least recently used one is dropped. */
+const clientsMax = 200;
+
+export class Connections {
+  readonly #deps: ConnectionDeps;
+  readonly #found = new Map<string, { judge: Promise<AgentJudge | undefined>; until: number }>();
+  readonly #clients = new Map<string, JudgeClient>();
+
+  constructor(deps: ConnectionDeps) {
+    this.#deps = deps;
+  }
+
+  find(agentId: string): Promise<AgentJudge | undefined> {
+    const { db, clock } = this.#deps;
+    const known = this.#found.get(agentId);
+    if (known && clock.now() < known.until) return known.judge;
+    const judge = findAgentJudge(db, { ...this.#deps, agentId });
+    const fresh = { judge, until: clock.now() + cachedMs };
+    put(this.#found, agentId, fresh, agentsMax);
+    const forget = () => {
+      if (this.#found.get(agentId) === fresh) this.#found.delete(agentId);
+    };
+    // A pause ends when somebody edits or tests the connection, and must not be reported any longer.
+    judge.then(known => {
+      if (known?.judge?.state?.pausedReason) forget();
+    }, forget);
+    return judge;
+  }
+
+  clientOf({ connection, fingerprint, own, state }: FoundJudge, projectId: string): JudgeClient {
+    const { concurrency, tokensPerMinute, timeoutMs } = connection;
+    const name = JSON.stringify([
+      own ? projectId : null,
+      fingerprint.toString("hex"),
+      concurrency,
+      tokensPerMinute,
+      timeoutMs,
+      // A test that succeeded starts with a new client: earlier failures no longer count.
+      state?.testedAt ?? null,
+    ]);
+    const client =
+      this.#clients.get(name) ??
+      this.#deps.openClient(connection, {
+        name,
+        userSupplied: own,
+        mode: state?.mode ?? null,
+        onMode: mode => void rememberMode(this.#deps.db, fingerprint, mode).catch(() => {}),
+      });
+    put(this.#clients, name, client, clientsMax);
+    return client;
+  }
+
+  /** Looks connections up again. */
+  forget(): void {
+    this.#found.clear();
+  }
+}
+
+/** Moves the key to the end of the map, and drops the first one if there are too many. */
+function put<V>(map: Map<string, V>, key: string, value: V, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  const oldest = map.keys().next();
+  if (map.size > max && !oldest.done) map.delete(oldest.value);
+}

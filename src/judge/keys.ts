@@ -1,0 +1,85 @@
+// Cache keys of questions: a hash of everything that the judge's answer depends on.
+import { createHash } from "node:crypto";
+import { visible } from "../model/strip-invisible.ts";
+import type { JudgeAccess } from "./admission.ts";
+
+/** 64 hex digits. */
+export type QuestionKey = string;
+
+export type ScenarioQuestion = { scenario: string; userInput: string };
+
+/** `vote` counts from 1: each vote is a question of its own. */
+export type CriterionQuestion = {
+  criterion: string;
+  scenario: string;
+  reference?: string;
+  userInput: string | null;
+  reply: string;
+  vote: number;
+};
+
+/** What all questions to one judge share. */
+export type JudgeIdentity = {
+  projectId: string;
+  promptVersion: string;
+  provider: string;
+  url: string | null;
+  model: string;
+};
+
+export function identityOf({ projectId, judge, client }: JudgeAccess): JudgeIdentity {
+  const { provider, url, model } = judge.connection;
+  return { projectId, promptVersion: client.promptVersion, provider, url, model };
+}
+
+/** Normalizes each text of a trace once, however many questions contain it. */
+export function keysFor({ projectId, promptVersion, provider, url, model }: JudgeIdentity) {
+  const inputs = oncePerText(text => hash([normalized(text)]));
+  const replies = oncePerText(text => hash([normalizedLines(text)]));
+  const shared = [projectId, promptVersion, provider, url, model];
+  return {
+    ofScenario: ({ scenario, userInput }: ScenarioQuestion): QuestionKey =>
+      hash(["route", ...shared, scenario, inputs(userInput)]),
+    ofCriterion(question: CriterionQuestion): QuestionKey {
+      const { criterion, scenario, reference, userInput, reply, vote } = question;
+      const input = userInput === null ? null : inputs(userInput);
+      return hash([
+        "semantic",
+        ...shared,
+        ...[criterion, scenario, reference ?? null, input, replies(reply), vote],
+      ]);
+    },
+  };
+}
+
+/** Memoizes by text. */
+export function oncePerText<V>(of: (text: string) => V): (text: string) => V {
+  const known = new Map<string, V>();
+  return text => {
+    if (!known.has(text)) known.set(text, of(text));
+    return known.get(text) as V;
+  };
+}
+
+function hash(parts: (string | number | null)[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+}
+
+/** Normalizes whitespace and invisible characters. */
+function normalized(text: string): string {
+  // Single spaces, by far the most frequent, are left as they are.
+  return visible(text)
+    .normalize("NFC")
+    .replace(/\s{2,}|[^\S ]/g, " ")
+    .trim();
+}
+
+/** Normalizes within each line; lines and indentation stay, since a criterion may ask for a list or for code. */
+function normalizedLines(text: string): string {
+  return visible(text)
+    .normalize("NFC")
+    .replace(/\r\n?/g, "\n")
+    .replace(/(?<=\S)(?:[^\S\n]{2,}|[^\S\n ])/g, " ")
+    .replace(/ $|^[^\S\n]+$/gm, "")
+    .trim();
+}

@@ -1,0 +1,86 @@
+// Semaphores that the threads of a process share: the main thread has them, the others acquire permits by message.
+import { type Release, Semaphore } from "./semaphore.ts";
+
+/** From a thread: it wants one of the `count` permits of the semaphore `name`, or gives the permit or its wait up. */
+export type PermitRequest =
+  | { type: "acquire"; id: number; name: string; count: number }
+  | { type: "release"; id: number };
+
+export type PermitGrant = { type: "granted"; id: number };
+
+type Thread = { postMessage(message: PermitGrant): void };
+
+/** On the main thread. First in, first out over all threads. */
+export class SharedSemaphores {
+  readonly #semaphores = new Map<string, Semaphore>();
+  readonly #requests = new Map<Thread, Map<number, AbortController>>();
+
+  async receive(thread: Thread, request: PermitRequest): Promise<void> {
+    const requests = this.#requests.get(thread) ?? new Map<number, AbortController>();
+    this.#requests.set(thread, requests);
+    const { id } = request;
+    if (request.type === "release") {
+      requests.get(id)?.abort();
+      requests.delete(id);
+      return;
+    }
+    const { name, count } = request;
+    const semaphore = this.#semaphores.get(name) ?? new Semaphore(count);
+    this.#semaphores.set(name, semaphore);
+    const over = new AbortController();
+    requests.set(id, over);
+    const release = await semaphore.acquire({ signal: over.signal });
+    if (!release) return;
+    const end = () => {
+      release();
+      if (semaphore.idle && this.#semaphores.get(name) === semaphore) this.#semaphores.delete(name);
+    };
+    if (over.signal.aborted) return end();
+    over.signal.addEventListener("abort", end);
+    thread.postMessage({ type: "granted", id });
+  }
+
+  /** The thread ended: releases what it held or waited for. */
+  forget(thread: Thread): void {
+    for (const request of this.#requests.get(thread)?.values() ?? []) request.abort();
+    this.#requests.delete(thread);
+  }
+}
+
+/** What a semaphore is on any thread. */
+export type SemaphoreLike = Pick<Semaphore, "queued" | "acquire">;
+
+/** On another thread. `send` reaches `receive` of the main thread; `granted` takes its answers. */
+export function shareSemaphores(send: (request: PermitRequest) => void) {
+  const waiting = new Map<number, () => void>();
+  let lastId = 0;
+  return {
+    granted: (id: number) => waiting.get(id)?.(),
+    semaphore(name: string, count: number): SemaphoreLike {
+      let queued = 0;
+      return {
+        get queued() {
+          return queued;
+        },
+        async acquire({ signal } = {}) {
+          if (signal?.aborted) return undefined;
+          const id = ++lastId;
+          const { promise, resolve } = Promise.withResolvers<boolean>();
+          const giveUp = () => resolve(false);
+          waiting.set(id, () => resolve(true));
+          signal?.addEventListener("abort", giveUp, { once: true });
+          queued += 1;
+          send({ type: "acquire", id, name, count });
+          const granted = await promise;
+          queued -= 1;
+          waiting.delete(id);
+          signal?.removeEventListener("abort", giveUp);
+          const release: Release = () => send({ type: "release", id });
+          if (granted) return release;
+          release();
+          return undefined;
+        },
+      };
+    },
+  };
+}

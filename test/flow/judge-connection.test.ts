@@ -1,0 +1,173 @@
+// A judge's connection that is edited: runs go on with the new one, a pause ends, and the key is told to nobody else.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import {
+  type JudgeRequest,
+  json,
+  obliging,
+  type Reply,
+  refusal,
+  type Script,
+} from "../support/judge-server.ts";
+import {
+  checksOf,
+  type JudgedProject,
+  openJudgedProject,
+  plain,
+  type Read,
+  semantic,
+} from "../support/judged-project.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+const sideBySide = { concurrency: 4 };
+const lost = "sk-lost-5d2c81";
+const good = "sk-good-90b7ae";
+
+let service: TestService;
+before(async () => {
+  service = await startTestService();
+});
+after(() => service?.stop());
+
+const bears = ({ headers }: JudgeRequest, key: string) => headers.authorization === `Bearer ${key}`;
+
+/** Answers who bears the good key, and others so. */
+const guarded = (otherwise: Reply): Script => {
+  const answer = obliging();
+  return (request, index) => (bears(request, good) ? answer(request, index) : otherwise);
+};
+
+describe("a connection", sideBySide, () => {
+  it("that is edited while a run waits is asked next: the same run is judged whole", async () => {
+    const project = await openJudgedProject(service, { apiKey: lost, script: guarded(refusal(503)) });
+    await project.test({ assertions: [plain, semantic] });
+    const traceId = await project.converse();
+    const [before] = (await project.waiting(traceId)).runs;
+    await project.connect({ apiKey: good });
+    const [run] = (await project.judged(traceId)).runs;
+    assert.deepEqual([run.id, run.verdict, run.outage], [before.id, "passed", false]);
+    assert.ok(bears(project.server.requests.at(-1)!, good));
+  });
+
+  for (const [change, edit] of [
+    ["edited", (project: JudgedProject) => project.connect({ apiKey: good })],
+    ["tested with success", (project: JudgedProject) => project.testConnection()],
+  ] as const) {
+    it(`that asked to be left alone for long is asked at once when it is ${change}`, async () => {
+      const script = guarded(refusal(429, {}, { "retry-after": "600" }));
+      const project = await openJudgedProject(service, { apiKey: lost, script });
+      await project.test({ assertions: [plain, semantic] });
+      const traceId = await project.converse();
+      const [before] = (await project.waiting(traceId)).runs;
+      assert.ok(Date.parse(before.waiting.nextTryAt) - Date.now() > 60_000);
+      // Saved as it is, it is still the one that asked for it.
+      await project.connect();
+      assert.deepEqual((await project.trace(traceId)).runs[0].waiting, before.waiting);
+      if (change !== "edited") project.server.script = obliging();
+      await edit(project);
+      const [run] = (await project.judged(traceId)).runs;
+      assert.deepEqual([run.id, run.verdict, run.outage], [before.id, "passed", false]);
+    });
+  }
+
+  it("that is taken away while a run waits leaves it unjudged at once, with the reason", async () => {
+    const script = guarded(refusal(429, {}, { "retry-after": "600" }));
+    const project = await openJudgedProject(service, { apiKey: lost, script });
+    await project.test({ assertions: [plain, semantic] });
+    const traceId = await project.converse();
+    await project.waiting(traceId);
+    await service.client.delete(`/api/projects/${project.projectId}/judge`).expect(204);
+    const [run] = (await project.judged(traceId)).runs;
+    assert.deepEqual(checksOf(run)[1], ["judged", "no_judge"]);
+  });
+
+  it("whose key is refused is asked once and then paused; edited, it judges again what was skipped", async () => {
+    const project = await openJudgedProject(service, { apiKey: lost, script: guarded(refusal(401)) });
+    const testId = await project.test({ assertions: [plain, semantic] });
+    const first = await project.converse();
+    await project.judged(first);
+    const second = await project.converse("It came to Lyon.");
+    const [skipped] = (await project.judged(second)).runs;
+    assert.deepEqual(checksOf(skipped), [
+      ["plain", "passed"],
+      ["judged", "judge_unavailable"],
+    ]);
+    const rejected = "The judge rejected the API key (401).";
+    const paused = `The judge is paused. ${rejected} Edit or test its connection to resume.`;
+    assert.equal(skipped.results[0].checks[1].reason, paused);
+    assert.deepEqual([project.server.requests.length, await project.calls(second)], [1, []]);
+    const judge = `/api/projects/${project.projectId}/judge`;
+    assert.equal((await project.get(judge)).pausedReason, rejected);
+
+    // Judged again by its tests as they were, though they are others now.
+    const { name, passiveBehavior, turns } = await project.get(`/api/tests/${testId}`);
+    const assertions = [plain, { ...semantic, criteria: "Offers a refund." }];
+    await service.client
+      .put(`/api/tests/${testId}`, { name, passiveBehavior, turns, assertions })
+      .expect(200);
+    await project.connect({ apiKey: good });
+    assert.equal((await project.get(judge)).pausedReason, null);
+    const outages = `/api/agents/${project.agentId}/outages`;
+    assert.equal((await project.get(outages)).traces, 2);
+    const again = await service.client.post(`/api/agents/${project.agentId}/judge-again`, {}).expect(200);
+    assert.deepEqual(again.body, { scheduled: 2, left: 0 });
+    for (const traceId of [first, second]) {
+      const { runs } = await project.judged(traceId, 2);
+      assert.deepEqual(
+        runs.map((run: Read) => [run.cause, run.verdict, run.outage, checksOf(run)[1]![1]]),
+        [
+          ["again", "passed", false, "passed"],
+          ["traffic", "passed", false, "judge_unavailable"],
+        ],
+      );
+      const [judged] = runs[0].results;
+      assert.deepEqual([judged.testVersion, judged.test.assertions[1].criteria], [1, semantic.criteria]);
+    }
+    assert.equal((await project.get(outages)).traces, 0);
+  });
+
+  it("tested with success is no longer paused", async () => {
+    const project = await openJudgedProject(service, { apiKey: lost, script: guarded(refusal(401)) });
+    await project.test({ assertions: [plain, semantic] });
+    await project.judged(await project.converse());
+    project.server.script = obliging({
+      label: scenario => (/order is/.test(scenario) ? "match" : "no_match"),
+    });
+    await project.testConnection();
+    const [run] = (await project.judged(await project.converse("It came to Lyon."))).runs;
+    assert.deepEqual(checksOf(run)[1], ["judged", "passed"]);
+  });
+
+  it("tells its key to the judge alone, though the judge's server repeats it in every way", async () => {
+    const echoes: Reply[] = [401, 400, 503, 500, 404].map(status =>
+      refusal(status, { message: `Incorrect API key provided: ${good}.` }, { "x-key": good }),
+    );
+    echoes.push(json(200, { error: good, choices: good }));
+    const seen: unknown[] = [];
+    for (const echo of echoes) {
+      const project = await openJudgedProject(service, { apiKey: good, script: () => echo });
+      await project.test({ assertions: [plain, semantic] });
+      const traceId = await project.converse();
+      const state = echo === echoes[2] || echo === echoes[3] ? project.waiting : project.judged;
+      seen.push(await state(traceId), await project.calls(traceId));
+      const judge = `/api/projects/${project.projectId}/judge`;
+      seen.push((await service.client.post(`${judge}/test`, {})).body, await project.get(judge));
+      for (const { body } of project.server.requests) seen.push(body);
+    }
+    assert.ok(JSON.stringify(seen).includes("Incorrect") === false);
+    assert.ok(!JSON.stringify(seen).includes(good));
+    assert.ok(!service.logs.join("\n").includes(good));
+    const { rows } = await service.db.pool.query<{ name: string }>(
+      "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",
+    );
+    const hex = Buffer.from(good).toString("hex");
+    assert.ok(rows.some(({ name }) => name === "judge_calls"));
+    for (const { name } of rows) {
+      const { rows: found } = await service.db.pool.query(
+        `select 1 from "${name}" as one where one::text like $1 or one::text like $2`,
+        [`%${good}%`, `%${hex}%`],
+      );
+      assert.equal(found.length, 0, name);
+    }
+  });
+});

@@ -1,0 +1,268 @@
+// What judging costs, exactly: nothing is asked twice, questions share calls, and every sum is that of the calls listed.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { eventually } from "../support/eventually.ts";
+import { askedOf, completion, obliging, type Script, usage, verdictsOf } from "../support/judge-server.ts";
+import {
+  checksOf,
+  type JudgedProject,
+  modelOf,
+  openJudgedProject,
+  plain,
+  type Read,
+  semantic,
+} from "../support/judged-project.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+const sideBySide = { concurrency: 6 };
+const tokensOfCall = usage.prompt_tokens + usage.completion_tokens;
+
+let service: TestService;
+before(async () => {
+  service = await startTestService();
+});
+after(() => service?.stop());
+
+/** How many scenarios or criteria each call asked about, the one of known answer left out. */
+const sizes = ({ server }: JudgedProject, kind: "route" | "semantic") =>
+  server.requests.flatMap(request => {
+    const asked = askedOf(request);
+    if (asked.kind !== kind) return [];
+    return [asked.kind === "route" ? asked.scenarios.length : asked.criteria.length - 1];
+  });
+
+const conditional = (scenario: string) => ({
+  passiveBehavior: "run_when_relevant",
+  scenario,
+  assertions: [plain],
+});
+const numbered = (count: number) => Array.from({ length: count }, (_, at) => `Names fact ${at + 1}.`);
+
+describe("a call of the judge is saved", sideBySide, () => {
+  it("where the same conversation comes again: one call of each kind serves both", async () => {
+    const project = await openJudgedProject(service);
+    const fields = { ...conditional("A parcel."), assertions: [plain, semantic] };
+    await project.test(fields);
+    const first = await project.converse();
+    await project.judged(first);
+    const second = await project.converse();
+    const [run] = (await project.judged(second)).runs;
+    assert.deepEqual([sizes(project, "route"), sizes(project, "semantic")], [[1], [1]]);
+    assert.deepEqual(checksOf(run), [
+      ["plain", "passed"],
+      ["judged", "passed"],
+    ]);
+    assert.equal(run.results[0].checks[1].actual.cached, true);
+    assert.deepEqual([run.judging, await project.calls(second)], [null, []]);
+    assert.equal((await project.calls(first)).length, 2);
+  });
+
+  it("where only spaces and what nobody sees differ", async () => {
+    const project = await openJudgedProject(service);
+    await project.test({ assertions: [semantic] });
+    await project.judged(await project.converse("It is in Lyon."));
+    await project.judged(await project.converse("It  is\u200b in Lyon. "));
+    assert.deepEqual(sizes(project, "semantic"), [1]);
+  });
+
+  it("where two tests ask the same, each of which is counted half", async () => {
+    const project = await openJudgedProject(service);
+    const ids = [
+      await project.test({ name: "First", assertions: [semantic] }),
+      await project.test({ name: "Second", assertions: [semantic] }),
+    ];
+    const [run] = (await project.judged(await project.converse())).runs;
+    assert.deepEqual(sizes(project, "semantic"), [1]);
+    assert.equal(run.verdict, "passed");
+    const { tests } = await project.get(`/api/agents/${project.agentId}/judging`);
+    assert.deepEqual(
+      new Map(tests.map(({ testId, inputTokens }: Read) => [testId, inputTokens])),
+      new Map(ids.map(id => [id, usage.prompt_tokens / 2])),
+    );
+  });
+
+  it("by asking of up to eight criteria at once: nine take two calls", async () => {
+    const project = await openJudgedProject(service);
+    await project.test({ assertions: [{ ...semantic, criteria: numbered(6) }] });
+    await project.test({ assertions: [{ ...semantic, criteria: ["One.", "Two.", "Three."] }] });
+    const [run] = (await project.judged(await project.converse())).runs;
+    assert.equal(run.verdict, "passed");
+    assert.deepEqual(
+      sizes(project, "semantic").toSorted((a, b) => a - b),
+      [3, 6],
+    );
+  });
+
+  it("by asking of up to sixteen scenarios at once: seventeen take two calls", async () => {
+    const project = await openJudgedProject(service);
+    for (let at = 1; at <= 17; at++) await project.test(conditional(`Situation ${at}.`));
+    const [run] = (await project.judged(await project.converse())).runs;
+    assert.deepEqual([run.routing, run.results.length], ["ok", 17]);
+    assert.deepEqual(
+      sizes(project, "route").toSorted((a, b) => a - b),
+      [8, 9],
+    );
+  });
+});
+
+describe("further votes", sideBySide, () => {
+  /** Says these of the criterion, one with each call. */
+  const inTurn = (verdicts: string[]): Script => {
+    let at = 0;
+    return request => {
+      const verdict = verdicts[at++]!;
+      return completion({ verdicts: verdictsOf(request, { verdict: () => verdict }) });
+    };
+  };
+
+  for (const [verdicts, outcome, votes] of [
+    [["mostly", "partly", "mostly"], "passed", { passed: 2, of: 3 }],
+    [["mostly", "partly", "partly"], "failed", { passed: 1, of: 3 }],
+  ] as const) {
+    it(`are two where the first is close to the threshold: ${verdicts.join(", ")} is ${outcome}`, async () => {
+      const project = await openJudgedProject(service, { script: inTurn([...verdicts]) });
+      await project.test({ assertions: [{ ...semantic, threshold: 0.7 }] });
+      const traceId = await project.converse();
+      const [run] = (await project.judged(traceId)).runs;
+      const [check] = run.results[0].checks;
+      assert.deepEqual(
+        [check.outcome, check.actual.votes.passed, check.actual.votes.of],
+        [outcome, votes.passed, votes.of],
+      );
+      assert.match(check.reason, new RegExp(`${votes.passed} of 3 votes`));
+      assert.deepEqual(sizes(project, "semantic"), [1, 1, 1]);
+      assert.equal((await project.calls(traceId)).length, 3);
+    });
+  }
+
+  for (const verdict of ["met", "not_met"]) {
+    it(`are none where the first is ${verdict}`, async () => {
+      const project = await openJudgedProject(service, { script: obliging({ verdict: () => verdict }) });
+      await project.test({ assertions: [{ ...semantic, threshold: 0.7 }] });
+      const [run] = (await project.judged(await project.converse())).runs;
+      assert.equal(run.verdict, verdict === "met" ? "passed" : "failed");
+      assert.deepEqual(sizes(project, "semantic"), [1]);
+    });
+  }
+});
+
+describe("the sums", sideBySide, () => {
+  const sum = (calls: Read[], read: (call: Read) => number) =>
+    calls.reduce((total, call) => total + read(call), 0);
+
+  for (const priced of [true, false]) {
+    it(`of a run, a test, an agent and a day are those of its calls, at ${priced ? "a" : "no"} known price`, async () => {
+      const project = await openJudgedProject(service);
+      if (priced) {
+        const price = {
+          model: modelOf.openai_compatible,
+          validFrom: "2026-01-01",
+          inputUsd: 2,
+          outputUsd: 10,
+        };
+        await service.client
+          .put(`/api/projects/${project.projectId}/judge/prices`, { prices: [price] })
+          .expect(200);
+      }
+      await project.test({ ...conditional("A parcel."), assertions: [semantic] });
+      await project.test({ assertions: [{ ...semantic, criteria: numbered(6) }] });
+      await project.test({ assertions: [{ ...semantic, criteria: ["One.", "Two.", "Three."] }] });
+      const all: Read[] = [];
+      for (const reply of ["It is in Lyon.", "It is in Bern."]) {
+        const traceId = await project.converse(reply);
+        const [run] = (await project.judged(traceId)).runs;
+        const calls = await project.calls(traceId);
+        all.push(...calls);
+        const cost = sum(calls, call => call.costUsd ?? 0);
+        assert.deepEqual(run.judging, {
+          calls: calls.length,
+          inputTokens: sum(calls, call => call.inputTokens),
+          outputTokens: sum(calls, call => call.outputTokens),
+          costUsd: run.judging.costUsd,
+          unpricedTokens: priced ? 0 : calls.length * tokensOfCall,
+        });
+        assert.ok(Math.abs(run.judging.costUsd - cost) < 1e-9);
+      }
+      const each = (usage.prompt_tokens * 2 + usage.completion_tokens * 10) / 1e6;
+      for (const { costUsd } of all) assert.equal(costUsd, priced ? each : null);
+      assert.equal(project.server.requests.length, all.length);
+
+      const { days, tests } = await project.get(`/api/agents/${project.agentId}/judging`);
+      const today = await project.get(`/api/agents/${project.agentId}/judge-settings`);
+      for (const total of [days, tests]) {
+        for (const name of ["inputTokens", "outputTokens"]) {
+          assert.ok(Math.abs(sum(total, day => day[name]) - sum(all, call => call[name])) < 1e-6, name);
+        }
+        assert.ok(Math.abs(sum(total, one => one.costUsd) - sum(all, call => call.costUsd ?? 0)) < 1e-9);
+        const unpriced = priced ? 0 : all.length * tokensOfCall;
+        assert.ok(Math.abs(sum(total, one => one.unpricedTokens) - unpriced) < 1e-6);
+      }
+      assert.equal(
+        sum(days, day => day.calls),
+        all.length,
+      );
+      // The second conversation has the first one's input, so that its scenario is known. Counted a little later.
+      await eventually(async () => {
+        const [day] = (await project.get(`/api/agents/${project.agentId}/judging`)).days;
+        assert.equal(day.cached, 1);
+      });
+      assert.equal(today.today.calls, all.length);
+    });
+  }
+});
+
+describe("what is not judged for its cost", sideBySide, () => {
+  it("is skipped once the day's budget is used up, and is no outage", async () => {
+    const project = await openJudgedProject(service);
+    const settings = { sampling: 1, budgetUsd: null, budgetTokens: 300 };
+    await service.client.put(`/api/agents/${project.agentId}/judge-settings`, settings).expect(200);
+    await project.test({ assertions: [plain, semantic] });
+    const [first] = (await project.judged(await project.converse("It is in Lyon."))).runs;
+    const [second] = (await project.judged(await project.converse("It came to Lyon."))).runs;
+    assert.deepEqual(
+      [first, second].map(run => checksOf(run).map(([, came]) => came)),
+      [
+        ["passed", "passed"],
+        ["passed", "budget"],
+      ],
+    );
+    assert.match(second.results[0].checks[1].reason, /daily judge budget of 300 tokens is used up/);
+    assert.deepEqual([second.verdict, second.outage, second.judging], ["passed", false, null]);
+    assert.equal(project.server.requests.length, 1);
+  });
+
+  it("is left out by the sample, which says so, and asks nothing", async () => {
+    const project = await openJudgedProject(service);
+    const settings = { sampling: 0, budgetUsd: null, budgetTokens: null };
+    await service.client.put(`/api/agents/${project.agentId}/judge-settings`, settings).expect(200);
+    await project.test({ assertions: [plain, semantic] });
+    const [run] = (await project.judged(await project.converse())).runs;
+    assert.deepEqual(checksOf(run), [
+      ["plain", "passed"],
+      ["judged", "not_sampled"],
+    ]);
+    assert.equal(run.results[0].checks[1].reason, "Not sampled: 0% of this agent's traces are judged.");
+    assert.deepEqual([run.verdict, run.outage, project.server.requests.length], ["passed", false, 0]);
+  });
+});
+
+describe("a call that fails among several", sideBySide, () => {
+  it("leaves its own scenarios without a label, each with the reason, and the others as they were", async () => {
+    let failed = false;
+    const answer = obliging();
+    const project = await openJudgedProject(service, {
+      script: (request, index) => {
+        if (failed) return answer(request, index);
+        failed = true;
+        return completion("What?");
+      },
+    });
+    for (let at = 1; at <= 17; at++) await project.test(conditional(`Situation ${at}.`));
+    const trace = await project.judged(await project.converse());
+    const left = trace.tests.filter(({ why }: Read) => why === "routing_unavailable");
+    assert.ok([8, 9].includes(left.length));
+    for (const { reason } of left) assert.match(reason, /did not answer with the requested JSON/);
+    const [run] = trace.runs;
+    assert.deepEqual([run.routing, run.outage, run.results.length], ["ok", true, 17 - left.length]);
+  });
+});

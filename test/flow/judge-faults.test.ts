@@ -1,0 +1,246 @@
+// Whatever a judge does wrong, with every provider: a check is judged later or skipped with the reason, never passed or failed by it.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { JudgeProvider } from "../../src/model/judge/call.ts";
+import { eventually } from "../support/eventually.ts";
+import { type FinalFault, finalFaults, passingFaults } from "../support/judge-faults.ts";
+import { askedOf, obliging, raw, silence, startJudgeServer, usage } from "../support/judge-server.ts";
+import {
+  checksOf,
+  type JudgedProject,
+  modelOf,
+  openJudgedProject,
+  plain,
+  type Read,
+  semantic,
+} from "../support/judged-project.ts";
+import { startTestService, type TestService } from "../support/service.ts";
+
+const providers: JudgeProvider[] = ["openai", "anthropic", "google"];
+// Each has a judge and a project of its own.
+const sideBySide = { concurrency: 6 };
+
+/** Waits long, and hardly at all. */
+let patient: TestService;
+let brief: TestService;
+before(async () => {
+  [patient, brief] = await Promise.all([
+    startTestService({ config: { judgeDeadlineMs: 120_000 } }),
+    startTestService({ config: { judgeDeadlineMs: 5_000 } }),
+  ]);
+});
+after(async () => {
+  await Promise.all([patient?.stop(), brief?.stop()]);
+});
+
+/** A test that always runs, and one for which the judge is asked whether it does. */
+async function makeTests(project: JudgedProject): Promise<{ conditional: string }> {
+  await project.test({ assertions: [plain, semantic] });
+  const scenario = "The user asks for a parcel.";
+  const fields = { passiveBehavior: "run_when_relevant", scenario, assertions: [plain, semantic] };
+  return { conditional: await project.test(fields) };
+}
+
+/** What a run says whose every question met the fault. */
+async function assertUnjudged(
+  project: JudgedProject,
+  traceId: string,
+  conditional: string,
+  { code, reason }: { code: string; reason: RegExp },
+): Promise<Read> {
+  const trace = await project.judged(traceId);
+  const [run] = trace.runs;
+  assert.deepEqual(checksOf(run), [
+    ["plain", "passed"],
+    ["judged", code],
+  ]);
+  const [, judged] = run.results[0].checks;
+  assert.deepEqual([judged.outcome, judged.actual, judged.score ?? null], ["skipped", null, null]);
+  assert.match(judged.reason, reason);
+  assert.deepEqual(
+    [run.routing, run.verdict, run.score, run.waiting, run.results.length],
+    ["unavailable", "passed", 1, null, 1],
+  );
+  assert.deepEqual(run.counts, { passed: 1, failed: 0, skipped: 0, missing_instrumentation: 0 });
+  const why = trace.tests.find(({ testId }: Read) => testId === conditional);
+  assert.deepEqual([why.applied, why.why], [false, "routing_unavailable"]);
+  assert.match(why.reason, reason);
+  assert.ok(trace.notices.includes("routing_unavailable"));
+  return trace;
+}
+
+/** What the API lists, sums and counts is what the server was asked. */
+async function assertCalls(project: JudgedProject, traceId: string, states: string[], metered: boolean) {
+  const calls = await project.calls(traceId);
+  assert.deepEqual(
+    calls.map(({ state }) => state),
+    states,
+  );
+  assert.equal(project.server.requests.length, states.length);
+  const { judging } = (await project.trace(traceId)).runs[0];
+  const tokens = metered ? states.length : 0;
+  assert.deepEqual(
+    [judging.calls, judging.inputTokens, judging.outputTokens],
+    [states.length, tokens * usage.prompt_tokens, tokens * usage.completion_tokens],
+  );
+  for (const call of calls) assert.equal(call.reason === null, call.state === "ok");
+}
+
+for (const provider of providers) {
+  describe(`a judge at ${provider} that may answer later`, sideBySide, () => {
+    for (const { name, reply, state, reason } of passingFaults) {
+      it(`${name}: the run waits, shows what it knows, and is judged whole once it answers`, async () => {
+        const project = await openJudgedProject(patient, { provider, script: request => reply(request) });
+        await makeTests(project);
+        const traceId = await project.converse();
+        const [run] = (await project.waiting(traceId)).runs;
+        assert.match(run.waiting.reason, reason);
+        assert.ok(Date.parse(run.waiting.nextTryAt) < Date.parse(run.waiting.until));
+        assert.deepEqual([run.state, run.verdict], ["running", null]);
+        assert.deepEqual(checksOf(run), [
+          ["plain", "passed"],
+          ["judged", "waiting"],
+        ]);
+        project.server.script = obliging();
+        const trace = await project.judged(traceId);
+        const [ended] = trace.runs;
+        assert.deepEqual(
+          [ended.id, ended.routing, ended.verdict, ended.outage, ended.waiting],
+          [run.id, "ok", "passed", false, null],
+        );
+        assert.equal(ended.results.length, 2);
+        const states = (await project.calls(traceId)).map(call => call.state);
+        assert.deepEqual(states.slice(-2), ["ok", "ok"]);
+        assert.deepEqual(new Set(states.slice(0, -2)), new Set([state]));
+        assert.equal(project.server.requests.length, states.length);
+      });
+    }
+
+    it("503 until the deadline: skipped with the reason and how often it was tried", async () => {
+      const fault = passingFaults.find(({ name }) => name === "503")!;
+      const project = await openJudgedProject(brief, { provider, script: request => fault.reply(request) });
+      const { conditional } = await makeTests(project);
+      const traceId = await project.converse();
+      const reason = /^The judge answered with status 503 \(\d tries\)\.$/;
+      const trace = await assertUnjudged(project, traceId, conditional, {
+        code: "judge_unavailable",
+        reason,
+      });
+      assert.equal(trace.runs[0].outage, true);
+      const tries = Number(/(\d) tries/.exec(trace.runs[0].results[0].checks[1].reason)![1]);
+      // Scenarios each time; what does not depend on them once these are given up, as often as that is in time.
+      const calls: Read[] = await project.calls(traceId);
+      const kinds = calls.map(({ kind }) => kind);
+      assert.equal(kinds.filter(kind => kind === "route").length, tries);
+      const replies = kinds.length - tries;
+      assert.ok(replies >= 1 && replies <= tries, `${replies} calls about replies in ${tries} tries`);
+      await assertCalls(project, traceId, Array(calls.length).fill("later"), false);
+    });
+  });
+
+  describe(`a judge at ${provider} that no waiting mends`, sideBySide, () => {
+    for (const fault of finalFaults) {
+      it(`${fault.name}: what it was asked is skipped at once, and nothing else`, async () => {
+        const script = (request: Parameters<FinalFault["reply"]>[0]) => fault.reply(request);
+        const project = await openJudgedProject(patient, { provider, script });
+        const { conditional } = await makeTests(project);
+        const traceId = await project.converse();
+        const trace = await assertUnjudged(project, traceId, conditional, fault);
+        const isOutage = fault.code !== "budget";
+        assert.equal(trace.runs[0].outage, isOutage);
+        const outages = await project.get(`/api/agents/${project.agentId}/outages`);
+        assert.equal(outages.traces, isOutage ? 1 : 0);
+        const count = fault.calls * (fault.stops ? 1 : 2);
+        await assertCalls(project, traceId, Array(count).fill(fault.state), fault.metered === true);
+      });
+    }
+  });
+}
+
+describe("a judge that tells scenarios apart but fails at replies", sideBySide, () => {
+  for (const fault of finalFaults) {
+    it(`${fault.name}: the tests it chose run, and their checks of replies are skipped`, async () => {
+      const answer = obliging();
+      const project = await openJudgedProject(patient, {
+        script: (request, index) =>
+          askedOf(request).kind === "route" ? answer(request, index) : fault.reply(request),
+      });
+      await makeTests(project);
+      const traceId = await project.converse();
+      const [run] = (await project.judged(traceId)).runs;
+      assert.deepEqual([run.routing, run.verdict, run.results.length], ["ok", "passed", 2]);
+      for (const { checks } of run.results) {
+        assert.deepEqual(
+          checks.map((check: Read) => check.skipped ?? check.outcome),
+          ["passed", fault.code],
+        );
+        assert.match(checks[1].reason, fault.reason);
+      }
+    });
+  }
+});
+
+for (const provider of providers) {
+  it(`a judge at ${provider} that hangs: what needs none is shown at once, the rest is skipped at the deadline`, async () => {
+    const server = await startJudgeServer(() => silence);
+    const judge = server.connection({ provider, model: modelOf[provider], timeoutMs: 1_500 });
+    const service = await startTestService({ config: { judge, judgeDeadlineMs: 2_000 } });
+    const project = await openJudgedProject(service);
+    await service.client.delete(`/api/projects/${project.projectId}/judge`).expect(204);
+    await project.test({ assertions: [plain, semantic] });
+    const traceId = await project.converse();
+    await server.arrived(1);
+    await eventually(async () => {
+      const [run] = (await project.trace(traceId)).runs;
+      assert.equal(run.state, "running");
+      assert.deepEqual(checksOf(run), [
+        ["plain", "passed"],
+        ["judged", "waiting"],
+      ]);
+      assert.equal(run.results[0].checks[1].reason, "The judge has not answered yet.");
+    });
+    const [run] = (await project.judged(traceId)).runs;
+    assert.deepEqual(checksOf(run), [
+      ["plain", "passed"],
+      ["judged", "judge_unavailable"],
+    ]);
+    assert.match(run.results[0].checks[1].reason, /^The judge did not answer in time/);
+    assert.deepEqual([run.verdict, run.outage], ["passed", true]);
+    const calls = await project.calls(traceId);
+    assert.deepEqual(new Set(calls.map(({ state }) => state)), new Set(["later"]));
+    assert.equal(calls.length, server.requests.length);
+    await Promise.all([service.stop(), server.close()]);
+  });
+}
+
+it("a judge of the environment that redirects is not followed: neither prompt nor key goes anywhere else", async () => {
+  const elsewhere = await startJudgeServer();
+  for (const status of [302, 307]) {
+    const server = await startJudgeServer(() =>
+      raw(status, "text/plain", "", { location: `${elsewhere.url}/chat/completions` }),
+    );
+    const apiKey = "sk-of-the-house-3b1f";
+    const judge = server.connection({ apiKey });
+    const service = await startTestService({ config: { judge, judgeDeadlineMs: 120_000 } });
+    const project = await openJudgedProject(service);
+    await service.client.delete(`/api/projects/${project.projectId}/judge`).expect(204);
+    await project.test({ assertions: [plain, semantic] });
+    const traceId = await project.converse();
+    const [run] = (await project.judged(traceId)).runs;
+    assert.deepEqual(checksOf(run), [
+      ["plain", "passed"],
+      ["judged", "judge_unavailable"],
+    ]);
+    const reason = `The judge redirects elsewhere, which is not followed (${status}).`;
+    assert.equal(run.results[0].checks[1].reason, reason);
+    assert.deepEqual([server.requests.length, elsewhere.requests.length], [1, 0]);
+    // Whoever may mend it is told so, and it is not asked for every trace anew.
+    const shown = await project.get(`/api/projects/${project.projectId}/judge`);
+    assert.deepEqual([shown.source, shown.pausedReason], ["environment", reason]);
+    await project.judged(await project.converse("It came to Lyon."));
+    assert.equal(server.requests.length, 1);
+    assert.doesNotMatch(JSON.stringify([run, shown, service.logs]), new RegExp(`${apiKey}|${elsewhere.url}`));
+    await Promise.all([service.stop(), server.close()]);
+  }
+  await elsewhere.close();
+});

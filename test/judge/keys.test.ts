@@ -1,0 +1,118 @@
+// Two questions share an answer only where everything that the answer depends on is the same.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { type CriterionQuestion, type JudgeIdentity, keysFor, oncePerText } from "../../src/judge/keys.ts";
+import { visible } from "../../src/model/strip-invisible.ts";
+
+const identity: JudgeIdentity = {
+  projectId: "project",
+  promptVersion: "1",
+  provider: "openai",
+  url: null,
+  model: "model",
+};
+const criterion: CriterionQuestion = {
+  criterion: "Names a day.",
+  scenario: "The user asks when.",
+  reference: "On Monday.",
+  userInput: "When?",
+  reply: "On Tuesday.",
+  vote: 1,
+};
+const scenario = { scenario: criterion.scenario, userInput: "When?" };
+
+const keyOf = (more: Partial<CriterionQuestion> = {}, over: Partial<JudgeIdentity> = {}) =>
+  keysFor({ ...identity, ...over }).ofCriterion({ ...criterion, ...more });
+const routeKeyOf = (more: Partial<typeof scenario> = {}, over: Partial<JudgeIdentity> = {}) =>
+  keysFor({ ...identity, ...over }).ofScenario({ ...scenario, ...more });
+
+const others: Partial<JudgeIdentity>[] = [
+  { projectId: "another" },
+  { promptVersion: "2" },
+  { provider: "openai_compatible" },
+  { url: "http://127.0.0.1:1/v1" },
+  { model: "another" },
+];
+
+describe("the key of a question", () => {
+  it("differs by whatever the answer depends on", () => {
+    const { reference: _, ...bare } = criterion;
+    const keys = [
+      keyOf(),
+      ...others.map(over => keyOf({}, over)),
+      keyOf({ criterion: "Names a month." }),
+      keyOf({ scenario: "Another." }),
+      keyOf({ reference: "On Friday." }),
+      keysFor(identity).ofCriterion(bare),
+      keyOf({ userInput: "What?" }),
+      keyOf({ userInput: null }),
+      keyOf({ reply: "On Wednesday." }),
+      keyOf({ vote: 2 }),
+      // What stands in one place does not stand for the same in another.
+      keyOf({ userInput: criterion.reply, reply: criterion.userInput! }),
+      routeKeyOf(),
+      ...others.map(over => routeKeyOf({}, over)),
+      routeKeyOf({ scenario: "Another." }),
+      routeKeyOf({ userInput: "What?" }),
+    ];
+    assert.equal(new Set(keys).size, keys.length);
+    for (const key of keys) assert.match(key, /^[\da-f]{64}$/);
+  });
+
+  const plain = (text: string) => visible(text).normalize("NFC").replace(/\s+/g, " ").trim();
+  const texts = fc
+    .array(fc.constantFrom("a", "é", "e\u0301", " ", "  ", "\n", "\t", "\u00a0", "\u200b", "\u202e"))
+    .map(parts => parts.join(""));
+
+  it("is the same for inputs that differ in spaces, in what nobody sees, or in how a letter is composed", () => {
+    fc.assert(
+      fc.property(texts, texts, (one, two) => {
+        const same = plain(one) === plain(two);
+        assert.equal(keyOf({ userInput: one }) === keyOf({ userInput: two }), same);
+        assert.equal(routeKeyOf({ userInput: one }) === routeKeyOf({ userInput: two }), same);
+      }),
+    );
+    assert.equal(keyOf({ userInput: "When\n is it?\u200b" }), keyOf({ userInput: " When is it?" }));
+  });
+
+  it("is the same for replies that differ so within their lines; their lines and indentation count", () => {
+    const lines = (text: string) =>
+      visible(text)
+        .trim()
+        .split("\n")
+        .map(line => (plain(line) === "" ? "" : /^\s*/.exec(line)![0] + plain(line)))
+        .join("\n");
+    fc.assert(
+      fc.property(texts, texts, (one, two) => {
+        assert.equal(keyOf({ reply: one }) === keyOf({ reply: two }), lines(one) === lines(two));
+      }),
+    );
+    const list = "Like this:\n1. Open it.\n  2. Close it.";
+    const same = " Like\u00a0 this: \r\n1. Open\u200b it.\t\r\n  2. Close it.  \n";
+    assert.equal(keyOf({ reply: same }), keyOf({ reply: list }));
+    for (const other of [
+      "Like this: 1. Open it. 2. Close it.",
+      "Like this:\n1. Open it.\n2. Close it.",
+      "Like this:\n\n1. Open it.\n  2. Close it.",
+    ]) {
+      assert.notEqual(keyOf({ reply: other }), keyOf({ reply: list }));
+    }
+  });
+
+  it("is had of a long run of spaces as soon as of any other text", () => {
+    const spaces = " ".repeat(2_000_000);
+    const reply = `a${spaces}\n${spaces}b\n${spaces}\n${spaces}c`;
+    assert.equal(keyOf({ reply }), keyOf({ reply: `a\n${spaces}b\n\n${spaces}c` }));
+  });
+});
+
+it("a text is looked through once, however many ask about it, whatever comes of it", () => {
+  const looked: string[] = [];
+  const said = oncePerText(text => {
+    looked.push(text);
+    return text === "nothing" ? undefined : text.length;
+  });
+  for (const _ of [1, 2]) assert.deepEqual([said("one"), said("nothing"), said("three")], [3, undefined, 5]);
+  assert.deepEqual(looked, ["one", "nothing", "three"]);
+});

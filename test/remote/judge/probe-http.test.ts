@@ -1,0 +1,116 @@
+// A judge tried over HTTP in each protocol: what works is found, what a user typed is dialled within bounds.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { openLog } from "../../../src/log.ts";
+import type { JudgeConnection, JudgeProvider } from "../../../src/model/judge/call.ts";
+import { modesOf } from "../../../src/remote/judge/models.ts";
+import { openProbes, probeJudge } from "../../../src/remote/judge/probe.ts";
+import { type Outbound, openOutbound } from "../../../src/remote/outbound.ts";
+import {
+  completion,
+  type JudgeServer,
+  obliging,
+  only,
+  raw,
+  refusal,
+  startJudgeServer,
+} from "../../support/judge-server.ts";
+
+const log = openLog("silent");
+let judge: JudgeServer;
+let outbound: Outbound;
+before(async () => {
+  judge = await startJudgeServer();
+  outbound = openOutbound({ allow: ["127.0.0.1"] });
+});
+after(async () => {
+  await outbound.close();
+  await judge.close();
+});
+beforeEach(() => {
+  judge.script = obliging();
+  judge.requests.length = 0;
+});
+
+async function probe(connection: JudgeConnection, { by = outbound, typed = true } = {}) {
+  const clientOf = await openProbes({ outbound: by, log })(connection, { userSupplied: typed });
+  return probeJudge(clientOf, modesOf(connection.provider), new AbortController().signal);
+}
+
+const providers: JudgeProvider[] = ["openai", "anthropic", "google", "openai_compatible"];
+
+for (const provider of providers) {
+  test(`${provider} that takes a schema is found to, by two questions`, async () => {
+    const found = await probe(judge.connection({ provider }));
+    assert.deepEqual([found.ok, found.mode, found.reason], [true, "json_schema", "The judge works."]);
+    assert.equal(judge.requests.length, 2);
+  });
+
+  test(`${provider} that takes plain JSON alone is found to, each stricter way having been tried`, async () => {
+    judge.script = only(["text"], obliging());
+    const found = await probe(judge.connection({ provider }));
+    assert.deepEqual([found.ok, found.mode], [true, "text"]);
+    assert.deepEqual(
+      found.tried.map(({ mode, ok }) => [mode, ok]),
+      modesOf(provider).map(mode => [mode, mode === "text"]),
+    );
+  });
+
+  test(`${provider} that refuses the key is told to, after one call`, async () => {
+    judge.script = () => refusal(401, { message: "Wrong key key-1" });
+    const found = await probe(judge.connection({ provider }));
+    assert.deepEqual([found.ok, found.mode, found.state], [false, null, "refused"]);
+    assert.match(found.reason, /API key \(401\)/);
+    assert.equal(JSON.stringify(found).includes("key-1"), false);
+    assert.equal(judge.requests.length, 1);
+  });
+}
+
+test("a server that takes every way of asking and answers none in shape is unusable", async () => {
+  judge.script = () => completion("Certainly! The parcel arrives tomorrow.");
+  const found = await probe(judge.connection());
+  assert.deepEqual([found.ok, found.mode, found.state, found.tried.length], [false, null, "unusable", 4]);
+});
+
+test("a model that misses the obvious works and is not recommended", async () => {
+  judge.script = obliging({ label: () => "no_match" });
+  const found = await probe(judge.connection());
+  assert.deepEqual([found.ok, found.mode, found.state], [false, "json_schema", "ok"]);
+});
+
+test("an address on a network of the service's own is not called for a user, but for the operator", async () => {
+  const strict = openOutbound({ allow: [] });
+  try {
+    const refused = await probe(judge.connection(), { by: strict });
+    assert.equal(refused.state, "refused");
+    assert.match(refused.reason, /127\.0\.0\.1 .*SVC_ALLOW_PRIVATE_TARGETS/);
+    assert.equal(judge.requests.length, 0);
+    assert.equal((await probe(judge.connection(), { by: strict, typed: false })).ok, true);
+  } finally {
+    await strict.close();
+  }
+});
+
+test("an answer beyond the bound is no answer, whoever typed the address", async () => {
+  judge.script = () => completion("x".repeat(2_000_000));
+  for (const typed of [true, false]) {
+    const { tried } = await probe(judge.connection(), { typed });
+    assert.deepEqual(
+      [...new Set(tried.map(({ reason }) => reason))],
+      ["The judge's answer is larger than 1 MB."],
+    );
+    assert.equal(tried.length, 4);
+  }
+});
+
+test("a key is not carried to where a server redirects", async () => {
+  judge.script = () => raw(307, "text/plain", "", { location: "http://127.0.0.1:1/elsewhere" });
+  const found = await probe(judge.connection());
+  assert.equal(found.ok, false);
+  assert.match(found.reason, /redirects elsewhere, which is not followed/);
+  assert.equal(judge.requests.length, 1);
+});
+
+test("a bound on tokens a minute does not hold a test up", async () => {
+  assert.equal((await probe(judge.connection({ tokensPerMinute: 100 }))).ok, true);
+});

@@ -1,0 +1,47 @@
+// A judge server for a test file, and clients of it that report which modes they learned.
+import { after, beforeEach } from "node:test";
+import pino from "pino";
+import type { JudgeConnection, JudgeMode, RouteAsk, SemanticAsk } from "../../src/model/judge/call.ts";
+import {
+  callBounded,
+  type JudgeClientOptions,
+  openJudgeClient,
+  routeRequest,
+  semanticRequest,
+} from "../../src/remote/judge/client.ts";
+import { type JudgeServer, obliging, startJudgeServer } from "./judge-server.ts";
+
+/** Answers obligingly when each test begins; closed after the last. */
+export async function serveJudge(): Promise<JudgeServer> {
+  const server = await startJudgeServer();
+  after(() => server.close());
+  beforeEach(() => {
+    server.requests.length = 0;
+    server.script = obliging();
+  });
+  return server;
+}
+
+/** A client whose calls are within its bounds. */
+export function openClient(connection: JudgeConnection, options: Partial<JudgeClientOptions> = {}) {
+  const client = openJudgeClient(connection, { log: pino({ level: "silent" }), ...options });
+  return {
+    route: (ask: RouteAsk, signal?: AbortSignal) => callBounded(client, routeRequest(ask), signal),
+    judge: (ask: SemanticAsk, signal?: AbortSignal) => callBounded(client, semanticRequest(ask), signal),
+    enter: (ask: RouteAsk) => client.enter(routeRequest(ask)),
+    get queued() {
+      return client.queued;
+    },
+  };
+}
+
+/** `learned`: the modes in the order in which they were found to work. */
+export function openTestClient(
+  server: JudgeServer,
+  connection: Partial<JudgeConnection> = {},
+  mode: JudgeMode | null = null,
+) {
+  const learned: JudgeMode[] = [];
+  const client = openClient(server.connection(connection), { mode, onMode: mode => learned.push(mode) });
+  return { client, learned };
+}
