@@ -1,4 +1,4 @@
-// Access tokens in the settings: made, shown once, used, listed masked, revoked; and assertions that name a turn.
+// Browser tests of access tokens, and of assertions limited to a turn.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeTest } from "../support/app.ts";
@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => browser.close());
 
-test("an access token is made, shown once, works, and is revoked", async () => {
+test("an access token is created, shown once, works, and can be revoked", async () => {
   const owner = await browser.service.signUp();
   const { page, complaints } = await browser.openAs(owner, { path: "/settings/tokens" });
   await page.getByRole("heading", { name: "No access tokens yet" }).waitFor();
@@ -45,14 +45,14 @@ test("an access token is made, shown once, works, and is revoked", async () => {
 
   await card.getByRole("button", { name: "Revoke GitHub Actions" }).click();
   const confirm = page.getByRole("alertdialog", { name: "Revoke access token" });
-  await confirm.getByLabel("Type “GitHub Actions” to go on").fill("GitHub Actions");
+  await confirm.getByLabel("Type “GitHub Actions” to confirm").fill("GitHub Actions");
   await confirm.getByRole("button", { name: "Revoke token" }).click();
   await page.getByRole("heading", { name: "No access tokens yet" }).waitFor();
   await eventually(async () => assert.equal((await ask()).status, 401));
   assert.deepEqual(complaints, []);
 });
 
-test("an assertion of a test of several turns is pointed at one of them, and keeps it", async () => {
+test("an assertion of a test with several turns can be limited to one turn", async () => {
   const { service } = browser;
   const { id } = await makeTest(service.owner, service.agent.id, {
     passiveBehavior: "manual_only",

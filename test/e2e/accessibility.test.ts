@@ -1,4 +1,4 @@
-// The check that every screen is held to finds faults in either theme.
+// Tests that the accessibility check finds violations in both themes.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -28,17 +28,17 @@ async function show(body: string): Promise<void> {
     </html>`);
 }
 
-test("a page without faults passes", async () => {
+test("a page without violations passes", async () => {
   await show("<p>Text</p>");
   await assertAccessible(page);
 });
 
-test("an image without a text fails in the light theme", async () => {
+test("an image without alt text fails in the light theme", async () => {
   await show('<img src="x.png">');
   await assert.rejects(assertAccessible(page), { actual: ["image-alt: img"], message: /light theme/ });
 });
 
-test("a contrast that is too low in the dark theme alone fails there", async () => {
+test("a contrast that is too low only in the dark theme fails there", async () => {
   await show(
     "<style>@media (prefers-color-scheme: dark) { p { background: #fff; color: #eee } }</style><p>Text</p>",
   );

@@ -1,4 +1,4 @@
-// Agents and projects in the dashboard: made, renamed, found by name, deleted.
+// Browser tests of agents and projects: create, rename, find, delete.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeAgent, type Owner } from "../support/app.ts";
@@ -71,7 +71,7 @@ test("an agent's card shows its id, service name, last trace and the pass rate o
   assert.deepEqual(complaints, []);
 });
 
-test("a service name that another agent has is refused while it is typed", async () => {
+test("a service name that another agent has is rejected while typing", async () => {
   const { page, owner } = await open();
   await makeAgent(owner, { name: "First", otlpServiceName: "shop" });
   await page.reload();
@@ -105,13 +105,13 @@ test("changing a service name warns of exporters that send the old one, and is s
   assert.equal(body.otlpServiceName, "new-name");
 });
 
-test("an agent is deleted once its name is typed, and its address leads nowhere then", async () => {
+test("deleting an agent asks for its name, and its URL is not found afterwards", async () => {
   const { page, owner } = await open();
   const agent = await makeAgent(owner, { name: "Doomed" });
   await page.goto(`/projects/${owner.projectId}/agents/${agent.id}/settings`);
   await page.getByRole("button", { name: "Delete agent…" }).click();
   const dialog = page.getByRole("alertdialog");
-  await dialog.getByLabel(/to go on/).fill("Doomed");
+  await dialog.getByLabel(/to confirm/).fill("Doomed");
   await dialog.getByRole("button", { name: "Delete agent" }).click();
   await page.getByRole("heading", { name: "No agents yet" }).waitFor();
   await page.goto(`/projects/${owner.projectId}/agents/${agent.id}`);
@@ -119,7 +119,7 @@ test("an agent is deleted once its name is typed, and its address leads nowhere 
   await assertAccessible(page);
 });
 
-test("another account's project, an agent under a wrong project and an unknown page lead nowhere", async () => {
+test("another account's project, an agent under the wrong project and an unknown page are not found", async () => {
   const { page, owner } = await open();
   const stranger = await browser.service.signUp();
   const { body: second } = await owner.client.post("/api/projects", { name: "Second" }).expect(201);
@@ -134,7 +134,7 @@ test("another account's project, an agent under a wrong project and an unknown p
   }
 });
 
-test("a project is made, renamed, switched to and deleted", async () => {
+test("a project can be created, renamed, switched to and deleted", async () => {
   const { page, owner } = await open();
   await page.getByRole("button", { name: "Project: My project" }).click();
   await page.getByRole("menuitem", { name: "New project…" }).click();
@@ -155,7 +155,7 @@ test("a project is made, renamed, switched to and deleted", async () => {
   await page.getByRole("button", { name: "Delete project…" }).click();
   await page
     .getByRole("alertdialog")
-    .getByLabel(/to go on/)
+    .getByLabel(/to confirm/)
     .fill("Testing");
   await page.getByRole("button", { name: "Delete project", exact: true }).click();
   await page.waitForURL(`**/projects/${owner.projectId}/agents`);
@@ -163,7 +163,7 @@ test("a project is made, renamed, switched to and deleted", async () => {
   assert.equal(body.items.length, 1);
 });
 
-test("with more agents than fit into the navigation, what follows them stays in sight", async () => {
+test("with more agents than fit, the rest of the navigation stays visible", async () => {
   const { page, owner } = await open();
   await browser.service.db.pool.query(
     `insert into agents (id, project_id, name, type)
@@ -178,7 +178,7 @@ test("with more agents than fit into the navigation, what follows them stays in 
   await becomesTrue(page, lastInSight);
 });
 
-test("an agent's long name leaves room for all its tabs", async () => {
+test("a long agent name leaves room for all tabs", async () => {
   const owner = await browser.service.signUp();
   const agent = await makeAgent(owner, { name: "A rather long name ".repeat(5).trim() });
   const { page } = await browser.openAs(owner, {

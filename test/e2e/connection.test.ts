@@ -1,4 +1,4 @@
-// An agent's connection in the dashboard: written for each type, tried before it is saved, its secrets never shown.
+// Browser tests of an agent's connection: each type, connection test, secrets never shown.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
@@ -50,7 +50,7 @@ async function open(type: "http_api" | "workflow" | "flow_builder") {
   return { ...window, section, stored };
 }
 
-test("an HTTP agent is tried, connected, and its secret kept but not shown", async () => {
+test("an HTTP agent can be tested and connected, and its secret is stored but not shown", async () => {
   const { page, section, stored, complaints } = await open("http_api");
   agentServer.script = httpAgent;
   await section.getByLabel("URL").fill(`${agentServer.url}/chat`);
@@ -96,7 +96,7 @@ test("an HTTP agent is tried, connected, and its secret kept but not shown", asy
   assert.deepEqual(complaints, []);
 });
 
-test("faults are shown at their fields, of headers and pointers too, and the first has the focus", async () => {
+test("errors appear at their fields, headers and pointers included, and the first field has the focus", async () => {
   const { page, section, stored } = await open("http_api");
   await section.getByLabel("URL").fill("https://agent.example.com/chat");
   await section.getByRole("button", { name: "Add header" }).click();
@@ -122,7 +122,7 @@ test("faults are shown at their fields, of headers and pointers too, and the fir
   await section.getByText(/less than or equal to 120/).waitFor();
 });
 
-test("a private address is refused with what allows it, and another host asks for the secret again", async () => {
+test("a private URL is rejected with the setting that allows it, and another host asks for the secret again", async () => {
   const { section } = await open("http_api");
   agentServer.script = completions;
   await section.getByLabel("URL").fill("http://10.0.0.1/chat");
@@ -138,7 +138,7 @@ test("a private address is refused with what allows it, and another host asks fo
   await section.getByText("enter this secret again").waitFor();
 });
 
-test("a secret that another key encrypted is asked for again, where it is missing", async () => {
+test("a secret encrypted with another key is asked for again at its field", async () => {
   const { page, section, stored } = await open("http_api");
   await section.getByLabel("URL").fill(agentServer.url);
   await section.getByRole("button", { name: "Add header" }).click();
@@ -159,7 +159,7 @@ test("a secret that another key encrypted is asked for again, where it is missin
   await section.getByText("Enter its value.").waitFor();
 });
 
-test("a workflow is started by its chat trigger or its webhook", async () => {
+test("a workflow can be called by its chat trigger or its webhook", async () => {
   const { page, section, stored } = await open("workflow");
   agentServer.script = n8nChat;
   await section.getByLabel("Chat URL").fill(`${agentServer.url}/webhook/abc/chat`);
@@ -177,7 +177,7 @@ test("a workflow is started by its chat trigger or its webhook", async () => {
   assert.deepEqual([kind, reply], ["webhook", { kind: "auto" }]);
 });
 
-test("a flow of either product is asked by its id", async () => {
+test("a flow of Langflow or Flowise can be called by its ID", async () => {
   const { page, section, stored } = await open("flow_builder");
   await section.getByLabel("Server").fill(agentServer.url);
   await section.getByLabel("Flow id").fill("flow-1");
@@ -199,7 +199,7 @@ test("a flow of either product is asked by its id", async () => {
   await eventually(async () => assert.equal((await stored()).product, "langflow"));
 });
 
-test("a connection is removed once it was confirmed, and another type asks for another", async () => {
+test("a connection is removed after confirmation, and another agent type needs another connection", async () => {
   const { page, section, stored } = await open("workflow");
   await section.getByLabel("Chat URL").fill("https://n8n.example.com/webhook/1/chat");
   await section.getByRole("button", { name: "Save connection" }).click();

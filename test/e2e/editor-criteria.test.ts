@@ -1,4 +1,4 @@
-// What a judge is asked, written in the editor: criteria as a list, what a threshold means for them, and no judge at all.
+// Browser tests of criteria and strictness in the editor, with and without a judge.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeTest } from "../support/app.ts";
@@ -21,7 +21,7 @@ after(() => browser.close());
 const focused = (name: string) =>
   `document.activeElement.getAttribute("aria-label") === ${JSON.stringify(name)}`;
 
-test("criteria are added, moved and removed by keyboard, and one alone is a text again", async () => {
+test("criteria can be added, moved and removed by keyboard, and a single one is stored as a string", async () => {
   const world = await openWorld(browser);
   const { page } = world;
   await world.open("/new");
@@ -72,7 +72,7 @@ test("criteria are added, moved and removed by keyboard, and one alone is a text
   await eventually(async () => assert.equal(await add.count(), 0, "there is no room for a seventh"));
 });
 
-test("a text of several sentences is warned of, split on a press, and put together again by Undo", async () => {
+test("a criterion of several sentences shows a warning, can be split, and Undo rejoins it", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;
   const { id } = await makeTest(owner, agent.id, {
@@ -91,7 +91,7 @@ test("a text of several sentences is warned of, split on a press, and put togeth
   assert.deepEqual([criteria, reference], [split.join(" "), "Written meanwhile."]);
 });
 
-test("a threshold is told in verdicts: the test's strictness, or the assertion's own", async () => {
+test("strictness is explained by verdicts: the test's, or the assertion's own", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;
   const { id } = await makeTest(owner, agent.id, {
@@ -112,7 +112,7 @@ test("a threshold is told in verdicts: the test's strictness, or the assertion's
   await assertReflows(page);
 });
 
-test("without a judge the editor says what the test cannot tell, and nothing where it needs none", async () => {
+test("without a judge the editor explains what is skipped, and says nothing if the test needs no judge", async () => {
   const world = await openWorld(browser);
   const { page, traceId } = world;
   await world.open(`/new?trace=${traceId}`);

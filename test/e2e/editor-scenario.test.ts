@@ -1,4 +1,4 @@
-// A scenario tried on recent inputs in the dashboard: what it costs first, answers on a press, and outages as they are.
+// Browser tests of the scenario trial: cost, answers, and an unavailable judge.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { makeTest } from "../support/app.ts";
@@ -44,7 +44,7 @@ async function openScenario(): Promise<World> {
   return world;
 }
 
-test("the cost is told first, and the answers come on a press, each with its trace", async () => {
+test("a scenario trial shows its cost first, then the answers with links to their traces", async () => {
   const { page, complaints } = await openScenario();
   const panel = page.getByRole("region", { name: "Try scenario on recent inputs" });
   await page
@@ -79,7 +79,7 @@ test("the cost is told first, and the answers come on a press, each with its tra
   assert.deepEqual(complaints, []);
 });
 
-test("answers of a scenario that has changed since are marked as such", async () => {
+test("answers of a scenario that has changed since are marked as outdated", async () => {
   const { page } = await openScenario();
   const panel = page.getByRole("region", { name: "Try scenario on recent inputs" });
   await panel.getByRole("button", { name: "Try on recent inputs" }).click();
@@ -93,7 +93,7 @@ test("answers of a scenario that has changed since are marked as such", async ()
   await panel.getByRole("button", { name: "Try on recent inputs" }).waitFor();
 });
 
-test("an outage of the judge is told with its reason, and what is left can be asked again", async () => {
+test("when the judge is unavailable, the reason is shown and the remaining inputs can be retried", async () => {
   const { page } = await openScenario();
   judge.script = () => refusal(401);
   const panel = page.getByRole("region", { name: "Try scenario on recent inputs" });
@@ -104,7 +104,7 @@ test("an outage of the judge is told with its reason, and what is left can be as
   await assertAccessible(page);
 });
 
-test("an agent without conversations has nothing to try a scenario on, and is told so", async () => {
+test("an agent without traces has nothing to try a scenario on", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent, traceId } = world;
   await owner.client.delete(`/api/traces/${traceId}`).expect(204);

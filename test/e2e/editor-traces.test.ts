@@ -1,4 +1,4 @@
-// The editor of a test case and the agent's traces: dry-runs, completions, drafts.
+// Browser tests of the editor with the agent's traces: dry runs, suggestions, drafts.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeTest } from "../support/app.ts";
@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => browser.close());
 
-test("a test is written in the form, tried without storing anything, and saved under its own address", async () => {
+test("a test can be written in the form, dry-run without storing anything, and saved at its own URL", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent, traceId, complaints } = world;
   await world.open("/new");
@@ -58,7 +58,7 @@ test("a test is written in the form, tried without storing anything, and saved u
   assert.deepEqual(complaints, []);
 });
 
-test("names, attributes and values are completed from the agent's traces, whatever text they hold", async () => {
+test("names, attributes and values are suggested from the agent's traces, hostile text included", async () => {
   const world = await openWorld(browser);
   const { page, complaints } = world;
   const hostile = '<img src=x onerror="alert(1)">\u202e';
@@ -107,7 +107,7 @@ test("names, attributes and values are completed from the agent's traces, whatev
   assert.deepEqual(complaints, []);
 });
 
-test("a test is drafted from a trace, and an assertion from a value in it only once", async () => {
+test("a test is drafted from a trace, and an assertion from a value is drafted only once", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent, traceId } = world;
   await world.open(`/new?trace=${traceId}`);
@@ -143,7 +143,7 @@ test("a test is drafted from a trace, and an assertion from a value in it only o
   await eventually(async () => assert.equal((await documentIn(page)).assertions.length, 1));
 });
 
-test("a value that is not there is said, and the test stays as it was", async () => {
+test("a missing value is reported and leaves the test unchanged", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent, traceId } = world;
   const { id } = await makeTest(owner, agent.id);
@@ -152,7 +152,7 @@ test("a value that is not there is said, and the test stays as it was", async ()
   await eventually(async () => assert.equal((await documentIn(page)).assertions.length, 1));
 });
 
-test("a dry-run says when it cannot be done, and takes the trace that is chosen", async () => {
+test("a dry run reports why it failed, and uses the chosen trace", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;
   const [root, ...others] = orderSpans;

@@ -1,4 +1,4 @@
-// The editor of a test case in the dashboard: written as form or JSON, checked, saved, guarded.
+// Browser tests of the test case editor: form, JSON, validation, saving, unsaved changes.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeTest } from "../support/app.ts";
@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => browser.close());
 
-test("form and JSON are one document, and JSON that does not parse leaves the form and says where", async () => {
+test("form and JSON edit one document; invalid JSON shows its position and leaves the form unchanged", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;
   const { id } = await makeTest(owner, agent.id);
@@ -49,7 +49,7 @@ test("form and JSON are one document, and JSON that does not parse leaves the fo
   assert.deepEqual([body.name, body.threshold], ["Renamed in JSON", 0.9]);
 });
 
-test("Tab leaves the JSON", async () => {
+test("Tab moves the focus out of the JSON", async () => {
   const world = await openWorld(browser);
   const { page } = world;
   await world.open("/new");
@@ -60,7 +60,7 @@ test("Tab leaves the JSON", async () => {
   await eventually(async () => assert.equal(await jsonOf(page).inputValue(), before));
 });
 
-test("faults of a pattern and a schema stand at their fields and lead to their place in the JSON", async () => {
+test("errors of a pattern and a schema appear at their fields and link to the JSON", async () => {
   const world = await openWorld(browser);
   const { page } = world;
   await world.open("/new");
@@ -89,7 +89,7 @@ test("faults of a pattern and a schema stand at their fields and lead to their p
   await eventually(async () => assert.equal(await page.evaluate(selected), '"(?=order)"'));
 });
 
-test("saving what lacks something lists every fault and puts the focus on the first", async () => {
+test("saving an invalid test lists every error and focuses the first field", async () => {
   const world = await openWorld(browser);
   const { page } = world;
   await world.open("/new");
@@ -120,7 +120,7 @@ test("a template fills a new test", async () => {
   assert.equal((await world.counts()).tests, 1);
 });
 
-test("what is not saved is not left without a question, and Stay keeps it", async () => {
+test("leaving unsaved changes asks for confirmation, and Stay keeps them", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;
   const { id } = await makeTest(owner, agent.id);
@@ -150,7 +150,7 @@ test("what is not saved is not left without a question, and Stay keeps it", asyn
   assert.equal(body.name, "Answers quickly");
 });
 
-test("what somebody else saved meanwhile is not overwritten unasked", async () => {
+test("a version that someone else saved in the meantime is not overwritten without confirmation", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;
   const { id } = await makeTest(owner, agent.id);
@@ -184,7 +184,7 @@ test("what somebody else saved meanwhile is not overwritten unasked", async () =
   await page.getByRole("heading", { level: 1, name: "Rescued" }).waitFor();
 });
 
-test("with a second turn it says that it runs manually only", async () => {
+test("a second turn shows that the test runs manually only", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;
   const { id } = await makeTest(owner, agent.id);
@@ -198,7 +198,7 @@ test("with a second turn it says that it runs manually only", async () => {
   await page.getByText("Evaluates new live traces").waitFor();
 });
 
-test("assertions are moved, copied and removed, and a removed one comes back", async () => {
+test("assertions can be moved, duplicated and removed, and removal can be undone", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;
   const assertions = [
@@ -231,7 +231,7 @@ test("assertions are moved, copied and removed, and a removed one comes back", a
   await assertAccessible(page);
 });
 
-test("a test is disabled, enabled, copied and deleted from the editor", async () => {
+test("a test can be disabled, duplicated and deleted in the editor", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;
   const { id } = await makeTest(owner, agent.id);
@@ -253,7 +253,7 @@ test("a test is disabled, enabled, copied and deleted from the editor", async ()
   assert.equal((await world.counts()).tests, 1);
 });
 
-test("a test is made by keyboard alone", async () => {
+test("a test can be created by keyboard alone", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;
   const { keyboard } = page;
@@ -285,7 +285,7 @@ test("a test is made by keyboard alone", async () => {
   );
 });
 
-test("below 1280 pixels the views are tabs that the address keeps, and nothing is cut off at 320", async () => {
+test("below 1280 pixels the views are tabs kept in the URL, and nothing overflows at 320", async () => {
   const world = await openWorld(browser);
   const { page, owner, agent } = world;
   const { id } = await makeTest(owner, agent.id, {
@@ -319,7 +319,7 @@ test("below 1280 pixels the views are tabs that the address keeps, and nothing i
   await becomesTrue(page, "document.activeElement.dataset.path === 'assertions[1].field'");
 });
 
-test("a test of another agent, or none, is not found", async () => {
+test("a test of another agent, or an unknown one, is not found", async () => {
   const world = await openWorld(browser);
   const { page } = world;
   await page.goto(`${world.tests}/${crypto.randomUUID()}`);

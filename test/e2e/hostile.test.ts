@@ -324,7 +324,7 @@ test("hostile texts are plain text in runs, their results and their traces", asy
       return body;
     });
     await page.goto(here("/runs"));
-    await page.getByRole("link", { name: "1 test case" }).waitFor();
+    await page.getByRole("link", { name: "1 test" }).waitFor();
     await assertText(page, ["agent"]);
     await page.goto(here(`/runs/${launch.id}`));
     await assertText(page, ["test-name"]);

@@ -1,4 +1,4 @@
-// A project's judge in the dashboard: chosen, tried, paused and removed, its key shown to nobody.
+// Browser tests of a project's judge: setup, connection test, pause, removal; its key is never shown.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { Page } from "playwright-core";
@@ -87,7 +87,7 @@ for (const [provider, protocol, address] of [
   });
 }
 
-test("which ways of asking work is shown, and stays known", async () => {
+test("a connection test shows which answer formats work, and the result is kept", async () => {
   judge.script = only(["text"], obliging());
   const { page } = await openJudge();
   await fill(page, "OpenAI-compatible server");
@@ -109,7 +109,7 @@ test("which ways of asking work is shown, and stays known", async () => {
   await inForce(page).getByText("Plain JSON").waitFor();
 });
 
-test("what is missing is told at its field, before anything is sent and after", async () => {
+test("missing values are reported at their fields, before and after sending", async () => {
   const { page } = await openJudge();
   await press(page, "Save");
   await page.getByText("Please fill out this field.").first().waitFor();
@@ -126,7 +126,7 @@ test("what is missing is told at its field, before anything is sent and after", 
   );
 });
 
-test("a refused key pauses the judge and says so, until another one is saved", async () => {
+test("a rejected key pauses the judge until another key is saved", async () => {
   const { page } = await openJudge();
   await fill(page, "OpenAI-compatible server");
   await press(page, "Save");
@@ -144,7 +144,7 @@ test("a refused key pauses the judge and says so, until another one is saved", a
   await eventually(async () => assert.equal(await page.getByText("Paused.").count(), 0));
 });
 
-test("a test that succeeds lifts the pause", async () => {
+test("a successful connection test ends the pause", async () => {
   const { page } = await openJudge();
   await fill(page, "OpenAI-compatible server");
   await press(page, "Save");
@@ -158,7 +158,7 @@ test("a test that succeeds lifts the pause", async () => {
   await inForce(page).getByText("Paused.").waitFor({ state: "detached" });
 });
 
-test("the stored key goes to no other server, and may be removed", async () => {
+test("the stored key is not sent to another server, and can be removed", async () => {
   const { page } = await openJudge();
   await fill(page, "OpenAI-compatible server");
   await press(page, "Save");
@@ -173,7 +173,7 @@ test("the stored key goes to no other server, and may be removed", async () => {
   await becomesFocused(page.getByRole("button", { name: "Save", exact: true }));
 });
 
-test("a judge is removed after a question, and its project is without one again", async () => {
+test("a judge is removed after confirmation", async () => {
   const { page, owner, complaints } = await openJudge();
   await fill(page, "OpenAI-compatible server");
   await press(page, "Save");
@@ -187,7 +187,7 @@ test("a judge is removed after a question, and its project is without one again"
   assert.deepEqual(complaints, []);
 });
 
-test("prices are added, refused at their field, saved and discarded", async () => {
+test("prices can be added, validated at their fields, saved and discarded", async () => {
   const { page, owner, complaints } = await openJudge();
   await owner.client.put(`/api/projects/${owner.projectId}/judge`, typed()).expect(200);
   await page.reload();
@@ -236,7 +236,7 @@ function typed(): object {
   return { provider: "openai_compatible", url: judge.url, model: "small-judge" };
 }
 
-test("the environment's judge is shown as inherited, tried, and replaced by one of the project's own", async () => {
+test("the environment's judge is shown, can be tested, and can be replaced by the project's own", async () => {
   const inherited = await startTestBrowser({
     config: { roles: ["http"], judge: judge.connection({ model: "house-judge" }) },
   });

@@ -1,4 +1,4 @@
-// The whole way from signing in to a test case that is tried, saved and switched off, without a mouse.
+// Browser test without a mouse: from signing in to a test case that is dry-run, saved and disabled.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
@@ -68,7 +68,7 @@ async function storeFailedTrace(): Promise<void> {
   });
 }
 
-test("by keyboard alone one signs in, finds out why a trace failed, and makes, tries and switches off a test case", async () => {
+test("by keyboard alone a user signs in, finds out why a trace failed, and creates, dry-runs and disables a test case", async () => {
   const { owner, agent } = browser.service;
   await storeFailedTrace();
   const { page, complaints } = await browser.open({ viewport: { width: 1440, height: 900 } });

@@ -1,4 +1,4 @@
-// Running test cases in the dashboard: from a press of Run to each turn, its checks and its trace, against a real agent.
+// Browser tests of manual runs against a real agent: progress, turns, checks and traces.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
@@ -89,7 +89,7 @@ async function shoot(page: Page, name: string): Promise<void> {
   }
 }
 
-test("all Active test cases are run at a press, and each run leads to its turns, checks and trace", async () => {
+test("all active tests run at one press, and each test run shows its turns, checks and trace", async () => {
   agent.script = helpful;
   const opened = await openRunnable(
     single("Finds the parcel"),
@@ -131,7 +131,7 @@ test("all Active test cases are run at a press, and each run leads to its turns,
   assert.deepEqual(complaints, []);
 });
 
-test("in the user's own colours the page one is on, and how far its runs are, can still be seen", async () => {
+test("in forced colors the current tab and the progress bar stay visible", async () => {
   agent.script = helpful;
   const { page, path } = await openRunnable(single("Finds the parcel"));
   await page.goto(path.replace(/tests$/, "runs"));
@@ -150,7 +150,7 @@ test("in the user's own colours the page one is on, and how far its runs are, ca
   await eventually(async () => assert.notEqual(fill, await style(".runs-bar", "background-color")));
 });
 
-test("a trace that the agent sends itself is the turn's, a test run and no live traffic", async () => {
+test("a trace sent by the agent belongs to the turn and counts as a test run, not as live traffic", async () => {
   const opened = await openTests(browser, single("Finds the parcel"));
   await connect(opened, { waitMs: 20_000 });
   const { page, agentId, key, owner } = opened;
@@ -173,7 +173,7 @@ test("a trace that the agent sends itself is the turn's, a test run and no live 
   await eventually(async () => assert.equal((await listed("live")).body.items.length, 0));
 });
 
-test("several turns are shown one by one, a check names its turn, and a turn that fails ends the run", async () => {
+test("turns are shown one by one, a check names its turn, and a failed turn ends the run", async () => {
   const turns = [{ input: "Where is my parcel?" }, { input: "When will it be here?" }, { input: "Thanks" }];
   const opened = await openRunnable({
     name: "A conversation",
@@ -210,7 +210,7 @@ test("several turns are shown one by one, a check names its turn, and a turn tha
   await checks.getByText("no longer in the trace").first().waitFor();
 });
 
-test("a launch is watched as it goes on, and cancelled", async () => {
+test("a run shows live progress and can be cancelled", async () => {
   const opened = await openRunnable(single("First"), single("Second"), single("Third"), single("Fourth"));
   const { page } = opened;
   const held = heldBack(helpful);
@@ -229,7 +229,7 @@ test("a launch is watched as it goes on, and cancelled", async () => {
   await page.getByRole("button", { name: "Rerun all" }).waitFor();
 });
 
-test("what was well and is not any more is told apart, and can be run again alone", async () => {
+test("newly failing tests are marked and can be rerun alone", async () => {
   const opened = await openRunnable(
     single("Finds the parcel"),
     single("Is polite", { assertions: [{ type: "response_regex", pattern: "." }] }),
@@ -260,7 +260,7 @@ test("what was well and is not any more is told apart, and can be run again alon
   await assertReflows(page);
 });
 
-test("where it is not known how the agent is called, nothing is run, and the way to say it is shown", async () => {
+test("without a connection nothing runs, and the dialog links to the connection settings", async () => {
   const { page } = await openTests(browser, single("Finds the parcel"));
   await page.getByRole("button", { name: "Run all active" }).click();
   const dialog = page.getByRole("dialog", { name: "Nothing was run" });
@@ -270,7 +270,7 @@ test("where it is not known how the agent is called, nothing is run, and the way
   await page.waitForURL("**/settings#connection");
 });
 
-test("what is to be done before anything can be run is said where it would be run from", async () => {
+test("the runs page says what to set up before the first run", async () => {
   const { page, path, owner, agentId } = await openTests(browser);
   const runs = path.replace(/tests$/, "runs");
   await page.goto(runs);
@@ -300,7 +300,7 @@ test("what is to be done before anything can be run is said where it would be ru
   await page.getByRole("link", { name: "Choose test cases" }).waitFor();
 });
 
-test("a test run leads from its trace to its run, and from the test's results to each of its runs", async () => {
+test("a trace links to its test run, and a test's results link to each of its test runs", async () => {
   agent.script = helpful;
   const opened = await openRunnable(single("Finds the parcel"), single("Is quiet", { status: "disabled" }));
   const { page, path, made, owner, agentId } = opened;
@@ -332,7 +332,7 @@ test("a test run leads from its trace to its run, and from the test's results to
   await assertReflows(page);
 });
 
-test("a test that judged no conversation yet shows the verdict of its last manual run, found and sorted by it", async () => {
+test("a test without live evaluations shows the verdict of its last test run, for filters and sorting too", async () => {
   const opened = await openRunnable(single("By hand", { passiveBehavior: "manual_only" }), single("Never"));
   const { page, path, owner, agentId, made } = opened;
   const row = page.getByRole("row").filter({ hasText: "By hand" });
@@ -354,7 +354,7 @@ test("a test that judged no conversation yet shows the verdict of its last manua
   await page.getByRole("rowheader").getByRole("link").first().waitFor();
 });
 
-test("what was deleted since is told, and the rest of a run and a launch stays", async () => {
+test("deleted traces and tests are marked, and the rest of the run stays", async () => {
   agent.script = helpful;
   const turns = [{ input: "Where is my parcel?" }, { input: "When will it be here?" }];
   const opened = await openRunnable(
@@ -407,7 +407,7 @@ test("what was deleted since is told, and the rest of a run and a launch stays",
   }
 });
 
-test("a connection that goes while tests are run ends those that wait for it, each saying why and where to mend it", async () => {
+test("deleting the connection during a run ends the waiting test runs, each with the reason and a link to fix it", async () => {
   const opened = await openRunnable(single("First"), single("Second"));
   const { page, owner, agentId } = opened;
   await connect(opened, { waitMs: 0, concurrency: 1 });
@@ -428,7 +428,7 @@ test("a connection that goes while tests are run ends those that wait for it, ea
   await page.getByRole("link", { name: "Open the agent’s connection" }).waitFor({ state: "detached" });
 });
 
-test("by keyboard one goes through launches and runs, and whoever listens is told of quarters, not of every run", async () => {
+test("runs can be browsed by keyboard, and screen readers hear of quarters, not of every test run", async () => {
   agent.script = helpful;
   const names = Array.from({ length: 8 }, (_, at) => `Test ${at + 1}`);
   const opened = await openRunnable(...names.map(name => single(name)));

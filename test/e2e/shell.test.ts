@@ -1,4 +1,4 @@
-// What surrounds the pages: palette, help, shortcuts, theme, settings, narrow screens.
+// Browser tests of palette, help, shortcuts, theme, settings and narrow screens.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeAgent, newClient, type Owner } from "../support/app.ts";
@@ -27,7 +27,7 @@ async function open(): Promise<Window & { owner: Owner }> {
   return { ...window, owner };
 }
 
-test("the palette goes where a few letters say, by keyboard alone", async () => {
+test("the palette finds a page by a few letters, by keyboard alone", async () => {
   const { page } = await open();
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Search pages and actions" }).waitFor();
@@ -44,7 +44,7 @@ test("the palette goes where a few letters say, by keyboard alone", async () => 
   await page.getByRole("combobox").waitFor({ state: "detached" });
 });
 
-test("among hundreds of agents the palette finds the one by its very name first", async () => {
+test("among hundreds of agents the palette lists the exact name first", async () => {
   const { page, owner } = await open();
   const numbers = Array.from({ length: 205 }, (_, at) => at + 1);
   for (const number of numbers) await makeAgent(owner, { name: `Robot ${number}` });
@@ -80,7 +80,7 @@ test("? lists the shortcuts, g k opens the keys, and single keys can be switched
   );
 });
 
-test("the theme is chosen, kept, and there before the first paint", async () => {
+test("the theme is saved and applied before the first paint", async () => {
   const { page } = await open();
   await page.goto("/settings/appearance");
   await page.getByLabel("Dark").check();
@@ -94,7 +94,7 @@ test("the theme is chosen, kept, and there before the first paint", async () => 
   await assertAccessible(page);
 });
 
-test("name and password are changed in the profile, and a wrong password is told", async () => {
+test("name and password can be changed in the profile, and a wrong password is reported", async () => {
   const { page, owner } = await open();
   await page.goto("/settings/profile");
   await page.getByLabel("Name", { exact: true }).fill("Ada");
@@ -113,7 +113,7 @@ test("name and password are changed in the profile, and a wrong password is told
     .expect(200);
 });
 
-test("sessions are listed, and ended one by one", async () => {
+test("sessions are listed and can be ended one by one", async () => {
   const { page, owner } = await open();
   await page.goto("/settings/sessions");
   await page.getByText("This session").waitFor();
@@ -123,7 +123,7 @@ test("sessions are listed, and ended one by one", async () => {
   await owner.client.get("/api/projects").expect(401);
 });
 
-test("without a judge the settings say what that means and what to set", async () => {
+test("without a judge the settings explain the effect and which variables to set", async () => {
   const { page } = await open();
   await page.goto("/settings/judge");
   await page.getByText("No judge configured.").waitFor();
@@ -138,7 +138,7 @@ test("without a judge the settings say what that means and what to set", async (
   await log.waitFor();
 });
 
-test("the judge is shown without its key, and tried: what it answered, how long it took, or why it did not", async () => {
+test("the judge is shown without its key, and a connection test shows result, duration and errors", async () => {
   const judge = await startJudgeServer();
   const apiKey = "sk-never-to-be-shown";
   const asked = judge.connection({ model: "local-7b", apiKey });
@@ -169,7 +169,7 @@ test("the judge is shown without its key, and tried: what it answered, how long 
   }
 });
 
-test("signing out forgets what was read, and the account can be deleted", async () => {
+test("signing out clears cached data, and the account can be deleted", async () => {
   const { page, owner } = await open();
   await page.getByRole("button", { name: owner.email.split("@")[0]! }).click();
   await page.getByRole("menuitem", { name: "Sign out" }).click();
@@ -186,7 +186,7 @@ test("signing out forgets what was read, and the account can be deleted", async 
   await owner.client.post("/api/auth/sign-in/email", owner).expect(401);
 });
 
-test("at 320 pixels every page reflows, and the navigation is a drawer that closes behind one", async () => {
+test("at 320 pixels every page reflows, and the navigation drawer closes after navigating", async () => {
   const owner = await browser.service.signUp({ verified: false });
   const { page, complaints } = await browser.open({ viewport: { width: 320, height: 640 } });
   for (const path of [

@@ -1,4 +1,4 @@
-// Test cases in the dashboard are switched, copied and deleted, one by one and several at once.
+// Browser tests of changing test cases: status, duplicate and delete, one by one and in bulk.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { assertAccessible, becomesTrue, startTestBrowser, type TestBrowser } from "../support/browser.ts";
@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => browser.close());
 
-test("a test case is disabled and enabled in its row, which says what follows from it", async () => {
+test("a test case can be disabled and activated in its row, which explains the effect", async () => {
   const opened = await openTests(browser, { name: "Is well" });
   const { page, complaints } = opened;
   const row = rowOf(page, "Is well");
@@ -35,7 +35,7 @@ test("a test case is disabled and enabled in its row, which says what follows fr
   assert.deepEqual(complaints, []);
 });
 
-test("a range of test cases is switched at once, and one that cannot be is named while none is", async () => {
+test("a range of test cases changes status at once; if one cannot, it is named and none changes", async () => {
   const names = ["One", "Two", "Three", "Four"];
   const opened = await openTests(browser, { name: "Draft", ...draft }, ...names.map(name => ({ name })));
   const { page, made } = opened;
@@ -76,7 +76,7 @@ test("a range of test cases is switched at once, and one that cannot be is named
   await bulk.waitFor({ state: "detached" });
 });
 
-test("a copy is disabled and otherwise the same, however long the name", async () => {
+test("a duplicate is disabled and otherwise the same, however long the name", async () => {
   const name = `${"n".repeat(192)}😀${"n".repeat(6)}`;
   const opened = await openTests(browser, { name, assertions: [statusCheck] });
   const { page } = opened;
@@ -88,15 +88,15 @@ test("a copy is disabled and otherwise the same, however long the name", async (
   assert.deepEqual(copy.assertions, original.assertions);
 });
 
-test("a test case is deleted once its name is typed, several once their number is", async () => {
+test("deleting a test case asks for its name, deleting several for their number", async () => {
   const opened = await openTests(browser, ...["One", "Two", "Three", "Four"].map(name => ({ name })));
   const { page } = opened;
   await chooseAction(page, "Three", "Delete…");
   const dialog = page.getByRole("alertdialog");
-  await dialog.getByLabel(/to go on/).fill("Four");
+  await dialog.getByLabel(/to confirm/).fill("Four");
   await dialog.getByRole("button", { name: "Delete test case" }).click();
   await dialog.getByText("This is another name.").waitFor();
-  await dialog.getByLabel(/to go on/).fill("Three");
+  await dialog.getByLabel(/to confirm/).fill("Three");
   await dialog.getByRole("button", { name: "Delete test case" }).click();
   await assertNames(page, ["Four", "Two", "One"]);
   await becomesTrue(page, "document.activeElement.textContent === 'Two'");
@@ -108,17 +108,17 @@ test("a test case is deleted once its name is typed, several once their number i
     assert.deepEqual(await dialog.getByRole("listitem").allTextContents(), ["Four", "One"]),
   );
   await assertAccessible(page);
-  await dialog.getByLabel("Type 2 to go on").fill("3");
+  await dialog.getByLabel("Type 2 to confirm").fill("3");
   await dialog.getByRole("button", { name: "Delete 2 test cases" }).click();
   await dialog.getByText("This is not 2.").waitFor();
-  await dialog.getByLabel("Type 2 to go on").fill("2");
+  await dialog.getByLabel("Type 2 to confirm").fill("2");
   await dialog.getByRole("button", { name: "Delete 2 test cases" }).click();
   await assertNames(page, ["Two"]);
   await becomesTrue(page, "document.activeElement.textContent === 'Two'");
   await eventually(async () => assert.equal((await listTests(opened)).length, 1));
 });
 
-test("of several deletions one that fails is named, and the others take place", async () => {
+test("when one of several deletions fails, it is named and the others are done", async () => {
   const opened = await openTests(browser, { name: "Stays" }, { name: "Goes" });
   const { page, made } = opened;
   await page.route(`**/api/tests/${made[0]!.id}`, route =>
@@ -127,7 +127,7 @@ test("of several deletions one that fails is named, and the others take place", 
   await page.getByRole("checkbox", { name: "Select all" }).check();
   await page.getByRole("button", { name: "Delete…" }).click();
   const dialog = page.getByRole("alertdialog");
-  await dialog.getByLabel("Type 2 to go on").fill("2");
+  await dialog.getByLabel("Type 2 to confirm").fill("2");
   await dialog.getByRole("button", { name: "Delete 2 test cases" }).click();
   const alert = page.getByRole("alert");
   await alert.getByText("Not deleted").waitFor();

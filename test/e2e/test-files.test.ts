@@ -1,4 +1,4 @@
-// Test cases are carried from agent to agent by files.
+// Browser tests of exporting and importing test cases.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => browser.close());
 
-test("what is exported is imported elsewhere as it was, in the same order", async () => {
+test("exported test cases can be imported elsewhere unchanged, in the same order", async () => {
   const from = await openTests(
     browser,
     { name: "<b>Bold</b> “quoted”", assertions: [statusCheck], threshold: "unusable" },
@@ -58,7 +58,7 @@ test("what is exported is imported elsewhere as it was, in the same order", asyn
   assert.equal(JSON.parse(await readFile(await (await one).path(), "utf8")).name, "Draft");
 });
 
-test("of a file with a test case that is not valid none is made, and each fault is named", async () => {
+test("a file with an invalid test case imports nothing and names each error", async () => {
   const opened = await openTests(browser, { name: "Known" });
   const { page, agentId } = opened;
   await page.getByRole("button", { name: "Import…" }).click();

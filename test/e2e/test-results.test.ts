@@ -1,4 +1,4 @@
-// What test cases came to in the dashboard: beside each, and one by one.
+// Browser tests of test case results, in the list and on their own page.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { assertAccessible, assertReflows, startTestBrowser, type TestBrowser } from "../support/browser.ts";
@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => browser.close());
 
-test("what a test case came to appears by itself: last verdict, thirty days, pass rate", async () => {
+test("the results of a test case update live: last verdict, 30 days, pass rate", async () => {
   const opened = await openTests(browser, { name: "Is well", assertions: [statusCheck] });
   const { page } = opened;
   const row = rowOf(page, "Is well");
@@ -34,7 +34,7 @@ test("what a test case came to appears by itself: last verdict, thirty days, pas
   await assertAccessible(page);
 });
 
-test("the results of a test case are listed by outcome, each leading to its evaluation in the trace", async () => {
+test("the results of a test case are listed by outcome, each with a link to its evaluation", async () => {
   const opened = await openTests(browser, { name: "Is well", assertions: [statusCheck] });
   const { page, path, made, complaints } = opened;
   const test = made[0]!.id;
@@ -85,7 +85,7 @@ test("the results of a test case are listed by outcome, each leading to its eval
   await page.getByRole("heading", { name: "Not found" }).waitFor();
 });
 
-test("results go on page by page", async () => {
+test("results load page by page", async () => {
   const opened = await openTests(browser, { name: "Is well", assertions: [statusCheck] });
   const { page, path, made } = opened;
   for (let sent = 0; sent < 3; sent++) await judge(opened, ok);

@@ -1,4 +1,4 @@
-// An agent's test cases in the dashboard: what each row says, how they are found, what to begin with.
+// Browser tests of the test case list: rows, filters, templates, keyboard.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { parseTestCase } from "../../src/model/test-case/test-case.ts";
@@ -32,7 +32,7 @@ before(async () => {
 });
 after(() => browser.close());
 
-test("each row says why its test case judges real conversations or does not, and what it checks", async () => {
+test("each row says whether its test evaluates live traces and why, and what it checks", async () => {
   const turns = [{ input: "a" }, { input: "b" }];
   const { page } = await openTests(
     browser,
@@ -62,7 +62,7 @@ test("each row says why its test case judges real conversations or does not, and
   await assertAccessible(page);
 });
 
-test("an agent without a test case is offered templates, its latest trace, or nothing to begin with", async () => {
+test("an agent without test cases is offered templates, its latest trace, or a blank form", async () => {
   const opened = await openTests(browser);
   const { page, path, owner } = opened;
   await page.getByRole("heading", { level: 2, name: "No test cases yet" }).waitFor();
@@ -98,7 +98,7 @@ test("an agent without a test case is offered templates, its latest trace, or no
   await page.waitForURL(`**${path}/new?template=${templates[0]!.id}`);
 });
 
-test("filters and order are in the address, and Back restores them", async () => {
+test("filters and sort order are in the URL, and Back restores them", async () => {
   const opened = await openTests(
     browser,
     { name: "Refund", passiveBehavior: "run_when_relevant", scenario: "Money back." },
@@ -151,7 +151,7 @@ test("filters and order are in the address, and Back restores them", async () =>
   await assertNames(page, ["Refund"]);
 });
 
-test("hostile names are shown as text and can be acted on", async () => {
+test("hostile names are shown as text, and their tests can be deleted", async () => {
   const names = [
     "<img src=x onerror=alert(1)>",
     "“)]}'\" &amp; \u202eabc",
@@ -171,14 +171,14 @@ test("hostile names are shown as text and can be acted on", async () => {
   await page.getByRole("menuitem", { name: "Delete…" }).click();
   await page
     .getByRole("alertdialog")
-    .getByLabel(/to go on/)
+    .getByLabel(/to confirm/)
     .fill("two lines here");
   await page.getByRole("alertdialog").getByRole("button", { name: "Delete test case" }).click();
   await page.getByText("3 tests", { exact: true }).waitFor();
   assert.deepEqual(complaints, []);
 });
 
-test("rows are walked, selected and opened by keyboard alone", async () => {
+test("rows can be focused, selected and opened by keyboard alone", async () => {
   const { page, path, made } = await openTests(browser, ...["One", "Two", "Three"].map(name => ({ name })));
   const { keyboard } = page;
   await assertNames(page, ["Three", "Two", "One"]);
@@ -210,7 +210,7 @@ test("rows are walked, selected and opened by keyboard alone", async () => {
   await page.waitForURL(`**${path}/${made[1]!.id}`);
 });
 
-test("a thousand test cases are found, selected and switched; only those in sight are in the page", async () => {
+test("1,000 test cases can be searched, selected and disabled, and only visible rows are rendered", async () => {
   const opened = await openTests(browser);
   const { page, agentId, owner } = opened;
   const document = parseTestCase({
@@ -241,7 +241,7 @@ test("a thousand test cases are found, selected and switched; only those in sigh
   assert.ok(body.items.every(({ status }: Read) => status === "disabled"));
 });
 
-test("a list that cannot be read says why and is read again on request", async () => {
+test("a list that fails to load shows the error and can be retried", async () => {
   const { page } = await openTests(browser, { name: "Is well" });
   await page.route("**/api/agents/*/tests?*", route =>
     route.fulfill({ status: 500, json: { code: "INTERNAL", message: "Broken.", requestId: "r-1" } }),

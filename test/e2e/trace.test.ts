@@ -86,11 +86,11 @@ test("a trace is deleted after its name is typed, and the list is shown again", 
   await page.goto(pathOf(agent, id));
   await page.getByRole("button", { name: "Delete" }).click();
   const dialog = page.getByRole("alertdialog", { name: "Delete trace" });
-  await dialog.getByLabel("Type “Support” to go on").fill("Sup");
+  await dialog.getByLabel("Type “Support” to confirm").fill("Sup");
   await dialog.getByRole("button", { name: "Delete trace" }).click();
   await dialog.getByText("This is another name.").waitFor();
   await assertAccessible(page);
-  await dialog.getByLabel("Type “Support” to go on").fill("Support");
+  await dialog.getByLabel("Type “Support” to confirm").fill("Support");
   await dialog.getByRole("button", { name: "Delete trace" }).click();
   await page.waitForURL(`**/agents/${agent.id}/traces`);
   await browser.service.client.get(`/api/traces/${id}`).expect(404);
@@ -286,7 +286,7 @@ test("hostile names are shown as text, and missing values are named as such", as
   await tree(page).locator("[aria-selected=true]").and(item(page, "[](), Step, no duration")).waitFor();
   await fact(page, "Duration").getByText("not available").waitFor({ state: "attached" });
   await page.getByRole("button", { name: "Delete" }).click();
-  await page.getByLabel("Type “delete” to go on").waitFor();
+  await page.getByLabel("Type “delete” to confirm").waitFor();
   await page.keyboard.press("Escape");
   await assertReflows(page);
   assert.deepEqual(complaints, []);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import * as model from "../../src/model/judge/judge.ts";
 import { criteriaMax, splitCriteria } from "../../web/pages/test/criteria-text.ts";
 
-test("lines, points and sentences become criteria", () => {
+test("lines, bullet points and sentences become criteria", () => {
   assert.deepEqual(splitCriteria("Names the day. Says who brings it."), [
     "Names the day.",
     "Says who brings it.",
@@ -20,13 +20,13 @@ test("lines, points and sentences become criteria", () => {
   ]);
 });
 
-test("one thing stays one, abbreviations and numbers included", () => {
+test("a single statement stays one, abbreviations and numbers included", () => {
   for (const text of ["", "Names the day.", "Costs at most 3.50 EUR", "Names example.com"]) {
     assert.deepEqual(splitCriteria(text), [text]);
   }
 });
 
-test("what there is no room for stays together in the last, and all of it is there", () => {
+test("text beyond the limit stays together in the last criterion, and nothing is lost", () => {
   const sentences = Array.from({ length: 9 }, (_, at) => `Says thing ${at + 1}.`);
   const split = splitCriteria(sentences.join(" "));
   assert.equal(split.length, model.criteriaMax);

@@ -8,7 +8,7 @@ import { pathText, valueAt } from "../../web/value-path.ts";
 const paths = (value: unknown, folds = new Map<string, boolean>()) =>
   jsonRows(value, folds).map(({ path }) => pathText(path));
 
-test("small values are unfolded at first, large ones and JSON within text are not", () => {
+test("small values are unfolded initially, large ones and JSON in text are not", () => {
   const value = { a: { b: 1 }, large: Array.from({ length: 100 }, () => 0), text: '{"c":1}' };
   assert.deepEqual(paths(value), ["a", "a.b", "large", "text"]);
 });
@@ -21,7 +21,7 @@ test("the text of a list is shown as the list", () => {
   assert.deepEqual(paths('[{"a":1}]'), ["[0]", "[0].a"]);
 });
 
-test("a search finds keys and values however deep, with the way to them and nothing else", () => {
+test("a search finds keys and values at any depth, with their parents and nothing else", () => {
   const value = { a: { deep: [{ x: "needle" }, { x: "hay" }] }, needle: 1, text: '{"in":"NEEDLE"}', b: 2 };
   const { rows, found } = findRows(value, "needle");
   assert.deepEqual(

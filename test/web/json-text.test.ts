@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { placeOf, readText } from "../../web/pages/test/json-text.ts";
 
-test("a text is at fault exactly where it does not parse", () => {
+test("an error is reported exactly when JSON.parse fails", () => {
   const damaged = fc
     .tuple(
       fc.json(),
@@ -35,7 +35,7 @@ test("a text is at fault exactly where it does not parse", () => {
   );
 });
 
-test("a fault is told by line and column", () => {
+test("an error is located by line and column", () => {
   for (const [text, line, column] of [
     ['{\n  "a": [,]\n}', 2, 9],
     ["", 1, 1],
@@ -51,7 +51,7 @@ test("a fault is told by line and column", () => {
   }
 });
 
-test("a path leads to its value, or to what is nearest around it", () => {
+test("a path leads to its value, or to its nearest existing parent", () => {
   const text = '{ "assertions": [ { "id": "a" }, { "schema": { "a b": [1, {"$x": 2}] } } ] }';
   for (const [path, place] of [
     ["assertions[0].id", '"a"'],

@@ -16,7 +16,7 @@ function most(verdict: VerdictWord, threshold: number, count: number): number {
   return Array.from({ length: count + 1 }, (_, short) => short).findLast(passes)!;
 }
 
-test("the leeway is what the scores come to, for every threshold and number of criteria", () => {
+test("the leeway matches the scores for every threshold and number of criteria", () => {
   for (const threshold of thresholds) {
     for (const count of [1, 2, 3, 4, 5, 6]) {
       const expected = {
@@ -29,7 +29,7 @@ test("the leeway is what the scores come to, for every threshold and number of c
   }
 });
 
-test("a threshold is told in verdicts, and turned round where the rule is", () => {
+test("a threshold is explained by verdicts, and negated for a negated rule", () => {
   const texts: [number, number, string][] = [
     [0.7, 1, "Passes when the criterion is met or mostly met. Only partly met fails."],
     [0.4, 1, "Passes when the criterion is met, mostly met or partly met. Not met fails."],

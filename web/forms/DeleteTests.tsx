@@ -36,7 +36,7 @@ export function DeleteTests({ tests, onDone, onClose }: DeleteTestsProps) {
       <form {...form} className="stack">
         <NameList label="To be deleted" names={doomed.map(({ name }) => name)} />
         <Field
-          label={`Type ${number} to go on`}
+          label={`Type ${number} to confirm`}
           name="number"
           required
           inputMode="numeric"

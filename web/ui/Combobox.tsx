@@ -1,6 +1,6 @@
 // A text input that suggests values and accepts any other text.
 import { Autocomplete } from "@base-ui/react/autocomplete";
-import { type ComponentProps, useRef, useState } from "react";
+import { type ComponentProps, useState } from "react";
 
 export type Completion = {
   value: string;
@@ -18,54 +18,60 @@ type ComboboxProps = Omit<ComponentProps<"input">, "value" | "onChange" | "class
 const shownMax = 50;
 
 export function Combobox({ value, onValue, completions, className = "input", ...input }: ComboboxProps) {
-  const frame = useRef<HTMLDivElement>(null);
   // Opened on a complete value, the list shows the alternatives: it filters only once the user types.
   const [isTyping, setTyping] = useState(false);
   const [wantsOpen, setWantsOpen] = useState(false);
   const sought = isTyping ? value.toLowerCase() : "";
   const shown = completions.filter(one => one.value.toLowerCase().includes(sought)).slice(0, shownMax);
+  const isOpen = wantsOpen && shown.length > 0;
+  const openOrClose = (open: boolean) => {
+    setWantsOpen(open);
+    if (!open) setTyping(false);
+  };
   return (
     <Autocomplete.Root
       items={shown}
       filter={null}
-      itemToStringValue={one => one.value}
       value={value}
       onValueChange={(next, { reason }) => {
         // Esc on a closed list would clear the text.
-        if (reason === "escape-key") return;
-        setTyping(reason === "input-change");
+        if (reason !== "input-change") return;
+        setTyping(true);
         onValue(next);
       }}
       openOnInputClick
-      open={wantsOpen && shown.length > 0}
-      onOpenChange={open => {
-        setWantsOpen(open);
-        if (!open) setTyping(false);
-      }}
+      open={isOpen}
+      onOpenChange={openOrClose}
     >
-      <div className="combobox" ref={frame}>
+      <div className="combobox">
         <Autocomplete.Input
           autoComplete="off"
           spellCheck={false}
           {...input}
           className={className}
-          // Without suggestions Base UI counts the list as closed and reports no close.
-          onBlur={() => shown.length === 0 && setWantsOpen(false)}
+          onBlur={() => openOrClose(false)}
         />
-        <Autocomplete.Portal className="menu-portal" container={frame}>
-          <Autocomplete.Positioner className="menu-layer" sideOffset={4} align="start" collisionPadding={8}>
-            <Autocomplete.Popup className="menu combobox-list">
-              <Autocomplete.List aria-label="Suggestions">
-                {(one: Completion) => (
-                  <Autocomplete.Item key={one.value} value={one} className="menu-item combobox-option">
-                    <span>{one.value}</span>
-                    {one.note && <span className="quiet small">{one.note}</span>}
-                  </Autocomplete.Item>
-                )}
-              </Autocomplete.List>
-            </Autocomplete.Popup>
-          </Autocomplete.Positioner>
-        </Autocomplete.Portal>
+        {/* Not in a popup of Base UI, which hides the rest of the page, the field's label included, from screen readers. */}
+        {isOpen && (
+          <Autocomplete.List
+            aria-label="Suggestions"
+            className="menu combobox-list"
+            // A press on the scroll bar must not take the focus, which would close the list.
+            onMouseDown={event => event.preventDefault()}
+          >
+            {(one: Completion) => (
+              <Autocomplete.Item
+                key={one.value}
+                value={one}
+                className="menu-item combobox-option"
+                onClick={() => onValue(one.value)}
+              >
+                <span>{one.value}</span>
+                {one.note && <span className="quiet small">{one.note}</span>}
+              </Autocomplete.Item>
+            )}
+          </Autocomplete.List>
+        )}
       </div>
     </Autocomplete.Root>
   );
