@@ -95,7 +95,7 @@ test("deleting a test case asks for its name, deleting several for their number"
   const dialog = page.getByRole("alertdialog");
   await dialog.getByLabel(/to confirm/).fill("Four");
   await dialog.getByRole("button", { name: "Delete test case" }).click();
-  await dialog.getByText("This is another name.").waitFor();
+  await dialog.getByText("The name does not match.").waitFor();
   await dialog.getByLabel(/to confirm/).fill("Three");
   await dialog.getByRole("button", { name: "Delete test case" }).click();
   await assertNames(page, ["Four", "Two", "One"]);

@@ -8,8 +8,8 @@ import { createTest, deleteTest, setTestStatuses } from "../mutations/tests.ts";
 /** What was not done. `name` null: it concerns all of them. */
 export type Problem = { testId: string | null; name: string | null; message: string };
 
-/** What of something asked for was not done: "Not enabled". */
-export type Told = { what: string; problems: Problem[] };
+/** A bulk action that failed for some tests; `what` is its title: "Not activated". */
+export type BulkFailure = { what: string; problems: Problem[] };
 
 /** How many the API switches at once. */
 const switchedMax = 1000;

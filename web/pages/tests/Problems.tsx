@@ -1,25 +1,25 @@
 // Notice that lists the tests for which a bulk action failed, and why.
 import { Link } from "@tanstack/react-router";
-import type { Told } from "../../forms/test-changes.ts";
+import type { BulkFailure } from "../../forms/test-changes.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 
 type ProblemsProps = {
-  told: Told | undefined;
+  failure: BulkFailure | undefined;
   params: { projectId: string; agentId: string };
   onDismiss: () => void;
 };
 
-export function Problems({ told, params, onDismiss }: ProblemsProps) {
-  if (!told) return null;
+export function Problems({ failure, params, onDismiss }: ProblemsProps) {
+  if (!failure) return null;
   return (
     <div className="tests-problems">
       <Notice tone="bad" role="alert">
         <p>
-          <strong>{told.what}</strong>
+          <strong>{failure.what}</strong>
         </p>
         <ul>
-          {told.problems.map(({ testId, name, message }, index) => (
+          {failure.problems.map(({ testId, name, message }, index) => (
             <li key={index}>
               {testId !== null && name !== null && (
                 <>

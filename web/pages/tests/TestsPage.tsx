@@ -7,7 +7,13 @@ import type { TestCaseDocument } from "../../../src/model/test-case/test-case.ts
 import { ConfirmDialog } from "../../forms/ConfirmDialog.tsx";
 import { DeleteTests } from "../../forms/DeleteTests.tsx";
 import { ImportTests } from "../../forms/ImportTests.tsx";
-import { duplicateTest, exportTests, problemOf, switchTests, type Told } from "../../forms/test-changes.ts";
+import {
+  type BulkFailure,
+  duplicateTest,
+  exportTests,
+  problemOf,
+  switchTests,
+} from "../../forms/test-changes.ts";
 import { useLaunch } from "../../forms/use-launch.tsx";
 import { counted } from "../../labels.ts";
 import { useLive } from "../../live.ts";
@@ -45,7 +51,7 @@ export function TestsPage() {
   const { data: lastTrace } = useQuery(lastTraceQuery(agentId));
   const { launch, busy, refusal } = useLaunch(params);
   const [open, setOpen] = useState<Open>();
-  const [told, setTold] = useState<Told>();
+  const [bulkFailure, setBulkFailure] = useState<BulkFailure>();
   const refresh = useRefresh(() =>
     queries.invalidateQueries({ queryKey: testInsightsQuery(agentId).queryKey }),
   );
@@ -59,13 +65,15 @@ export function TestsPage() {
     const word = status === "active" ? "activated" : "disabled";
     const problems = await switchTests(agentId, some, status);
     const what = some.length === 1 ? `Not ${word}` : `Not ${word}, nor any other selected test`;
-    setTold(problems.length > 0 ? { what, problems } : undefined);
+    setBulkFailure(problems.length > 0 ? { what, problems } : undefined);
     if (problems.length === 0) toast(`${namesOf(some)} ${word}`);
     await refetchTests();
   };
   const duplicate = async (test: ListedTest) => {
     const answer = await duplicateTest(agentId, test);
-    setTold(answer.ok ? undefined : { what: "Not duplicated", problems: [problemOf(test, answer.failure)] });
+    setBulkFailure(
+      answer.ok ? undefined : { what: "Not duplicated", problems: [problemOf(test, answer.failure)] },
+    );
     if (answer.ok) toast(`Created “${answer.value.name}” (disabled)`);
     await refetchTests();
   };
@@ -125,7 +133,7 @@ export function TestsPage() {
       }
     >
       {refusal}
-      <Problems told={told} params={params} onDismiss={() => setTold(undefined)} />
+      <Problems failure={bulkFailure} params={params} onDismiss={() => setBulkFailure(undefined)} />
       <Loaded query={tests}>
         {items =>
           items.length === 0 ? (
@@ -155,7 +163,7 @@ export function TestsPage() {
           onClose={() => setOpen(undefined)}
           onDone={async problems => {
             setOpen(undefined);
-            setTold(problems.length > 0 ? { what: "Not deleted", problems } : undefined);
+            setBulkFailure(problems.length > 0 ? { what: "Not deleted", problems } : undefined);
             const gone = open.tests.filter(({ id }) => !problems.some(({ testId }) => testId === id));
             if (gone.length > 0) toast(`${namesOf(gone)} deleted`);
             await refetchTests();
