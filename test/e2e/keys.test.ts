@@ -68,7 +68,7 @@ test("a key can be created and revoked by keyboard alone, and focus returns to t
   await assertAccessible(page);
   await keyboard.type("another name");
   await keyboard.press("Enter");
-  await page.getByText("This is another name.").waitFor();
+  await page.getByText("The name does not match.").waitFor();
   await keyboard.press("Control+a");
   await keyboard.type("by keyboard");
   await keyboard.press("Enter");

@@ -88,7 +88,7 @@ test("a trace is deleted after its name is typed, and the list is shown again", 
   const dialog = page.getByRole("alertdialog", { name: "Delete trace" });
   await dialog.getByLabel("Type “Support” to confirm").fill("Sup");
   await dialog.getByRole("button", { name: "Delete trace" }).click();
-  await dialog.getByText("This is another name.").waitFor();
+  await dialog.getByText("The name does not match.").waitFor();
   await assertAccessible(page);
   await dialog.getByLabel("Type “Support” to confirm").fill("Support");
   await dialog.getByRole("button", { name: "Delete trace" }).click();
