@@ -8,7 +8,7 @@ import { deleteAgent } from "../../src/store/accounts/agents.ts";
 import { deleteProject } from "../../src/store/accounts/projects.ts";
 import { openDatabase } from "../../src/store/db.ts";
 import { deleteOldJudgeAnswers } from "../../src/store/judge/answers.ts";
-import { listJudgeCalls, sumJudging } from "../../src/store/judge/calls.ts";
+import { listJudgeCalls, sumJudgeUse } from "../../src/store/judge/calls.ts";
 import { listJudgeDays, listJudgeTests } from "../../src/store/judge/costs.ts";
 import { replaceJudgePrices } from "../../src/store/judge/prices.ts";
 import { findJudgeToday, updateJudgeSettings } from "../../src/store/judge/settings.ts";
@@ -87,7 +87,7 @@ describe("a call", () => {
     assert.equal(material, server.requests[0]!.material);
     assert.ok(JSON.parse(answer!).verdicts.length > 0);
     const sum = { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens, costUsd: callUsd };
-    assert.deepEqual((await sumJudging(db, [context.runId!])).get(context.runId!), {
+    assert.deepEqual((await sumJudgeUse(db, [context.runId!])).get(context.runId!), {
       calls: 1,
       ...sum,
       unpricedTokens: 0,

@@ -1,4 +1,4 @@
-// What the judge was asked: a run's calls with all that was said, and what judging an agent took.
+// Judge calls: those of a run with prompts and answers, and the usage of an agent by day and test.
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { listJudgeCalls } from "../../store/judge/calls.ts";
@@ -24,7 +24,7 @@ export function registerJudging(app: App, { db }: Deps): void {
     {
       schema: {
         ...schema,
-        summary: "The calls of the judge that a run made, the oldest first",
+        summary: "List the judge calls of a run, oldest first",
         response: { 200: z.object({ items: z.array(JudgeCall) }) },
       },
     },
@@ -41,7 +41,7 @@ export function registerJudging(app: App, { db }: Deps): void {
     {
       schema: {
         ...schema,
-        summary: "What judging an agent took, by day and by test",
+        summary: "Get the judge usage of an agent by day and by test",
         querystring: Query,
         response: { 200: JudgeUsage },
       },

@@ -1,4 +1,4 @@
-// Who judges a project's traces: its own connection, else the environment's; and a test that tries either.
+// The judge of a project: its own connection or the environment's, and a test of either.
 import { z } from "zod";
 import type { JudgeConnection } from "../../model/judge/call.ts";
 import { hostOf, judgeConnectionSchema, parseJudgeConnection } from "../../model/judge/connection.ts";
@@ -27,7 +27,7 @@ export type JudgeConnectionDeps = JudgeTrialDeps & {
   now?: () => number;
 };
 
-/** By then no process goes by what it knew of the connection before. */
+/** By then no process uses the former connection from its cache. */
 const hastenedMs = 2_000;
 
 const { $schema: _, ...description } = z.toJSONSchema(judgeConnectionSchema, { io: "input" });
@@ -36,7 +36,7 @@ const Typed = z.unknown().meta(description);
 export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionDeps): void {
   const { db, vault, environmentJudge } = deps;
   const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
-  const busy = "The judge is being tested already; wait for its answer.";
+  const busy = "The judge is being tested already. Wait for the result.";
   const trials = limitTrials({ busy, now: deps.now });
 
   app.get(
@@ -44,7 +44,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
     {
       schema: {
         ...schema,
-        summary: "Who judges the project's traces; keys are never told",
+        summary: "Get the project's judge (key omitted)",
         response: { 200: ProjectJudge },
       },
     },
@@ -56,7 +56,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
     {
       schema: {
         ...schema,
-        summary: "Give the project a judge of its own; without `apiKey` it keeps the one it has",
+        summary: "Set the project's own judge; without `apiKey` the stored key is kept",
         body: Typed,
         response: { 200: ProjectJudge },
       },
@@ -77,7 +77,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
     {
       schema: {
         ...schema,
-        summary: "Forget the project's own judge and its key",
+        summary: "Delete the project's own judge and its key",
         response: { 204: z.undefined() },
       },
     },
@@ -94,8 +94,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
     {
       schema: {
         ...schema,
-        summary:
-          "Put tiny questions to the judge, or to one that is not saved yet, and keep how it takes them",
+        summary: "Test the project's judge, or one that is not saved yet",
         body: z.object({ connection: Typed.optional() }).nullish(),
         response: { 200: JudgeTrial },
       },
@@ -127,7 +126,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
 const unreadableKey = `Its key ${unreadableSecret}.`;
 const noJudge = "No judge is configured: there is nothing to test.";
 
-/** Nothing that decides how it answers differs. */
+/** Whether both are the same judge: provider, URL, model and key. */
 function isSame(one: JudgeConnection | undefined, other: JudgeConnection): boolean {
   return one !== undefined && fingerprintOf(one, null).equals(fingerprintOf(other, null));
 }

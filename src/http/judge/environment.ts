@@ -1,4 +1,4 @@
-// The judge of the environment as it is configured here, and a trial of it.
+// The judge that the environment configures, and a test of it.
 import type { JudgeConnection } from "../../model/judge/call.ts";
 import { hostOf } from "../../model/judge/connection.ts";
 import type { App, Deps } from "../deps.ts";
@@ -15,14 +15,14 @@ export type JudgeDeps = JudgeTrialDeps & {
 export function registerJudge(app: App, deps: Deps & JudgeDeps): void {
   const judge = deps.environmentJudge;
   const tags = ["judge"];
-  const trials = limitTrials({ busy: "The judge is being asked already; wait for its answer." });
+  const trials = limitTrials({ busy: "The judge is being tested already. Wait for the result." });
 
   app.get(
     "/api/judge",
     {
       schema: {
         tags,
-        summary: "Which judge this process has; its key is never told",
+        summary: "Get the judge of the environment (key omitted)",
         response: { 200: EnvironmentJudge },
       },
     },
@@ -38,7 +38,7 @@ export function registerJudge(app: App, deps: Deps & JudgeDeps): void {
     {
       schema: {
         tags,
-        summary: "Put tiny questions to the judge, and keep how it takes them; one at a time per account",
+        summary: "Test the judge of the environment; one test at a time per account",
         response: { 200: JudgeTrial },
       },
     },

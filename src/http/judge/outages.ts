@@ -1,4 +1,4 @@
-// What an outage of the judge left unjudged on an agent's traces, and the button that has it judged again.
+// Traces of an agent that are not fully evaluated because the judge was unavailable; evaluates them again.
 import { z } from "zod";
 import { againMax } from "../../model/judge/outages.ts";
 import type { EventPublisher } from "../../store/events.ts";
@@ -25,7 +25,7 @@ export function registerOutages(app: App, { db, events }: Deps & { events: Event
     {
       schema: {
         tags,
-        summary: "What outages of the judge left unjudged",
+        summary: "Count the traces that an unavailable judge left partly unevaluated",
         params,
         response: { 200: Outages },
       },
@@ -41,8 +41,7 @@ export function registerOutages(app: App, { db, events }: Deps & { events: Event
     {
       schema: {
         tags,
-        summary:
-          "Judge again what an outage left open, each trace by a further run of the tests as they were",
+        summary: "Evaluate traces again that an unavailable judge left open, by the tests as they were",
         params,
         body: Again,
         response: { 200: JudgedAgain },

@@ -1,4 +1,4 @@
-// What judging costs by the million tokens: the prices that come with the service, and a project's own before them.
+// Prices per million tokens: built-in ones, and a project's own, which take precedence.
 import { z } from "zod";
 import { builtInPrices, type OwnPrice } from "../../model/judge/prices.ts";
 import { type Issue, Refusal } from "../../model/refusal.ts";
@@ -13,7 +13,7 @@ export function registerJudgePrices(app: App, { db }: Deps): void {
 
   app.get(
     "/api/projects/:id/judge/prices",
-    { schema: { ...schema, summary: "What the models of judges cost", response: { 200: JudgePrices } } },
+    { schema: { ...schema, summary: "Get the prices of judge models", response: { 200: JudgePrices } } },
     async ({ params }) => ({ own: await listJudgePrices(db, params.id), builtIn: builtInPrices }),
   );
 
@@ -22,7 +22,7 @@ export function registerJudgePrices(app: App, { db }: Deps): void {
     {
       schema: {
         ...schema,
-        summary: "Replace the project's own prices; what was counted before stays as it is",
+        summary: "Replace the project's own prices; past costs stay unchanged",
         body: z.object({ prices: z.array(Price).max(pricesMax) }),
         response: { 200: JudgePrices },
       },

@@ -1,4 +1,4 @@
-// Of each agent: the share of its runs whose semantic checks are judged, and what judging may cost in a day.
+// The judge settings of an agent: its sampling rate and daily budget.
 import { z } from "zod";
 import { findJudgeSettings, findJudgeToday, updateJudgeSettings } from "../../store/judge/settings.ts";
 import type { App, Deps } from "../deps.ts";
@@ -15,7 +15,7 @@ export function registerJudgeSettings(app: App, { db }: Deps): void {
     {
       schema: {
         ...schema,
-        summary: "How much of the agent is judged, and for how much",
+        summary: "Get judge settings",
         response: { 200: JudgeSettings },
       },
     },
@@ -30,7 +30,7 @@ export function registerJudgeSettings(app: App, { db }: Deps): void {
     {
       schema: {
         ...schema,
-        summary: "Say how much of the agent is judged, and for how much",
+        summary: "Update judge settings",
         body: Settings,
         response: { 200: JudgeSettings },
       },

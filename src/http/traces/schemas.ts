@@ -154,8 +154,8 @@ const Applicability = typed<RunApplicability>()(
   z.looseObject({ testId: Id, name: z.string(), ...applicability }),
 );
 
-const JudgingSum = z.object({ calls: z.number().int(), ...judgeUse });
-export type JudgingSum = z.output<typeof JudgingSum>;
+const JudgeUseSum = z.object({ calls: z.number().int(), ...judgeUse });
+export type JudgeUseSum = z.output<typeof JudgeUseSum>;
 
 export const RunDetail = z
   .object({
@@ -164,7 +164,7 @@ export const RunDetail = z
     tests: z
       .array(Applicability)
       .describe("For each test as it was at the time: whether it ran, and why or why not."),
-    judging: JudgingSum.nullable().describe("Sums of the run's judge calls; null if there were none."),
+    judging: JudgeUseSum.nullable().describe("Sums of the run's judge calls; null if there were none."),
   })
   .meta({ id: "RunDetail" });
 export type RunDetail = z.output<typeof RunDetail>;

@@ -1,4 +1,4 @@
-// Sound answers of judges, kept for as long as they may be asked for again, and no longer than the traces they are about.
+// The cache of judge answers: 30 days, and no longer than the traces they are about.
 import type { Database } from "../db.ts";
 
 /** After so many days a question is put anew, even though nothing about it has changed. */

@@ -1,4 +1,4 @@
-// Every call of a judge: what was said, what it took, and to whom that is counted, in one statement.
+// Stores every judge call with its texts and its cost per day and test, in one statement.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { JudgeCall } from "../../model/judge/call.ts";
 import type { JudgeUse } from "../../model/judge/prices.ts";
@@ -23,8 +23,8 @@ export type CallEntry = {
 };
 
 /**
- * Keeps a call, once however often it is told. Nothing is kept for an agent that is gone, and nothing that was said about
- * a trace that is gone; shares of what is no stored test are left out.
+ * Stores a call, once however often this is retried. Nothing is stored for a deleted agent, nor the texts about a deleted
+ * trace; shares of tests that are not stored are left out.
  */
 export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<void> {
   const { id, agentId, projectId, traceId, runId, call, costUsd } = entry;
@@ -137,12 +137,12 @@ export async function listJudgeCalls(db: Database, runId: string): Promise<KeptC
   }));
 }
 
-export type JudgingSum = JudgeUse & { calls: number };
+export type JudgeUseSum = JudgeUse & { calls: number };
 
 /** Of each run that made calls. */
-export async function sumJudging(db: Database, runIds: string[]): Promise<Map<string, JudgingSum>> {
+export async function sumJudgeUse(db: Database, runIds: string[]): Promise<Map<string, JudgeUseSum>> {
   if (runIds.length === 0) return new Map();
-  const { rows } = await db.pool.query<JudgingSum & { runId: string }>({
+  const { rows } = await db.pool.query<JudgeUseSum & { runId: string }>({
     name: "judging-of-runs",
     text: `select run_id as "runId", count(*)::int as calls, sum(input_tokens) as "inputTokens",
         sum(output_tokens) as "outputTokens", coalesce(sum(cost_usd), 0) as "costUsd",

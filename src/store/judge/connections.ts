@@ -1,4 +1,4 @@
-// Which model judges a project's traces, where the project says so itself: one connection, its key sealed.
+// The project's own judge connection, with its API key encrypted.
 import type { JudgeConnection, JudgeProvider } from "../../model/judge/call.ts";
 import type { TypedJudge } from "../../model/judge/connection.ts";
 import { type Database, transaction } from "../db.ts";

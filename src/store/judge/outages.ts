@@ -1,4 +1,4 @@
-// What outages of the judge left unjudged: counted by agent, judged again on demand, and closed by any later run.
+// Runs that an unavailable judge left open: counted by agent, evaluated again on demand, closed by any later run.
 import { randomUUIDv7 } from "node:crypto";
 import type pg from "pg";
 import { againMax, outagesMax } from "../../model/judge/outages.ts";

@@ -1,4 +1,4 @@
-// What a project pays for its judge, where that differs from the prices that come with the service.
+// The project's own prices of judge models, in place of the built-in ones.
 import type { OwnPrice } from "../../model/judge/prices.ts";
 import { type Database, transaction } from "../db.ts";
 

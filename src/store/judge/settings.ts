@@ -1,4 +1,4 @@
-// How much of an agent's traffic is judged by a model, what that may cost in a day, and what today has cost.
+// The judge settings of an agent, sampling rate and daily budget, and its usage today.
 import type { JudgeUse } from "../../model/judge/prices.ts";
 import type { Database } from "../db.ts";
 

@@ -1,4 +1,4 @@
-// What is known of a judge's connection, by a fingerprint of all that decides how it answers: an edited one is another.
+// The state of a judge connection (output mode, pause), by a fingerprint of provider, URL, model and key.
 import { createHash } from "node:crypto";
 import type { JudgeConnection, JudgeMode } from "../../model/judge/call.ts";
 import type { Database } from "../db.ts";
@@ -15,7 +15,7 @@ type Identity = Pick<JudgeConnection, "provider" | "url" | "model" | "apiKey">;
 
 /**
  * 32 bytes, from which nothing of the key can be had. `projectId` is whose connection it is, null for the
- * environment's: what befalls one who typed the same as others, from where less may be called, is none of theirs.
+ * environment's, so a pause caused by one project does not affect another with the same URL and key.
  */
 export function fingerprintOf({ provider, url, model, apiKey }: Identity, projectId: string | null): Buffer {
   return createHash("sha256")

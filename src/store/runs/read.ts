@@ -1,7 +1,7 @@
 // Reading runs back: one by its id, those of a trace, those that judged a test.
 import type { Outcome, Routing, RunCause, RunKind, RunState } from "../../model/run/run.ts";
 import type { Database } from "../db.ts";
-import { type JudgingSum, sumJudging } from "../judge/calls.ts";
+import { type JudgeUseSum, sumJudgeUse } from "../judge/calls.ts";
 import { clockSlackMs, hourMs, idAt, type Listing, timeOfId } from "../listing.ts";
 import { type Look, type Patience, scan } from "../scan.ts";
 import { decodeDetail } from "./detail.ts";
@@ -41,7 +41,7 @@ export type RunRow = {
 };
 
 /** `judging`: what its calls of the judge came to; null where there was none. */
-export type RunWithDetail = RunRow & { detail: Buffer | null; judging: JudgingSum | null };
+export type RunWithDetail = RunRow & { detail: Buffer | null; judging: JudgeUseSum | null };
 
 type Row = Omit<RunWithDetail, "judging">;
 
@@ -76,7 +76,7 @@ export async function withJudging<R extends { id: string }>(
   db: Database,
   runs: R[],
 ): Promise<(R & Pick<RunWithDetail, "judging">)[]> {
-  const sums = await sumJudging(
+  const sums = await sumJudgeUse(
     db,
     runs.map(({ id }) => id),
   );
