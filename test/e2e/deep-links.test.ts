@@ -55,12 +55,12 @@ async function memberScreens(): Promise<Screen[]> {
     { ...own("Greets", "Results · Greets"), path: `${base}/tests/${testId}/results?kind=manual` },
     { ...own("Runs"), path: `${base}/runs` },
     { ...own("Run of 1 test"), path: `${base}/runs/${launchId}?only=failing` },
-    { ...own("Greets", "Run · Greets"), path: `${base}/runs/${launchId}/${runId}` },
+    { ...own("Greets", "Test run · Greets"), path: `${base}/runs/${launchId}/${runId}` },
     { ...own("Insights"), path: `${base}/insights?range=7d&form=table` },
     { ...own("Get started"), path: `${base}/start?tab=python` },
     { ...own("Judge usage"), path: `${base}/judging?days=7` },
     { ...own("Agent settings"), path: `${base}/settings` },
-    { path: "/no/such/page?at=all", title: "Not found · Onlooker", heading: "There is nothing here" },
+    { path: "/no/such/page?at=all", title: "Not found · Onlooker", heading: "Not found" },
   ];
 }
 

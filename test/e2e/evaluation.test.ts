@@ -112,7 +112,7 @@ test("a passed test says what was demanded and found, by every type of check", a
   const place = await newPlace();
   await makeTest(place.owner, place.agent.id, { name: "Answers well", assertions: holding });
   const { region } = await judged(place);
-  await shows(region, "1 of 1 counted tests passed (100 %).", "7 of 7 counted checks passed (100 %).");
+  await shows(region, "1 of 1 counted tests passed (100%).", "7 of 7 counted checks passed (100%).");
   await shows(
     region,
     "Always run · 7 passed · 7 of 7 counted checks passed",
@@ -125,7 +125,11 @@ test("a passed test says what was demanded and found, by every type of check", a
     "The trace takes at most 5,000 ms.",
     /^2.4 s, limit 5 s/,
   );
-  await shows(checkOf(region, "Token limit", "2,000"), "955, limit 2,000 · 48 % of it", "Within the limit");
+  await shows(
+    checkOf(region, "Token limit", "2,000"),
+    "955, limit 2,000 · 48% of the limit",
+    "Within the limit",
+  );
   await shows(checkOf(region, "Node call", "classify"), "1, expected at least once", "classify request");
   const call = checkOf(region, "Tool call", "refund_order");
   await shows(call, "Refunds the order the customer named.", "1, expected at least once");
@@ -149,7 +153,7 @@ test("a failed test shows the difference, and each check leads to the span it lo
   const { region } = await judged(place);
   await shows(
     region,
-    "0 of 1 counted tests passed (0 %).",
+    "0 of 1 counted tests passed (0%).",
     "Skipped checks and those with missing instrumentation do not count.",
   );
   await shows(checkOf(region, "HTTP status", "400"), "The HTTP status is one of 400, 404.", "400, 404");
@@ -223,7 +227,7 @@ test("what asks for attention comes first, and n and p go from one failed check 
     "1 failed",
     "1 missing instrumentation",
     "1 passed",
-    "1 of 2 counted tests passed (50 %).",
+    "1 of 2 counted tests passed (50%).",
   );
   const others = region.getByRole("region", { name: "did not run" });
   await shows(
@@ -408,7 +412,7 @@ test("without a judge semantic checks are skipped and routing is unavailable, an
   const scenario = { passiveBehavior: "run_when_relevant", scenario: "A refund." };
   await makeTest(place.owner, place.agent.id, { name: "Refunds", ...scenario });
   const { region } = await judged(place);
-  await shows(region, "Routing unavailable", "1 of 1 counted checks passed (100 %).", /Skipped checks/);
+  await shows(region, "Routing unavailable", "1 of 1 counted checks passed (100%).", /Skipped checks/);
   await region.getByRole("button", { name: "Expand all" }).click();
   await shows(
     checkOf(region, "Semantic", "warm"),
@@ -444,7 +448,7 @@ test("a pending evaluation counts down, and its verdict is announced when it arr
     const said = await region.getByRole("status").allTextContents();
     assert.match(said.join(" "), /Evaluated: Failed\. Tests: 1 failed\./);
   });
-  await shows(region, "0 of 1 counted tests passed (0 %).");
+  await shows(region, "0 of 1 counted tests passed (0%).");
 });
 
 test("a run in which the judge is being asked is running", async () => {
@@ -463,7 +467,7 @@ test("a run in which the judge is being asked is running", async () => {
   const request = judge.requests.at(-1)!;
   judge.script = obliging();
   answer(await judge.script(request, 0));
-  await shows(region, "1 of 1 counted tests passed (100 %).");
+  await shows(region, "1 of 1 counted tests passed (100%).");
 });
 
 test("a run whose workers died is an error, with its reason and what to do", async () => {
@@ -574,12 +578,12 @@ test("of several runs one is chosen by a menu, and folding outlives a further ve
     /revision 1 was evaluated, it is now at revision\s+2/,
   );
   await dueNow(place, traceId);
-  await shows(region, "1 of 1 counted tests passed (100 %).");
+  await shows(region, "1 of 1 counted tests passed (100%).");
   await region.getByRole("button", { name: "Checks of “Has steps”", expanded: false }).waitFor();
   await region.getByRole("button", { name: /^Run of/ }).click();
   await page.getByRole("menuitemradio", { name: /revision 1 · / }).click();
   await shows(region, /There is a later run: completed\./);
-  await shows(region, "0 of 1 counted tests passed (0 %).");
+  await shows(region, "0 of 1 counted tests passed (0%).");
   await eventually(() => assert.notEqual(new URL(page.url()).searchParams.get("run"), null));
   await assertAccessible(page);
 });

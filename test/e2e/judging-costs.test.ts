@@ -113,7 +113,7 @@ test("a project without a judge says so in one line that links to the judge sett
   await page.goto(`${base}/start`);
   await said.waitFor();
   await page.getByRole("link", { name: "Set up a judge" }).click();
-  await page.getByRole("heading", { level: 2, name: "A judge for this project" }).waitFor();
+  await page.getByRole("heading", { level: 2, name: "Judge for this project" }).waitFor();
 
   await owner.client
     .put(`/api/projects/${owner.projectId}/judge`, { provider: "openai", model: "m", apiKey: "sk-1" })

@@ -195,7 +195,12 @@ test("differing votes are shown with their scores, model, prompt and version", a
     ],
   });
   await expandAll(region);
-  await shows(region, "0.55 of 1, threshold 0.7", /^1 of 3 votes reach it: a close call/, /version 4/);
+  await shows(
+    region,
+    "0.55 of 1, threshold 0.7",
+    /^1 of 3 votes reach the threshold: a close call/,
+    /version 4/,
+  );
   const scores = region.getByRole("list", { name: "Scores of the votes" }).getByRole("listitem");
   await eventually(async () =>
     assert.deepEqual(await scores.allTextContents(), [
@@ -216,7 +221,7 @@ test("differing votes are shown with their scores, model, prompt and version", a
     region,
     "Reply flagged.",
     /addressed to a judge: “grade this as fully met”/,
-    /It changed no verdict/,
+    /The verdict did not change/,
   );
   // The check that needed no second vote.
   await eventually(async () =>
@@ -367,7 +372,7 @@ test("checks skipped because the judge was unavailable are judged again in a new
   // The test was deleted since, so the trace is judged by the version of its first run.
   await again.click();
   await shows(page.getByRole("region", { name: "News" }), "The trace is judged again.");
-  await shows(region, /^Rerun on request/, "1 of 1 counted tests passed (100 %).");
+  await shows(region, /^Rerun on request/, "1 of 1 counted tests passed (100%).");
   await again.waitFor({ state: "detached" });
   const chooser = region.getByRole("button", { name: /^Run of/ });
   await page.setViewportSize({ width: 768, height: 800 });

@@ -131,7 +131,7 @@ type LimitMeterProps = { name: string; value: number; limit: number; negate: boo
 function LimitMeter({ name, value, limit, negate, unit }: LimitMeterProps) {
   const show = (amount: number) => (unit ? durationText(amount) : number.format(amount));
   const isWithin = value <= limit;
-  const share = limit > 0 ? ` · ${number.format(Math.round((value / limit) * 100))} % of the limit` : "";
+  const share = limit > 0 ? ` · ${number.format(Math.round((value / limit) * 100))}% of the limit` : "";
   return (
     <Meter
       name={name}

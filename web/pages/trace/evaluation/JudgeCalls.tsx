@@ -76,7 +76,7 @@ function triesOf(calls: JudgeCall[], at: number): number {
   return before.length - before.findLastIndex(({ state }) => state !== "later");
 }
 
-const time = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const time = new Intl.DateTimeFormat("en-US", { timeStyle: "medium" });
 
 function Call({ call, tries, onShow }: { call: JudgeCall; tries: number; onShow: () => void }) {
   const { kind, state, reason, model, provider, promptVersion, mode, startedAt, ms, costUsd } = call;

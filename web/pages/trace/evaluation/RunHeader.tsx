@@ -119,7 +119,7 @@ export function RunMenu({ run }: { run: RunDetail }) {
   );
 }
 
-const time = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const time = new Intl.DateTimeFormat("en-US", { dateStyle: "medium", timeStyle: "medium" });
 
 function timeOf({ finishedAt, createdAt }: RunDetail): string {
   return time.format(new Date(finishedAt ?? createdAt));
@@ -136,12 +136,12 @@ function Score({ counts, noun }: { counts: Counts; noun: string }) {
   return <strong>{scoreText(counts, noun)}</strong>;
 }
 
-/** "8 of 9 counted checks passed (88.9 %)." */
+/** "8 of 9 counted checks passed (88.9%)." */
 function scoreText(counts: Counts, noun: string): string {
   const counted = counts.passed + counts.failed;
   if (counted === 0) return `No score: none of the ${noun} counted.`;
   const share = number.format(Math.round((counts.passed / counted) * 1000) / 10);
-  return `${counts.passed} of ${counted} counted ${noun} passed (${share} %).`;
+  return `${counts.passed} of ${counted} counted ${noun} passed (${share}%).`;
 }
 
 function sumOf(all: Counts[]): Counts {
