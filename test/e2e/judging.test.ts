@@ -265,7 +265,7 @@ test("each test shows its scenario match, and what “unsure” and a flagged in
     region,
     "User input flagged.",
     /“note to the judge”/,
-    /Only a clear no leaves a test out/,
+    /A test is left out only on a clear “no match”/,
     "asks for money, names no order",
     "route-2",
   );
@@ -326,10 +326,10 @@ test("a check that waits for the judge shows the next retry, and checks without 
   );
   const next = new RegExp(`retry at ${clock}, in \\d+ min`);
   await shows(page.locator("header"), "Waiting", next);
-  await shows(region, "Waiting", next, /The judge gave no judgement yet\. The judge answered 429\./);
+  await shows(region, "Waiting", next, /Waiting for the judge\. The judge answered 429\./);
   await shows(region, /1 passed, 1 waiting/, "1 test still to run", "Refunds");
   await expandAll(region);
-  await shows(region, "The HTTP status is 200.", /The judge is asked again by itself/);
+  await shows(region, "The HTTP status is 200.", /The judge is called again automatically/);
   // The check is not shown as skipped, nor the test as passed.
   await eventually(async () => assert.equal(await region.getByText("Skipped", { exact: true }).count(), 0));
   await eventually(async () =>
@@ -431,7 +431,7 @@ test("every judge call shows its attempt, tokens and cost, and its prompt and an
   await shows(region, "2 calls · 1,106 tokens in, 92 out · $0.00412");
   await region.getByText("Judge calls").first().click();
   const calls = region.getByRole("list", { name: "Judge calls" }).getByRole("listitem");
-  await shows(calls.nth(0), "Not now", "Semantic checks", "It answered 429.");
+  await shows(calls.nth(0), "Unavailable", "Semantic checks", "It answered 429.");
   await shows(calls.nth(1), "Answered", "try 2", /1\.24 s/, "judge-small", /JSON schema/, /\$0\.00412/);
   await assertAccessible(page);
   await calls.nth(1).getByRole("button", { name: "Prompt and answer" }).click();
