@@ -18,7 +18,7 @@ function summary(config: Config, url: string): string {
   rows.push(
     ...(config.databaseUrl ? [["Database", new URL(config.databaseUrl).host]] : []),
     ["Data", config.dataDir],
-    ["Judge", config.judge?.model ?? "none; a project can connect one in Settings, Judge"],
+    ["Judge", config.judge?.model ?? "none; connect one in Project settings, Judge"],
     ["Stop", "Ctrl-C"],
   );
   const lines = rows.map(([label, value]) => `  ${label!.padEnd(11)}${value}`);
