@@ -20,7 +20,7 @@ import {
   readMediaType,
 } from "./wire/media-type.ts";
 
-/** What the request's head says, and its body as a function: the key is judged before a byte of it is read. */
+/** The request's headers, and its body as a function: the key is checked before a byte of the body is read. */
 export type IngestRequest = {
   key: string | undefined;
   contentType: string | undefined;
@@ -49,17 +49,17 @@ export type IngestOutcome =
   | { path: "otlp"; stored: StoredTrace[]; refused: RefusedGroup[]; traces: number };
 
 export type IngestDeps = FindAgents & {
-  /** The key of this hash (hexadecimal), if it is neither revoked nor expired. */
+  /** The key with this hexadecimal hash, if it is neither revoked nor expired. */
   findKey: (hash: string) => Promise<AdmittedKey | undefined>;
   preparer: Preparer;
   writer: TraceWriter;
-  /** Told of every trace that is committed, before it is answered; no key: it was made here. */
+  /** Called for every committed trace, before the answer; without a key for sample traces. */
   onStored: (trace: StoredTrace, key: AdmittedKey | null) => void;
-  /** Told how every request ended whose key was found, before it is answered. */
+  /** Called with the result of every request whose key was found, before the answer. */
   onAnswered: (answers: IngestionAnswer[], key: AdmittedKey) => void;
 };
 
-/** The media type is needed for the answer's encoding even where the request is refused. */
+/** The media type is needed to encode the answer even if the request is refused. */
 export async function ingest(deps: IngestDeps, request: IngestRequest): Promise<IngestOutcome> {
   try {
     const key = await findKey(deps, request.key);
@@ -69,7 +69,7 @@ export async function ingest(deps: IngestDeps, request: IngestRequest): Promise<
   }
 }
 
-/** Stores a sample conversation for the agent, a new one each time; from its body on it is a trace like any other. */
+/** Stores a new sample conversation for the agent, prepared and evaluated like any other trace. */
 export async function ingestSample(deps: IngestDeps, agentId: string): Promise<StoredTrace> {
   try {
     const bytes = Buffer.from(JSON.stringify(sampleBody(agentId, Date.now())));
@@ -92,7 +92,7 @@ async function receive(deps: IngestDeps, key: AdmittedKey, request: IngestReques
     : await storeOtlp(deps, key, request, body.groups);
 }
 
-/** Tells how the request ended. Throws what it threw, and where every trace is refused, the first refusal (C3). */
+/** Reports how the request ended. Rethrows its error and, if every trace is refused, throws the first refusal. */
 async function telling(
   deps: IngestDeps,
   key: AdmittedKey,
@@ -113,7 +113,7 @@ async function telling(
 
 async function findKey(deps: IngestDeps, text: string | undefined): Promise<AdmittedKey> {
   const hint = "Send a key made under Keys in the header x-api-key.";
-  if (!text) throw new Refusal("UNAUTHORIZED", { message: "The header x-api-key is missing.", hint });
+  if (!text) throw new Refusal("UNAUTHORIZED", { message: "The x-api-key header is missing.", hint });
   const key = await deps.findKey(hashKey(text).toString("hex"));
   if (!key) {
     throw new Refusal("UNAUTHORIZED", { message: "This API key is unknown, revoked or expired.", hint });
@@ -124,7 +124,7 @@ async function findKey(deps: IngestDeps, text: string | undefined): Promise<Admi
 function requireVerified(key: AdmittedKey): void {
   if (key.emailVerified) return;
   throw new Refusal("EMAIL_NOT_VERIFIED", {
-    hint: "Open the link in the verification mail, then send the trace again; the key stays the same.",
+    hint: "Open the link in the verification email, then send the trace again with the same key.",
   });
 }
 
@@ -154,7 +154,7 @@ async function storeCanonical(
   return { path: "canonical", trace: await store(deps, key, identity, body.batch) };
 }
 
-/** Each group goes its own way; what cannot be answered for one of them alone is thrown for the whole request (C3). */
+/** Groups succeed or fail independently; an error that is not specific to one group fails the whole request. */
 async function storeOtlp(
   deps: IngestDeps,
   key: AdmittedKey,

@@ -1,4 +1,4 @@
-// Loads stored traces whole: their batches opened, merged and derived; and brings rows that lag behind up to date.
+// Loads stored traces: opens, merges and derives their batches, and updates derived columns that lag behind.
 import { TraceRoom } from "./load/trace-room.ts";
 import { ValueAllowance } from "./model/json-text.ts";
 import { Refusal } from "./model/refusal.ts";
@@ -26,26 +26,26 @@ export type LoadedTrace = {
   stale: boolean;
   trace: MergedTrace;
   derived: Derived;
-  /** The most heap that it may take. */
+  /** The heap that it needs at most. */
   heapBytes: number;
 };
 
-/** Traces that have their share of the thread's heap until `release` is called. */
+/** Traces that keep their share of the thread's heap until `release` is called. */
 export type HeldTraces = { traces: LoadedTrace[]; release: () => void };
 
-/** What became of one trace: `refusal` where it holds more than can be opened, `error` for any other fault. */
+/** The outcome of one trace: `refusal` if it is too large to be opened, `error` for any other fault. */
 export type TraceOutcome =
   | { traceId: string; loaded: LoadedTrace; release: () => void }
   | { traceId: string; missing: true }
   | { traceId: string; refusal: Refusal }
   | { traceId: string; error: unknown };
 
-/** Bytes of JSON that are read from the database in one query, and opened without a pause after it. */
+/** Bytes of JSON that are read in one query, and opened without a pause. */
 const portionBytesMax = 32 * 1024 * 1024;
 
 /**
- * Opens traces one after the other, each once there is room for it; small ones come first. A trace that cannot be
- * opened keeps no other from being opened. Ends early when `signal` is aborted.
+ * Opens traces one after the other, small ones first, each once there is room for it. A trace that cannot be opened
+ * does not affect the others. Ends early when `signal` is aborted.
  */
 export async function* openEach(
   db: Database,
@@ -71,8 +71,8 @@ export async function* openEach(
 }
 
 /**
- * Opens traces that are needed together, in the order asked for; one that does not exist is left out. Undefined when
- * `signal` is aborted first. Throws PAYLOAD_TOO_LARGE where they hold more than one trace may.
+ * Opens traces that are needed together, in the order given; one that does not exist is left out. Undefined if `signal`
+ * is aborted first. Throws PAYLOAD_TOO_LARGE if together they are larger than one trace may be.
  */
 export function holdTraces(
   db: Database,
@@ -83,7 +83,7 @@ export function holdTraces(
   return room.alone(() => hold(db, traceIds, room, signal));
 }
 
-/** Opens one trace for as long as `use` takes; undefined where there is none. Throws PAYLOAD_TOO_LARGE. */
+/** Opens one trace for the duration of `use`; undefined if it does not exist. Throws PAYLOAD_TOO_LARGE. */
 export async function withTrace<T>(
   db: Database,
   traceId: string,
@@ -100,10 +100,10 @@ export async function withTrace<T>(
 }
 
 /**
- * Derives again what merges have left behind: a merge only appends, because deriving on each of 500 batches would
- * cost the square of their number. Whoever reads a list does this first, and the worker does it for traces that
- * nobody reads. A trace larger than `bytesMax` is left to whoever allows more; one that cannot be opened keeps the
- * columns that it has, and is not tried again until it changes. Returns how many rows were behind.
+ * Updates derived columns that are behind their spans. A merge only appends, because deriving on each of 500 batches
+ * would cost the square of their number, so lists call this before they read, and the worker calls it for traces that
+ * nobody reads. Traces larger than `bytesMax` are skipped; one that cannot be opened keeps its columns and is not
+ * retried until it changes. Returns how many rows were behind.
  */
 export async function refreshStale(
   db: Database,
@@ -145,7 +145,7 @@ export async function refreshStale(
 
 const updatesMax = 10;
 
-/** In ascending order of size, so many bytes together, but at least one trace. */
+/** In ascending order of size; groups of limited total size, but at least one trace each. */
 function portionsOf(sizes: { id: string; bytes: number }[], bytesMax: number): string[][] {
   const portions: string[][] = [];
   let left = 0;
@@ -214,7 +214,7 @@ async function openOne(
 
 type ScannedTrace = Omit<StoredBatches, "batches"> & { batches: ScannedBatch[]; heapBytes: number };
 
-/** Nothing is parsed before it is known to fit. Throws PAYLOAD_TOO_LARGE. */
+/** Checks the size before anything is parsed. Throws PAYLOAD_TOO_LARGE. */
 function scan({ batches, ...trace }: StoredBatches, room: TraceRoom): ScannedTrace {
   const scanned: ScannedBatch[] = [];
   let bytes = 0;
@@ -244,7 +244,7 @@ function open({ batches, heapBytes, path, derivedRevision, ...trace }: ScannedTr
 
 function tooManyValues(): Refusal {
   return new Refusal("PAYLOAD_TOO_LARGE", {
-    message: "The trace holds too many values to be opened: objects, lists and their entries.",
+    message: "The trace contains too many values (objects, lists and their entries) to be opened.",
     hint: "Send fewer or smaller spans in one trace, or large structures as JSON text in one attribute.",
   });
 }

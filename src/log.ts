@@ -17,13 +17,13 @@ export function openLog(level: string, stream?: pino.DestinationStream): pino.Lo
   const options: pino.LoggerOptions = {
     level,
     redact: {
-      // Values that violated a constraint stand in the `detail` of a database error.
+      // The `detail` of a database error contains the values that violated a constraint.
       paths: [...names.flatMap(name => [name.slice(0), `*${name}`, `*.*${name}`]), "err.detail", "err.where"],
       censor: "[cut out]",
     },
     serializers: {
       err: pino.stdSerializers.err,
-      // No headers, and no query: links carry their token there.
+      // Without headers and query: links carry their token there.
       req: (request: { method: string; url: string }) => ({
         method: request.method,
         path: request.url.split("?", 1)[0],

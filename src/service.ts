@@ -1,4 +1,4 @@
-// One process of the service: opens the database, serves what its roles say, and stops without losing anything.
+// Runs one process of the service: opens the database, starts its roles, and stops without losing anything.
 import type { Logger } from "pino";
 import type { Config } from "./config.ts";
 import { openEmbedded } from "./embedded/database.ts";
@@ -37,17 +37,17 @@ import { TraceWriter } from "./store/traces/writer.ts";
 import { traceLimits } from "./threads/heap.ts";
 
 export type Service = {
-  /** Where it answers on this machine, with the port that was taken. */
+  /** Its URL on this machine, with the actual port. */
   url: string;
   databaseUrl: string;
-  /** Stops taking requests, finishes those in hand, gives back leases, stops the embedded database (I5). */
+  /** Stops accepting requests, finishes open ones, releases leases, stops the embedded database. */
   stop(): Promise<void>;
 };
 
-// A query of ingestion: an exporter gives up after 10 s in all.
+// For a query of ingestion: an exporter gives up after 10 s in total.
 const ingestionAnswerMs = 5_000;
 
-// Requests in hand may take this long to finish once the service stops; then their connections are cut.
+// When the service stops, open requests may take this long; then their connections are closed.
 const requestGraceMs = 8_000;
 
 export type ServiceOptions = Pick<Deps, "passwordHashing">;
@@ -62,11 +62,11 @@ export async function startService(
   if (!given.databaseUrl) log.info({ dataDir }, `Starting PostgreSQL; its data is in ${dataDir}`);
   const embedded = given.databaseUrl ? undefined : await openEmbedded({ dataDir, log });
   const databaseUrl = given.databaseUrl ?? embedded!.url;
-  // Closed in the order opposite to their opening, each once, whether the start succeeded or not.
+  // Closed in reverse order, each once, whether the start succeeded or not.
   const closing: (() => Promise<unknown>)[] = embedded ? [() => embedded.stop()] : [];
   let evaluators: Evaluators | undefined;
   const stop = async () => {
-    // Told first, so that their grace and that of the requests in hand pass side by side.
+    // First, so that the evaluators finish while open requests finish.
     void evaluators?.stop();
     for (const close of closing.splice(0).reverse()) {
       await close().catch(error => log.error({ err: error }, "a part of the service could not be closed"));
@@ -78,7 +78,7 @@ export async function startService(
     closing.push(() => db.close());
     const config = { ...given };
     const vault = openVault(await masterKeyOf(config));
-    tellTargets(config, log);
+    logTargets(config, log);
     if (config.roles.includes("worker")) {
       const started = startEvaluators(config, databaseUrl, log);
       evaluators = started;
@@ -94,7 +94,7 @@ export async function startService(
   }
 }
 
-function tellTargets({ allowPrivateTargets: targets }: Config, log: Logger): void {
+function logTargets({ allowPrivateTargets: targets }: Config, log: Logger): void {
   if (targets.length === 0) return;
   log.info(
     { targets },
@@ -126,7 +126,7 @@ async function serve(
   options: ServiceOptions,
 ): Promise<string> {
   const { db, databaseUrl, evaluators, vault, log, closing } = opened;
-  // Connections of its own, which no slow list can take from it, and which give up while the exporter still waits.
+  // Separate connections: slow lists cannot use them up, and they time out while the exporter still waits.
   const ingestion = openDatabase(databaseUrl, 6, ingestionAnswerMs);
   closing.push(() => ingestion.close());
   const events = new EventPublisher(db);
@@ -218,7 +218,7 @@ async function listen(
   closing: (() => Promise<unknown>)[],
 ): Promise<string> {
   closing.push(async () => {
-    // A connection whose request was in hand stays open after its answer, for a next one that is not to come.
+    // A keep-alive connection stays open after its last answer, waiting for a next request.
     const idle = setInterval(() => app.server.closeIdleConnections(), 100);
     const cut = setTimeout(() => app.server.closeAllConnections(), requestGraceMs);
     await app.close();
@@ -232,7 +232,7 @@ async function listen(
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** What ingestion asks of the database, each kind of question shared by the requests that ask at the same time. */
+/** The lookups of ingestion, each batched across concurrent requests. */
 function lookups(
   db: Database,
 ): Pick<IngestDeps, "findKey" | "findAgent" | "findAgentByServiceName" | "listAgentsOfKey"> {
@@ -254,7 +254,7 @@ function lookups(
           db,
           hashes.map(hash => Buffer.from(hash, "hex")),
         ),
-      // Whoever has just confirmed the address is not to be told otherwise.
+      // An email that has just been verified must count at once.
       { keep: key => key.emailVerified },
     ),
     findAgent: gather(ids => findAgentsByIds(db, ids), { keep: () => true }),

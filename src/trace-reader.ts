@@ -1,4 +1,4 @@
-// Reads a stored trace by its parts, each as the JSON that is answered: its outline, one span, what was said, or all of it.
+// Reads parts of a stored trace as JSON: its outline, one span, its conversation, or all of it.
 import type { TraceRoom } from "./load/trace-room.ts";
 import { holdTraces, type LoadedTrace, withTrace } from "./load.ts";
 import { transcribe } from "./model/conversation/transcript.ts";
@@ -9,27 +9,27 @@ import type { Attributes, Derived, Span, TracePath } from "./model/trace/trace.t
 import { type Cut, cutValue, type Path } from "./model/truncate.ts";
 import type { Database } from "./store/db.ts";
 
-/** A trace as it was at a revision. `bytes`: how much JSON its batches hold. */
+/** A trace at a revision. `bytes`: JSON in its batches. */
 export type TraceVersion = { traceId: string; revision: number; bytes: number };
 
 export type TraceReader = {
   outline(ask: { traceId: string }): Promise<OutlinePart | undefined>;
-  /** JSON; undefined where there is no such span. `whole`: nothing is cut. */
+  /** JSON; undefined if there is no such span. `whole`: nothing is truncated. */
   span(ask: { traceId: string; spanId: string; whole: boolean }): Promise<Uint8Array | undefined>;
-  /** JSON: what was said in it. */
+  /** JSON: its conversation. */
   conversation(ask: { traceId: string }): Promise<Uint8Array | undefined>;
   /** JSON: the trace exactly as it is stored. */
   raw(ask: { traceId: string; externalId: string; path: TracePath }): Promise<Uint8Array | undefined>;
 };
 
-/** The same of a version; the asker has looked up which. */
+/** The same for a version that the caller has looked up. */
 export type VersionReader = {
   [Name in keyof TraceReader]: (
     ask: Parameters<TraceReader[Name]>[0] & { version: TraceVersion },
   ) => ReturnType<TraceReader[Name]>;
 };
 
-/** What of a trace does not depend on its runs. `spans` is a JSON list. */
+/** The part of a trace that does not depend on its runs. `spans` is a JSON list. */
 export type OutlinePart = {
   head: Pick<
     Derived,
@@ -46,7 +46,7 @@ export type OutlinePart = {
   > & {
     revision: number;
     httpStatus: number | null;
-    /** Shortened, as those of lists are. */
+    /** Truncated, as in lists. */
     userInput: string | null;
     responseText: string | null;
     metadata: Attributes | null;
@@ -83,12 +83,12 @@ export function openTraceReader(load: LoadVersion): VersionReader {
   };
 }
 
-/** Keeps nothing: for traces that are small. */
+/** Without a cache: for small traces. */
 export function loadVersion(db: Database, room: TraceRoom): LoadVersion {
   return ({ traceId }) => withTrace(db, traceId, room, loaded => loaded);
 }
 
-/** Opens a trace that has its share of the thread's heap until `release` is called. */
+/** Opens a trace that keeps its share of the thread's heap until `release` is called. */
 export type HoldVersion = (
   version: TraceVersion,
 ) => Promise<{ loaded: LoadedTrace; release: () => void } | undefined>;
@@ -105,20 +105,20 @@ export function holdVersion(db: Database, room: TraceRoom): HoldVersion {
 
 export type KeptTraces = {
   load: LoadVersion;
-  /** Drops the trace that was asked for longest ago, and its share of the heap; false where none is kept. */
+  /** Drops the least recently used trace and its share of the heap; false if the cache is empty. */
   drop(): boolean;
 };
 
 /**
- * Keeps what was loaded, the latest asked for up to so many bytes of JSON and at least the very last: who clicks
- * through the spans of a trace opens it once. Asked for at once, a trace is loaded once.
+ * An LRU cache of loaded traces, limited in bytes of JSON but with at least the last one: clicking through the spans of
+ * a trace opens it once. Concurrent requests load a trace once.
  */
 export function keepLoaded(hold: HoldVersion, keptBytesMax: number): KeptTraces {
   type Entry = { version: TraceVersion; holding: ReturnType<HoldVersion>; loaded: boolean };
   const kept = new Map<string, Entry>();
   const drop = (entry: Entry) => {
     if (kept.get(entry.version.traceId) === entry) kept.delete(entry.version.traceId);
-    // What failed is asked for again.
+    // A failed load is retried by the next request.
     entry.holding.then(
       held => held?.release(),
       () => {},
@@ -151,7 +151,7 @@ export function keepLoaded(hold: HoldVersion, keptBytesMax: number): KeptTraces 
       return (await entry.holding)?.loaded;
     },
     drop() {
-      // One that is being opened waits for room itself.
+      // A trace that is still loading may itself wait for room.
       const oldest = kept.values().find(({ loaded }) => loaded);
       if (oldest) drop(oldest);
       return oldest !== undefined;
@@ -189,11 +189,11 @@ function outlineOf({ trace, derived, revision }: LoadedTrace): OutlinePart {
 }
 
 const contextBytesMax = 32 * 1024;
-// Together with what says where it was cut, a span stays below 256 KB.
+// With the list of truncated places, a span stays below 256 KB.
 const attributesBytesMax = 176 * 1024;
 const restBytesMax = 48 * 1024;
 
-/** Its attributes have bytes of their own: they are what one looks at. */
+/** Attributes have a budget of their own: they are what people look at. */
 function cutSpan({ attributes, ...rest }: Span): { span: Span } & Pick<Cut<unknown>, "cuts" | "omissions"> {
   const outer = cutValue(rest, restBytesMax);
   const inner = cutValue(attributes, attributesBytesMax);
@@ -208,7 +208,7 @@ function cutSpan({ attributes, ...rest }: Span): { span: Span } & Pick<Cut<unkno
   };
 }
 
-/** Span by span: a text of all of them might be longer than a string can be. */
+/** Span by span: the text of all of them may exceed the maximum length of a string. */
 function rawOf(
   { traceId, revision, trace }: LoadedTrace,
   { externalId, path }: { externalId: string; path: TracePath },
@@ -226,7 +226,7 @@ function jsonOf(value: unknown): Uint8Array {
   return ownBytes(Buffer.from(JSON.stringify(value)));
 }
 
-/** Bytes that can change threads: not a part of the pool that small buffers share. */
+/** Bytes that can be moved to another thread: not a view of Node's pool for small buffers. */
 function ownBytes(bytes: Buffer): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }

@@ -1,4 +1,4 @@
-// From the traces of one request, stored and refused, to its answer for each service: what the ingestion log counts.
+// Summarizes the traces of one request, stored and refused, per service: what the ingestion log counts.
 
 import type { IngestionAnswer } from "../model/ingestion.ts";
 import type { RefusalCode } from "../model/refusal.ts";
@@ -8,8 +8,8 @@ type StoredGroup = { serviceName: string | null; agentId: string; spanCount: num
 type RefusedGroup = { serviceName: string | null; refusal: { code: RefusalCode } };
 
 /**
- * One answer for each service name. A service of which nothing was refused is OK whatever became of the others; one
- * of which something was refused is PARTIAL as long as the request stored anything, as it was answered.
+ * One answer per service name. A service without refusals is OK whatever happened to the others; one with refusals is
+ * PARTIAL as long as the request stored anything, like the HTTP answer.
  */
 export function answersOf(stored: StoredGroup[], refused: RefusedGroup[]): IngestionAnswer[] {
   const answers = new Map<string | null, IngestionAnswer>();

@@ -1,4 +1,4 @@
-// From the bytes of a body to batches ready to be stored: decoded, derived and compressed, with no I/O.
+// Prepares a body for storage: decodes, derives and compresses it, without I/O.
 import { hash } from "node:crypto";
 import { Refusal } from "../model/refusal.ts";
 import { columnsOf, type TraceColumns } from "../model/trace/columns.ts";
@@ -10,23 +10,23 @@ import { type DecodeLimits, decodeBody, type PlatformHint } from "../wire/body.t
 import type { MediaType } from "../wire/media-type.ts";
 import { allocateDense } from "../wire/slab.ts";
 
-/** A batch as it is stored, and what is known of its trace from it alone. */
+/** A batch as it is stored, and the columns of its trace as derived from this batch alone. */
 export type PreparedBatch = {
   /** Distinct spans. */
   spanCount: number;
   /** Eight bytes for each distinct span id. */
   spanKeys: Buffer;
-  /** At rest: compressed. */
+  /** Compressed. */
   bytes: Buffer;
   /** Bytes before compression. */
   rawLength: number;
   columns: TraceColumns;
 };
 
-/** One trace of an OTLP request; refused as a whole or ready as a whole (C3). */
+/** One trace of an OTLP request; refused as a whole or ready as a whole. */
 export type PreparedGroup = { serviceName: string; traceId: string; spanCount: number; batch: PreparedBatch };
 export type RefusedGroup = {
-  /** Null where none was named, or none can be told. */
+  /** Null if there is none, or it cannot be read. */
   serviceName: string | null;
   spanCount: number;
   refusal: Refusal;
@@ -36,7 +36,7 @@ export type PreparedBody =
   | { path: "canonical"; platformHint: PlatformHint | null; batch: PreparedBatch }
   | { path: "otlp"; groups: (PreparedGroup | RefusedGroup)[] };
 
-/** Throws the Refusal of a body that is refused whole. */
+/** Throws the Refusal of a body that is refused as a whole. */
 export function prepareBody(bytes: Buffer, mediaType: MediaType, limits: DecodeLimits): PreparedBody {
   const body = decodeBody(bytes, mediaType, limits);
   if (body.path === "canonical") {
@@ -56,7 +56,7 @@ export function prepareBody(bytes: Buffer, mediaType: MediaType, limits: DecodeL
   };
 }
 
-/** For a batch that was made here; ingestion comes by `prepareBody`. */
+/** For batches created by the service; request bodies go through `prepareBody`. */
 export function prepareBatch(batch: Batch, path: TracePath): PreparedBatch {
   const { bytes, rawLength } = encodeBatch(batch);
   return {
@@ -70,7 +70,7 @@ export function prepareBatch(batch: Batch, path: TracePath): PreparedBatch {
 
 const otlpSpanId = /^[0-9a-f]{16}$/;
 
-/** An OTLP span id is its own key; any other id's key is the head of its hash. */
+/** The key of an OTLP span id is the id; of any other id, the first bytes of its hash. */
 function spanKeysOf(spans: Span[]): Buffer {
   const keys = allocateDense(spans.length * 8);
   spans.forEach(({ span_id }, index) => {

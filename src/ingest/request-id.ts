@@ -1,7 +1,7 @@
-// The header x-request-id as a trace's identity (A9).
+// Reads a trace's identity from the x-request-id header.
 import { Refusal } from "../model/refusal.ts";
 
-/** The identity it names; undefined where it is absent or empty. Throws VALIDATION_ERROR for any other form. */
+/** Undefined if absent or empty. Throws VALIDATION_ERROR for an invalid value. */
 export function readRequestId(values: string[]): string | undefined {
   if (values.length > 1) throw invalid("The header x-request-id was sent more than once.");
   const value = values[0] ?? "";

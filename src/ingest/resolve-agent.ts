@@ -1,14 +1,14 @@
-// Which agent a trace belongs to: by the platform hint on the canonical path (B4), by service.name on OTLP (C4).
+// Resolves the agent of a trace: by platform hint for canonical traces, by service.name for OTLP.
 import type { Agent } from "../model/agent/agent.ts";
 import { type AdmittedKey, allowsAgent } from "../model/key.ts";
 import { Refusal } from "../model/refusal.ts";
 import type { PlatformHint } from "../wire/body.ts";
 
 export type FindAgents = {
-  /** Undefined where no agent has this id. */
+  /** Undefined if no agent has this id. */
   findAgent: (id: string) => Promise<Agent | undefined>;
   findAgentByServiceName: (projectId: string, serviceName: string) => Promise<Agent | undefined>;
-  /** Some agents the key may write to, for the hint of a refusal. */
+  /** Some agents that the key may write to, for the hint of a refusal. */
   listAgentsOfKey: (key: AdmittedKey) => Promise<Agent[]>;
 };
 

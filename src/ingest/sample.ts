@@ -1,4 +1,4 @@
-// A sample conversation in the canonical format: enough of everything that tests look at, and marked as a sample.
+// A sample conversation as a canonical trace, marked as a sample: something for every assertion to check.
 
 /** Its last span ended at `nowMs`. */
 export function sampleBody(agentId: string, nowMs: number): object {

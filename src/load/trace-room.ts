@@ -1,32 +1,32 @@
-// Shares the heap of a thread among the traces that are open in it: first come, first served.
+// Limits the heap that open traces use in a thread: a semaphore of bytes, first in first out.
 import { defaultTraceLimits, type TraceLimits, traceHeapBytes } from "../threads/heap.ts";
 
-/** A share of the room. Releasing it twice does no harm. */
+/** A share of the room. Releasing it twice is harmless. */
 export type Taken = {
-  /** Takes more without waiting: the heap has space beside the room for one trace that grows when it is derived. */
+  /** Takes more without waiting: the heap has reserve for one trace that grows while it is derived. */
   grow(bytes: number): void;
   release(): void;
 };
 
-/** One per thread. It has room for one trace of the largest size, or for many small ones that add up to that. */
+/** One per thread. It has room for one trace of the largest size, or many small ones of the same total. */
 export class TraceRoom {
   readonly #capacity: number;
   #taken = 0;
   #last: Promise<unknown> = Promise.resolve();
   #admit: () => void = () => {};
-  /** Asked for room before somebody waits for it: gives back the share of something kept, or returns false. */
+  /** Called before a trace waits for room: drops a cached trace, or returns false if there is none. */
   makeRoom: () => boolean = () => false;
 
   constructor(limits: TraceLimits = defaultTraceLimits) {
     this.#capacity = traceHeapBytes(limits);
   }
 
-  /** Whether one trace may take this much heap. */
+  /** Whether one trace may use this much heap. */
   fits(bytes: number): boolean {
     return bytes <= this.#capacity;
   }
 
-  /** Runs one piece of work after the other: a trace that waits for room is decompressed already, up to 256 MB. */
+  /** Runs work one after the other: a trace that waits for room is decompressed already, up to 256 MB. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(work);
     this.#last = result.catch(() => {});
@@ -34,14 +34,14 @@ export class TraceRoom {
   }
 
   /**
-   * Resolves once there is room, undefined where `signal` is aborted first. Called within `alone`, with bytes that fit.
-   * Whoever holds a share must not wait for another.
+   * Resolves once there is room; undefined if `signal` is aborted first. Call it within `alone`, with bytes that fit,
+   * and without a share: waiting for a second one could deadlock.
    */
   async take(bytes: number, signal?: AbortSignal): Promise<Taken | undefined> {
     while (this.#taken > 0 && this.#taken + bytes > this.#capacity) {
       if (signal?.aborted) return undefined;
       if (this.makeRoom()) {
-        // The share is given back in a later microtask.
+        // The share is released in a later microtask.
         await new Promise<void>(resolve => setImmediate(resolve));
         continue;
       }

@@ -1,4 +1,4 @@
-// Time and chance as an argument, so that whoever waits can be tested without waiting.
+// Time and randomness as arguments, so that delays can be tested without waiting.
 import { setTimeout as wait } from "node:timers/promises";
 
 /** `sleep` and `timeout` are in milliseconds; `sleep` rejects when aborted. */

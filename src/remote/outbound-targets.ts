@@ -1,12 +1,12 @@
-// Which addresses a call may go to: those of the public internet, and those the operator allowed.
+// Decides which IP addresses may be called: public ones, and those that the operator allowed.
 import ipaddr from "ipaddr.js";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Says of a host and one of its addresses why no call may go there, in a word or two ("private"), or undefined. */
+/** Why a host at this IP address may not be called, in a word or two ("private"); undefined if it may. */
 export type Guard = (host: string, address: string) => string | undefined;
 
-/** `allow` holds host names, addresses and networks, as SVC_ALLOW_PRIVATE_TARGETS does. */
+/** `allow`: host names, IP addresses and networks, as in SVC_ALLOW_PRIVATE_TARGETS. */
 export function guardOf(allow: readonly string[]): Guard {
   const networks = allow.map(networkOf).filter(network => network !== undefined);
   const names = new Set(allow.filter(target => networkOf(target) === undefined).map(plainName));
@@ -19,7 +19,7 @@ export function guardOf(allow: readonly string[]): Guard {
   };
 }
 
-/** In small letters, without the dot that may end it or the brackets of an address. */
+/** Lowercase, without a trailing dot or the brackets of an IPv6 address. */
 export function plainName(host: string): string {
   return host
     .toLowerCase()
@@ -33,7 +33,7 @@ function networkOf(target: string): [Address, number] | undefined {
   return address && [address, address.kind() === "ipv4" ? 32 : 128];
 }
 
-/** An IPv4 address in its usual form, an IPv6 address without its zone; of an IPv4-mapped one, the IPv4 address. */
+/** An IPv4 address in its usual form, or an IPv6 address without its zone; the IPv4 address of an IPv4-mapped one. */
 function parse(text: string): Address | undefined {
   const address = text.replace(/%.*$/, "");
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) return ipaddr.IPv4.parse(address);
@@ -56,7 +56,7 @@ const words: Record<string, string> = {
   carrierGradeNat: "carrier-NAT",
 };
 
-// The services for machines of one cloud at a public address.
+// A cloud's metadata service at a public IP address.
 const metadata = ipaddr.IPv4.parse("168.63.129.16");
 const globalUnicast = ipaddr.parseCIDR("2000::/3");
 
@@ -69,7 +69,7 @@ function unfit(address: Address): string | undefined {
   return within(address, globalUnicast) ? undefined : "reserved";
 }
 
-/** The IPv4 address that a gateway of NAT64 or 6to4 takes out of this one. */
+/** The IPv4 address that a NAT64 or 6to4 gateway extracts from this one. */
 function embeddedIn(address: Address): ipaddr.IPv4 | undefined {
   if (!(address instanceof ipaddr.IPv6)) return undefined;
   const bytes = address.toByteArray();

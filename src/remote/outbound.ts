@@ -1,27 +1,27 @@
-// Calls to addresses that users typed: to public or allowed places only, checked at every dial, bounded in time and size.
+// Calls URLs entered by users: only public or allowed hosts (SSRF protection), limited in time and size.
 import { lookup as systemLookup } from "node:dns/promises";
 import { isIP, type LookupFunction } from "node:net";
 import { Agent, buildConnector, type Dispatcher, fetch } from "undici";
 import { type Guard, guardOf, plainName } from "./outbound-targets.ts";
 
-/** A call that may not be made. The message is a sentence for the user: which host, why, and what allows it. */
+/** A forbidden call. The message is a sentence for the user: which host, why, and what allows it. */
 export class OutboundRefused extends Error {
   override name = "OutboundRefused";
 }
 
-/** A reply that is larger than was allowed for. `fetch` has resolved by then: reading the body throws it. */
+/** The reply is too large. Thrown while the body is read, after `fetch` has resolved. */
 export class OutboundTooLarge extends Error {
   override name = "OutboundTooLarge";
 }
 
-/** All addresses of a name; rejects where there is none. */
+/** All IP addresses of a name; rejects if there is none. */
 export type Resolve = (host: string) => Promise<{ address: string; family: number }[]>;
 
 export type OutboundOptions = {
-  /** Host names, addresses and networks to call although they are not public. */
+  /** Host names, IP addresses and networks that may be called although they are not public. */
   allow: readonly string[];
   resolve?: Resolve;
-  /** Aborts after so many milliseconds, by a `TimeoutError`. */
+  /** Aborts after this many milliseconds with a `TimeoutError`. */
   timeout?: (ms: number) => AbortSignal;
 };
 
@@ -42,20 +42,19 @@ export type OutboundLimits = {
 
 export type Outbound = {
   /**
-   * Rejects with OutboundRefused, with what `init.signal` or the timeout was aborted by, or with a TypeError whose
-   * cause says why the host could not be reached. Follows redirects; elsewhere than where the call began only
-   * harmless headers go along.
+   * Rejects with OutboundRefused, with the reason of `init.signal` or the timeout, or with a TypeError whose cause says
+   * why the host could not be reached. Follows redirects; another origin gets only harmless headers.
    */
   fetch(url: string | URL, init?: OutboundInit, limits?: OutboundLimits): Promise<Response>;
-  /** Cuts what is in hand. */
+  /** Aborts open calls. */
   close(): Promise<void>;
 };
 
 export const outboundLimits = { replyBytesMax: 1_048_576, timeoutMs: 60_000, redirectsMax: 5 };
 
-// For one host; several of its addresses may be tried in this time.
+// For one host; several of its IP addresses may be tried in this time.
 const connectTimeoutMs = 10_000;
-// For one of them, while there are others; by default far hosts would be given up on too soon.
+// For one of several IP addresses; the default gives up on distant hosts too soon.
 const attemptTimeoutMs = 2_000;
 
 export function openOutbound({
@@ -63,7 +62,7 @@ export function openOutbound({
   resolve = host => systemLookup(host, { all: true }),
   timeout = ms => AbortSignal.timeout(ms),
 }: OutboundOptions): Outbound {
-  // Every call dials anew: a kept connection could break under a request that may not be sent twice.
+  // A new connection for every call: a reused one could break during a request that must not be sent twice.
   const dispatcher = new Agent({
     connect: guardedConnector(guardOf(allow), resolve),
     pipelining: 0,
@@ -81,7 +80,7 @@ export function openOutbound({
   };
 }
 
-/** Connects to the very addresses that were checked. */
+/** Connects to exactly the IP addresses that were checked. */
 function guardedConnector(guard: Guard, resolve: Resolve): buildConnector.connector {
   const lookup: LookupFunction = (host, _options, callback) => {
     resolve(host).then(
@@ -105,7 +104,7 @@ function guardedConnector(guard: Guard, resolve: Resolve): buildConnector.connec
   } as buildConnector.BuildOptions);
   return (options, callback) => {
     const host = plainName(options.hostname);
-    // An address is dialled without being looked up.
+    // An IP address is connected to without a lookup.
     const why = isIP(host) ? guard(host, host) : undefined;
     if (why !== undefined) callback(refusedTarget(host, why), null);
     else connect(options, callback);
@@ -125,7 +124,7 @@ type Hop = { url: URL; method: string; headers: Headers; body: string | Uint8Arr
 
 function firstHop(url: string | URL, init: OutboundInit): Hop {
   const headers = new Headers(init.headers);
-  // These follow from the address and the body; taken from a user, they would say otherwise.
+  // These follow from the URL and the body; a user's values could contradict them.
   for (const name of derivedHeaders) headers.delete(name);
   return {
     url: callable(String(url)),
@@ -137,7 +136,7 @@ function firstHop(url: string | URL, init: OutboundInit): Hop {
 
 const derivedHeaders = ["host", "connection", "content-length", "keep-alive", "transfer-encoding", "upgrade"];
 
-/** Never repeats the address: it may hold a password. */
+/** Never repeats the URL: it may contain a password. */
 function callable(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href);
   if (url === null) throw new OutboundRefused("This is not an address that can be called.");
@@ -194,7 +193,7 @@ function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status);
 }
 
-// What says nothing about who calls. All else may be a credential, whatever its name, and stays with its origin.
+// Headers that identify nobody. Any other header may be a credential, whatever its name, and stays with its origin.
 const harmlessHeaders = new Set([
   "accept",
   "accept-language",
@@ -205,7 +204,7 @@ const harmlessHeaders = new Set([
   "x-request-id",
 ]);
 
-/** As browsers do: a form that was sent is not sent again, other bodies are. */
+/** As browsers do: a form that was posted is not sent again, other bodies are. */
 function nextHop(from: Hop, status: number, url: URL): Hop {
   const headers = new Headers(from.headers);
   if (url.origin !== from.url.origin) {
@@ -219,14 +218,14 @@ function nextHop(from: Hop, status: number, url: URL): Hop {
   return { url, method: "GET", headers, body: null };
 }
 
-/** The same reply, whose body ends in OutboundTooLarge where it goes on beyond the bound, and when `signal` aborts. */
+/** The same reply; its body fails with OutboundTooLarge beyond the limit, and when `signal` is aborted. */
 async function bounded(reply: Reply, bytesMax: number, signal: AbortSignal): Promise<Response> {
   const { status, statusText, headers } = reply;
   const body = reply.body as ReadableStream<Uint8Array<ArrayBuffer>> | null;
   const bodiless = [204, 205, 304].includes(status);
   if (status < 200 || status > 599 || bodiless) await body?.cancel();
   if (status < 200 || status > 599) {
-    throw new TypeError("fetch failed", { cause: new Error(`${status} is no status of HTTP`) });
+    throw new TypeError("fetch failed", { cause: new Error(`${status} is not an HTTP status`) });
   }
   let bytes = 0;
   const limit = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({

@@ -1,17 +1,17 @@
-// Tells every process what happened, through PostgreSQL's NOTIFY: gathered for a moment, never on the path of a
-// commit. Events are hints to read again; the truth is in the tables, so one that is lost costs a late refresh.
+// Publishes events to every process by PostgreSQL's NOTIFY: batched for 200 ms, never within a commit. Events are hints
+// to read again: the truth is in the tables, and a lost event only delays a refresh.
 import pg from "pg";
 import type { IngestionEvent, ServiceEvent } from "../model/event.ts";
 import type { Database } from "./db.ts";
 
 const channel = "onlooker_events";
-// A commit that notifies takes a lock that all such commits share, so events go out by themselves, a few times a
-// second, and not with the traces: one call per trace would hold ingestion to some hundreds a second.
-const gatherMs = 200;
+// Commits that notify share one lock, so events are sent separately from the traces, a few times a second: one
+// notification per trace would limit ingestion to some hundreds a second.
+const batchMs = 200;
 // PostgreSQL's limit is 8,000 bytes.
 const messageBytesMax = 7_500;
 const eventsOfAgentMax = 40;
-// Whoever retries a refused request without a pause is told of once a second; and few such of a project.
+// A client that retries a refused request without a pause causes one event a second; a project at most five.
 const refusalEveryMs = 1_000;
 const refusalsOfProjectMax = 5;
 
@@ -19,7 +19,7 @@ export class EventPublisher {
   readonly #db: Database;
   readonly #throttle = new RefusalThrottle();
   /** By agent; refusals by project. */
-  #gathered = new Map<string | null, ServiceEvent[]>();
+  #events = new Map<string | null, ServiceEvent[]>();
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> = Promise.resolve();
 
@@ -30,14 +30,14 @@ export class EventPublisher {
   publish(event: ServiceEvent): void {
     if (event.type === "ingestion" && !this.#throttle.admits(event)) return;
     const subject = event.type === "ingestion" ? event.projectId : event.agentId;
-    const events = this.#gathered.get(subject) ?? [];
-    // One past the limit marks that there were more.
+    const events = this.#events.get(subject) ?? [];
+    // One more than the limit marks that there were more.
     if (events.length <= eventsOfAgentMax) events.push(event);
-    this.#gathered.set(subject, events);
-    this.#timer ??= setTimeout(() => this.#flush(), gatherMs);
+    this.#events.set(subject, events);
+    this.#timer ??= setTimeout(() => this.#flush(), batchMs);
   }
 
-  /** Sends what is gathered. */
+  /** Sends the current batch. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#flush();
@@ -46,9 +46,9 @@ export class EventPublisher {
 
   #flush(): void {
     this.#timer = undefined;
-    const gathered = this.#gathered;
-    this.#gathered = new Map();
-    const events = [...gathered].flatMap(([agentId, ofAgent]): ServiceEvent[] =>
+    const batched = this.#events;
+    this.#events = new Map();
+    const events = [...batched].flatMap(([agentId, ofAgent]): ServiceEvent[] =>
       ofAgent.length > eventsOfAgentMax ? [{ type: "refresh", agentId }] : ofAgent,
     );
     if (events.length === 0) return;
@@ -59,27 +59,27 @@ export class EventPublisher {
           messagesOf(events),
         ]);
       } catch {
-        // The database is away: listeners refresh when they are connected again.
+        // The database is unavailable: listeners refresh when they reconnect.
       }
     });
   }
 }
 
-/** Lets through each refusal of a project that differs from those before it, up to a few a second. */
+/** Passes each distinct refusal of a project once a second, and at most five. */
 class RefusalThrottle {
-  #told = new Map<string, Set<string>>();
+  #passed = new Map<string, Set<string>>();
   #until = 0;
 
   admits({ projectId, code, keyId, serviceName }: IngestionEvent): boolean {
     const now = performance.now();
     if (now >= this.#until) {
-      this.#told = new Map();
+      this.#passed = new Map();
       this.#until = now + refusalEveryMs;
     }
-    const told = this.#told.get(projectId) ?? new Set();
+    const passed = this.#passed.get(projectId) ?? new Set();
     const refusal = `${code} ${keyId} ${serviceName}`;
-    if (told.size >= refusalsOfProjectMax || told.has(refusal)) return false;
-    this.#told.set(projectId, told.add(refusal));
+    if (passed.size >= refusalsOfProjectMax || passed.has(refusal)) return false;
+    this.#passed.set(projectId, passed.add(refusal));
     return true;
   }
 }
@@ -106,8 +106,8 @@ function messagesOf(events: ServiceEvent[]): string[] {
 export type EventSubscription = { close(): Promise<void> };
 
 /**
- * Calls `onEvent` for what any process publishes, over a connection of its own that is dialled again whenever it
- * breaks; then, and only then, a refresh of everything is told, because something may have been missed.
+ * Calls `onEvent` for events of every process, over its own connection, which reconnects when it breaks. After a
+ * reconnect it emits a refresh of everything, because events may have been missed.
  */
 export function subscribe(url: string, onEvent: (event: ServiceEvent) => void): EventSubscription {
   let client: pg.Client | undefined;
@@ -116,33 +116,33 @@ export function subscribe(url: string, onEvent: (event: ServiceEvent) => void): 
   let missed = false;
 
   async function connect(): Promise<void> {
-    const dialled = new pg.Client({
+    const opened = new pg.Client({
       connectionString: url,
       keepAlive: true,
       connectionTimeoutMillis: 5_000,
     });
-    client = dialled;
-    dialled.on("error", () => {});
-    dialled.on("end", again);
-    dialled.on("notification", ({ payload }) => {
+    client = opened;
+    opened.on("error", () => {});
+    opened.on("end", reconnect);
+    opened.on("notification", ({ payload }) => {
       for (const event of JSON.parse(payload ?? "[]") as ServiceEvent[]) onEvent(event);
     });
     try {
-      await dialled.connect();
-      await dialled.query(`listen ${channel}`);
+      await opened.connect();
+      await opened.query(`listen ${channel}`);
       if (missed) onEvent({ type: "refresh", agentId: null });
       missed = false;
     } catch {
-      again();
+      reconnect();
     }
   }
 
-  function again(): void {
+  function reconnect(): void {
     if (closed || retry) return;
     missed = true;
     retry = setTimeout(() => {
       retry = undefined;
-      client?.removeListener("end", again);
+      client?.removeListener("end", reconnect);
       void client?.end().catch(() => {});
       void connect();
     }, 1_000);
@@ -153,7 +153,7 @@ export function subscribe(url: string, onEvent: (event: ServiceEvent) => void): 
     async close() {
       closed = true;
       clearTimeout(retry);
-      client?.removeListener("end", again);
+      client?.removeListener("end", reconnect);
       await client?.end().catch(() => {});
     },
   };

@@ -1,28 +1,28 @@
-// A list that looks for rare rows among many answers in bounded time: it says how far it looked and is asked again.
+// Searches for rare rows in bounded time: returns what it found and how far it searched, for the next request.
 import type { Listing } from "./listing.ts";
 
-/** What one look found; every row whose id is `reach` or above has been looked at. Null: all have been. */
+/** What one look found. Every row whose id is `reach` or above has been searched; null: all rows. */
 export type Look<Row> = { rows: Row[]; reach: string | null };
 
-export type Patience = {
-  /** After so long no further look begins, in ms. */
+export type SearchBudget = {
+  /** No further look begins after this, in ms. */
   ms: number;
-  /** How many rows the first look takes in. */
+  /** How many rows the first look searches. */
   stretch: number;
 };
 
-// A third of what a page may take; a look is as long as the one before it says that the rest allows.
-const patience: Patience = { ms: 16, stretch: 500 };
+// A third of a page's time. The size of each look follows from the speed of the one before and the time left.
+const defaultBudget: SearchBudget = { ms: 16, stretch: 500 };
 const stretchMax = 20_000;
 
 /**
- * Looks at stretch after stretch until `rowsMax` rows are found, all have been looked at, or the time is up. `look`
- * takes in at most `stretch` rows below `before`, and finds at most `rowsMax` of them.
+ * Searches stretch after stretch until `rowsMax` rows are found, all are searched, or the time is up. `look` searches
+ * at most `stretch` rows below `before`, and returns at most `rowsMax` of them.
  */
 export async function scan<Row>(
   { before, rowsMax }: Listing,
   look: (listing: Listing, stretch: number) => Promise<Look<Row>>,
-  { ms, stretch }: Patience = patience,
+  { ms, stretch }: SearchBudget = defaultBudget,
 ): Promise<Look<Row>> {
   const rows: Row[] = [];
   const begun = performance.now();

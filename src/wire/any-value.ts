@@ -1,4 +1,4 @@
-// OTLP attribute values in JSON, to plain JSON; whatever cannot be read becomes null or text (C3, C5).
+// Converts OTLP attribute values (AnyValue) to plain JSON; unreadable values become null or text.
 import type { Attributes } from "../model/trace/trace.ts";
 import { isRecord, setOwn } from "./record.ts";
 
@@ -30,7 +30,7 @@ export function readAnyValue(value: unknown): unknown {
   return null;
 }
 
-/** Integers beyond ±(2^53−1) as decimal text, whichever way they were written. */
+/** Integers beyond ±(2^53−1) as decimal text, however they were written. */
 function readInteger(content: unknown): unknown {
   if (typeof content === "string" && !/^-?\d{1,400}$/.test(content)) return content;
   if (typeof content === "number" && !Number.isInteger(content)) return String(content);
@@ -38,11 +38,11 @@ function readInteger(content: unknown): unknown {
     return readable(content);
   }
   const number = Number(content);
-  // Adding 0 makes a plain zero of −0, which JSON could not store.
+  // Adding 0 turns −0, which JSON cannot store, into 0.
   return Number.isSafeInteger(number) ? number + 0 : BigInt(content).toString();
 }
 
-/** NaN and the infinities as text. A long integer is read as the double it stands for. */
+/** NaN and infinities as text. A long integer is read as a double. */
 function readDouble(content: unknown): unknown {
   if (typeof content === "string" && !/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(content)) return content;
   if (typeof content !== "string" && typeof content !== "number" && typeof content !== "bigint") {
@@ -51,7 +51,7 @@ function readDouble(content: unknown): unknown {
   return finite(Number(content));
 }
 
-/** The number, or its name where JSON has none for it. */
+/** The number, or its name if JSON cannot write it. */
 export function finite(number: number): number | string {
   return Number.isFinite(number) ? number + 0 : String(number);
 }
@@ -68,14 +68,14 @@ function readKeyValues(content: unknown): Attributes | null {
   return object;
 }
 
-/** The `values` of a list; absent, there are none. Null where it is no list. */
+/** The `values` of a list; empty if absent, null if it is not a list. */
 function readItems(content: unknown): unknown[] | null {
   if (!isRecord(content)) return null;
   const values = content["values"] ?? [];
   return Array.isArray(values) ? values : null;
 }
 
-/** What stands where another kind was expected. */
+/** For a value of an unexpected kind. */
 function readable(content: unknown): string | null {
   if (typeof content === "string") return content;
   return typeof content === "number" || typeof content === "boolean" || typeof content === "bigint"

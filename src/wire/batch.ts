@@ -1,21 +1,20 @@
-// How a batch rests in the database: JSON under zstd, every string and key exactly as it came (D1).
+// Encodes and decodes stored batches: JSON compressed by zstd, every string and key exactly as received.
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Batch } from "../model/trace/trace.ts";
 import { parseExactly } from "./json-exact.ts";
 import { scanJson } from "./json-scan.ts";
 import { allocateDense } from "./slab.ts";
 
-// Level 1: on a 27 KB trace level 3 saves 3 % of the bytes and takes a quarter longer.
+// Level 1: on a 27 KB trace, level 3 saves 3 % of the bytes and takes a quarter longer.
 const options = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** What is stored was nested within the limits when it came; how many elements it may hold is up to the reader. */
+/** Nesting was limited on arrival; how many elements a batch may contain is up to the reader. */
 const unlimited = { nestingMax: Infinity, elementsMax: Infinity, spansMax: Infinity };
 
-// Where the text of an ordinary batch is laid for compression. A buffer of its own for each would be the larger part
-// of the memory that ingestion makes the collector look after.
+// A shared buffer for the text of ordinary batches. One per batch would be most of the garbage that ingestion makes.
 const desk = Buffer.allocUnsafeSlow(512 * 1024);
 
-/** `rawLength`: bytes before compression. JSON writes lone surrogates as escapes, so that UTF-8 can hold them. */
+/** `rawLength`: bytes before compression. JSON escapes lone surrogates, so UTF-8 can represent them. */
 export function encodeBatch(batch: Batch): { bytes: Buffer; rawLength: number } {
   const text = JSON.stringify(batch);
   // A character is at most three bytes of UTF-8.
@@ -23,7 +22,7 @@ export function encodeBatch(batch: Batch): { bytes: Buffer; rawLength: number } 
   return { bytes: fitted(zstdCompressSync(raw, options)), rawLength: raw.length };
 }
 
-/** Compression answers with a part of a buffer of 16 KB or more, which would be kept with it. */
+/** Compression returns a view of a buffer of at least 16 KB, which would be kept with it. */
 function fitted(bytes: Buffer): Buffer {
   if (bytes.length > bytes.buffer.byteLength / 2) return bytes;
   const own = allocateDense(bytes.length);
@@ -31,10 +30,10 @@ function fitted(bytes: Buffer): Buffer {
   return own;
 }
 
-/** A batch on its way out of the database: decompressed and measured, not parsed yet. */
+/** A stored batch: decompressed and measured, not parsed yet. */
 export type ScannedBatch = { text: Buffer; elements: number; exactNeeded: boolean };
 
-/** Costs about a tenth of reading the batch, and no heap: the text is outside it. */
+/** Costs about a tenth of reading the batch, and no heap: the text is outside the heap. */
 export function scanBatch(bytes: Uint8Array): ScannedBatch {
   const text = zstdDecompressSync(bytes);
   return { text, ...scanJson(text, unlimited) };

@@ -1,4 +1,4 @@
-// A request body, decompressed, to canonical shape: one trace, or the traces of an OTLP export (A5, A6, A11).
+// Decodes a decompressed request body: one canonical trace, or the traces of an OTLP export.
 import { Refusal } from "../model/refusal.ts";
 import type { Batch } from "../model/trace/trace.ts";
 import { type PlatformHint, readCanonical } from "./canonical.ts";
@@ -17,14 +17,14 @@ export type DecodedBody =
   | { path: "otlp"; groups: OtlpGroup[] };
 
 /**
- * `bytes`: decompressed, their number already checked. Throws Refusals only: VALIDATION_ERROR, OTLP_NO_SPANS,
+ * `bytes`: decompressed, and within the limit on size. Throws Refusals only: VALIDATION_ERROR, OTLP_NO_SPANS,
  * OTLP_PROTOBUF_INVALID, PAYLOAD_TOO_LARGE. OTLP groups may be refused one by one.
  */
 export function decodeBody(bytes: Buffer, mediaType: MediaType, limits: DecodeLimits): DecodedBody {
   if (mediaType === "protobuf") return { path: "otlp", groups: readOtlpProtobuf(bytes, limits) };
   const { value: body, exact } = parseJson(bytes, limits);
   if (!isRecord(body)) throw unknownShape("The body is not a JSON object.");
-  // Null counts as absent here as everywhere.
+  // Null counts as absent, as everywhere.
   const canonical = (body["spans"] ?? null) !== null;
   const otlp = (body["resourceSpans"] ?? null) !== null;
   if (canonical && otlp) throw unknownShape("The body has both spans and resourceSpans.");
@@ -40,6 +40,6 @@ export function decodeBody(bytes: Buffer, mediaType: MediaType, limits: DecodeLi
 function unknownShape(message: string): Refusal {
   return new Refusal("VALIDATION_ERROR", {
     message,
-    hint: "Send an object with a list `spans`, or an OTLP trace export with a list `resourceSpans`.",
+    hint: "Send an object with a `spans` list, or an OTLP trace export with a `resourceSpans` list.",
   });
 }

@@ -1,4 +1,4 @@
-// The canonical body: checks every span, names every bad field, keeps what was sent (B2, B4).
+// Validates a canonical body: checks every span, reports every invalid field, keeps values as sent.
 import { type Issue, Refusal } from "../model/refusal.ts";
 import type { Attributes, Batch, Span } from "../model/trace/trace.ts";
 import { readUint64 } from "./fields.ts";
@@ -6,7 +6,7 @@ import { plainNumbers } from "./json.ts";
 import { type DecodeLimits, tooManySpans } from "./limits.ts";
 import { isRecord } from "./record.ts";
 
-/** The agent a canonical body asks for, as sent: nothing is checked but that it is there. */
+/** The agent that a canonical body names, as sent: only its presence is checked. */
 export type PlatformHint = { value: unknown; field: string };
 
 const issuesMax = 20;
@@ -133,7 +133,7 @@ function readTime(
   return null;
 }
 
-/** B4: the first that is present. Null counts as absent. */
+/** The first that is present. Null counts as absent. */
 function findPlatformHint(body: Record<string, unknown>, metadata: Attributes | null): PlatformHint | null {
   const svc = metadata?.["svc"];
   const candidates: [unknown, string][] = [

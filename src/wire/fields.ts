@@ -1,16 +1,16 @@
-// Single fields of a span as JSON writes them: times, ids, enums.
+// Parses single fields of a span in JSON: times, ids, enums.
 import { Refusal } from "../model/refusal.ts";
 
 const uint64Max = 2n ** 64n - 1n;
 
 /**
- * Decimal text of a uint64, from decimal text or from an exact JSON integer (B2, C5).
- * Undefined when it is neither.
+ * Decimal text of a uint64, from decimal text or from an exact JSON integer.
+ * Undefined for anything else.
  */
 export function readUint64(value: unknown): string | undefined {
   if (typeof value === "string") {
     if (!/^\d{1,20}$/.test(value)) return undefined;
-    // The largest uint64 has 20 digits, so that fewer need no comparison.
+    // The largest uint64 has 20 digits: shorter text needs no comparison.
     if (value.length < 20 && (value[0] !== "0" || value === "0")) return value;
     return readUint64(BigInt(value));
   }
@@ -19,13 +19,13 @@ export function readUint64(value: unknown): string | undefined {
   return undefined;
 }
 
-/** A non-zero id of `digits` hexadecimal characters, lower-case; null when it is not one (C2). */
+/** A non-zero id of `digits` hexadecimal characters, lower-case; null for anything else. */
 export function readId(value: unknown, digits: 16 | 32): string | null {
   if (typeof value !== "string" || value.length !== digits || !/^[0-9a-fA-F]+$/.test(value)) return null;
   return /[^0]/.test(value) ? value.toLowerCase() : null;
 }
 
-/** A refusal about one field, named by its path. */
+/** A refusal of one field, by its path. */
 export function malformed(path: string, message: string): Refusal {
   return new Refusal("VALIDATION_ERROR", { issues: [{ path, message }] });
 }

@@ -1,12 +1,12 @@
-// Reads the rare JSON texts that JSON.parse would alter: keys with escapes, and integers of many digits.
+// Parses the rare JSON that JSON.parse would alter: keys with escapes, and integers of many digits.
 import { setOwn } from "./record.ts";
 
 /**
- * Like JSON.parse, four times slower, for a text that JSON.parse has accepted and that is nested no deeper than
- * recursion bears. `readInteger` gets the digits of integers beyond ±(2^53−1).
+ * Like JSON.parse, four times slower, for a text that JSON.parse has accepted and whose nesting recursion can
+ * handle. `readInteger` gets the digits of integers beyond ±(2^53−1).
  *
- * Keys: V8 up to at least 14.6 gives an escaped key another name once it has met a certain other key
- * (nodejs/node#63785), so that what one client sends could rename the attributes of the next.
+ * Keys: V8 up to at least 14.6 can give an escaped key another name once it has seen a certain other key
+ * (nodejs/node#63785), so that one client could rename the attributes of the next.
  */
 export function parseExactly(text: string, readInteger: (digits: string) => unknown): unknown {
   const number = /-?\d+(\.\d+)?([eE][+-]?\d+)?/y;
@@ -72,7 +72,7 @@ export function parseExactly(text: string, readInteger: (digits: string) => unkn
       }
     }
     at++;
-    // A string by itself has no keys.
+    // A bare string has no keys.
     return escaped ? (JSON.parse(text.slice(start, at)) as string) : text.slice(start + 1, at - 1);
   }
 
@@ -85,7 +85,7 @@ export function parseExactly(text: string, readInteger: (digits: string) => unkn
     return exact ? value : readInteger(source);
   }
 
-  /** The next character that is not blank, having gone to it. */
+  /** Skips whitespace; returns the next character. */
   function peek(): string | undefined {
     while (text.charCodeAt(at) <= 32) at++;
     return text[at];

@@ -20,10 +20,10 @@ for (const char of "}]") kinds[char.charCodeAt(0)] = close;
 for (const char of "0123456789") kinds[char.charCodeAt(0)] = digit;
 
 /**
- * Throws where the text is nested too deep or holds too many values, which a parser would find out only after
- * it has built them. `exactNeeded`: whether it holds what JSON.parse could alter, a key with an escape or a
- * number of 16 digits or more before its point, or with an exponent of three digits or more.
- * `elements`: objects, lists and commas. What is not JSON is measured somehow and left for the parser to refuse.
+ * Throws if the text is nested too deep or contains too many values, which a parser would notice only after
+ * building them. `exactNeeded`: whether it contains what JSON.parse could alter: a key with an escape, or a
+ * number with 16 or more digits before its point, or with an exponent of three or more digits.
+ * `elements`: objects, lists and commas. Text that is not JSON gets some result and is left for the parser to refuse.
  * About 0.5 ns a byte: 14 µs for 27 KB, 16 ms for 30 MB.
  */
 export function scanJson(

@@ -1,4 +1,4 @@
-// Bytes to JSON without altering a digit or a key, and refusing what no parser should be given (A5, A11, C5, D1).
+// Parses JSON bytes without altering a digit or a key, within limits checked before parsing.
 import { isUtf8 } from "node:buffer";
 import { Refusal } from "../model/refusal.ts";
 import { parseExactly } from "./json-exact.ts";
@@ -7,8 +7,8 @@ import type { DecodeLimits } from "./limits.ts";
 import { isRecord } from "./record.ts";
 
 /**
- * `value`: what JSON.parse gives, except that integers beyond ±(2^53−1) are bigints. `exact`: whether there may
- * be bigints or infinities in it, so that what is kept of it must pass through `plainNumbers`.
+ * `value`: as from JSON.parse, except that integers beyond ±(2^53−1) are bigints. `exact`: whether it may
+ * contain bigints or infinities, so that what is kept of it must pass through `plainNumbers`.
  * Throws VALIDATION_ERROR, or PAYLOAD_TOO_LARGE for too many values.
  */
 export function parseJson(bytes: Buffer, limits: DecodeLimits): { value: unknown; exact: boolean } {
@@ -16,7 +16,7 @@ export function parseJson(bytes: Buffer, limits: DecodeLimits): { value: unknown
   if (!isUtf8(bytes)) throw new Refusal("VALIDATION_ERROR", { message: "The body is not valid UTF-8." });
   const text = bytes.toString("utf8");
   if (!exactNeeded) return { value: parseOrRefuse(text), exact: false };
-  // For its verdict alone: what reads exactly trusts the text to be JSON.
+  // Only to validate: parseExactly expects valid JSON.
   parseOrRefuse(text);
   return { value: parseExactly(text, readInteger), exact: true };
 }
@@ -25,12 +25,12 @@ function parseOrRefuse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's own sentence quotes the body.
+    // The parser's own message quotes the body.
     throw new Refusal("VALIDATION_ERROR", { message: "The body is not valid JSON." });
   }
 }
 
-/** A bigint of millions of digits takes seconds to make and to write; nothing that long is a time or a count. */
+/** A bigint of millions of digits takes seconds to parse and print; no time or count is that long. */
 function readInteger(digits: string): unknown {
   return digits.length > 1_000 ? digits : BigInt(digits);
 }

@@ -1,4 +1,4 @@
-// How much one request body may hold beyond its 30 MB, and what it is told when it holds more (A11).
+// Limits of one request body besides its 30 MB, and the refusals of bodies beyond them.
 import { Refusal } from "../model/refusal.ts";
 
 export type DecodeLimits = {
@@ -11,8 +11,8 @@ export type DecodeLimits = {
 };
 
 /**
- * Defaults. Requests of real exporters hold one element per 13 to 25 bytes, so 30 MB of them pass. How much heap the
- * costliest bodies within these limits take is measured in threads/heap.ts.
+ * Defaults. Requests of real exporters contain one element per 13 to 25 bytes, so 30 MB of them pass. The heap that the
+ * costliest bodies within these limits need is measured in threads/heap.ts.
  */
 export const decodeLimits: DecodeLimits = { nestingMax: 200, spansMax: 100_000, elementsMax: 2_000_000 };
 
@@ -25,21 +25,21 @@ export function tooDeep(limits: DecodeLimits): Refusal {
 
 export function tooManySpans(limits: DecodeLimits): Refusal {
   return new Refusal("PAYLOAD_TOO_LARGE", {
-    message: `The body holds more than ${limits.spansMax} spans.`,
-    hint: "Split the spans over several requests.",
+    message: `The body contains more than ${limits.spansMax} spans.`,
+    hint: "Split the spans across several requests.",
   });
 }
 
 export function tooManyElements(limits: DecodeLimits): Refusal {
   return new Refusal("PAYLOAD_TOO_LARGE", {
-    message: `The body holds more than ${limits.elementsMax} values.`,
-    hint: "Split the spans over several requests, or send large structures as JSON text in one attribute.",
+    message: `The body contains more than ${limits.elementsMax} values.`,
+    hint: "Split the spans across several requests, or send large structures as JSON text in one attribute.",
   });
 }
 
 export function tooMuchRepeated(bytesMax: number): Refusal {
   return new Refusal("PAYLOAD_TOO_LARGE", {
-    message: `Resources and scopes that several spans or traces share add up to more than ${bytesMax / 1024 / 1024} MB.`,
-    hint: "Split the spans over several requests, or shorten the attributes of the resource or scope.",
+    message: `Resources and scopes repeated by spans or traces add up to more than ${bytesMax / 1024 / 1024} MB.`,
+    hint: "Split the spans across several requests, or shorten the attributes of the resource or scope.",
   });
 }

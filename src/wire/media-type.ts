@@ -1,10 +1,10 @@
-// Reads the two headers that say how a body is written, and refuses every other way of writing it (A4, A5).
+// Parses Content-Type and Content-Encoding, and refuses unsupported ones.
 import { Refusal } from "../model/refusal.ts";
 
 export type MediaType = "json" | "protobuf";
 export type ContentEncoding = "identity" | "gzip";
 
-/** A header as Node hands it over: a list where it was sent more than once. */
+/** A header as Node provides it: a list if it was sent more than once. */
 type Header = string | string[] | undefined;
 
 const mediaTypes = new Map<string, MediaType>([
@@ -33,11 +33,11 @@ export function readContentEncoding(contentEncoding: Header): ContentEncoding {
   if (encoding === "gzip") return "gzip";
   throw new Refusal("UNSUPPORTED_MEDIA_TYPE", {
     message: "This Content-Encoding is not supported.",
-    hint: "Send the body plain, or compressed once with gzip.",
+    hint: "Send the body uncompressed, or compressed once with gzip.",
   });
 }
 
-/** A header sent twice reads as the list it stands for, which no table knows. */
+/** A header sent twice becomes a comma-separated list, which is not supported. */
 function single(header: Header): string {
   return Array.isArray(header) ? header.join(",") : (header ?? "");
 }

@@ -1,17 +1,17 @@
-// Sorts the spans of an OTLP request into traces, each accepted or refused as a whole (C1 to C4).
+// Groups the spans of an OTLP request into traces, each accepted or refused as a whole.
 import { isDeepStrictEqual } from "node:util";
 import { Refusal } from "../model/refusal.ts";
 import type { Attributes, Batch, Span } from "../model/trace/trace.ts";
 import { readId } from "./fields.ts";
 import { type DecodeLimits, tooManySpans, tooMuchRepeated } from "./limits.ts";
 
-/** The spans of one service and one traceId. A refused group holds no spans, only their number. */
+/** The spans of one service and one traceId. A refused group has no spans, only their number. */
 export type OtlpGroup = {
-  /** Null where the resource names none, and for the group of the spans whose traceId is unusable. */
+  /** Null if the resource has none, and for the group of the spans whose traceId is invalid. */
   serviceName: string | null;
-  /** 32 lower-case hexadecimal characters; null for the one group of the spans whose traceId is unusable. */
+  /** 32 lower-case hexadecimal characters; null for the one group of the spans whose traceId is invalid. */
   traceId: string | null;
-  /** Spans as sent, a span_id sent twice counted twice. */
+  /** As sent: a span_id sent twice counts twice. */
   spanCount: number;
   batch: Batch;
   refusal: Refusal | null;
@@ -24,12 +24,12 @@ export type Origin = {
   scope: NonNullable<Span["scope"]> | null;
 };
 
-/** The ids of a span as they were sent, hexadecimal text if they are any good. */
+/** The ids of a span as they were sent; hexadecimal text if they are valid. */
 export type SentIds = { traceId: unknown; spanId: unknown; parentSpanId: unknown };
 
 /**
- * Takes spans in the order they were sent. Where a group has several faults, a span that cannot be read comes
- * before the missing service.name, as decoding comes before the agent (A3); among spans, the first at fault.
+ * Takes spans in the order they were sent. If a group has several faults, an invalid span is reported before a
+ * missing service.name, as decoding comes before the agent; among spans, the first invalid one.
  */
 export class Grouping {
   readonly #limits: DecodeLimits;
@@ -42,8 +42,8 @@ export class Grouping {
   }
 
   /**
-   * Counts one span and gives it to its group. `read` makes all of the span but its ids, resource and scope; what
-   * it throws as a Refusal refuses the group. It is not called for a group that is refused already.
+   * Counts one span and adds it to its group. `read` parses the span except its ids, resource and scope; a Refusal
+   * that it throws refuses the group. It is not called for a group that is refused already.
    */
   add(origin: Origin, ids: SentIds, path: string, read: () => Span): void {
     if (++this.#spanCount > this.#limits.spansMax) throw tooManySpans(this.#limits);
@@ -63,14 +63,14 @@ export class Grouping {
     }
   }
 
-  /** In order of first appearance. Throws OTLP_NO_SPANS when there are none. */
+  /** In order of first appearance. Throws OTLP_NO_SPANS if there are none. */
   finish(): OtlpGroup[] {
     if (this.#spanCount === 0) throw new Refusal("OTLP_NO_SPANS");
     return Array.from(this.#groups.values(), group => group.finish());
   }
 
   #group(origin: Origin, traceId: string | null): Group {
-    // A traceId has 32 characters, so that nothing else makes the same key.
+    // A traceId has 32 characters, so the key is unambiguous.
     const key = traceId === null ? "" : traceId + (origin.serviceName ?? "");
     let group = this.#groups.get(key);
     if (group === undefined) {
@@ -89,7 +89,7 @@ class Group {
   readonly #spans = new Map<string, Span>();
   /** The resource of the first span. */
   #resource: Attributes | null = null;
-  /** The resource of the last span, and what of it is noted on each span. */
+  /** The resource of the last span, and its fields that each span gets. */
   #last: Attributes | null = null;
   #noted: Attributes | null = null;
 
@@ -98,7 +98,7 @@ class Group {
     this.traceId = traceId;
   }
 
-  /** A span_id sent again replaces what stood under it (C6). */
+  /** A span_id sent again replaces the earlier span. */
   put(span: Span, { resource, scope }: Origin, repetition: Repetition): void {
     if (scope !== null) {
       repetition.count(scope);
@@ -142,19 +142,19 @@ class Group {
   }
 }
 
-/** How much JSON a request may grow by. Of 8,192 spans, each may repeat a resource of 8 KB. */
+/** How much JSON repeated resources and scopes may add to a request: 8 KB for each of 8,192 spans. */
 export const repeatedBytesMax = 64 * 1024 * 1024;
 
 /**
- * Limits what a request grows by when it is stored: the spans of a scope share it, and so do traces their resource, but
- * each is written out with every one of them. A body of 12 MB with one long scope name and 40 spans made 480 MB of JSON.
+ * Limits how much a request grows when it is stored: spans share their scope, and traces their resource, but each is
+ * stored with every one of them. A body of 12 MB with one long scope name and 40 spans became 480 MB of JSON.
  */
 class Repetition {
-  /** Characters of JSON, measured once an object is written for the second time; 0 until then. */
+  /** Characters of JSON, measured when an object is stored for the second time; 0 until then. */
   readonly #lengths = new Map<object, number>();
   #bytes = 0;
 
-  /** Call it for each time that the object is to be written. Throws PAYLOAD_TOO_LARGE. */
+  /** Call it each time the object is stored. Throws PAYLOAD_TOO_LARGE. */
   count(shared: object): void {
     const known = this.#lengths.get(shared);
     if (known === undefined) {
@@ -168,7 +168,7 @@ class Repetition {
   }
 }
 
-/** Only what says something; null when nothing does. */
+/** Without empty fields; null if all are empty. */
 export function composeScope(name: string, version: string, attributes: Attributes): Origin["scope"] {
   const scope: NonNullable<Origin["scope"]> = {};
   if (name !== "") scope.name = name;
@@ -177,7 +177,7 @@ export function composeScope(name: string, version: string, attributes: Attribut
   return Object.keys(scope).length > 0 ? scope : null;
 }
 
-/** Null where nothing is set (code 0 is unset). */
+/** Null if nothing is set (code 0 is unset). */
 export function composeStatus(code: number, message: string): Span["status"] {
   if (code === 0 && message === "") return null;
   return { ...(code === 0 ? {} : { code }), ...(message === "" ? {} : { message }) };
@@ -200,7 +200,7 @@ function putIds(span: Span, ids: SentIds, path: string): void {
 
 function idInvalid(path: string, message: string): Refusal {
   return new Refusal("OTLP_ID_INVALID", {
-    hint: "Ids are hexadecimal, never base64. An export of logs or metrics does not belong here.",
+    hint: "Ids must be hexadecimal, not base64. Logs and metrics are not accepted.",
     issues: [{ path, message }],
   });
 }

@@ -1,4 +1,4 @@
-// An OTLP trace export in JSON: its envelope read strictly, its spans into canonical ones (C2, C3, C5).
+// Decodes an OTLP trace export in JSON: a strict envelope, spans converted to canonical ones.
 import type { Attributes, Span } from "../model/trace/trace.ts";
 import { readAnyValue } from "./any-value.ts";
 import { malformed, readId, readUint64 } from "./fields.ts";
@@ -43,7 +43,7 @@ export function readOtlpJson(body: Json, limits: DecodeLimits): OtlpGroup[] {
 }
 
 function addSpan(grouping: Grouping, origin: Origin, sent: unknown, path: string): void {
-  // A JSON span bears its ids under the very names of SentIds.
+  // A JSON span has its ids under the field names of SentIds.
   const ids = isRecord(sent) ? (sent as SentIds) : noIds;
   grouping.add(origin, ids, path, () => readSpan(asObject(sent, path), path));
 }
@@ -72,7 +72,7 @@ function readResource(resourceSpans: Json, path: string): Pick<Origin, "serviceN
   const resourcePath = `${path}.resource`;
   const object = asObject(sent, resourcePath);
   const resource = readAttributes(object, resourcePath);
-  // Of a key sent twice the last counts, here as in the attributes; other kinds of value may read as text too.
+  // The last of repeated keys counts, as in attributes; values of other kinds are read as text too.
   const named = readList(object, "attributes", resourcePath).findLast(
     entry => isRecord(entry) && entry["key"] === "service.name",
   ) as Json | undefined;

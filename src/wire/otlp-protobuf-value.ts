@@ -1,4 +1,4 @@
-// OTLP attributes and their values in protobuf, to plain JSON (C5).
+// Converts OTLP attributes and their values from protobuf to plain JSON.
 import type { Attributes } from "../model/trace/trace.ts";
 import { finite } from "./any-value.ts";
 import { eightBytes, type ProtobufWalk, sized, varint } from "./protobuf-walk.ts";
@@ -34,7 +34,7 @@ export function readKeyValue(walk: ProtobufWalk, target: Attributes): string {
   return key;
 }
 
-/** The string a KeyValue holds; null where it holds another kind, which may read as text too. */
+/** The string of a KeyValue; null for another kind, which may be read as text too. */
 export function readStringOf(walk: ProtobufWalk): string | null {
   let string: string | null = null;
   const outer = walk.enter();

@@ -1,4 +1,4 @@
-// What an OTLP client gets back: success, partial success, or an error in protobuf (A2, C3).
+// Encodes replies to OTLP clients: success, partial success, or an error, in JSON or protobuf.
 import protobuf from "protobufjs/minimal.js";
 import type { Refusal, RefusalCode } from "../model/refusal.ts";
 import type { MediaType } from "./media-type.ts";
@@ -7,7 +7,7 @@ export type PartialSuccess = { rejectedSpans: number; errorMessage: string };
 
 const messageBytesMax = 1024;
 
-/** HTTP status to the code of google.rpc that means the same. */
+/** HTTP status to the equivalent google.rpc code. */
 const grpcCodes: Record<number, number> = {
   400: 3, // INVALID_ARGUMENT
   401: 16, // UNAUTHENTICATED
@@ -23,7 +23,7 @@ const grpcCodes: Record<number, number> = {
 };
 const grpcUnknown = 2;
 
-/** An ExportTraceServiceResponse: `{}`, or 0 bytes, where nothing was refused. */
+/** An ExportTraceServiceResponse: `{}`, or 0 bytes, if nothing was refused. */
 export function encodeSuccess(mediaType: MediaType, partial?: PartialSuccess): Buffer {
   if (mediaType === "json") return Buffer.from(JSON.stringify(partial ? { partialSuccess: partial } : {}));
   if (partial === undefined) return Buffer.alloc(0);
@@ -34,7 +34,7 @@ export function encodeSuccess(mediaType: MediaType, partial?: PartialSuccess): B
   return Buffer.from(writer.ldelim().finish());
 }
 
-/** A google.rpc.Status in protobuf, its message `CODE: message (hint)`. */
+/** A google.rpc.Status in protobuf, with the message `CODE: message (hint)`. */
 export function encodeStatus(refusal: Refusal): Buffer {
   const hint = refusal.hint === undefined ? "" : ` (${refusal.hint})`;
   const writer = protobuf.Writer.create();
@@ -43,7 +43,7 @@ export function encodeStatus(refusal: Refusal): Buffer {
   return Buffer.from(writer.finish());
 }
 
-/** Each distinct code with the spans and traces it refused, then the first hint of each: at most 1 KB of UTF-8. */
+/** Each code with the number of spans and traces it refused, then its first hint: at most 1 KB of UTF-8. */
 export function partialMessage(refused: { spanCount: number; refusal: Refusal }[]): string {
   const byCode = new Map<RefusalCode, { spans: number; traces: number; hint: string | undefined }>();
   for (const { spanCount, refusal } of refused) {
@@ -56,7 +56,7 @@ export function partialMessage(refused: { spanCount: number; refusal: Refusal }[
   );
   const hints = Array.from(byCode.values(), sum => sum.hint).filter(hint => hint !== undefined);
   const message = [`${counts.join("; ")}.`, ...hints].join(" ");
-  // Half a character at the cut reads as U+FFFD, which goes with it.
+  // A character that was cut in half decodes as U+FFFD, which is removed too.
   return Buffer.from(message)
     .subarray(0, messageBytesMax)
     .toString()

@@ -1,4 +1,4 @@
-// Walks the protobuf wire format message by message, counting what it enters (A11).
+// Walks the protobuf wire format message by message, and counts them.
 import protobuf from "protobufjs/minimal.js";
 import { type DecodeLimits, tooDeep, tooManyElements } from "./limits.ts";
 
@@ -8,9 +8,9 @@ export const eightBytes = 1;
 export const sized = 2;
 
 /**
- * A cursor over one body, fenced into the message it is in. Tags are whole (field number × 8 + wire type), so
- * that a known field of another wire type is skipped like an unknown one. Throws protobufjs' errors where the
- * bytes are not protobuf, and the refusals of A11 before anything is built beyond them.
+ * A cursor over one body, limited to the current message. Tags are whole (field number × 8 + wire type), so
+ * that a known field of another wire type is skipped like an unknown one. Throws protobufjs' errors if the bytes
+ * are not protobuf, and refuses a body beyond the limits before building anything.
  */
 export class ProtobufWalk {
   readonly #bytes: Buffer;
@@ -31,7 +31,7 @@ export class ProtobufWalk {
     return this.#reader.pos < this.#reader.len;
   }
 
-  /** Into the message that starts here. Returns what `leave` needs to come out again. */
+  /** Enters the message that starts here. Returns what `leave` needs. */
   enter(): number {
     if (++this.#elements > this.#limits.elementsMax) throw tooManyElements(this.#limits);
     if (++this.#depth > this.#limits.nestingMax) throw tooDeep(this.#limits);
@@ -43,7 +43,7 @@ export class ProtobufWalk {
     return outer;
   }
 
-  /** Out of a message that has no more fields. */
+  /** Leaves a message that has no more fields. */
   leave(outer: number): void {
     this.#reader.len = outer;
     this.#depth--;
@@ -53,7 +53,7 @@ export class ProtobufWalk {
     return this.#reader.pos;
   }
 
-  /** Back to a position inside the current message. */
+  /** Returns to a position in the current message. */
   rewind(position: number): void {
     this.#reader.pos = position;
   }
@@ -63,12 +63,12 @@ export class ProtobufWalk {
     return this.#tag;
   }
 
-  /** Skips the field whose tag was read last. */
+  /** Skips the field whose tag was just read. */
   skip(): void {
     this.#reader.skipType(this.#tag & 7, 0, this.#tag >>> 3);
   }
 
-  /** Invalid UTF-8 becomes U+FFFD (C5). */
+  /** Invalid UTF-8 becomes U+FFFD. */
   text(): string {
     return this.#reader.string();
   }
@@ -103,7 +103,7 @@ export class ProtobufWalk {
     return this.#bytes.toString("base64", start, end);
   }
 
-  /** Bytes as hexadecimal text, cut where it is too long for any id. */
+  /** Bytes as hexadecimal text, truncated if too long for any id. */
   id(): string {
     const [start, end] = this.#span();
     return this.#bytes.toString("hex", start, Math.min(end, start + 33));

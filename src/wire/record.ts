@@ -1,4 +1,4 @@
-// Objects whose keys anyone may have chosen.
+// Safe objects with untrusted keys.
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -21,7 +21,7 @@ const index = /^\d{1,10}$/;
 
 /**
  * V8 stores `{}["1000"] = 0` as an array of 1,500 slots, 12 KB for one key: 700,000 such objects in a 7 MB body would
- * take 8 GB. An element that is read-only for a moment makes V8 use a hash table instead, 210 bytes.
+ * take 8 GB. An element that is briefly read-only makes V8 use a hash table instead, 210 bytes.
  */
 function setIndex(target: Record<string, unknown>, key: string, value: unknown): void {
   const property = { value, enumerable: true, configurable: true };

@@ -1,4 +1,4 @@
-// JSON bodies of every sort: A5, A6, A11, and numbers that no digit may be lost of (C5, D1).
+// JSON bodies of every sort: A5, A6, A11, and numbers that no digit may be lost of.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

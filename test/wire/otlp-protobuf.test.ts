@@ -1,4 +1,4 @@
-// OTLP protobuf: the same traces as JSON, and bytes that are none (A6, A11, C2, C5).
+// OTLP protobuf: the same traces as JSON, and bytes that are none.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -3,7 +3,7 @@ import type { Agent, AgentType } from "../../model/agent/agent.ts";
 import type { AdmittedKey } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { type Database, violatedConstraint } from "../db.ts";
-import { forgotten } from "../ingestion/gather.ts";
+import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 import { deleteTracesOf } from "../traces/read.ts";
@@ -50,7 +50,7 @@ export async function updateAgent(db: Database, id: string, change: AgentChange)
       [id, name, type, otlpServiceName !== undefined, otlpServiceName],
     )
     .catch(refuseTakenName);
-  if (otlpServiceName !== undefined) await forgotten();
+  if (otlpServiceName !== undefined) await cachesExpired();
   return rows[0] && toAgent(rows[0]);
 }
 
@@ -58,7 +58,7 @@ export async function updateAgent(db: Database, id: string, change: AgentChange)
 export async function deleteAgent(db: Database, id: string): Promise<void> {
   await deleteTracesOf(db, [id]);
   await db.pool.query("delete from agents where id = $1", [id]);
-  await forgotten();
+  await cachesExpired();
 }
 
 export type ServiceOfProject = { projectId: string; serviceName: string };

@@ -2,7 +2,7 @@
 import type { AdmittedKey, KeyAccess } from "../../model/key.ts";
 import { Refusal } from "../../model/refusal.ts";
 import { type Database, transaction } from "../db.ts";
-import { forgotten } from "../ingestion/gather.ts";
+import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
 
 /** Times are ISO 8601; a key whose `expiresAt` is null never expires. */
@@ -81,7 +81,7 @@ export async function insertKey(db: Database, key: NewKey): Promise<Key> {
 /** Revokes the key: once this returns, no lookup finds it. */
 export async function deleteKey(db: Database, id: string): Promise<void> {
   await db.pool.query("delete from keys where id = $1", [id]);
-  await forgotten();
+  await cachesExpired();
 }
 
 /** One query for many hashes; the keys that are neither revoked nor expired, by hexadecimal hash. */

@@ -1,7 +1,7 @@
 // Projects, and the first one that every account gets.
 import { firstProjectName, type Project } from "../../model/project.ts";
 import type { Database } from "../db.ts";
-import { forgotten } from "../ingestion/gather.ts";
+import { cachesExpired } from "../ingestion/gather.ts";
 import type { Listing } from "../listing.ts";
 import { deleteTracesOf } from "../traces/read.ts";
 
@@ -61,7 +61,7 @@ export async function deleteProject(db: Database, id: string): Promise<void> {
     rows.map(agent => agent.id),
   );
   await db.pool.query("delete from projects where id = $1", [id]);
-  await forgotten();
+  await cachesExpired();
 }
 
 const columns = "id, name, created_at";

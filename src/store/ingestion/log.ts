@@ -1,4 +1,4 @@
-// Counts how ingestion requests end: in memory, written every two seconds, never on the path of a request.
+// Counts results of ingestion requests: in memory, written every two seconds, off the path of requests.
 import type { Logger } from "pino";
 import type { IngestionAnswer, Reasons } from "../../model/ingestion.ts";
 import type { AdmittedKey } from "../../model/key.ts";
@@ -9,11 +9,11 @@ import { addIngestion, deleteOldIngestion, type IngestionCount } from "./minutes
 const writeAfterMs = 2_000;
 const deleteEveryMs = 600_000;
 const minuteMs = 60_000;
-// Names are the sender's choice. So many a minute are told apart for each project, and for all of them together;
-// requests under further ones are counted without their name.
+// Service names are the sender's choice: this many a minute are counted separately per project, and in total; requests
+// with further names are counted without a name.
 const namesOfProjectMax = 100;
 const namesMax = 10_000;
-// Counts that wait for a database that is away: some 4 MB. Past that, what is not yet among them is not counted.
+// Counts that wait while the database is unavailable: some 4 MB. Beyond that, new combinations are not counted.
 const countsMax = 10_000;
 
 export class IngestionLog {
@@ -42,7 +42,7 @@ export class IngestionLog {
     this.#timer ??= setTimeout(() => this.#write(), writeAfterMs);
   }
 
-  /** Writes what is counted. */
+  /** Writes the remaining counts. */
   async close(): Promise<void> {
     clearInterval(this.#deleting);
     clearTimeout(this.#timer);
@@ -90,7 +90,7 @@ export class IngestionLog {
         await addIngestion(this.#db, [...counts.values()]);
       } catch (error) {
         if (!isTransient(error)) throw error;
-        // The database is away: written with what comes next.
+        // The database is unavailable: written with the next counts.
         for (const count of counts.values()) this.#add(count);
         this.#timer ??= setTimeout(() => this.#write(), writeAfterMs);
       }
@@ -103,10 +103,10 @@ export class IngestionLog {
     });
   }
 
-  /** One after the other, so that a slow database meets one statement at a time. */
+  /** One after the other, so that a slow database gets one statement at a time. */
   #then(work: () => Promise<void>): void {
     this.#working = this.#working.then(work).catch((error: unknown) => {
-      if (!isTransient(error)) this.#log.error({ err: error }, "the ingestion log cannot be kept");
+      if (!isTransient(error)) this.#log.error({ err: error }, "the ingestion log cannot be written");
     });
   }
 }

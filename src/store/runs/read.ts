@@ -3,7 +3,7 @@ import type { Outcome, Routing, RunCause, RunKind, RunState } from "../../model/
 import type { Database } from "../db.ts";
 import { type JudgeUseSum, sumJudgeUse } from "../judge/calls.ts";
 import { clockSlackMs, hourMs, idAt, type Listing, timeOfId } from "../listing.ts";
-import { type Look, type Patience, scan } from "../scan.ts";
+import { type Look, type SearchBudget, scan } from "../scan.ts";
 import { decodeDetail } from "./detail.ts";
 
 export type RunRow = {
@@ -101,7 +101,7 @@ export async function listRunsOfTest(
   db: Database,
   test: JudgedTest,
   listing: Listing,
-  patience?: Patience,
+  patience?: SearchBudget,
 ): Promise<Look<RunWithDetail>> {
   const { before, rowsMax } = listing;
   const ceiling = test.to ? idAt(test.to.getTime() + clockSlackMs) : before;

@@ -1,18 +1,18 @@
-// The key of the vault: the operator's, or one made once in the data folder and shared by all who start there.
+// Reads the key that encrypts stored secrets: SVC_SECRET_KEY, or a file in the data folder, created once.
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Config } from "../../config.ts";
 import { masterKeyBytes } from "./vault.ts";
 
-/** The key's file cannot be used. The message is one line for the operator and never shows the key. */
+/** The key file is unusable. The message is one line for the operator and never shows the key. */
 export class MasterKeyError extends Error {
   override name = "MasterKeyError";
 }
 
 /**
- * 32 bytes: SVC_SECRET_KEY, else those of `secret.key` in the data folder, which is made where there is none. Of
- * several processes that start at once all get the same. Throws MasterKeyError.
+ * 32 bytes: SVC_SECRET_KEY, else `secret.key` in the data folder, which is created if missing. Processes that start
+ * concurrently get the same key. Throws MasterKeyError.
  */
 export async function masterKeyOf({
   secretKey,
@@ -21,17 +21,17 @@ export async function masterKeyOf({
   if (secretKey !== undefined) return Buffer.from(secretKey, "hex");
   const path = join(dataDir, "secret.key");
   try {
-    return (await readKey(path)) ?? (await makeKey(path));
+    return (await readKey(path)) ?? (await createKey(path));
   } catch (error) {
     if (error instanceof MasterKeyError) throw error;
     throw new MasterKeyError(
-      `The key of the stored secrets, ${path}, cannot be read or made: ${(error as Error).message}. Set that right, or set SVC_SECRET_KEY.`,
+      `The key file of the stored secrets, ${path}, cannot be read or created: ${(error as Error).message}. Fix that, or set SVC_SECRET_KEY.`,
       { cause: error },
     );
   }
 }
 
-/** Undefined where there is no file. */
+/** Undefined if there is no file. */
 async function readKey(path: string): Promise<Buffer | undefined> {
   const text = await readFile(path, "utf8").catch(error => {
     if (error.code === "ENOENT") return undefined;
@@ -41,12 +41,12 @@ async function readKey(path: string): Promise<Buffer | undefined> {
   const key = text.trim();
   if (/^[0-9a-f]{64}$/i.test(key)) return Buffer.from(key, "hex");
   throw new MasterKeyError(
-    `${path} does not hold a key. Restore it from your backup; or remove it, and enter the stored secrets again.`,
+    `${path} contains no key. Restore it from your backup, or delete it and enter the stored secrets again.`,
   );
 }
 
-/** Written beside its place and linked into it whole: whoever comes second finds the first one's. */
-async function makeKey(path: string): Promise<Buffer> {
+/** Written to a draft and then linked, which is atomic: a second process finds the first one's key. */
+async function createKey(path: string): Promise<Buffer> {
   await mkdir(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}-${randomBytes(6).toString("hex")}`;
   try {

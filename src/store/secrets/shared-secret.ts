@@ -1,8 +1,8 @@
-// Secrets that every process on one database must share, made by whichever needs them first.
+// Secrets shared by all processes on one database, created by whichever needs them first.
 import { randomBytes } from "node:crypto";
 import type { Database } from "../db.ts";
 
-/** The secret of that name: 256 random bits as text, the same for every caller from the first on. */
+/** The secret with this name: 256 random bits as text, the same for every caller. */
 export async function sharedSecret(db: Database, name: string): Promise<string> {
   await db.pool.query("insert into secrets (name, value) values ($1, $2) on conflict do nothing", [
     name,

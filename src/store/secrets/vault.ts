@@ -1,19 +1,19 @@
-// Keeps secrets as text that only the holder of the master key can read, each bound to the row it belongs to.
+// Encrypts stored secrets with the master key, each bound to its row.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
 export type Vault = {
-  /** `about` names the row, such as `agent:<id>`: what is sealed for one cannot be opened as another's. */
+  /** `about` names the row, such as `agent:<id>`: a secret sealed for one row cannot be opened for another. */
   seal(text: string, about: string): Buffer;
-  /** Undefined for what another key sealed, was sealed about something else, or was changed since. */
+  /** Undefined if it was sealed with another key, for another row, or was modified. */
   open(sealed: Buffer, about: string): string | undefined;
 };
 
 export const masterKeyBytes = 32;
 
-/** What to tell whoever meets a secret that `open` cannot read. */
+/** Continues the name of a secret that `open` cannot read. */
 export const unreadableSecret = "was encrypted with another key: enter it again";
 
-// A sealed text: this byte, the nonce, the tag of AES-256-GCM, the encrypted text.
+// Format: version byte, nonce, AES-256-GCM tag, ciphertext.
 const version = 1;
 const nonceBytes = 12;
 const tagBytes = 16;
@@ -21,7 +21,7 @@ const headBytes = 1 + nonceBytes + tagBytes;
 
 /** `masterKey` has 32 bytes; see `masterKeyOf`. */
 export function openVault(masterKey: Buffer): Vault {
-  if (masterKey.length !== masterKeyBytes) throw new RangeError("A master key has 32 bytes.");
+  if (masterKey.length !== masterKeyBytes) throw new RangeError("A master key must have 32 bytes.");
   return {
     seal(text, about) {
       const nonce = randomBytes(nonceBytes);

@@ -1,25 +1,25 @@
-// The list of an agent's traces with its filters, in bounded time however rare what is looked for.
+// Lists an agent's traces by filters, in bounded time however rare the matches.
 import type { Outcome, Routing, RunState } from "../../model/run/run.ts";
 import type { TraceKind, TracePath } from "../../model/trace/trace.ts";
 import type { Database } from "../db.ts";
 import { clockSlackMs, idAt, type Listing, oldest } from "../listing.ts";
 import { type RunRow, runColumns } from "../runs/read.ts";
-import { type Look, type Patience, scan } from "../scan.ts";
+import { type Look, type SearchBudget, scan } from "../scan.ts";
 import { type TraceRow, traceColumns } from "./read.ts";
 
 /** A trace and the run its verdict comes from: the latest completed one, else the latest; a turn's is its test's run. */
 export type ListedTrace = TraceRow & { run: RunRow | null };
 
-/** Every filter narrows; absent means any. */
+/** Absent: any. */
 export type TraceFilters = {
   kind?: TraceKind | undefined;
   path?: TracePath | undefined;
-  /** `waiting` finds those of running runs that wait for the judge, `none` traces without a run. */
+  /** `waiting`: running, but waiting for the judge. `none`: traces without a run. */
   state?: RunState | "waiting" | "none" | undefined;
   verdict?: Outcome | undefined;
   routing?: Routing | undefined;
   failed?: boolean | undefined;
-  /** Whether an outage of the judge skipped something that no later run has judged. */
+  /** Whether checks were skipped because the judge was unavailable, and not evaluated since. */
   outage?: boolean | undefined;
   httpStatus?: number | undefined;
   externalId?: string | undefined;
@@ -32,20 +32,20 @@ export type TraceFilters = {
   durationMaxMs?: number | undefined;
   tokensMin?: number | undefined;
   tokensMax?: number | undefined;
-  /** Looked for in name, user input and response, ignoring case. */
+  /** Searched in name, user input and response, ignoring case. */
   text?: string | undefined;
 };
 
 /**
- * The traces of an agent that pass the filters, newest first. Fewer than were asked for do not mean that there are
- * no more: those below `reach` have not been looked at.
+ * The traces of an agent that pass the filters, newest first. Fewer than requested does not mean that there are no
+ * more: those below `reach` have not been searched.
  */
 export async function listTraces(
   db: Database,
   agentId: string,
   filters: TraceFilters,
   { before, rowsMax }: Listing,
-  patience?: Patience,
+  budget?: SearchBudget,
 ): Promise<Look<ListedTrace>> {
   const { receivedFrom, receivedTo, testIds } = filters;
   if (testIds?.length === 0) return { rows: [], reach: null };
@@ -63,13 +63,13 @@ export async function listTraces(
       const found = rows.filter(row => row.id !== null).map(({ reach: _, ...row }) => row);
       return { rows: found, reach: rows[0]!.reach };
     },
-    patience,
+    budget,
   );
 }
 
 type Conditions = { values: unknown[]; where: string[] };
 
-/** Adds the condition unless the value is undefined; `condition` is given the value's parameter. */
+/** Adds the condition unless the value is undefined; `condition` gets the value's parameter. */
 function add({ values, where }: Conditions, value: unknown, condition: (parameter: string) => string): void {
   if (value === undefined) return;
   values.push(value);
@@ -77,8 +77,8 @@ function add({ values, where }: Conditions, value: unknown, condition: (paramete
 }
 
 /**
- * Parameters 1 to 4 are the bounds: before, floor, rows, stretch. Where the stretch ends and what is in it are read
- * in one snapshot, so that nothing that comes or goes meanwhile makes a row be shown twice or left out.
+ * Parameters 1 to 4 are the bounds: before, floor, rows, stretch. The end of the stretch and its rows are read in one
+ * snapshot, so that concurrent inserts and deletions never repeat or omit a row.
  */
 function toSql(agentId: string, filters: TraceFilters): { text: string; values: unknown[] } {
   const values: unknown[] = [];
@@ -110,19 +110,19 @@ function toSql(agentId: string, filters: TraceFilters): { text: string; values: 
   return { text, values };
 }
 
-/** What is walked, newest trace first: an index of 004_rollups.sql where one knows what is rare, else all traces. */
+/** The index to walk, newest trace first: one of 004_rollups.sql for rare values, else all traces. */
 type Path = { from: string; id: string; join: string; where: string[]; also: string[] };
 
 function pathFor(agentId: string, filters: TraceFilters, values: unknown[]): Path {
   const { externalId, verdict, state, routing, outage, failed, httpStatus, kind } = filters;
-  // Parts are written out where the planner must see that the index's own condition holds.
+  // Conditions are repeated literally so that the planner sees that the partial index applies.
   const traces = (value?: unknown, condition?: (parameter: string) => string): Path => {
     const narrowed: Conditions = { values, where: [] };
     add(narrowed, agentId, p => `t.agent_id = ${p}`);
     if (condition) add(narrowed, value, condition);
     return { from: "traces t", id: "t.id", join: "", where: narrowed.where, also: [] };
   };
-  // A run that a later one of its trace has replaced leads to that trace as well.
+  // Runs that a later run of the same trace replaced are excluded by `also`.
   const runs = (value: unknown, condition: (parameter: string) => string): Path => {
     const narrowed: Conditions = { values, where: [] };
     add(narrowed, agentId, p => `s.agent_id = ${p}`);
@@ -131,7 +131,7 @@ function pathFor(agentId: string, filters: TraceFilters, values: unknown[]): Pat
     return { from: "runs s", id: "s.trace_id", join, where: narrowed.where, also: ["r.id = s.id"] };
   };
   if (externalId !== undefined) return traces(externalId, p => `t.external_id = ${p}`);
-  // The runs of these have no trace before they have completed, so they are found from their turns'.
+  // Manual runs have no trace before they complete, so they are found by their turns.
   if (kind === "test_run") return traces(kind, p => `t.kind = 'test_run' and t.kind = ${p}`);
   if (state === "pending" || state === "running" || state === "error") {
     return runs(state, p => `s.state <> 'completed' and s.state = ${p}`);
@@ -164,7 +164,7 @@ function addTraceFilters(conditions: Conditions, filters: TraceFilters): void {
   add(conditions, filters.durationMinMs, p => `t.duration_ms >= ${p}`);
   add(conditions, filters.durationMaxMs, p => `t.duration_ms <= ${p}`);
   const tokens = "coalesce(t.input_tokens, 0) + coalesce(t.output_tokens, 0)";
-  // A trace without usage is within no bounds.
+  // A trace without token counts matches no bounds.
   if (filters.tokensMin !== undefined || filters.tokensMax !== undefined) {
     conditions.where.push("(t.input_tokens is not null or t.output_tokens is not null)");
   }
@@ -177,7 +177,7 @@ function addTraceFilters(conditions: Conditions, filters: TraceFilters): void {
 }
 
 function addRunFilters(conditions: Conditions, filters: TraceFilters): void {
-  // Asked of an index alone, before the run itself is looked up.
+  // Answered by an index alone, before the run itself is looked up.
   if (filters.state === "none")
     conditions.where.push(`(select judged.id from runs judged where judged.trace_id = t.id limit 1) is null
       and (t.kind <> 'test_run' or not exists (select from run_turns u where u.trace_id = t.id))`);

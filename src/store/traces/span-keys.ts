@@ -1,7 +1,7 @@
-// Which spans a trace holds, answered from eight bytes for each span id and without opening a batch.
+// Compares the spans of batches by eight bytes per span id, without opening a batch.
 import type pg from "pg";
 
-/** The distinct eight-byte keys of a batch, as strings fit for a Set. */
+/** The distinct eight-byte keys of a batch, as strings for a Set. */
 function* keysIn(spanKeys: Buffer): Generator<string> {
   for (let at = 0; at < spanKeys.length; at += 8) yield spanKeys.toString("latin1", at, at + 8);
 }
@@ -12,7 +12,7 @@ export function sharesKey(a: Buffer, b: Buffer): boolean {
   return keysIn(b).some(key => keys.has(key));
 }
 
-/** The ids of those traces to which one of the batches adds a span that is not stored yet. */
+/** The ids of the traces to which one of the batches adds a span. */
 export async function findAdded(
   client: pg.PoolClient,
   batches: { traceId: string; spanKeys: Buffer }[],
@@ -35,12 +35,12 @@ export async function findAdded(
   return new Set(added.map(batch => batch.traceId));
 }
 
-/** What a trace holds without its superseded batches: distinct spans beside the next batch, and bytes. */
+/** A trace without its superseded batches: distinct spans that are not in the next batch, and bytes. */
 export type Remainder = { superseded: number[]; spans: number; bytes: number };
 
 /**
- * Finds the batches of a trace, by `seq`, whose every span came again in a later batch, the one about to be appended
- * (`nextKeys`) included.
+ * Finds the batches of a trace, by `seq`, whose every span was sent again in a later batch, including the one about to
+ * be appended (`nextKeys`).
  */
 export async function findSuperseded(
   client: pg.PoolClient,

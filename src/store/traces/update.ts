@@ -12,7 +12,7 @@ import { findSuperseded } from "./span-keys.ts";
 import type { Stored, TraceWrite, WriteOutcome } from "./write.ts";
 
 export type MergeLimits = ScheduleLimits & {
-  /** Distinct spans and uncompressed bytes that one merged trace may hold (A11). */
+  /** Distinct spans and uncompressed bytes that one merged trace may hold. */
   traceSpansMax: number;
   traceBytesMax: number;
 };
@@ -32,9 +32,9 @@ type Locked = {
 type Append = { write: TraceWrite; trace: Locked; seq: number; outcome: Stored };
 
 /**
- * Writes to traces that are stored, in order, in one transaction that locks them by id so that two of these never
- * wait for each other in a ring. An outcome is `undefined` where the trace is gone, a Refusal where the key ended
- * or the trace would grow too large.
+ * Writes to stored traces, in order, in one transaction that locks them in the order of their ids, so that two of these
+ * never deadlock. An outcome is `undefined` if the trace was deleted, a Refusal if the key ended or the trace would
+ * grow too large.
  */
 export function updateTraces(
   db: Database,
@@ -60,7 +60,7 @@ export function updateTraces(
         await appendAll(client, appends.splice(0), limits);
         outcomes.push(await replace(client, write, trace));
       } else {
-        // What is still to be appended counts too when the trace is near its limit.
+        // Near the limit, batches that are not appended yet must count too.
         if (!fits(write, trace, limits)) await appendAll(client, appends.splice(0), limits);
         const append = await admit(client, write, trace, limits);
         if (!(append instanceof Refusal)) {
@@ -101,7 +101,7 @@ async function lockTraces(client: pg.PoolClient, writes: TraceWrite[]): Promise<
   return new Map(rows.map(row => [identity(row.agent_id, row.external_id), row]));
 }
 
-/** The writes that would change nothing: a batch of a merged trace, or the whole of a canonical one, sent again. */
+/** The writes that change nothing: a batch of a merged trace, or a whole canonical trace, sent again. */
 async function findRepetitions(
   client: pg.PoolClient,
   writes: TraceWrite[],
@@ -116,7 +116,7 @@ async function findRepetitions(
   return candidates.length > 0 ? findRepeated(client, candidates) : new Set();
 }
 
-/** A repetition is accepted and stored already; like any accepted batch it moves a pending run (F2). */
+/** A repetition stores nothing, but like any accepted batch it moves a pending run. */
 async function leave(
   client: pg.PoolClient,
   write: TraceWrite,
@@ -130,7 +130,7 @@ async function leave(
   return { traceId, state: "merged", revision, evaluation: moved.has(traceId) ? "scheduled" : "none" };
 }
 
-/** This very write was committed before, and its answer lost on the way: what it did then is its outcome. */
+/** This write was committed before but its answer was lost: the outcome is what it did then. */
 async function storedBefore(client: pg.PoolClient, write: TraceWrite): Promise<Stored> {
   const { rowCount } = await client.query("select from runs where id = $1", [write.runId]);
   return {
@@ -176,7 +176,7 @@ function fits(
   );
 }
 
-/** Takes the batch into the trace's running sums, or refuses it because the trace would grow too large. */
+/** Adds the batch to the trace's sums, or refuses it because the trace would grow too large. */
 async function admit(
   client: pg.PoolClient,
   write: TraceWrite,
@@ -188,10 +188,10 @@ async function admit(
     if (!fits(write, { batch_spans: spans, batch_bytes: bytes }, limits)) {
       return new Refusal("PAYLOAD_TOO_LARGE", {
         message: `The merged trace would exceed ${limits.traceSpansMax} spans or ${limits.traceBytesMax} bytes.`,
-        hint: "End the trace and go on under a new traceId.",
+        hint: "End the trace and continue with a new traceId.",
       });
     }
-    // Only now: a batch that is refused supersedes nothing.
+    // Only after the check: a refused batch supersedes nothing.
     await client.query("delete from trace_batches where trace_id = $1 and seq = any ($2::int[])", [
       trace.id,
       superseded,

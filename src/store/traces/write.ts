@@ -1,4 +1,4 @@
-// What is to be stored of a trace, and what became of it.
+// Types of a trace to be stored, and of the outcome.
 
 import type { Refusal } from "../../model/refusal.ts";
 import type { TraceColumns } from "../../model/trace/columns.ts";
@@ -6,19 +6,19 @@ import type { TracePath } from "../../model/trace/trace.ts";
 
 /** One batch of one trace, ready to be stored. */
 export type TraceWrite = {
-  /** The id the trace gets if it is new. */
+  /** The id of the trace if it is new. */
   traceId: string;
-  /** The id its run gets if one is scheduled. */
+  /** The id of its run if one is scheduled. */
   runId: string;
-  /** Null where it came without a key: nothing of it can be revoked meanwhile. */
+  /** Null for sample traces, which have no key that could be revoked. */
   keyId: string | null;
   agentId: string;
   externalId: string;
   path: TracePath;
   spanCount: number;
-  /** Eight bytes for each distinct span id, by which a batch that adds a span is told from a repetition. */
+  /** Eight bytes for each distinct span id: shows whether a batch adds a span. */
   spanKeys: Buffer;
-  /** The batch at rest, and its size before compression in bytes. */
+  /** The compressed batch. `rawLength`: bytes before compression. */
   bytes: Buffer;
   rawLength: number;
   /** Derived from this batch alone. */
@@ -32,5 +32,5 @@ export type Stored = {
   evaluation: "scheduled" | "none";
 };
 
-/** What became of one write inside a statement; `undefined` where this statement does not apply to it. */
+/** The outcome of one write in a statement; `undefined` if the statement does not apply to it. */
 export type WriteOutcome = Stored | Refusal | undefined;

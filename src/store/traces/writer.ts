@@ -1,4 +1,4 @@
-// Stores traces: concurrent requests share one statement and one commit, and none is answered before it.
+// Stores traces: concurrent requests share a statement and a commit, and are answered after it.
 import { setTimeout as sleep } from "node:timers/promises";
 import { Refusal } from "../../model/refusal.ts";
 import { asUnavailable, type Database, isTransient, violatedConstraint } from "../db.ts";
@@ -7,14 +7,14 @@ import { type MergeLimits, updateTraces } from "./update.ts";
 import type { Stored, TraceWrite, WriteOutcome } from "./write.ts";
 
 export type WriterOptions = MergeLimits & {
-  /** Transactions under way at once. One leaves the disk idle while rows are prepared; measured best at two. */
+  /** Concurrent transactions. One leaves the disk idle while rows are prepared; two measured best. */
   flushesMax?: number;
-  /** How long a write is tried again while the database is away, in ms. */
-  patienceMs?: number;
+  /** How long a write is retried while the database is unavailable, in ms. */
+  retryMs?: number;
 };
 
 const writesMax = 128;
-// So many must be waiting before a second transaction begins beside the first: fewer, fuller statements cost less.
+// A second transaction begins only when this many writes wait: fewer, fuller statements cost less.
 const crowd = 64;
 const bytesMax = 16 * 1024 * 1024;
 
@@ -22,7 +22,7 @@ export class TraceWriter {
   readonly #db: Database;
   readonly #options: WriterOptions;
   readonly #flushesMax: number;
-  readonly #patienceMs: number;
+  readonly #retryMs: number;
   #queue: { write: TraceWrite; resolve: (stored: Stored) => void; reject: (error: unknown) => void }[] = [];
   #flushes = 0;
 
@@ -30,8 +30,8 @@ export class TraceWriter {
     this.#db = db;
     this.#options = options;
     this.#flushesMax = options.flushesMax ?? 2;
-    // Short of the 8 s to 10 s after which an exporter gives up: it must still have time to retry by itself.
-    this.#patienceMs = options.patienceMs ?? 3_500;
+    // Less than the 8 s to 10 s after which an exporter gives up: it needs time for its own retry.
+    this.#retryMs = options.retryMs ?? 3_500;
   }
 
   /** Resolves once the trace and its scheduled run are committed; rejects with a Refusal where they are not. */
@@ -71,10 +71,10 @@ export class TraceWriter {
     return this.#queue.splice(0, count);
   }
 
-  /** Stores all; where one of several makes the statement fail, each goes alone so that none fails for another. */
+  /** Stores all; if the statement fails, each write is stored by itself, so that none fails because of another. */
   async #storeAll(writes: TraceWrite[]): Promise<(Stored | Error)[]> {
     try {
-      return await this.#patiently(() => this.#storeTogether(writes));
+      return await this.#retried(() => this.#storeTogether(writes));
     } catch (error) {
       if (writes.length === 1 || isTransient(error)) return writes.map(write => this.#refusal(error, write));
       const alone: (Stored | Error)[] = [];
@@ -83,8 +83,8 @@ export class TraceWriter {
     }
   }
 
-  async #patiently<T>(work: () => Promise<T>): Promise<T> {
-    const deadline = performance.now() + this.#patienceMs;
+  async #retried<T>(work: () => Promise<T>): Promise<T> {
+    const deadline = performance.now() + this.#retryMs;
     for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 500)) {
       try {
         return await work();
@@ -95,7 +95,7 @@ export class TraceWriter {
     }
   }
 
-  /** New traces by one statement; those that are stored already by a second transaction that locks them. */
+  /** New traces in one statement; existing ones in a second transaction that locks them. */
   async #storeTogether(writes: TraceWrite[]): Promise<(Stored | Refusal)[]> {
     const outcomes: WriteOutcome[] = await insertTraces(this.#db, writes, this.#options.debounceMs);
     for (;;) {
@@ -103,7 +103,7 @@ export class TraceWriter {
       if (open.length === 0) return outcomes as (Stored | Refusal)[];
       const known = open.map(index => writes[index]!);
       const updated = await updateTraces(this.#db, known, this.#options);
-      // Still open: deleted between the two statements, so it is new again.
+      // Deleted between the two statements, so new again.
       const vanished = open.filter((_, position) => updated[position] === undefined);
       open.forEach((index, position) => {
         outcomes[index] = updated[position];
@@ -118,7 +118,7 @@ export class TraceWriter {
   }
 
   #refusal(error: unknown, write: TraceWrite): Error {
-    // The agent was deleted while its trace was on the way: to the client it does not exist.
+    // The agent was deleted in the meantime: for the client it does not exist.
     if (violatedConstraint(error) === "traces_agent_id_fkey") {
       return write.path === "otlp"
         ? new Refusal("OTLP_PLATFORM_NOT_FOUND")

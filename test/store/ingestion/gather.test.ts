@@ -1,7 +1,7 @@
 // Look-ups of one moment share a query, and none is answered from before it was asked.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { forgotten, gather } from "../../../src/store/ingestion/gather.ts";
+import { cachesExpired, gather } from "../../../src/store/ingestion/gather.ts";
 
 /** A load whose rounds end when the test says so. */
 function controlled(options?: Parameters<typeof gather>[1]) {
@@ -111,10 +111,10 @@ describe("values that are kept", () => {
     assert.ok(asked.length < 100, `${asked.length} queries`);
   });
 
-  it("are asked for again once they are forgotten, which is what a revocation waits for", async () => {
+  it("are asked for again once they are cachesExpired, which is what a revocation waits for", async () => {
     const { find, asked } = counting(() => true);
     await find("key");
-    await forgotten();
+    await cachesExpired();
     await find("key");
     assert.deepEqual(asked, ["key", "key"]);
   });

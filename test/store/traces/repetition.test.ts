@@ -1,4 +1,4 @@
-// A retry is told from a change: only a change raises the revision (B5, C6).
+// A retry is told from a change: only a change raises the revision.
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";

@@ -297,7 +297,7 @@ describe("an answer of the database that is lost", () => {
     const { port } = silent.address() as AddressInfo;
     for (const address of ["127.0.0.1:1", `127.0.0.1:${port}`]) {
       const away = openDatabase(`postgresql://nobody:nothing@${address}/nowhere`);
-      const impatient = new TraceWriter(away, { ...limits, patienceMs: 0 });
+      const impatient = new TraceWriter(away, { ...limits, retryMs: 0 });
       assert.equal(await outcomeOf(impatient.write(canonicalWrite(sender))), "UNAVAILABLE");
       await away.close();
     }
