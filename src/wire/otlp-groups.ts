@@ -200,7 +200,7 @@ function putIds(span: Span, ids: SentIds, path: string): void {
 
 function idInvalid(path: string, message: string): Refusal {
   return new Refusal("OTLP_ID_INVALID", {
-    hint: "Ids must be hexadecimal, not base64. Logs and metrics are not accepted.",
+    hint: "Ids must be hexadecimal, not base64. This endpoint takes traces only, not logs or metrics.",
     issues: [{ path, message }],
   });
 }
