@@ -96,9 +96,9 @@ test("a connection test shows which answer formats work, and the result is kept"
   await tried.waitFor();
   await eventually(async () =>
     assert.deepEqual(await tried.getByRole("listitem").allTextContents(), [
-      "JSON schema: The server does not take this.",
-      "Tool call: The server does not take this.",
-      "JSON object: The server does not take this.",
+      "JSON schema: Not supported.",
+      "Tool call: Not supported.",
+      "JSON object: Not supported.",
       "Plain JSON: works",
     ]),
   );
