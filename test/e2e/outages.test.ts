@@ -98,7 +98,7 @@ test("the list counts the traces without a judge, filters them, and shows the pr
   await eventually(() => assert.equal(new URL(page.url()).searchParams.get("outage"), "true"));
   await eventually(async () => assert.equal(await page.getByRole("row").count(), 3));
   await page.getByRole("button", { name: "Judge again" }).click();
-  await page.getByRole("region", { name: "News" }).getByText("2 traces are judged again.").waitFor();
+  await page.getByRole("region", { name: "Notifications" }).getByText("2 traces are judged again.").waitFor();
   await page.getByText("Re-evaluating all.").waitFor();
   await page.getByRole("button", { name: "Judge again" }).waitFor({ state: "detached" });
   await complete(agent.id, 1);
@@ -141,7 +141,7 @@ test("a result that was skipped because the judge was unavailable can be judged 
   await row.getByText("The judge answered 503, 6 tries in 15 min.").waitFor();
   await assertAccessible(page);
   await row.getByRole("button", { name: "Judge again" }).click();
-  await page.getByRole("region", { name: "News" }).getByText("The trace is judged again.").waitFor();
+  await page.getByRole("region", { name: "Notifications" }).getByText("The trace is judged again.").waitFor();
 });
 
 test("while the judge is paused, the page says why and links to its settings instead of offering to judge again", async t => {
