@@ -1,4 +1,4 @@
-// Batches at rest: D1.
+// Stored batches: every string and key exactly as received.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// Canonical bodies: B2, B4.
+// Canonical bodies: validation of spans, and the platform hint.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Issue } from "../../src/model/refusal.ts";
@@ -186,7 +186,7 @@ describe("the platform hint", () => {
     platformId: "1",
     metadata: { svc: { platform_id: "2" }, "svc.platform_id": "3", platformId: "4" },
   };
-  test("is the first that is present, in the order of B4", () => {
+  test("is the first that is present, in their documented order", () => {
     assert.deepEqual(hintOf(all), { value: "1", field: "platformId" });
     assert.deepEqual(hintOf({ ...all, platformId: null }), { value: "2", field: "metadata.svc.platform_id" });
     assert.deepEqual(hintOf({ metadata: { ...all.metadata, svc: {} } }), {

@@ -1,4 +1,4 @@
-// JSON bodies of every sort: A5, A6, A11, and numbers that no digit may be lost of.
+// JSON bodies: limits, UTF-8, and numbers without a lost digit.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// Content-Type and Content-Encoding: A4, A5.
+// Content-Type and Content-Encoding.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { readContentEncoding, readMediaType } from "../../src/wire/media-type.ts";

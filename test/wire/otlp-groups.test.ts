@@ -1,4 +1,4 @@
-// How an OTLP request becomes traces, and which of them are refused: A6, A11, C1 to C4, C6.
+// How an OTLP request becomes traces, and which of them are refused.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { RefusalCode } from "../../src/model/refusal.ts";

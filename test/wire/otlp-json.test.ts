@@ -1,4 +1,4 @@
-// OTLP JSON spans and attribute values: C3, C5, D1.
+// OTLP JSON spans and attribute values.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";

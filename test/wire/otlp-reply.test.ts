@@ -1,4 +1,4 @@
-// Replies to OTLP clients: A2, C3.
+// Replies to OTLP clients.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import protobuf from "protobufjs";
