@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { JudgeCall } from "../../../../src/http/judge/schemas.ts";
-import type { JudgingSum, RunDetail } from "../../../../src/http/traces/schemas.ts";
+import type { JudgeUseSum, RunDetail } from "../../../../src/http/traces/schemas.ts";
 import { durationText, numberText } from "../../../format.ts";
 import { counted, judgeCallStates } from "../../../labels.ts";
 import { moneyText, usedText } from "../../../money.ts";
@@ -36,7 +36,7 @@ export function JudgeCalls({ run }: { run: JudgedRun }) {
   );
 }
 
-function sumText(sum: JudgingSum): string {
+function sumText(sum: JudgeUseSum): string {
   const { calls, costUsd, unpricedTokens } = sum;
   const money =
     unpricedTokens === 0
