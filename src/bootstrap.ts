@@ -1,6 +1,6 @@
-// npm run bootstrap: an account, a project, an agent and a key without a browser, beside a running service or before
-// its first start. Run again it changes nothing.
-import { parseArgs } from "node:util";
+// npm run bootstrap: creates an account, a project, an agent and a key without a browser, while the service runs or
+// before its first start. Idempotent.
+import { Command, CommanderError, InvalidArgumentError } from "commander";
 import pg from "pg";
 import pino from "pino";
 import { ConfigError, readConfig } from "./config.ts";
@@ -19,9 +19,6 @@ import { type Database, openDatabase } from "./store/db.ts";
 import { newest } from "./store/listing.ts";
 import { migratePatiently, UnfitDatabaseError } from "./store/migrate.ts";
 
-const usage = `npm run bootstrap -- --email <address> --password <password> --project <name> --agent <name>
-  [--service-name <OTLP service name>] [--verified] [--new-key] [--json]`;
-
 class UsageError extends Error {}
 
 type Wanted = {
@@ -29,66 +26,48 @@ type Wanted = {
   password: string;
   project: string;
   agent: string;
-  serviceName: string | null;
-  verified: boolean;
-  newKey: boolean;
+  serviceName?: string;
+  verified?: true;
+  newKey?: true;
+  json?: true;
 };
-type Made = { projectId: string; agentId: string; apiKey: string | null };
+type Created = { projectId: string; agentId: string; apiKey: string | null };
 
-// Everything but the answer goes to standard error, so that a script may read standard output.
+// Logs go to standard error, so that scripts can read standard output.
 const log = pino({ level: "warn" }, pino.destination(2));
 
+const program = new Command("npm run bootstrap --")
+  .description("Creates an account with a project, an agent and an API key. Repeating it changes nothing.")
+  .exitOverride()
+  .showHelpAfterError("Add --help for usage.")
+  .requiredOption("--email <email>", "of the account", nonEmpty)
+  .requiredOption("--password <password>", "of the account", nonEmpty)
+  .requiredOption("--project <name>", "name of the project", nonEmpty)
+  .requiredOption("--agent <name>", "name of the agent", nonEmpty)
+  .option("--service-name <name>", "OTLP service name of the agent")
+  .option("--verified", "verify the email of the account")
+  .option("--new-key", "create a key even if the agent exists")
+  .option("--json", "print the result as JSON");
+
 try {
-  const { wanted, json } = readArguments();
-  const made = await withDatabase(db => bootstrap(db, wanted));
-  process.stdout.write(`${json ? JSON.stringify(made) : told(made)}\n`);
+  const wanted = program.parse().opts<Wanted>();
+  const created = await withDatabase(db => bootstrap(db, wanted));
+  process.stdout.write(`${wanted.json ? JSON.stringify(created) : textOf(created)}\n`);
 } catch (error) {
-  process.stderr.write(`${explain(error)}\n`);
-  process.exitCode = 1;
-}
-
-function readArguments(): { wanted: Wanted; json: boolean } {
-  const text = { type: "string" } as const;
-  const flag = { type: "boolean", default: false } as const;
-  let values: ReturnType<typeof parse>["values"];
-  const parse = () =>
-    parseArgs({
-      options: {
-        email: text,
-        password: text,
-        project: text,
-        agent: text,
-        "service-name": text,
-        verified: flag,
-        "new-key": flag,
-        json: flag,
-      },
-    });
-  try {
-    values = parse().values;
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${usage}`);
+  // Commander has printed its own errors and the help.
+  if (error instanceof CommanderError) process.exitCode = error.exitCode;
+  else {
+    process.stderr.write(`${explain(error)}\n`);
+    process.exitCode = 1;
   }
-  const required = (name: "email" | "password" | "project" | "agent"): string => {
-    const value = values[name]?.trim();
-    if (!value) throw new UsageError(`--${name} is missing.\n\n${usage}`);
-    return value;
-  };
-  return {
-    wanted: {
-      email: required("email"),
-      password: required("password"),
-      project: required("project"),
-      agent: required("agent"),
-      serviceName: values["service-name"] || null,
-      verified: values.verified,
-      newKey: values["new-key"],
-    },
-    json: values.json,
-  };
 }
 
-/** The database of the running service, or one that is started for this and stopped again. */
+function nonEmpty(text: string): string {
+  if (text.trim() === "") throw new InvalidArgumentError("It must not be empty.");
+  return text.trim();
+}
+
+/** Uses the database of the running service, or starts the embedded one and stops it afterwards. */
 async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
   const config = readConfig(process.env);
   const running = config.databaseUrl
@@ -98,7 +77,7 @@ async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
     await migratePatiently(running.url, log);
     const db = openDatabase(running.url, 4);
     try {
-      return await alone(running.url, () => work(db));
+      return await withLock(running.url, () => work(db));
     } finally {
       await db.close();
     }
@@ -107,8 +86,8 @@ async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
   }
 }
 
-/** Two of these at once take turns, so that neither makes what the other is making. */
-async function alone<T>(url: string, work: () => Promise<T>): Promise<T> {
+/** Holds an advisory lock, so that two concurrent bootstraps do not create the same things twice. */
+async function withLock<T>(url: string, work: () => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -119,9 +98,9 @@ async function alone<T>(url: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function bootstrap(db: Database, wanted: Wanted): Promise<Made> {
+async function bootstrap(db: Database, wanted: Wanted): Promise<Created> {
   const known = await findAccountByEmail(db, wanted.email);
-  const account = known ?? (await makeAccount(db, wanted));
+  const account = known ?? (await createAccount(db, wanted));
   if (wanted.verified && !account.emailVerified) await verifyAccount(db, account.id);
   await makeFirstProject(db, account.id, wanted.project);
   const everything = { before: newest, rowsMax: 10_000 };
@@ -138,7 +117,7 @@ async function bootstrap(db: Database, wanted: Wanted): Promise<Made> {
       projectId,
       name: wanted.agent,
       type: "http_api",
-      otlpServiceName: wanted.serviceName,
+      otlpServiceName: wanted.serviceName || null,
     }));
 
   if (agent && !wanted.newKey) return { projectId, agentId, apiKey: null };
@@ -156,8 +135,8 @@ async function bootstrap(db: Database, wanted: Wanted): Promise<Made> {
   return { projectId, agentId, apiKey };
 }
 
-/** As a sign-up would, but without its mail and its session. */
-async function makeAccount(db: Database, { email, password }: Wanted): Promise<Account> {
+/** Signs up without sending the verification email or keeping a session. */
+async function createAccount(db: Database, { email, password }: Wanted): Promise<Account> {
   const mailer = { send: async () => {} };
   const config = { baseUrl: "http://localhost" };
   const auth = await openAuth({ db, mailer, log, config, limitAccounts: false }, openBackground(log));
@@ -168,15 +147,15 @@ async function makeAccount(db: Database, { email, password }: Wanted): Promise<A
   } catch (error) {
     const { statusCode, message } = error as { statusCode?: number; message: string };
     if (statusCode === undefined || statusCode >= 500) throw error;
-    throw new UsageError(`The account cannot be made: ${message}.`);
+    throw new UsageError(`Cannot create the account: ${message}.`);
   }
 }
 
-function told({ projectId, agentId, apiKey }: Made): string {
+function textOf({ projectId, agentId, apiKey }: Created): string {
   return [
     `project  ${projectId}`,
     `agent    ${agentId}`,
-    `API key  ${apiKey ?? "not made again: add --new-key for another one"}`,
+    `API key  ${apiKey ?? "unchanged; pass --new-key to create another"}`,
   ].join("\n");
 }
 

@@ -1,7 +1,7 @@
-// npm run svc: runs an agent's test cases from a shell or CI, over the API of a service.
+// npm run svc: runs an agent's test cases from a shell or CI, over the service's API.
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { parseArgs } from "node:util";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { CliError, type Client, NotThere, openClient } from "./cli/client.ts";
 import {
   exitCodeOf,
@@ -15,27 +15,14 @@ import {
 import type { RunTurn } from "./model/run/launch.ts";
 import type { Result } from "./model/run/run.ts";
 
-const usage = `npm run svc -- run --agent <id or name> [options]
-
-  --tests <ids or names>  Those to run, separated by commas; disabled ones too. Default: every Active test.
-                          May be given again; a name with a comma stands alone.
-  --url <address>         The service. Default: http://localhost:4000
-  --token <token>         An access token, made in Settings. Default: the variable SVC_TOKEN
-  --wait                  Wait for the results, and end with 1 unless everything passed or was skipped.
-  --json                  Write the launch, or with --wait all results, as JSON. Keep npm's own words out of it
-                          with npm run --silent.
-  --junit <file>          Write the results as a JUnit file; waits for them.
-
-Ends with 0: all passed or skipped. 1: some did not. 2: wrong use, or the service could not be asked.`;
-
-type Wanted = {
+type RunOptions = {
   agent: string;
-  tests: string[];
+  tests?: string[];
   url: string;
-  token: string;
-  wait: boolean;
-  json: boolean;
-  junit: string | undefined;
+  token?: string;
+  wait?: true;
+  json?: true;
+  junit?: string;
 };
 
 type Launched = Omit<Report["launch"], "counts"> & {
@@ -48,33 +35,74 @@ const pollMs = 1_000;
 const awayMaxMs = 60_000;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-// Where nobody reads on ("| head"), the file and the exit code still count.
+// When standard output is closed early ("| head"), the file and the exit code still count.
 process.stdout.on("error", () => {});
 
+const program = new Command("npm run svc --").exitOverride().showHelpAfterError("Add --help for usage.");
+program
+  .command("run")
+  .description("Runs test cases of an agent.")
+  .requiredOption("--agent <id or name>", "the agent")
+  .option(
+    "--tests <ids or names>",
+    "the tests, separated by commas, disabled ones included; repeat the option for names with commas (default: all Active tests)",
+    (text: string, before: string[] = []) => [...before, nonEmpty(text)],
+  )
+  .option("--url <url>", "the service", serviceUrl, "http://localhost:4000")
+  .addOption(new Option("--token <token>", "an access token, created in Settings").env("SVC_TOKEN"))
+  .option("--wait", "wait for the results; exit code 1 unless all runs passed or were skipped")
+  .option("--json", "print the launch, or with --wait all results, as JSON (use npm run --silent)")
+  .option("--junit <file>", "write the results to a JUnit file; implies --wait")
+  .addHelpText(
+    "after",
+    "\nExit codes: 0 all passed or skipped, 1 some did not, 2 wrong usage or the service could not be asked.",
+  )
+  .action(async (options: RunOptions, command: Command) => {
+    const { token } = options;
+    if (!token) command.error("error: no access token: set SVC_TOKEN or pass --token");
+    // Not by a parser of the option: its error would print the token.
+    if (!/^[\x21-\x7e]+$/.test(token)) command.error("error: invalid access token");
+    process.exitCode = await run(options, token);
+  });
+
 try {
-  const wanted = readArguments(process.argv.slice(2));
-  if (wanted === "help") process.stdout.write(`${usage}\n`);
-  else process.exitCode = await run(wanted);
+  await program.parseAsync();
 } catch (error) {
-  const isExpected = error instanceof CliError;
-  process.stderr.write(`${isExpected ? error.message : ((error as Error).stack ?? error)}\n`);
-  process.exitCode = 2;
+  // Commander has printed its own errors and the help.
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+  else {
+    process.stderr.write(
+      `${error instanceof CliError ? error.message : ((error as Error).stack ?? error)}\n`,
+    );
+    process.exitCode = 2;
+  }
 }
 
-async function run(wanted: Wanted): Promise<number> {
-  const client = openClient(wanted.url, wanted.token);
+function nonEmpty(text: string): string {
+  if (text.trim() === "") throw new InvalidArgumentError("It must not be empty.");
+  return text.trim();
+}
+
+function serviceUrl(text: string): string {
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text.replace(/\/+$/, "");
+  throw new InvalidArgumentError("It must start with http:// or https://.");
+}
+
+async function run(wanted: RunOptions, token: string): Promise<number> {
+  const client = openClient(wanted.url, token);
+  const waits = wanted.wait || wanted.junit !== undefined;
   const agent = await findAgent(client, wanted.agent);
-  const testIds = await findTests(client, agent.id, wanted.tests);
-  // Before anything is sent to the agent; and what an earlier build left there is not taken for this one's.
+  const testIds = await findTests(client, agent.id, wanted.tests ?? []);
+  // Before anything is sent to the agent: fails early, and clears the results of an earlier build.
   if (wanted.junit) await write(wanted.junit, "");
-  // What is told on the way goes to standard error, so that a script may read standard output.
+  // Progress goes to standard error, so that scripts can read standard output.
   const tell = (line: string) => process.stderr.write(`${line}\n`);
-  // The service may be restarted meanwhile; the launch goes on.
-  const patient = openClient(wanted.url, wanted.token, awayMaxMs);
+  // Survives a restart of the service, during which the launch continues.
+  const patient = openClient(wanted.url, token, awayMaxMs);
   const launching = launchTests(client, wanted.url, agent.id, testIds);
-  if (wanted.wait) cancelWhenTold(patient, launching, tell);
+  if (waits) cancelOnSignal(patient, launching, tell);
   const launch = await launching;
-  if (!wanted.wait) {
+  if (!waits) {
     process.stdout.write(wanted.json ? `${JSON.stringify(launch)}\n` : `Launched ${launch.id}\n`);
     return 0;
   }
@@ -99,11 +127,11 @@ async function launchTests(
     source: "cli",
     ...(testIds && { testIds }),
   });
-  if (typeof launch.id !== "string") throw new CliError(`${url} does not answer as an Onlooker does.`);
+  if (typeof launch.id !== "string") throw new CliError(`${url} is not an Onlooker service.`);
   return launch;
 }
 
-/** Polls until the launch has ended, and says how far it is whenever that changes. */
+/** Polls until the launch has finished, and prints its progress whenever that changes. */
 async function follow(client: Client, begun: Launched, tell: (line: string) => void): Promise<Launched> {
   let told = progressOf(begun, []);
   for (;;) {
@@ -116,13 +144,13 @@ async function follow(client: Client, begun: Launched, tell: (line: string) => v
   }
 }
 
-/** A build that is cancelled leaves nothing running, not even what is being launched; told twice, this ends at once. */
-function cancelWhenTold(client: Client, launching: Promise<Launched>, tell: (line: string) => void): void {
+/** On SIGINT or SIGTERM, cancels the launch, even if its request is still open; a second signal exits immediately. */
+function cancelOnSignal(client: Client, launching: Promise<Launched>, tell: (line: string) => void): void {
   const cancel = async ({ id }: Launched) => client("POST", `/api/launches/${id}/cancel`);
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, async () => {
       tell("Cancelling.");
-      // Where nothing was launched, there is nothing to cancel, and whoever waits for it says so.
+      // If launching failed, there is nothing to cancel, and run() reports the error.
       const launch = await launching.catch(() => undefined);
       await (launch && cancel(launch))?.catch(error => {
         tell((error as Error).message);
@@ -149,7 +177,7 @@ type Named = { id: string; name: string };
 async function findAgent(client: Client, wanted: string): Promise<Named> {
   if (uuid.test(wanted)) {
     return client<Named>("GET", `/api/agents/${wanted}`).catch(error => {
-      throw error instanceof NotThere ? new CliError(`There is no agent of the id ${wanted}.`) : error;
+      throw error instanceof NotThere ? new CliError(`No agent with id ${wanted}.`) : error;
     });
   }
   const found: (Named & { project: string })[] = [];
@@ -159,12 +187,12 @@ async function findAgent(client: Client, wanted: string): Promise<Named> {
     }
   }
   if (found.length === 1) return found[0]!;
-  if (found.length === 0) throw new CliError(`There is no agent of the name “${wanted}”.`);
+  if (found.length === 0) throw new CliError(`No agent named “${wanted}”.`);
   const choice = found.map(({ id, project }) => `${id} (${project})`).join(", ");
-  throw new CliError(`Several agents have the name “${wanted}”: give the id of one, ${choice}.`);
+  throw new CliError(`Several agents are named “${wanted}”. Pass one of their ids: ${choice}.`);
 }
 
-/** Undefined where none is named. */
+/** Undefined if none were passed. */
 async function findTests(client: Client, agentId: string, wanted: string[]): Promise<string[] | undefined> {
   if (wanted.length === 0) return undefined;
   const tests = await listAll(client, `/api/agents/${agentId}/tests`);
@@ -173,12 +201,12 @@ async function findTests(client: Client, agentId: string, wanted: string[]): Pro
     find(text).length > 0 ? [text] : text.split(",").map(test => test.trim()),
   );
   return named.map(test => {
-    if (test === "") throw new CliError("--tests holds an empty name.");
+    if (test === "") throw new CliError("--tests contains an empty name.");
     const found = find(test);
     if (found.length === 1) return found[0]!.id;
     if (found.length === 0) throw new CliError(`The agent has no test “${test}”.`);
     const ids = found.map(({ id }) => id).join(", ");
-    throw new CliError(`Several tests have the name “${test}”: give the id of one, ${ids}.`);
+    throw new CliError(`Several tests are named “${test}”. Pass one of their ids: ${ids}.`);
   });
 }
 
@@ -200,54 +228,6 @@ async function write(file: string, text: string): Promise<void> {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
   } catch (error) {
-    throw new CliError(`${file} cannot be written: ${(error as Error).message}`);
+    throw new CliError(`Cannot write ${file}: ${(error as Error).message}`);
   }
-}
-
-/** Throws CliError, with how it is used, for anything that is not. */
-function readArguments(args: string[]): Wanted | "help" {
-  const wrong = (why: string) => new CliError(`${why}\n\n${usage}`);
-  const text = { type: "string" } as const;
-  const flag = { type: "boolean", default: false } as const;
-  const parse = () =>
-    parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        agent: text,
-        tests: { ...text, multiple: true },
-        url: text,
-        token: text,
-        junit: text,
-        wait: flag,
-        json: flag,
-        help: flag,
-      },
-    });
-  let parsed: ReturnType<typeof parse>;
-  try {
-    parsed = parse();
-  } catch (error) {
-    throw wrong((error as Error).message);
-  }
-  const { values, positionals } = parsed;
-  if (values.help) return "help";
-  if (positionals.length !== 1 || positionals[0] !== "run") throw wrong("The one command is run.");
-  if (!values.agent) throw wrong("--agent is missing.");
-  const token = values.token || process.env["SVC_TOKEN"];
-  if (!token) throw wrong("There is no access token: set SVC_TOKEN, or give --token.");
-  if (!/^[\x21-\x7e]+$/.test(token)) throw wrong("The access token holds a character that none has.");
-  const url = values.url ?? "http://localhost:4000";
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) throw wrong("--url is no address of a service.");
-  const tests = values.tests?.map(test => test.trim()) ?? [];
-  if (tests.includes("")) throw wrong("--tests holds an empty name.");
-  return {
-    agent: values.agent,
-    tests,
-    url: url.replace(/\/+$/, ""),
-    token,
-    wait: values.wait || values.junit !== undefined,
-    json: values.json,
-    junit: values.junit,
-  };
 }

@@ -47,7 +47,7 @@ async function counts() {
 }
 
 describe("bootstrap", () => {
-  it("makes an account, a project, an agent and a key, once", async () => {
+  it("creates an account, a project, an agent and a key, once", async () => {
     const first = await made(["--service-name", serviceName]);
     assert.match(first.apiKey, /^svc_[A-Za-z0-9]{32,}$/);
     const once = { accounts: 1, projects: 1, agents: 1, keys: 1, verified: false };
@@ -56,19 +56,19 @@ describe("bootstrap", () => {
     assert.deepEqual(await counts(), once);
   });
 
-  it("verifies the account only when it is told to", async () => {
+  it("verifies the account only with --verified", async () => {
     const again = await made(["--verified"]);
     assert.equal(again.apiKey, null);
     assert.equal((await counts()).verified, true);
   });
 
-  it("makes a further key only when it is told to", async () => {
+  it("creates another key only with --new-key", async () => {
     const again = await made(["--new-key"]);
     assert.match(again.apiKey, /^svc_/);
     assert.equal((await counts()).keys, 2);
   });
 
-  it("takes the address for the same in any case", async () => {
+  it("treats emails that differ in case as the same account", async () => {
     const { stdout, stderr } = await runBootstrap(
       ["--email", account.email.toUpperCase(), ...needed.slice(2), "--json"],
       { DATABASE_URL: database.url },
@@ -77,7 +77,7 @@ describe("bootstrap", () => {
     assert.equal((await counts()).accounts, 1);
   });
 
-  it("makes everything once when two begin at the same time", async () => {
+  it("creates everything once when two run at the same time", async () => {
     const twin = ["--agent", "Twin"];
     const both = await Promise.all([made(twin), made(twin)]);
     assert.equal(both[0].agentId, both[1].agentId);
@@ -88,7 +88,7 @@ describe("bootstrap", () => {
   it("says in one line what is missing or wrong, and nothing on standard output", async () => {
     const env = { DATABASE_URL: database.url };
     const wrong: [string[], Record<string, string>, RegExp][] = [
-      [needed.slice(2), env, /^--email is missing\.\n/],
+      [needed.slice(2), env, /^error: required option '--email <email>' not specified\n/],
       [[...needed, "--frobnicate"], env, /--frobnicate/],
       [["--email", "new@example.com", "--password", "short", ...needed.slice(4)], env, /password/i],
       [needed, { DATABASE_URL: "mysql://nowhere" }, /^bootstrap: DATABASE_URL .*\n$/],

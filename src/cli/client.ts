@@ -58,10 +58,10 @@ async function ask(
   if (status < 300 && answer !== undefined) return answer;
   if (status >= 300 && status < 400) {
     return new CliError(
-      `${url} leads elsewhere (${response.headers.get("location") ?? status}): give that address as --url.`,
+      `${url} redirects to ${response.headers.get("location") ?? `another URL (${status})`}. Pass that URL as --url.`,
     );
   }
-  if (status === 404 && answer !== undefined) return new NotThere(`There is nothing at ${url}${path}.`);
+  if (status === 404 && answer !== undefined) return new NotThere(`${url}${path} was not found.`);
   const {
     message = `${url} answered ${status}; is it an Onlooker service?`,
     hint,

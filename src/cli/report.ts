@@ -1,10 +1,7 @@
-// What a launch came to: as lines for a person, as a JUnit file for CI, and as an exit code.
-import junit, { type Builder } from "junit-report-builder";
+// Reports the results of a launch: lines for the terminal, a JUnit file for CI, an exit code.
+import XMLBuilder from "fast-xml-builder";
 import type { Change, Launch, RunTurn } from "../model/run/launch.ts";
 import type { Check, Outcome, RunState, Waiting } from "../model/run/run.ts";
-
-// Its types speak of what a bundler makes of it; Node hands over the builder itself.
-const builder = junit as unknown as Builder;
 
 /** A run as the API answers it, with its turns and checks. */
 export type ReportedRun = {
@@ -20,7 +17,7 @@ export type ReportedRun = {
   change: Change | null;
   flaky: boolean;
   notices: string[];
-  /** For the judge. */
+  /** Set while the run waits for the judge. */
   waiting: Waiting | null;
   turns: Pick<RunTurn, "turn" | "error">[];
   checks: Check[];
@@ -32,20 +29,20 @@ export type Report = {
   runs: ReportedRun[];
 };
 
-/** 0: everything passed, or was skipped. 1: something failed, could not be seen, broke or was cancelled. */
+/** 0: every run passed or was skipped. 1: some run failed, lacked instrumentation, broke or was cancelled. */
 export function exitCodeOf({ launch, runs }: Report): 0 | 1 {
   const fine = runs.every(({ verdict }) => verdict === "passed" || verdict === "skipped");
-  // A run that was deleted meanwhile has not passed.
+  // A run deleted in the meantime has not passed.
   return fine && runs.length === launch.testCount ? 0 : 1;
 }
 
-/** One run, and below it what did not pass. */
+/** One run, followed by its checks that did not pass. */
 export function runLines(run: ReportedRun): string[] {
   const told = [
     run.change === "broke" && "broke since its last run",
-    run.change === "mended" && "mended since its last run",
+    run.change === "mended" && "fixed since its last run",
     run.flaky && "flaky",
-    run.notices.includes("no_trace_arrived") && "no trace of the agent's arrived",
+    run.notices.includes("no_trace_arrived") && "the agent sent no trace",
   ].filter(Boolean);
   const seconds = secondsOf(run);
   const about = [...(seconds === undefined ? [] : [`${seconds.toFixed(1)} s`]), ...told].join(", ");
@@ -69,7 +66,7 @@ export function summaryOf({ launch: { counts, testCount } }: Pick<Report, "launc
     failed: "failed",
     missing_instrumentation: "missing instrumentation",
     skipped: "skipped",
-    error: "broke off",
+    error: "errored",
     cancelled: "cancelled",
   } as const;
   const parts = Object.entries(words).flatMap(([name, word]) => {
@@ -81,44 +78,67 @@ export function summaryOf({ launch: { counts, testCount } }: Pick<Report, "launc
   return parts.join(", ");
 }
 
-/** The text of a JUnit file: a suite of the agent's name, a case for each test. */
+const xml = new XMLBuilder({
+  ignoreAttributes: false,
+  attributeNamePrefix: "@",
+  format: true,
+  suppressEmptyNode: true,
+});
+
+/** A JUnit file: one suite with the agent's name, one case for each test. */
 export function junitOf({ agent, launch, runs }: Report): string {
-  const report = builder.newBuilder();
-  const suite = report
-    .testSuite()
-    .name(writable(agent.name))
-    .time(runs.reduce((sum, run) => sum + (secondsOf(run) ?? 0), 0))
-    .property("launch", launch.id)
-    .property("agent", agent.id);
-  for (const run of runs) {
-    const one = suite.testCase().className(writable(agent.name)).name(writable(run.testName));
-    one.time(secondsOf(run) ?? 0);
+  const isBroken = ({ state }: ReportedRun) => state === "error" || state === "cancelled";
+  const finished = runs.filter(run => !isBroken(run));
+  const skipped = finished.filter(({ verdict }) => verdict === "skipped").length;
+  const passed = finished.filter(({ verdict }) => verdict === "passed").length;
+  const counts = {
+    "@tests": runs.length,
+    "@failures": finished.length - skipped - passed,
+    "@errors": runs.length - finished.length,
+    "@skipped": skipped,
+  };
+  const name = writable(agent.name);
+  const ms = runs.reduce((sum, run) => sum + (secondsOf(run) ?? 0) * 1_000, 0);
+  const testcase = runs.map(run => {
     const reasons = reasonsOf(run).map(writable);
-    const said = reasons.join("\n");
-    if (run.state === "error" || run.state === "cancelled") {
-      one.error(reasons[0], run.state, said);
-    } else if (run.verdict === "skipped") {
-      one.skipped();
-      one.standardOutput(said);
-    } else if (run.verdict !== "passed") {
-      one.failure(writable(run.reason ?? wordOf(run)), run.verdict ?? run.state);
-      one.stacktrace(said);
+    const text = reasons.join("\n");
+    const about = { "@classname": name, "@name": writable(run.testName), "@time": secondsOf(run) ?? 0 };
+    if (isBroken(run)) {
+      return { ...about, error: { "@message": reasons[0], "@type": run.state, "#text": text } };
     }
-  }
-  return report.build();
+    if (run.verdict === "skipped") return { ...about, skipped: "", "system-out": text };
+    if (run.verdict === "passed") return about;
+    const message = writable(run.reason ?? wordOf(run));
+    return { ...about, failure: { "@message": message, "@type": run.verdict ?? run.state, "#text": text } };
+  });
+  const property = [
+    { "@name": "launch", "@value": launch.id },
+    { "@name": "agent", "@value": agent.id },
+  ];
+  const testsuite = {
+    "@name": name,
+    "@time": Math.round(ms) / 1_000,
+    ...counts,
+    properties: { property },
+    testcase,
+  };
+  return xml.build({
+    "?xml": { "@version": "1.0", "@encoding": "UTF-8" },
+    testsuites: { ...counts, testsuite },
+  });
 }
 
 function wordOf({ state, verdict }: ReportedRun): string {
-  if (state === "error") return "BROKE OFF";
+  if (state === "error") return "ERROR";
   if (state === "cancelled") return "CANCELLED";
   if (verdict === "missing_instrumentation") return "MISSING INSTRUMENTATION";
   return (verdict ?? state).toUpperCase();
 }
 
-/** Why it did not pass: a line for a turn that failed, and for each check. */
+/** Why a run did not pass: one line for each failed turn and check. */
 function reasonsOf({ state, verdict, error, turns, checks }: ReportedRun): string[] {
-  if (state === "cancelled") return ["It was cancelled."];
-  if (state === "error") return [oneLine(error ?? "It ended without a result.")];
+  if (state === "cancelled") return ["Cancelled."];
+  if (state === "error") return [oneLine(error ?? "The run ended without a result.")];
   if (verdict === "passed") return [];
   const broken = turns.flatMap(turn =>
     turn.error ? [oneLine(`turn ${turn.turn}, ${turn.error.code}: ${turn.error.reason}`)] : [],
@@ -134,7 +154,7 @@ function secondsOf({ startedAt, finishedAt }: ReportedRun): number | undefined {
   return Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000;
 }
 
-/** Texts come from elsewhere: no line of theirs passes for one of ours, and none moves the cursor. */
+/** Untrusted text on one line: it can neither fake a line of output nor move the cursor. */
 function oneLine(text: string): string {
   return text
     .replace(/\s+/g, " ")
@@ -142,7 +162,7 @@ function oneLine(text: string): string {
     .toWellFormed();
 }
 
-/** XML has no way to write some characters, escaped or not. */
+/** Replaces the characters that XML cannot contain, not even escaped. */
 function writable(text: string): string {
   return text.toWellFormed().replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "\uFFFD");
 }

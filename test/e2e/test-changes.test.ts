@@ -110,7 +110,7 @@ test("deleting a test case asks for its name, deleting several for their number"
   await assertAccessible(page);
   await dialog.getByLabel("Type 2 to confirm").fill("3");
   await dialog.getByRole("button", { name: "Delete 2 test cases" }).click();
-  await dialog.getByText("This is not 2.").waitFor();
+  await dialog.getByText("Type 2.").waitFor();
   await dialog.getByLabel("Type 2 to confirm").fill("2");
   await dialog.getByRole("button", { name: "Delete 2 test cases" }).click();
   await assertNames(page, ["Two"]);

@@ -12,17 +12,17 @@ import { deleteTests, type Problem } from "./test-changes.ts";
 
 type DeleteTestsProps = {
   tests: readonly ListedTest[];
-  /** With what could not be deleted. */
+  /** Called with the tests that could not be deleted. */
   onDone: (problems: Problem[]) => void | Promise<void>;
   onClose: () => void;
 };
 
 export function DeleteTests({ tests, onDone, onClose }: DeleteTestsProps) {
-  // As they were when it was asked: the list may be read again meanwhile.
+  // Fixed when the dialog opens: the list may be refetched in the meantime.
   const { current: doomed } = useRef(tests);
   const number = String(doomed.length);
   const { form, busy, faults } = useSubmit<Problem[]>({
-    check: fields => (textOf(fields, "number").trim() === number ? {} : { number: `This is not ${number}.` }),
+    check: fields => (textOf(fields, "number").trim() === number ? {} : { number: `Type ${number}.` }),
     send: async () => ({ ok: true, value: await deleteTests(doomed) }),
     done: onDone,
   });

@@ -1,4 +1,6 @@
-// JSON Schemas as test cases may use them: two drafts, bounded in size and depth, every reference inside the schema.
+// Checks the JSON Schemas of test cases: two drafts, bounded in size and depth, every reference inside the schema.
+import { createRequire } from "node:module";
+import type { Ajv, ErrorObject } from "ajv";
 import { isWithin, step } from "../path.ts";
 import type { Issue } from "../refusal.ts";
 
@@ -12,29 +14,34 @@ export function draftOf(schema: unknown): SchemaDraft | null {
   const named = isRecord(schema) ? schema["$schema"] : undefined;
   if (named === undefined) return "2020-12";
   if (typeof named !== "string") return null;
-  const address = named.replace(/^https?:\/\//, "").replace(/#$/, "");
-  return address === "json-schema.org/draft/2020-12/schema"
+  const url = named.replace(/^https?:\/\//, "").replace(/#$/, "");
+  return url === "json-schema.org/draft/2020-12/schema"
     ? "2020-12"
-    : address === "json-schema.org/draft-07/schema"
+    : url === "json-schema.org/draft-07/schema"
       ? "7"
       : null;
 }
 
-/** What keeps the schema from being used; paths begin at the schema itself, as `.properties.id`. Never throws. */
+/** Why the schema cannot be used. Paths start at the schema itself, as in `.properties.id`. Never throws. */
 export function schemaIssues(schema: unknown): Issue[] {
   if (typeof schema !== "boolean" && !isRecord(schema)) {
-    return [{ path: "", message: "A schema is an object, true or false." }];
+    return [{ path: "", message: "A schema must be an object, true or false." }];
   }
   if (!isWithin(schema, schemaDepthMax)) {
-    return [{ path: "", message: `A schema is at most ${schemaDepthMax} levels deep.` }];
+    return [{ path: "", message: `A schema can be at most ${schemaDepthMax} levels deep.` }];
   }
   if (Buffer.byteLength(JSON.stringify(schema)) > schemaBytesMax) {
-    return [{ path: "", message: `A schema has at most ${schemaBytesMax / 1024} KB as JSON text.` }];
+    return [{ path: "", message: `A schema can have at most ${schemaBytesMax / 1024} KB as JSON.` }];
   }
   const draft = draftOf(schema);
   if (!draft) return [{ path: ".$schema", message: "Only draft 2020-12 and draft 7 are supported." }];
 
-  const reader: Reader = { draft, issues: [], references: [], anchors: new Set(), root: schema };
+  const reader: Reader = {
+    issues: metaSchemaIssues(schema, draft),
+    references: [],
+    anchors: new Set(),
+    root: schema,
+  };
   readSchema(schema, "", reader);
   for (const { reference, path } of reader.references) {
     const fault = referenceFault(reference, reader);
@@ -43,186 +50,144 @@ export function schemaIssues(schema: unknown): Issue[] {
   return reader.issues;
 }
 
+// Loaded with the first schema that is saved: ajv with its meta-schemas takes 0.1 to 0.3 s of a core, and most threads
+// that import this file never check a schema.
+const require = createRequire(import.meta.url);
+const metaSchemas = {
+  "2020-12": "https://json-schema.org/draft/2020-12/schema",
+  "7": "http://json-schema.org/draft-07/schema",
+};
+const checkers = new Map<SchemaDraft, Ajv>();
+
+function checkerOf(draft: SchemaDraft): Ajv {
+  const known = checkers.get(draft);
+  if (known) return known;
+  const library = draft === "7" ? require("ajv") : require("ajv/dist/2020.js");
+  const checker: Ajv = new library.default({
+    allErrors: true,
+    strict: false,
+    validateFormats: false,
+    logger: false,
+  });
+  checkers.set(draft, checker);
+  return checker;
+}
+
+/** What the draft's meta-schema objects to: one issue for each place, and none for what only contains it. */
+function metaSchemaIssues(schema: object | boolean, draft: SchemaDraft): Issue[] {
+  const checker = checkerOf(draft);
+  // By the id of the meta-schema: a `$schema` may be spelled in more ways than ajv knows.
+  if (checker.validate(metaSchemas[draft], schema) === true) return [];
+  const errors = (checker.errors ?? []).filter(({ keyword }) => keyword !== "anyOf");
+  const innermost = errors.filter(
+    ({ instancePath }) => !errors.some(other => other.instancePath.startsWith(`${instancePath}/`)),
+  );
+  const byPlace = new Map(innermost.toReversed().map(error => [error.instancePath, error]));
+  return [...byPlace.values()].toReversed().map(error => ({
+    path: pathOf(error.instancePath, schema),
+    message: messageOf(error),
+  }));
+}
+
+function messageOf({ keyword, message = "is invalid", params }: ErrorObject): string {
+  if (keyword === "enum") return `Must be one of ${params["allowedValues"].join(", ")}.`;
+  return `${message[0]!.toUpperCase()}${message.slice(1).replace(",", " or ")}.`;
+}
+
+/** The JSON pointer as a path from the schema, as in `.anyOf[1]`. */
+function pathOf(pointer: string, schema: unknown): string {
+  let value = schema;
+  const steps = pointer
+    .split("/")
+    .slice(1)
+    .map(part => {
+      const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+      const at = Array.isArray(value) ? Number(key) : key;
+      value = (value as Record<PropertyKey, unknown>)[at];
+      return step(at);
+    });
+  return steps.join("");
+}
+
 type Reader = {
-  draft: SchemaDraft;
   issues: Issue[];
   references: { reference: string; path: string }[];
   anchors: Set<string>;
   root: unknown;
 };
 
-type Shape =
-  | "schema"
-  | "schemas"
-  | "schema_map"
-  | "items"
-  | "dependencies"
-  | "type"
-  | "count"
-  | "number"
-  | "positive"
-  | "flag"
-  | "address"
-  | "text"
-  | "texts"
-  | "text_lists"
-  | "pattern"
-  | "list";
+/** Keywords that hold schemas: one, a list of them, or an object of them. Other keys may hold anything. */
+const schemaKeywords = new Set([
+  "additionalItems",
+  "additionalProperties",
+  "allOf",
+  "anyOf",
+  "contains",
+  "else",
+  "if",
+  "items",
+  "not",
+  "oneOf",
+  "prefixItems",
+  "propertyNames",
+  "then",
+  "unevaluatedItems",
+  "unevaluatedProperties",
+]);
+const mapKeywords = new Set([
+  "$defs",
+  "definitions",
+  "dependencies",
+  "dependentSchemas",
+  "patternProperties",
+  "properties",
+]);
 
-/** Keywords with a shape of their own; any other key is an annotation and may hold anything. */
-const shapes: Record<string, Shape> = {
-  type: "type",
-  enum: "list",
-  required: "texts",
-  properties: "schema_map",
-  patternProperties: "schema_map",
-  additionalProperties: "schema",
-  propertyNames: "schema",
-  unevaluatedProperties: "schema",
-  minProperties: "count",
-  maxProperties: "count",
-  dependentRequired: "text_lists",
-  dependentSchemas: "schema_map",
-  dependencies: "dependencies",
-  prefixItems: "schemas",
-  items: "items",
-  additionalItems: "schema",
-  unevaluatedItems: "schema",
-  contains: "schema",
-  minContains: "count",
-  maxContains: "count",
-  minItems: "count",
-  maxItems: "count",
-  uniqueItems: "flag",
-  minimum: "number",
-  maximum: "number",
-  exclusiveMinimum: "number",
-  exclusiveMaximum: "number",
-  multipleOf: "positive",
-  minLength: "count",
-  maxLength: "count",
-  pattern: "pattern",
-  format: "text",
-  allOf: "schemas",
-  anyOf: "schemas",
-  oneOf: "schemas",
-  not: "schema",
-  if: "schema",
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, in a table that nobody awaits.
-  then: "schema",
-  else: "schema",
-  $defs: "schema_map",
-  definitions: "schema_map",
-  $ref: "text",
-  $anchor: "text",
-};
-
-const typeNames = ["array", "boolean", "integer", "null", "number", "object", "string"];
-
+/** Checks what no meta-schema can: ids, references and patterns. */
 function readSchema(schema: unknown, path: string, reader: Reader): void {
-  if (typeof schema === "boolean") return;
-  if (!isRecord(schema)) {
-    reader.issues.push({ path, message: "Expected a schema: an object, true or false." });
-    return;
-  }
+  if (!isRecord(schema)) return;
+  const refuse = (at: string, message: string) => void reader.issues.push({ path: at, message });
   for (const [key, value] of Object.entries(schema)) {
     const at = path + step(key);
-    // Only the top may bear an id: below it, an id would change what every reference means.
+    // An id below the top would change what every reference means.
     if (key === "$id" || key === "id") {
-      if (path !== "") reader.issues.push({ path: at, message: "Only the top of a schema may have an id." });
-      else readKeyword("address", value, at, reader);
-    } else if (key === "$dynamicRef" || key === "$recursiveRef") {
-      reader.issues.push({ path: at, message: `${key} is not supported; use $ref.` });
-    } else if (Object.hasOwn(shapes, key)) {
-      readKeyword(shapes[key]!, value, at, reader);
-      if (key === "patternProperties" && isRecord(value)) {
-        for (const pattern of Object.keys(value)) readKeyword("pattern", pattern, at + step(pattern), reader);
+      if (path !== "") refuse(at, "Only the top of a schema can have an id.");
+      else if (typeof value !== "string" || !URL.canParse(value, "https://schema.invalid/"))
+        refuse(at, "Must be a URL.");
+    } else if (key === "$dynamicRef" || key === "$recursiveRef")
+      refuse(at, `${key} is not supported; use $ref.`);
+    else if (key === "$ref" && typeof value === "string")
+      reader.references.push({ reference: value, path: at });
+    else if (key === "$anchor" && typeof value === "string") reader.anchors.add(value);
+    else if (key === "pattern" && typeof value === "string") checkPattern(value, at);
+    else if (schemaKeywords.has(key)) {
+      if (Array.isArray(value))
+        value.forEach((item, index) => void readSchema(item, at + step(index), reader));
+      else readSchema(value, at, reader);
+    } else if (mapKeywords.has(key) && isRecord(value)) {
+      for (const [name, item] of Object.entries(value)) {
+        if (key === "patternProperties") checkPattern(name, at + step(name));
+        readSchema(item, at + step(name), reader);
       }
-      if (key === "$ref" && typeof value === "string") reader.references.push({ reference: value, path: at });
-      if (key === "$anchor" && typeof value === "string") reader.anchors.add(value);
     }
   }
-}
-
-function readKeyword(shape: Shape, value: unknown, path: string, reader: Reader): void {
-  const expect = (fits: boolean, expected: string) => {
-    if (!fits) reader.issues.push({ path, message: `Expected ${expected}.` });
-  };
-  switch (shape) {
-    case "schema":
-      readSchema(value, path, reader);
-      return;
-    case "schemas":
-      expect(Array.isArray(value) && value.length > 0, "a list of schemas");
-      if (Array.isArray(value)) value.forEach((item, at) => void readSchema(item, `${path}[${at}]`, reader));
-      return;
-    case "schema_map":
-      expect(isRecord(value), "an object of schemas");
-      if (isRecord(value)) for (const key in value) readSchema(value[key], path + step(key), reader);
-      return;
-    case "items":
-      readKeyword(Array.isArray(value) && reader.draft === "7" ? "schemas" : "schema", value, path, reader);
-      return;
-    case "dependencies":
-      expect(isRecord(value), "an object of schemas or of lists of names");
-      if (!isRecord(value)) return;
-      for (const key in value) {
-        readKeyword(Array.isArray(value[key]) ? "texts" : "schema", value[key], path + step(key), reader);
-      }
-      return;
-    case "type":
-      expect(
-        [value].flat().length > 0 && [value].flat().every(name => typeNames.includes(String(name))),
-        `one or several of ${typeNames.join(", ")}`,
-      );
-      return;
-    case "count":
-      expect(Number.isSafeInteger(value) && (value as number) >= 0, "a whole number of 0 or more");
-      return;
-    case "number":
-      expect(typeof value === "number", "a number");
-      return;
-    case "positive":
-      expect(typeof value === "number" && value > 0, "a number greater than 0");
-      return;
-    case "flag":
-      expect(typeof value === "boolean", "true or false");
-      return;
-    case "address":
-      expect(typeof value === "string" && URL.canParse(value, "https://schema.invalid/"), "an address");
-      return;
-    case "text":
-      expect(typeof value === "string", "a text");
-      return;
-    case "texts":
-      expect(Array.isArray(value) && value.every(item => typeof item === "string"), "a list of texts");
-      return;
-    case "text_lists":
-      expect(isRecord(value), "an object of lists of names");
-      if (isRecord(value))
-        for (const key in value) readKeyword("texts", value[key], path + step(key), reader);
-      return;
-    case "list":
-      expect(Array.isArray(value), "a list");
-      return;
-    case "pattern":
-      expect(typeof value === "string" && compiles(value), "a valid regular expression");
-      return;
+  function checkPattern(pattern: string, at: string): void {
+    if (!compiles(pattern)) refuse(at, "Must be a valid regular expression.");
   }
 }
 
 function referenceFault(reference: string, { root, anchors }: Reader): string | null {
   const id = isRecord(root) ? root["$id"] : undefined;
   const at = reference.indexOf("#");
-  const address = at === -1 ? reference : reference.slice(0, at);
-  if (address !== "" && address !== id) return "Only references inside the schema itself are followed.";
+  const url = at === -1 ? reference : reference.slice(0, at);
+  if (url !== "" && url !== id) return "Only references inside the schema are supported.";
   const fragment = at === -1 ? "" : unescaped(reference.slice(at + 1));
-  if (fragment === null) return "This reference is not well formed.";
+  if (fragment === null) return "Malformed reference.";
   const found = fragment === "" || (fragment.startsWith("/") ? leads(fragment, root) : anchors.has(fragment));
-  return found ? null : "This reference leads nowhere.";
+  return found ? null : "The reference has no target.";
 }
 
-/** Whether a JSON pointer leads to a schema. */
+/** Whether a JSON pointer has a schema as its target. */
 function leads(pointer: string, root: unknown): boolean {
   let value = root;
   for (const part of pointer.slice(1).split("/")) {

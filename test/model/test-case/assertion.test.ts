@@ -230,6 +230,7 @@ const usableSchemas: [name: string, schema: unknown][] = [
     { "x-note": [1], examples: [{ type: 5 }], default: { type: 5 }, const: { $ref: 5 } },
   ],
   ["64 levels", deep(63)],
+  ["a draft named without its scheme or #", { $schema: "json-schema.org/draft-07/schema", type: "object" }],
 ];
 
 const unusableSchemas: [name: string, schema: unknown, path: string][] = [
@@ -241,6 +242,8 @@ const unusableSchemas: [name: string, schema: unknown, path: string][] = [
   ["draft 4", { $schema: "http://json-schema.org/draft-04/schema#" }, ".$schema"],
   ["2019-09", { $schema: "https://json-schema.org/draft/2019-09/schema" }, ".$schema"],
   ["an unknown type", { type: "text" }, ".type"],
+  ["an unknown type in a list of draft 7", { $schema: draft7, items: [{}, { type: 5 }] }, ".items[1].type"],
+  ["the same name required twice", { required: ["a", "a"] }, ".required"],
   ["no type in a list", { type: [] }, ".type"],
   [
     "a bad keyword deep inside",
