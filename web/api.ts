@@ -54,8 +54,8 @@ export async function remove(path: string): Promise<Answer<void>> {
 const offline: Failure = {
   code: "OFFLINE",
   status: 0,
-  message: "The server cannot be reached.",
-  hint: "Check the connection.",
+  message: "Cannot reach the server.",
+  hint: "Check your network connection.",
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever answered.
@@ -67,7 +67,7 @@ function refusalOf({ status, headers }: Response, answered: any): Failure {
       : {
           code: "UNREADABLE",
           status,
-          message: `The answer (status ${status}) is not one of this service's.`,
+          message: `Unexpected response (status ${status}).`,
         };
   return { ...failure, ...(retryAfterSeconds && { retryAfterSeconds }) };
 }
@@ -119,5 +119,5 @@ export async function readStart(
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failed) return error.failure;
   const message = error instanceof Error ? error.message : String(error);
-  return { code: "UNREADABLE", status: 0, message: `This page failed: ${message}` };
+  return { code: "UNREADABLE", status: 0, message: `This page crashed: ${message}` };
 }

@@ -19,73 +19,73 @@ export function ingestionWord(code: IngestionCode): Word {
 export const explained: Record<IngestionCode, Explained> = {
   OK: { why: "Everything in the request was stored." },
   PARTIAL: {
-    why: "Some of the request’s traces were stored and others refused.",
-    remedy: "Each reason says what is wrong with the refused ones.",
+    why: "Some traces of the request were stored, others rejected.",
+    remedy: "The reasons say why the others were rejected.",
   },
   VALIDATION_ERROR: {
     why: "The body does not have the expected shape, or is not JSON.",
     remedy:
-      "The answer’s “issues” name the fields. A body has “spans” (each with span_id and name) or “resourceSpans” at its top.",
+      "See “issues” in the response. The body needs “spans” (each with span_id and name) or “resourceSpans” at the top level.",
   },
   CUSTOM_API_PLATFORM_NOT_FOUND: {
-    why: "The request names no agent that its key may write to.",
-    remedy: "Send the agent’s id as “platformId”, with a key that may write to this agent.",
+    why: "The request names no agent that the key can write to.",
+    remedy: "Send the agent’s id as “platformId”, with a key that can write to it.",
   },
   OTLP_SERVICE_NAME_REQUIRED: {
-    why: "The export names no service: its resource has no service.name.",
-    remedy: "Set OTEL_SERVICE_NAME where the exporter runs to the agent’s service name.",
+    why: "The resource has no service.name.",
+    remedy: "Set OTEL_SERVICE_NAME to the agent’s service name where the exporter runs.",
   },
   OTLP_NO_SPANS: {
-    why: "The export holds no span.",
-    remedy: "Look whether a sampler or a filter takes the spans away before they are exported.",
+    why: "The export contains no spans.",
+    remedy: "Check whether a sampler or filter drops spans before export.",
   },
   OTLP_ID_INVALID: {
     why: "A span’s traceId, spanId or parentSpanId is missing, zero or not hexadecimal.",
     remedy:
-      "Send hexadecimal ids: 32 characters for a traceId, 16 for a spanId. OTLP’s JSON has no base64 ids.",
+      "Send hexadecimal ids: 32 characters for a traceId, 16 for a spanId. OTLP JSON does not use base64 ids.",
   },
   OTLP_PROTOBUF_INVALID: {
-    why: "The body is not the protobuf message that its Content-Type promises.",
-    remedy: "Send JSON as application/json, and look whether something on the way changes the body.",
+    why: "The body is not valid protobuf, despite its Content-Type.",
+    remedy: "Send JSON as application/json, and check whether a proxy changes the body.",
   },
   UNAUTHORIZED: {
-    why: "The key ended while its trace was being stored.",
-    remedy: "Send with a key that is neither revoked nor expired.",
+    why: "The key expired or was revoked while the trace was being stored.",
+    remedy: "Use an active key.",
   },
   EMAIL_NOT_VERIFIED: {
-    why: "The email address of the account that owns this project is not verified.",
+    why: "The email of the account that owns this project is not verified.",
     remedy:
-      "Open the link in the verification mail and confirm. Then send the same again: the key and any x-request-id stay as they are.",
+      "Open the link in the verification email and confirm. Then resend: the same key and x-request-id still work.",
   },
-  FORBIDDEN: { why: "What was sent with may not do this.", remedy: "Send with a key of the project." },
+  FORBIDDEN: { why: "This key may not do this.", remedy: "Use a key of this project." },
   OTLP_PLATFORM_NOT_ALLOWED: {
-    why: "The service name is an agent’s, but the key may not write to this agent.",
-    remedy: "Send with a key that may, or make one.",
+    why: "The service name belongs to an agent that the key cannot write to.",
+    remedy: "Use a key with access to the agent, or create one.",
   },
-  NOT_FOUND: { why: "What the request was about was deleted meanwhile.", remedy: "Send to another agent." },
+  NOT_FOUND: { why: "The agent was deleted in the meantime.", remedy: "Use another agent." },
   OTLP_PLATFORM_NOT_FOUND: {
     why: "No agent of this project has the service name that was sent.",
     remedy:
-      "Make it an agent’s service name here, or set OTEL_SERVICE_NAME to one that an agent has. Capitals count.",
+      "Set it as an agent’s service name here, or set OTEL_SERVICE_NAME to an existing one. Names are case-sensitive.",
   },
-  METHOD_NOT_ALLOWED: { why: "Traces are taken by POST alone.", remedy: "POST to /public/traces." },
-  CONFLICT: { why: "The request contradicts what is stored.", remedy: "Send it again." },
+  METHOD_NOT_ALLOWED: { why: "Traces must be sent with POST.", remedy: "POST to /public/traces." },
+  CONFLICT: { why: "The request conflicts with stored data.", remedy: "Send it again." },
   PAYLOAD_TOO_LARGE: {
-    why: "The request holds more than 30 MB after decompression, or its trace has grown too large.",
-    remedy: "Export smaller batches: 10 to 20 spans are a good size.",
+    why: "The request is larger than 30 MB after decompression, or its trace has grown too large.",
+    remedy: "Export smaller batches, such as 10 to 20 spans.",
   },
   UNSUPPORTED_MEDIA_TYPE: {
-    why: "The Content-Type or Content-Encoding is not one that is read here.",
+    why: "The Content-Type or Content-Encoding is not supported.",
     remedy:
-      "Send application/json or application/x-protobuf, plain or with gzip. OTLP over gRPC is not taken: set OTEL_EXPORTER_OTLP_PROTOCOL to http/protobuf.",
+      "Send application/json or application/x-protobuf, plain or with gzip. OTLP over gRPC is not supported: set OTEL_EXPORTER_OTLP_PROTOCOL to http/protobuf.",
   },
-  RATE_LIMITED: { why: "Too many requests came at once.", remedy: "Exporters send again by themselves." },
+  RATE_LIMITED: { why: "Too many requests at once.", remedy: "Exporters retry automatically." },
   INTERNAL: {
-    why: "A fault of this service: the trace was not stored.",
-    remedy: "The service’s log has the request id of the answer.",
+    why: "Internal error: the trace was not stored.",
+    remedy: "Look up the request id from the response in the service log.",
   },
   UNAVAILABLE: {
-    why: "The service could not store the trace at that moment.",
-    remedy: "Exporters send it again by themselves; other senders should, after a second.",
+    why: "The service was unavailable.",
+    remedy: "Exporters retry automatically; other senders should retry after a second.",
   },
 };

@@ -43,7 +43,7 @@ export function registerEvents(app: App, { db, hub }: Deps & { hub: EventHub }):
     {
       schema: {
         tags: ["events"],
-        summary: "Server-sent events: trace, run, launch, ingestion, refresh",
+        summary: "Stream server-sent events: trace, run, launch, ingestion, refresh",
         querystring: z.object({
           agentId: Id.optional().describe(
             "Traces and runs of this agent only; refusals only where projectId is given too.",

@@ -32,8 +32,8 @@ export function limitTrials({
     if (times.length >= perMinuteMax) {
       const retryAfterSeconds = Math.ceil((times[0]! + 60_000 - time) / 1_000);
       throw new Refusal("RATE_LIMITED", {
-        message: `More than ${perMinuteMax} tests within a minute.`,
-        hint: `Go on in ${retryAfterSeconds} s.`,
+        message: `Limit: ${perMinuteMax} tests per minute.`,
+        hint: `Try again in ${retryAfterSeconds} s.`,
         retryAfterSeconds,
       });
     }

@@ -42,8 +42,8 @@ export function refusalBody(refusal: Refusal, requestId: string): RefusalBody {
 export function asRefusal(error: unknown): Refusal {
   if (isCommitFault(error)) {
     return new Refusal("UNAVAILABLE", {
-      message: "The database went away at the last moment; whether this was stored is not known.",
-      hint: "Look whether it was before you send it again.",
+      message: "The database connection was lost; this may or may not have been saved.",
+      hint: "Check before you retry.",
       cause: error,
     });
   }
@@ -57,7 +57,7 @@ export function asRefusal(error: unknown): Refusal {
     });
   }
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
-    return new Refusal("PAYLOAD_TOO_LARGE", { message: "The body is larger than this address accepts." });
+    return new Refusal("PAYLOAD_TOO_LARGE", { message: "The body is larger than this endpoint accepts." });
   }
   // An address that cannot be decoded, or an id far too long, names nothing.
   if (code === "FST_ERR_BAD_URL" || code === "FST_ERR_MAX_PARAM_LENGTH") return new Refusal("NOT_FOUND");

@@ -72,8 +72,8 @@ export function requireVerified(request: FastifyRequest, what: string): Account 
   const account = requireAccount(request);
   if (account.emailVerified) return account;
   throw new Refusal("EMAIL_NOT_VERIFIED", {
-    message: `${what} once your email address is verified.`,
-    hint: "Open the link in the verification mail first.",
+    message: `${what} once your email is verified.`,
+    hint: "Open the link in the verification email first.",
   });
 }
 
@@ -96,14 +96,14 @@ async function accountOfToken({ db }: Deps, request: FastifyRequest, token: stri
   if (!account) {
     throw new Refusal("UNAUTHORIZED", {
       message: "This access token is unknown, revoked or expired.",
-      hint: "Make one under Settings, Access tokens, and send it as Authorization: Bearer …",
+      hint: "Create one under Settings, Access tokens, and send it as Authorization: Bearer …",
     });
   }
   const { url = "", config } = request.routeOptions;
   if (!admitsTokens({ method: request.method, url, config })) {
     throw new Refusal("FORBIDDEN", {
-      message: "An access token may read, and start and cancel runs; it may not do this.",
-      hint: "Sign in to the dashboard for it.",
+      message: "Access tokens can only read data and start or cancel runs.",
+      hint: "Sign in to the dashboard instead.",
     });
   }
   return account;

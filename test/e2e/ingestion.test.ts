@@ -69,7 +69,7 @@ test("accepted, partly accepted and rejected requests are totaled, and a partial
   await partial.getByText("1 trace rejected").waitFor();
   await rows(page).filter({ hasText: "UNSUPPORTED_MEDIA_TYPE" }).getByText("Rejected").waitFor();
   await rows(page).filter({ hasText: "Accepted" }).first().getByText("production").waitFor();
-  await codes(page).getByText("The Content-Type or Content-Encoding is not one that is read here.").waitFor();
+  await codes(page).getByText("The Content-Type or Content-Encoding is not supported.").waitFor();
   await services(page).getByText("No agent with this name").waitFor();
   await assertAccessible(page);
   await page.setViewportSize({ width: 320, height: 640 });

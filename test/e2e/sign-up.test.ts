@@ -142,7 +142,7 @@ test("a wrong password and an email that is already registered are reported on t
   await page.getByLabel("Email").fill(owner.email);
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Create account" }).click();
-  await page.getByText("An account with this email exists already.").waitFor();
+  await page.getByText("An account with this email already exists.").waitFor();
   await eventually(async () =>
     assert.equal(await page.getByLabel("Email").getAttribute("aria-invalid"), "true"),
   );

@@ -24,7 +24,7 @@ const NewAccessToken = z
   })
   .check(({ value, issues }) => {
     if (!value.expiresInDays || !value.neverExpires) return;
-    const message = "Contradicts expiresInDays: give one of them.";
+    const message = "Cannot be combined with expiresInDays.";
     issues.push({ code: "custom", path: ["neverExpires"], message, input: value.neverExpires });
   });
 
@@ -54,7 +54,7 @@ export function registerAccessTokens(app: App, { db }: Deps): void {
     {
       schema: {
         tags,
-        summary: "Make an access token",
+        summary: "Create an access token",
         body: NewAccessToken,
         response: { 201: CreatedAccessToken },
       },

@@ -15,7 +15,7 @@ import { deliverLink, newLink } from "./verification-mail.ts";
 const Email = z.email().max(254);
 const Password = z.string().min(1).max(passwordLengthMax);
 const NewPassword = z.string().min(passwordLengthMin).max(passwordLengthMax);
-const Token = z.string().regex(/^[\w-]{1,200}$/, "Must be a token as it was given.");
+const Token = z.string().regex(/^[\w-]{1,200}$/, "Must be a token from the email or from a session.");
 
 const Done = z.looseObject({});
 
@@ -40,28 +40,28 @@ const forwarded: Forwarded[] = [
     body: z.object({ email: Email, password: Password, rememberMe: z.boolean().optional() }),
     answer: SignedIn,
   },
-  { method: "POST", path: "/sign-out", summary: "End this session", answer: Done },
+  { method: "POST", path: "/sign-out", summary: "Sign out", answer: Done },
   {
     method: "GET",
     path: "/get-session",
-    summary: "Who is signed in; null when nobody is",
+    summary: "Get the current session; null if not signed in",
     open: true,
     answer: CurrentSession,
   },
   {
     method: "GET",
     path: "/list-sessions",
-    summary: "Every session of the account",
+    summary: "List sessions",
     answer: z.array(Session),
   },
   {
     method: "POST",
     path: "/revoke-session",
-    summary: "End one session",
+    summary: "End a session",
     body: z.object({ token: Token }),
     answer: Done,
   },
-  { method: "POST", path: "/revoke-other-sessions", summary: "End every session but this", answer: Done },
+  { method: "POST", path: "/revoke-other-sessions", summary: "End all other sessions", answer: Done },
   {
     method: "POST",
     path: "/update-user",
@@ -72,7 +72,7 @@ const forwarded: Forwarded[] = [
   {
     method: "POST",
     path: "/change-password",
-    summary: "Change the password, which ends every other session",
+    summary: "Change the password and end all other sessions",
     body: z.object({ currentPassword: Password, newPassword: NewPassword }),
     also: { revokeOtherSessions: true },
     answer: SignedIn,
@@ -80,8 +80,7 @@ const forwarded: Forwarded[] = [
   {
     method: "POST",
     path: "/request-password-reset",
-    summary:
-      "Send a link to choose a new password; the answer is the same whether the address is known or not",
+    summary: "Send a password reset link; the answer is the same whether the email is known or not",
     open: true,
     body: z.object({ email: Email }),
     answer: Done,
@@ -89,7 +88,7 @@ const forwarded: Forwarded[] = [
   {
     method: "POST",
     path: "/reset-password",
-    summary: "Choose a new password with the token of the mail, which ends every session",
+    summary: "Set a new password with the token from the email and end all sessions",
     open: true,
     body: z.object({ token: Token, newPassword: NewPassword }),
     answer: Done,
@@ -97,7 +96,7 @@ const forwarded: Forwarded[] = [
   {
     method: "POST",
     path: "/delete-user",
-    summary: "Delete the account and everything it owns",
+    summary: "Delete the account and everything in it",
     body: z.object({ password: Password }),
     answer: Done,
   },
@@ -121,7 +120,7 @@ export function registerAccounts(app: App, deps: Deps, auth: Auth, background: B
       config: { open: true },
       schema: {
         tags: ["accounts"],
-        summary: "Make an account with its first project, sign in, and send the verification mail",
+        summary: "Create an account with a first project, sign in, and send the verification email",
         body: z.object({ email: Email, password: NewPassword, name: Name.optional() }),
         response: { 200: SignedIn },
       },
@@ -132,10 +131,7 @@ export function registerAccounts(app: App, deps: Deps, auth: Auth, background: B
       const signedUp = SignedIn.parse(answer);
       await welcome(deps, background, signedUp.user.id).catch((error: unknown) =>
         // The account exists. Its project is made when projects are listed, its mail sent when it is asked for again.
-        request.log.error(
-          { err: error },
-          "an account was made, but its project or verification mail was not",
-        ),
+        request.log.error({ err: error }, "created an account, but not its project or verification email"),
       );
       return signedUp;
     },
@@ -146,7 +142,7 @@ async function welcome(deps: Deps, background: Background, accountId: string): P
   await makeFirstProject(deps.db, accountId);
   const link = await newLink(deps, accountId);
   if (link.state === "inserted") {
-    background.start(() => deliverLink(deps, link), "a verification mail was not sent");
+    background.start(() => deliverLink(deps, link), "failed to send a verification email");
   }
 }
 
@@ -189,14 +185,14 @@ async function refusalOf(
   if (status === 429) {
     const seconds = Number(headers.get("x-retry-after")) || 60;
     return new Refusal("RATE_LIMITED", {
-      message: "Too many attempts from this address.",
+      message: "Too many attempts from your IP address.",
       hint: `Try again in ${seconds} seconds.`,
       retryAfterSeconds: seconds,
     });
   }
   const { code = "", message = "" } = (await answer.json()) as { code?: string; message?: string };
   const taken = new Refusal("CONFLICT", {
-    message: "An account with this email exists already.",
+    message: "An account with this email already exists.",
     hint: "Sign in, or reset the password.",
   });
   if (code.startsWith("USER_ALREADY_EXISTS")) return taken;

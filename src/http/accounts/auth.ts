@@ -85,7 +85,7 @@ export async function openAuth(deps: Deps, background: Background) {
         const link = `${config.baseUrl}/reset-password?token=${token}`;
         background.start(
           () => mailer.send(passwordResetMail({ to: user.email, link, validHours: 1 })),
-          "a password reset mail was not sent",
+          "failed to send a password reset email",
         );
       },
     },

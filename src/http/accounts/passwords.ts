@@ -26,7 +26,7 @@ export function inTurns({ hash, verify }: PasswordHashing = scrypt): PasswordHas
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const release = await semaphore.acquire({ timeoutMs: waitMs });
   if (!release) {
-    throw new Refusal("UNAVAILABLE", { message: "Too many people are signing in at this moment." });
+    throw new Refusal("UNAVAILABLE", { message: "Too many people are signing in right now." });
   }
   try {
     return await work();

@@ -19,23 +19,23 @@ export function registerVerification(app: App, deps: Deps): void {
 
   app.get(
     "/api/verification",
-    { schema: { tags, summary: "Whether the address is verified", response: { 200: Verification } } },
+    { schema: { tags, summary: "Get the verification state of the email", response: { 200: Verification } } },
     async request => standing(requireAccount(request).id),
   );
 
   app.post(
     "/api/verification/resend",
-    { schema: { tags, summary: "Send the verification mail again", response: { 200: Verification } } },
+    { schema: { tags, summary: "Resend the verification email", response: { 200: Verification } } },
     async request => {
       const account = requireAccount(request);
       const link = await newLink(deps, account.id);
       if (link.state === "verified") {
-        throw new Refusal("CONFLICT", { message: "This address is verified already." });
+        throw new Refusal("CONFLICT", { message: "This email is already verified." });
       }
       if (link.state === "too_soon") {
         throw new Refusal("RATE_LIMITED", {
-          message: "A verification mail was sent a short while ago.",
-          hint: `Look for it among unwanted mail too, or ask again in ${link.retryAfterSeconds} seconds.`,
+          message: "A verification email was just sent.",
+          hint: `Check your spam folder, or try again in ${link.retryAfterSeconds} s.`,
           retryAfterSeconds: link.retryAfterSeconds,
         });
       }
@@ -50,7 +50,7 @@ export function registerVerification(app: App, deps: Deps): void {
       config: { open: true },
       schema: {
         tags,
-        summary: "Verify the address with the token of the mail",
+        summary: "Verify the email with the token from the link",
         body: z.object({ token: Token }),
         response: { 200: Verified },
       },
@@ -64,7 +64,7 @@ export function registerVerification(app: App, deps: Deps): void {
       config: { open: true },
       schema: {
         tags,
-        summary: "What confirming a link would find; changes nothing",
+        summary: "Get the state of a verification link without using it",
         body: z.object({ token: z.string().max(200) }),
         response: { 200: VerificationLink },
       },
@@ -83,18 +83,18 @@ function linkRefusal(state: Exclude<LinkState, "open">): Refusal {
   switch (state) {
     case "used":
       return new Refusal("CONFLICT", {
-        message: "This link has been used already.",
-        hint: "Your address is verified; there is nothing left to do.",
+        message: "This link was already used.",
+        hint: "Your email is verified. Nothing else to do.",
       });
     case "expired":
       return new Refusal("CONFLICT", {
         message: "This link has expired: it was valid for 24 hours.",
-        hint: "Sign in and have the mail sent again.",
+        hint: "Sign in and resend the email.",
       });
     case "unknown":
       return new Refusal("NOT_FOUND", {
-        message: "This link is not known.",
-        hint: "Open the link of the mail as a whole, or sign in and have the mail sent again.",
+        message: "Unknown link.",
+        hint: "Open the full link from the email, or sign in and resend it.",
       });
   }
 }

@@ -31,7 +31,7 @@ export function registerIngestionLog(app: App, { db }: Deps): void {
     {
       schema: {
         tags,
-        summary: "List how ingestion requests ended, by the minute, newest first",
+        summary: "List ingestion requests by minute and result, newest first",
         params,
         querystring: IngestionQuery,
         response: { 200: pageSchema(IngestionMinute) },
@@ -56,7 +56,7 @@ export function registerIngestionLog(app: App, { db }: Deps): void {
     {
       schema: {
         tags,
-        summary: "Sums of the ingestion log by code and by service name",
+        summary: "Get totals of the ingestion log by code and service name",
         params,
         querystring: z.object(Range),
         response: { 200: IngestionSummary },

@@ -169,7 +169,7 @@ function whileDraining(request: IncomingMessage, body: Buffer): Readable {
 
 function doubledPath(): Refusal {
   return new Refusal("NOT_FOUND", {
-    message: "Traces are not received at this path.",
-    hint: "The exporter appended /v1/traces. Set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT to the address ending in /public/traces; it is used as it is.",
+    message: "Wrong path for traces.",
+    hint: "The exporter appended /v1/traces. Set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT to the URL that ends in /public/traces; exporters use it unchanged.",
   });
 }

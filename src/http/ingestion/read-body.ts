@@ -84,8 +84,8 @@ class Permit {
     const release = await this.#semaphore.acquire({ timeoutMs: permitWaitMs });
     if (!release) {
       throw new Refusal("UNAVAILABLE", {
-        message: "Too many large requests are being read at this moment.",
-        hint: "Send the same request again in a second, or smaller batches.",
+        message: "Too many large requests right now.",
+        hint: "Retry in a second, or send smaller batches.",
       });
     }
     if (this.#over) release();
@@ -174,7 +174,7 @@ function complete({ buffer, engine }: Gunzipped, bytes: Buffer): Buffer {
 
 function corrupt(mediaType: MediaType, cause: unknown): Refusal {
   return new Refusal(mediaType === "protobuf" ? "OTLP_PROTOBUF_INVALID" : "VALIDATION_ERROR", {
-    message: "The gzip body is corrupt, cut short or followed by other bytes.",
+    message: "The gzip body is corrupt, truncated or followed by other bytes.",
     hint: "Compress the body once, or send it without Content-Encoding.",
     cause,
   });
@@ -182,7 +182,7 @@ function corrupt(mediaType: MediaType, cause: unknown): Refusal {
 
 function tooLarge(): Refusal {
   return new Refusal("PAYLOAD_TOO_LARGE", {
-    hint: "Send smaller batches: 10 to 20 spans each is a good size.",
+    hint: "Send smaller batches, such as 10 to 20 spans.",
   });
 }
 
@@ -193,7 +193,7 @@ function cutOff(): Refusal {
 /** It may pass, as a line that is slow for a moment does: the sender keeps the body and tries again. */
 function tooSlow(): Refusal {
   return new Refusal("UNAVAILABLE", {
-    message: "The body came too slowly to hold one of the few places for large bodies.",
-    hint: "Send the same request again, or smaller batches: those of up to 1 MB may take their time.",
+    message: "The upload was too slow for a large body.",
+    hint: "Retry, or send batches of up to 1 MB, which may be slow.",
   });
 }

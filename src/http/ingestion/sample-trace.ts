@@ -11,13 +11,13 @@ export function registerSampleTrace(app: App, { ingest }: Deps & { ingest: Inges
     {
       schema: {
         tags: ["traces"],
-        summary: "Store a sample conversation, marked as such, as if the agent had sent it",
+        summary: "Store a sample trace, as if the agent had sent it",
         params: z.object({ id: z.string() }),
         response: { 201: z.object({ traceId: Id, evaluation: z.enum(["scheduled", "none"]) }) },
       },
     },
     async (request, reply) => {
-      requireVerified(request, "Traces are stored");
+      requireVerified(request, "Traces can be stored");
       const { traceId, evaluation } = await ingestSample(ingest, request.params.id.toLowerCase());
       return reply.code(201).send({ traceId, evaluation });
     },

@@ -43,7 +43,7 @@ export function registerInsights(app: App, { db }: Deps): void {
     {
       schema: {
         tags,
-        summary: "What an agent's runs came to over time, by agent, test or check",
+        summary: "Get an agent's results over time, by agent, test or check",
         params,
         querystring: InsightsQuery,
         response: { 200: Insights },
@@ -71,7 +71,7 @@ export function registerInsights(app: App, { db }: Deps): void {
     {
       schema: {
         tags,
-        summary: "A project's agents, newest first, with their last trace and their last 24 hours",
+        summary: "List a project's agents with their last trace and the last 24 hours, newest first",
         params,
         querystring: PageQuery,
         response: { 200: pageSchema(AgentDay) },
@@ -96,7 +96,7 @@ export function registerInsights(app: App, { db }: Deps): void {
     {
       schema: {
         tags,
-        summary: `An agent's tests, newest first, with their last outcome and their last ${stripDays} days`,
+        summary: `List an agent's tests with their last outcome and the last ${stripDays} days, newest first`,
         params,
         querystring: PageQuery,
         response: { 200: pageSchema(TestInsights) },
@@ -139,7 +139,7 @@ function spanOf({ from, to, interval }: z.output<typeof InsightsQuery>, now: Dat
     : new Date(end.getTime() - spansUsual[interval] * length);
   if (begin >= end) refuse("from", "Must be before `to`.");
   if (end.getTime() - begin.getTime() > spansMax[interval] * length) {
-    refuse("from", `At most ${spansMax[interval]} ${interval}s can be asked for at once.`);
+    refuse("from", `Must be at most ${spansMax[interval]} ${interval}s before \`to\`.`);
   }
   return { from: begin, to: end, interval };
 }
@@ -150,8 +150,8 @@ function refuse(path: string, message: string): never {
 
 function tooMany(): Refusal {
   return new Refusal("VALIDATION_ERROR", {
-    message: `These are more than ${pointsMax} points.`,
-    hint: "Ask for days instead of hours, for less time, or with testId for one test.",
+    message: `The result has more than ${pointsMax} points.`,
+    hint: "Use days instead of hours, a shorter time range, or testId for one test.",
   });
 }
 

@@ -23,7 +23,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
   const params = z.object({ id: z.string() });
   const semaphore = new Semaphore(atOnce);
   const trials = limitTrials({
-    busy: `At most ${judgedOfAccountMax} dry-runs or trials at once; wait for one to end.`,
+    busy: `Limit: ${judgedOfAccountMax} dry runs at a time. Wait for one to finish.`,
     atOnceMax: judgedOfAccountMax,
     perMinuteMax: Number.POSITIVE_INFINITY,
   });
@@ -33,7 +33,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
     {
       schema: {
         tags: ["tests"],
-        summary: "Judge a past trace by a test case that need not be saved, and store nothing",
+        summary: "Evaluate a past trace with a draft test case; stores nothing",
         params,
         querystring: z.object({
           routing: z.stringbool().optional().describe("Whether to say too if the scenario matches."),
@@ -67,7 +67,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
     {
       schema: {
         tags: ["tests"],
-        summary: "Say which of the latest inputs a scenario would match, or what asking that would cost",
+        summary: "Match the latest inputs against a scenario, or estimate the cost",
         params,
         body: z.object({
           scenario: z.string().max(20_000).regex(/\S/, "Must not be blank."),
@@ -95,7 +95,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
     {
       schema: {
         tags: ["tests"],
-        summary: "Names of spans and tools, attributes and arguments in the agent's latest traces",
+        summary: "List span, tool, attribute and argument names of the agent's latest traces",
         params,
         response: { 200: Vocabulary },
       },
@@ -109,7 +109,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
     {
       schema: {
         tags: ["traces"],
-        summary: "Draft a test case from a trace, of assertions that hold on it; nothing is saved",
+        summary: "Draft a test case that passes on a trace; saves nothing",
         params,
         response: { 200: TestDocument },
       },
@@ -123,7 +123,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
     {
       schema: {
         tags: ["traces"],
-        summary: "Draft the assertion that fits one value of a trace and holds on it; nothing is saved",
+        summary: "Draft an assertion for one value of a trace; saves nothing",
         params,
         body: z.object({
           spanId: z.string(),
@@ -155,7 +155,7 @@ async function withPermit<T>(
   // It may have left while its session was looked up.
   if (reply.raw.destroyed) gone.abort();
   const release = await semaphore.acquire({ timeoutMs: waitMs });
-  if (!release) throw new Refusal("UNAVAILABLE", { message: "Others are using the editor; try again." });
+  if (!release) throw new Refusal("UNAVAILABLE", { message: "The editor is busy. Try again." });
   try {
     return await work(gone.signal);
   } finally {

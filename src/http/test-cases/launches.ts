@@ -58,7 +58,7 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
       config: { tokens: true },
       schema: {
         tags,
-        summary: "Run test cases now: those named, or every Active one",
+        summary: "Run the given test cases, or all Active ones",
         params,
         body: NewLaunch,
         response: { 201: Launch },
@@ -104,7 +104,7 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
     {
       schema: {
         tags,
-        summary: "One launch with its runs, compared with those before",
+        summary: "Get a launch with its runs, compared with the previous runs",
         params,
         response: { 200: LaunchDetail },
       },
@@ -118,7 +118,7 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
       config: { tokens: true },
       schema: {
         tags,
-        summary: "Begin no further run of it, and give up those under way; one that has ended stays as it is",
+        summary: "Cancel a launch; no effect once it has finished",
         params,
         response: { 200: LaunchDetail },
       },
@@ -138,13 +138,18 @@ function chosen(tests: TestCase[], testIds: string[] | undefined): TestCase[] {
     const active = tests.filter(test => test.status === "active");
     if (active.length > testsMax) {
       throw new Refusal("VALIDATION_ERROR", {
-        issues: [{ path: "testIds", message: `There are more than ${testsMax} Active tests: name some.` }],
+        issues: [
+          {
+            path: "testIds",
+            message: `The agent has more than ${testsMax} Active tests. Pass some of them.`,
+          },
+        ],
       });
     }
     if (active.length > 0) return active;
     throw new Refusal("CONFLICT", {
       message: "This agent has no Active test case.",
-      hint: "Activate one, or name disabled ones in testIds.",
+      hint: "Activate one, or pass disabled ones in testIds.",
     });
   }
   const byId = new Map(tests.map(test => [test.id, test]));
@@ -162,8 +167,8 @@ function chosen(tests: TestCase[], testIds: string[] | undefined): TestCase[] {
 
 function whyNotRunnable(test: TestCase | undefined): string | undefined {
   if (!test) return "This agent has no test case with this id.";
-  if (test.turns.length === 0) return `“${test.name}” has no turn, so there is nothing to send.`;
-  if (test.assertions.length === 0) return `“${test.name}” has no assertion, so there is nothing to judge.`;
+  if (test.turns.length === 0) return `“${test.name}” has no turns to send.`;
+  if (test.assertions.length === 0) return `“${test.name}” has no assertions.`;
   return undefined;
 }
 
@@ -172,8 +177,8 @@ async function requireReady({ db, requireCallable }: LaunchesDeps, agentId: stri
   await requireCallable(agentId);
   if ((await countOpenLaunches(db, agentId)) >= openMax) {
     throw new Refusal("CONFLICT", {
-      message: `${openMax} launches of this agent have not ended yet.`,
-      hint: "Wait for them, or cancel some.",
+      message: `Limit: ${openMax} unfinished launches per agent.`,
+      hint: "Wait for some to finish, or cancel some.",
     });
   }
 }

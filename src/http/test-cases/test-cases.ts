@@ -60,7 +60,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
     {
       schema: {
         tags,
-        summary: "Make a test case",
+        summary: "Create a test case",
         params,
         body: testCaseBody,
         response: { 201: ListedTest },
@@ -77,7 +77,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
     {
       schema: {
         tags,
-        summary: "Say whether a test case could be saved, and save nothing",
+        summary: "Validate a test case without saving it",
         params,
         body: testCaseBody,
         response: { 200: ValidatedTest },
@@ -95,7 +95,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
     {
       schema: {
         tags,
-        summary: "Enable or disable several test cases, all or none",
+        summary: "Activate or disable several test cases, all or none",
         params,
         body: z.object({ testIds: z.array(Id).min(1).max(1000), status: Status }),
         response: { 200: z.object({ items: z.array(ListedTest) }) },
@@ -109,7 +109,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
 
   app.get(
     "/api/tests/:id",
-    { schema: { tags, summary: "One test case", params, response: { 200: ListedTest } } },
+    { schema: { tags, summary: "Get a test case", params, response: { 200: ListedTest } } },
     async request => testView(found(await findTestCase(db, request.params.id))),
   );
 
@@ -135,7 +135,7 @@ export function registerTestCases(app: App, { db }: Deps): void {
     {
       schema: {
         tags,
-        summary: "Change a test case",
+        summary: "Update a test case",
         params,
         body: DocumentChange,
         response: { 200: ListedTest },

@@ -34,7 +34,7 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
     {
       schema: {
         tags,
-        summary: "One trace with its runs, of each span what a tree shows",
+        summary: "Get the outline of a trace: its runs, and a summary of each span",
         params,
         response: { 200: TraceOutline },
       },
@@ -58,9 +58,9 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
     {
       schema: {
         tags,
-        summary: "One span of a trace, its longest texts and lists cut",
+        summary: "Get a span, with its longest texts and lists truncated",
         params: params.extend({ spanId: z.string() }),
-        querystring: z.object({ whole: z.stringbool().optional().describe("Nothing is cut.") }),
+        querystring: z.object({ whole: z.stringbool().optional().describe("Truncate nothing.") }),
         response: { 200: SpanDetail },
       },
     },
@@ -75,7 +75,7 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
     {
       schema: {
         tags,
-        summary: "What was said in a trace: messages and tool calls in the order of time, each once",
+        summary: "Get the conversation of a trace: messages and tool calls in order",
         params,
         response: { 200: Conversation },
       },
@@ -88,7 +88,7 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
     {
       schema: {
         tags,
-        summary: "One trace exactly as it is stored, as a file",
+        summary: "Download a trace as stored",
         params,
         response: { 200: RawTrace },
       },
@@ -108,7 +108,7 @@ const close = Buffer.from("}");
 /** Until the answer has gone out, or whoever asked is gone. */
 async function holdPermit(semaphore: Semaphore, reply: FastifyReply): Promise<void> {
   const release = await semaphore.acquire({ timeoutMs: waitMs });
-  if (!release) throw new Refusal("UNAVAILABLE", { message: "Others are reading large traces; try again." });
+  if (!release) throw new Refusal("UNAVAILABLE", { message: "Too many large traces. Try again." });
   reply.raw.once("close", release);
   if (reply.raw.destroyed) release();
 }

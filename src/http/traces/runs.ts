@@ -19,7 +19,7 @@ export function registerRuns(app: App, { db }: Deps): void {
 
   app.get(
     "/api/runs/:id",
-    { schema: { tags, summary: "One run with its results", params, response: { 200: AnyRunDetail } } },
+    { schema: { tags, summary: "Get a run with its results", params, response: { 200: AnyRunDetail } } },
     async ({ params: { id } }) => {
       const run = found(await findRun(db, id));
       if (run.kind === "passive") return runDetailView(run);
@@ -33,16 +33,16 @@ export function registerRuns(app: App, { db }: Deps): void {
     {
       schema: {
         tags,
-        summary: "List the completed runs that hold a result of a test, newest first; or all its manual runs",
+        summary: "List the completed runs with a result of a test, or all of its manual runs, newest first",
         params,
         querystring: PageQuery.extend({
           kind: z
             .enum(["passive", "manual"])
             .default("passive")
-            .describe("manual: those that somebody started, whatever became of them, with their turns."),
+            .describe("manual: manual runs in any state, with their turns."),
           outcome: Outcome.optional().describe("Only runs in which the test had this outcome."),
-          from: Instant.optional().describe("Only runs made from this instant on."),
-          to: Instant.optional().describe("Only runs made before this instant."),
+          from: Instant.optional().describe("Only runs created at or after this time."),
+          to: Instant.optional().describe("Only runs created before this time."),
         }),
         response: { 200: pageSchema(AnyRunDetail) },
       },
@@ -53,7 +53,7 @@ export function registerRuns(app: App, { db }: Deps): void {
       if (kind === "manual") {
         const filter = (["outcome", "from", "to"] as const).find(name => query[name] !== undefined);
         if (filter) {
-          const issues = [{ path: filter, message: "Manual runs are listed without it." }];
+          const issues = [{ path: filter, message: "Not supported for manual runs." }];
           throw new Refusal("VALIDATION_ERROR", { issues });
         }
         const runs = await listManualRunsOfTest(db, testId, listingOf(page));

@@ -90,7 +90,7 @@ export function registerTraces(app: App, { db, events }: Deps & { events: EventP
     {
       schema: {
         tags,
-        summary: "One trace with its spans, derived values, notices and runs",
+        summary: "Get a trace with its spans, derived values, notices and runs",
         params,
         response: { 200: TraceDetail },
       },
@@ -113,7 +113,7 @@ export function registerTraces(app: App, { db, events }: Deps & { events: EventP
     {
       schema: {
         tags,
-        summary: "Delete a trace with its runs",
+        summary: "Delete a trace and its runs",
         params,
         response: { 204: z.undefined() },
       },
@@ -133,8 +133,8 @@ function refuseWhole(error: unknown): never {
 
 function tooLargeWhole(): Refusal {
   return new Refusal("PAYLOAD_TOO_LARGE", {
-    message: "This trace is too large to be read whole.",
-    hint: "Read it by its parts: /outline and /spans/:spanId, or download it from /raw.",
+    message: "This trace is too large to read at once.",
+    hint: "Read its parts at /outline and /spans/:spanId, or download it from /raw.",
   });
 }
 
