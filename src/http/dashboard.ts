@@ -35,7 +35,6 @@ export function registerDashboard(app: App, folder: string): void {
         const isHashed = relative(folder, path).startsWith("assets");
         reply.header("cache-control", isHashed ? "public, max-age=31536000, immutable" : "no-cache");
         reply.header("content-security-policy", policy);
-        reply.header("vary", "accept-encoding");
       },
     });
   }
