@@ -296,7 +296,7 @@ test("an account tests one judge at a time, and so many within a minute", async 
   const first = owner.client.post(path);
   await asked;
   const second = await owner.client.post(path).expect(429);
-  assert.match(second.body.message, /already being tested/);
+  assert.match(second.body.message, /being tested already/);
   release();
   assert.equal((await first).status, 200);
   answer = asExpected;
