@@ -371,7 +371,7 @@ test("checks skipped because the judge was unavailable are judged again in a new
   const again = page.getByRole("button", { name: "Judge again" });
   // The test was deleted since, so the trace is judged by the version of its first run.
   await again.click();
-  await shows(page.getByRole("region", { name: "News" }), "The trace is judged again.");
+  await shows(page.getByRole("region", { name: "Notifications" }), "The trace is judged again.");
   await shows(region, /^Rerun on request/, "1 of 1 counted tests passed (100%).");
   await again.waitFor({ state: "detached" });
   const chooser = region.getByRole("button", { name: /^Run of/ });

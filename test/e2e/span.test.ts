@@ -84,7 +84,7 @@ test("a long message is truncated, loaded in full on request, and always copied 
   await open(told, { view: "conversation" });
   const last = turns().last();
   await last.getByRole("button", { name: "Copy message of Agent" }).click();
-  await page.getByText("Copied the message.").waitFor();
+  await page.getByText("Copied message").waitFor();
   await eventually(async () => assert.equal(await clipboard(), longReply));
   await eventually(async () => assert.ok((await last.innerText()).length < 5_000));
   await last.getByRole("button", { name: "Show all (19,600 characters)" }).click();
@@ -193,10 +193,10 @@ test("large integers keep every digit in the tree, in its search and when copied
   const item = attributeItem("llm.raw");
   await item.getByRole("treeitem").filter({ hasText: "9007199254740993" }).click();
   await item.getByRole("button", { name: "Copy value" }).click();
-  await page.getByText("Copied the value.").waitFor();
+  await page.getByText("Copied value").waitFor();
   await eventually(async () => assert.equal(await clipboard(), "9007199254740993"));
   await item.getByRole("button", { name: "Copy path" }).click();
-  await page.getByText("Copied the path.").waitFor();
+  await page.getByText("Copied path").waitFor();
   await eventually(async () => assert.equal(await clipboard(), "llm.raw.id"));
   await item.getByRole("button", { name: "Show as text" }).click();
   await item.getByText('{"id":9007199254740993').waitFor();
@@ -233,7 +233,7 @@ test("a text of 5 MB is loaded in full on request, and only its visible part is 
   await whole.waitFor();
   await eventually(async () => assert.ok((await whole.innerText()).length < 60_000));
   await page.getByLabel("Find in blob").fill("the end");
-  await page.getByText("1 place, Enter goes there").waitFor();
+  await page.getByText("1 result. Press Enter to jump.").waitFor();
   await page.keyboard.press("Enter");
   await whole.getByText("the end").waitFor();
   await eventually(async () => assert.ok((await whole.innerText()).length < 60_000));

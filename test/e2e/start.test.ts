@@ -71,7 +71,7 @@ test("a new user sees why the first trace is rejected, verifies the email, and s
   await panel(page).getByText("2 spans").waitFor();
   await panel(page).getByText("Not evaluated", { exact: true }).waitFor();
   await assertAccessible(page);
-  await panel(page).getByRole("link", { name: "“Answers at all”" }).click();
+  await panel(page).getByRole("link", { name: "“Gives a reply”" }).click();
   await page.getByRole("heading", { level: 1, name: "New test case" }).waitFor();
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByText("Applies to new traces only.").waitFor();
