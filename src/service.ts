@@ -50,7 +50,7 @@ const ingestionAnswerMs = 5_000;
 // When the service stops, open requests may take this long; then their connections are closed.
 const requestGraceMs = 8_000;
 
-export type ServiceOptions = Pick<Deps, "passwordHashing">;
+export type ServiceOptions = Pick<Deps, "passwordHashing" | "limitAccounts">;
 
 /** Throws ConfigError, EmbeddedError, UnfitDatabaseError, or what listening on the port throws. */
 export async function startService(

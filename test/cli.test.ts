@@ -12,6 +12,7 @@ import { after, before, test } from "node:test";
 import { XMLParser } from "fast-xml-parser";
 import { type AgentServer, sendJson, startAgentServer } from "./support/agent-server.ts";
 import { makeTest } from "./support/app.ts";
+import { childEnv } from "./support/child-env.ts";
 import { eventually } from "./support/eventually.ts";
 import { obliging, refusal, startJudgeServer } from "./support/judge-server.ts";
 import { startTestService, type TestService } from "./support/service.ts";
@@ -56,7 +57,7 @@ const matching = (name: string, pattern: string) => ({
 function start(args: string[], environment: object = { SVC_TOKEN: token }): ChildProcess {
   const cli = join(import.meta.dirname, "../src/cli.ts");
   return spawn(process.execPath, [cli, ...args], {
-    env: { PATH: process.env["PATH"], ...environment },
+    env: { ...childEnv, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
 }

@@ -10,8 +10,9 @@ import { text } from "node:stream/consumers";
 import { after, before, test } from "node:test";
 import { type Client, openClient } from "../demo/client.ts";
 import { assertionSchema } from "../src/model/test-case/assertion.ts";
+import { childEnv } from "./support/child-env.ts";
 import { eventually } from "./support/eventually.ts";
-import { obliging, startJudgeServer } from "./support/judge-server.ts";
+import { type JudgeServer, obliging, startJudgeServer } from "./support/judge-server.ts";
 import { freshDatabase } from "./support/postgres.ts";
 
 const outcomes = ["passed", "failed", "skipped", "missing_instrumentation"] as const;
@@ -20,6 +21,7 @@ type Counts = Record<(typeof outcomes)[number], number>;
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let dataDir: string;
 let demo: Demo;
+let judge: JudgeServer | undefined;
 before(async () => {
   database = await freshDatabase();
   dataDir = mkdtempSync(join(tmpdir(), "onlooker-demo-"));
@@ -27,6 +29,7 @@ before(async () => {
 });
 after(async () => {
   await demo.stop();
+  await judge?.close();
   await database.drop();
   rmSync(dataDir, { recursive: true });
 });
@@ -112,25 +115,18 @@ test("the shop's test cases run against its assistant, which sends a trace of ev
   );
 });
 
-test("the demo stops on SIGTERM, and another start adds to the same agents and tests", async () => {
+test("the demo stops on SIGTERM, and another start adds to the same agents and tests, judged where there is a judge", async () => {
   const earlier = await demo.inventory();
   assert.equal(await demo.stop(), 0);
   assert.deepEqual(await demo.complaints, []);
-  demo = await startDemo();
-  const later = await demo.inventory();
-  assert.equal(later.traces, earlier.traces + 40);
-  assert.deepEqual(later.made, earlier.made);
-});
-
-test("with a judge, semantic checks are scored, and a test runs when its scenario matches", async () => {
-  await demo.stop(); // it has no judge, and would take some of the runs
   const isReturn = (scenario: string, said: string) => /return an item/.test(scenario) && /return/.test(said);
-  const judge = await startJudgeServer(
+  judge = await startJudgeServer(
     obliging({ label: (scenario, said) => (isReturn(scenario, said) ? "match" : "no_match") }),
   );
   demo = await startDemo({ SVC_JUDGE_URL: judge.url, SVC_JUDGE_MODEL: "scripted" });
-  await demo.stop();
-  await judge.close();
+  const later = await demo.inventory();
+  assert.equal(later.traces, earlier.traces + 40);
+  assert.deepEqual(later.made, earlier.made);
   const { passed, failed } = demo.totals("semantic");
   assert.ok(passed > 30);
   assert.equal(failed, 0);
@@ -139,7 +135,6 @@ test("with a judge, semantic checks are scored, and a test runs when its scenari
 });
 
 test("an agent that the user connected to the shop is neither replaced nor called by another start", async () => {
-  demo = await startDemo();
   const { client, agents } = await demo.signIn();
   const path = `/api/agents/${agents.find(({ name }) => name === "Shop")!.id}`;
   const theirs = "http://127.0.0.1:9/chat";
@@ -165,7 +160,7 @@ type Run = { testName: string; verdict: string; notices: string[] };
 async function startDemo(env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [join(import.meta.dirname, "../demo/main.ts")], {
     env: {
-      PATH: process.env["PATH"],
+      ...childEnv,
       DATABASE_URL: database.url,
       SVC_DATA_DIR: dataDir,
       PORT: "0",

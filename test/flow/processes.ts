@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { newClient, type Owner } from "../support/app.ts";
+import { childEnv } from "../support/child-env.ts";
 
 const source = (name: string) => fileURLToPath(new URL(`../../src/${name}`, import.meta.url));
 
@@ -31,7 +32,7 @@ export async function startProcess(
 ): Promise<ServiceProcess> {
   const args = launched ? [source("../scripts/launch.mjs"), "src/main.ts"] : [source("main.ts")];
   const child = spawn(process.execPath, args, {
-    env: { PATH: process.env["PATH"], PORT: "0", SVC_EVALUATORS: "1", ...env },
+    env: { ...childEnv, PORT: "0", SVC_EVALUATORS: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);
@@ -67,7 +68,7 @@ export type Output = { stdout: string; stderr: string; code: number };
 /** Runs `src/bootstrap.ts` with these arguments and variables. */
 export async function runBootstrap(args: string[], env: Record<string, string>): Promise<Output> {
   const child = spawn(process.execPath, [source("bootstrap.ts"), ...args], {
-    env: { PATH: process.env["PATH"], ...env },
+    env: { ...childEnv, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const output = { stdout: "", stderr: "" };

@@ -1,7 +1,6 @@
 // A real browser on the dashboard of a real service, and what every page of it must hold to.
 import assert from "node:assert/strict";
-import { afterEach, beforeEach } from "node:test";
-import axe from "axe-core";
+import { after, afterEach, before } from "node:test";
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 import { findBrowser } from "./chromium.ts";
 import { eventually } from "./eventually.ts";
@@ -11,17 +10,23 @@ export type TestBrowser = {
   service: TestService;
   /** The origin that the browser opens, and that links in emails have. */
   origin: string;
-  /** A window of its own, without a session. One opened in a test is closed or reused when the test ends. */
+  /** A window of its own, without a session. When the test ends it is closed, or made ready for another test. */
   open(options?: WindowOptions): Promise<Window>;
   /** The same with a session of the account, on this path of the dashboard if one is given. */
   openAs(
     account: { email: string; password: string },
     options?: WindowOptions & { path?: string },
   ): Promise<Window>;
-  close(): Promise<void>;
 };
 
-type WindowOptions = { viewport?: { width: number; height: number }; baseURL?: string };
+type ClosableBrowser = TestBrowser & { close(): Promise<void> };
+
+type WindowOptions = {
+  viewport?: { width: number; height: number };
+  baseURL?: string;
+  /** For the window of several tests: nothing is done to it when one of them ends. */
+  lasting?: boolean;
+};
 
 export type Window = {
   page: Page;
@@ -30,35 +35,81 @@ export type Window = {
   complaints: string[];
 };
 
-/** What to do with the windows of a test when it ends; absent outside of tests. */
-let atEndOfTest: (() => Promise<void>)[] | undefined;
-beforeEach(() => {
-  atEndOfTest = [];
-});
+/** What to do with the windows of the test that runs when it ends. */
+const atEndOfTest: (() => Promise<void>)[] = [];
 afterEach(async () => {
-  for (const end of atEndOfTest ?? []) await end();
-  atEndOfTest = undefined;
+  for (const end of atEndOfTest.splice(0)) await end();
 });
 
+const shared = new Map<unknown, Promise<ClosableBrowser>>();
+
+/**
+ * A service and a browser for all tests of this process, started before the first of them. Those that ask for the same
+ * options share a service; a function's options are its own. A `before` that needs them waits for `started`.
+ */
+export function useBrowser(
+  options: TestServiceOptions | (() => Promise<TestServiceOptions>) = {},
+): TestBrowser & { started: Promise<unknown> } {
+  const key = typeof options === "function" ? options : JSON.stringify(options);
+  const start = async () => startTestBrowser(typeof options === "function" ? await options() : options);
+  const started = shared.get(key) ?? start();
+  shared.set(key, started);
+  let own: ClosableBrowser;
+  const ready = started.then(browser => {
+    own = browser;
+  });
+  before(() => ready);
+  after(() => own?.close());
+  return {
+    started: ready,
+    get service() {
+      return own.service;
+    },
+    get origin() {
+      return own.origin;
+    },
+    open: options => own.open(options),
+    openAs: (account, options) => own.openAs(account, options),
+  };
+}
+
+/** The one Chromium of this process, and how many services use it. */
+let chromiumRunning: Promise<Browser> | undefined;
+let users = 0;
+
 /** Throws where there is no browser. The options are the service's. */
-export async function startTestBrowser(options: TestServiceOptions = {}): Promise<TestBrowser> {
+export async function startTestBrowser(options: TestServiceOptions = {}): Promise<ClosableBrowser> {
   const browserOptions = findBrowser();
   const service = await startTestService(options);
-  const browser = await chromium.launch(browserOptions);
+  users++;
+  // SIGTERM ends this process, and Chromium with it: Playwright would close the browser under tests that go on.
+  chromiumRunning ??= chromium.launch({ ...browserOptions, handleSIGTERM: false });
+  const browser = await chromiumRunning;
   const origin = `http://localhost:${new URL(service.url).port}`;
   const idle: Page[] = [];
 
   async function open({
     viewport = { width: 1280, height: 720 },
     baseURL,
+    lasting = false,
   }: WindowOptions = {}): Promise<Window> {
     const page = (baseURL === undefined && idle.pop()) || (await newPage(browser, baseURL ?? origin));
     await page.setViewportSize(viewport);
-    atEndOfTest?.push(async () => {
-      if (baseURL === undefined && (await makeLikeNew(page))) idle.push(page);
-      else await page.context().close();
-    });
+    if (!lasting) {
+      atEndOfTest.push(async () => {
+        if (baseURL === undefined && (await makeLikeNew(page))) idle.push(page);
+        else await page.context().close();
+      });
+    }
     return { page, context: page.context(), complaints: listenForComplaints(page) };
+  }
+  let closed: Promise<void> | undefined;
+  async function close(): Promise<void> {
+    if (--users === 0) {
+      await browser.close();
+      chromiumRunning = undefined;
+    }
+    await service.stop();
   }
   return {
     service,
@@ -70,10 +121,7 @@ export async function startTestBrowser(options: TestServiceOptions = {}): Promis
       if (path !== undefined) await window.page.goto(path);
       return window;
     },
-    async close() {
-      await browser.close();
-      await service.stop();
-    },
+    close: () => (closed ??= close()),
   };
 }
 
@@ -129,33 +177,6 @@ export async function signInByForm(page: Page, account: { email: string; passwor
   await page.getByLabel("Password", { exact: true }).fill(account.password);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await page.getByRole("heading", { level: 1, name: "Agents" }).waitFor();
-}
-
-/** The rules whose outcome a theme can change: it changes colors alone. */
-const colorRules = ["color-contrast", "link-in-text-block"];
-
-/**
- * WCAG 2.2 AA and axe's own best practices, in the light and in the dark theme. Calls axe-core itself: by way of
- * @axe-core/playwright, which injects it for every run and collects every node that passes, this took twice as long,
- * and it is a third of the time of all browser tests.
- */
-export async function assertAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
-    // The focus guards of dialogs and menus hand the focus on; nobody rests on them.
-    const context = { exclude: [["[data-base-ui-focus-guard]"]] };
-    const options: axe.RunOptions = {
-      resultTypes: ["violations"],
-      ...(colorScheme === "dark" && { runOnly: { type: "rule", values: colorRules } }),
-    };
-    if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
-    const { violations } = await page.evaluate<axe.AxeResults>(
-      `axe.run(${JSON.stringify(context)}, ${JSON.stringify(options)})`,
-    );
-    const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(" ")}`);
-    assert.deepEqual(found, [], `${page.url()} in the ${colorScheme} theme`);
-  }
 }
 
 /** No part of the page is cut off or has to be scrolled to sideways. */

@@ -52,7 +52,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const service = await startService(
     { ...config, ...options.config, databaseUrl },
     openLog("debug", { write: line => void logs.push(line) }),
-    { passwordHashing: cheapPasswords },
+    { passwordHashing: cheapPasswords, limitAccounts: false },
   );
   const db = openDatabase(databaseUrl, 4);
   let accounts = 0;

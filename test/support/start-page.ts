@@ -4,11 +4,11 @@ import type { Agent } from "../../src/model/agent/agent.ts";
 import { makeAgent, type Owner } from "./app.ts";
 import { signIn, type TestBrowser } from "./browser.ts";
 
-export function openStartPages(browser: () => TestBrowser) {
+export function openStartPages(browser: TestBrowser) {
   async function open(agent: Agent, owner: Owner, query = "") {
-    const window = await browser().open();
+    const window = await browser.open();
     await window.context.grantPermissions(["clipboard-read", "clipboard-write"], {
-      origin: browser().origin,
+      origin: browser.origin,
     });
     await signIn(window.page, owner);
     await window.page.goto(startOf(agent) + query);
@@ -17,7 +17,7 @@ export function openStartPages(browser: () => TestBrowser) {
   }
   /** An account of its own with an agent, and the page that is open on it. */
   async function newcomer(fields: Partial<Agent> = {}, query = "") {
-    const owner = await browser().service.signUp();
+    const owner = await browser.service.signUp();
     const agent = await makeAgent(owner, { name: "Shop", ...fields });
     return { owner, agent, ...(await open(agent, owner, query)) };
   }

@@ -49,9 +49,9 @@ export const conversation = [
   span("answer", "Support", [3_100, 4_800]),
 ];
 
-export function openTracePages(browser: () => TestBrowser) {
+export function openTracePages(browser: TestBrowser) {
   async function store(sent: Sent): Promise<string> {
-    const answer = await send(browser().service, sent);
+    const answer = await send(browser.service, sent);
     assert.ok(answer.status < 300, answer.bytes.toString());
     return String(answer.headers["x-svc-trace-id"]);
   }
@@ -63,16 +63,15 @@ export function openTracePages(browser: () => TestBrowser) {
         ...(requestId && { headers: { "x-request-id": requestId } }),
       }),
     /** With an OTLP service name of its own. */
-    newAgent: () =>
-      makeAgent(browser().service.owner, { name: "Shop", otlpServiceName: crypto.randomUUID() }),
+    newAgent: () => makeAgent(browser.service.owner, { name: "Shop", otlpServiceName: crypto.randomUUID() }),
     /** A window of the owner's. */
     async open(viewport = { width: 1440, height: 900 }): Promise<Window> {
-      const window = await browser().openAs(browser().service.owner, { viewport });
+      const window = await browser.openAs(browser.service.owner, { viewport });
       return window;
     },
     judged: (id: string) =>
       eventually(async () => {
-        const { body } = await browser().service.client.get(`/api/traces/${id}/outline`).expect(200);
+        const { body } = await browser.service.client.get(`/api/traces/${id}/outline`).expect(200);
         assert.equal(body.run?.state, "completed");
       }),
   };

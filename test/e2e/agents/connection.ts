@@ -1,0 +1,207 @@
+// Browser tests of an agent's connection: each type, connection test, secrets never shown.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { assertAccessible } from "../../support/accessible.ts";
+import {
+  type AgentServer,
+  completions,
+  failing,
+  flowise,
+  httpAgent,
+  langflow,
+  n8nChat,
+  n8nWebhook,
+  startAgentServer,
+} from "../../support/agent-server.ts";
+import { makeAgent, type Owner } from "../../support/app.ts";
+import { assertReflows, becomesFocused, signIn, useBrowser, type Window } from "../../support/browser.ts";
+import { eventually } from "../../support/eventually.ts";
+
+const browser = useBrowser();
+let agentServer: AgentServer;
+before(async () => {
+  agentServer = await startAgentServer();
+});
+after(() => agentServer.close());
+
+/** The settings of a new agent of this type. */
+async function open(type: "http_api" | "workflow" | "flow_builder") {
+  const owner: Owner = await browser.service.signUp();
+  const agent = await makeAgent(owner, { type });
+  const window: Window = await browser.open();
+  const { page } = window;
+  await signIn(page, owner);
+  await page.goto(`/projects/${owner.projectId}/agents/${agent.id}/settings`);
+  const section = page.getByRole("region", { name: "Connection" });
+  await section.getByRole("button", { name: "Save connection" }).waitFor();
+  const stored = async () =>
+    (await owner.client.get(`/api/agents/${agent.id}/connection`).expect(200)).body.connection;
+  return { ...window, section, stored };
+}
+
+test("an HTTP agent can be tested and connected, and its secret is stored but not shown", async () => {
+  const { page, section, stored, complaints } = await open("http_api");
+  agentServer.script = httpAgent;
+  await section.getByLabel("URL").fill(`${agentServer.url}/chat`);
+  await section.getByRole("button", { name: "Add header" }).click();
+  await section.getByLabel("Name of header 1").fill("Authorization");
+  await section.getByLabel("Value of Authorization").fill("Bearer hidden");
+  await section.getByLabel("Test message").fill("Where is my order?");
+  await section.getByRole("button", { name: "Send a test message" }).click();
+  await section.getByText("It answered.", { exact: true }).waitFor();
+  await section.getByText("You said: Where is my order?").waitFor();
+  assert.equal(agentServer.requests.at(-1)!.headers.authorization, "Bearer hidden");
+  await eventually(async () => assert.equal(await stored(), null, "what is tried is not saved"));
+  await assertAccessible(page);
+
+  await section.getByRole("button", { name: "Save connection" }).click();
+  await page.getByText("The connection is saved.").waitFor();
+  await becomesFocused(section.getByRole("button", { name: "Save connection" }));
+  await eventually(async () =>
+    assert.equal(await section.getByLabel("Value of Authorization").inputValue(), ""),
+  );
+  await eventually(async () =>
+    assert.equal(
+      await section.getByLabel("Value of Authorization").getAttribute("placeholder"),
+      "Stored; type to replace it",
+    ),
+  );
+  await page.reload();
+  await section.getByLabel("Runs at once").fill("3");
+  await section.getByRole("button", { name: "Save connection" }).click();
+  await page.getByText("The connection is saved.").waitFor();
+  await eventually(async () => assert.equal((await stored()).concurrency, 3));
+  await section.getByRole("button", { name: "Send a test message" }).click();
+  await section.getByText("You said: Hello").waitFor();
+  assert.equal(agentServer.requests.at(-1)!.headers.authorization, "Bearer hidden");
+
+  agentServer.script = failing;
+  await section.getByRole("button", { name: "Send a test message" }).click();
+  await section.getByText("answered with status 500").waitFor();
+  await section.getByText("I am out of order.").waitFor();
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await assertReflows(page);
+  assert.deepEqual(complaints, []);
+});
+
+test("errors appear at their fields, headers and pointers included, and the first field has the focus", async () => {
+  const { page, section, stored } = await open("http_api");
+  await section.getByLabel("URL").fill("https://agent.example.com/chat");
+  await section.getByRole("button", { name: "Add header" }).click();
+  await becomesFocused(section.getByLabel("Name of header 1"));
+  await section.getByLabel("Name of header 1").fill("not a name");
+  await section.getByLabel("Body").fill('{"q": {{input}}}');
+  await section.getByLabel("Pointer", { exact: true }).fill("reply");
+  await section.getByRole("button", { name: "Save connection" }).click();
+  await section.getByText("Not a name of a header.").waitFor();
+  await section.getByText("It is not valid JSON once it is filled.").waitFor();
+  await section.getByText("Not a JSON pointer").waitFor();
+  const focused = "document.activeElement.getAttribute('aria-label')";
+  await eventually(async () => assert.equal(await page.evaluate(focused), "Name of header 1"));
+  await assertAccessible(page);
+  await section.getByRole("button", { name: "Remove not a name" }).click();
+  await becomesFocused(section.getByRole("button", { name: "Add header" }));
+  await section.getByRole("button", { name: "Use the shape of chat completions" }).click();
+  await section.getByRole("button", { name: "Save connection" }).click();
+  await page.getByText("The connection is saved.").waitFor();
+  await eventually(async () => assert.equal((await stored()).reply.pointer, "/choices/0/message/content"));
+  await section.getByLabel("Wait for its trace, in seconds").fill("1000");
+  await section.getByRole("button", { name: "Save connection" }).click();
+  await section.getByText(/less than or equal to 120/).waitFor();
+});
+
+test("a private URL is rejected with the setting that allows it, and another host asks for the secret again", async () => {
+  const { section } = await open("http_api");
+  agentServer.script = completions;
+  await section.getByLabel("URL").fill("http://10.0.0.1/chat");
+  await section.getByRole("button", { name: "Add header" }).click();
+  await section.getByLabel("Name of header 1").fill("X-Key");
+  await section.getByLabel("Value of X-Key").fill("hidden");
+  await section.getByRole("button", { name: "Send a test message" }).click();
+  await section.getByText("SVC_ALLOW_PRIVATE_TARGETS=10.0.0.1").waitFor();
+  await section.getByRole("button", { name: "Save connection" }).click();
+  await section.getByRole("button", { name: "Remove connection…" }).waitFor();
+  await section.getByLabel("URL").fill(agentServer.url);
+  await section.getByRole("button", { name: "Send a test message" }).click();
+  await section.getByText("enter this secret again").waitFor();
+});
+
+test("a secret encrypted with another key is asked for again at its field", async () => {
+  const { page, section, stored } = await open("http_api");
+  await section.getByLabel("URL").fill(agentServer.url);
+  await section.getByRole("button", { name: "Add header" }).click();
+  await section.getByLabel("Name of header 1").fill("X-Key");
+  await section.getByLabel("Value of X-Key").fill("hidden");
+  await section.getByRole("button", { name: "Save connection" }).click();
+  await section.getByRole("button", { name: "Remove connection…" }).waitFor();
+  await browser.service.db.pool.query("update agent_connections set secrets = 'of another key'");
+  await page.reload();
+  await section.getByText("It was encrypted with another key: enter it again.").waitFor();
+  await assertAccessible(page);
+  await section.getByLabel("Value of X-Key").fill("hidden");
+  await section.getByRole("button", { name: "Save connection" }).click();
+  await page.getByText("The connection is saved.").waitFor();
+  await eventually(async () => assert.equal((await stored()).headers[0].set, true));
+  await section.getByRole("checkbox", { name: "X-Key is secret" }).uncheck();
+  await section.getByRole("button", { name: "Save connection" }).click();
+  await section.getByText("Enter its value.").waitFor();
+});
+
+test("a workflow can be called by its chat trigger or its webhook", async () => {
+  const { page, section, stored } = await open("workflow");
+  agentServer.script = n8nChat;
+  await section.getByLabel("Chat URL").fill(`${agentServer.url}/webhook/abc/chat`);
+  await section.getByRole("button", { name: "Send a test message" }).click();
+  await section.getByText(/said: Hello/).waitFor();
+  await assertAccessible(page);
+  await section.getByLabel("Webhook", { exact: true }).check();
+  agentServer.script = n8nWebhook;
+  await section.getByRole("button", { name: "Send a test message" }).click();
+  await section.getByText("You said: Hello").waitFor();
+  await assertAccessible(page);
+  await section.getByRole("button", { name: "Save connection" }).click();
+  await page.getByText("The connection is saved.").waitFor();
+  const { kind, reply } = await stored();
+  assert.deepEqual([kind, reply], ["webhook", { kind: "auto" }]);
+});
+
+test("a flow of Langflow or Flowise can be called by its ID", async () => {
+  const { page, section, stored } = await open("flow_builder");
+  await section.getByLabel("Server").fill(agentServer.url);
+  await section.getByLabel("Flow id").fill("flow-1");
+  await section.getByRole("button", { name: "Add header" }).click();
+  await section.getByLabel("Name of header 1").fill("Authorization");
+  await section.getByLabel("Value of Authorization").fill("Bearer flowise-key");
+  agentServer.script = flowise;
+  await section.getByRole("button", { name: "Send a test message" }).click();
+  await section.getByText("You said: Hello").waitFor();
+  await section.getByLabel("Langflow").check();
+  await section.getByLabel("Name of header 1").fill("x-api-key");
+  await section.getByLabel("Value of x-api-key").fill("langflow-key");
+  agentServer.script = langflow;
+  await section.getByRole("button", { name: "Send a test message" }).click();
+  await section.getByText("You said: Hello").waitFor();
+  await assertAccessible(page);
+  await section.getByRole("button", { name: "Save connection" }).click();
+  await page.getByText("The connection is saved.").waitFor();
+  await eventually(async () => assert.equal((await stored()).product, "langflow"));
+});
+
+test("a connection is removed after confirmation, and another agent type needs another connection", async () => {
+  const { page, section, stored } = await open("workflow");
+  await section.getByLabel("Chat URL").fill("https://n8n.example.com/webhook/1/chat");
+  await section.getByRole("button", { name: "Save connection" }).click();
+  await section.getByRole("button", { name: "Remove connection…" }).click();
+  const dialog = page.getByRole("alertdialog", { name: "Remove connection" });
+  await assertAccessible(page);
+  await dialog.getByRole("button", { name: "Remove connection" }).click();
+  await page.getByText("The connection is removed.").waitFor();
+  await becomesFocused(page.getByRole("main"));
+  await eventually(async () => assert.equal(await section.getByLabel("Chat URL").inputValue(), ""));
+  await eventually(async () => assert.equal(await stored(), null));
+  await page.getByLabel("HTTP API").check();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await section.getByLabel("Body").waitFor();
+  await eventually(async () => assert.equal(await section.getByLabel("Chat URL").count(), 0));
+});

@@ -1,0 +1,700 @@
+// The evaluation of a trace: every state and every type of check, each with what it demands, found and looked at.
+import assert from "node:assert/strict";
+import { after, beforeEach, test } from "node:test";
+import type { Locator, Page } from "playwright-core";
+import type { Agent } from "../../../src/model/agent/agent.ts";
+import { assertAccessible } from "../../support/accessible.ts";
+import { makeAgent, makeKey, makeTest, type Owner } from "../../support/app.ts";
+import { exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
+import { assertReflows, becomesTrue, signIn, type TestBrowser, useBrowser } from "../../support/browser.ts";
+import { asked, conversation, failing, holding } from "../../support/conversation.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type JudgeServer, obliging, type Reply, startJudgeServer } from "../../support/judge-server.ts";
+import { jsonOf, send } from "../../support/send.ts";
+
+let judge: JudgeServer;
+after(() => judge.close());
+// The debounce is longer than any of these tests: a pending run stays pending until a test says otherwise.
+const browser = useBrowser(async () => {
+  judge = await startJudgeServer();
+  return {
+    config: { judge: judge.connection({ concurrency: 8 }), debounceMs: 500_000, debounceCapMs: 900_000 },
+  };
+});
+const judgeless = useBrowser();
+beforeEach(() => {
+  judge.script = obliging();
+});
+
+/** An account of its own, signed in, with one agent and a key. */
+type Place = {
+  browser: TestBrowser;
+  page: Page;
+  owner: Owner;
+  agent: Agent;
+  key: string;
+  complaints: string[];
+};
+
+async function newPlace(on: TestBrowser = browser, otlpServiceName?: string): Promise<Place> {
+  const owner = await on.service.signUp();
+  const agent = await makeAgent(owner, otlpServiceName === undefined ? {} : { otlpServiceName });
+  const { key } = await makeKey(owner);
+  const { page, context, complaints } = await on.open({ viewport: { width: 1440, height: 900 } });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: on.origin });
+  await signIn(page, owner);
+  return { browser: on, page, owner, agent, key, complaints };
+}
+
+/** Sends spans; answers with the trace's id. */
+async function post(
+  { browser: { service }, agent, key }: Place,
+  spans: unknown[] = conversation(),
+): Promise<string> {
+  return jsonOf(await send({ url: service.url, key }, { body: { platformId: agent.id, spans } })).traceId;
+}
+
+/** The trace once its latest run is in this state. */
+async function settled({ owner }: Place, traceId: string, state = "completed"): Promise<void> {
+  await eventually(async () => {
+    const { body } = await owner.client.get(`/api/traces/${traceId}`).expect(200);
+    assert.equal(body.runs[0]?.state, state);
+  });
+}
+
+async function open({ page, owner, agent }: Place, traceId: string): Promise<Locator> {
+  // At every width, whatever else the page shows.
+  await page.goto(`/projects/${owner.projectId}/agents/${agent.id}/traces/${traceId}?view=evaluation`);
+  const region = page.getByRole("region", { name: "Tests and checks" });
+  await region.waitFor();
+  return region;
+}
+
+/** The trace, judged, with its evaluation in view. */
+async function judged(place: Place, spans?: unknown[]): Promise<{ region: Locator; traceId: string }> {
+  const traceId = await post(place, spans);
+  await settled(place, traceId);
+  return { region: await open(place, traceId), traceId };
+}
+
+/** Within this list item, which is the test's or the check's. */
+function checkOf(region: Locator, type: string, having: string): Locator {
+  return region
+    .getByRole("listitem")
+    .filter({ has: region.page().getByRole("heading", { level: 4, name: type }) })
+    .filter({ hasText: having })
+    .last();
+}
+
+async function shows(place: Locator, ...texts: (string | RegExp)[]): Promise<void> {
+  for (const text of texts) await place.getByText(text).first().waitFor();
+}
+
+const selectedOf = (page: Page) => {
+  const { searchParams } = new URL(page.url());
+  return [searchParams.get("span"), searchParams.get("attribute")];
+};
+
+test("a passed test says what was demanded and found, by every type of check", async () => {
+  const place = await newPlace();
+  await makeTest(place.owner, place.agent.id, { name: "Answers well", assertions: holding });
+  const { region } = await judged(place);
+  await shows(region, "1 of 1 counted tests passed (100%).", "7 of 7 counted checks passed (100%).");
+  await shows(
+    region,
+    "Always run · 7 passed · 7 of 7 counted checks passed",
+    /judged (just now|1 minute ago) in [\d.]+ m?s/,
+  );
+  await region.getByRole("button", { name: "Expand all" }).click();
+  await shows(checkOf(region, "HTTP status", "2xx"), "The HTTP status is 2xx.", "200");
+  await shows(
+    checkOf(region, "Response time", "5,000"),
+    "The trace takes at most 5,000 ms.",
+    /^2.4 s, limit 5 s/,
+  );
+  await shows(
+    checkOf(region, "Token limit", "2,000"),
+    "955, limit 2,000 · 48% of the limit",
+    "Within the limit",
+  );
+  await shows(checkOf(region, "Node call", "classify"), "1, expected at least once", "classify request");
+  const call = checkOf(region, "Tool call", "refund_order");
+  await shows(call, "Refunds the order the customer named.", "1, expected at least once");
+  const amount = call.getByRole("row").filter({ hasText: "amount" });
+  await shows(amount, "is at most 50", "42.5", "Fits");
+  const regex = checkOf(region, "Response regex", "refund of");
+  await eventually(async () =>
+    assert.equal(await regex.locator("mark").textContent(), "refund of 42.50 EUR"),
+  );
+  await shows(checkOf(region, "JSON match", "workflow.output"), "Expected", "Actual");
+  await assertAccessible(place.page);
+  await place.page.setViewportSize({ width: 320, height: 700 });
+  await assertReflows(place.page);
+  assert.deepEqual(place.complaints, []);
+});
+
+test("a failed test shows the difference, and each check leads to the span it looked at", async () => {
+  const place = await newPlace();
+  const { page } = place;
+  await makeTest(place.owner, place.agent.id, { name: "Refunds in dollars", assertions: failing });
+  const { region } = await judged(place);
+  await shows(
+    region,
+    "0 of 1 counted tests passed (0%).",
+    "Skipped checks and those with missing instrumentation do not count.",
+  );
+  await shows(checkOf(region, "HTTP status", "400"), "The HTTP status is one of 400, 404.", "400, 404");
+  await shows(checkOf(region, "Response time", "1,500"), "Over by 900 ms");
+  await shows(checkOf(region, "Token limit", "500"), "Over by 455", "Over by 43");
+  await shows(checkOf(region, "Node call", "clasify"), "Similar names", "Steps searched");
+  const call = checkOf(region, "Tool call", "refund_order is called");
+  await shows(call.getByRole("row").filter({ hasText: "currency" }), '"USD"', '"EUR"', "Different");
+  await shows(call.getByRole("row").filter({ hasText: "reason" }), "is present", "nothing", "Missing");
+  await shows(call.getByRole("row").filter({ hasText: "order_id" }), "Fits");
+  await shows(
+    checkOf(region, "Tool call", "refundOrder is called"),
+    "Similar names",
+    "Tools called",
+    "get_order",
+  );
+  await shows(
+    checkOf(region, "Response regex", "refund is not found"),
+    "refund is not found in the reply, ignoring case.",
+  );
+  await shows(checkOf(region, "Response regex", "sorry"), /^Your refund of 42\.50 EUR/);
+  const schema = checkOf(region, "JSON schema", "workflow.output");
+  await shows(schema.getByRole("list", { name: "Errors" }), "priority", /9 is greater than 5/, /language/);
+  await shows(checkOf(region, "JSON match", "escalate"), "Spans searched");
+  await assertAccessible(page);
+
+  const chip = call.getByRole("button", { name: "refund · gen_ai.tool.call.arguments" });
+  await eventually(async () => assert.equal(await chip.getAttribute("aria-pressed"), "false"));
+  await chip.click();
+  await call.getByRole("button", { name: "refund · gen_ai.tool.call.arguments", pressed: true }).waitFor();
+  assert.deepEqual(selectedOf(page), ["refund", "gen_ai.tool.call.arguments"]);
+  await checkOf(region, "Response time", "1,500").getByRole("button", { name: "shop conversation" }).click();
+  await eventually(() => assert.deepEqual(selectedOf(page), ["root", null]));
+  await page.goBack();
+  await call.getByRole("button", { name: "refund · gen_ai.tool.call.arguments", pressed: true }).waitFor();
+
+  const waiting = checkOf(region, "Response regex", "Depends on");
+  await waiting.getByRole("link", { name: "Tool call “refund”" }).click();
+  await becomesTrue(page, "document.activeElement.textContent.includes('Tool call')");
+  await eventually(() => assert.equal(new URL(page.url()).searchParams.get("check"), "refund"));
+
+  await page.setViewportSize({ width: 320, height: 700 });
+  await assertReflows(page);
+  assert.deepEqual(place.complaints, []);
+});
+
+test("what asks for attention comes first, and n and p go from one failed check to the next", async () => {
+  const place = await newPlace();
+  const { page, owner, agent } = place;
+  await makeTest(owner, agent.id, { name: "Passes", assertions: holding });
+  await makeTest(owner, agent.id, { name: "Lacks", assertions: [{ type: "token_limit", max_reasoning: 1 }] });
+  const { id: failsId } = await makeTest(owner, agent.id, {
+    name: "Fails",
+    assertions: [
+      { id: "fine", type: "http_status", expected_status: 200 },
+      { id: "slow", type: "response_time", max_ms: 1 },
+      { id: "dear", type: "token_limit", max_total: 1 },
+    ],
+  });
+  await makeTest(owner, agent.id, { name: "Is off", status: "disabled" });
+  await makeTest(owner, agent.id, { name: "By hand", passiveBehavior: "manual_only" });
+  await makeTest(owner, agent.id, { name: "Many turns", turns: [{ input: "a" }, { input: "b" }] });
+  const { region } = await judged(place);
+  const names = await region
+    .getByRole("list", { name: "Tests that ran" })
+    .getByRole("heading", { level: 3 })
+    .allTextContents();
+  assert.deepEqual(names, ["Fails", "Lacks", "Passes"]);
+  await shows(
+    region,
+    "1 failed",
+    "1 missing instrumentation",
+    "1 passed",
+    "1 of 2 counted tests passed (50%).",
+  );
+  const others = region.getByRole("region", { name: "did not run" });
+  await shows(
+    others,
+    "3 tests did not run",
+    "It is disabled.",
+    "It is limited to manual runs.",
+    /does not have exactly one turn/,
+  );
+
+  const checks = region.getByRole("list", { name: "Checks of Fails" });
+  const headings = () => checks.getByRole("heading", { level: 4 }).allTextContents();
+  await eventually(async () =>
+    assert.deepEqual(await headings(), ["FailedResponse time", "FailedToken limit", "PassedHTTP status"]),
+  );
+  const focused = (text: string) =>
+    becomesTrue(page, `document.activeElement.textContent === ${JSON.stringify(text)}`);
+  await page.keyboard.press("n");
+  await focused("FailedResponse time");
+  await page.keyboard.press("n");
+  await focused("FailedToken limit");
+  await page.keyboard.press("n");
+  await focused("FailedResponse time");
+  await page.keyboard.press("p");
+  await focused("FailedToken limit");
+  await eventually(() => assert.equal(new URL(page.url()).searchParams.get("test"), failsId));
+
+  await region.getByRole("button", { name: "Collapse all" }).click();
+  await checks.waitFor({ state: "detached" });
+  await region.getByRole("button", { name: "Next failed check" }).click();
+  await focused("FailedResponse time");
+  await region.getByRole("button", { name: "Hide passed" }).click();
+  await region.getByText("1 passed check hidden.").waitFor();
+  await eventually(async () =>
+    assert.deepEqual(await headings(), ["FailedResponse time", "FailedToken limit"]),
+  );
+  await eventually(async () => assert.equal(await region.getByRole("link", { name: "Passes" }).count(), 0));
+  await page.reload();
+  await region.getByText("1 passed check hidden.").waitFor();
+});
+
+test("the test that the address names is unfolded, and its name leads to its page", async () => {
+  const place = await newPlace();
+  const { page, owner, agent } = place;
+  const { id } = await makeTest(owner, agent.id, { name: "Answers well", assertions: holding });
+  await makeTest(owner, agent.id, { name: "Answers quickly" });
+  const { region } = await judged(place);
+  await eventually(async () =>
+    assert.equal(await region.getByRole("list", { name: "Checks of Answers well" }).count(), 0),
+  );
+  await page.goto(`${page.url()}&test=${id}`);
+  await region.getByRole("list", { name: "Checks of Answers well" }).waitFor();
+  await region.getByRole("button", { name: "Checks of “Answers well”", expanded: true }).click();
+  await region.getByRole("list", { name: "Checks of Answers well" }).waitFor({ state: "detached" });
+  const link = region.getByRole("link", { name: "Answers well" });
+  await eventually(async () =>
+    assert.equal(
+      await link.getAttribute("href"),
+      `/projects/${owner.projectId}/agents/${agent.id}/tests/${id}`,
+    ),
+  );
+});
+
+test("a semantic check shows the score by its threshold and the judge's reason", async () => {
+  judge.script = obliging({ verdict: criterion => (criterion.includes("warm") ? "met" : "not_met") });
+  const place = await newPlace();
+  await makeTest(place.owner, place.agent.id, {
+    name: "Sounds right",
+    assertions: [
+      { id: "warm", type: "semantic", criteria: "The reply is warm." },
+      { id: "sorry", type: "semantic", criteria: "The reply apologises.", threshold: 0.8 },
+      { id: "odd", type: "semantic", criteria: "Anything.", threshold: 7 },
+    ],
+  });
+  const { region } = await judged(place);
+  await region.getByRole("button", { name: "Expand all" }).click();
+  const warm = checkOf(region, "Semantic", "The reply is warm.");
+  await shows(
+    warm,
+    "1 of 1, threshold 0.7",
+    "Reaches the threshold",
+    "As scripted.",
+    "local-model",
+    "161 in, 23 out",
+  );
+  await shows(checkOf(region, "Semantic", "apologises"), "0 of 1, threshold 0.8", "Below the threshold");
+  await shows(
+    checkOf(region, "Semantic", "Anything."),
+    /threshold is not a number from 0 to 1/,
+    /Set the threshold/,
+  );
+  await assertAccessible(place.page);
+});
+
+test("a scenario that did not match shows the input it was compared with", async () => {
+  judge.script = obliging({ label: scenario => (scenario.includes("parcel") ? "no_match" : "match") });
+  const place = await newPlace();
+  const conditional = { passiveBehavior: "run_when_relevant" };
+  await makeTest(place.owner, place.agent.id, {
+    name: "Parcels",
+    scenario: "Where is a parcel?",
+    ...conditional,
+  });
+  await makeTest(place.owner, place.agent.id, { name: "Refunds", scenario: "A refund.", ...conditional });
+  const { region } = await judged(place);
+  await region.getByRole("button", { name: "Expand all" }).click();
+  const parcels = region.getByRole("listitem").filter({ hasText: "Parcels" });
+  await shows(
+    parcels,
+    "Skipped",
+    /The user’s input does not match the scenario/,
+    "as scripted",
+    "Where is a parcel?",
+    asked,
+  );
+  const refunds = region.getByRole("listitem").filter({ hasText: "A refund." });
+  await shows(refunds.last(), /The user’s input matches the scenario/, asked);
+  await shows(region, /^Scenarios matched:/);
+  await assertAccessible(place.page);
+});
+
+test("without user input the conditional tests are named, with why they did not run", async () => {
+  const place = await newPlace();
+  const scenario = { passiveBehavior: "run_when_relevant", scenario: "A refund." };
+  await makeTest(place.owner, place.agent.id, { name: "Refunds", ...scenario });
+  await makeTest(place.owner, place.agent.id);
+  const { region } = await judged(place, [{ span_id: "root", name: "shop conversation" }]);
+  await shows(region, "No user input", "1 test did not run", /has no user input/, "none in this trace");
+  await assertAccessible(place.page);
+});
+
+test("missing instrumentation names the attribute, where it was looked for, and the lines that add it", async () => {
+  const place = await newPlace();
+  const { page } = place;
+  await makeTest(place.owner, place.agent.id, {
+    name: "Is instrumented",
+    assertions: [
+      { id: "tokens", type: "token_limit", max_input: 10, max_reasoning: 10 },
+      { id: "status", type: "http_status", expected_status: 200 },
+      { id: "time", type: "response_time", max_ms: 10 },
+      { id: "step", type: "node_call", expected_name: "classify" },
+      { id: "says", type: "response_regex", pattern: "x" },
+    ],
+  });
+  const { region } = await judged(place, [{ span_id: "root", name: "shop conversation" }]);
+  await shows(region, "No score: none of the tests counted.", "1 missing instrumentation");
+  const tokens = checkOf(region, "Token limit", "max");
+  const limit = checkOf(region, "Token limit", "reasoning");
+  await eventually(async () => assert.equal(await tokens.count(), 0));
+  await shows(limit, "On the root span, then on every other span of the trace.");
+  await limit
+    .getByRole("button", { name: "shop conversation · gen_ai.usage.input_tokens missing" })
+    .waitFor();
+  await limit.getByRole("button", { name: "Python" }).click();
+  await shows(limit, /span\.set_attribute\("gen_ai\.usage\.input_tokens", usage\.prompt_tokens\)/);
+  await limit.getByRole("button", { name: "JavaScript" }).click();
+  await limit.getByRole("button", { name: "Copy" }).click();
+  await limit.getByRole("button", { name: "Copied" }).waitFor();
+  const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+  assert.match(
+    copied,
+    /span\?\.setAttribute\("gen_ai\.usage\.reasoning\.output_tokens", usage\.reasoning_tokens\);$/,
+  );
+  await shows(checkOf(region, "HTTP status", "200"), /"http.response.status_code": 200/);
+  await shows(checkOf(region, "Response time", "10 ms"), /end_time_unix_nano/);
+  await shows(checkOf(region, "Node call", "classify"), /the trace has only its root/);
+  await shows(checkOf(region, "Response regex", "is found"), /"gen_ai.response.text"/);
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 700 });
+  await assertReflows(page);
+});
+
+test("without a judge semantic checks are skipped and routing is unavailable, and it says how to have one", async () => {
+  const place = await newPlace(judgeless);
+  await makeTest(place.owner, place.agent.id, {
+    name: "Sounds right",
+    assertions: [
+      { type: "semantic", criteria: "The reply is warm." },
+      { type: "http_status", expected_status: 200 },
+    ],
+  });
+  const scenario = { passiveBehavior: "run_when_relevant", scenario: "A refund." };
+  await makeTest(place.owner, place.agent.id, { name: "Refunds", ...scenario });
+  const { region } = await judged(place);
+  await shows(region, "Routing unavailable", "1 of 1 counted checks passed (100%).", /Skipped checks/);
+  await region.getByRole("button", { name: "Expand all" }).click();
+  await shows(
+    checkOf(region, "Semantic", "warm"),
+    /No judge is configured/,
+    "Add a judge",
+    "The reply is warm.",
+  );
+  const others = region.getByRole("region", { name: "did not run" });
+  await shows(others, "Refunds", /routing was unavailable/, "A refund.", asked);
+  await assertAccessible(place.page);
+});
+
+test("a pending evaluation counts down, and its verdict is announced when it arrives", async () => {
+  const service = `pending-${newTraceId()}`;
+  const place = await newPlace(browser, service);
+  const { page } = place;
+  await makeTest(place.owner, place.agent.id, {
+    name: "Answers quickly",
+    assertions: [{ type: "response_time", max_ms: 1 }],
+  });
+  const traceId = await exported(place, service, newTraceId());
+  const region = await open(place, traceId);
+  await shows(
+    region,
+    "Pending",
+    /The evaluation starts in \d+ min\./,
+    /waits for more spans/,
+    "The evaluation is pending.",
+  );
+  await assertAccessible(page);
+  await dueNow(place, traceId);
+  await eventually(async () => {
+    const said = await region.getByRole("status").allTextContents();
+    assert.match(said.join(" "), /Evaluated: Failed\. Tests: 1 failed\./);
+  });
+  await shows(region, "0 of 1 counted tests passed (0%).");
+});
+
+test("a run in which the judge is being asked is running", async () => {
+  let answer: (reply: Reply) => void = () => {};
+  judge.script = () => new Promise(resolve => (answer = resolve));
+  const place = await newPlace();
+  await makeTest(place.owner, place.agent.id, {
+    assertions: [{ type: "semantic", criteria: "It is warm." }],
+  });
+  const before = judge.requests.length;
+  const traceId = await post(place);
+  await judge.arrived(before + 1);
+  const region = await open(place, traceId);
+  await shows(region, "Running", /Evaluating this trace since/);
+  await assertAccessible(place.page);
+  const request = judge.requests.at(-1)!;
+  judge.script = obliging();
+  answer(await judge.script(request, 0));
+  await shows(region, "1 of 1 counted tests passed (100%).");
+});
+
+test("a run whose workers died is an error, with its reason and what to do", async () => {
+  const service = `error-${newTraceId()}`;
+  const place = await newPlace(browser, service);
+  await makeTest(place.owner, place.agent.id);
+  const traceId = await exported(place, service, newTraceId());
+  await place.browser.service.db.pool.query(
+    `update runs set state = 'running', attempts = 3, started_at = now(), lease_until = now() - interval '1 s'
+      where trace_id = $1`,
+    [traceId],
+  );
+  await settled(place, traceId, "error");
+  const region = await open(place, traceId);
+  await shows(
+    region,
+    "Error",
+    "The worker crashed 3 times while evaluating this run.",
+    /send it with a new x-request-id/,
+  );
+  await region.getByRole("button", { name: "Copy run ID" }).waitFor();
+  await assertAccessible(place.page);
+});
+
+test("a trace that was not evaluated says why, and what to do", async () => {
+  const place = await newPlace();
+  const { page, owner, agent } = place;
+  const traceId = await post(place);
+  const region = await open(place, traceId);
+  await shows(region, "Not evaluated", "The agent has no test cases, so the trace was not evaluated.");
+  const write = region.getByRole("link", { name: "Create a test case from this trace" });
+  const tests = `/projects/${owner.projectId}/agents/${agent.id}/tests`;
+  await eventually(async () =>
+    assert.equal(await write.getAttribute("href"), `${tests}/new?trace=${traceId}`),
+  );
+  await makeTest(owner, agent.id, { name: "Is off", status: "disabled" });
+  await page.reload();
+  await shows(region, /Of the agent’s test cases, 1 is disabled\./);
+  await eventually(async () =>
+    assert.equal(
+      await region.getByRole("link", { name: "Activate a test case" }).getAttribute("href"),
+      tests,
+    ),
+  );
+  await assertAccessible(page);
+  await makeTest(owner, agent.id, { name: "Is on" });
+  await page.reload();
+  await shows(region, /One does now\. To evaluate this conversation again, send it with a new x-request-id/);
+  await page.setViewportSize({ width: 320, height: 700 });
+  await assertReflows(page);
+});
+
+test("a test that changed or was deleted since the run is shown as it was judged", async () => {
+  const place = await newPlace();
+  const { page, owner, agent } = place;
+  const changed = await makeTest(owner, agent.id, {
+    name: "Changes",
+    assertions: [{ type: "response_time", max_ms: 1 }],
+  });
+  const gone = await makeTest(owner, agent.id, {
+    name: "Goes",
+    assertions: [{ type: "response_time", max_ms: 2 }],
+  });
+  await makeTest(owner, agent.id, { name: "Stays", assertions: [{ type: "response_time", max_ms: 3 }] });
+  const traceId = await post(place);
+  await settled(place, traceId);
+  await owner.client.patch(`/api/tests/${changed.id}`, { threshold: 0.9, scenario: "New." }).expect(200);
+  await owner.client.delete(`/api/tests/${gone.id}`).expect(204);
+  const region = await open(place, traceId);
+  await shows(
+    region,
+    /The test changed since this run: its scenario, its threshold\./,
+    "The test was deleted since this run.",
+  );
+  await eventually(async () =>
+    assert.equal(
+      await region.getByText("changed since", { exact: false }).filter({ hasText: "Stays" }).count(),
+      0,
+    ),
+  );
+  await eventually(async () => assert.equal(await region.getByRole("link", { name: "Goes" }).count(), 0));
+  await region.getByRole("button", { name: "Show the test as it was" }).first().click();
+  const dialog = page.getByRole("dialog");
+  await shows(dialog, /"max_ms": [12]/);
+  await assertAccessible(page);
+});
+
+test("of several runs one is chosen by a menu, and folding outlives a further verdict", async () => {
+  const service = `runs-${newTraceId()}`;
+  const place = await newPlace(browser, service);
+  const { page } = place;
+  await makeTest(place.owner, place.agent.id, {
+    name: "Has steps",
+    assertions: [{ type: "node_call", expected_name: "second" }],
+  });
+  const id = newTraceId();
+  const traceId = await exported(place, service, id, "first");
+  await dueNow(place, traceId);
+  await settled(place, traceId);
+  const region = await open(place, traceId);
+  const fold = region.getByRole("button", { name: "Checks of “Has steps”" });
+  await fold.click();
+  await region.getByRole("button", { name: "Checks of “Has steps”", expanded: false }).waitFor();
+  await exported(place, service, id, "second");
+  await shows(
+    region,
+    /There is another run: pending\./,
+    /revision 1 was evaluated, it is now at revision\s+2/,
+  );
+  await dueNow(place, traceId);
+  await shows(region, "1 of 1 counted tests passed (100%).");
+  await region.getByRole("button", { name: "Checks of “Has steps”", expanded: false }).waitFor();
+  await region.getByRole("button", { name: /^Run of/ }).click();
+  await page.getByRole("menuitemradio", { name: /revision 1 · / }).click();
+  await shows(region, /There is a later run: completed\./);
+  await shows(region, "0 of 1 counted tests passed (0%).");
+  await eventually(() => assert.notEqual(new URL(page.url()).searchParams.get("run"), null));
+  await assertAccessible(page);
+});
+
+test("hostile texts are shown as the texts they are", async () => {
+  const place = await newPlace();
+  const { page } = place;
+  const evil = `<img src=x onerror="document.title='owned'"> \u202e ${"W".repeat(300)} [a](javascript:alert(1)) 😀`;
+  await makeTest(place.owner, place.agent.id, {
+    name: `Test ${evil}`.slice(0, 200),
+    assertions: [
+      {
+        id: `a b "${evil}`.slice(0, 100),
+        type: "response_regex",
+        pattern: "nothing like it",
+        description: evil,
+      },
+      { id: "b", type: "tool_call", expected_name: evil, expected_arguments: { [evil]: evil } },
+      { id: "c", type: "json_match", target_node: "step", field: "k", expected_value: { [evil]: [evil] } },
+      {
+        id: "d",
+        type: "tool_call",
+        expected_name: "tool",
+        expected_arguments: { [evil]: evil, list: [1, { a: 2 }] },
+      },
+    ],
+  });
+  const { region } = await judged(place, [
+    { span_id: "root", name: evil, attributes: { "gen_ai.response.text": evil } },
+    { span_id: evil, parent_span_id: "root", name: `step ${evil}`, attributes: { k: evil } },
+    {
+      span_id: "t",
+      parent_span_id: "root",
+      name: evil,
+      attributes: { "gen_ai.tool.name": "tool", "gen_ai.tool.call.arguments": evil },
+    },
+  ]);
+  await region.getByRole("button", { name: "Expand all" }).click();
+  await shows(region, /<img src=x onerror=/);
+  await eventually(async () => assert.equal(await page.locator("main img").count(), 0));
+  await region
+    .getByRole("button", { name: /^step <img/ })
+    .first()
+    .click();
+  await eventually(() => assert.deepEqual(selectedOf(page), [evil, "k"]));
+  await region.getByRole("button", { name: "Next failed check" }).click();
+  await becomesTrue(page, "document.activeElement.textContent.startsWith('Failed')");
+  await eventually(async () => assert.notEqual(await page.title(), "owned"));
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 700 });
+  await assertReflows(page);
+  assert.deepEqual(place.complaints, []);
+});
+
+test("a rule is said in plain words, the other way round where it is negated", async () => {
+  const place = await newPlace();
+  const tool = { type: "tool_call", expected_name: "pay" };
+  const step = { type: "node_call", expected_name: "draft" };
+  const rules: [assertion: object, rule: string][] = [
+    [tool, "The tool pay is called at least once."],
+    [{ ...tool, negate: true }, "The tool pay is never called."],
+    [{ ...tool, min: 2, max: 2 }, "The tool pay is called exactly twice."],
+    [{ ...tool, min: 0, max: 3, negate: true }, "The tool pay is called more than 3 times."],
+    [{ ...step, min: 2, max: 4 }, "A step with draft in its name runs 2 to 4 times."],
+    [
+      { ...step, min: 2, max: 4, negate: true },
+      "A step with draft in its name runs fewer than 2 or more than 4 times.",
+    ],
+    [
+      {
+        ...tool,
+        expected_arguments: { a: { $gte: 1, $lt: 5 }, b: { $in: [1, "x"] }, c: { $exists: false } },
+      },
+      'The tool pay is called at least once with arguments in which a is at least 1 and is less than 5, b is one of [1,"x"] and c is absent.',
+    ],
+    [
+      { type: "token_limit", max_input: 5, max_output: 1000 },
+      "The trace uses at most 5 input tokens and at most 1,000 output tokens.",
+    ],
+    [{ type: "http_status", expected_status: "5xx", negate: true }, "The HTTP status is not 5xx."],
+    [{ type: "response_time", max_ms: 20, negate: true }, "The trace takes longer than 20 ms."],
+    [
+      { type: "response_regex", pattern: "no", flags: "is", target_node: "llm", negate: true },
+      "no is not found in the text of a span with llm in its name, ignoring case, across lines.",
+    ],
+    [
+      { type: "semantic", criteria: "c", negate: true },
+      "The judge gives the reply a score below 0.7 by the criteria.",
+    ],
+    [
+      { type: "json_match", target_node: "n", field: "f", expected_value: null, negate: true },
+      "f of no span with n in its name is null.",
+    ],
+    [
+      { type: "json_schema", target_node: "n", field: "f", schema: true },
+      "f of a span with n in its name matches the schema.",
+    ],
+  ];
+  await makeTest(place.owner, place.agent.id, {
+    name: "Says it",
+    assertions: rules.map(([assertion]) => assertion),
+  });
+  const { region } = await judged(place);
+  const checks = region.getByRole("list", { name: "Checks of Says it" });
+  for (const [, rule] of rules) await checks.getByText(rule, { exact: true }).waitFor();
+});
+
+/** Exports one span more of the trace; answers with its id. */
+async function exported(place: Place, service: string, traceId: string, name = "answer"): Promise<string> {
+  const to = { url: place.browser.service.url, key: place.key };
+  const span = exportedSpan({
+    traceId,
+    name,
+    startTimeUnixNano: "1000000000",
+    endTimeUnixNano: "1900000000",
+  });
+  const root = exportedSpan({ traceId, name: "root", spanId: "00000000000000aa" });
+  const { headers } = await send(to, { body: exportOf([root, span], service) });
+  return String(headers["x-svc-trace-id"]);
+}
+
+/** What is pending is due at once; the worker finds it when it looks next. */
+async function dueNow({ browser: { service } }: Place, traceId: string): Promise<void> {
+  await service.db.pool.query("update runs set due_at = now() where trace_id = $1 and state = 'pending'", [
+    traceId,
+  ]);
+}

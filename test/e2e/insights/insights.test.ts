@@ -1,0 +1,4 @@
+// Insights and manual runs in a browser.
+import "./insights.ts";
+import "./ranking.ts";
+import "./runs.ts";

@@ -1,0 +1,477 @@
+// Browser tests of manual runs against a real agent: progress, turns, checks and traces.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import type { Page } from "playwright-core";
+import { assertAccessible } from "../../support/accessible.ts";
+import {
+  type AgentScript,
+  type AgentServer,
+  sendJson,
+  startAgentServer,
+} from "../../support/agent-server.ts";
+import { makeTest } from "../../support/app.ts";
+import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
+import { assertReflows, becomesFocused, becomesTrue, useBrowser } from "../../support/browser.ts";
+import { eventually } from "../../support/eventually.ts";
+import { send } from "../../support/send.ts";
+import { chooseAction, openTests, type TestsPage } from "../../support/tests-page.ts";
+
+const browser = useBrowser({ config: { allowPrivateTargets: ["127.0.0.1"] } });
+let agent: AgentServer;
+before(async () => {
+  agent = await startAgentServer();
+});
+after(() => agent.close());
+
+const says =
+  (text: string): AgentScript =>
+  (_request, response) =>
+    sendJson(response, { reply: text });
+const helpful = says("Your parcel is in Lyon.");
+const parcel = { type: "response_regex", pattern: "Lyon", description: "Names the city." };
+const single = (name: string, more: object = {}) => ({
+  name,
+  turns: [{ input: "Where is my parcel?" }],
+  assertions: [parcel],
+  ...more,
+});
+
+/** The agent's test cases on their page, with a connection to the local agent that waits no time for traces. */
+async function openRunnable(...tests: object[]): Promise<TestsPage> {
+  const opened = await openTests(browser, ...tests);
+  await connect(opened, { waitMs: 0 });
+  return opened;
+}
+
+async function connect(
+  { owner, agentId }: Pick<TestsPage, "owner" | "agentId">,
+  more: object,
+): Promise<void> {
+  const connection = {
+    url: `${agent.url}/chat`,
+    bodyTemplate: '{"message": "{{input}}", "history": "{{history}}"}',
+    reply: { kind: "json", pointer: "/reply" },
+    headers: [],
+    ...more,
+  };
+  await owner.client.put(`/api/agents/${agentId}/connection`, connection).expect(200);
+}
+
+/** Lets the next request wait until it is told to go on. */
+function heldBack(script: AgentScript) {
+  const arrived = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  agent.script = async (request, response) => {
+    arrived.resolve();
+    await released.promise;
+    await script(request, response);
+  };
+  return { arrived: arrived.promise, release: () => released.resolve() };
+}
+
+const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name, exact: true });
+const bar = (page: Page) => page.getByRole("progressbar", { name: "Finished test runs" });
+
+const shots = process.env["SHOTS"];
+async function shoot(page: Page, name: string): Promise<void> {
+  if (!shots) return;
+  await mkdir(shots, { recursive: true });
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: `${shots}/${name}-${colorScheme}.png`, fullPage: true });
+  }
+}
+
+test("all active tests run at one press, and each test run shows its turns, checks and trace", async () => {
+  agent.script = helpful;
+  const opened = await openRunnable(
+    single("Finds the parcel"),
+    single("Names the day", { assertions: [{ type: "response_regex", pattern: "Monday" }] }),
+    single("Uses few tokens", { assertions: [{ type: "token_limit", max_total: 100 }] }),
+    single("Asleep", { status: "disabled" }),
+  );
+  const { page, path, complaints } = opened;
+  await page.goto(path.replace(/tests$/, "runs"));
+  await page.getByRole("heading", { level: 2, name: "No runs yet" }).waitFor();
+  await shoot(page, "runs-empty");
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Run all active" }).click();
+  await heading(page, "Run of 3 tests").waitFor();
+  await page.getByText("1 passed, 1 failed, 1 missing instrumentation", { exact: true }).waitFor();
+  await eventually(async () => assert.equal(await bar(page).getAttribute("aria-valuenow"), "3"));
+  await shoot(page, "launch");
+  await assertAccessible(page);
+  const row = page.getByRole("row").filter({ hasText: "Names the day" });
+  await row.getByText("Failed", { exact: true }).waitFor();
+  await row.getByText("First run").waitFor();
+  await page.getByRole("link", { name: "Not passed" }).click();
+  await page.getByRole("link", { name: "Finds the parcel" }).waitFor({ state: "detached" });
+  await page.goBack();
+  await page.getByRole("link", { name: "Finds the parcel" }).click();
+  await heading(page, "Finds the parcel").waitFor();
+  await page.getByText("Your parcel is in Lyon.").first().waitFor();
+  await page.getByText("Where is my parcel?").first().waitFor();
+  await page.getByText("The agent sent no trace", { exact: false }).first().waitFor();
+  await page.getByRole("listitem").filter({ hasText: "Response regex" }).first().waitFor();
+  await shoot(page, "run");
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await assertReflows(page);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByRole("link", { name: "Open trace of turn 1" }).click();
+  await page.waitForURL("**/traces/**");
+  await page.getByText("made of what was seen", { exact: false }).first().waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("in forced colors the current tab and the progress bar stay visible", async () => {
+  agent.script = helpful;
+  const { page, path } = await openRunnable(single("Finds the parcel"));
+  await page.goto(path.replace(/tests$/, "runs"));
+  await page.getByRole("button", { name: "Run all active" }).click();
+  await page.getByText("1 passed", { exact: true }).waitFor();
+  await page.emulateMedia({ forcedColors: "active" });
+  const style = (selector: string, name: string) =>
+    page.evaluate(`getComputedStyle(document.querySelector("${selector}")).getPropertyValue("${name}")`);
+  await eventually(async () =>
+    assert.equal(await style(".agent-tabs [aria-current=page]", "outline-style"), "solid"),
+  );
+  await eventually(async () =>
+    assert.equal(await style(".agent-tabs a:not([aria-current])", "outline-style"), "none"),
+  );
+  const fill = await style(".runs-bar > [data-kind=passed]", "background-color");
+  await eventually(async () => assert.notEqual(fill, await style(".runs-bar", "background-color")));
+});
+
+test("a trace sent by the agent belongs to the turn and counts as a test run, not as live traffic", async () => {
+  const opened = await openTests(browser, single("Finds the parcel"));
+  await connect(opened, { waitMs: 20_000 });
+  const { page, agentId, key, owner } = opened;
+  agent.script = async ({ headers }, response) => {
+    const span = canonicalSpan({ attributes: { "gen_ai.response.text": "It is in Lyon, says the trace." } });
+    const body = canonicalBody(agentId, { spans: [span] });
+    await send(
+      { url: browser.service.url, key },
+      { body, headers: { "x-request-id": String(headers["x-request-id"]) } },
+    );
+    sendJson(response, { reply: "It is in Lyon." });
+  };
+  await chooseAction(page, "Finds the parcel", "Run now");
+  await heading(page, "Run of 1 test").waitFor();
+  await page.getByText("1 passed").first().waitFor();
+  await page.getByRole("link", { name: "Finds the parcel" }).click();
+  await page.getByText("Sent by the agent").waitFor();
+  const listed = (kind: string) => owner.client.get(`/api/agents/${agentId}/traces?kind=${kind}`).expect(200);
+  await eventually(async () => assert.equal((await listed("test_run")).body.items.length, 1));
+  await eventually(async () => assert.equal((await listed("live")).body.items.length, 0));
+});
+
+test("turns are shown one by one, a check names its turn, and a failed turn ends the run", async () => {
+  const turns = [{ input: "Where is my parcel?" }, { input: "When will it be here?" }, { input: "Thanks" }];
+  const opened = await openRunnable({
+    name: "A conversation",
+    passiveBehavior: "manual_only",
+    turns,
+    assertions: [
+      { ...parcel, turn: 1 },
+      { type: "response_regex", pattern: "Monday", turn: 2 },
+    ],
+  });
+  const { page } = opened;
+  agent.script = ({ body }, response) => {
+    if (body.message === "Thanks") return sendJson(response, { error: "asleep" }, 500);
+    return sendJson(response, { reply: body.history.length === 0 ? "It is in Lyon." : "On Monday." });
+  };
+  await chooseAction(page, "A conversation", "Run now");
+  await heading(page, "Run of 1 test").waitFor();
+  await page.getByRole("link", { name: "A conversation" }).click();
+  await page.getByRole("heading", { level: 3, name: /^Turn 3/ }).waitFor();
+  await page.getByText("On Monday.").first().waitFor();
+  await page.getByText("HTTP 500").waitFor();
+  await page.getByText("Turn 2 · ", { exact: false }).first().waitFor();
+  await shoot(page, "conversation");
+  await assertAccessible(page);
+
+  // Where a turn's trace is gone, its checks are still told, and lead nowhere.
+  const { id: runId } = (await opened.owner.client.get(`/api/tests/${opened.made[0]!.id}/runs?kind=manual`))
+    .body.items[0];
+  const { body: run } = await opened.owner.client.get(`/api/runs/${runId}`).expect(200);
+  await opened.owner.client.delete(`/api/traces/${run.turns[0].traceId}`).expect(204);
+  await page.reload();
+  const checks = page.getByRole("list", { name: "Checks" });
+  await checks.getByText("Names the city.").first().waitFor();
+  await checks.getByText("no longer in the trace").first().waitFor();
+});
+
+test("a run shows live progress and can be cancelled", async () => {
+  const opened = await openRunnable(single("First"), single("Second"), single("Third"), single("Fourth"));
+  const { page } = opened;
+  const held = heldBack(helpful);
+  await page.getByRole("button", { name: "Run all active" }).click();
+  await heading(page, "Run of 4 tests").waitFor();
+  await held.arrived;
+  await page.getByText("4 remaining").waitFor();
+  await page.getByText("Running", { exact: true }).first().waitFor();
+  await shoot(page, "launch-running");
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Cancel", exact: true }).press("Enter");
+  await page.getByText("4 cancelled", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Not passed 4" }).waitFor();
+  await becomesFocused(page.getByRole("region", { name: "Progress" }));
+  held.release();
+  await page.getByRole("button", { name: "Rerun all" }).waitFor();
+});
+
+test("newly failing tests are marked and can be rerun alone", async () => {
+  const opened = await openRunnable(
+    single("Finds the parcel"),
+    single("Is polite", { assertions: [{ type: "response_regex", pattern: "." }] }),
+  );
+  const { page, path } = opened;
+  agent.script = helpful;
+  await page.getByRole("button", { name: "Run all active" }).click();
+  await page.getByText("2 passed").first().waitFor();
+  agent.script = says("No idea.");
+  await page.getByRole("button", { name: "Rerun all" }).click();
+  await page.getByText("1 passed, 1 failed", { exact: true }).waitFor();
+  const row = page.getByRole("row").filter({ hasText: "Finds the parcel" });
+  await row.getByText("Broke").waitFor();
+  await page.getByRole("link", { name: "Broke, fixed or flaky" }).click();
+  await page.getByRole("link", { name: "Is polite" }).waitFor({ state: "detached" });
+  agent.script = helpful;
+  await page.getByRole("button", { name: "Rerun failed" }).click();
+  await heading(page, "Run of 1 test").waitFor();
+  await page.getByText("Fixed", { exact: true }).waitFor();
+  await page.getByText("Flaky", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Finds the parcel" }).click();
+  await page.getByRole("heading", { level: 2, name: "Other runs of this test" }).waitFor();
+  await page.goto(path.replace(/tests$/, "runs"));
+  await page.getByRole("link", { name: "2 tests" }).first().waitFor();
+  await shoot(page, "runs");
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await assertReflows(page);
+});
+
+test("without a connection nothing runs, and the dialog links to the connection settings", async () => {
+  const { page } = await openTests(browser, single("Finds the parcel"));
+  await page.getByRole("button", { name: "Run all active" }).click();
+  const dialog = page.getByRole("dialog", { name: "Nothing was run" });
+  await dialog.getByText("This agent has no connection of its type yet.").waitFor();
+  await assertAccessible(page);
+  await dialog.getByRole("link", { name: "Open the agent’s connection" }).click();
+  await page.waitForURL("**/settings#connection");
+});
+
+test("the runs page says what to set up before the first run", async () => {
+  const { page, path, owner, agentId } = await openTests(browser);
+  const runs = path.replace(/tests$/, "runs");
+  await page.goto(runs);
+  await page.getByRole("heading", { level: 2, name: "Nothing to run yet" }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Create test case" }).click();
+  await page.waitForURL(`**${path}`);
+  await makeTest(owner, agentId, single("Finds the parcel", { status: "disabled" }));
+  await page.goto(path.replace(/tests$/, "traces?kind=test_run"));
+  await page.getByRole("heading", { level: 2, name: "No test run yet" }).waitFor();
+  await eventually(async () =>
+    assert.equal(
+      await page.getByRole("navigation", { name: "Kind of traces" }).locator("[aria-current]").count(),
+      1,
+    ),
+  );
+  await page.getByRole("link", { name: "Go to the runs" }).click();
+  await page.getByRole("link", { name: "Set up connection" }).click();
+  await page.waitForURL("**/settings#connection");
+  await page.getByRole("heading", { level: 2, name: "Connection" }).waitFor();
+  await page.goto(path.replace(/tests$/, "start"));
+  await page.getByRole("link", { name: "say how it is called" }).click();
+  await page.waitForURL("**/settings#connection");
+  await connect({ owner, agentId }, {});
+  await page.goto(runs);
+  await page.getByText("No test is active.").waitFor();
+  await page.getByRole("link", { name: "Choose test cases" }).waitFor();
+});
+
+test("a trace links to its test run, and a test's results link to each of its test runs", async () => {
+  agent.script = helpful;
+  const opened = await openRunnable(single("Finds the parcel"), single("Is quiet", { status: "disabled" }));
+  const { page, path, made, owner, agentId } = opened;
+  await page.goto(`${path}/${made[0]!.id}/results`);
+  await page.getByRole("link", { name: "Test runs" }).click();
+  await page.getByRole("heading", { level: 2, name: "No test runs yet" }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Run now" }).click();
+  await page.getByText("1 passed").first().waitFor();
+  await page.goto(path.replace(/tests$/, "traces?kind=test_run"));
+  await page.getByRole("link", { name: /^Call of the agent/ }).click();
+  const evaluation = page.getByRole("region", { name: "Tests and checks" });
+  await evaluation.getByText("Manual run", { exact: false }).waitFor();
+  // Another test is none of this run's business.
+  await eventually(async () => assert.equal(await evaluation.getByText("did not run").count(), 0));
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Open its run" }).click();
+  await heading(page, "Finds the parcel").waitFor();
+  const run = new URL(page.url()).pathname;
+  await page.goto(`${path}/${made[0]!.id}/results?kind=manual`);
+  const runs = page.getByRole("rowheader").getByRole("link");
+  await runs.first().waitFor();
+  await eventually(async () => assert.equal(await runs.count(), 1));
+  await eventually(async () => assert.equal(await runs.getAttribute("href"), run));
+  const listed = await owner.client.get(`/api/agents/${agentId}/traces?kind=test_run`).expect(200);
+  assert.equal(listed.body.items[0].run.launchId, run.split("/").at(-2));
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await assertReflows(page);
+});
+
+test("a test without live evaluations shows the verdict of its last test run, for filters and sorting too", async () => {
+  const opened = await openRunnable(single("By hand", { passiveBehavior: "manual_only" }), single("Never"));
+  const { page, path, owner, agentId, made } = opened;
+  const row = page.getByRole("row").filter({ hasText: "By hand" });
+  await row.getByText("Not evaluated yet").waitFor();
+  agent.script = says("I do not know.");
+  await owner.client.post(`/api/agents/${agentId}/launches`, { testIds: [made[0]!.id] }).expect(201);
+  await row.getByText("Failed", { exact: true }).waitFor();
+  await row.getByText("Test run, ").waitFor();
+  await shoot(page, "tests-manual");
+  await assertAccessible(page);
+  await page.goto(`${path}?last=failed&sort=last`);
+  await row.waitFor();
+  await eventually(async () => assert.equal(await page.getByRole("rowheader").count(), 1));
+  await row.getByRole("link", { name: "Failed" }).click();
+  await page.waitForURL(`**/${made[0]!.id}/results?kind=manual`);
+  await page.getByRole("rowheader").getByRole("link").first().waitFor();
+  await page.goto(`${path}/${made[0]!.id}/results`);
+  await page.getByRole("link", { name: "View test runs" }).click();
+  await page.getByRole("rowheader").getByRole("link").first().waitFor();
+});
+
+test("deleted traces and tests are marked, and the rest of the run stays", async () => {
+  agent.script = helpful;
+  const turns = [{ input: "Where is my parcel?" }, { input: "When will it be here?" }];
+  const opened = await openRunnable(
+    single("Finds the parcel"),
+    single("A conversation", {
+      turns,
+      assertions: [
+        { ...parcel, turn: 1 },
+        { ...parcel, turn: 2 },
+      ],
+    }),
+    single("Asleep", { status: "disabled" }),
+  );
+  const { page, path, owner, agentId, made } = opened;
+  const { client } = owner;
+  const testIds = made.map(({ id }) => id);
+  const { body: launch } = await client.post(`/api/agents/${agentId}/launches`, { testIds }).expect(201);
+  const address = path.replace(/tests$/, `runs/${launch.id}`);
+  await page.goto(address);
+  await page.getByText("3 passed").first().waitFor();
+  const { body: done } = await client.get(`/api/launches/${launch.id}`).expect(200);
+  const runOf = (name: string) => done.runs.find((run: { testName: string }) => run.testName === name);
+  const { body: conversation } = await client.get(`/api/runs/${runOf("A conversation").id}`).expect(200);
+  await client.delete(`/api/traces/${runOf("Finds the parcel").traceId}`).expect(204);
+  await client.delete(`/api/traces/${conversation.turns[0].traceId}`).expect(204);
+  await client.delete(`/api/tests/${testIds[2]}`).expect(204);
+
+  await page.goto(`${address}/${runOf("Finds the parcel").id}`);
+  await page.getByRole("heading", { level: 1, name: "Test run not found" }).waitFor();
+  await assertAccessible(page);
+  await page.goto(`${address}/${conversation.id}`);
+  await page.getByText("Trace deleted").waitFor();
+  await page.getByRole("link", { name: "Open trace of turn 2" }).waitFor();
+  await page.getByText("no longer in the trace").waitFor();
+  await assertAccessible(page);
+  await page.goto(`${address}/${runOf("Asleep").id}`);
+  await page.getByText("The test case was deleted", { exact: false }).waitFor();
+  await eventually(async () => assert.equal(await page.getByRole("button", { name: "Rerun" }).count(), 0));
+  await eventually(async () =>
+    assert.equal(await page.getByRole("link", { name: "Edit test case" }).count(), 0),
+  );
+  await page.goto(address);
+  await page.getByText("1 test run was deleted with its trace.").waitFor();
+  await page.getByRole("row").filter({ hasText: "Asleep" }).getByText("Test case deleted").waitFor();
+  await page.getByRole("button", { name: "Rerun all" }).click();
+  await heading(page, "Run of 1 test").waitFor();
+  for (const gone of [randomUUID(), `${randomUUID()}/${randomUUID()}`]) {
+    await page.goto(path.replace(/tests$/, `runs/${gone}`));
+    await page.getByRole("heading", { level: 1, name: /^Not found|Test run not found/ }).waitFor();
+  }
+});
+
+test("deleting the connection during a run ends the waiting test runs, each with the reason and a link to fix it", async () => {
+  const opened = await openRunnable(single("First"), single("Second"));
+  const { page, owner, agentId } = opened;
+  await connect(opened, { waitMs: 0, concurrency: 1 });
+  const held = heldBack(helpful);
+  await page.getByRole("button", { name: "Run all active" }).click();
+  await held.arrived;
+  await owner.client.delete(`/api/agents/${agentId}/connection`).expect(204);
+  held.release();
+  await page.getByText("1 passed, 1 error", { exact: true }).waitFor();
+  await page.getByRole("link", { name: "Second" }).click();
+  await page.getByText("This agent has no connection of its type yet.", { exact: false }).waitFor();
+  await page.getByText("1 turn was not sent.").waitFor();
+  await page.getByRole("link", { name: "Open the agent’s connection" }).click();
+  await page.waitForURL("**/settings#connection");
+  await connect(opened, { waitMs: 0 });
+  await page.goBack();
+  await page.getByText("1 turn was not sent.").waitFor();
+  await page.getByRole("link", { name: "Open the agent’s connection" }).waitFor({ state: "detached" });
+});
+
+test("runs can be browsed by keyboard, and screen readers hear of quarters, not of every test run", async () => {
+  agent.script = helpful;
+  const names = Array.from({ length: 8 }, (_, at) => `Test ${at + 1}`);
+  const opened = await openRunnable(...names.map(name => single(name)));
+  const { page, path, complaints } = opened;
+  await connect(opened, { waitMs: 0, concurrency: 1 });
+  const held = heldBack(helpful);
+  await page.getByRole("button", { name: "Run all active" }).click();
+  await heading(page, "Run of 8 tests").waitFor();
+  await held.arrived;
+  await page.getByText("8 remaining").waitFor();
+  const news = page.getByRole("region", { name: "Progress" }).getByRole("status");
+  await eventually(async () => assert.equal(await news.textContent(), ""));
+  await page.evaluate(`(() => {
+    const [news] = [...document.querySelectorAll("main [role=status]")].filter(one => one.closest("[aria-label=Progress]"));
+    window.said = [];
+    new MutationObserver(() => said.push(news.textContent)).observe(news, { childList: true, characterData: true, subtree: true });
+  })()`);
+  held.release();
+  await page.getByText("8 passed").first().waitFor();
+  await becomesTrue(page, 'said.at(-1) === "Completed: 8 passed"');
+  const said = await page.evaluate<string[]>("[...new Set(said)]");
+  assert.ok(
+    said.slice(0, -1).every(text => /^(25|50|75)% finished$/.test(text)),
+    said.join(" | "),
+  );
+
+  const focused = "document.activeElement.textContent";
+  await page.keyboard.press("j");
+  await becomesTrue(page, `${focused} === "Test 1"`);
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("k");
+  await becomesTrue(page, `${focused} === "Test 2"`);
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").getByText("Next test run").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.keyboard.press("Enter");
+  await heading(page, "Test 2").waitFor();
+  await page.goto(path);
+  await page.getByRole("heading", { level: 1, name: "Test cases" }).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("r");
+  await heading(page, "Runs").waitFor();
+  await page.getByRole("link", { name: "8 tests" }).waitFor();
+  await page.keyboard.press("j");
+  await becomesTrue(page, `${focused} === "8 tests"`);
+  await page.keyboard.press("Enter");
+  await heading(page, "Run of 8 tests").waitFor();
+  assert.deepEqual(complaints, []);
+});

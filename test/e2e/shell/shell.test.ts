@@ -1,0 +1,8 @@
+// The frame of the dashboard in a browser: accounts, keys, settings, deep links, the keyboard.
+import "./shell.ts";
+import "./sign-up.ts";
+import "./access-tokens.ts";
+import "./keys.ts";
+import "./keyboard.ts";
+import "./deep-links.ts";
+import "./accessibility.ts";

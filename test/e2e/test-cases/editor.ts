@@ -1,0 +1,319 @@
+// Browser tests of the test case editor: form, JSON, validation, saving, unsaved changes.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assertAccessible } from "../../support/accessible.ts";
+import { makeTest } from "../../support/app.ts";
+import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
+import { eventually } from "../../support/eventually.ts";
+import { addAssertion, card, documentIn, jsonOf, openWorld, saveButton } from "./editor-world.ts";
+
+const browser = useBrowser();
+
+test("form and JSON edit one document; invalid JSON shows its position and leaves the form unchanged", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id);
+  await world.open(`/${id}`);
+  const json = jsonOf(page);
+  await page.getByLabel("Name", { exact: true }).fill("Renamed in the form");
+  await eventually(async () => assert.equal((await documentIn(page)).name, "Renamed in the form"));
+  const renamed = { ...(await documentIn(page)), name: "Renamed in JSON", threshold: 0.9 };
+  await json.fill(JSON.stringify(renamed));
+  await becomesTrue(page, "document.querySelector('[data-path=name]').value === 'Renamed in JSON'");
+  await page.getByText("Strict: small flaws fail.").waitFor();
+  await page.getByRole("button", { name: "Format" }).click();
+  await eventually(async () => assert.equal(await json.inputValue(), JSON.stringify(renamed, null, 2)));
+
+  await json.fill('{\n  "name": "Broken",\n  "turns": [,]\n}');
+  await page.getByText("Line 3, column 13: Expected a value.").waitFor();
+  await assertAccessible(page);
+  await eventually(async () =>
+    assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Renamed in JSON"),
+  );
+  await page.keyboard.press("Control+s");
+  await becomesTrue(page, "document.activeElement.getAttribute('aria-label') === 'Test case JSON'");
+  await page.getByRole("button", { name: "Restore last valid version" }).click();
+  await eventually(async () => assert.equal((await documentIn(page)).name, "Renamed in JSON"));
+  await page.keyboard.press("Control+s");
+  await page.getByText("Saved. Applies to new traces only.").waitFor();
+  const { body } = await owner.client.get(`/api/tests/${id}`).expect(200);
+  assert.deepEqual([body.name, body.threshold], ["Renamed in JSON", 0.9]);
+});
+
+test("Tab moves the focus out of the JSON", async () => {
+  const world = await openWorld(browser);
+  const { page } = world;
+  await world.open("/new");
+  await jsonOf(page).focus();
+  const before = await jsonOf(page).inputValue();
+  await page.keyboard.press("Tab");
+  await becomesTrue(page, "document.activeElement.tagName !== 'TEXTAREA'");
+  await eventually(async () => assert.equal(await jsonOf(page).inputValue(), before));
+});
+
+test("errors of a pattern and a schema appear at their fields and link to the JSON", async () => {
+  const world = await openWorld(browser);
+  const { page } = world;
+  await world.open("/new");
+  await addAssertion(page, "Response regex");
+  const pattern = card(page, 1).getByLabel("Pattern");
+  await pattern.fill("(?=order)");
+  await card(page, 1).getByText("Look-around is not supported").waitFor();
+  await eventually(async () => assert.equal(await pattern.getAttribute("aria-invalid"), "true"));
+  const described = (await pattern.getAttribute("aria-describedby"))!.split(" ")[0];
+  await eventually(async () =>
+    assert.match(await page.locator(`[id="${described}"]`).innerText(), /Look-around/),
+  );
+
+  await addAssertion(page, "JSON schema");
+  const schema = card(page, 2).getByLabel("JSON schema", { exact: true });
+  await schema.fill('{"type": "objekt"');
+  await card(page, 2).getByText("Invalid JSON, line 1, column 18").waitFor();
+  await saveButton(page).click();
+  await becomesTrue(page, "document.activeElement.hasAttribute('data-unread')");
+  await schema.fill('{"properties": {"id": {"type": "objekt"}}}');
+  await card(page, 2).getByText("properties.id.type: Expected one or several of").waitFor();
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "assertions[0].pattern" }).click();
+  const selected =
+    "document.activeElement.value?.slice(document.activeElement.selectionStart, document.activeElement.selectionEnd)";
+  await eventually(async () => assert.equal(await page.evaluate(selected), '"(?=order)"'));
+});
+
+test("saving an invalid test lists every error and focuses the first field", async () => {
+  const world = await openWorld(browser);
+  const { page } = world;
+  await world.open("/new");
+  await page.getByRole("heading", { name: /error/ }).waitFor();
+  await eventually(async () =>
+    assert.equal(
+      await page.getByText("Must not be blank.").count(),
+      1,
+      "shown only in the list until the field is due",
+    ),
+  );
+  await saveButton(page).click();
+  await page.getByRole("alert").getByRole("button", { name: "name" }).waitFor();
+  await becomesTrue(page, "document.activeElement.dataset.path === 'name'");
+  await assertAccessible(page);
+  await page.getByRole("alert").getByRole("button", { name: "turns[0].input" }).click();
+  await becomesTrue(page, "document.activeElement.dataset.path === 'turns[0].input'");
+  assert.deepEqual(await world.counts(), { tests: 0, runs: 0 });
+});
+
+test("a template fills a new test", async () => {
+  const world = await openWorld(browser);
+  const { page } = world;
+  await world.open("/new?template=answers");
+  await eventually(async () => assert.equal((await documentIn(page)).assertions[0].type, "response_regex"));
+  await saveButton(page).click();
+  await page.getByText("Saved. Applies to new traces only.").waitFor();
+  assert.equal((await world.counts()).tests, 1);
+});
+
+test("leaving unsaved changes asks for confirmation, and Stay keeps them", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id);
+  await world.open(`/${id}`);
+  await page.getByRole("link", { name: "Insights" }).click();
+  await page.waitForURL(/\/insights$/);
+  await page.goBack();
+  await page.getByLabel("Name", { exact: true }).fill("Half written");
+  await page.getByRole("link", { name: "Insights" }).click();
+  const guard = page.getByRole("alertdialog", { name: "Leave without saving?" });
+  await guard.waitFor();
+  await assertAccessible(page);
+  await guard.getByRole("button", { name: "Stay" }).click();
+  await guard.waitFor({ state: "detached" });
+  await eventually(async () =>
+    assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Half written"),
+  );
+  const asked = page.waitForEvent("dialog");
+  void page.evaluate("location.reload()").catch(() => {});
+  const dialog = await asked;
+  assert.equal(dialog.type(), "beforeunload");
+  await dialog.dismiss();
+  await page.getByRole("link", { name: "Insights" }).click();
+  await guard.getByRole("button", { name: "Leave" }).click();
+  await page.waitForURL(/\/insights$/);
+  const { body } = await owner.client.get(`/api/tests/${id}`).expect(200);
+  assert.equal(body.name, "Answers quickly");
+});
+
+test("a version that someone else saved in the meantime is not overwritten without confirmation", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id);
+  const nameNow = async () => (await owner.client.get(`/api/tests/${id}`).expect(200)).body.name;
+  await world.open(`/${id}`);
+  await owner.client.patch(`/api/tests/${id}`, { name: "Theirs" }).expect(200);
+  await page.getByLabel("Name", { exact: true }).fill("Mine");
+  await saveButton(page).click();
+  const conflict = page.getByRole("alertdialog", { name: "Test case changed" });
+  await conflict.getByText("Changed: name.", { exact: false }).waitFor();
+  await assertAccessible(page);
+  await eventually(async () => assert.equal(await nameNow(), "Theirs"));
+  await conflict.getByRole("button", { name: "Load their version" }).click();
+  await eventually(async () =>
+    assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "Theirs"),
+  );
+  await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
+
+  await owner.client.patch(`/api/tests/${id}`, { name: "Theirs again" }).expect(200);
+  await page.getByLabel("Name", { exact: true }).fill("Mine again");
+  await saveButton(page).click();
+  await conflict.getByRole("button", { name: "Overwrite" }).click();
+  await page.getByText("Saved. Applies to new traces only.").waitFor();
+  await eventually(async () => assert.equal(await nameNow(), "Mine again"));
+
+  await owner.client.delete(`/api/tests/${id}`).expect(204);
+  await page.getByLabel("Name", { exact: true }).fill("Rescued");
+  await saveButton(page).click();
+  await page.getByRole("button", { name: "Save as new test case" }).click();
+  await page.waitForURL(url => !url.pathname.endsWith(id));
+  await page.getByRole("heading", { level: 1, name: "Rescued" }).waitFor();
+});
+
+test("a second turn shows that the test runs manually only", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id);
+  await world.open(`/${id}`);
+  await page.getByText("Evaluates new live traces").waitFor();
+  await page.getByRole("button", { name: "Add another turn" }).click();
+  await page.getByLabel("User message, turn 2").fill("And then?");
+  await page.getByText("Tests with several turns run manually only. They do not").first().waitFor();
+  await page.getByText("Manual runs only, because it does not have exactly one turn.").waitFor();
+  await page.getByRole("button", { name: "Remove turn 2" }).click();
+  await page.getByText("Evaluates new live traces").waitFor();
+});
+
+test("assertions can be moved, duplicated and removed, and removal can be undone", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const assertions = [
+    { id: "fast", type: "response_time", max_ms: 1000 },
+    { id: "ok", type: "http_status", expected_status: [200, 201], depends_on: "fast" },
+  ];
+  const { id } = await makeTest(owner, agent.id, { assertions });
+  const ids = async () => (await documentIn(page)).assertions.map((one: { id: string }) => one.id);
+  await world.open(`/${id}`);
+  await page.getByRole("button", { name: "Move 2. HTTP status up" }).focus();
+  await page.keyboard.press("Enter");
+  await eventually(async () => assert.deepEqual(await ids(), ["ok", "fast"]));
+  await becomesTrue(page, "document.activeElement.getAttribute('aria-label') === 'Move 1. HTTP status up'");
+  await page.getByRole("button", { name: "Duplicate 1. HTTP status" }).click();
+  await eventually(async () => assert.deepEqual(await ids(), ["ok", "a1", "fast"]));
+  await page.getByRole("button", { name: "Remove 3. Response time" }).click();
+  await eventually(async () => assert.deepEqual(await ids(), ["ok", "a1"]));
+  await page.getByRole("button", { name: "Undo" }).click();
+  await eventually(async () => assert.deepEqual(await ids(), ["ok", "a1", "fast"]));
+
+  const first = card(page, 1);
+  await eventually(async () =>
+    assert.equal(await first.getByLabel("Status", { exact: true }).inputValue(), "200, 201"),
+  );
+  await first.getByLabel("Status", { exact: true }).fill("2xx");
+  await eventually(async () => assert.equal((await documentIn(page)).assertions[0].expected_status, "2xx"));
+  await card(page, 3).getByText("ID fast").click();
+  await card(page, 3).getByLabel("ok", { exact: true }).check();
+  await card(page, 3).getByText("waits for itself").waitFor();
+  await assertAccessible(page);
+});
+
+test("a test can be disabled, duplicated and deleted in the editor", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id);
+  await world.open(`/${id}`);
+  const more = page.getByRole("button", { name: "More" });
+  await more.click();
+  await page.getByRole("menuitem", { name: "Disable" }).click();
+  await page.getByText("Disabled: does not run on live traffic.").waitFor();
+  assert.equal((await owner.client.get(`/api/tests/${id}`)).body.status, "disabled");
+  await page.getByRole("status").getByText("Saved", { exact: true }).waitFor();
+  await more.click();
+  await page.getByRole("menuitem", { name: "Duplicate" }).click();
+  await page.getByRole("heading", { level: 1, name: "Answers quickly (copy)" }).waitFor();
+  await more.click();
+  await page.getByRole("menuitem", { name: "Delete…" }).click();
+  await page.getByLabel(/^Type “/).fill("Answers quickly (copy)");
+  await page.getByRole("button", { name: "Delete test case" }).click();
+  await page.waitForURL(/\/tests$/);
+  assert.equal((await world.counts()).tests, 1);
+});
+
+test("a test can be created by keyboard alone", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { keyboard } = page;
+  await world.open("/new");
+  await page.getByLabel("Name", { exact: true }).focus();
+  await keyboard.type("By keyboard");
+  await keyboard.press("Tab");
+  await keyboard.press("ArrowUp");
+  await page.getByLabel("User message").focus();
+  await keyboard.type("Hello");
+  await page.getByRole("button", { name: "Add assertion" }).focus();
+  await keyboard.press("Enter");
+  const type = page.getByRole("button", { name: /^Response time/ });
+  await type.focus();
+  await keyboard.press("Escape");
+  await becomesTrue(page, "document.activeElement.textContent === 'Add assertion'");
+  await keyboard.press("Enter");
+  await type.focus();
+  await keyboard.press("Enter");
+  await becomesTrue(page, "document.activeElement.dataset.path === 'assertions[0].max_ms'");
+  await keyboard.press("Control+a");
+  await keyboard.type("1500");
+  await keyboard.press("Control+s");
+  await page.getByText("Saved. Applies to new traces only.").waitFor();
+  const { body } = await owner.client.get(`/api/agents/${agent.id}/tests`).expect(200);
+  assert.deepEqual(
+    [body.items[0].name, body.items[0].passiveBehavior, body.items[0].assertions[0].max_ms],
+    ["By keyboard", "always_run", 1500],
+  );
+});
+
+test("below 1280 pixels the views are tabs kept in the URL, and nothing overflows at 320", async () => {
+  const world = await openWorld(browser);
+  const { page, owner, agent } = world;
+  const { id } = await makeTest(owner, agent.id, {
+    name: "A name-that-is-one-long-word-without-a-break-in-it".repeat(3),
+  });
+  await page.setViewportSize({ width: 320, height: 640 });
+  await world.open(`/${id}`);
+  await addAssertion(page, "JSON schema");
+  await assertReflows(page);
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "JSON", exact: true }).click();
+  await jsonOf(page).waitFor();
+  await eventually(async () =>
+    assert.equal(await page.getByLabel("Name", { exact: true }).isVisible(), false),
+  );
+  await eventually(async () =>
+    assert.equal(
+      await page.locator("nav[aria-label=Views] [aria-current=page]").allInnerTexts().then(String),
+      "JSON",
+    ),
+  );
+  await assertReflows(page);
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Dry run", exact: true }).click();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByText("Fix these first:").waitFor();
+  await page.waitForURL(/view=try/);
+  await assertReflows(page);
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "assertions[1].field" }).click();
+  await becomesTrue(page, "document.activeElement.dataset.path === 'assertions[1].field'");
+});
+
+test("a test of another agent, or an unknown one, is not found", async () => {
+  const world = await openWorld(browser);
+  const { page } = world;
+  await page.goto(`${world.tests}/${crypto.randomUUID()}`);
+  await page.getByRole("alert").getByText("NOT_FOUND").waitFor();
+  await assertAccessible(page);
+});

@@ -1,0 +1,142 @@
+// The span tree: keyboard navigation, folding and search, with many and deep spans.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assertAccessible } from "../../support/accessible.ts";
+import { makeTest } from "../../support/app.ts";
+import { useBrowser } from "../../support/browser.ts";
+import { eventually } from "../../support/eventually.ts";
+import {
+  conversation,
+  item,
+  named,
+  openTracePages,
+  pathOf,
+  selects,
+  span,
+  tree,
+} from "../../support/trace-page.ts";
+
+const browser = useBrowser();
+
+const { storeSpans, newAgent, open, judged } = openTracePages(browser);
+
+test("arrow keys move in the tree, collapse and expand it, and the URL follows", async () => {
+  const agent = await newAgent();
+  const id = await storeSpans(agent, conversation);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await item(page, named("Support")).waitFor();
+  await tree(page).focus();
+  const press = async (key: string, name: string) => {
+    await page.keyboard.press(key);
+    await selects(page, name);
+  };
+  await press("ArrowDown", "Support");
+  await press("ArrowDown", "plan");
+  await press("ArrowRight", "find order");
+  await press("k", "plan");
+  await press("j", "find order");
+  await page.keyboard.press("ArrowLeft");
+  await item(page, named("query")).waitFor({ state: "detached" });
+  await press("ArrowLeft", "plan");
+  await press("End", "answer");
+  await press("Home", "Support");
+  await page.waitForURL(/span=Support/);
+  await assertAccessible(page);
+  await page.goto(pathOf(agent, id, "?span=query"));
+  await selects(page, "query");
+  await page.getByRole("button", { name: "Collapse tree" }).click();
+  await item(page, named("plan")).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Expand tree" }).click();
+  await item(page, named("query")).waitFor();
+});
+
+test("[ and ] move between failed and checked spans, and ? lists these keys", async () => {
+  const agent = await newAgent();
+  await makeTest(browser.service.owner, agent.id, {
+    assertions: [{ type: "tool_call", expected_name: "find_order" }],
+  });
+  const id = await storeSpans(agent, conversation);
+  await judged(id);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await item(page, /^find order, Tool find_order, Passed: 1 check/).waitFor();
+  await item(page, /^carrier, Step, Failed,/).waitFor();
+  const press = async (key: string, name: string) => {
+    await page.keyboard.press(key);
+    await selects(page, name);
+  };
+  await press("]", "find order");
+  await press("]", "carrier");
+  await press("[", "find order");
+  await press("[", "carrier");
+  await page.keyboard.press("?");
+  const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  await help.getByText("Next failed or checked span").waitFor();
+  await help.getByText("Search spans").waitFor();
+  await help.getByText("Show raw JSON").waitFor();
+});
+
+test("a search shows matching spans with their ancestors, and is kept in the URL", async () => {
+  const agent = await newAgent();
+  const id = await storeSpans(agent, conversation);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await item(page, named("answer")).waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("FIND_order");
+  await item(page, named("answer")).waitFor({ state: "detached" });
+  await eventually(async () => assert.equal(await tree(page).getByRole("treeitem").count(), 3));
+  await page.getByText("1 of 6").waitFor();
+  await page.waitForURL(/find=FIND_order/);
+  await page.reload();
+  await page.getByText("1 of 6").waitFor();
+  await page.getByRole("searchbox").fill("nothing like it");
+  await page.getByText("No spans match “nothing like it”").waitFor();
+  await assertAccessible(page);
+  await page.getByRole("searchbox").press("Escape");
+  await item(page, named("answer")).waitFor();
+});
+
+test("a tree of 10,000 spans has few DOM nodes, and can be walked to its end and searched", async () => {
+  const agent = await newAgent();
+  const spans = Array.from({ length: 10_000 }, (_, at) =>
+    span(`step ${at}`, at === 0 ? null : `step ${Math.floor((at - 1) / 8)}`, [at, at + 500]),
+  );
+  const id = await storeSpans(agent, spans);
+  const { page, complaints } = await open();
+  await page.goto(pathOf(agent, id));
+  await item(page, named("step 0")).waitFor();
+  await tree(page).focus();
+  await page.keyboard.press("End");
+  await selects(page, "step \\d+");
+  const elements = await page.evaluate<number>("document.querySelectorAll('*').length");
+  assert.ok(elements < 1_500, `${elements}`);
+  await page.goto(pathOf(agent, id, "?span=step+9999"));
+  await selects(page, "step 9999");
+  await page.getByRole("searchbox").fill("step 9998");
+  await page.getByText("1 of 10,000").waitFor();
+  await page.goto(pathOf(agent, id, "?view=raw"));
+  await page.getByText(/^Only the first [\d,]+ kB are shown/).waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("a tree of 5,000 levels does not overflow, and its names stay visible", async () => {
+  const agent = await newAgent();
+  const spans = Array.from({ length: 5_000 }, (_, at) =>
+    span(`level ${at}`, at === 0 ? null : `level ${at - 1}`, [at, 10_000 - at]),
+  );
+  const id = await storeSpans(agent, spans);
+  const { page, complaints } = await open();
+  await page.goto(pathOf(agent, id, "?span=level+4999"));
+  const deepest = item(page, named("level 4999"));
+  await deepest.waitFor();
+  await eventually(async () => assert.equal(await deepest.getAttribute("aria-level"), "5000"));
+  await eventually(async () => {
+    const box = (await deepest.locator(".tree-text").boundingBox())!;
+    assert.ok(box.width > 30, `${box.width}`);
+  });
+  await page.getByRole("button", { name: "Collapse tree" }).click();
+  await item(page, named("level 1")).waitFor({ state: "detached" });
+  assert.deepEqual(complaints, []);
+});

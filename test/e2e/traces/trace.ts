@@ -1,0 +1,356 @@
+// The page of a trace: header, notices, views, live updates, small and huge traces.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { assertAccessible } from "../../support/accessible.ts";
+import { makeTest } from "../../support/app.ts";
+import { exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
+import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
+import { eventually } from "../../support/eventually.ts";
+import {
+  conversation,
+  item,
+  named,
+  nanos,
+  openTracePages,
+  pathOf,
+  selects,
+  span,
+  tree,
+} from "../../support/trace-page.ts";
+
+const browser = useBrowser();
+
+const { store, storeSpans, newAgent, open, judged } = openTracePages(browser);
+
+const fact = (page: Page, name: string) =>
+  page
+    .locator(".trace-facts > div")
+    .filter({ has: page.getByText(name, { exact: true }) })
+    .getByRole("definition");
+
+type Fields = Record<string, unknown>;
+
+test("the header shows name, verdict, facts and actions of the trace", async () => {
+  const agent = await newAgent();
+  await makeTest(browser.service.owner, agent.id, {
+    assertions: [{ type: "response_time", max_ms: 10_000 }],
+  });
+  const id = await storeSpans(agent, conversation, { metadata: { channel: "web" } }, "order-17");
+  await storeSpans(agent, conversation, { metadata: { channel: "phone" } }, "order-17");
+  await judged(id);
+  const { page, complaints } = await open();
+  await page.goto(pathOf(agent, id));
+  await page.getByRole("heading", { level: 1, name: "Support" }).waitFor();
+  await becomesTrue(page, `document.title === 'Support · ${agent.name} · Onlooker'`);
+  await page.locator("header").getByText("Passed", { exact: true }).waitFor();
+  await page.locator("header").getByText("1 passed").waitFor();
+  await page.locator("header").getByText("Failed span").waitFor();
+  const facts: [string, string | RegExp][] = [
+    ["Duration", "4.82 s"],
+    ["Tokens", "812 in, 64 out"],
+    ["HTTP status", "200"],
+    ["Spans", "6"],
+    ["Path", "Canonical"],
+    ["Received", /now|ago/],
+    ["Revision", "2 (replaced once)"],
+    ["Trace id", id],
+    ["External id", "order-17"],
+  ];
+  for (const [name, value] of facts) await fact(page, name).getByText(value).first().waitFor();
+  await page.locator("summary").getByText("Metadata").click();
+  await page.getByText('"channel": "phone"').waitFor();
+  await page.getByRole("button", { name: "Copy trace id" }).waitFor();
+  await assertAccessible(page);
+  const make = page.getByRole("link", { name: "Create test from this trace" });
+  await eventually(async () =>
+    assert.match((await make.getAttribute("href"))!, new RegExp(`/tests/new\\?trace=${id}$`)),
+  );
+  assert.deepEqual(complaints, []);
+});
+
+test("a trace is deleted after its name is typed, and the list is shown again", async () => {
+  const agent = await newAgent();
+  const id = await storeSpans(agent, conversation);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await page.getByRole("button", { name: "Delete" }).click();
+  const dialog = page.getByRole("alertdialog", { name: "Delete trace" });
+  await dialog.getByLabel("Type “Support” to confirm").fill("Sup");
+  await dialog.getByRole("button", { name: "Delete trace" }).click();
+  await dialog.getByText("The name does not match.").waitFor();
+  await assertAccessible(page);
+  await dialog.getByLabel("Type “Support” to confirm").fill("Support");
+  await dialog.getByRole("button", { name: "Delete trace" }).click();
+  await page.waitForURL(`**/agents/${agent.id}/traces`);
+  await browser.service.client.get(`/api/traces/${id}`).expect(404);
+});
+
+test("every notice is shown for the traces that it is about", async () => {
+  const agent = await newAgent();
+  const { page } = await open();
+  const cases: [spans: Fields[], text: RegExp][] = [
+    [[span("a", null, [0, 9])], /No user input was available/],
+    [[span("a", null, [0, 9]), span("b", "gone", [1, 2])], /1 span has a parent that is not in the trace/],
+    [[span("a", "gone", [0, 9]), span("b", "gone", [1, 2])], /No root span/],
+    [[span("a", "b", [0, 9]), span("b", "a", [1, 2])], /Some spans are their own ancestors/],
+    [[span("a", null, null)], /No usable times/],
+    [[span("a", null, null, { start_time_unix_nano: nanos(0) })], /No end time/],
+    [
+      [span("a", null, [0, 9], { attributes: { "openinference.span.kind": "LLM", "input.value": "Hi" } })],
+      /Other attribute convention/,
+    ],
+    [[span("a", null, [0, 9])], /Not evaluated: this agent has no test cases/],
+  ];
+  for (const [spans, text] of cases) {
+    await page.goto(pathOf(agent, await storeSpans(agent, spans)));
+    await page.getByText(text).waitFor();
+    await eventually(async () => assert.equal(await tree(page).getByRole("treeitem").count(), spans.length));
+  }
+  await assertAccessible(page);
+});
+
+test("notices say why a trace was not evaluated, that routing was unavailable, and that an evaluation failed", async () => {
+  const { owner, db } = browser.service;
+  const agent = await newAgent();
+  await makeTest(owner, agent.id, { name: "Off", status: "disabled" });
+  const { page } = await open();
+  await page.goto(pathOf(agent, await storeSpans(agent, conversation)));
+  await page.getByText("Not evaluated: 1 test disabled.").waitFor();
+  await makeTest(owner, agent.id);
+  const relevant = { passiveBehavior: "run_when_relevant", scenario: "A refund is wanted" };
+  await makeTest(owner, agent.id, { name: "Refunds", ...relevant });
+  const id = await storeSpans(agent, conversation);
+  await judged(id);
+  await page.goto(pathOf(agent, id));
+  await page.getByText("Routing unavailable: no conditional checks were evaluated.").waitFor();
+  await db.pool.query("update runs set state = 'error', error = 'Its worker died.' where trace_id = $1", [
+    id,
+  ]);
+  await page.reload();
+  await page.getByText("Evaluation error. Its worker died.").waitFor();
+});
+
+test("notices say that a test or the trace has changed since the verdict, and how to evaluate again", async () => {
+  const { owner } = browser.service;
+  const agent = await newAgent();
+  const made = await makeTest(owner, agent.id, { name: "Quick" });
+  const id = await storeSpans(agent, conversation, {}, "same");
+  await judged(id);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await page.locator("header").getByText("1 failed").waitFor();
+  await eventually(async () =>
+    assert.equal(await page.getByText("changed since this evaluation").count(), 0),
+  );
+  await owner.client
+    .patch(`/api/tests/${made.id}`, { assertions: [{ type: "response_time", max_ms: 9_000 }] })
+    .expect(200);
+  await page.reload();
+  await page.getByText("A test has changed since this evaluation: “Quick”.").waitFor();
+  await storeSpans(agent, [...conversation, span("more", "Support", [4_801, 4_802])], {}, "same");
+  await page.getByText("The verdict is for revision 1; the trace is now at revision 2.").waitFor();
+  await item(page, named("more")).waitFor();
+  await eventually(async () =>
+    assert.equal(await page.getByText(/Resend the trace with a new x-request-id/).count(), 2),
+  );
+});
+
+test("spans that arrive while the page is open appear, then the verdict, and the selection is kept", async () => {
+  const agent = await newAgent();
+  await makeTest(browser.service.owner, agent.id, {
+    assertions: [{ type: "http_status", expected_status: 200 }],
+  });
+  const traceId = newTraceId();
+  const first = exportedSpan({ traceId, name: "first" });
+  const export1 = { body: exportOf([first], agent.otlpServiceName) };
+  const id = await store(export1);
+  // Due in the far future, so that the page is seen pending first; the next batch resets the due time.
+  await browser.service.db.pool.query(
+    "update runs set due_at = now() + interval '1 hour' where trace_id = $1",
+    [id],
+  );
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await page.getByText("More spans may arrive.").waitFor();
+  await page.locator("header").getByText("Pending").waitFor();
+  await item(page, named("first")).click();
+  await page.waitForURL(/span=/);
+  const second = exportedSpan({ traceId, name: "second", parentSpanId: first["spanId"] });
+  await store({ body: exportOf([second], agent.otlpServiceName) });
+  await item(page, named("second")).waitFor();
+  await fact(page, "Revision").getByText("2 (merged once)").waitFor();
+  await page.locator("header").getByText("Missing instrumentation").first().waitFor();
+  await page.getByText("More spans may arrive.").waitFor({ state: "detached" });
+  await selects(page, "first");
+});
+
+test("the page says so when its trace is deleted elsewhere", async () => {
+  const agent = await newAgent();
+  const id = await storeSpans(agent, conversation);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await item(page, named("plan")).waitFor();
+  await browser.service.client.delete(`/api/traces/${id}`).expect(204);
+  await page.getByRole("heading", { name: "This trace was deleted" }).waitFor();
+  await assertAccessible(page);
+  await page.getByRole("link", { name: "Back to traces" }).click();
+  await page.waitForURL(`**/agents/${agent.id}/traces`);
+});
+
+test("choosing a span or a view adds a history entry, and a link opens its span", async () => {
+  const agent = await newAgent();
+  const id = await storeSpans(agent, conversation);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await item(page, named("plan")).click();
+  await page.waitForURL(/span=plan/);
+  await page.getByRole("region", { name: "Span", exact: true }).waitFor();
+  await item(page, named("answer")).click();
+  await page.waitForURL(/span=answer/);
+  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Raw JSON" }).click();
+  await page.getByRole("region", { name: "Raw JSON" }).waitFor();
+  await page.goBack();
+  await page.getByRole("region", { name: "Span", exact: true }).waitFor();
+  await selects(page, "answer");
+  await page.goBack();
+  await selects(page, "plan");
+  await page.goBack();
+  await page.getByRole("region", { name: "Conversation" }).waitFor();
+  await eventually(async () => assert.equal(await tree(page).locator("[aria-selected=true]").count(), 0));
+  await page.goto(pathOf(agent, id, "?span=nobody"));
+  await page.getByRole("heading", { name: "This span is not in the trace" }).waitFor();
+});
+
+test("the raw JSON of a small trace is shown, and its download contains every span", async () => {
+  const agent = await newAgent();
+  const id = await storeSpans(agent, conversation);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id, "?view=raw"));
+  await page.getByText('"span_id": "find order"').waitFor();
+  await assertAccessible(page);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Download" }).click(),
+  ]);
+  assert.equal(download.suggestedFilename(), `trace-${id}.json`);
+  const file = JSON.parse(await readFile(await download.path(), "utf8"));
+  assert.deepEqual(
+    file.spans.map((one: { name: string }) => one.name),
+    conversation.map(({ name }) => name),
+  );
+});
+
+test("a trace of 30 MB opens, shows its spans, and offers a download instead of its full JSON", async () => {
+  const agent = await newAgent();
+  const attributes = Object.fromEntries(
+    Array.from({ length: 10 }, (_, at) => [`part.${at}`, "w".repeat(3_000_000)]),
+  );
+  const id = await storeSpans(agent, [
+    span("heavy", null, [0, 100], { attributes }),
+    span("light", "heavy", [1, 2]),
+  ]);
+  const { page } = await open();
+  await page.goto(pathOf(agent, id));
+  await item(page, named("light")).click();
+  await page.getByRole("region", { name: "Span", exact: true }).waitFor();
+  await page.getByRole("navigation", { name: "Views" }).getByRole("link", { name: "Raw JSON" }).click();
+  await page.getByText(/^Only the first [\d,]+ kB are shown/).waitFor({ timeout: 60_000 });
+  await page.getByRole("link", { name: "Download" }).waitFor();
+});
+
+test("hostile names are shown as text, and missing values are named as such", async () => {
+  const agent = await newAgent();
+  const hostile = '<img src=x onerror="document.title=1">\u202e\u0000\n';
+  const id = await storeSpans(agent, [
+    span("root", null, null, { name: hostile }),
+    span("../../..", "root", null, { name: "x".repeat(5_000) }),
+    span("a?b#c&d=é", "root", null, { name: "[]()" }),
+  ]);
+  const { page, complaints } = await open();
+  await page.goto(pathOf(agent, id));
+  await page.getByRole("heading", { level: 1 }).getByText("<img src=x").waitFor();
+  await item(page, /^\[\]\(\),/).click();
+  await page.waitForURL(/span=/);
+  await page.reload();
+  await tree(page).locator("[aria-selected=true]").and(item(page, "[](), Step, no duration")).waitFor();
+  await fact(page, "Duration").getByText("not available").waitFor({ state: "attached" });
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByLabel("Type “delete” to confirm").waitFor();
+  await page.keyboard.press("Escape");
+  await assertReflows(page);
+  assert.deepEqual(complaints, []);
+});
+
+test("every view works with two panes, with one, and at 320 pixels", async () => {
+  const agent = await newAgent();
+  await makeTest(browser.service.owner, agent.id);
+  const id = await storeSpans(agent, conversation, { metadata: { note: "n".repeat(200) } });
+  await judged(id);
+  const { page, complaints } = await open({ width: 1000, height: 800 });
+  const views = page.getByRole("navigation", { name: "Views" });
+  await page.goto(pathOf(agent, id, "?span=plan"));
+  await page.getByRole("region", { name: "Span", exact: true }).waitFor();
+  await tree(page).waitFor();
+  await views.getByRole("link", { name: "Conversation" }).click();
+  await page.getByRole("region", { name: "Conversation" }).waitFor();
+  await page.getByRole("region", { name: "Evaluation" }).waitFor();
+  await views.getByRole("link", { name: "Evaluation" }).click();
+  await page.getByRole("region", { name: "Span", exact: true }).waitFor();
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await page.getByRole("region", { name: "Span", exact: true }).waitFor({ state: "detached" });
+  for (const view of ["Conversation", "Spans", "Evaluation", "Raw JSON"]) {
+    await views.getByRole("link", { name: view }).click();
+    await page.getByRole("region", { name: view === "Spans" ? "Tree" : view }).waitFor();
+    await assertReflows(page);
+    await assertAccessible(page);
+  }
+  assert.deepEqual(complaints, []);
+});
+
+test("in a narrow window evidence opens its attribute, outlined and in view, and Back returns to the check", async () => {
+  const agent = await newAgent();
+  await makeTest(browser.service.owner, agent.id, {
+    assertions: [{ type: "response_regex", pattern: "never said" }],
+  });
+  const id = await storeSpans(agent, conversation);
+  await judged(id);
+  const { page, complaints } = await open({ width: 390, height: 700 });
+  await page.goto(pathOf(agent, id, "?view=evaluation"));
+  const chip = page.getByRole("button", { name: "Support · gen_ai.response.text" });
+  const outlined = page.locator(".span-attribute[data-selected]");
+  for (let times = 1; times <= 2; times++) {
+    await chip.click();
+    await page.getByRole("region", { name: "Span", exact: true }).waitFor();
+    await outlined.getByText("On its way.").waitFor();
+    await becomesTrue(
+      page,
+      `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
+        document.querySelector(".span-attribute[data-selected]").getBoundingClientRect())`,
+    );
+    await page.goBack();
+    await outlined.waitFor({ state: "detached" });
+    await becomesTrue(
+      page,
+      `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
+        document.querySelector(".evaluation .chip").getBoundingClientRect())`,
+    );
+  }
+  assert.deepEqual(complaints, []);
+});
+
+test("the link back to the list keeps its last filters, or shows all traces after opening a trace by URL", async () => {
+  const agent = await newAgent();
+  const id = await storeSpans(agent, conversation);
+  const { page } = await open();
+  const back = page.locator("header").getByRole("link", { name: "Traces", exact: true });
+  await page.goto(`${pathOf(agent, "").slice(0, -1)}?failed=true&text=order`);
+  await page.getByRole("link", { name: /Where is my order/ }).click();
+  await back.click();
+  await page.waitForURL(/traces\?text=order&failed=true|traces\?failed=true&text=order/);
+  await page.goto(pathOf(agent, id));
+  await back.click();
+  await page.waitForURL(`**/agents/${agent.id}/traces`);
+});
