@@ -171,7 +171,7 @@ test("a failed test shows the difference, and each check leads to the span it lo
   await eventually(async () => assert.equal(await chip.getAttribute("aria-pressed"), "false"));
   await chip.click();
   await call.getByRole("button", { name: "refund · gen_ai.tool.call.arguments", pressed: true }).waitFor();
-  assert.deepEqual(selectedOf(page), ["refund", "gen_ai.tool.call.arguments"]);
+  await eventually(() => assert.deepEqual(selectedOf(page), ["refund", "gen_ai.tool.call.arguments"]));
   await checkOf(region, "Response time", "1,500").getByRole("button", { name: "shop conversation" }).click();
   await eventually(() => assert.deepEqual(selectedOf(page), ["root", null]));
   await page.goBack();
@@ -204,11 +204,8 @@ test("what asks for attention comes first, and n and p go from one failed check 
   await makeTest(owner, agent.id, { name: "By hand", passiveBehavior: "manual_only" });
   await makeTest(owner, agent.id, { name: "Many turns", turns: [{ input: "a" }, { input: "b" }] });
   const { region } = await judged(place);
-  const names = await region
-    .getByRole("list", { name: "Tests that ran" })
-    .getByRole("heading", { level: 3 })
-    .allTextContents();
-  assert.deepEqual(names, ["Fails", "Lacks", "Passes"]);
+  const names = region.getByRole("list", { name: "Tests that ran" }).getByRole("heading", { level: 3 });
+  await eventually(async () => assert.deepEqual(await names.allTextContents(), ["Fails", "Lacks", "Passes"]));
   await shows(
     region,
     "1 failed",

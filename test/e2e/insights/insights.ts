@@ -69,7 +69,7 @@ test("each part of a bar links to its traces of that hour, and Back returns to t
   ] as const) {
     await chart.getByRole("link", { name }).click();
     await page.waitForURL(`**${base}/traces?*`);
-    assert.deepEqual(searchOf(page), { receivedFrom, receivedTo, verdict });
+    await eventually(() => assert.deepEqual(searchOf(page), { receivedFrom, receivedTo, verdict }));
     await page.goBack();
   }
   const unrouted = page.locator("dl").getByRole("link", { name: "4", exact: true });
@@ -181,11 +181,11 @@ test("a chart is one Tab stop; arrow keys move between bars, and Enter opens the
   await keyboard.press("ArrowDown");
   await keyboard.press("Enter");
   await page.waitForURL(`**${base}/traces?*`);
-  assert.deepEqual(searchOf(page), {
+  const hour = {
     receivedFrom: new Date(now - 4 * hourMs).toISOString(),
     receivedTo: new Date(now - 3 * hourMs).toISOString(),
-    verdict: "failed",
-  });
+  };
+  await eventually(() => assert.deepEqual(searchOf(page), { ...hour, verdict: "failed" }));
 });
 
 test("the table and the tooltips show the charts' numbers, and hours without evaluations are gaps", async () => {

@@ -54,7 +54,7 @@ test("test cases are listed worst first, names shown as plain text, each with it
   await chart.getByRole("link", { name: /: 3 failed$/ }).click();
   await page.waitForURL(`**${base}/tests/${broken.id}/results?*`);
   const [from, to] = [now - 5 * hourMs, now - 4 * hourMs].map(at => new Date(at).toISOString());
-  assert.deepEqual(searchOf(page), { from, to, outcome: "failed" });
+  await eventually(() => assert.deepEqual(searchOf(page), { from, to, outcome: "failed" }));
   await page.goBack();
   await page.getByRole("link", { name: "Edit", exact: true }).click();
   await page.waitForURL(`**${base}/tests/${broken.id}`);

@@ -78,8 +78,10 @@ test("a criterion of several sentences shows a warning, can be split, and Undo r
   await card(page, 1).getByText("It seems to ask for more than one thing").waitFor({ state: "detached" });
   await card(page, 1).getByLabel("Reference reply (optional)").fill("Written meanwhile.");
   await page.getByRole("button", { name: "Undo" }).click();
-  const { criteria, reference } = (await documentIn(page)).assertions[0];
-  assert.deepEqual([criteria, reference], [split.join(" "), "Written meanwhile."]);
+  await eventually(async () => {
+    const { criteria, reference } = (await documentIn(page)).assertions[0];
+    assert.deepEqual([criteria, reference], [split.join(" "), "Written meanwhile."]);
+  });
 });
 
 test("strictness is explained by verdicts: the test's, or the assertion's own", async () => {

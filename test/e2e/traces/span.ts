@@ -91,8 +91,10 @@ test("a message links to its attribute, which is outlined, scrolled into view an
     .getByRole("button", { name: "Show gen_ai.output.messages of span Compose the answer" })
     .click();
   await page.getByRole("heading", { level: 2, name: "Compose the answer" }).waitFor();
-  assert.equal(searchOf()["span"], "compose");
-  assert.equal(searchOf()["attribute"], "gen_ai.output.messages");
+  await eventually(() => {
+    const { span, attribute } = searchOf();
+    assert.deepEqual([span, attribute], ["compose", "gen_ai.output.messages"]);
+  });
   const name = attributeButton("gen_ai.output.messages");
   await eventually(async () => assert.equal(await name.getAttribute("aria-pressed"), "true"));
   await becomesTrue(
@@ -284,7 +286,8 @@ test("an assertion created from a value is described and opened in the editor of
   await dialog.getByLabel("Searches before it answers").check();
   await dialog.getByRole("button", { name: "Open in editor" }).click();
   await page.waitForURL(new RegExp(`/tests/${id}`));
-  assert.deepEqual(searchOf(), { trace: told, span: "tool", attribute: "gen_ai.tool.call.arguments" });
+  const place = { trace: told, span: "tool", attribute: "gen_ai.tool.call.arguments" };
+  await eventually(() => assert.deepEqual(searchOf(), place));
 });
 
 test("an assertion can be created from a part of a value, and from the span itself", async () => {
@@ -296,18 +299,20 @@ test("an assertion can be created from a part of a value, and from the span itse
   await dialog.getByText("gen_ai.tool.call.arguments.query").waitFor();
   await dialog.getByRole("button", { name: "Open in editor" }).click();
   await page.waitForURL(/\/tests\/new/);
-  assert.deepEqual(searchOf(), {
-    trace: told,
-    span: "tool",
-    attribute: "gen_ai.tool.call.arguments",
-    path: '["query"]',
-  });
+  await eventually(() =>
+    assert.deepEqual(searchOf(), {
+      trace: told,
+      span: "tool",
+      attribute: "gen_ai.tool.call.arguments",
+      path: '["query"]',
+    }),
+  );
   await openSpan(told, "plan", "Plan the answer");
   await page.getByRole("button", { name: "Create assertion", exact: true }).first().click();
   await dialog.getByText("A step with Plan the answer in its name runs at least once.").waitFor();
   await dialog.getByRole("button", { name: "Open in editor" }).click();
   await page.waitForURL(/\/tests\/new/);
-  assert.deepEqual(searchOf(), { trace: told, span: "plan" });
+  await eventually(() => assert.deepEqual(searchOf(), { trace: told, span: "plan" }));
 });
 
 test("a value for which no assertion can be created says so", async () => {
