@@ -122,7 +122,7 @@ test("all active tests run at one press, and each test run shows its turns, chec
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByRole("link", { name: "Open trace of turn 1" }).click();
   await page.waitForURL("**/traces/**");
-  await page.getByText("made of what was seen", { exact: false }).first().waitFor();
+  await page.getByText("from the request and the reply", { exact: false }).first().waitFor();
   assert.deepEqual(complaints, []);
 });
 
@@ -275,7 +275,7 @@ test("the runs page says what to set up before the first run", async () => {
   await page.waitForURL(`**${path}`);
   await makeTest(owner, agentId, single("Finds the parcel", { status: "disabled" }));
   await page.goto(path.replace(/tests$/, "traces?kind=test_run"));
-  await page.getByRole("heading", { level: 2, name: "No test run yet" }).waitFor();
+  await page.getByRole("heading", { level: 2, name: "No test runs yet" }).waitFor();
   await eventually(async () =>
     assert.equal(
       await page.getByRole("navigation", { name: "Kind of traces" }).locator("[aria-current]").count(),
@@ -287,7 +287,7 @@ test("the runs page says what to set up before the first run", async () => {
   await page.waitForURL("**/settings#connection");
   await page.getByRole("heading", { level: 2, name: "Connection" }).waitFor();
   await page.goto(path.replace(/tests$/, "start"));
-  await page.getByRole("link", { name: "say how it is called" }).click();
+  await page.getByRole("link", { name: "Set up the connection" }).click();
   await page.waitForURL("**/settings#connection");
   await connect({ owner, agentId }, {});
   await page.goto(runs);
@@ -312,7 +312,7 @@ test("a trace links to its test run, and a test's results link to each of its te
   // Another test is none of this run's business.
   await eventually(async () => assert.equal(await evaluation.getByText("did not run").count(), 0));
   await assertAccessible(page);
-  await page.getByRole("link", { name: "Open its run" }).click();
+  await page.getByRole("link", { name: "Open test run" }).click();
   await heading(page, "Finds the parcel").waitFor();
   const run = new URL(page.url()).pathname;
   await page.goto(`${path}/${made[0]!.id}/results?kind=manual`);

@@ -95,9 +95,9 @@ test("by keyboard alone a user signs in, finds out why a trace failed, and creat
   await becomesTrue(page, "document.activeElement.getAttribute('aria-pressed') === 'true'");
   await page.waitForURL(/attribute=http\.response\.status_code/);
 
-  await tabTo(page, /^Make an assertion/);
+  await tabTo(page, /^Create assertion/);
   await press(page, "Enter");
-  const dialog = page.getByRole("dialog", { name: "Make an assertion" });
+  const dialog = page.getByRole("dialog", { name: "Create assertion" });
   await dialog.getByText("It holds on this trace.").waitFor();
   await tabTo(page, /^Open in the editor$/);
   await press(page, "Enter");
