@@ -40,8 +40,16 @@ async function memberScreens(): Promise<Screen[]> {
     { path: `${project}/keys`, title: "API keys · Onlooker", heading: "API keys" },
     { path: `${project}/ingestion?time=day`, title: "Ingestion log · Onlooker", heading: "Ingestion log" },
     { path: `${project}/settings`, title: "Project settings · Onlooker", heading: "Project settings" },
-    { path: `${project}/settings/judge`, title: "Judge · Project settings · Onlooker", heading: "Project settings" },
-    { path: `${project}/settings/prices`, title: "Prices · Project settings · Onlooker", heading: "Project settings" },
+    {
+      path: `${project}/settings/judge`,
+      title: "Judge · Project settings · Onlooker",
+      heading: "Project settings",
+    },
+    {
+      path: `${project}/settings/prices`,
+      title: "Prices · Project settings · Onlooker",
+      heading: "Project settings",
+    },
     { ...own("Traces"), path: `${base}/traces?text=a+b%26c` },
     { ...own("Answer a question"), path: `${base}/traces/${traceId}?view=spans&span=1` },
     { ...own("Test cases"), path: `${base}/tests?text=x&status=active` },
