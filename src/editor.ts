@@ -200,14 +200,14 @@ async function draftAssertion(
   const refuse = (path: string, message: string) =>
     new Refusal("VALIDATION_ERROR", { message, issues: [{ path, message }] });
   const span = loaded.trace.spans.find(({ span_id }) => span_id === spanId);
-  if (!span) throw refuse("spanId", "The trace has no span with this id.");
+  if (!span) throw refuse("spanId", "The trace has no span with this ID.");
   const place = { span, attribute, path };
   if (valueAt(place) === undefined) {
     throw refuse(path.length > 0 ? "path" : "attribute", "The span has no such value.");
   }
   const held = await firstHolding(deps, loaded, assertionsAbout(loaded.derived, place), signal);
   if (!held)
-    throw refuse("attribute", "No assertion fits this value: it is too long, or holds what none can.");
+    throw refuse("attribute", "No assertion fits this value: it is too long or contains unsupported characters.");
   const { id: _, ...assertion } = held;
   return assertion as AssertionDraft;
 }

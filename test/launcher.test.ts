@@ -292,7 +292,7 @@ test("a conversation whose traces are larger than one may be ends as an error th
     await launch(sender.agentId, await makeTestCase(db, sender.agentId, talkative(3))),
   );
   await stop();
-  assert.match(runs[0]!.error!, /^The traces of its turns are together larger than a trace may be\. /);
+  assert.match(runs[0]!.error!, /^The traces of the turns together are larger than a trace may be\. /);
 });
 
 test("only the last ten runs make a test flaky", async () => {

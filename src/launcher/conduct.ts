@@ -188,7 +188,7 @@ async function sizeOf(db: Database, traceId: string, bytesLeft: number): Promise
   if (!size) throw traceDeleted();
   if (size.bytes > bytesLeft) {
     throw new Refusal("PAYLOAD_TOO_LARGE", {
-      message: "The traces of its turns are together larger than a trace may be.",
+      message: "The traces of the turns together are larger than a trace may be.",
       hint: "Make them smaller, or the test shorter.",
     });
   }

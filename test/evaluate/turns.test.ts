@@ -160,7 +160,7 @@ test("the judge is asked about the reply of the turn that is looked at", () => {
 });
 
 for (const [turn, message] of [
-  [2, "There is no turn 2: the test has one."],
+  [2, "Turn 2 does not exist: the test has one turn."],
   [0, 'Expected the number of a turn, from 1, or "last".'],
   ["first", 'Expected the number of a turn, from 1, or "last".'],
 ] as const) {

@@ -55,7 +55,7 @@ test("a stored secret is used after a restart, asked for again under another key
   assert.match(refused.body.message, /encrypted with another key/);
   const { issues } = (await client.put(path, body.connection).expect(400)).body;
   assert.deepEqual(issues, [
-    { path: "headers[0].value", message: "It was encrypted with another key: enter it again." },
+    { path: "headers[0].value", message: "Encrypted with another key. Enter it again." },
   ]);
   await client.put(path, document).expect(200);
   await client.post(`${path}/test`, { input: "Hello" }).expect(200);

@@ -36,7 +36,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
         summary: "Evaluate a past trace with a draft test case; stores nothing",
         params,
         querystring: z.object({
-          routing: z.stringbool().optional().describe("Whether to say too if the scenario matches."),
+          routing: z.stringbool().optional().describe("Whether to match the scenario, too."),
         }),
         body: z.object({
           test: testCaseBody,
@@ -76,8 +76,8 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
             .min(1)
             .max(50)
             .default(50)
-            .describe("How many of the latest live traces to look at."),
-          estimate: z.boolean().describe("True: nothing is asked of the judge, and the figures are a guess."),
+            .describe("How many of the latest live traces to read."),
+          estimate: z.boolean().describe("True: the judge is not called, and the figures are estimates."),
         }),
         response: { 200: ScenarioTrial },
       },

@@ -38,8 +38,8 @@ const NewLaunch = z
       .min(1)
       .max(testsMax)
       .optional()
-      .describe("Of this agent, disabled ones too; without them, every Active test."),
-    source: z.enum(["dashboard", "api", "cli"]).optional().describe("How it is shown where it came from."),
+      .describe("Tests of this agent, disabled ones included. Default: all active tests."),
+    source: z.enum(["dashboard", "api", "cli"]).optional().describe("Shown as the origin of the run."),
   })
   .nullish();
 
@@ -87,7 +87,7 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
     {
       schema: {
         tags,
-        summary: "List an agent's launches, newest first",
+        summary: "List launches, newest first",
         params,
         querystring: PageQuery,
         response: { 200: pageSchema(Launch) },

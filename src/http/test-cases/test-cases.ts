@@ -28,7 +28,7 @@ export const testCaseBody = z.unknown().meta({ ...description, required: ["name"
 
 /** What answers have around the document. */
 const addedFields = ["id", "agentId", "version", "eligibility"];
-const ignored = { readOnly: true, description: "As it was answered, all of them; ignored." };
+const ignored = { readOnly: true, description: "Ignored; accepted so that a response can be sent back." };
 const added = Object.fromEntries(addedFields.map(name => [name, ignored]));
 const change = { ...description, properties: { ...description.properties, ...added } };
 const Replacement = z.unknown().meta({ ...change, required: ["name"] });

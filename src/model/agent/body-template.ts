@@ -28,12 +28,12 @@ export function templateFault(template: string): string | undefined {
     return `There is no {{${name}}}: use ${[...textPlaces, ...listPlaces].map(place => `{{${place}}}`).join(", ")}.`;
   }
   if (!/\{\{\s*input\s*\}\}|"\{\{\s*messages\s*\}\}"/.test(template)) {
-    return "It sends the input nowhere: put {{input}} where it belongs.";
+    return "Add {{input}} where the user's input belongs.";
   }
   try {
     JSON.parse(fillTemplate(template, trial));
   } catch {
-    return "It is not valid JSON once it is filled. Places belong within double quotes.";
+    return "Not valid JSON once filled in. Put placeholders within double quotes.";
   }
   return undefined;
 }

@@ -60,7 +60,7 @@ const url = z.string().trim().max(2_000).superRefine(checkUrl);
 const pointer = z
   .string()
   .max(1_000)
-  .regex(/^(?:\/(?:[^~/]|~[01])*)*$/, "Not a JSON pointer: write it like /choices/0/message/content.");
+  .regex(/^(?:\/(?:[^~/]|~[01])*)*$/, "Not a JSON pointer, such as /choices/0/message/content.");
 const bodyTemplate = z
   .string()
   .max(100_000)
@@ -78,13 +78,13 @@ const header = z.strictObject({
     .string()
     .trim()
     .max(200)
-    .regex(/^[\w!#$%&'*+.^`|~-]+$/, "Not a name of a header.")
-    .refine(name => !ownHeaders.has(name.toLowerCase()), "This header is set by the service itself."),
+    .regex(/^[\w!#$%&'*+.^`|~-]+$/, "Not a valid header name.")
+    .refine(name => !ownHeaders.has(name.toLowerCase()), "The service sets this header itself."),
   /** Absent or null: the secret that is stored. */
   value: z
     .string()
     .max(8_000)
-    .regex(/^[\t\x20-\x7e\x80-\xff]*$/, "Holds a character that no header can.")
+    .regex(/^[\t\x20-\x7e\x80-\xff]*$/, "Contains a character that is not allowed in a header.")
     .nullish(),
   secret: z.boolean().default(false),
   /** As the API answers it; not looked at. */
@@ -122,14 +122,14 @@ const schemas = {
     product: z.enum(["flowise", "langflow"]),
     baseUrl: url.refine(
       text => !/\/api\/v1\b/.test(text) && !/[?#]/.test(text),
-      "The address of the server alone: its path /api/v1/… and the flow's id are added.",
+      "Enter only the server's URL: the path /api/v1/… and the flow's ID are added.",
     ),
     flowId: z
       .string()
       .trim()
       .min(1, "Must not be empty.")
       .max(200)
-      .regex(/^[\w-]*$/, "The id of a flow, or its endpoint's name: letters, digits, - and _."),
+      .regex(/^[\w-]*$/, "Must be a flow's ID or endpoint name: letters, digits, - and _."),
     sendHistory: z.boolean().default(false),
     ...common,
   }),
@@ -168,7 +168,7 @@ export function parseConnection(
 ): AgentConnection {
   const given = typeof input === "object" && input !== null ? { type, ...input } : input;
   if ((given as { type?: unknown } | null)?.type !== type) {
-    refuse([{ path: "type", message: `Must be ${type}, as the agent's type is.` }]);
+    refuse([{ path: "type", message: `Must be ${type}, like the agent's type.` }]);
   }
   const read = schemas[type].safeParse(given, { error: sentence });
   if (!read.success) return refuse(read.error.issues.flatMap(issuesOf));
@@ -177,7 +177,7 @@ export function parseConnection(
   const names = new Set<string>();
   const headers = read.data.headers.map(({ name, value, secret }, at): ConnectionHeader => {
     const path = `headers[${at}]`;
-    if (names.has(name.toLowerCase())) issues.push({ path: `${path}.name`, message: "It is given twice." });
+    if (names.has(name.toLowerCase())) issues.push({ path: `${path}.name`, message: "Duplicate header." });
     names.add(name.toLowerCase());
     if (value != null) return { name, value, secret: secret || secretNames.test(name) };
     const kept = secret ? keptSecret(read.data, name, known) : unsaid;
@@ -187,7 +187,7 @@ export function parseConnection(
   return issues.length > 0 ? refuse(issues) : { ...read.data, headers };
 }
 
-const unsaid = { value: undefined, why: "Enter its value." };
+const unsaid = { value: undefined, why: "Enter a value." };
 
 type Kept = { value: string } | { value: undefined; why: string };
 
@@ -197,10 +197,10 @@ function keptSecret(draft: Addressed, name: string, stored: StoredConnection | u
   const header = stored?.connection.headers.find(one => one.secret && one.name.toLowerCase() === lower);
   if (!stored || !header) return unsaid;
   if (stored.unreadable.includes(header.name)) {
-    return { value: undefined, why: "It was encrypted with another key: enter it again." };
+    return { value: undefined, why: "Encrypted with another key. Enter it again." };
   }
   if (originOf(stored.connection) !== originOf(draft)) {
-    return { value: undefined, why: "The address leads elsewhere now: enter this secret again." };
+    return { value: undefined, why: "The URL has changed. Enter this secret again." };
   }
   return { value: header.value };
 }
@@ -227,9 +227,9 @@ function checkUrl(text: string, context: z.core.$RefinementCtx<string>): void {
   const parsed = URL.parse(text);
   const problem =
     parsed === null || !/^https?:$/.test(parsed.protocol)
-      ? "Must be an address that begins with http:// or https://."
+      ? "Must be a URL that starts with http:// or https://."
       : parsed.username !== "" || parsed.password !== ""
-        ? "Holds a user name or password: send them in a header instead."
+        ? "Must not contain a user name or password. Send them in a header."
         : undefined;
   if (problem !== undefined) context.addIssue({ code: "custom", message: problem });
 }
@@ -238,7 +238,7 @@ function issuesOf(issue: z.core.$ZodIssue): Issue[] {
   if (issue.code !== "unrecognized_keys") return [{ path: pathText(issue.path), message: issue.message }];
   return issue.keys.map(key => ({
     path: pathText([...issue.path, key]),
-    message: `There is no field "${key}" here.`,
+    message: `Unknown field "${key}".`,
   }));
 }
 
@@ -251,7 +251,7 @@ function refuse(issues: Issue[]): never {
   const [first] = issues;
   const where = first?.path ? `${first.path}: ` : "";
   throw new Refusal("VALIDATION_ERROR", {
-    message: `The connection is not valid. ${where}${first?.message ?? ""}`,
+    message: `Invalid connection. ${where}${first?.message ?? ""}`,
     issues: issues.slice(0, 20),
   });
 }

@@ -70,7 +70,7 @@ const written = {
   id: id.exactOptional(),
   negate: z.boolean().default(false),
   depends_on: z
-    .union([id, z.array(id).max(100)], { error: "Expected the id of an assertion, or a list of ids." })
+    .union([id, z.array(id).max(100)], { error: "Expected the ID of an assertion, or a list of IDs." })
     .default([]),
 };
 

@@ -4,10 +4,10 @@
 export function wordingWarnings(criterion: string, negate: boolean): string[] {
   return [
     ...(asksSeveralThings(criterion)
-      ? ["It seems to ask for more than one thing: a criterion for each is judged more reliably."]
+      ? ["This seems to ask for more than one thing. One criterion for each is judged more reliably."]
       : []),
     ...(negate && isNegation(criterion)
-      ? ["It says “not”, and so does the rule: together they ask for what the criterion forbids."]
+      ? ["Both the criterion and the rule say “not”, so together they ask for what the criterion forbids."]
       : []),
   ];
 }

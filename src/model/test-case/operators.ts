@@ -53,8 +53,8 @@ function operatorFault(name: string, operand: unknown): string | null {
       return typeof operand === "number" ? null : "Expected a number.";
     default:
       return name.startsWith("$")
-        ? `There is no operator "${name}"; there are ${names.join(", ")}.`
-        : "Operators and plain fields cannot stand side by side.";
+        ? `Unknown operator "${name}". Use ${names.join(", ")}.`
+        : "Operators and plain fields cannot be mixed.";
   }
 }
 

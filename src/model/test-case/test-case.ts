@@ -36,7 +36,7 @@ export const testCaseInputSchema = z.strictObject({
     .string()
     .max(200)
     .regex(/\S/, "Must not be blank.")
-    .refine(isStorable, "Holds a character that cannot be shown."),
+    .refine(isStorable, "Contains a character that cannot be displayed."),
   status: z.enum(["active", "disabled"]).default("active"),
   passiveBehavior: z.enum(["always_run", "run_when_relevant", "manual_only"]).default("run_when_relevant"),
   scenario: z.string().max(20_000).default(""),
@@ -142,7 +142,7 @@ function turnIssues({ assertions, turns }: Pick<TestCaseDocument, "assertions" |
       ? [
           {
             path: `assertions[${at}].turn`,
-            message: `There is no turn ${turn}: the test has ${count === 1 ? "one" : count}.`,
+            message: `Turn ${turn} does not exist: the test has ${count === 1 ? "one turn" : `${count} turns`}.`,
           },
         ]
       : [],
@@ -154,20 +154,20 @@ function idIssues(assertions: Assertion[]): Issue[] {
   const issues: Issue[] = [];
   for (const [at, assertion] of assertions.entries()) {
     const path = `assertions[${at}].id`;
-    if (known.has(assertion.id)) issues.push({ path, message: "Another assertion has this id." });
+    if (known.has(assertion.id)) issues.push({ path, message: "Another assertion has this ID." });
     known.set(assertion.id, assertion);
   }
   for (const [at, assertion] of assertions.entries()) {
     for (const id of assertion.depends_on) {
       if (!known.has(id))
-        issues.push({ path: `assertions[${at}].depends_on`, message: `No assertion has the id "${id}".` });
+        issues.push({ path: `assertions[${at}].depends_on`, message: `No assertion has the ID "${id}".` });
     }
   }
   if (issues.length > 0) return issues;
   const path = (assertion: Assertion) => `assertions[${assertions.indexOf(assertion)}].depends_on`;
   return inCycles(assertions).map(assertion => ({
     path: path(assertion),
-    message: "This assertion waits for one that, directly or through others, waits for itself.",
+    message: "Circular dependency.",
   }));
 }
 
@@ -192,7 +192,7 @@ export function readinessIssues(document: TestCaseDocument): Issue[] {
   if (document.turns.length === 0)
     issues.push({ path: "turns", message: "An active test needs at least one turn." });
   if (document.passiveBehavior === "run_when_relevant" && !/\S/.test(document.scenario)) {
-    issues.push({ path: "scenario", message: "An active test that runs when relevant needs a scenario." });
+    issues.push({ path: "scenario", message: "An active “Run when relevant” test needs a scenario." });
   }
   return issues;
 }
@@ -202,7 +202,7 @@ function refuse(issues: Issue[]): never {
   const [first] = listed;
   const where = first?.path ? `${first.path}: ` : "";
   throw new Refusal("VALIDATION_ERROR", {
-    message: `The test case is not valid. ${where}${first?.message ?? ""}`,
+    message: `Invalid test case. ${where}${first?.message ?? ""}`,
     issues: listed,
   });
 }
@@ -211,7 +211,7 @@ function issuesOf(issue: z.core.$ZodIssue): Issue[] {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map(key => ({
       path: pathText([...issue.path, key]),
-      message: `There is no field "${key}" here.`,
+      message: `Unknown field "${key}".`,
     }));
   }
   if (issue.code === "invalid_union") {

@@ -17,7 +17,7 @@ export function testCaseWarnings(document: TestCaseDocument): Issue[] {
     warnings.push({
       path: "turns",
       message:
-        "With several turns the test runs manually only: real conversations are judged by a single one.",
+        "With several turns the test is limited to manual runs: live traces have a single turn.",
     });
   }
   if (document.status === "disabled") warnings.push(...readinessIssues(document));
@@ -27,10 +27,10 @@ export function testCaseWarnings(document: TestCaseDocument): Issue[] {
   return [...warnings, ...ofAssertions];
 }
 
-const unusableThreshold = "Not a number from 0 to 1: semantic checks that go by this threshold are skipped.";
+const unusableThreshold = "Not a number from 0 to 1: semantic checks with this threshold are skipped.";
 
 const unmissable =
-  "Every score reaches 0, so semantic checks that go by this threshold tell nothing of the reply.";
+  "Every score reaches 0, so semantic checks with this threshold always come out the same.";
 
 function goesByTest(assertion: Assertion): boolean {
   return assertion.type === "semantic" && !Object.hasOwn(assertion, "threshold");
@@ -45,10 +45,10 @@ function assertionWarnings(assertion: Assertion): Issue[] {
     case "tool_call":
       return assertion.min > 0 || assertion.max !== undefined
         ? []
-        : [{ path: ".min", message: `Any number fits 0 and no max, so this ${comesTo}.` }];
+        : [{ path: ".min", message: `Any number is at least 0 and there is no max, so this ${comesTo}.` }];
     case "response_regex":
       return compilePattern(assertion.pattern, assertion.flags).occursIn("")
-        ? [{ path: ".pattern", message: `This pattern occurs in every text, so this ${comesTo}.` }]
+        ? [{ path: ".pattern", message: `This pattern matches every text, so this ${comesTo}.` }]
         : [];
     default:
       return [];
@@ -67,7 +67,7 @@ function semanticWarnings(assertion: AssertionOf<"semantic">, comesTo: string): 
   const list = [criteria].flat();
   if (negate && list.length > 1) {
     const message =
-      "What must not be so passes as soon as their mean is below the threshold: an assertion for each is stricter.";
+      "The negated check passes as soon as the mean is below the threshold. One assertion per criterion is stricter.";
     warnings.push({ path: ".criteria", message });
   }
   for (const [at, criterion] of list.entries()) {
@@ -77,7 +77,7 @@ function semanticWarnings(assertion: AssertionOf<"semantic">, comesTo: string): 
   const said = list.map(criterion => criterion.trim().toLowerCase());
   const again = said.findIndex((text, at) => said.indexOf(text) < at);
   if (again > 0) {
-    const message = "An earlier criterion says the same, and so counts twice.";
+    const message = "This repeats an earlier criterion, which then counts twice.";
     warnings.push({ path: `.criteria[${again}]`, message });
   }
   return warnings;

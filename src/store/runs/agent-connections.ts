@@ -31,8 +31,8 @@ export async function requireConnection(
   const stored = await findConnection(db, vault, agentId);
   if (!stored) {
     throw new Refusal("CONFLICT", {
-      message: "This agent has no connection of its type yet.",
-      hint: "Say in the agent's settings how it is called.",
+      message: "This agent has no connection yet.",
+      hint: "Set up the connection in the agent's settings.",
     });
   }
   const { connection, unreadable } = stored;

@@ -94,8 +94,8 @@ test("errors appear at their fields, headers and pointers included, and the firs
   await section.getByLabel("Body").fill('{"q": {{input}}}');
   await section.getByLabel("Pointer", { exact: true }).fill("reply");
   await section.getByRole("button", { name: "Save connection" }).click();
-  await section.getByText("Not a name of a header.").waitFor();
-  await section.getByText("It is not valid JSON once it is filled.").waitFor();
+  await section.getByText("Not a valid header name.").waitFor();
+  await section.getByText("Not valid JSON once filled in.").waitFor();
   await section.getByText("Not a JSON pointer").waitFor();
   const focused = "document.activeElement.getAttribute('aria-label')";
   await eventually(async () => assert.equal(await page.evaluate(focused), "Name of header 1"));
@@ -137,7 +137,7 @@ test("a secret encrypted with another key is asked for again at its field", asyn
   await section.getByRole("button", { name: "Remove connection…" }).waitFor();
   await browser.service.db.pool.query("update agent_connections set secrets = 'of another key'");
   await page.reload();
-  await section.getByText("It was encrypted with another key: enter it again.").waitFor();
+  await section.getByText("Encrypted with another key. Enter it again.").waitFor();
   await assertAccessible(page);
   await section.getByLabel("Value of X-Key").fill("hidden");
   await section.getByRole("button", { name: "Save connection" }).click();
@@ -145,7 +145,7 @@ test("a secret encrypted with another key is asked for again at its field", asyn
   await eventually(async () => assert.equal((await stored()).headers[0].set, true));
   await section.getByRole("checkbox", { name: "X-Key is secret" }).uncheck();
   await section.getByRole("button", { name: "Save connection" }).click();
-  await section.getByText("Enter its value.").waitFor();
+  await section.getByText("Enter a value.").waitFor();
 });
 
 test("a workflow can be called by its chat trigger or its webhook", async () => {

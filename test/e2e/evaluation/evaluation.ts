@@ -103,7 +103,7 @@ test("a passed test says what was demanded and found, by every type of check", a
   await shows(
     region,
     "Always run · 7 passed · 7 of 7 counted checks passed",
-    /judged (just now|1 minute ago) in [\d.]+ m?s/,
+    /evaluated (just now|1 minute ago) in [\d.]+ m?s/,
   );
   await region.getByRole("button", { name: "Expand all" }).click();
   await shows(checkOf(region, "HTTP status", "2xx"), "The HTTP status is 2xx.", "200");
@@ -121,7 +121,7 @@ test("a passed test says what was demanded and found, by every type of check", a
   const call = checkOf(region, "Tool call", "refund_order");
   await shows(call, "Refunds the order the customer named.", "1, expected at least once");
   const amount = call.getByRole("row").filter({ hasText: "amount" });
-  await shows(amount, "is at most 50", "42.5", "Fits");
+  await shows(amount, "is at most 50", "42.5", "Equal");
   const regex = checkOf(region, "Response regex", "refund of");
   await eventually(async () =>
     assert.equal(await regex.locator("mark").textContent(), "refund of 42.50 EUR"),
@@ -150,7 +150,7 @@ test("a failed test shows the difference, and each check leads to the span it lo
   const call = checkOf(region, "Tool call", "refund_order is called");
   await shows(call.getByRole("row").filter({ hasText: "currency" }), '"USD"', '"EUR"', "Different");
   await shows(call.getByRole("row").filter({ hasText: "reason" }), "is present", "nothing", "Missing");
-  await shows(call.getByRole("row").filter({ hasText: "order_id" }), "Fits");
+  await shows(call.getByRole("row").filter({ hasText: "order_id" }), "Equal");
   await shows(
     checkOf(region, "Tool call", "refundOrder is called"),
     "Similar names",
@@ -655,7 +655,7 @@ test("a rule is said in plain words, the other way round where it is negated", a
     ],
     [
       { type: "semantic", criteria: "c", negate: true },
-      "The judge gives the reply a score below 0.7 by the criteria.",
+      "The judge scores the reply below 0.7 by the criteria.",
     ],
     [
       { type: "json_match", target_node: "n", field: "f", expected_value: null, negate: true },

@@ -382,7 +382,7 @@ test("checks skipped because the judge was unavailable are judged again in a new
     );
   });
   await chooser.click();
-  await page.getByRole("menuitemradio", { name: /judged again · Passed/ }).waitFor();
+  await page.getByRole("menuitemradio", { name: /rerun · Passed/ }).waitFor();
 });
 
 test("every judge call shows its attempt, tokens and cost, and its prompt and answer on request", async () => {

@@ -259,7 +259,7 @@ test("without a connection nothing runs, and the dialog links to the connection 
   const { page } = await openTests(browser, single("Finds the parcel"));
   await page.getByRole("button", { name: "Run all active" }).click();
   const dialog = page.getByRole("dialog", { name: "Nothing was run" });
-  await dialog.getByText("This agent has no connection of its type yet.").waitFor();
+  await dialog.getByText("This agent has no connection yet.").waitFor();
   await assertAccessible(page);
   await dialog.getByRole("link", { name: "Open the agent’s connection" }).click();
   await page.waitForURL("**/settings#connection");
@@ -413,7 +413,7 @@ test("deleting the connection during a run ends the waiting test runs, each with
   held.release();
   await page.getByText("1 passed, 1 error", { exact: true }).waitFor();
   await page.getByRole("link", { name: "Second" }).click();
-  await page.getByText("This agent has no connection of its type yet.", { exact: false }).waitFor();
+  await page.getByText("This agent has no connection yet.", { exact: false }).waitFor();
   await page.getByText("1 turn was not sent.").waitFor();
   await page.getByRole("link", { name: "Open the agent’s connection" }).click();
   await page.waitForURL("**/settings#connection");

@@ -70,12 +70,12 @@ test("a criterion of several sentences shows a warning, can be split, and Undo r
     assertions: [{ type: "semantic", criteria: "Names the day. Says who brings it." }],
   });
   await world.open(`/${id}`);
-  await card(page, 1).getByText("It seems to ask for more than one thing").waitFor();
+  await card(page, 1).getByText("This seems to ask for more than one thing").waitFor();
   await assertAccessible(page);
   await card(page, 1).getByRole("button", { name: "Split into 2 criteria" }).click();
   const split = ["Names the day.", "Says who brings it."];
   await eventually(async () => assert.deepEqual((await documentIn(page)).assertions[0].criteria, split));
-  await card(page, 1).getByText("It seems to ask for more than one thing").waitFor({ state: "detached" });
+  await card(page, 1).getByText("This seems to ask for more than one thing").waitFor({ state: "detached" });
   await card(page, 1).getByLabel("Reference reply (optional)").fill("Written meanwhile.");
   await page.getByRole("button", { name: "Undo" }).click();
   await eventually(async () => {

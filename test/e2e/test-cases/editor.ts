@@ -218,7 +218,7 @@ test("assertions can be moved, duplicated and removed, and removal can be undone
   await eventually(async () => assert.equal((await documentIn(page)).assertions[0].expected_status, "2xx"));
   await card(page, 3).getByText("ID fast").click();
   await card(page, 3).getByLabel("ok", { exact: true }).check();
-  await card(page, 3).getByText("waits for itself").waitFor();
+  await card(page, 3).getByText("Circular dependency").waitFor();
   await assertAccessible(page);
 });
 

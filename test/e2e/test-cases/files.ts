@@ -82,7 +82,7 @@ test("a file with an invalid test case imports nothing and names each error", as
   await alert.getByText("2 of 3 test cases cannot be imported, so none is.").waitFor();
   for (const text of [
     "2. Wrong",
-    "surprise: There is no field",
+    "surprise: Unknown field",
     "assertions[0].type:",
     "3. (without a name)",
   ]) {

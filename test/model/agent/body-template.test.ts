@@ -31,8 +31,8 @@ for (const template of sound) {
 }
 
 const faulty: [template: string, fault: RegExp][] = [
-  ["", /sends the input nowhere/],
-  ['{"q": "{{history}}"}', /sends the input nowhere/],
+  ["", /Add \{\{input\}\}/],
+  ['{"q": "{{history}}"}', /Add \{\{input\}\}/],
   ["{{input}}", /not valid JSON/],
   ['{"q": {{input}}}', /not valid JSON/],
   ['{"q": "{{input}}",}', /not valid JSON/],

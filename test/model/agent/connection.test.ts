@@ -49,12 +49,12 @@ const faulty: [name: string, input: unknown, issue: RegExp, type?: AgentType][] 
   ["nothing", null, /^type: Must be http_api/],
   ["another type", { ...http, type: "workflow" }, /^type: Must be http_api/],
   ["a missing field", { ...http, url: undefined }, /^url: This field is required/],
-  ["an unknown field", { ...http, timeout: 1 }, /^timeout: There is no field/],
+  ["an unknown field", { ...http, timeout: 1 }, /^timeout: Unknown field/],
   ["another protocol", { ...http, url: "ftp://agent.example.com" }, /^url: Must be an address/],
   ["no address", { ...http, url: "agent.example.com/chat" }, /^url: Must be an address/],
   ["a password", { ...http, url: "https://u:p@agent.example.com" }, /^url: Holds a user name/],
   ["a method without a body", { ...http, method: "GET" }, /^method: /],
-  ["a broken template", { ...http, bodyTemplate: "{{input}}" }, /^bodyTemplate: It is not valid JSON/],
+  ["a broken template", { ...http, bodyTemplate: "{{input}}" }, /^bodyTemplate: Not valid JSON/],
   [
     "no pointer",
     { ...http, reply: { kind: "json", pointer: "reply" } },
@@ -82,7 +82,7 @@ const faulty: [name: string, input: unknown, issue: RegExp, type?: AgentType][] 
         { name: "A", value: "" },
       ],
     },
-    /^headers\[1\]\.name: It is given twice/,
+    /^headers\[1\]\.name: Duplicate header/,
   ],
   [
     "a secret that nobody has",
