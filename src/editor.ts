@@ -207,7 +207,10 @@ async function draftAssertion(
   }
   const held = await firstHolding(deps, loaded, assertionsAbout(loaded.derived, place), signal);
   if (!held)
-    throw refuse("attribute", "No assertion fits this value: it is too long or contains unsupported characters.");
+    throw refuse(
+      "attribute",
+      "No assertion fits this value: it is too long or contains unsupported characters.",
+    );
   const { id: _, ...assertion } = held;
   return assertion as AssertionDraft;
 }

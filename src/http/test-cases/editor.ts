@@ -71,12 +71,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
         params,
         body: z.object({
           scenario: z.string().max(20_000).regex(/\S/, "Must not be blank."),
-          count: z
-            .int()
-            .min(1)
-            .max(50)
-            .default(50)
-            .describe("How many of the latest live traces to read."),
+          count: z.int().min(1).max(50).default(50).describe("How many of the latest live traces to read."),
           estimate: z.boolean().describe("True: the judge is not called, and the figures are estimates."),
         }),
         response: { 200: ScenarioTrial },

@@ -49,7 +49,10 @@ function limitIssues(assertion: Assertion & { type: "token_limit" }): Issue[] {
 function patternIssues(pattern: string, flags: string): Issue[] {
   if (unknownFlags(flags).length > 0) {
     return [
-      { path: ".flags", message: "Only the flags i (ignore case), m (multiline) and s (dot matches newline) are supported." },
+      {
+        path: ".flags",
+        message: "Only the flags i (ignore case), m (multiline) and s (dot matches newline) are supported.",
+      },
     ];
   }
   try {

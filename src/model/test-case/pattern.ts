@@ -44,7 +44,8 @@ export function unknownFlags(flags: string): string[] {
 }
 
 function compile(source: string, flags: string): Pattern {
-  if (source.length > patternMax) throw new PatternFault(`A pattern can have at most ${patternMax} characters.`);
+  if (source.length > patternMax)
+    throw new PatternFault(`A pattern can have at most ${patternMax} characters.`);
   if (unknownFlags(flags).length > 0) throw new PatternFault("Only the flags i, m and s are supported.");
   const bits = [...flags].reduce((sum, flag) => sum | flagBits[flag]!, 0);
   try {

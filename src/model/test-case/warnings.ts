@@ -16,8 +16,7 @@ export function testCaseWarnings(document: TestCaseDocument): Issue[] {
   if (document.turns.length > 1 && document.passiveBehavior !== "manual_only") {
     warnings.push({
       path: "turns",
-      message:
-        "With several turns the test is limited to manual runs: live traces have a single turn.",
+      message: "With several turns the test is limited to manual runs: live traces have a single turn.",
     });
   }
   if (document.status === "disabled") warnings.push(...readinessIssues(document));
@@ -29,8 +28,7 @@ export function testCaseWarnings(document: TestCaseDocument): Issue[] {
 
 const unusableThreshold = "Not a number from 0 to 1: semantic checks with this threshold are skipped.";
 
-const unmissable =
-  "Every score reaches 0, so semantic checks with this threshold always come out the same.";
+const unmissable = "Every score reaches 0, so semantic checks with this threshold always come out the same.";
 
 function goesByTest(assertion: Assertion): boolean {
   return assertion.type === "semantic" && !Object.hasOwn(assertion, "threshold");

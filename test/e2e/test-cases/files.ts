@@ -80,12 +80,7 @@ test("a file with an invalid test case imports nothing and names each error", as
   await choose(JSON.stringify([valid, wrong, "text"]));
   const alert = dialog.getByRole("alert");
   await alert.getByText("2 of 3 test cases cannot be imported, so none is.").waitFor();
-  for (const text of [
-    "2. Wrong",
-    "surprise: Unknown field",
-    "assertions[0].type:",
-    "3. (without a name)",
-  ]) {
+  for (const text of ["2. Wrong", "surprise: Unknown field", "assertions[0].type:", "3. (without a name)"]) {
     await alert.getByText(text).waitFor();
   }
   await assertAccessible(page);
