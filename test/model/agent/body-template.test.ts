@@ -33,17 +33,17 @@ for (const template of sound) {
 const faulty: [template: string, fault: RegExp][] = [
   ["", /Add \{\{input\}\}/],
   ['{"q": "{{history}}"}', /Add \{\{input\}\}/],
-  ["{{input}}", /not valid JSON/],
-  ['{"q": {{input}}}', /not valid JSON/],
-  ['{"q": "{{input}}",}', /not valid JSON/],
+  ["{{input}}", /Not valid JSON/],
+  ['{"q": {{input}}}', /Not valid JSON/],
+  ['{"q": "{{input}}",}', /Not valid JSON/],
   ['{"q": "{{inptu}}"}', /There is no \{\{inptu\}\}: use \{\{input\}\}/],
   ['{"q": "{{input}}", "a": "{{}}"}', /There is no \{\{\}\}/],
   ['{"q": "{{input}}", "a": "before: {{history}}"}', /value of its own, "\{\{history\}\}"/],
   ['{"q": "{{input}}", "a": "all: {{ messages }}"}', /value of its own/],
-  ['{"q": "{{input}}", "{{history}}": 1}', /not valid JSON/],
-  ['{"q": "{{input}}", "a": "\\"{{history}}"}', /not valid JSON/],
-  ['{"q": "{{input}}", "a": t{{request_id}}ue}', /not valid JSON/],
-  ['{"q": "{{input}}", "a": "\\u000{{conversation_id}}"}', /not valid JSON/],
+  ['{"q": "{{input}}", "{{history}}": 1}', /Not valid JSON/],
+  ['{"q": "{{input}}", "a": "\\"{{history}}"}', /Not valid JSON/],
+  ['{"q": "{{input}}", "a": t{{request_id}}ue}', /Not valid JSON/],
+  ['{"q": "{{input}}", "a": "\\u000{{conversation_id}}"}', /Not valid JSON/],
 ];
 for (const [template, fault] of faulty) {
   test(`${template || "an empty template"} is refused`, () => assert.match(templateFault(template)!, fault));

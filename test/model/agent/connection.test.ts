@@ -50,9 +50,9 @@ const faulty: [name: string, input: unknown, issue: RegExp, type?: AgentType][] 
   ["another type", { ...http, type: "workflow" }, /^type: Must be http_api/],
   ["a missing field", { ...http, url: undefined }, /^url: This field is required/],
   ["an unknown field", { ...http, timeout: 1 }, /^timeout: Unknown field/],
-  ["another protocol", { ...http, url: "ftp://agent.example.com" }, /^url: Must be an address/],
-  ["no address", { ...http, url: "agent.example.com/chat" }, /^url: Must be an address/],
-  ["a password", { ...http, url: "https://u:p@agent.example.com" }, /^url: Holds a user name/],
+  ["another protocol", { ...http, url: "ftp://agent.example.com" }, /^url: Must be a URL/],
+  ["no address", { ...http, url: "agent.example.com/chat" }, /^url: Must be a URL/],
+  ["a password", { ...http, url: "https://u:p@agent.example.com" }, /^url: Must not contain a user name/],
   ["a method without a body", { ...http, method: "GET" }, /^method: /],
   ["a broken template", { ...http, bodyTemplate: "{{input}}" }, /^bodyTemplate: Not valid JSON/],
   [
@@ -71,7 +71,7 @@ const faulty: [name: string, input: unknown, issue: RegExp, type?: AgentType][] 
   [
     "a header of ours",
     { ...http, headers: [{ name: "Host", value: "x" }] },
-    /^headers\[0\]\.name: .*service itself/,
+    /^headers\[0\]\.name: The service sets this/,
   ],
   [
     "a header twice",
@@ -87,19 +87,19 @@ const faulty: [name: string, input: unknown, issue: RegExp, type?: AgentType][] 
   [
     "a secret that nobody has",
     { ...http, headers: [{ name: "a", secret: true }] },
-    /^headers\[0\]\.value: Enter its value/,
+    /^headers\[0\]\.value: Enter a value/,
   ],
   [
     "a whole endpoint",
     { ...flow, baseUrl: "https://f.test/api/v1/prediction/1" },
-    /^baseUrl: .*server alone/,
+    /^baseUrl: .*only the server/,
     "flow_builder",
   ],
   ["no flow", { ...flow, flowId: " " }, /^flowId: Must not be empty/, "flow_builder"],
   ...["../../admin?x=1", "..", ".", "%2e%2e", "a/b", "\ud800"].map((flowId): (typeof faulty)[number] => [
     `the flow ${JSON.stringify(flowId)}, which would lead to another path,`,
     { ...flow, flowId },
-    /^flowId: The id of a flow/,
+    /^flowId: Must be a flow/,
     "flow_builder",
   ]),
   ["no kind", { url: "https://n8n.test" }, /^kind: /, "workflow"],
@@ -167,7 +167,7 @@ suite("secrets", () => {
     ]) {
       assert.match(
         issuesOf(url(address), "http_api", stored)[0]!,
-        /^headers\[0\]\.value: .*enter this secret again/,
+        /^headers\[0\]\.value: .*Enter this secret again/,
       );
     }
   });
@@ -176,7 +176,7 @@ suite("secrets", () => {
     const headers = [{ name: "Authorization" }];
     assert.match(
       issuesOf({ ...view, headers }, "http_api", stored)[0]!,
-      /^headers\[0\]\.value: Enter its value/,
+      /^headers\[0\]\.value: Enter a value/,
     );
   });
 
@@ -192,6 +192,6 @@ suite("secrets", () => {
 
   test("of one type are not taken over by a connection of another", () => {
     const chat = { kind: "chat", url: http.url, headers: [{ name: "Authorization", secret: true }] };
-    assert.match(issuesOf(chat, "workflow", stored)[0]!, /^headers\[0\]\.value: Enter its value/);
+    assert.match(issuesOf(chat, "workflow", stored)[0]!, /^headers\[0\]\.value: Enter a value/);
   });
 });
