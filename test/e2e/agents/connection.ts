@@ -124,7 +124,7 @@ test("a private URL is rejected with the setting that allows it, and another hos
   await section.getByRole("button", { name: "Remove connection…" }).waitFor();
   await section.getByLabel("URL").fill(agentServer.url);
   await section.getByRole("button", { name: "Send a test message" }).click();
-  await section.getByText("enter this secret again").waitFor();
+  await section.getByText("Enter this secret again").waitFor();
 });
 
 test("a secret encrypted with another key is asked for again at its field", async () => {
