@@ -303,7 +303,7 @@ test("wrong use and what the service refuses end with 2, a line that says why, a
     [["--agent", agentId, "--tests", "nothing"], undefined, /no test “nothing”/],
     [["--agent", agentId, "--tests", crypto.randomUUID()], undefined, /no test “/],
     [["--agent", agentId, "--url", elsewhere.url], undefined, /answered 404; is it an Onlooker service/],
-    [["--agent", agentId], undefined, /no active test/],
+    [["--agent", agentId], undefined, /no Active test/],
     [["--agent", agentId], { SVC_TOKEN: unknown }, /unknown, revoked or expired/],
     [
       ["--agent", agentId, "--url", "nowhere"],

@@ -138,7 +138,7 @@ test("a disabled test runs when it is named", async () => {
   const agent = await makeCallable();
   const { id } = await makeTest(service.owner, agent.id, { status: "disabled", ...matching("Hello") });
   const { body } = await service.client.post(`/api/agents/${agent.id}/launches`).expect(409);
-  assert.match(body.message, /no active test/);
+  assert.match(body.message, /no Active test/);
   const { counts } = await ended((await launch(agent.id, { testIds: [id] })).id);
   assert.equal(counts.passed, 1);
 });
