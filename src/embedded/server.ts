@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { relative } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import type { Binaries } from "./binaries.ts";
@@ -68,9 +69,12 @@ export async function start(place: Place, mayRetry: boolean): Promise<Server | u
   boundLog(folder);
   const port = place.port ?? (await freePort());
   const loggedBefore = statIfAny(folder.log)?.size ?? 0;
-  const options = Object.entries({ port, ...settings }).map(([name, value]) => `-c ${name}='${value}'`);
+  const options = Object.entries({ port, ...settings }).map(([name, value]) => `-c ${name}=${quoted(value)}`);
   const wait = ["-w", "-t", String(startSeconds)];
-  const ended = await pgCtl(place, ["start", ...wait, "-l", folder.log, "-o", options.join(" ")]);
+  // pg_ctl puts its own -D and -l into a shell command between double quotes, where a $ in a path is expanded. So the
+  // server's -D is among the options, which are passed on as they are, and the log is named relative to the folder.
+  const words = `-D ${quoted(folder.cluster)} ${options.join(" ")}`;
+  const ended = await pgCtl(place, ["start", ...wait, "-l", relative(folder.home, folder.log), "-o", words]);
   const server = runningServer(folder);
   if (server !== undefined) return server;
   const logged = existsSync(folder.log) ? readFileSync(folder.log).subarray(loggedBefore).toString() : "";
@@ -83,13 +87,18 @@ export async function start(place: Place, mayRetry: boolean): Promise<Server | u
 
 /** Runs pg_ctl as the server's user; resolves with what it printed, whether it succeeded or not. */
 async function pgCtl({ folder, binaries, user }: Place, words: string[]): Promise<string> {
-  const run = promisify(execFile)(binaries.pgCtl, [...words, "-D", folder.cluster], {
+  const run = promisify(execFile)(binaries.pgCtl, words, {
     cwd: folder.home,
-    env: serverEnvironment,
+    env: { ...serverEnvironment, PGDATA: folder.cluster },
     ...asUser(user),
   });
   const { stdout, stderr } = await run.catch((error: { stdout?: string; stderr?: string }) => error);
   return errorsIn(`${stdout ?? ""}\n${stderr ?? ""}`);
+}
+
+/** As one word of a shell command. */
+function quoted(text: string | number): string {
+  return `'${String(text).replaceAll("'", "'\\''")}'`;
 }
 
 /** Whether a server that ended at once did so for a reason that passes. */

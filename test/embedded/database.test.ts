@@ -212,6 +212,17 @@ test("a database that PostgreSQL cannot start is refused in PostgreSQL's own wor
   await assert.rejects(open(broken), refusal(/ended while it started: .*pg_control.*server\.log/));
 });
 
+test("a data folder may have any characters in its path", async () => {
+  const odd = join(scratch, `spaces, "quotes", it's, $HOME, \`ls\`, \\ and é`);
+  const database = await open(odd);
+  try {
+    assert.equal(await ask(database, "show data_directory"), folderIn(odd).cluster);
+  } finally {
+    await database.stop();
+  }
+  assert.equal(runningServer(folderIn(odd)), undefined);
+});
+
 test("a data folder that is a file is refused by name", async () => {
   const file = join(scratch, "file");
   writeFileSync(file, "");
