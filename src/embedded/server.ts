@@ -2,8 +2,8 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
 import { relative } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import type { Binaries } from "./binaries.ts";
