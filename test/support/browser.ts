@@ -43,6 +43,9 @@ afterEach(async () => {
 
 const shared = new Map<unknown, Promise<ClosableBrowser>>();
 
+/** Services start once all files are loaded, one after the other: on a busy machine their connections time out else. */
+let turn: Promise<unknown> = new Promise(resolve => setImmediate(resolve));
+
 /**
  * A service and a browser for all tests of this process, started before the first of them. Those that ask for the same
  * options share a service; a function's options are its own. A `before` that needs them waits for `started`.
@@ -52,8 +55,9 @@ export function useBrowser(
 ): TestBrowser & { started: Promise<unknown> } {
   const key = typeof options === "function" ? options : JSON.stringify(options);
   const start = async () => startTestBrowser(typeof options === "function" ? await options() : options);
-  const started = shared.get(key) ?? start();
+  const started = shared.get(key) ?? turn.then(start);
   shared.set(key, started);
+  turn = started.catch(() => {});
   let own: ClosableBrowser;
   const ready = started.then(browser => {
     own = browser;
