@@ -60,7 +60,7 @@ function HeaderRow({ header, at, faults, onChange, onRemove }: HeaderRowProps) {
   const path = `headers[${at}]`;
   const unreadable =
     stored === "unreadable" && value === ""
-      ? "It was encrypted with another key: enter it again."
+      ? "Encrypted with another key. Enter it again."
       : undefined;
   const [nameFault, valueFault] = [faults[`${path}.name`], faults[`${path}.value`] ?? unreadable];
   const faultId = `header-${key}-fault`;

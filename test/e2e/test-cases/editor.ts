@@ -72,7 +72,7 @@ test("errors of a pattern and a schema appear at their fields and link to the JS
   await saveButton(page).click();
   await becomesTrue(page, "document.activeElement.hasAttribute('data-unread')");
   await schema.fill('{"properties": {"id": {"type": "objekt"}}}');
-  await card(page, 2).getByText("properties.id.type: Expected one or several of").waitFor();
+  await card(page, 2).getByText("properties.id.type: Must be one of array").waitFor();
   await assertAccessible(page);
   await page.getByRole("button", { name: "assertions[0].pattern" }).click();
   const selected =

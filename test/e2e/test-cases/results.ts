@@ -52,7 +52,7 @@ test("the results of a test case are listed by outcome, each with a link to its 
       for (const { searchParams } of found) assert.equal(searchParams.get("test"), test);
     });
   await assertTraces(...traces.toReversed());
-  await page.getByText("66.7 % passed, 2 of 3").waitFor();
+  await page.getByText("66.7% passed, 2 of 3").waitFor();
   await page.getByText("HTTP status: The HTTP status is 500 (expected: 2xx).").waitFor();
   await page.getByText("Show as table").click();
   await page.getByRole("cell", { name: "2 passed, 1 failed, 1 missing instrumentation" }).waitFor();
