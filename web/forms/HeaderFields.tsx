@@ -59,9 +59,7 @@ function HeaderRow({ header, at, faults, onChange, onRemove }: HeaderRowProps) {
   const { key, name, value, secret, stored } = header;
   const path = `headers[${at}]`;
   const unreadable =
-    stored === "unreadable" && value === ""
-      ? "Encrypted with another key. Enter it again."
-      : undefined;
+    stored === "unreadable" && value === "" ? "Encrypted with another key. Enter it again." : undefined;
   const [nameFault, valueFault] = [faults[`${path}.name`], faults[`${path}.value`] ?? unreadable];
   const faultId = `header-${key}-fault`;
   const fault = [nameFault, valueFault].filter(Boolean).join(" ");
