@@ -98,7 +98,7 @@ test("by keyboard alone a user signs in, finds out why a trace failed, and creat
   await tabTo(page, /^Create assertion/);
   await press(page, "Enter");
   const dialog = page.getByRole("dialog", { name: "Create assertion" });
-  await dialog.getByText("It holds on this trace.").waitFor();
+  await dialog.getByText("Passes on this trace. You can edit it before saving.").waitFor();
   await tabTo(page, /^Open in the editor$/);
   await press(page, "Enter");
   await page.getByRole("heading", { level: 1, name: "New test case" }).waitFor();

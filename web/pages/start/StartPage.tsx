@@ -114,7 +114,7 @@ function ManualRuns({ params }: { params: { projectId: string; agentId: string }
       <p>
         Onlooker can send test inputs to the agent and evaluate its replies.{" "}
         <Link to="/projects/$projectId/agents/$agentId/settings" params={params} hash="connection">
-          Set up the connection
+          Set up connection
         </Link>
         , then{" "}
         <Link to="/projects/$projectId/agents/$agentId/runs" params={params}>

@@ -33,11 +33,7 @@ const fixed: readonly Column[] = [
     id: "received",
     label: "Received",
     rem: 9.75,
-    cell: ({ receivedAt }) => (
-      <span className="small">
-        <RelativeTime at={receivedAt} />
-      </span>
-    ),
+    cell: ({ receivedAt }) => <RelativeTime at={receivedAt} />,
   },
   {
     id: "name",
