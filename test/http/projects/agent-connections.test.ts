@@ -152,7 +152,7 @@ test("one message at a time, and so many within a minute", async () => {
     await owner.client.post(`${path}/test`, { input: "Hello" }).expect(200);
   }
   const { headers, body } = await owner.client.post(`${path}/test`, { input: "Hello" }).expect(429);
-  assert.deepEqual([headers.get("retry-after"), body.hint], ["60", "Go on in 60 s."]);
+  assert.deepEqual([headers.get("retry-after"), body.hint], ["60", "Try again in 60 s."]);
   minutes += 1;
   await owner.client.post(`${path}/test`, { input: "Hello" }).expect(200);
 });
