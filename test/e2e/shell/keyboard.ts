@@ -99,7 +99,7 @@ test("by keyboard alone a user signs in, finds out why a trace failed, and creat
   await press(page, "Enter");
   const dialog = page.getByRole("dialog", { name: "Create assertion" });
   await dialog.getByText("Passes on this trace. You can edit it before saving.").waitFor();
-  await tabTo(page, /^Open in the editor$/);
+  await tabTo(page, /^Open in editor$/);
   await press(page, "Enter");
   await page.getByRole("heading", { level: 1, name: "New test case" }).waitFor();
   await becomesTrue(page, "document.activeElement.closest('form[aria-label=Form]') !== null");
