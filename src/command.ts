@@ -71,7 +71,7 @@ function firstSignal(): Promise<string> {
   });
 }
 
-// Short of the 25 s after which supervisors kill (I5).
+// Short of the 25 s after which supervisors kill.
 const stopMaxMs = 24_000;
 
 /** A database that no longer answers keeps neither a start nor a stop going for longer than this. */

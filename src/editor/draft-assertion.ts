@@ -67,7 +67,7 @@ function limit(name: "max_input" | "max_output" | "max_reasoning", used: number 
   return used === null ? [] : [{ type: "token_limit", [name]: roundUp(used * headRoom) }];
 }
 
-/** Arguments that are no JSON are compared under `value` (D9). */
+/** Arguments that are no JSON are compared under `value`. */
 function argumentsIn(value: unknown, path: Place["path"]): unknown {
   if (typeof value !== "string" || path.length > 0) return value;
   const parsed = parseJson(value);

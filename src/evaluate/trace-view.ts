@@ -49,7 +49,7 @@ export class TraceView {
     return found;
   }
 
-  /** The texts of the spans that the target names (D5). */
+  /** The texts of the spans that the target names. */
   textsNamed(target: string): FoundText[] {
     let found = this.#texts.get(target);
     if (!found) {

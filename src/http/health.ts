@@ -1,4 +1,4 @@
-// /healthz, /readyz and /metrics: whether the process lives, whether it can work, and how it has worked (I4).
+// /healthz, /readyz and /metrics: whether the process lives, whether it can work, and how it has worked.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "@prometheus-io/client";
 import { isMigrated } from "../store/migrate.ts";
 import { countWaiting } from "../store/runs/waiting.ts";

@@ -74,7 +74,7 @@ function letOptionalBodies<D extends object>(document: D): D {
 
 /**
  * The library gives every media type of an address the same schema. Protobuf is bytes, which no JSON schema describes;
- * what is sent so is never answered with 201, which is the canonical format's (A2).
+ * what is sent so is never answered with 201, which is the canonical format's.
  */
 function describeProtobuf<D extends object>(document: D): D {
   const { paths } = document as { paths: Paths };

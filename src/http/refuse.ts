@@ -5,7 +5,7 @@ import { asUnavailable, isCommitFault, violatedConstraint } from "../store/db.ts
 
 const issuesMax = 20;
 
-/** The body of every error reply (A1). */
+/** The body of every error reply. */
 export type RefusalBody = {
   code: string;
   message: string;

@@ -25,7 +25,7 @@ declare module "fastify" {
 
 /**
  * Guards the routes that are added from now on, before their bodies are read. `/api/<noun>/:id` needs no look at
- * the owner in its handler: what is not the account's own has been answered with 404 (G5).
+ * the owner in its handler: what is not the account's own has been answered with 404.
  */
 export function registerSession(app: App, deps: Deps, auth: Auth): void {
   app.decorateRequest("account", null);

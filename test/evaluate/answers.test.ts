@@ -1,4 +1,4 @@
-// Questions are asked only where an answer counts, and an answer that did not come passes and fails nothing (E3, E4).
+// Questions are asked only where an answer counts, and an answer that did not come passes and fails nothing.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { evaluateTest } from "../../src/evaluate/evaluate.ts";

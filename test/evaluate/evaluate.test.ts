@@ -1,4 +1,4 @@
-// What a run comes to: which tests apply and why not (F3, F5), outcomes, scores and counts (E5, E6).
+// What a run comes to: which tests apply and why not, outcomes, scores and counts.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import fc from "fast-check";

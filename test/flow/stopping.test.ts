@@ -11,7 +11,7 @@ import { send } from "../support/send.ts";
 import { assertOnly, startLoad } from "./load.ts";
 import { bootstrapped, signedIn, startProcess, stopProcess } from "./processes.ts";
 
-/** What supervisors are told to wait before they kill (I5). */
+/** What supervisors are told to wait before they kill. */
 const withinMs = 25_000;
 
 const judge = await startJudgeServer(() => silence);

@@ -56,7 +56,7 @@ function bytesOf(body: unknown): Buffer {
   return Buffer.from(typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body));
 }
 
-/** The answer's JSON; its Content-Type must be exactly `application/json` (A2). */
+/** The answer's JSON; its Content-Type must be exactly `application/json`. */
 // biome-ignore lint/suspicious/noExplicitAny: a reply is whatever the test says it should be.
 export function jsonOf({ headers, bytes }: Answer): any {
   assert.equal(headers["content-type"], json);
@@ -70,7 +70,7 @@ const messages = protobuf.parse(`
   message ExportTraceServiceResponse { PartialSuccess partial_success = 1; }
 `).root;
 
-/** The answer as a message of OTLP; its Content-Type must be exactly `application/x-protobuf` (A2). */
+/** The answer as a message of OTLP; its Content-Type must be exactly `application/x-protobuf`. */
 export function messageOf(
   { headers, bytes }: Answer,
   name: "Status" | "ExportTraceServiceResponse",

@@ -11,7 +11,7 @@ import { asRefusal, refusalBody } from "../refuse.ts";
 import { publicTracesSchema } from "./public-traces-schema.ts";
 import { BodyReader } from "./read-body.ts";
 
-// How long the rest of a refused request is read and thrown away, so that its sender gets to read the answer (A3).
+// How long the rest of a refused request is read and thrown away, so that its sender gets to read the answer.
 const drainMs = 2_000;
 
 const addresses = ["/public/traces", "/public/traces/"];
@@ -22,7 +22,7 @@ export type PublicTracesDeps = { ingest: IngestDeps };
 
 /**
  * Registers the endpoint. It answers in `onRequest`, before Fastify would look at the body or its type: the key is
- * judged first, from the headers alone (A3).
+ * judged first, from the headers alone.
  */
 export function registerPublicTraces(app: FastifyInstance, deps: PublicTracesDeps): void {
   const reader = new BodyReader();
@@ -126,12 +126,12 @@ function partialSuccess(refused: RefusedGroup[]): PartialSuccess {
 
 const contentTypes = { json: "application/json", protobuf: "application/x-protobuf" } as const;
 
-/** Whether the sender speaks protobuf, and so reads its answer as protobuf, even that of a refusal (A2). */
+/** Whether the sender speaks protobuf, and so reads its answer as protobuf, even that of a refusal. */
 function isProtobuf(request: FastifyRequest): boolean {
   return /^\s*application\/(x-)?protobuf\s*(;|$)/i.test(request.headers["content-type"] ?? "");
 }
 
-/** Sent as bytes: to text, a charset would be added to the type that some clients compare as it is (A2). */
+/** Sent as bytes: to text, a charset would be added to the type that some clients compare as it is. */
 function answerRefusal(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   const refusal = asRefusal(error);
   if (refusal.code === "INTERNAL") request.log.error({ err: error }, "ingestion failed");

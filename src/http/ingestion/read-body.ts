@@ -7,7 +7,7 @@ import { Semaphore } from "../../threads/semaphore.ts";
 import type { ContentEncoding, MediaType } from "../../wire/media-type.ts";
 import { keepPace, leastPace, type Pace } from "./min-rate.ts";
 
-/** The largest body, in bytes after decompression: exactly this many pass (A4). */
+/** The largest body, in bytes after decompression: exactly this many pass. */
 export const bodyBytesMax = 31_457_280;
 
 // A body that grows past this holds one of the few places for large bodies until it has been decoded. Together

@@ -8,7 +8,7 @@ export type Conversation = Pick<Derived, "userInput" | "responseText" | "judgedT
 /** One message. `text` joins its text parts, without reasoning, tool calls and media; null when that is blank. */
 export type Message = { role: string; text: string | null; parts: unknown[] };
 
-/** Reads the user's input (D6) and the reply in both orders of its sources (D5). Parses only what it must. */
+/** Reads the user's input and the reply in both orders of its sources. Parses only what it must. */
 export function readConversation(spans: Span[], root: Span | null, path: TracePath): Conversation {
   const inputs: Span[] = [];
   const prompts: Span[] = [];
@@ -42,7 +42,7 @@ export function spanText(span: Span): FoundText | null {
 }
 
 /**
- * The tool calls among the spans, in their order (D9). `arguments` is null when none were sent, and `{ value: text }`
+ * The tool calls among the spans, in their order. `arguments` is null when none were sent, and `{ value: text }`
  * where they are no JSON or more than the allowance has left.
  */
 export function toolCallsOf(spans: Span[], allowance = new ValueAllowance()): ToolCall[] {
@@ -108,7 +108,7 @@ function isOrchestrator(span: Span): boolean {
   );
 }
 
-/** Positive when `a` is the later one (D4); a span without a time is earlier than one that has it. */
+/** Positive when `a` is the later one; a span without a time is earlier than one that has it. */
 function compareLatest(a: Span, b: Span): number {
   return (
     compareNanos(a.end_time_unix_nano ?? "", b.end_time_unix_nano ?? "") ||

@@ -15,7 +15,7 @@ export type Routing = "ok" | "not_needed" | "no_user_input" | "unavailable";
 export type Outcome = "passed" | "failed" | "skipped" | "missing_instrumentation";
 export type Counts = Record<Outcome, number>;
 
-/** passed / (passed + failed): a score, or a pass rate (E5). Null when nothing counted. */
+/** passed / (passed + failed): a score, or a pass rate. Null when nothing counted. */
 export function scoreOf({ passed, failed }: Counts): number | null {
   return passed + failed === 0 ? null : passed / (passed + failed);
 }
@@ -85,7 +85,7 @@ export type Result = {
   testVersion: number | null;
 } & ReasonFields;
 
-/** Why a test of the agent ran on a trace, or did not (F5). */
+/** Why a test of the agent ran on a trace, or did not. */
 export type Applicability = {
   testId: string;
   name: string;
@@ -109,7 +109,7 @@ export type Applicability = {
 /** A run that has begun and waits for the judge: when it is asked again, until when at most, and why not now. */
 export type Waiting = { nextTryAt: string; until: string; reason: string };
 
-/** What a completed run holds. Verdict and score are formed from the tests' outcomes (E6). */
+/** What a completed run holds. Verdict and score are formed from the tests' outcomes. */
 export type Verdict = {
   routing: Routing;
   verdict: Outcome | null;

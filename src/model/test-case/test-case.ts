@@ -16,7 +16,7 @@ export type TestCaseDocument = {
   status: "active" | "disabled";
   passiveBehavior: PassiveBehavior;
   scenario: string;
-  /** Semantic threshold. Anything can be stored; only a finite number in 0..1 is used (E4). */
+  /** Semantic threshold. Anything can be stored; only a finite number in 0..1 is used. */
   threshold: unknown;
   turns: { input: string }[];
   assertions: Assertion[];
@@ -120,7 +120,7 @@ export function documentOf(test: TestCaseDocument): TestCaseDocument {
   return { name, status, passiveBehavior, scenario, threshold, turns, assertions };
 }
 
-/** Whether the value can be used as a semantic threshold (E4). */
+/** Whether the value can be used as a semantic threshold. */
 export function isThreshold(value: unknown): value is number {
   return typeof value === "number" && value >= 0 && value <= 1;
 }
@@ -183,7 +183,7 @@ function inCycles(assertions: Assertion[]): Assertion[] {
   }
 }
 
-/** What the test lacks before it can be active (E6). */
+/** What the test lacks before it can be active. */
 export function readinessIssues(document: TestCaseDocument): Issue[] {
   const issues: Issue[] = [];
   if (document.assertions.length === 0) {

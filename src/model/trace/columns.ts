@@ -18,7 +18,7 @@ export type TraceColumns = {
 
 const textMax = 500;
 
-/** What of a trace's derived values goes into its row. Safe for PostgreSQL whatever the spans held (D1). */
+/** What of a trace's derived values goes into its row. Safe for PostgreSQL whatever the spans held. */
 export function columnsOf(derived: Derived): TraceColumns {
   return {
     name: storable(derived.name),

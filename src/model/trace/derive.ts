@@ -1,4 +1,4 @@
-// Derives from a trace's spans everything the specification reads out of them (D1 to D9); never throws.
+// Derives from a trace's spans everything the specification reads out of them; never throws.
 import { attributeOf, readConversation, toolCallsOf } from "../conversation/conversation.ts";
 import type { ValueAllowance } from "../json-text.ts";
 import { observedMark } from "../run/observed-turn.ts";

@@ -3,7 +3,7 @@ import { observedMark } from "../run/observed-turn.ts";
 import type { Attributes, Batch, MergedTrace, Span, TracePath } from "./trace.ts";
 
 /**
- * Merges batches, oldest first, into one trace: of spans with the same id the newest content stands (C6), and
+ * Merges batches, oldest first, into one trace: of spans with the same id the newest content stands, and
  * the newest metadata there is. What was made for want of a trace stands only while nothing else came. Batches are left
  * as they are.
  *

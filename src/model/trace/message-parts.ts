@@ -69,7 +69,7 @@ export function asResult(read: ReadMessage, id: string, name: string | null = nu
   return { ...read, pieces: [], results: [{ id, name, value, failed: false, paths }] };
 }
 
-/** Adjacent texts are one: the conventions join them without a separator (D5). */
+/** Adjacent texts are one: the conventions join them without a separator. */
 function addPiece(pieces: ReadPiece[], piece: ReadPiece): void {
   const last = pieces.at(-1);
   if (piece.kind === "text" && last?.kind === "text") {

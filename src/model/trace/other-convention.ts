@@ -1,4 +1,4 @@
-// Recognises attributes of other tracing conventions, so that a trace that lacks ours can be told what to send (D8).
+// Recognises attributes of other tracing conventions, so that a trace that lacks ours can be told what to send.
 import type { Derived, Span } from "./trace.ts";
 
 /** What a trace may lack, with the attributes that would have given it. */

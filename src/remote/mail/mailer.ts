@@ -1,4 +1,4 @@
-// Sends mail by SMTP; without a mail server, leaves it in the outbox and its link in the log (G2).
+// Sends mail by SMTP; without a mail server, leaves it in the outbox and its link in the log.
 import { randomBytes } from "node:crypto";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";

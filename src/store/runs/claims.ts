@@ -42,7 +42,7 @@ export type Claim = {
 /**
  * Claims up to `runsMax` due runs for `leaseMs`. Fresh runs come together, and among them up to `resumedMax` of those
  * that waited for the judge, at most half; a run that some worker died with comes alone, so that a trace that kills its
- * worker takes no other along. By the database's clock (F2, F4). Those `inHand` are not claimed again by the worker
+ * worker takes no other along. By the database's clock. Those `inHand` are not claimed again by the worker
  * that is at them, though their lease ran out while the database was away.
  */
 export async function claimRuns(

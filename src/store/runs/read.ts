@@ -113,7 +113,7 @@ export async function listRunsOfTest(
   return { rows: await withJudging(db, rows), reach };
 }
 
-/** What a run can come to in which a test had the outcome: one of the worst among its tests' (E6). */
+/** What a run can come to in which a test had the outcome: one of the worst among its tests'. */
 const verdictsWith: Record<Outcome, Outcome[]> = {
   failed: ["failed"],
   missing_instrumentation: ["failed", "missing_instrumentation"],

@@ -27,7 +27,7 @@ const replyOf = (value: unknown) =>
 const toolCall = { type: "tool_call", id: "1", name: "f", arguments: {} };
 const toolResult = { type: "tool_call_response", id: "1", response: "secret" };
 
-describe("the user's input in one span's messages (D6)", () => {
+describe("the user's input in one span's messages", () => {
   const cases: [string, unknown, string | null][] = [
     ["the latest user message wins", [...input("one"), ...reply("two"), ...input("three")], "three"],
     ["its text parts are joined without a separator", [message("user", text("a"), text("b"))], "ab"],
@@ -89,7 +89,7 @@ describe("the user's input in one span's messages (D6)", () => {
   for (const [name, value, expected] of cases) test(name, () => assert.equal(inputOf(value), expected));
 });
 
-describe("the reply in one span's messages (D5)", () => {
+describe("the reply in one span's messages", () => {
   const cases: [string, unknown, string | null][] = [
     [
       "the text parts of the last assistant message, without a separator",
@@ -134,7 +134,7 @@ describe("the reply in one span's messages (D5)", () => {
   for (const [name, value, expected] of cases) test(name, () => assert.equal(replyOf(value), expected));
 });
 
-describe("where the reply is looked for (D5)", () => {
+describe("where the reply is looked for", () => {
   const ai = { "gen_ai.request.model": "m" };
   const messages = (content: string) => ({ "gen_ai.output.messages": reply(content) });
   const plain = (content: string) => ({ "gen_ai.response.text": content });
@@ -252,7 +252,7 @@ describe("where the reply is looked for (D5)", () => {
   });
 });
 
-describe("where the input is looked for (D6)", () => {
+describe("where the input is looked for", () => {
   const ai = { "gen_ai.request.model": "m" };
   const messages = (content: string) => ({ "gen_ai.input.messages": input(content) });
   const prompt = (content: unknown) => ({ "gen_ai.prompt": content });
@@ -358,7 +358,7 @@ describe("messagesOf", () => {
   });
 });
 
-describe("tool calls (D9)", () => {
+describe("tool calls", () => {
   const call = (attributes: Attributes) =>
     toolCallsOf([
       makeSpan("t", { parent_span_id: "p", attributes: { "gen_ai.tool.name": "f", ...attributes } }),

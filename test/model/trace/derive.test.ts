@@ -1,4 +1,4 @@
-// The derived values, rule by rule (D2, D3, D7, D8), on a recorded trace and on anything at all.
+// The derived values, rule by rule, on a recorded trace and on anything at all.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
@@ -16,7 +16,7 @@ const child = (id: string, attributes: Attributes = {}, parent = "root", fields:
 const timed = (id: string, start: string | null, end: string | null, parent: string | null = "root") =>
   makeSpan(id, { parent_span_id: parent, start_time_unix_nano: start, end_time_unix_nano: end });
 
-describe("timing (D2)", () => {
+describe("timing", () => {
   const big = "18446744073709551615";
   const cases: [string, Span[], string | null, string | null, number | null][] = [
     [
@@ -85,7 +85,7 @@ describe("timing (D2)", () => {
   }
 });
 
-describe("tokens (D3)", () => {
+describe("tokens", () => {
   const usage = (input?: unknown, output?: unknown, reasoning?: unknown): Attributes => ({
     "gen_ai.usage.input_tokens": input,
     "gen_ai.usage.output_tokens": output,
@@ -221,7 +221,7 @@ describe("tokens (D3)", () => {
   }
 });
 
-describe("HTTP status, failure and name (D7)", () => {
+describe("HTTP status, failure and name", () => {
   const status = (code: unknown) => ({ "http.response.status_code": code });
   const late = { start_time_unix_nano: "9" };
   const cases: [string, Span[], [string, number] | null][] = [
@@ -309,7 +309,7 @@ describe("notices", () => {
   });
 });
 
-describe("other conventions (D8)", () => {
+describe("other conventions", () => {
   const cases: [string, Attributes, string[], RegExp][] = [
     [
       "OpenInference",

@@ -15,7 +15,7 @@ const tree = (...specs: string[]) =>
   );
 const rootOf = (built: SpanTree) => built.spans[built.root]?.span_id;
 
-describe("the root (B3)", () => {
+describe("the root", () => {
   const cases: [string, string[], string | undefined][] = [
     ["is the parentless span", ["b<a@1", "a@2"], "a"],
     ["is the parentless span that starts first", ["late@20", "early@3", "none"], "early"],
