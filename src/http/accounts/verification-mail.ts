@@ -8,7 +8,7 @@ export type NewLink =
   | Exclude<InsertedLink, { state: "inserted" }>
   | { state: "inserted"; email: string; token: string };
 
-/** Records a new link, unless the limits of G1 forbid one now. */
+/** Records a new link, unless its cooldown or its hourly limit forbids one now. */
 export async function newLink(deps: Deps, accountId: string): Promise<NewLink> {
   const token = randomBytes(32).toString("base64url");
   const inserted = await insertEmailLink(deps.db, accountId, hashToken(token));

@@ -100,7 +100,7 @@ export function speakerOf(role: string): Speaker {
 
 export type Speaker = "system" | "user" | "assistant" | "tool" | "other";
 
-/** D4. */
+/** Whether the span called a model: its input comes before that of other spans, the root's included. */
 function isOrchestrator(span: Span): boolean {
   return (
     attributeOf(span, "gen_ai.request.model") !== undefined ||
@@ -168,7 +168,7 @@ function isBlank(text: string): boolean {
   return !/\S/.test(text);
 }
 
-/** D6, within one list of messages; null when none has text. */
+/** The user's input in one list of messages; null if no message has text. */
 function pickInput(messages: Message[]): string | null {
   const latest = (roles: readonly string[]) =>
     messages.findLast(message => message.text !== null && roles.includes(message.role.toLowerCase()));

@@ -52,7 +52,7 @@ export function derive(trace: MergedTrace, allowance?: ValueAllowance): Derived 
 
 type Timing = Pick<Derived, "startTimeUnixNano" | "endTimeUnixNano" | "durationMs">;
 
-/** D2. */
+/** The root's times; if it lacks one of them, the earliest start and the latest end of all spans. */
 function readTiming(spans: Span[], root: Span | null): Timing {
   let start = root && usableNanos(root.start_time_unix_nano);
   let end = root && usableNanos(root.end_time_unix_nano);
@@ -77,7 +77,7 @@ function millisecondsBetween(start: string, end: string): number | null {
   return nanos < 0n ? null : Number(nanos) / 1e6;
 }
 
-/** D3. Reasoning is part of the output, so it is not part of the sum. */
+/** Reasoning is part of the output, so it is not part of the sum. */
 function readTokens(tree: SpanTree): Tokens {
   const input = readUsage(tree, "gen_ai.usage.input_tokens");
   const output = readUsage(tree, "gen_ai.usage.output_tokens");
@@ -125,7 +125,7 @@ function ancestorsOf(tree: SpanTree, positions: number[]): Set<number> {
   return above;
 }
 
-/** D7. Of spans equally near the root, and of those that do not hang from it at all, the earliest. */
+/** The root's status, else that of the nearest span below it; of equally near ones, and of orphans, the earliest. */
 function readHttpStatus(tree: SpanTree): FoundNumber | null {
   const own = tree.root === -1 ? null : httpStatusOf(tree.spans[tree.root]!);
   if (own) return own;

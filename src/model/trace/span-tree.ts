@@ -19,8 +19,8 @@ export type SpanTree = {
 };
 
 /**
- * Builds the tree in time linear in the spans, without recursion. The root is by B3 the parentless span that
- * starts first; else the span that starts first among those whose parent is not in the trace; else the first.
+ * Builds the tree in time linear in the spans, without recursion. The root is the parentless span that starts
+ * first; else the span that starts first among those whose parent is not in the trace; else the first.
  */
 export function buildTree(spans: Span[]): SpanTree {
   const positions = new Map<string, number>();

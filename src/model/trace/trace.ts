@@ -70,7 +70,7 @@ export type FoundNumber = { value: number; spanId: string; attribute: string };
 
 export type ToolCall = { spanId: string; parentSpanId: string | null; name: string; arguments: unknown };
 
-/** Everything the specification derives from the spans (rules D1 to D9). Absent values are null. */
+/** Everything that is derived from the spans. Absent values are null. */
 export type Derived = {
   rootSpanId: string | null;
   name: string;

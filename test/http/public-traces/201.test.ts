@@ -154,7 +154,7 @@ test("unknown fields are ignored and null counts as absent", async () => {
 
 type Access = "full" | "one" | "two" | "two, one of them deleted";
 
-/** B4: what each kind of key accepts. Refusals stand in 400. */
+/** What each kind of key accepts. 400.test.ts has what it rejects. */
 const accepted: [key: Access, hint: string, body: (ids: { own: string; other: string }) => object][] = [
   ["full", "platformId", ({ own }) => ({ platformId: own })],
   ["full", "metadata.svc.platform_id, nested", ({ own }) => ({ metadata: { svc: { platform_id: own } } })],

@@ -294,7 +294,7 @@ test("gzip that is not announced is not inflated", async () => {
 type Access = "full" | "one" | "two" | "none";
 type Ids = { own: string; other: string; unknown: string; foreign: string };
 
-/** B4: what each kind of key refuses. What it accepts stands in 201. */
+/** What each kind of key rejects. 201.test.ts has what it accepts. */
 const unresolved: [key: Access, hint: string, body: (ids: Ids) => object][] = [
   ["full", "none", () => ({})],
   ["full", "an empty id", () => ({ platformId: "" })],

@@ -1,4 +1,4 @@
-// Merging: C6, and an OTLP trace that does not show how its batches came.
+// Merging: spans with the same id, and an OTLP trace that does not show how its batches came.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
@@ -62,7 +62,7 @@ describe("mergeBatches", () => {
     assert.deepEqual(idsOf(mergeBatches([makeBatch(spans)], "otlp").spans), ordered);
   });
 
-  test("C6: of two spans with one id the newer stands, across batches and within one", () => {
+  test("of two spans with one id the newer stands, across batches and within one", () => {
     const [old, middle, newest] = ["old", "middle", "newest"].map(name => makeSpan("a", { name }));
     for (const path of ["canonical", "otlp"] as const) {
       assert.deepEqual(mergeBatches([makeBatch([old!]), makeBatch([middle!, newest!])], path).spans, [

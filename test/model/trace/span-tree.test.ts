@@ -1,4 +1,4 @@
-// The tree of B3: which span is the root, which are orphans, and that nothing loops.
+// The span tree: which span is the root, which are orphans, and that nothing loops.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
