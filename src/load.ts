@@ -8,7 +8,6 @@ import { mergeBatches } from "./model/trace/merge.ts";
 import type { Batch, Derived, MergedTrace } from "./model/trace/trace.ts";
 import type { Database } from "./store/db.ts";
 import {
-  listSizes,
   listStale,
   loadBatches,
   type StoredBatches,
@@ -53,21 +52,20 @@ export async function* openEach(
   room: TraceRoom,
   { signal, portionBytes = portionBytesMax }: { signal?: AbortSignal; portionBytes?: number } = {},
 ): AsyncGenerator<TraceOutcome> {
-  const sizes = await listSizes(db, traceIds);
-  const known = new Set(sizes.map(({ id }) => id));
-  for (const traceId of new Set(traceIds)) if (!known.has(traceId)) yield { traceId, missing: true };
-  for (const portion of portionsOf(sizes, portionBytes)) {
-    const stored = await loadBatches(db, portion);
-    for (const traceId of portion) {
-      const batches = stored.get(traceId);
-      stored.delete(traceId);
-      const outcome = batches
-        ? await room.alone(() => openOne(batches, room, signal))
-        : ({ traceId, missing: true } as const);
+  const asked = new Set(traceIds);
+  for (let left = [...asked]; left.length > 0; ) {
+    const portion = await loadBatches(db, left, portionBytes);
+    left = portion.left;
+    for (const [traceId, batches] of portion.loaded) {
+      // Dropped once it is opened: a portion may be 32 MB before decompression.
+      portion.loaded.delete(traceId);
+      asked.delete(traceId);
+      const outcome = await room.alone(() => openOne(batches, room, signal));
       if (!outcome) return;
       yield outcome;
     }
   }
+  for (const traceId of asked) yield { traceId, missing: true };
 }
 
 /**
@@ -145,21 +143,6 @@ export async function refreshStale(
 
 const updatesMax = 10;
 
-/** In ascending order of size; groups of limited total size, but at least one trace each. */
-function portionsOf(sizes: { id: string; bytes: number }[], bytesMax: number): string[][] {
-  const portions: string[][] = [];
-  let left = 0;
-  for (const { id, bytes } of sizes.toSorted((a, b) => a.bytes - b.bytes)) {
-    left -= bytes;
-    if (left >= 0 && portions.length > 0) portions.at(-1)!.push(id);
-    else {
-      portions.push([id]);
-      left = bytesMax - bytes;
-    }
-  }
-  return portions;
-}
-
 async function hold(
   db: Database,
   traceIds: string[],
@@ -170,7 +153,7 @@ async function hold(
   let bytes = 0;
   // One at a time: together their batches may be as large as those of one trace.
   for (const traceId of traceIds) {
-    const stored = (await loadBatches(db, [traceId])).get(traceId);
+    const stored = (await loadBatches(db, [traceId])).loaded.get(traceId);
     if (!stored) continue;
     const trace = scan(stored, room);
     bytes += trace.heapBytes;

@@ -143,9 +143,11 @@ async function evaluateRun(
   const answers = noAnswers();
   const partOf = (verdict: Verdict) => ({ run, verdict, plan, leftMs: deadlineAt - clock.now() });
 
-  const over = new AbortController();
   let routed: RoutingAnswer | undefined;
+  let endPartial = () => {};
   const publishPartial = async () => {
+    const over = new AbortController();
+    endPartial = () => over.abort();
     await clock.sleep(partialAfterMs, over.signal);
     const soFar = { semantic: new Map(answers.semantic), sandbox: answers.sandbox };
     const judge = pendingJudge(notAnswered, () => routed ?? notAnswered);
@@ -170,7 +172,7 @@ async function evaluateRun(
     answers,
     signal,
     onRouted,
-  ).finally(() => over.abort());
+  ).finally(() => endPartial());
   if (signal.aborted) return;
   const wait = hasWaiting(verdict)
     ? waitFor([routing, ...answers.semantic.values()], clock.now())

@@ -80,35 +80,45 @@ export type StoredBatches = {
   batches: Buffer[];
 };
 
-/** The batches of many traces in one query; a trace that does not exist is left out. */
-export async function loadBatches(db: Database, traceIds: string[]): Promise<Map<string, StoredBatches>> {
-  const { rows } = await db.pool.query<Omit<StoredBatches, "batches"> & { spans: Buffer }>({
+/** What one query loads: the traces in `left` exist, but did not fit. */
+export type LoadedBatches = { loaded: Map<string, StoredBatches>; left: string[] };
+
+/**
+ * The batches of many traces, smallest first, in one query: as many traces as have `bytesMax` before compression
+ * together, and at least one. A trace that does not exist is left out.
+ */
+export async function loadBatches(
+  db: Database,
+  traceIds: string[],
+  bytesMax = Infinity,
+): Promise<LoadedBatches> {
+  type Row = Omit<StoredBatches, "batches"> & { fits: boolean; spans: Buffer | null };
+  const { rows } = await db.pool.query<Row>({
     name: "load_batches",
     text: `select t.id as "traceId", t.agent_id as "agentId", t.path, t.revision,
-        t.derived_revision as "derivedRevision", b.spans
-      from unnest($1::uuid[]) as asked (id)
-      join traces t on t.id = asked.id
-      join trace_batches b on b.trace_id = t.id
-      order by t.id, b.seq`,
-    values: [[...new Set(traceIds)]],
+        t.derived_revision as "derivedRevision", t.fits, b.spans
+      from (
+        select *, total <= $2::float8 or total = batch_bytes as fits
+        from (
+          select id, agent_id, path, revision, derived_revision, batch_bytes,
+            sum(batch_bytes) over (order by batch_bytes, id rows unbounded preceding) as total
+          from unnest($1::uuid[]) as asked (id) join traces using (id)
+        ) sized
+      ) t
+      left join trace_batches b on b.trace_id = t.id and t.fits
+      order by t.batch_bytes, t.id, b.seq`,
+    values: [[...new Set(traceIds)], bytesMax],
   });
   const loaded = new Map<string, StoredBatches>();
-  for (const { spans, ...trace } of rows) {
+  const left: string[] = [];
+  for (const { fits, spans, ...trace } of rows) {
     const known = loaded.get(trace.traceId);
-    if (known) known.batches.push(spans);
+    if (!fits) left.push(trace.traceId);
+    else if (spans === null) continue;
+    else if (known) known.batches.push(spans);
     else loaded.set(trace.traceId, { ...trace, batches: [spans] });
   }
-  return loaded;
-}
-
-/** The size of each trace's batches before compression; a trace that does not exist is left out. */
-export async function listSizes(db: Database, traceIds: string[]): Promise<{ id: string; bytes: number }[]> {
-  const { rows } = await db.pool.query<{ id: string; bytes: number }>({
-    name: "list_sizes",
-    text: `select t.id, t.batch_bytes as bytes from unnest($1::uuid[]) as asked (id) join traces t on t.id = asked.id`,
-    values: [[...new Set(traceIds)]],
-  });
-  return rows;
+  return { loaded, left };
 }
 
 /** The latest traces of an agent and the size of their batches before compression, newest first. */

@@ -148,7 +148,7 @@ describe("batches", () => {
     for (const text of ["one", "two", "three"]) {
       ({ traceId } = await writer.write(otlpWrite(sender, { externalId, text })));
     }
-    const { batches, revision } = (await loadBatches(db, [traceId])).get(traceId)!;
+    const { batches, revision } = (await loadBatches(db, [traceId])).loaded.get(traceId)!;
     assert.equal(revision, 3);
     assert.deepEqual(
       batches.map(bytes => decodeBatch(bytes).spans[0]!.attributes["gen_ai.response.text"]),
@@ -158,8 +158,32 @@ describe("batches", () => {
 
   it("of a trace that does not exist are missing, and do not hide the others", async () => {
     const { traceId } = await writer.write(canonicalWrite(sender));
-    const loaded = await loadBatches(db, [crypto.randomUUID(), traceId]);
+    const { loaded } = await loadBatches(db, [crypto.randomUUID(), traceId]);
     assert.deepEqual([...loaded.keys()], [traceId]);
+  });
+
+  it("are loaded smallest first, up to a total size and of one trace at least", async () => {
+    const sizes = [3_000, 1_000, 2_000];
+    const [large, small, middle] = await Promise.all(
+      sizes.map(async size => {
+        const text = "x".repeat(size);
+        return (await writer.write(otlpWrite(sender, { externalId: `size ${size}`, text }))).traceId;
+      }),
+    );
+    const all = [large!, small!, middle!];
+    const keys = async (ids: string[], bytesMax: number) => {
+      const { loaded, left } = await loadBatches(db, ids, bytesMax);
+      return { loaded: [...loaded.keys()], left };
+    };
+    const { rows } = await db.pool.query<{ bytes: number }>(
+      "select sum(batch_bytes)::float8 as bytes from traces where id = any ($1)",
+      [[small, middle]],
+    );
+    const two = rows[0]!.bytes;
+    assert.deepEqual(await keys(all, two), { loaded: [small, middle], left: [large] });
+    assert.deepEqual(await keys(all, two - 1), { loaded: [small], left: [middle, large] });
+    assert.deepEqual(await keys(all, 1), { loaded: [small], left: [middle, large] });
+    assert.deepEqual(await keys([large!], 1), { loaded: [large], left: [] });
   });
 
   it("go with their trace, and so do its runs", async () => {
