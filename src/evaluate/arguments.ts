@@ -1,6 +1,7 @@
 // Whether the arguments of a tool call are the expected ones, and where they are not.
 
 import { step } from "../model/path.ts";
+import { isRecord } from "../model/record.ts";
 import { type Operators, operatorsOf } from "../model/test-case/operators.ts";
 import { compilePattern } from "../model/test-case/pattern.ts";
 import { deepEqual } from "./equality.ts";
@@ -129,7 +130,3 @@ function occurs(source: string, text: string): boolean {
 }
 
 type Fields = Record<string, unknown>;
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

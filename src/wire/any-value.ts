@@ -1,6 +1,7 @@
 // Converts OTLP attribute values (AnyValue) to plain JSON; unreadable values become null or text.
+import { isRecord } from "../model/record.ts";
 import type { Attributes } from "../model/trace/trace.ts";
-import { isRecord, setOwn } from "./record.ts";
+import { setOwn } from "./set-own.ts";
 
 /**
  * The value of an AnyValue: its first kind that is neither unknown nor null. Never throws on what JSON can hold

@@ -1,4 +1,5 @@
 // Decodes a decompressed request body: one canonical trace, or the traces of an OTLP export.
+import { isRecord } from "../model/record.ts";
 import { Refusal } from "../model/refusal.ts";
 import type { Batch } from "../model/trace/trace.ts";
 import { type PlatformHint, readCanonical } from "./canonical.ts";
@@ -8,7 +9,6 @@ import type { MediaType } from "./media-type.ts";
 import type { OtlpGroup } from "./otlp-groups.ts";
 import { readOtlpJson } from "./otlp-json.ts";
 import { readOtlpProtobuf } from "./otlp-protobuf.ts";
-import { isRecord } from "./record.ts";
 
 export type { DecodeLimits, PlatformHint };
 

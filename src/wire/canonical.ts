@@ -1,10 +1,10 @@
 // Validates a canonical body: checks every span, reports every invalid field, keeps values as sent.
+import { isRecord } from "../model/record.ts";
 import { type Issue, Refusal } from "../model/refusal.ts";
 import type { Attributes, Batch, Span } from "../model/trace/trace.ts";
 import { readUint64 } from "./fields.ts";
 import { plainNumbers } from "./json.ts";
 import { type DecodeLimits, tooManySpans } from "./limits.ts";
-import { isRecord } from "./record.ts";
 
 /** The agent that a canonical body names, as sent: only its presence is checked. */
 export type PlatformHint = { value: unknown; field: string };

@@ -1,5 +1,5 @@
 // Parses the rare JSON that JSON.parse would alter: keys with escapes, and integers of many digits.
-import { setOwn } from "./record.ts";
+import { setOwn } from "./set-own.ts";
 
 /**
  * Like JSON.parse, four times slower, for a text that JSON.parse has accepted and whose nesting recursion can

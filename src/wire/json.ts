@@ -1,10 +1,11 @@
 // Parses JSON bytes without altering a digit or a key, within limits checked before parsing.
+
 import { isUtf8 } from "node:buffer";
+import { isRecord } from "../model/record.ts";
 import { Refusal } from "../model/refusal.ts";
 import { parseExactly } from "./json-exact.ts";
 import { scanJson } from "./json-scan.ts";
 import type { DecodeLimits } from "./limits.ts";
-import { isRecord } from "./record.ts";
 
 /**
  * `value`: as from JSON.parse, except that integers beyond ±(2^53−1) are bigints. `exact`: whether it may

@@ -1,4 +1,5 @@
 // Decodes an OTLP trace export in JSON: a strict envelope, spans converted to canonical ones.
+import { isRecord } from "../model/record.ts";
 import type { Attributes, Span } from "../model/trace/trace.ts";
 import { readAnyValue } from "./any-value.ts";
 import { malformed, readId, readUint64 } from "./fields.ts";
@@ -11,7 +12,7 @@ import {
   type OtlpGroup,
   type SentIds,
 } from "./otlp-groups.ts";
-import { isRecord, setOwn } from "./record.ts";
+import { setOwn } from "./set-own.ts";
 
 type Json = Record<string, unknown>;
 

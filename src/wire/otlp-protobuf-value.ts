@@ -2,7 +2,7 @@
 import type { Attributes } from "../model/trace/trace.ts";
 import { finite } from "./any-value.ts";
 import { eightBytes, type ProtobufWalk, sized, varint } from "./protobuf-walk.ts";
-import { setOwn } from "./record.ts";
+import { setOwn } from "./set-own.ts";
 
 const tags = {
   keyValue: { key: 1 * 8 + sized, value: 2 * 8 + sized },

@@ -1,5 +1,6 @@
 // What was said in a trace: the user's input, the agent's reply and its tool calls, however an emitter shaped them.
 import { parseJson, ValueAllowance } from "../json-text.ts";
+import { isRecord } from "../record.ts";
 import { compareNanos } from "../trace/merge.ts";
 import type { Attributes, Derived, FoundText, Span, ToolCall, TracePath } from "../trace/trace.ts";
 
@@ -214,8 +215,4 @@ function readArguments(value: unknown, allowance: ValueAllowance): unknown {
   if (typeof value !== "string") return value ?? null;
   const parsed = parseJson(value, allowance);
   return parsed === undefined ? { value } : parsed;
-}
-
-export function isRecord(value: unknown): value is Attributes {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@
 import { createRequire } from "node:module";
 import type { Ajv, ErrorObject } from "ajv";
 import { isWithin, step } from "../path.ts";
+import { isRecord } from "../record.ts";
 import type { Issue } from "../refusal.ts";
 
 const schemaBytesMax = 64 * 1024;
@@ -212,8 +213,4 @@ function compiles(pattern: string): boolean {
   } catch {
     return false;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,5 @@
 // Takes one message apart, in any shape that emitters send: what it says, what it calls, and what came back.
-import { isRecord } from "../conversation/conversation.ts";
+import { isRecord } from "../record.ts";
 import type { Attributes } from "./trace.ts";
 
 /** Keys and positions from a span inwards; JSON text on the way is read as the JSON it holds. */

@@ -1,6 +1,7 @@
 // What a span says was said: the messages it was given and those it put out, from each place where they may stand.
-import { attributeOf, isRecord, structureOf } from "../conversation/conversation.ts";
+import { attributeOf, structureOf } from "../conversation/conversation.ts";
 import type { ValueAllowance } from "../json-text.ts";
+import { isRecord } from "../record.ts";
 import { asResult, type ReadMessage, type SpanPath, takeApart, takeApartParts } from "./message-parts.ts";
 import type { Attributes, Span } from "./trace.ts";
 

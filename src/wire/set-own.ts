@@ -1,8 +1,4 @@
-// Safe objects with untrusted keys.
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+// Sets properties with untrusted keys on plain objects.
 
 /** Sets an own property whatever its key: plain assignment to `__proto__` would set the prototype instead. */
 export function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
