@@ -1,13 +1,13 @@
-// A proxy before PostgreSQL that loses the answer to a chosen statement: it was carried out, and nobody is told.
+// A proxy in front of PostgreSQL that drops the answer to a chosen statement after it was executed.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export type CuttingProxy = {
-  /** The database's URL by way of the proxy. */
+  /** The database's URL through the proxy. */
   url: string;
-  /** Breaks the connection over which the next statement with this name or text comes, once it is carried out. */
+  /** Breaks the connection of the next statement with this name or text, once it was executed. */
   loseAnswerTo(statement: string): void;
-  /** How many answers were lost. */
+  /** The number of answers dropped. */
   lost: number;
   close(): Promise<void>;
 };
@@ -62,7 +62,7 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
   return proxy;
 }
 
-/** Whether these bytes end with the message that a statement is done with: `Z`, its length, one letter. */
+/** Whether these bytes end with the message ReadyForQuery: `Z`, its length, one letter. */
 function isReadyForQuery(bytes: Buffer): boolean {
   return bytes.length >= 6 && bytes.at(-6) === "Z".charCodeAt(0) && bytes.readInt32BE(bytes.length - 5) === 5;
 }

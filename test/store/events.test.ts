@@ -1,4 +1,4 @@
-// What happens in one process is heard in every other, and a listener that may have missed something is told so.
+// Events reach every process, and a listener that may have missed some is told to read everything again.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -19,7 +19,7 @@ const created = (traceId = crypto.randomUUID()): ServiceEvent => ({
   change: "created",
 });
 
-/** A listener that is known to listen. */
+/** A listener that has started listening. */
 async function listening() {
   const heard: ServiceEvent[] = [];
   const subscription = subscribe(url, event => void heard.push(event));
@@ -35,7 +35,7 @@ async function listening() {
 }
 
 describe("events", () => {
-  it("are heard by another process, in their order, sent at the latest when their publisher closes", async () => {
+  it("reach another process in order, and are all sent before their publisher closes", async () => {
     const listener = await listening();
     const publisher = new EventPublisher(other);
     const events = [created(), created(), created()];
@@ -45,7 +45,7 @@ describe("events", () => {
     await listener.close();
   });
 
-  it("of a busy agent become one refresh of it, and those of others stay", async () => {
+  it("of a busy agent are combined into one refresh, without affecting other agents", async () => {
     const listener = await listening();
     const publisher = new EventPublisher(other);
     const quiet = { ...created(), agentId: crypto.randomUUID() } as ServiceEvent;
@@ -56,7 +56,7 @@ describe("events", () => {
     await listener.close();
   });
 
-  it("of many agents at once all arrive, though one notification could not hold them", async () => {
+  it("of many agents at once all arrive, even if they do not fit in one notification", async () => {
     const listener = await listening();
     const publisher = new EventPublisher(other);
     const events = Array.from(
@@ -69,7 +69,7 @@ describe("events", () => {
     await listener.close();
   });
 
-  it("of refusals are few a second of one project, and hold up no other's", async () => {
+  it("about refusals are limited to a few per second and project, without delaying other projects", async () => {
     const listener = await listening();
     const publisher = new EventPublisher(other);
     const refused = (projectId: string, serviceName: string): ServiceEvent => ({
@@ -93,7 +93,7 @@ describe("events", () => {
     await listener.close();
   });
 
-  it("all arrive whatever bytes their texts need", async () => {
+  it("all arrive, whatever bytes their texts contain", async () => {
     const listener = await listening();
     const publisher = new EventPublisher(other);
     const events = Array.from(
@@ -113,7 +113,7 @@ describe("events", () => {
     await listener.close();
   });
 
-  it("may have been missed once the connection broke: everything is to be read again", async () => {
+  it("cause a full refresh after a lost connection, because some may have been missed", async () => {
     const listener = await listening();
     await db.pool.query("select pg_terminate_backend($1)", [listener.pid]);
     await eventually(() => assert.deepEqual(listener.heard, [{ type: "refresh", agentId: null }]));
@@ -125,7 +125,7 @@ describe("events", () => {
     await listener.close();
   });
 
-  it("are let go of when the database is away", async () => {
+  it("are dropped while the database is down", async () => {
     await other.close();
     const publisher = new EventPublisher(other);
     publisher.publish(created());
@@ -151,7 +151,7 @@ describe("a subscription", () => {
     silent.close();
   });
 
-  it("closes where there is no database at all", async () => {
+  it("closes when there is no database", async () => {
     await subscribe("postgresql://a:b@127.0.0.1:1/c", () => {}).close();
   });
 });

@@ -15,7 +15,7 @@ after(() => rmSync(scratch, { recursive: true, force: true }));
 const released = fileURLToPath(new URL("../../src/store/migrations/", import.meta.url));
 const names = readdirSync(released).sort();
 
-/** The released migrations and these beside them. */
+/** The released migrations plus these. */
 function folderWith(name: string, files: Record<string, string>): URL {
   const folder = join(scratch, name);
   mkdirSync(folder);
@@ -54,7 +54,7 @@ test("of several processes that start at once on an empty database, one applies 
   await drop();
 });
 
-test("a database of a version before the migrator goes on without running a migration again", async () => {
+test("a database from before the migrator continues without repeating a migration", async () => {
   const { url, client, drop } = await emptyDatabase();
   await migrate(url);
   await client.query(`drop table migrations_lock; alter table migrations drop column "timestamp"`);
@@ -67,7 +67,7 @@ test("a database of a version before the migrator goes on without running a migr
   await drop();
 });
 
-test("a version before the migrator still records its migrations beside those of the migrator", async () => {
+test("a version from before the migrator still records its migrations next to the migrator's", async () => {
   const { url, client, drop } = await emptyDatabase();
   await migrate(url);
   await client.query("insert into migrations (name) values ('999_earlier.sql')");
@@ -76,7 +76,7 @@ test("a version before the migrator still records its migrations beside those of
   await drop();
 });
 
-test("a migration that fails leaves nothing behind, those before it included", async () => {
+test("a failed migration leaves nothing behind, not even the ones before it", async () => {
   const { url, client, drop } = await emptyDatabase();
   await migrate(url);
   const folder = folderWith("failing", {
@@ -89,7 +89,7 @@ test("a migration that fails leaves nothing behind, those before it included", a
   await drop();
 });
 
-test("a database that was migrated by a newer version is refused", async () => {
+test("a database that a newer version migrated is refused", async () => {
   const { url, client, drop } = await emptyDatabase();
   await migrate(url, folderWith("newer", { "999_newer.sql": "create table newer (id int)" }));
   await assert.rejects(migrate(url), (error: unknown) => {
@@ -105,7 +105,7 @@ test("a database that was migrated by a newer version is refused", async () => {
   await drop();
 });
 
-test("a process that waits for another one's migrations waits for its lock", async () => {
+test("a process waits for the lock of another process that is migrating", async () => {
   const { url, client, drop } = await emptyDatabase();
   await client.query("select pg_advisory_lock(4826170391)");
   const migrating = migrate(url);

@@ -1,4 +1,4 @@
-// Test cases in the database: the document comes back as it went in, and rewriting one is all or nothing.
+// Test cases in the database: documents are stored exactly, and updating several is all or nothing.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
@@ -34,7 +34,7 @@ const document: TestCaseDocument = {
   assertions: [{ type: "response_time", id: "a1", negate: false, depends_on: [], max_ms: 10 }],
 };
 
-test("the eligible tests in SQL are those that whyNotEligible lets through", async () => {
+test("SQL and whyNotEligible agree on which tests are eligible", async () => {
   const agentId = await makeAgentRow(db);
   for (const status of ["active", "disabled"] as const) {
     for (const passiveBehavior of ["always_run", "run_when_relevant", "manual_only"] as const) {
@@ -55,7 +55,7 @@ test("the eligible tests in SQL are those that whyNotEligible lets through", asy
   );
 });
 
-test("a document comes back exactly, whatever texts and values it holds", async () => {
+test("a document is read back exactly, whatever texts and values it contains", async () => {
   const agentId = await makeAgentRow(db);
   await fc.assert(
     fc.asyncProperty(
@@ -100,7 +100,7 @@ test("an agent's test cases are listed newest first in pages, and all of them ol
   );
 });
 
-test("a rewriting that throws changes nothing, of one or of several", async () => {
+test("an update that throws changes nothing, whether of one test case or several", async () => {
   const agentId = await makeAgentRow(db);
   const [one, two] = [
     await insertTestCase(db, agentId, document),
@@ -115,12 +115,12 @@ test("a rewriting that throws changes nothing, of one or of several", async () =
   assert.deepEqual(await listForAgent(db, agentId), [one, two]);
 });
 
-test("rewriting what does not exist finds nothing", async () => {
+test("an update of an unknown test case finds nothing", async () => {
   const id = "7f0c1a52-94e8-4c5b-9d7e-3a1f6b2c8d40";
   assert.equal(await updateTestCase(db, id, current => current), undefined);
 });
 
-test("two that rewrite the same test cases in opposite orders both succeed", async () => {
+test("two updates of the same test cases in opposite orders both succeed", async () => {
   const agentId = await makeAgentRow(db);
   const ids: string[] = [];
   for (let made = 0; made < 10; made++) ids.push((await insertTestCase(db, agentId, document)).id);

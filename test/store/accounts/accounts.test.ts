@@ -1,4 +1,4 @@
-// Accounts in the database: their first project, what is theirs, and the secret that all processes share.
+// Accounts in the database: their first project, what they own, and the secret that all processes share.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { findAccountByEmail } from "../../../src/store/accounts/accounts.ts";
@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => close());
 
-test("an account is found by its address in any case of letters", async () => {
+test("an account is found by its email, ignoring case", async () => {
   const id = await makeAccount(db, { email: "ada@example.com", verified: true });
   assert.deepEqual(await findAccountByEmail(db, "ADA@Example.com"), {
     id,
@@ -27,7 +27,7 @@ test("an account is found by its address in any case of letters", async () => {
   assert.equal(await findAccountByEmail(db, "nobody@example.com"), undefined);
 });
 
-test("the first project is made once, however often and by however many it is asked for", async () => {
+test("the first project is created once, however often and concurrently it is requested", async () => {
   const id = await makeAccount(db);
   await Promise.all([1, 2, 3, 4].map(() => makeFirstProject(db, id, "Mine")));
   const projects = await listProjects(db, id, { before: newest, rowsMax: 10 });
@@ -38,7 +38,7 @@ test("the first project is made once, however often and by however many it is as
   await makeFirstProject(db, "no-such-account");
 });
 
-test("a thing of every noun is its account's own and nobody else's", async () => {
+test("each kind of record belongs to its own account and to no other", async () => {
   const [mine, other] = [await makeAccount(db), await makeAccount(db)];
   const project = await makeProject(db, mine);
   const one = async (sql: string, ...values: unknown[]): Promise<string> =>
@@ -91,7 +91,7 @@ test("a thing of every noun is its account's own and nobody else's", async () =>
   }
 });
 
-test("every process gets the same secret, and another for another name", async () => {
+test("every process gets the same secret for a name, and different names have different secrets", async () => {
   const secrets = await Promise.all([1, 2, 3].map(() => sharedSecret(db, "one")));
   assert.equal(new Set(secrets).size, 1);
   assert.equal(Buffer.from(secrets[0]!, "base64url").length, 32);

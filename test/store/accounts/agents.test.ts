@@ -1,4 +1,4 @@
-// How ingestion finds agents: by service name and by id, many at once, whatever the names hold.
+// How ingestion finds agents: by service name and by id, many at once, whatever the names contain.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => close());
 
-test("one look-up finds the agents of several projects by service name, each in its own", async () => {
+test("one lookup finds the agents of several projects by service name, each in its own project", async () => {
   const [one, two] = [await makeProject(db), await makeProject(db)];
   const first = await makeAgentRow(db, { projectId: one, otlpServiceName: "shop" });
   const second = await makeAgentRow(db, { projectId: two, otlpServiceName: "shop" });
@@ -40,7 +40,7 @@ test("one look-up finds the agents of several projects by service name, each in 
   );
 });
 
-test("a service name matches exactly: neither case nor spaces nor patterns are forgiven", async () => {
+test("a service name matches exactly: case, whitespace and wildcards count", async () => {
   const projectId = await makeProject(db);
   await makeAgentRow(db, { projectId, otlpServiceName: "Shop" });
   const others = ["shop", "SHOP", " Shop", "Shop ", "Sho%", "Shop\n", "Ｓhop", ""];
@@ -51,7 +51,7 @@ test("a service name matches exactly: neither case nor spaces nor patterns are f
   assert.equal(found.size, 0);
 });
 
-test("names that PostgreSQL cannot hold find nothing, and do not spoil the names beside them", async () => {
+test("names that PostgreSQL cannot store find nothing, and do not affect the other names", async () => {
   const projectId = await makeProject(db);
   const id = await makeAgentRow(db, { projectId, otlpServiceName: "\ufffd" });
   const names = ["\0", "a\0b", "\ud800", "a\udfffb", "\ufffd"];
@@ -87,13 +87,13 @@ test("any service name that can be stored finds its agent, and any other text fi
   );
 });
 
-test("a name of megabytes is looked for like any other", async () => {
+test("a name of megabytes is looked up like any other", async () => {
   const projectId = await makeProject(db);
   const found = await findAgentsByServiceName(db, [{ projectId, serviceName: "x".repeat(10_000_000) }]);
   assert.equal(found.size, 0);
 });
 
-test("one look-up finds several agents by id", async () => {
+test("one lookup finds several agents by id", async () => {
   const [one, two] = [await makeAgentRow(db), await makeAgentRow(db)];
   const unknown = "7f0c1a52-94e8-4c5b-9d7e-3a1f6b2c8d40";
   const found = await findAgentsByIds(db, [one, two, unknown, one]);
@@ -101,7 +101,7 @@ test("one look-up finds several agents by id", async () => {
   assert.equal(found.get(one)?.name, "Agent");
 });
 
-test("the constraint of the database refuses a taken service name as CONFLICT, and no other error", async () => {
+test("only the unique constraint for service names is reported as CONFLICT", async () => {
   const projectId = await makeProject(db);
   await makeAgentRow(db, { projectId, otlpServiceName: "taken" });
   const other = await makeAgentRow(db, { projectId });

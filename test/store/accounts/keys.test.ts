@@ -38,7 +38,7 @@ async function store(fields: Partial<NewKey> = {}): Promise<{ id: string; hash: 
   return { id, hash, hex: hash.toString("hex") };
 }
 
-test("one look-up admits several keys, each with its project, access, agents and owner's verification", async () => {
+test("one lookup admits several keys, each with its project, access, agents and the owner's verification", async () => {
   const verified = await makeProject(db, await makeAccount(db, { verified: true }));
   const unverified = await makeProject(db);
   const agents = [
@@ -66,7 +66,7 @@ test("one look-up admits several keys, each with its project, access, agents and
   );
 });
 
-test("a key is admitted until the instant it expires, by the database's clock", async () => {
+test("a key is valid until the instant it expires, by the database's clock", async () => {
   const soon = await store({ expiresAt: new Date(Date.now() + 3_600_000) });
   const past = await store({ expiresAt: new Date(Date.now() - 3_600_000) });
   assert.deepEqual([...(await admitKeys(db, [soon.hash, past.hash])).keys()], [soon.hex]);
@@ -74,7 +74,7 @@ test("a key is admitted until the instant it expires, by the database's clock", 
   assert.equal((await admitKeys(db, [soon.hash])).size, 0);
 });
 
-test("a revoked key is gone, with its list of agents", async () => {
+test("a revoked key is deleted with its list of agents", async () => {
   const projectId = await makeProject(db);
   const agentId = await makeAgentRow(db, { projectId });
   const key = await store({ projectId, access: "granular", agentIds: [agentId] });
@@ -85,7 +85,7 @@ test("a revoked key is gone, with its list of agents", async () => {
   assert.equal(rowCount, 0);
 });
 
-test("a verification is seen by the next look-up", async () => {
+test("a verified email counts from the next lookup on", async () => {
   const accountId = await makeAccount(db);
   const key = await store({ projectId: await makeProject(db, accountId) });
   assert.equal((await admitKeys(db, [key.hash])).get(key.hex)?.emailVerified, false);
@@ -110,7 +110,7 @@ test("last use is recorded at most once a minute", async () => {
   assert.equal((await findKey(db, other.id))?.lastUsedAt, null);
 });
 
-test("recording the last use does not wait for a key that another holds locked", async () => {
+test("recording the last use does not wait for a key that another transaction has locked", async () => {
   const [held, free] = [await store(), await store()];
   const client = await db.pool.connect();
   try {

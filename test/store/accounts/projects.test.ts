@@ -1,4 +1,4 @@
-// Projects in the database: pages of them, and what goes when one goes.
+// Projects in the database: pages of them, and what is deleted with one.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import {
@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => close());
 
-test("an account's projects are listed newest first, in pages, without those of others", async () => {
+test("an account's projects are listed newest first, in pages, without those of other accounts", async () => {
   const accountId = await makeAccount(db);
   const names = ["1", "2", "3", "4", "5"];
   for (const name of names) {
@@ -34,7 +34,7 @@ test("an account's projects are listed newest first, in pages, without those of 
   );
 });
 
-test("a project is found, renamed and deleted with its agents", async () => {
+test("a project can be found, renamed and deleted with its agents", async () => {
   const project = await insertProject(db, await makeAccount(db), "Old");
   const agentId = await makeAgentRow(db, { projectId: project.id });
   assert.deepEqual(await findProject(db, project.id), project);

@@ -1,4 +1,4 @@
-// Look-ups of one moment share a query, and none is answered from before it was asked.
+// Simultaneous lookups share a query, and none is answered from a query that began before it was asked.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { cachesExpired, gather } from "../../../src/store/ingestion/gather.ts";
@@ -25,8 +25,8 @@ function controlled(options?: Parameters<typeof gather>[1]) {
   return { find, rounds, begun };
 }
 
-describe("gathered look-ups", () => {
-  it("of one turn travel together, each key once, each with its own answer", async () => {
+describe("batched lookups", () => {
+  it("of one tick share a query, each key once, each with its own answer", async () => {
     const { find, rounds, begun } = controlled();
     const found = Promise.all([find("a"), find("b"), find("a"), find("unknown")]);
     await begun(1);
@@ -48,7 +48,7 @@ describe("gathered look-ups", () => {
     assert.equal(await after, undefined);
   });
 
-  it("wait for a free round when all are taken, and then go together", async () => {
+  it("wait for a free round when all are in use, and then share one", async () => {
     const { find, rounds, begun } = controlled({ roundsMax: 1 });
     const first = find("a");
     await begun(1);
@@ -61,7 +61,7 @@ describe("gathered look-ups", () => {
     assert.deepEqual(await rest, [2, 3]);
   });
 
-  it("are bounded in number, and none is left out", async () => {
+  it("are limited per query, and none is left out", async () => {
     const asked: string[][] = [];
     const find = gather<string>(
       async keys => {
@@ -91,7 +91,7 @@ describe("gathered look-ups", () => {
   });
 });
 
-describe("values that are kept", () => {
+describe("cached values", () => {
   /** Counts the queries; knows every key but those that begin with "no". */
   function counting(keep: (value: string) => boolean) {
     const asked: string[] = [];
@@ -105,13 +105,13 @@ describe("values that are kept", () => {
     return { find, asked };
   }
 
-  it("answer a row of look-ups without a query each", async () => {
+  it("answer repeated lookups without a query each", async () => {
     const { find, asked } = counting(() => true);
     for (let count = 0; count < 200; count++) assert.equal(await find("key"), "key");
     assert.ok(asked.length < 100, `${asked.length} queries`);
   });
 
-  it("are asked for again once they are cachesExpired, which is what a revocation waits for", async () => {
+  it("are queried again after cachesExpired, which a revocation waits for", async () => {
     const { find, asked } = counting(() => true);
     await find("key");
     await cachesExpired();
@@ -119,7 +119,7 @@ describe("values that are kept", () => {
     assert.deepEqual(asked, ["key", "key"]);
   });
 
-  it("are neither those that are not to be kept nor the absence of any", async () => {
+  it("exclude values that must not be kept, and missing ones", async () => {
     const { find, asked } = counting(value => value !== "fresh");
     for (const key of ["fresh", "nowhere", "fresh", "nowhere"]) await find(key);
     assert.deepEqual(asked, ["fresh", "nowhere", "fresh", "nowhere"]);

@@ -1,4 +1,4 @@
-// The ingestion log adds up whoever writes, forgets after seven days, and stays small whatever is sent.
+// The ingestion log adds up the counts of all processes, deletes them after seven days, and stays small.
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { IngestionAnswer } from "../../../src/model/ingestion.ts";
@@ -34,13 +34,13 @@ const keyOf = ({ keyId: id, projectId }: Sender) => ({ id, projectId });
 const first = { before: newest, rowsMax: 100_000 };
 const rowsOf = ({ projectId }: Sender) => listIngestion(db, projectId, {}, first);
 
-/** The sums of the project's rows, whichever minutes the test fell into. */
+/** The sums of the project's rows, whichever minutes the test falls into. */
 async function sums({ projectId }: Sender) {
   const { codes } = await summarizeIngestion(db, projectId, {});
   return codes.map(({ code, requests, spans }) => [code, requests, spans]);
 }
 
-/** A row of some time ago, as it was written then. */
+/** A row as it was written this long ago. */
 async function writeAgo(sender: Sender, ago: string): Promise<void> {
   await db.pool.query(
     `insert into ingestion_minutes (id, project_id, at, code, key_id, requests, spans, reasons)
@@ -51,7 +51,7 @@ async function writeAgo(sender: Sender, ago: string): Promise<void> {
 }
 
 describe("counts", () => {
-  it("of two processes that write the same rows at the same time all survive", async () => {
+  it("survive when two processes write the same rows at the same time", async () => {
     const senders = await Promise.all([makeSender(db), makeSender(db)]);
     const count = (sender: Sender, serviceName: string | null): IngestionCount => ({
       ...answer({ code: "PARTIAL", serviceName, spans: 2, reasons: { OTLP_ID_INVALID: 1 } }),
@@ -72,7 +72,7 @@ describe("counts", () => {
     }
   });
 
-  it("are written at the latest when the log closes, requests that ended alike in one row a minute", async () => {
+  it("are written when the log closes, one row per minute for requests with the same result", async () => {
     const sender = await makeSender(db);
     const logs = [openLog(), openLog(other)];
     for (let count = 0; count < 100; count++) {
@@ -88,7 +88,7 @@ describe("counts", () => {
     assert.equal(rows.length, 2 * new Set(rows.map(row => row.at.getTime())).size);
   });
 
-  it("of reasons add up code by code", async () => {
+  it("of reasons are added up by code", async () => {
     const sender = await makeSender(db);
     const one = openLog();
     const reasons = { OTLP_ID_INVALID: 2, PAYLOAD_TOO_LARGE: 1 };
@@ -103,7 +103,7 @@ describe("counts", () => {
     assert.deepEqual(total, { OTLP_ID_INVALID: 3, PAYLOAD_TOO_LARGE: 1 });
   });
 
-  it("of a project that is gone hold up no other's", async () => {
+  it("of a deleted project do not delay those of others", async () => {
     const [gone, stays] = await Promise.all([makeSender(db), makeSender(db)]);
     await deleteProject(db, gone.projectId);
     const one = openLog();
@@ -113,7 +113,7 @@ describe("counts", () => {
     assert.deepEqual([await sums(gone), await sums(stays)], [[], [["OK", 1, 1]]]);
   });
 
-  it("go with their project", async () => {
+  it("are deleted with their project", async () => {
     const sender = await makeSender(db);
     await writeAgo(sender, "1 hour");
     await deleteProject(db, sender.projectId);
@@ -123,7 +123,7 @@ describe("counts", () => {
     assert.equal(rowCount, 0);
   });
 
-  it("wait for a database that is away, and are written once it is back", async () => {
+  it("wait while the database is down, and are written once it is back", async () => {
     const sender = await makeSender(db);
     const away = openDatabase(url);
     const query = away.pool.query.bind(away.pool) as (...asked: unknown[]) => Promise<unknown>;
@@ -148,7 +148,7 @@ describe("counts", () => {
 });
 
 describe("service names", () => {
-  it("are told apart up to a hundred a minute of one project; the rest is counted without", async () => {
+  it("are listed up to 100 a minute per project; requests beyond that are counted without one", async () => {
     const [crowd, quiet] = await Promise.all([makeSender(db), makeSender(db)]);
     const one = openLog();
     for (let count = 0; count < 500; count++) {
@@ -166,7 +166,7 @@ describe("service names", () => {
     );
   });
 
-  it("that look like what separates them are not mixed up", async () => {
+  it("that contain the separator are not mixed up", async () => {
     const sender = await makeSender(db);
     const names = [
       null,
@@ -191,8 +191,8 @@ describe("service names", () => {
   });
 });
 
-describe("what is older than seven days", () => {
-  it("is deleted by the database's clock, and nothing younger", async () => {
+describe("rows older than seven days", () => {
+  it("are deleted by the database's clock, without any younger ones", async () => {
     const sender = await makeSender(db);
     for (const ago of ["7 days 2 minutes", "30 days", "6 days 23 hours 58 minutes", "1 minute"]) {
       await writeAgo(sender, ago);
@@ -208,13 +208,13 @@ describe("what is older than seven days", () => {
     );
   });
 
-  it("is not shown even before it is deleted", async () => {
+  it("are hidden even before they are deleted", async () => {
     const sender = await makeSender(db);
     await writeAgo(sender, "7 days 2 minutes");
     assert.deepEqual([await rowsOf(sender), await sums(sender)], [[], []]);
   });
 
-  it("is deleted when a log opens", async () => {
+  it("are deleted when a log opens", async () => {
     const sender = await makeSender(db);
     await writeAgo(sender, "8 days");
     await openLog().close();
@@ -237,7 +237,7 @@ describe("the list", () => {
     );
   });
 
-  it("holds the minute in which its range begins, and not the one at which it ends", async () => {
+  it("includes the minute in which its range starts, and excludes the one in which it ends", async () => {
     const sender = await makeSender(db);
     for (const ago of ["4 hours", "3 hours", "2 hours", "1 hour"]) await writeAgo(sender, ago);
     const [, late, early] = (await rowsOf(sender)).map(row => row.at);
@@ -254,4 +254,4 @@ describe("the list", () => {
   });
 });
 
-it("nothing went wrong unnoticed", () => assert.deepEqual(faults, []));
+it("no error was logged", () => assert.deepEqual(faults, []));

@@ -1,4 +1,4 @@
-// What an outage left unjudged stays listed until a later run has judged it, and is judged again once however often it is asked for.
+// Checks that were skipped while the judge was unavailable stay listed until a later run has judged them.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, describe, it } from "node:test";
@@ -46,7 +46,7 @@ const complete = (outages: Record<string, boolean>, database = db) =>
     Object.entries(outages).map(([id, outage]) => ({ id, revision: 1, verdict, outage, ...unmeasured })),
   );
 
-/** Traces of the agent of which an outage left something open, oldest first. */
+/** The agent's traces with checks that the judge could not answer, oldest first. */
 async function withOutage(sender: Sender, count: number): Promise<{ traceId: string; runId: string }[]> {
   const stored: { traceId: string; runId: string }[] = [];
   for (let at = 0; at < count; at++) stored.push(await storeDueRun(db, sender));
@@ -61,7 +61,7 @@ async function twoRuns(sender: Sender): Promise<{ earlier: string; later: string
   const first = otlpWrite(sender, { externalId, spans: ["a"] });
   await writer.write(first);
   await claimAll();
-  // Only now: ids follow the time at which they are made.
+  // Only now: ids follow the time at which they are created.
   const second = otlpWrite(sender, { externalId, spans: ["b"] });
   await writer.write(second);
   await claimAll();
@@ -71,8 +71,8 @@ async function twoRuns(sender: Sender): Promise<{ earlier: string; later: string
 const openOf = async (runId: string) => (await findRun(db, runId))!.outage;
 const none = { traces: 0, scheduled: 0, oldest: null };
 
-describe("what an outage left open", () => {
-  it("is counted by agent, with the time of the oldest trace", async () => {
+describe("traces with unjudged checks", () => {
+  it("are counted by agent, with the time of the oldest trace", async () => {
     const [sender, another] = [await makeSender(db), await makeSender(db)];
     assert.deepEqual(await readOutages(db, sender.agentId), none);
     const [oldest] = await withOutage(sender, 3);
@@ -83,7 +83,7 @@ describe("what an outage left open", () => {
     assert.equal((await readOutages(db, sender.agentId)).traces, 2);
   });
 
-  it("is closed by a later run of the same trace, and by no other", async () => {
+  it("are closed by a later run of the same trace, and by no other", async () => {
     const sender = await makeSender(db);
     const { earlier, later } = await twoRuns(sender);
     const [beside] = await withOutage(sender, 1);
@@ -97,14 +97,14 @@ describe("what an outage left open", () => {
     assert.equal((await readOutages(db, sender.agentId)).traces, 1);
   });
 
-  it("goes over to a later run that met an outage too", async () => {
+  it("stay open through a later run for which the judge was unavailable too", async () => {
     const { earlier, later } = await twoRuns(await makeSender(db));
     await complete({ [earlier]: true });
     await complete({ [later]: true });
     assert.deepEqual([await openOf(earlier), await openOf(later)], [false, true]);
   });
 
-  it("is none where a later run has completed before it", async () => {
+  it("are not listed if a later run completed first", async () => {
     const sender = await makeSender(db);
     const { earlier, later } = await twoRuns(sender);
     await complete({ [later]: false });
@@ -113,7 +113,7 @@ describe("what an outage left open", () => {
     assert.deepEqual(await readOutages(db, sender.agentId), none);
   });
 
-  it("is the same where both complete together, in one statement or in two at once", async () => {
+  it("are not listed if both runs complete together, in one statement or in two at once", async () => {
     const sender = await makeSender(db);
     const one = await twoRuns(sender);
     await complete({ [one.earlier]: true, [one.later]: false });
@@ -126,8 +126,8 @@ describe("what an outage left open", () => {
   });
 });
 
-describe("judging again", () => {
-  it("schedules one further run of each open trace, due now, and says why there is this run", async () => {
+describe("evaluating again", () => {
+  it("schedules one more run of each open trace, due now, and records why", async () => {
     const sender = await makeSender(db);
     const stored = await withOutage(sender, 3);
     const before = Date.now();
@@ -150,7 +150,7 @@ describe("judging again", () => {
     assert.deepEqual(await readOutages(db, sender.agentId), none);
   });
 
-  it("schedules nothing twice, not even when it is asked for twice at once, or while the run is judged", async () => {
+  it("schedules nothing twice, even when requested twice at once or while the run is being evaluated", async () => {
     const sender = await makeSender(db);
     await withOutage(sender, 20);
     const both = await Promise.all([judgeAgain(db, sender.agentId), judgeAgain(other, sender.agentId)]);
@@ -159,7 +159,7 @@ describe("judging again", () => {
     assert.deepEqual(await judgeAgain(db, sender.agentId), { runs: [], left: 0 });
   });
 
-  it("takes of the traces that are named those that are open, and none of another agent's", async () => {
+  it("takes only the named traces that are open, and none of another agent", async () => {
     const [sender, another] = [await makeSender(db), await makeSender(db)];
     const [open, unnamed] = await withOutage(sender, 2);
     const [foreign] = await withOutage(another, 1);
@@ -183,7 +183,7 @@ describe("judging again", () => {
     assert.deepEqual((await judgeAgain(db, sender.agentId, [one!.traceId])).runs, []);
   });
 
-  it("goes by the tests as they were when the outage came, whatever has become of them", async () => {
+  it("uses the tests as they were when the judge was unavailable, whatever happened to them since", async () => {
     const sender = await makeSender(db, { judged: false });
     const test = await makeTestCase(db, sender.agentId);
     const { runId, traceId } = await storeDueRun(db, sender);

@@ -1,4 +1,4 @@
-// What is known of a connection: kept by what decides how it answers, so that an edited one begins anew.
+// What is known of a judge connection, keyed by everything that decides its answers: an edited one starts over.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -40,18 +40,18 @@ test("a fingerprint changes with whatever decides how the connection answers, an
   assert.equal(new Set([...others, ofAll.toString("hex")]).size, 7);
 });
 
-test("a connection of a project's own is another than the same one of another project, or of the environment", () => {
+test("equal connections of two projects, or of a project and the environment, have different fingerprints", () => {
   const [one, other] = [randomUUID(), randomUUID()];
   const prints = [null, one, other].map(id => fingerprintOf(connection, id).toString("hex"));
   assert.equal(new Set(prints).size, 3);
   assert.deepEqual(fingerprintOf(connection, one.toUpperCase()), fingerprintOf(connection, one));
 });
 
-test("of a connection that was never asked nothing is known", async () => {
+test("a connection that was never asked has no state", async () => {
   assert.equal(await findJudgeState(db, fingerprintOf({ ...connection, model: "never" }, null)), undefined);
 });
 
-test("a pause lasts while calls learn, keeps its first reason, and is lifted by a test with success", async () => {
+test("a pause lasts while calls learn, keeps its first reason, and ends with a successful connection test", async () => {
   const fingerprint = fingerprintOf(connection, null);
   await pauseJudge(db, fingerprint, "It refuses the key.");
   await pauseJudge(db, fingerprint, "It still does.");

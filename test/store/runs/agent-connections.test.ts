@@ -1,4 +1,4 @@
-// Connections are stored without their secrets in the open, one to an agent, and belong to its type.
+// Agent connections are stored with encrypted secrets, one per agent, and belong to the agent's type.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { parseConnection } from "../../../src/model/agent/connection.ts";
@@ -35,7 +35,7 @@ async function save(agentId: string, document: object) {
   return saveConnection(db, vault, agentId, (type, current) => parseConnection(document, type, current));
 }
 
-test("a connection is found as it was saved", async () => {
+test("a connection is read back as it was saved", async () => {
   const agentId = await makeAgentRow(db);
   assert.equal(await findConnection(db, vault, agentId), undefined);
   const saved = await save(agentId, chat);
@@ -47,7 +47,7 @@ test("a connection is found as it was saved", async () => {
   await assert.rejects(requireConnection(db, vault, agentId), { code: "CONFLICT" });
 });
 
-test("no column holds a secret in the open", async () => {
+test("no column contains a secret in plain text", async () => {
   const agentId = await makeAgentRow(db);
   await save(agentId, chat);
   const { rows } = await db.pool.query(
@@ -58,7 +58,7 @@ test("no column holds a secret in the open", async () => {
   assert.doesNotMatch(rows[0].all, /hidden/);
 });
 
-test("secrets moved to another agent, or met with another key, are unreadable and said to be", async () => {
+test("secrets moved to another agent, or read with another key, are reported as unreadable", async () => {
   const [one, other] = [await makeAgentRow(db), await makeAgentRow(db)];
   await save(one, chat);
   await db.pool.query(
@@ -75,7 +75,7 @@ test("secrets moved to another agent, or met with another key, are unreadable an
   await assert.rejects(requireConnection(db, otherVault, one), /Authorization .* encrypted with another key/);
 });
 
-test("an agent of another type has no connection until it is of this type again", async () => {
+test("an agent whose type was changed has no connection until the type is changed back", async () => {
   const agentId = await makeAgentRow(db);
   await save(agentId, chat);
   await updateAgent(db, agentId, { type: "http_api" });
@@ -84,14 +84,14 @@ test("an agent of another type has no connection until it is of this type again"
   assert.equal((await findConnection(db, vault, agentId))?.connection.type, "workflow");
 });
 
-test("what cannot be read leaves the connection as it was", async () => {
+test("a connection that cannot be read is left unchanged", async () => {
   const agentId = await makeAgentRow(db);
   const saved = await save(agentId, chat);
   await assert.rejects(save(agentId, { kind: "chat", url: "nowhere" }), { code: "VALIDATION_ERROR" });
   assert.deepEqual(await findConnection(db, vault, agentId), saved);
 });
 
-test("two that are saved at once are one of the two, whole", async () => {
+test("of two connections saved at once, one is stored whole", async () => {
   const agentId = await makeAgentRow(db);
   const documents = ["one", "two"].map(value => ({
     ...chat,
@@ -103,7 +103,7 @@ test("two that are saved at once are one of the two, whole", async () => {
   assert.ok(["one/3", "two/4"].includes(`${headers[0]!.value}/${concurrency}`));
 });
 
-test("an agent that is gone has none, and takes its own along", async () => {
+test("a deleted agent has no connection, and none can be saved for it", async () => {
   const agentId = await makeAgentRow(db);
   await save(agentId, chat);
   await deleteAgent(db, agentId);

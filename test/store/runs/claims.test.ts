@@ -1,4 +1,4 @@
-// A run is judged by one worker at a time, taken up when that one dies, and kept once.
+// A run is evaluated by one worker at a time, taken over when that worker dies, and saved once.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
@@ -75,7 +75,7 @@ const verdict: Verdict = {
   tests: [{ testId: randomUUID(), name: "Answers", applied: true, why: "always_run" }],
 };
 
-/** Whoever holds this run is heard of no more. */
+/** Whoever holds this run is dead from now on. */
 async function expire(...runIds: string[]): Promise<void> {
   await db.pool.query(
     "update runs set lease_until = now() - interval '1 second' where id = any ($1::uuid[])",
@@ -110,7 +110,7 @@ describe("claiming", () => {
     assert.deepEqual(new Set(claimed.flat()), new Set(runIds));
   });
 
-  it("takes those that are due first, and leaves those that are not due", async () => {
+  it("takes due runs first, and leaves those that are not due", async () => {
     const [late, early, future] = (await dueRuns(3)) as [string, string, string];
     await db.pool.query(
       `update runs set due_at = now() + case id when $1 then interval '-1 s' when $2 then interval '-2 s'
@@ -130,7 +130,7 @@ describe("claiming", () => {
     assert.equal((await findRun(db, future))!.state, "pending");
   });
 
-  it("tells how long until there is something to do", async () => {
+  it("says how long until the next run is due", async () => {
     assert.equal(await nextDueMs(db), undefined);
     const runId = await dueRun();
     await db.pool.query("update runs set due_at = now() + interval '1 hour' where id = $1", [runId]);
@@ -150,14 +150,14 @@ describe("claiming", () => {
 });
 
 describe("a lease", () => {
-  it("that holds keeps the run from every other worker", async () => {
+  it("that is valid keeps the run from every other worker", async () => {
     const runId = await dueRun();
     const worker = makeWorker();
     assert.deepEqual(await worker.claim(), [{ id: runId, attempts: 1 }]);
     assert.deepEqual(await makeWorker().claim(), []);
   });
 
-  it("that ran out lets another take the run up, and the first one's result is not kept", async () => {
+  it("that expired lets another worker take over the run, and the first one's result is not saved", async () => {
     const runId = await dueRun();
     const [first, second] = [makeWorker(), makeWorker()];
     await first.claim();
@@ -170,7 +170,7 @@ describe("a lease", () => {
     assert.deepEqual(await second.complete(runId), new Set());
   });
 
-  it("that was extended in time has not run out", async () => {
+  it("that was extended in time has not expired", async () => {
     const runId = await dueRun();
     const worker = makeWorker();
     await worker.claim();
@@ -179,7 +179,7 @@ describe("a lease", () => {
     assert.deepEqual(await makeWorker().claim(), []);
   });
 
-  it("cannot be extended, failed or given back by one who lost it", async () => {
+  it("cannot be extended, failed or given back by a worker that lost it", async () => {
     const runId = await dueRun();
     const [first, second] = [makeWorker(), makeWorker()];
     await first.claim();
@@ -208,7 +208,7 @@ describe("a run whose worker died", () => {
     );
   });
 
-  it("becomes an error after three deaths, and blocks nobody", async () => {
+  it("becomes an error after three deaths, and blocks no other run", async () => {
     const runId = await dueRun();
     for (let attempt = 1; attempt <= attemptsMax; attempt++) {
       assert.deepEqual(await makeWorker().claim(), [{ id: runId, attempts: attempt }]);
@@ -235,7 +235,7 @@ describe("a run whose worker died", () => {
 });
 
 describe("giving back", () => {
-  it("lets any worker begin the run at once, as if it had not been begun", async () => {
+  it("lets any worker start the run immediately, as if it had never started", async () => {
     const runId = await dueRun();
     for (let round = 0; round <= attemptsMax; round++) {
       const worker = makeWorker();
@@ -246,8 +246,8 @@ describe("giving back", () => {
   });
 });
 
-describe("what is kept of a run", () => {
-  it("is its verdict with every result, once, and the trace's revision that was judged", async () => {
+describe("saving a run", () => {
+  it("stores its verdict with every result, once, and the evaluated revision of the trace", async () => {
     const runId = await dueRun();
     const worker = makeWorker();
     await worker.claim();
@@ -277,7 +277,7 @@ describe("what is kept of a run", () => {
     assert.deepEqual(decodeDetail(detail), { results: verdict.results, tests: verdict.tests });
   });
 
-  it("is each run's own when several are kept together", async () => {
+  it("stores each run's own results when several are saved together", async () => {
     const runIds = await dueRuns(5);
     const lease = randomUUID();
     await claimRuns(db, { lease, leaseMs, runsMax: 5 });
@@ -294,7 +294,7 @@ describe("what is kept of a run", () => {
     }
   });
 
-  it("is nothing where the trace was deleted meanwhile, and its neighbours are kept", async () => {
+  it("stores nothing if the trace was deleted in the meantime, and still stores the others", async () => {
     const deleted = await storeDueRun(db, sender);
     const kept = await dueRun();
     const worker = makeWorker();
@@ -304,7 +304,7 @@ describe("what is kept of a run", () => {
     assert.equal(await findRun(db, deleted.runId), undefined);
   });
 
-  it("is the reason where a fault kept it from being judged", async () => {
+  it("stores the reason if an error ended the evaluation", async () => {
     const runId = await dueRun();
     const worker = makeWorker();
     await worker.claim();

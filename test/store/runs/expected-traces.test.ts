@@ -1,4 +1,4 @@
-// A trace that a manual run waits for is a test run's, whichever way it comes, and no real traffic's.
+// A trace that a manual run waits for belongs to the test run on both paths, and is not live traffic.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
@@ -37,7 +37,7 @@ for (const [path, make] of [
   ["canonical", canonicalWrite],
   ["OTLP", otlpWrite],
 ] as const) {
-  test(`an expected trace by the ${path} path is a test run's, and nothing is scheduled for it`, async () => {
+  test(`an expected trace by the ${path} path belongs to the test run, and schedules no evaluation`, async () => {
     const externalId = `run-${randomUUID()}`;
     await expectTrace(sender, externalId);
     const stored = await writer.write(make(sender, { externalId }));
@@ -46,20 +46,20 @@ for (const [path, make] of [
     assert.equal(await countRuns(stored.traceId), 0);
   });
 
-  test(`what follows of an expected trace by the ${path} path schedules nothing either`, async () => {
+  test(`later batches of an expected trace by the ${path} path schedule no evaluation either`, async () => {
     const externalId = `run-${randomUUID()}`;
     await expectTrace(sender, externalId);
     const { traceId } = await writer.write(make(sender, { externalId }));
     const more = await writer.write(make(sender, { externalId, spans: ["b"] }));
     assert.deepEqual([more.traceId, more.evaluation], [traceId, "none"]);
-    // Not even once the identity is expected no more.
+    // Not even once the identity is no longer expected.
     await db.pool.query("delete from expected_traces where external_id = $1", [externalId]);
     assert.equal((await writer.write(make(sender, { externalId, spans: ["c"] }))).evaluation, "none");
     assert.equal(await countRuns(traceId), 0);
     assert.equal(await kindOf(traceId), "test_run");
   });
 
-  test(`beside an expected trace, another by the ${path} path in the same commit is live and judged`, async () => {
+  test(`next to an expected trace, another by the ${path} path in the same commit is live and evaluated`, async () => {
     const externalId = `run-${randomUUID()}`;
     await expectTrace(sender, externalId);
     const [expected, live] = await Promise.all(
@@ -71,7 +71,7 @@ for (const [path, make] of [
   });
 }
 
-test("an identity that another agent's run expects means nothing", async () => {
+test("an identity that another agent's run expects has no effect", async () => {
   const other = await makeSender(db);
   const externalId = `run-${randomUUID()}`;
   await expectTrace(other, externalId);

@@ -1,4 +1,4 @@
-// Launches as they are made: once the commit has been answered, nothing keeps whoever launched from hearing so.
+// Creating launches: once the commit is answered, nothing keeps the caller from learning of the launch.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import type { Database } from "../../../src/store/db.ts";
@@ -8,7 +8,7 @@ import { makeSender, makeTestCase, openTwice } from "../traces/make-write.ts";
 const { db, close } = await openTwice();
 after(close);
 
-it("a launch is known by the transaction that makes it, though the database goes away right after it", async () => {
+it("the transaction that creates a launch returns it, even if the database goes down right after the commit", async () => {
   const { agentId } = await makeSender(db);
   const test = await makeTestCase(db, agentId);
   const query = () => Promise.reject(new Error("Connection terminated unexpectedly"));

@@ -1,4 +1,4 @@
-// Hourly counts: equal to what a recount of the runs' results comes to, whoever completes them, in whatever order.
+// Hourly counts equal a recount of the runs' results, whichever worker completes the runs, in whatever order.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, describe, it } from "node:test";
@@ -61,7 +61,7 @@ function verdictOf({ tests }: Judged, { outcomes, verdict, routing }: Judgement)
   return { routing, verdict, score: null, counts: none(), results, tests: [] };
 }
 
-/** Claims a run due in this database and completes it so, on one of two workers' connections. */
+/** Claims a due run in this database and completes it this way, on one of two workers' connections. */
 async function complete(database: Database, judged: Judged, one: Judgement, lease: string): Promise<void> {
   const [run] = (await claimRuns(database, { lease, leaseMs: 60_000, runsMax: 1 })).runs;
   await completeRuns(database, lease, [completed(run!.id, judged, one)]);
@@ -73,7 +73,7 @@ function completed(id: string, judged: Judged, one: Judgement) {
   return { id, revision: 1, verdict, outage: false, durationMs: one.durationMs, tokens };
 }
 
-/** The counts of the tables, all hours together, beside the same counted from the runs as they are stored. */
+/** The counts of the tables, all hours together, next to the same counted from the stored runs. */
 async function bothCounts({ sender, tests }: Judged) {
   const { rows: kept } = await db.pool.query<Counts & { key: string }>(
     `select key, sum(passed)::int as passed, sum(failed)::int as failed, sum(skipped)::int as skipped,
@@ -115,7 +115,7 @@ describe("hourly counts", () => {
       fc.asyncProperty(fc.array(judgement, { minLength: 1, maxLength: 8 }), fc.nat(), async (all, seed) => {
         const judged = await makeJudged();
         for (const _ of all) await storeDueRun(db, judged.sender);
-        // Some hours apart, as runs that were made at other times.
+        // Some hours apart, as if the runs were created at other times.
         await db.pool.query(
           `update runs set created_at = now() - (hashtext(id::text || $2) & 3) * interval '1 hour'
             where agent_id = $1`,
@@ -192,7 +192,7 @@ describe("hourly counts", () => {
     }
   });
 
-  it("do not count what was not kept", async () => {
+  it("exclude results that were not kept", async () => {
     const judged = await makeJudged();
     const one: Judgement = {
       outcomes: ["failed"],
@@ -210,7 +210,7 @@ describe("hourly counts", () => {
     assert.deepEqual(await listAgentHours(db, judged.sender.agentId, whenever), []);
   });
 
-  it("leave out a test that was deleted while it was judged, and count the others", async () => {
+  it("exclude a test that was deleted during its evaluation, and include the others", async () => {
     const judged = await makeJudged();
     await storeDueRun(db, judged.sender);
     await deleteTestCase(db, judged.tests[0]!);
@@ -235,7 +235,7 @@ describe("hourly counts", () => {
     );
   });
 
-  it("go with their agent and their test", async () => {
+  it("are deleted with their agent and their test", async () => {
     const judged = await makeJudged();
     await storeDueRun(db, judged.sender);
     const one: Judgement = {

@@ -1,4 +1,4 @@
-// A run that waits for the judge is in the database alone: nobody holds it, nothing is lost with a worker, and it costs no attempt.
+// A run that waits for the judge lives in the database alone: no worker holds it, and waiting costs no attempt.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, beforeEach, describe, it } from "node:test";
@@ -70,7 +70,7 @@ async function dueRuns(count: number): Promise<string[]> {
   return stored.map(({ runId }) => runId);
 }
 
-/** So many runs that wait, each to be gone on with now or `later`. */
+/** This many waiting runs, each to be resumed after `nextTryMs`. */
 async function waitingRuns(count: number, nextTryMs = 0): Promise<string[]> {
   const runIds = await dueRuns(count);
   const worker = makeWorker();
@@ -86,8 +86,8 @@ const expire = (runId: string) =>
 const rowOf = async (runId: string) =>
   (await db.pool.query("select lease, lease_until, judge_tries from runs where id = $1", [runId])).rows[0];
 
-describe("what is known of a run in part", () => {
-  it("is kept while its worker goes on holding it", async () => {
+describe("the partial results of a run", () => {
+  it("are kept while its worker holds the run", async () => {
     const [runId] = (await dueRuns(1)) as [string];
     const worker = makeWorker();
     await worker.claim();
@@ -103,7 +103,7 @@ describe("what is known of a run in part", () => {
     assert.deepEqual(decodeDetail((await findRun(db, runId))!.detail), { results: [], tests: verdict.tests });
   });
 
-  it("is each run's own when several are kept together", async () => {
+  it("are each run's own when several are saved together", async () => {
     const runIds = await dueRuns(3);
     const worker = makeWorker();
     await worker.claim();
@@ -118,7 +118,7 @@ describe("what is known of a run in part", () => {
     }
   });
 
-  it("is not kept by one who lost the run, nor of a trace that was deleted", async () => {
+  it("are not saved for a worker that lost the run, nor for a deleted trace", async () => {
     const [deleted, [taken]] = [await storeDueRun(db, sender), (await dueRuns(1)) as [string]];
     const [first, second] = [makeWorker(), makeWorker()];
     await first.claim();
@@ -134,7 +134,7 @@ describe("what is known of a run in part", () => {
     assert.deepEqual([run.detail, run.nextTryAt], [null, null]);
   });
 
-  it("goes on by its plan where its worker dies, with the time that is left of its deadline", async () => {
+  it("let another worker resume the run after its worker dies, with the rest of its deadline", async () => {
     const [runId] = (await dueRuns(1)) as [string];
     const worker = makeWorker();
     await worker.claim();
@@ -146,7 +146,7 @@ describe("what is known of a run in part", () => {
     assert.ok(run!.judgeLeftMs! > 800_000 && run!.judgeLeftMs! <= 900_000);
   });
 
-  it("is dropped with the run that cannot be judged", async () => {
+  it("are dropped when the run ends as an error", async () => {
     const runIds = (await dueRuns(2)) as [string, string];
     const worker = makeWorker();
     await worker.claim();
@@ -170,7 +170,7 @@ describe("what is known of a run in part", () => {
 });
 
 describe("a run that waits", () => {
-  it("says when it goes on, until when at most, and why; nobody holds it, and no attempt is counted", async () => {
+  it("has a next try, a deadline and a reason, is held by no worker, and counts no attempt", async () => {
     const [runId] = (await dueRuns(1)) as [string];
     const worker = makeWorker();
     await worker.claim();
@@ -183,7 +183,7 @@ describe("a run that waits", () => {
     assert.equal(await countWaiting(db), 1);
   });
 
-  it("keeps its first deadline, and counts only the tries that were in vain", async () => {
+  it("keeps its first deadline, and counts only failed tries", async () => {
     const [runId] = await waitingRuns(1);
     const { judgeDeadlineAt } = (await findRun(db, runId!))!;
     for (const [tried, tries] of [
@@ -200,7 +200,7 @@ describe("a run that waits", () => {
     assert.deepEqual((await findRun(db, runId!))!.judgeDeadlineAt, judgeDeadlineAt);
   });
 
-  it("is claimed with others once its time has come, as one that nobody died with", async () => {
+  it("is claimed with others once it is due, and not as one whose worker died", async () => {
     const later = await waitingRuns(2, 60_000);
     const waiting = await waitingRuns(10);
     const runs = await makeWorker().claim();
@@ -213,7 +213,7 @@ describe("a run that waits", () => {
     assert.equal(await countWaiting(db), later.length);
   });
 
-  it("is claimed by one of many workers that look at once", async () => {
+  it("is claimed by only one of many workers that look at once", async () => {
     const waiting = await waitingRuns(12);
     const claims = await Promise.all(Array.from({ length: 6 }, () => makeWorker().claim(4)));
     const more = await makeWorker().claim();
@@ -221,7 +221,7 @@ describe("a run that waits", () => {
     assert.deepEqual([ids.length, new Set(ids)], [waiting.length, new Set(waiting)]);
   });
 
-  it("of a project goes on soon when that has another judge; others wait on, and so does who is in hand", async () => {
+  it("resumes soon after its project's judge changed, unlike waiting runs of other projects and claimed ones", async () => {
     const other = await makeSender(db);
     const stored = await storeDueRun(db, other);
     const [mine, soon, held] = (await dueRuns(3)) as [string, string, string];
@@ -242,7 +242,7 @@ describe("a run that waits", () => {
     assert.equal((await findRun(db, held))!.nextTryAt, null);
   });
 
-  it("never costs a run more attempts, however often it waits", async () => {
+  it("uses no more attempts, however often it waits", async () => {
     const [runId] = await waitingRuns(1);
     for (let round = 0; round < 3 * attemptsMax; round++) {
       const worker = makeWorker();
@@ -253,7 +253,7 @@ describe("a run that waits", () => {
     assert.equal((await findRun(db, runId!))!.state, "running");
   });
 
-  it("shares a claim with fresh runs: neither keeps the other from being judged", async () => {
+  it("shares a claim with fresh runs, so neither starves the other", async () => {
     const waiting = new Set(await waitingRuns(20));
     const fresh = await dueRuns(20);
     const worker = makeWorker();
@@ -271,7 +271,7 @@ describe("a run that waits", () => {
     );
   });
 
-  it("is not gone on with by a worker that may ask no more, which still takes fresh runs", async () => {
+  it("is not resumed by a worker that may not ask any more, which still takes fresh runs", async () => {
     await waitingRuns(3);
     const [fresh] = await dueRuns(1);
     const worker = makeWorker();
@@ -284,20 +284,20 @@ describe("a run that waits", () => {
     assert.equal((await worker.claim(10, 2)).length, 2);
   });
 
-  it("is not claimed again by the worker that is about to let go of it", async () => {
+  it("is not claimed again by the worker that is about to release it", async () => {
     const [runId] = await waitingRuns(1);
     const { runs } = await claimRuns(db, { lease: randomUUID(), leaseMs, runsMax: 10, inHand: [runId!] });
     assert.deepEqual(runs, []);
     assert.equal(await nextDueMs(db, { inHand: [runId!] }), undefined);
   });
 
-  it("tells how long until it goes on", async () => {
+  it("says how long until it resumes", async () => {
     await waitingRuns(1, 60_000);
     const ms = (await nextDueMs(db))!;
     assert.ok(ms > 50_000 && ms <= 60_000);
   });
 
-  it("goes with its trace", async () => {
+  it("is deleted with its trace", async () => {
     const { traceId, runId } = await storeDueRun(db, sender);
     const worker = makeWorker();
     await worker.claim();
@@ -306,7 +306,7 @@ describe("a run that waits", () => {
     assert.deepEqual([await findRun(db, runId), await countWaiting(db)], [undefined, 0]);
   });
 
-  it("that was given back after it went on is claimed at once, by its plan", async () => {
+  it("is claimed immediately after being given back by a worker that resumed it, with its plan", async () => {
     const [runId] = await waitingRuns(1);
     const worker = makeWorker();
     await worker.claim();
@@ -316,14 +316,14 @@ describe("a run that waits", () => {
   });
 });
 
-describe("a batch that comes while the run of its trace waits", () => {
+describe("a batch that arrives while the run of its trace waits", () => {
   const writer = new TraceWriter(db, { ...limits, debounceMs: 0 });
   const runsOf = async (traceId: string): Promise<string[]> =>
     (await db.pool.query("select state from runs where trace_id = $1 order by id", [traceId])).rows.map(
       run => run.state,
     );
 
-  it("schedules one further run where it adds a span, and none where it repeats one", async () => {
+  it("schedules one more run if it adds a span, and none if it repeats one", async () => {
     const first = otlpWrite(sender, { externalId: "merged", spans: ["a"] });
     const { traceId } = await writer.write(first);
     const worker = makeWorker();

@@ -1,4 +1,4 @@
-// Secrets are read back by the key that sealed them, about what they were sealed for, and not otherwise.
+// The vault opens a secret only with the key that sealed it, and only for the row it was sealed for.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ after(() => rmSync(home, { recursive: true }));
 const vault = openVault(randomBytes(32));
 
 for (const text of ["", "Bearer sk-1234", "kľúč 🔑 \u0000", "x".repeat(100_000)]) {
-  test(`what was sealed is opened again: ${JSON.stringify(text.slice(0, 20))}`, () => {
+  test(`a sealed text can be opened: ${JSON.stringify(text.slice(0, 20))}`, () => {
     const sealed = vault.seal(text, "agent:1");
     assert.equal(vault.open(sealed, "agent:1"), text);
     if (text.length > 8) assert.equal(sealed.includes(text.slice(0, 8)), false);
@@ -25,7 +25,7 @@ test("the same text is sealed differently each time", () => {
   assert.notDeepEqual(vault.seal("a secret", "agent:1"), vault.seal("a secret", "agent:1"));
 });
 
-test("a sealed text moved to another row is not opened", () => {
+test("a sealed text that was moved to another row cannot be opened", () => {
   assert.equal(vault.open(vault.seal("a secret", "agent:1"), "agent:2"), undefined);
 });
 
@@ -33,7 +33,7 @@ test("another key opens nothing", () => {
   assert.equal(openVault(randomBytes(32)).open(vault.seal("a secret", "agent:1"), "agent:1"), undefined);
 });
 
-test("a change of any byte, or a lost one, is noticed", () => {
+test("a changed or missing byte is detected", () => {
   const sealed = vault.seal("a secret", "agent:1");
   for (let at = 0; at < sealed.length; at += 1) {
     const changed = Buffer.from(sealed);
@@ -43,18 +43,18 @@ test("a change of any byte, or a lost one, is noticed", () => {
   }
 });
 
-test("a key of the wrong length makes no vault", () => {
+test("a key of the wrong length is rejected", () => {
   assert.throws(() => openVault(Buffer.alloc(16)), RangeError);
 });
 
-test("the operator's key is taken, and no file is made", async () => {
+test("the operator's key is used, and no file is created", async () => {
   const dataDir = join(home, "given");
   const key = await masterKeyOf({ secretKey: "0a".repeat(32), dataDir });
   assert.deepEqual(key, Buffer.alloc(32, 0x0a));
   assert.throws(() => statSync(dataDir), { code: "ENOENT" });
 });
 
-test("of many that start at once all get the same key, from a file only its owner reads", async () => {
+test("many processes that start at once all get the same key, from a file that only its owner can read", async () => {
   const dataDir = join(home, "new", "data");
   const keys = await Promise.all(
     Array.from({ length: 20 }, () => masterKeyOf({ secretKey: undefined, dataDir })),
@@ -66,13 +66,13 @@ test("of many that start at once all get the same key, from a file only its owne
   assert.deepEqual(await masterKeyOf({ secretKey: undefined, dataDir }), keys[0]);
 });
 
-test("a key that was put back by hand is the same key, its last line ended or not", async () => {
+test("a key that was restored by hand is the same key, with or without a final newline", async () => {
   const dataDir = mkdtempSync(join(home, "back-"));
   writeFileSync(join(dataDir, "secret.key"), "0A".repeat(32));
   assert.deepEqual(await masterKeyOf({ secretKey: undefined, dataDir }), Buffer.alloc(32, 0x0a));
 });
 
-test("a file that holds no key stops the start and stays as it is", async () => {
+test("a file without a key stops the start and is left unchanged", async () => {
   const path = join(home, "secret.key");
   writeFileSync(path, "not a key");
   await assert.rejects(masterKeyOf({ secretKey: undefined, dataDir: home }), (error: Error) => {
@@ -84,7 +84,7 @@ test("a file that holds no key stops the start and stays as it is", async () => 
   assert.equal(readFileSync(path, "utf8"), "not a key");
 });
 
-test("a data folder that cannot be made is said in one line", async () => {
+test("a data folder that cannot be created is reported in one line", async () => {
   writeFileSync(join(home, "file"), "");
   await assert.rejects(
     masterKeyOf({ secretKey: undefined, dataDir: join(home, "file", "data") }),

@@ -1,4 +1,4 @@
-// The list of traces: the same as a naive filter's, walked by cursor exactly once, however little each look takes in.
+// The list of traces: equal to a naive filter, and every row returned exactly once, however few rows each scan reads.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, it } from "node:test";
@@ -12,7 +12,7 @@ import { makeSender, makeTestCase, openTwice } from "./make-write.ts";
 const { db, close } = await openTwice();
 after(close);
 
-/** No time is left after the first look, which takes in so few rows. */
+/** The time is up after the first scan, which reads this few rows. */
 const hurried = (stretch: number) => ({ ms: 0, stretch });
 
 const outcomes = ["passed", "failed", "skipped", "missing_instrumentation"] as const;
@@ -82,7 +82,7 @@ const filter: fc.Arbitrary<TraceFilters> = fc.record({
   tokensMax: optional(fc.constantFrom(1, 10, 100)),
   text: optional(fc.constantFrom("refund", "PAR", "%")),
 });
-// One or two at a time: all at once would hardly ever find anything.
+// One or two at a time: all of them together would hardly ever match anything.
 const fewFilters = fc
   .tuple(
     filter,
@@ -189,7 +189,7 @@ function passes(one: Stored, filters: TraceFilters): boolean {
   );
 }
 
-/** Every page until there is none: the ids shown, and how many pages there were. */
+/** All pages: the ids shown, and the number of pages. */
 async function walk<Row extends { id: string }>(
   page: (before: string, rowsMax: number) => Promise<{ rows: Row[]; reach: string | null }>,
   limit: number,
@@ -204,7 +204,7 @@ async function walk<Row extends { id: string }>(
   }
 }
 
-it("holds what a naive filter holds, each once and newest first, whatever the pages and looks", async () => {
+it("the list equals a naive filter, without duplicates and newest first, for any page and scan size", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(trace, { maxLength: 10 }),
@@ -228,7 +228,7 @@ it("holds what a naive filter holds, each once and newest first, whatever the pa
   );
 });
 
-it("stops looking when its time is up, and is told where", async () => {
+it("a list stops scanning when its time is up, and says where", async () => {
   const { agentId } = await makeSender(db, { judged: false });
   const plain = { path: "otlp", failed: false, httpStatus: 200, durationMs: 1, tokens: 1 } as const;
   const traces = Array.from({ length: 6 }, () => ({
@@ -246,14 +246,14 @@ it("stops looking when its time is up, and is told where", async () => {
   assert.deepEqual(patient, { rows: [], reach: null });
 });
 
-it("finds every run of a test once, looking only where the test was judged", async () => {
+it("every run of a test is found once, by scanning only the hours in which the test was evaluated", async () => {
   const { agentId } = await makeSender(db, { judged: false });
   const { id: testId } = await makeTestCase(db, agentId);
   const expected: string[] = [];
   for (let at = 0; at < 60; at++) {
     const madeAt = new Date(began + at * 20 * 60_000);
     const id = idAt(madeAt.getTime()).slice(0, -4) + String(at).padStart(4, "0");
-    // In three hours of twenty.
+    // In three of twenty hours.
     const judged = [1, 9, 19].includes(Math.floor(at / 3)) && at % 3 !== 1;
     await db.pool.query(
       `insert into runs (id, trace_id, agent_id, kind, state, due_at, created_at, test_ids)
@@ -275,7 +275,7 @@ it("finds every run of a test once, looking only where the test was judged", asy
   assert.ok(pages < 15, `${pages} pages`);
 });
 
-it("reads the time of an id back", () => {
+it("the time in an id can be read back", () => {
   fc.assert(
     fc.property(fc.nat({ max: 2 ** 48 - 1 }), timeMs => {
       assert.equal(timeOfId(idAt(timeMs)), timeMs);

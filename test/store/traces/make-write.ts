@@ -1,4 +1,4 @@
-// Makes what store tests of traces and runs begin with: an agent with a key and a test, and batches ready to be stored.
+// Makes test data for store tests of traces and runs: an agent with a key and a test, and batches ready to be stored.
 import { randomUUIDv7 } from "node:crypto";
 import { type PreparedBatch, prepareBody } from "../../../src/ingest/prepare.ts";
 import { hashKey, makeKey } from "../../../src/model/key.ts";
@@ -19,7 +19,7 @@ export const limits: WriterOptions = {
   traceBytesMax: 268_435_456,
 };
 
-/** A database with two pools over it, as two processes have them. */
+/** A database with two pools, as two processes have them. */
 export async function openTwice(): Promise<{
   url: string;
   db: Database;
@@ -41,7 +41,7 @@ export async function openTwice(): Promise<{
 
 export type Sender = { projectId: string; agentId: string; keyId: string };
 
-/** An agent of a project of its own, with a key of full access. With `judged`, it has a test that is always run. */
+/** An agent in its own project, with a Full Access key. With `judged`, it has a test that always runs. */
 export async function makeSender(db: Database, { judged = true } = {}): Promise<Sender> {
   const projectId = await makeProject(db);
   const agentId = await makeAgentRow(db, { projectId });
@@ -78,7 +78,7 @@ type Sent = {
   attributes?: Record<string, unknown>;
 };
 
-/** An OTLP batch of spans, each named by one hexadecimal digit or more; `text` becomes each one's response. */
+/** An OTLP batch of spans, each named by one or more hexadecimal digits; `text` is each one's response. */
 export function otlpWrite(sender: Sender, { externalId, spans = ["a"], text = "" }: Sent = {}): TraceWrite {
   const traceId = "0af7651916cd43dd8448eb211c80319c";
   const attributes = [
@@ -108,7 +108,7 @@ export function otlpWrite(sender: Sender, { externalId, spans = ["a"], text = ""
   return write(sender, "otlp", group.batch, externalId);
 }
 
-/** The same on the canonical path; `text` becomes the response of every span. */
+/** The same on the canonical path; `text` is the response of every span. */
 export function canonicalWrite(
   sender: Sender,
   { externalId, spans = ["a"], text = "", attributes = {} }: Sent = {},
@@ -125,7 +125,7 @@ export function canonicalWrite(
   return write(sender, "canonical", prepared.batch, externalId);
 }
 
-/** The span id that `otlpWrite` makes of a short one. */
+/** The span id that `otlpWrite` makes from a short one. */
 export function otlpId(id: string): string {
   return id.padStart(16, "0");
 }

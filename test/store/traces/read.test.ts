@@ -1,4 +1,4 @@
-// Traces read back: in lists by what they are, whole by their batches, and never older than what they were made from.
+// Reading traces: filtered lists, whole batches, and columns that a merge left out of date.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { refreshStale } from "../../../src/load.ts";
@@ -74,7 +74,7 @@ describe("the list of an agent's traces", () => {
     return (await listTraces(db, sender.agentId, filters, listing)).rows.map(trace => trace.name);
   }
 
-  it("is newest first, in pages that neither repeat nor leave out", async () => {
+  it("is newest first, in pages without duplicates or gaps", async () => {
     const all = ["batches", "100%_sure\\", "slow", "fast"];
     assert.deepEqual(await names({}), all);
     assert.deepEqual(await names({}, { before: newest, rowsMax: 3 }), all.slice(0, 3));
@@ -107,12 +107,12 @@ describe("the list of an agent's traces", () => {
     [{ receivedFrom: new Date(0) }, ["batches", "100%_sure\\", "slow", "fast"]],
   ];
   for (const [filters, expected] of cases) {
-    it(`holds what ${JSON.stringify(filters).replace(/[0-9a-f-]{36}/, "…")} says`, async () => {
+    it(`filtered by ${JSON.stringify(filters).replace(/[0-9a-f-]{36}/, "…")} has exactly the matching traces`, async () => {
       assert.deepEqual(await names(filters), expected);
     });
   }
 
-  it("shows the verdict of the latest completed run beside a later one that is pending", async () => {
+  it("shows the verdict of the latest completed run next to a later pending run", async () => {
     await db.pool.query(
       `insert into runs (id, trace_id, agent_id, kind, state, due_at)
        values (uuidv7(), $1, $2, 'passive', 'pending', now() + interval '1 hour')`,
@@ -156,13 +156,13 @@ describe("batches", () => {
     );
   });
 
-  it("of a trace that does not exist are missing, and do not hide the others", async () => {
+  it("of an unknown trace are missing, without hiding the others", async () => {
     const { traceId } = await writer.write(canonicalWrite(sender));
     const { loaded } = await loadBatches(db, [crypto.randomUUID(), traceId]);
     assert.deepEqual([...loaded.keys()], [traceId]);
   });
 
-  it("are loaded smallest first, up to a total size and of one trace at least", async () => {
+  it("are loaded smallest first, up to a total size, and for at least one trace", async () => {
     const sizes = [3_000, 1_000, 2_000];
     const [large, small, middle] = await Promise.all(
       sizes.map(async size => {
@@ -186,7 +186,7 @@ describe("batches", () => {
     assert.deepEqual(await keys([large!], 1), { loaded: [large], left: [] });
   });
 
-  it("go with their trace, and so do its runs", async () => {
+  it("are deleted with their trace, as are its runs", async () => {
     const { traceId } = await writer.write(canonicalWrite(sender));
     assert.equal(await deleteTrace(db, traceId), true);
     assert.equal(await deleteTrace(db, traceId), false);
@@ -199,7 +199,7 @@ describe("batches", () => {
   });
 });
 
-describe("columns that a merge left behind", () => {
+describe("columns that a merge left out of date", () => {
   async function merged(...texts: string[]): Promise<string> {
     const externalId = crypto.randomUUID();
     let traceId = "";
@@ -210,7 +210,7 @@ describe("columns that a merge left behind", () => {
     return traceId;
   }
 
-  it("are known, latest change first, and brought up to date from all batches", async () => {
+  it("are listed by latest change and brought up to date from all batches", async () => {
     await refreshStale(db, {});
     const traceIds = [await merged("old", "new"), await merged("old", "newer")];
     const stale = await listStale(db, { agentId: sender.agentId, limit: 10 });
@@ -225,12 +225,12 @@ describe("columns that a merge left behind", () => {
     assert.deepEqual(await listStale(db, { agentId: sender.agentId, limit: 10 }), []);
   });
 
-  it("are left alone while batches may still come", async () => {
+  it("are left alone while more batches may arrive", async () => {
     await merged("old", "new");
     assert.deepEqual(await listStale(db, { quietMs: 60_000, limit: 10 }), []);
   });
 
-  it("are never overwritten by what was derived from an earlier revision", async () => {
+  it("are never overwritten by values derived from an earlier revision", async () => {
     const traceId = await merged("old", "new");
     const { columns } = otlpWrite(sender, { text: "derived too early" });
     await updateColumns(db, [{ traceId, revision: 1, columns }]);
@@ -239,7 +239,7 @@ describe("columns that a merge left behind", () => {
     assert.equal((await findTrace(db, traceId))!.responseText, "derived too early");
   });
 
-  it("are exact at once for a replaced trace", async () => {
+  it("are exact immediately for a replaced trace", async () => {
     const externalId = "exact";
     await writer.write(otlpWrite(sender, { externalId, text: "before" }));
     const { traceId } = await writer.write(canonicalWrite(sender, { externalId, text: "after" }));

@@ -1,4 +1,4 @@
-// A retry is told from a change: only a change raises the revision.
+// Repeated batches are told apart from changes: only a change raises the revision.
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
@@ -19,8 +19,8 @@ async function batchesOf(traceId: string): Promise<number> {
   return rows[0]!.count;
 }
 
-describe("a batch sent again", () => {
-  it("is not stored twice and raises no revision", async () => {
+describe("a batch that is sent again", () => {
+  it("is not stored twice and does not raise the revision", async () => {
     const externalId = newIdentity();
     const first = await writer.write(otlpWrite(sender, { externalId, spans: ["a"] }));
     await writer.write(otlpWrite(sender, { externalId, spans: ["b"] }));
@@ -31,7 +31,7 @@ describe("a batch sent again", () => {
     assert.equal(await batchesOf(first.traceId), 2);
   });
 
-  it("is the newer content where another batch came for its spans meanwhile", async () => {
+  it("counts as newer content if another batch changed its spans in between", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(otlpWrite(sender, { externalId, text: "one" }));
     await writer.write(otlpWrite(sender, { externalId, text: "two" }));
@@ -40,7 +40,7 @@ describe("a batch sent again", () => {
     assert.equal(await batchesOf(traceId), 3);
   });
 
-  it("is the newer content also where that other batch comes in the same moment", async () => {
+  it("counts as newer content even if that other batch arrives at the same moment", async () => {
     const externalId = newIdentity();
     await writer.write(otlpWrite(sender, { externalId, text: "one" }));
     const stored = await Promise.all([
@@ -53,7 +53,7 @@ describe("a batch sent again", () => {
     );
   });
 
-  it("under another trace's identity is no repetition", async () => {
+  it("under another trace's identity is not a repetition", async () => {
     const spans = ["a"];
     await writer.write(otlpWrite(sender, { externalId: newIdentity(), spans }));
     const other = await writer.write(otlpWrite(sender, { externalId: newIdentity(), spans }));
@@ -61,8 +61,8 @@ describe("a batch sent again", () => {
   });
 });
 
-describe("a canonical trace sent again", () => {
-  it("is answered as replaced and raises no revision", async () => {
+describe("a canonical trace that is sent again", () => {
+  it("is answered as replaced and does not raise the revision", async () => {
     const externalId = newIdentity();
     await writer.write(canonicalWrite(sender, { externalId, text: "one" }));
     const again = await writer.write(canonicalWrite(sender, { externalId, text: "one" }));
@@ -71,7 +71,7 @@ describe("a canonical trace sent again", () => {
     assert.deepEqual([changed.state, changed.revision], ["replaced", 2]);
   });
 
-  it("replaces what was merged into it", async () => {
+  it("replaces everything that was merged into it", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(canonicalWrite(sender, { externalId, spans: ["a"] }));
     await writer.write(otlpWrite(sender, { externalId, spans: ["b"] }));

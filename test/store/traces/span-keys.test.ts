@@ -1,4 +1,4 @@
-// Which spans a trace holds is known from their keys as it would be from the spans themselves.
+// Span keys tell which spans a trace contains, exactly as the spans themselves would.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import fc from "fast-check";
@@ -15,18 +15,18 @@ let traces = 0;
 
 const spanSet = fc.uniqueArray(fc.constantFrom(..."123456789abc"), { minLength: 1, maxLength: 6 });
 
-/** Stores a trace of these batches, one after the other. */
+/** Stores a trace from these batches, one after the other. */
 async function stored(batches: string[][]): Promise<string> {
   const externalId = `trace ${++traces}`;
   let traceId = "";
-  // Of other content each time: a repetition would not be stored.
+  // Different content each time, because a repetition would not be stored.
   for (const [at, spans] of batches.entries()) {
     ({ traceId } = await writer.write(otlpWrite(sender, { externalId, spans, text: `batch ${at}` })));
   }
   return traceId;
 }
 
-it("a batch adds to a trace exactly when one of its spans is not stored", async () => {
+it("a batch adds to a trace exactly when one of its spans is not stored yet", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(spanSet, { minLength: 1, maxLength: 4 }), spanSet, async (batches, next) => {
       const traceId = await stored(batches);
@@ -41,7 +41,7 @@ it("a batch adds to a trace exactly when one of its spans is not stored", async 
   );
 });
 
-it("batches are superseded exactly when all their spans come again later", async () => {
+it("batches are superseded exactly when all their spans arrive again later", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(spanSet, { minLength: 1, maxLength: 5 }), spanSet, async (batches, next) => {
       const traceId = await stored(batches);
@@ -59,7 +59,7 @@ it("batches are superseded exactly when all their spans come again later", async
   );
 });
 
-it("tells span ids of any kind apart", async () => {
+it("span ids of any form are distinguished", async () => {
   const ids = ["a", "A", "a ", "\u0000", "\ud800", "\udfff", "é", "e\u0301", "0".repeat(16), "0".repeat(17)];
   const externalId = "any ids";
   const first: Sender = sender;

@@ -1,4 +1,4 @@
-// What a further batch does to a stored trace and to what is scheduled for it, by the database's clock.
+// What another batch does to a stored trace and its scheduled run, by the database's clock.
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { Refusal } from "../../../src/model/refusal.ts";
@@ -42,7 +42,7 @@ async function statesOf(traceId: string): Promise<string[]> {
   return rows.map(row => row.state);
 }
 
-/** Of the pending run: from its first batch, and from the latest write of its trace, to its due time, in ms. */
+/** Of the pending run: ms from its first batch, and from the latest write of its trace, to its due time. */
 async function dueAfter(traceId: string): Promise<{ first: number; latest: number }> {
   const { rows } = await db.pool.query(
     `select extract(epoch from due_at - first_batch_at)::float8 * 1000 as first,
@@ -54,7 +54,7 @@ async function dueAfter(traceId: string): Promise<{ first: number; latest: numbe
   return { first: Math.round(rows[0].first), latest: Math.round(rows[0].latest) };
 }
 
-/** The pending run's first batch, and all that followed, came that much earlier. */
+/** Moves the pending run's first batch and all later ones this much into the past. */
 async function age(traceId: string, seconds: number): Promise<void> {
   await db.pool.query(
     `update runs set first_batch_at = first_batch_at - make_interval(secs => $2),
@@ -64,7 +64,7 @@ async function age(traceId: string, seconds: number): Promise<void> {
   );
 }
 
-/** Every due run is claimed, as a worker does that begins to judge. */
+/** Claims every due run, as a worker that starts evaluating does. */
 async function beginAll(): Promise<{ lease: string; runIds: string[] }> {
   await db.pool.query("update runs set due_at = now() where state = 'pending'");
   const lease = crypto.randomUUID();
@@ -82,7 +82,7 @@ describe("the due time of an OTLP trace", () => {
     assert.deepEqual(await dueAfter(traceId), { first: 5_000, latest: 5_000 });
   });
 
-  it("moves to the debounce after each further batch, a repetition too", async () => {
+  it("moves to the debounce after each further batch, even a repeated one", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(otlpWrite(sender, { externalId, spans: ["a"] }));
     for (const spans of [["b"], ["b"]]) {
@@ -111,7 +111,7 @@ describe("the due time of an OTLP trace", () => {
     assert.equal((await dueAfter(traceId)).first, 900);
   });
 
-  it("starts anew with the batch that comes after the evaluation began", async () => {
+  it("starts over with the first batch after the evaluation began", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(otlpWrite(sender, { externalId }));
     await age(traceId, 300);
@@ -128,8 +128,8 @@ describe("the due time of a canonical trace", () => {
   });
 });
 
-describe("what is scheduled", () => {
-  it("is nothing for an agent without an eligible test", async () => {
+describe("scheduling", () => {
+  it("adds no run for an agent without an eligible test", async () => {
     const unjudged = await makeSender(db, { judged: false });
     for (const fields of [
       { status: "disabled" },
@@ -145,7 +145,7 @@ describe("what is scheduled", () => {
     }
   });
 
-  it("is one run for a test that runs when relevant", async () => {
+  it("adds one run for a test that runs when relevant", async () => {
     const relevant = await makeSender(db, { judged: false });
     await makeTestCase(db, relevant.agentId, { passiveBehavior: "run_when_relevant", scenario: "A parcel." });
     const { traceId, evaluation } = await writer.write(otlpWrite(relevant));
@@ -153,7 +153,7 @@ describe("what is scheduled", () => {
     assert.deepEqual(await statesOf(traceId), ["pending"]);
   });
 
-  it("is no second run for a resent batch, nor for one with new content under known span ids", async () => {
+  it("adds no second run for a resent batch, nor for new content of known span ids", async () => {
     const externalId = newIdentity();
     const batch = { externalId, spans: ["a", "b"] };
     const { traceId } = await writer.write(otlpWrite(sender, batch));
@@ -165,7 +165,7 @@ describe("what is scheduled", () => {
     assert.deepEqual(await statesOf(traceId), ["running"]);
   });
 
-  it("is exactly one further run for new spans after the evaluation began, however many batches bring them", async () => {
+  it("adds exactly one more run for new spans after the evaluation began, however many batches bring them", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(otlpWrite(sender, { externalId }));
     await beginAll();
@@ -177,7 +177,7 @@ describe("what is scheduled", () => {
     assert.deepEqual(await statesOf(traceId), ["running", "pending"]);
   });
 
-  it("stays one further run when the first one is given back", async () => {
+  it("adds no third run when the first one is given back", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(otlpWrite(sender, { externalId }));
     const begun = await beginAll();
@@ -187,7 +187,7 @@ describe("what is scheduled", () => {
     assert.deepEqual(await statesOf(traceId), ["running", "pending"]);
   });
 
-  it("is nothing for a replaced trace", async () => {
+  it("adds no run for a replaced trace", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(canonicalWrite(sender, { externalId, spans: ["a"] }));
     await beginAll();
@@ -198,7 +198,7 @@ describe("what is scheduled", () => {
 });
 
 describe("one identity on both paths", () => {
-  it("is replaced by the canonical path, under its own id", async () => {
+  it("is replaced by the canonical path and keeps its trace id", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(otlpWrite(sender, { externalId, spans: ["a", "b"] }));
     const again = await writer.write(canonicalWrite(sender, { externalId, spans: ["c"] }));
@@ -225,7 +225,7 @@ describe("one identity on both paths", () => {
     );
   });
 
-  it("takes replacement and merge of one moment in the order of their revisions", async () => {
+  it("is replaced and merged in the order of revisions when both happen at once", async () => {
     const externalId = newIdentity();
     const { traceId } = await writer.write(otlpWrite(sender, { externalId, spans: ["a"] }));
     const [merged, replaced, later] = await Promise.all([
@@ -241,7 +241,7 @@ describe("one identity on both paths", () => {
   });
 });
 
-describe("the bounds of a merged trace", () => {
+describe("the limits of a merged trace", () => {
   const bounded = writerWith({ traceSpansMax: 10 });
   const letters = (text: string) => [...text];
   const send = (externalId: string, spans: string, by = bounded) =>
@@ -255,7 +255,7 @@ describe("the bounds of a merged trace", () => {
     return rows[0].batches;
   }
 
-  it("refuse a batch beyond the number of spans, and leave the trace as it was", async () => {
+  it("refuse a batch that exceeds the number of spans, and leave the trace unchanged", async () => {
     const externalId = newIdentity();
     const { traceId } = await send(externalId, "12345678");
     assert.equal(await refusalOf(send(externalId, "abc")), "PAYLOAD_TOO_LARGE");
@@ -274,7 +274,7 @@ describe("the bounds of a merged trace", () => {
     assert.ok((await batchesOf(traceId)) < 22);
   });
 
-  it("take away no span on behalf of a batch that is refused", async () => {
+  it("lose no stored span when a batch is refused", async () => {
     const externalId = newIdentity();
     const { traceId } = await send(externalId, "12");
     await send(externalId, "3456789a");
@@ -282,7 +282,7 @@ describe("the bounds of a merged trace", () => {
     assert.deepEqual(await spanIdsOf(traceId), letters("123456789a").map(otlpId));
   });
 
-  it("hold for batches that are stored together as for those that come one by one", async () => {
+  it("are the same for batches stored together and one by one", async () => {
     const externalId = newIdentity();
     const { traceId } = await send(externalId, "1234");
     const outcomes = await Promise.all(
@@ -295,7 +295,7 @@ describe("the bounds of a merged trace", () => {
     assert.deepEqual(await spanIdsOf(traceId), letters("123456789a").map(otlpId));
   });
 
-  it("refuse a batch beyond the number of bytes", async () => {
+  it("refuse a batch that exceeds the number of bytes", async () => {
     const externalId = newIdentity();
     const first = otlpWrite(sender, { externalId, spans: ["a"] });
     const tight = writerWith({ traceBytesMax: first.rawLength + 100 });

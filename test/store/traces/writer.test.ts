@@ -1,4 +1,4 @@
-// Stored once and told truthfully: what the writer acknowledges is committed, whoever else is writing.
+// The batching writer: every acknowledged write is committed and reported correctly, whoever else is writing.
 import assert from "node:assert/strict";
 import { randomUUIDv7 } from "node:crypto";
 import { once } from "node:events";
@@ -61,7 +61,7 @@ async function tracesOf({ agentId }: Sender): Promise<{ id: string; external_id:
   return rows;
 }
 
-/** Resolves once that many statements that hold this text wait for a lock. */
+/** Resolves once this many statements that contain this text wait for a lock. */
 async function waiting(statement: string, count = 1): Promise<void> {
   await eventually(async () => {
     const { rowCount } = await db.pool.query(
@@ -73,7 +73,7 @@ async function waiting(statement: string, count = 1): Promise<void> {
   });
 }
 
-/** A transaction under way on a connection of its own. */
+/** An open transaction on its own connection. */
 async function begun(database: Database) {
   const client = await database.pool.connect();
   await client.query("begin");
@@ -90,8 +90,8 @@ async function begun(database: Database) {
   };
 }
 
-describe("writing together", () => {
-  it("stores the new traces of many callers, their batches and their runs by one statement", async () => {
+describe("concurrent writes", () => {
+  it("store the new traces of many callers, with their batches and runs, in one statement", async () => {
     const crowd = await makeSender(db);
     const stored = await store(Array.from({ length: 50 }, () => canonicalWrite(crowd)));
     assert.ok(stored.every(({ state, evaluation }) => state === "created" && evaluation === "scheduled"));
@@ -106,7 +106,7 @@ describe("writing together", () => {
     assert.deepEqual(rows, [{ transactions: 1, rows: 150 }]);
   });
 
-  it("creates once and replaces once when one canonical identity comes twice at the same time", async () => {
+  it("create a canonical trace once and replace it once when it arrives twice at the same time", async () => {
     const writes = ["first", "second"].map(text => canonicalWrite(sender, { externalId: "twice", text }));
     const stored = await store(writes);
     assert.deepEqual(stored.map(({ state, revision }) => [state, revision]).sort(), [
@@ -119,7 +119,7 @@ describe("writing together", () => {
     assert.equal(await textOf([...traceIds][0]!), ["first", "second"][last]);
   });
 
-  it("creates once and merges once when two batches of one new trace come at the same time", async () => {
+  it("create a trace once and merge once when two batches of it arrive at the same time", async () => {
     const writes = [["a"], ["b"]].map(spans => otlpWrite(sender, { externalId: "two batches", spans }));
     const stored = await store(writes);
     assert.deepEqual(stored.map(({ state }) => state).sort(), ["created", "merged"]);
@@ -127,7 +127,7 @@ describe("writing together", () => {
     assert.equal((await runsOf(stored[0]!.traceId)).length, 1);
   });
 
-  it("lets one bad write fail alone", async () => {
+  it("do not fail because one of them is invalid", async () => {
     const bad = canonicalWrite(sender, { externalId: "bad" });
     bad.columns = { ...bad.columns, name: "a\0b" };
     const good = Array.from({ length: 5 }, (_, index) =>
@@ -138,7 +138,7 @@ describe("writing together", () => {
     assert.ok(rest.every(({ status }) => status === "fulfilled"));
   });
 
-  it("refuses only the traces of an agent that was deleted meanwhile", async () => {
+  it("refuse only the traces of an agent that was just deleted", async () => {
     const [gone, there] = [await makeSender(db), await makeSender(db)];
     await db.pool.query("delete from agents where id = $1", [gone.agentId]);
     const outcomes = await Promise.all(
@@ -148,7 +148,7 @@ describe("writing together", () => {
     assert.equal((outcomes[2] as Stored).state, "created");
   });
 
-  it("stores anew a trace that is deleted while a batch waits for it", async () => {
+  it("create a trace again when it is deleted while a batch waits for it", async () => {
     const [{ traceId }] = (await store([otlpWrite(sender, { externalId: "vanishing", spans: ["a"] })])) as [
       Stored,
     ];
@@ -165,7 +165,7 @@ describe("writing together", () => {
 });
 
 describe("two processes", () => {
-  it("answer exactly one of eight posts of one identity with a creation, and keep one of them whole", async () => {
+  it("answer one of eight posts of the same identity with “created”, and keep exactly one of them whole", async () => {
     const race = await makeSender(db);
     for (let round = 0; round < 25; round++) {
       const texts = Array.from({ length: 8 }, (_, index) => `version ${index} `.repeat(1 + index * 50));
@@ -188,7 +188,7 @@ describe("two processes", () => {
     assert.equal((await tracesOf(race)).length, 25);
   });
 
-  it("lose no span of one trace whose batches come to both at once", async () => {
+  it("lose no span of a trace whose batches reach both at once", async () => {
     for (let round = 0; round < 10; round++) {
       const externalId = `union ${round}`;
       const batches = Array.from({ length: 20 }, (_, at) => [`${at + 1}`, `${at + 2}`, `${at + 3}`]);
@@ -205,7 +205,7 @@ describe("two processes", () => {
     }
   });
 
-  it("never wait for each other in a ring, whatever order the same traces come in", async () => {
+  it("do not deadlock, in whatever order the same traces arrive", async () => {
     const pools = [openDatabase(url), openDatabase(url)] as const;
     const names = ["1 before", "2 held", "3 after"];
     const blocking = await begun(db);
@@ -225,7 +225,7 @@ describe("two processes", () => {
     const stored = [...(await forth!), ...(await back!)];
     assert.equal(stored.filter(({ state }) => state === "created").length, 3);
     assert.equal(stored.filter(({ state }) => state === "merged").length, 3);
-    // A connection that ends has told the statistics all it knows.
+    // A connection reports all its statistics when it ends.
     await Promise.all(pools.map(pool => pool.close()));
     const { rows } = await db.pool.query(
       "select deadlocks::int from pg_stat_database where datname = current_database()",
@@ -234,7 +234,7 @@ describe("two processes", () => {
   });
 });
 
-describe("an answer of the database that is lost", () => {
+describe("when the database's answer is lost", () => {
   async function throughProxy(statement: string, work: (proxied: TraceWriter) => Promise<void>) {
     const proxy = await startCuttingProxy(url);
     const proxied = openDatabase(proxy.url);
@@ -249,7 +249,7 @@ describe("an answer of the database that is lost", () => {
     }
   }
 
-  it("leaves a new trace reported as created, with its evaluation, and stored once", async () => {
+  it("a new trace is reported as created, with its evaluation, and stored once", async () => {
     const lone = await makeSender(db);
     for (const write of [canonicalWrite(lone), otlpWrite(lone)]) {
       await throughProxy("insert_traces", async proxied => {
@@ -265,7 +265,7 @@ describe("an answer of the database that is lost", () => {
     assert.equal((await tracesOf(lone)).length, 2);
   });
 
-  it("leaves a replacement a replacement", async () => {
+  it("a replacement is still reported as a replacement", async () => {
     const externalId = "replaced across a break";
     await store([canonicalWrite(sender, { externalId, text: "before" })]);
     await throughProxy("commit", async proxied => {
@@ -276,7 +276,7 @@ describe("an answer of the database that is lost", () => {
     });
   });
 
-  it("leaves a merged batch merged once, with one run", async () => {
+  it("a batch is merged once, with one run", async () => {
     const externalId = "merged across a break";
     const [{ traceId }] = (await store([otlpWrite(sender, { externalId, spans: ["a"] })])) as [Stored];
     await db.pool.query("update runs set state = 'completed' where trace_id = $1", [traceId]);
@@ -291,7 +291,7 @@ describe("an answer of the database that is lost", () => {
     );
   });
 
-  it("is UNAVAILABLE when the database stays away, or takes a connection and says nothing", async () => {
+  it("and the database stays down or hangs, the write is UNAVAILABLE", async () => {
     const silent = createServer(() => {}).listen(0, "127.0.0.1");
     await once(silent, "listening");
     const { port } = silent.address() as AddressInfo;
@@ -306,7 +306,7 @@ describe("an answer of the database that is lost", () => {
 });
 
 describe("a key that ends between its check and the commit", () => {
-  it("stores nothing, neither a new trace nor a change of one", async () => {
+  it("stores nothing, neither a new trace nor a change to an existing one", async () => {
     const leaving = await makeSender(db);
     const [kept] = (await store([canonicalWrite(leaving, { externalId: "kept", text: "before" })])) as [
       Stored,
@@ -323,7 +323,7 @@ describe("a key that ends between its check and the commit", () => {
     assert.equal(await textOf(kept.traceId), "before");
   });
 
-  it("stores what came by no key, and of others in the same statement only what came by a key that is valid", async () => {
+  it("does not affect writes without a key, or with valid keys in the same statement", async () => {
     const [sample, live, expired, gone] = await Promise.all([1, 2, 3, 4].map(() => makeSender(db)));
     await db.pool.query("update keys set expires_at = now() where id = $1", [expired!.keyId]);
     await deleteKey(db, gone!.keyId);
@@ -338,14 +338,14 @@ describe("a key that ends between its check and the commit", () => {
     );
   });
 
-  it("stores nothing once the key has expired", async () => {
+  it("stores nothing once it has expired", async () => {
     const expired = await makeSender(db);
     await db.pool.query("update keys set expires_at = now() where id = $1", [expired.keyId]);
     assert.equal(await outcomeOf(writer.write(otlpWrite(expired))), "UNAUTHORIZED");
     assert.deepEqual(await tracesOf(expired), []);
   });
 
-  it("is refused by a revocation that is under way, new trace or known", async () => {
+  it("is refused while its revocation is in progress, for new and existing traces", async () => {
     for (const externalId of ["known", "new"]) {
       const leaving = await makeSender(db);
       await store([otlpWrite(leaving, { externalId: "known" })]);
@@ -361,7 +361,7 @@ describe("a key that ends between its check and the commit", () => {
     }
   });
 
-  it("keeps the revocation waiting for a commit that is under way", async () => {
+  it("makes its revocation wait for a commit in progress", async () => {
     const leaving = await makeSender(db);
     const [{ traceId }] = (await store([otlpWrite(leaving, { externalId: "slow" })])) as [Stored];
     const holding = await begun(other);
