@@ -1,43 +1,43 @@
-// The loop of whoever claims runs: looks again at once where there may be more, else after a pause that a wake cuts short.
+// The loop that claims runs: polls again immediately if more may be due, else after a pause that `wake` ends early.
 import type { Logger } from "pino";
 import { isTransient } from "./store/db.ts";
 
 const faultPauseMs = 1_000;
 
-type ClaimingDeps = {
-  /** Claims what there is room for; resolves to the ms after which to look again. */
+type ClaimLoopDeps = {
+  /** Claims as many runs as the caller can take; resolves to the ms until the next poll. */
   claim: () => Promise<number>;
-  /** Told what kept it from claiming. */
+  /** Called when `claim` rejects. */
   onFault: (error: unknown) => void;
 };
 
-export class Claiming {
-  readonly #deps: ClaimingDeps;
-  /** Whether `wake` was called since the loop last began to look: what came while it looked is not missed. */
+export class ClaimLoop {
+  readonly #deps: ClaimLoopDeps;
+  /** Whether `wake` was called since the last poll began, so that runs added during a poll are not missed. */
   #woken = false;
   #endPause: () => void = () => {};
   #stopping = false;
   readonly #loop: Promise<void>;
 
-  constructor(deps: ClaimingDeps) {
+  constructor(deps: ClaimLoopDeps) {
     this.#deps = deps;
     this.#loop = this.#run();
   }
 
-  /** There may be something to claim, or room for more. */
+  /** Call when runs may be due, or when the caller can take more. */
   wake(): void {
     this.#woken = true;
     this.#endPause();
   }
 
-  /** Resolves once nothing further is claimed. */
+  /** Resolves when the loop has ended. */
   stop(): Promise<void> {
     this.#stopping = true;
     this.wake();
     return this.#loop;
   }
 
-  /** Resolves after so many ms; at once where it was woken since it last looked, or is woken meanwhile. */
+  /** Resolves after `ms`, or on `wake`; immediately if `wake` was called since the last poll began. */
   pause(ms: number): Promise<void> {
     if (this.#woken) return Promise.resolve();
     return new Promise(resolve => {
@@ -61,8 +61,9 @@ export class Claiming {
   }
 }
 
-/** A database that is away is no bug, and says so in one line. */
+/** Logs an unavailable database as a warning of one line, since it is not a bug. */
 export function logFault(log: Logger, error: unknown, what: string, about: object = {}): void {
-  if (isTransient(error)) log.warn({ ...about, err: (error as Error).message }, `${what}: no database`);
+  if (isTransient(error))
+    log.warn({ ...about, err: (error as Error).message }, `${what}: database unavailable`);
   else log.error({ ...about, err: error }, what);
 }

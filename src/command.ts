@@ -1,4 +1,4 @@
-// Runs the service for a person or a supervisor: until a signal, and with one line for what keeps it from starting.
+// Runs the service from the command line until a signal; prints one line if it cannot start.
 import { styleText } from "node:util";
 import type { Logger } from "pino";
 import { type Config, ConfigError, readConfig } from "./config.ts";
@@ -9,14 +9,14 @@ import { MasterKeyError } from "./store/secrets/master-key.ts";
 
 export type Running = { service: Service; config: Config; log: Logger };
 
-/** What keeps a command from going on. The message is one line for the person who gave it. */
+/** Ends the command with exit code 1. The message is one line for the user. */
 export class CommandError extends Error {
   override name = "CommandError";
 }
 
 /**
- * Starts the service, does `meanwhile`, and stops at the first SIGTERM or SIGINT, whether that is done or not; a
- * later signal ends the process at once. Never returns: the process exits with 0, or with 1 when something failed.
+ * Starts the service, calls `onReady`, and stops at the first SIGTERM or SIGINT, even if `onReady` has not finished; a
+ * later signal ends the process immediately. Never returns: the process exits with 0, or with 1 after a failure.
  *
  * A parent with an IPC channel (the launcher, or a process manager) is sent "ready" and later "stopping", so that it can
  * tell a crash from a stop. When the parent ends, so does the service.
@@ -24,21 +24,21 @@ export class CommandError extends Error {
 export async function runService(
   env: Readonly<Record<string, string | undefined>>,
   openLog: (config: Config) => Logger,
-  meanwhile: (running: Running) => Promise<void> | void,
+  onReady: (running: Running) => Promise<void> | void,
 ): Promise<never> {
   try {
     const config = readConfig(env);
     const log = openLog(config);
-    const stopAsked = firstSignal();
-    void stopAsked.then(() => endInTime(log));
+    const stopSignal = firstSignal();
+    void stopSignal.then(() => limitStop(log));
     const service = await startService(config, log);
-    tellParent("ready");
+    notifyParent("ready");
     try {
-      const done = Promise.resolve(meanwhile({ service, config, log }));
-      const reason = await Promise.race([stopAsked, done.then(() => stopAsked)]);
+      const done = Promise.resolve(onReady({ service, config, log }));
+      const reason = await Promise.race([stopSignal, done.then(() => stopSignal)]);
       log.info({ reason }, "Stopping");
     } finally {
-      tellParent("stopping");
+      notifyParent("stopping");
       await service.stop();
     }
     log.info("Stopped");
@@ -49,21 +49,21 @@ export async function runService(
   }
 }
 
-function tellParent(state: "ready" | "stopping"): void {
+function notifyParent(state: "ready" | "stopping"): void {
   if (process.connected) process.send?.(state);
 }
 
-// npm passes on the Ctrl-C that the terminal has sent us already: so soon, a second signal is the first one again.
+// npm forwards the Ctrl-C that the terminal has already sent to this process, so a second signal within 1 s is a repeat.
 const sameSignalMs = 1_000;
 
-/** Resolves at the first SIGTERM or SIGINT, or when the parent goes; a further signal ends the process at once. */
+/** Resolves at the first SIGTERM or SIGINT, or when the parent ends; a later signal ends the process immediately. */
 function firstSignal(): Promise<string> {
   return new Promise(resolve => {
-    let askedAt: number | undefined;
+    let firstAt: number | undefined;
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       process.on(signal, () => {
-        askedAt ??= performance.now();
-        if (performance.now() - askedAt > sameSignalMs) process.exit(1);
+        firstAt ??= performance.now();
+        if (performance.now() - firstAt > sameSignalMs) process.exit(1);
         resolve(signal);
       });
     }
@@ -71,11 +71,11 @@ function firstSignal(): Promise<string> {
   });
 }
 
-// Short of the 25 s after which supervisors kill.
+// Supervisors kill after 25 s.
 const stopMaxMs = 24_000;
 
-/** A database that no longer answers keeps neither a start nor a stop going for longer than this. */
-function endInTime(log: Logger): void {
+/** Exits after `stopMaxMs` even if the service is still starting or stopping, such as when the database hangs. */
+function limitStop(log: Logger): void {
   setTimeout(() => {
     log.error("Could not stop in time");
     process.exit(1);
@@ -84,14 +84,14 @@ function endInTime(log: Logger): void {
 
 const startErrors = [ConfigError, EmbeddedError, UnfitDatabaseError, MasterKeyError];
 
-// What keeps the service from starting, and what to do about it; anything else is a bug and keeps its stack.
+// One line for a known problem, with what to do about it; any other error is a bug and keeps its stack.
 function explain(error: unknown): string {
   if (error instanceof CommandError) return error.message;
   const problem = startProblem(error);
   if (problem === undefined) return error instanceof Error ? (error.stack ?? error.message) : String(error);
   const line = `Onlooker cannot start: ${problem}`;
   if (!process.stderr.isTTY) return line;
-  // The first sentence says what is wrong, the others what to do.
+  // The first sentence is the problem, the others say what to do.
   const [wrong, ...todo] = line.split(/(?<=[.)]) (?=[A-Z])/);
   return `\n${styleText("red", wrong!, { stream: process.stderr })}\n${todo.join(" ")}\n`;
 }

@@ -1,8 +1,8 @@
-// What whoever writes a test case asks about stored traces: try it on one, draft from one, complete words. Stores nothing.
+// Backend of the test editor: dry runs on stored traces, drafts made from a trace, completions. Stores nothing.
 
-import { assertionsAbout, type Place, valueAt } from "./editor/draft-assertion.ts";
+import { candidatesFor, type ValueLocation, valueAt } from "./editor/draft-assertion.ts";
 import { proposeTest } from "./editor/draft-test.ts";
-import { type ScenarioAsk, type ScenarioTrial, tryScenario } from "./editor/try-scenario.ts";
+import { type ScenarioRequest, type ScenarioTrial, tryScenario } from "./editor/try-scenario.ts";
 import { type Vocabulary, VocabularyBuilder } from "./editor/vocabulary.ts";
 import { applicability, routingQuestion } from "./evaluate/applicability.ts";
 import { evaluateTest } from "./evaluate/evaluate.ts";
@@ -20,40 +20,43 @@ import { isUuid } from "./store/accounts/ownership.ts";
 import type { Database } from "./store/db.ts";
 import { findTrace, listLatestSizes } from "./store/traces/read.ts";
 
-export type DryRunAsk = {
+export type DryRunRequest = {
   agentId: string;
   traceId: string;
   document: TestCaseDocument;
-  /** Whether the scenario is to be compared with the trace as well. */
+  /** Whether to match the scenario, too. */
   routing: boolean;
 };
 
 export type DryRun = {
   traceId: string;
-  /** The trace's revision that was judged. */
+  /** The revision of the trace that was evaluated. */
   revision: number;
   result: Omit<Result, "testId">;
-  /** Whether a run would judge the trace by this test, were it active; null unless asked for. */
+  /** Whether the test would run on the trace if it were active; null unless requested. */
   applicability: Pick<Applicability, "applied" | "why" | "reason" | "suspicious"> | null;
 };
 
-export type DraftAssertionAsk = { traceId: string; spanId: string } & Pick<Place, "attribute" | "path">;
+export type DraftAssertionRequest = { traceId: string; spanId: string } & Pick<
+  ValueLocation,
+  "attribute" | "path"
+>;
 
-/** Undefined where the trace does not exist, or is not the agent's. An aborted signal withdraws what is open. */
+/** Methods return undefined if the agent has no such trace. Aborting the signal cancels judge calls and sandbox work. */
 export type Editor = {
-  dryRun(ask: DryRunAsk, signal: AbortSignal): Promise<DryRun | undefined>;
-  draftTest(ask: { traceId: string }, signal: AbortSignal): Promise<TestCaseDocument | undefined>;
-  /** Throws VALIDATION_ERROR where there is no such value, or no assertion fits it. */
-  draftAssertion(ask: DraftAssertionAsk, signal: AbortSignal): Promise<AssertionDraft | undefined>;
-  vocabulary(ask: { agentId: string }, signal: AbortSignal): Promise<Vocabulary>;
-  tryScenario(ask: ScenarioAsk, signal: AbortSignal): Promise<ScenarioTrial>;
+  dryRun(request: DryRunRequest, signal: AbortSignal): Promise<DryRun | undefined>;
+  draftTest(request: { traceId: string }, signal: AbortSignal): Promise<TestCaseDocument | undefined>;
+  /** Throws VALIDATION_ERROR if the trace has no such value, or no assertion fits it. */
+  draftAssertion(request: DraftAssertionRequest, signal: AbortSignal): Promise<AssertionDraft | undefined>;
+  vocabulary(request: { agentId: string }, signal: AbortSignal): Promise<Vocabulary>;
+  tryScenario(request: ScenarioRequest, signal: AbortSignal): Promise<ScenarioTrial>;
 };
 
 export type EditorDeps = {
   db: Database;
   judgeOf: JudgeOf;
   sandbox: Askable["sandbox"];
-  /** The heap that this thread has for traces. */
+  /** Limits the heap that traces use on this thread. */
   room?: TraceRoom;
   clock?: Pick<Clock, "now" | "timeout">;
 };
@@ -68,11 +71,13 @@ export function openEditor({ clock = systemClock, ...given }: EditorDeps): Edito
   const deps = { ...given, room: given.room ?? new TraceRoom() };
   const vocabularies = new Map<string, { made: Promise<Vocabulary>; until: number }>();
   return {
-    dryRun: (ask, signal) => dryRun(deps, ask, signal, clock.timeout(dryRunMs)),
+    dryRun: (request, signal) => dryRun(deps, request, signal, clock.timeout(dryRunMs)),
     draftTest: ({ traceId }, signal) =>
-      whileOpen(deps, traceId, loaded => draftTest(askableFor(deps, loaded), loaded, signal)),
-    draftAssertion: (ask, signal) =>
-      whileOpen(deps, ask.traceId, loaded => draftAssertion(askableFor(deps, loaded), loaded, ask, signal)),
+      withLoaded(deps, traceId, loaded => draftTest(askableFor(deps, loaded), loaded, signal)),
+    draftAssertion: (request, signal) =>
+      withLoaded(deps, request.traceId, loaded =>
+        draftAssertion(askableFor(deps, loaded), loaded, request, signal),
+      ),
     vocabulary({ agentId }) {
       const known = vocabularies.get(agentId);
       if (known && clock.now() < known.until) return known.made;
@@ -90,12 +95,12 @@ export function openEditor({ clock = systemClock, ...given }: EditorDeps): Edito
       );
       return fresh.made;
     },
-    tryScenario: (ask, signal) => tryScenario({ ...deps, clock }, ask, signal),
+    tryScenario: (request, signal) => tryScenario({ ...deps, clock }, request, signal),
   };
 }
 
-/** Undefined where there is no such trace. Throws PAYLOAD_TOO_LARGE where it holds too much to be opened. */
-async function whileOpen<T>(
+/** Undefined if the trace does not exist. Throws PAYLOAD_TOO_LARGE if it is too large to open. */
+async function withLoaded<T>(
   { db, room }: OpenDeps,
   id: string,
   use: (loaded: LoadedTrace) => Promise<T>,
@@ -105,27 +110,27 @@ async function whileOpen<T>(
 
 async function dryRun(
   deps: OpenDeps,
-  ask: DryRunAsk,
-  asker: AbortSignal,
+  request: DryRunRequest,
+  clientSignal: AbortSignal,
   deadline: AbortSignal,
 ): Promise<DryRun | undefined> {
-  const row = isUuid(ask.traceId) ? await findTrace(deps.db, ask.traceId) : undefined;
-  if (row?.agentId !== ask.agentId) return undefined;
-  return whileOpen(deps, row.id, loaded => dryRunOn(deps, loaded, ask, asker, deadline));
+  const row = isUuid(request.traceId) ? await findTrace(deps.db, request.traceId) : undefined;
+  if (row?.agentId !== request.agentId) return undefined;
+  return withLoaded(deps, row.id, loaded => dryRunOn(deps, loaded, request, clientSignal, deadline));
 }
 
 async function dryRunOn(
   deps: OpenDeps,
   loaded: LoadedTrace,
-  { agentId, document, routing }: DryRunAsk,
-  asker: AbortSignal,
+  { agentId, document, routing }: DryRunRequest,
+  clientSignal: AbortSignal,
   deadline: AbortSignal,
 ): Promise<DryRun> {
   const { trace, derived } = loaded;
   const test = { ...document, id: draftId, agentId, version: 0 };
   const { judge, sandbox } = askableFor(deps, loaded);
-  const askable = { judge: punctual(judge, deadline), sandbox };
-  const signal = AbortSignal.any([asker, deadline]);
+  const askable = { judge: withDeadline(judge, deadline), sandbox };
+  const signal = AbortSignal.any([clientSignal, deadline]);
   const [answers, applies] = await Promise.all([
     answersFor(askable, loaded, [test], signal),
     routing ? applicabilityOf(askable, loaded, test, signal) : null,
@@ -134,16 +139,16 @@ async function dryRunOn(
   return { traceId: loaded.traceId, revision: loaded.revision, result, applicability: applies };
 }
 
-/** Nobody who tries something out waits for a later try. */
+/** No retries: the user waits for the result. */
 function askableFor({ judgeOf, sandbox }: EditorDeps, { agentId, traceId }: LoadedTrace): Askable {
   return { judge: judgeOf({ agentId, traceId, runId: null, deadlineAt: null, tries: 0 }), sandbox };
 }
 
-/** Stands where the id of a stored test would. */
+/** Placeholder for the id of a stored test. */
 const draftId = "draft";
 
-/** A judge whose silence until the deadline is told as such. */
-function punctual(judge: Judge, deadline: AbortSignal): Judge {
+/** Reports questions that are unanswered at the deadline as `judge_silent` instead of `aborted`. */
+function withDeadline(judge: Judge, deadline: AbortSignal): Judge {
   const late = unanswered("later", { code: "judge_silent", data: { seconds: dryRunMs / 1000 } });
   return {
     async route(question, signal) {
@@ -157,7 +162,7 @@ function punctual(judge: Judge, deadline: AbortSignal): Judge {
   };
 }
 
-/** As of an active test; one without turns is not yet one of several. */
+/** Treats the draft as active, and a draft without turns as single-turn: its turns may not be written yet. */
 async function applicabilityOf(
   { judge }: Pick<Askable, "judge">,
   { derived }: LoadedTrace,
@@ -167,8 +172,7 @@ async function applicabilityOf(
   const turns = test.turns.length === 0 ? [{ input: "?" }] : test.turns;
   const active: TestCase = { ...test, turns, status: "active" };
   const question = routingQuestion(derived, [active]);
-  const answer =
-    question && (/\S/.test(active.scenario) ? await judge.route(question, signal) : nothingToCompare);
+  const answer = question && (/\S/.test(active.scenario) ? await judge.route(question, signal) : noScenario);
   const { applied, why, reason, suspicious } = applicability(derived, [active], answer).tests[0]!;
   return {
     applied,
@@ -178,15 +182,15 @@ async function applicabilityOf(
   };
 }
 
-const nothingToCompare = unanswered("unusable", { code: "no_scenario" });
+const noScenario = unanswered("unusable", { code: "no_scenario" });
 
-/** Disabled, and with those of the proposed assertions alone that hold on the trace. */
+/** The draft is disabled and has only proposed assertions that pass on the trace. */
 async function draftTest(deps: Askable, loaded: LoadedTrace, signal: AbortSignal): Promise<TestCaseDocument> {
   const { assertions: proposed, ...fields } = proposeTest(loaded.trace, loaded.derived);
   const assertions: AssertionInput[] = [];
   for (const alternatives of proposed) {
-    const held = await firstHolding(deps, loaded, alternatives, signal);
-    if (held) assertions.push({ ...held, id: `a${assertions.length + 1}` });
+    const passing = await firstPassing(deps, loaded, alternatives, signal);
+    if (passing) assertions.push({ ...passing, id: `a${assertions.length + 1}` });
   }
   return parseDraft({ ...fields, status: "disabled", assertions });
 }
@@ -194,36 +198,36 @@ async function draftTest(deps: Askable, loaded: LoadedTrace, signal: AbortSignal
 async function draftAssertion(
   deps: Askable,
   loaded: LoadedTrace,
-  { spanId, attribute, path }: DraftAssertionAsk,
+  { spanId, attribute, path }: DraftAssertionRequest,
   signal: AbortSignal,
 ): Promise<AssertionDraft> {
   const refuse = (path: string, message: string) =>
     new Refusal("VALIDATION_ERROR", { message, issues: [{ path, message }] });
   const span = loaded.trace.spans.find(({ span_id }) => span_id === spanId);
   if (!span) throw refuse("spanId", "The trace has no span with this ID.");
-  const place = { span, attribute, path };
-  if (valueAt(place) === undefined) {
+  const location = { span, attribute, path };
+  if (valueAt(location) === undefined) {
     throw refuse(path.length > 0 ? "path" : "attribute", "The span has no such value.");
   }
-  const held = await firstHolding(deps, loaded, assertionsAbout(loaded.derived, place), signal);
-  if (!held)
+  const passing = await firstPassing(deps, loaded, candidatesFor(loaded.derived, location), signal);
+  if (!passing)
     throw refuse(
       "attribute",
       "No assertion fits this value: it is too long or contains unsupported characters.",
     );
-  const { id: _, ...assertion } = held;
+  const { id: _, ...assertion } = passing;
   return assertion as AssertionDraft;
 }
 
-/** The first that can be saved and, once it was, passes on this trace. */
-async function firstHolding(
+/** The first alternative that is valid and passes on this trace. */
+async function firstPassing(
   deps: Askable,
   loaded: LoadedTrace,
   alternatives: AssertionInput[],
   signal: AbortSignal,
 ): Promise<Assertion | undefined> {
   for (const alternative of alternatives) {
-    const document = savedDraft(alternative);
+    const document = draftWith(alternative);
     if (!document) continue;
     const test = { ...document, id: draftId, agentId: loaded.agentId, version: 0 };
     const answers = await answersFor(deps, loaded, [test], signal);
@@ -233,8 +237,8 @@ async function firstHolding(
   return undefined;
 }
 
-/** A document of one assertion as it would come back from the database; undefined where it cannot be saved. */
-function savedDraft(assertion: AssertionInput): TestCaseDocument | undefined {
+/** A draft with one assertion, as the database would return it; undefined if the assertion is invalid. */
+function draftWith(assertion: AssertionInput): TestCaseDocument | undefined {
   try {
     return parseDraft(JSON.parse(JSON.stringify({ name: draftId, assertions: [assertion] })));
   } catch (error) {
@@ -247,7 +251,7 @@ const vocabularyTraces = 50;
 const vocabularyBytes = 32 * 1024 * 1024;
 const vocabularyMs = 1_000;
 
-/** From the latest traces, as many as can be read within the bounds; one too large for what is left is passed over. */
+/** Reads the latest traces within limits on bytes and time. Skips traces larger than the remaining bytes. */
 async function readVocabulary(
   { db, room }: OpenDeps,
   agentId: string,
@@ -258,7 +262,7 @@ async function readVocabulary(
   let bytesLeft = vocabularyBytes;
   for (const { id, bytes } of await listLatestSizes(db, agentId, vocabularyTraces)) {
     if (bytes > bytesLeft || clock.now() > until) {
-      builder.leaveOut();
+      builder.markIncomplete();
       continue;
     }
     bytesLeft -= bytes;
@@ -266,7 +270,7 @@ async function readVocabulary(
       await withTrace(db, id, room, ({ trace, derived }) => builder.add(trace, derived));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      builder.leaveOut();
+      builder.markIncomplete();
     }
   }
   return builder.build();

@@ -1,4 +1,4 @@
-// Story 1, a trace comes in: key -> verified email -> media type -> body -> agent -> store and schedule.
+// Ingests traces: checks key, verified email and media type, reads the body, resolves the agent, stores and schedules.
 import { randomUUIDv7 } from "node:crypto";
 import { answersOf } from "./ingest/answers.ts";
 import type { PreparedBatch, PreparedBody, PreparedGroup, RefusedGroup } from "./ingest/prepare.ts";
@@ -59,11 +59,11 @@ export type IngestDeps = FindAgents & {
   onAnswered: (answers: IngestionAnswer[], key: AdmittedKey) => void;
 };
 
-/** The media type is needed to encode the answer even if the request is refused. */
+/** Throws a Refusal if nothing was stored. */
 export async function ingest(deps: IngestDeps, request: IngestRequest): Promise<IngestOutcome> {
   try {
     const key = await findKey(deps, request.key);
-    return await telling(deps, key, receive(deps, key, request));
+    return await withReport(deps, key, receive(deps, key, request));
   } catch (error) {
     throw asUnavailable(error);
   }
@@ -74,7 +74,7 @@ export async function ingestSample(deps: IngestDeps, agentId: string): Promise<S
   try {
     const bytes = Buffer.from(JSON.stringify(sampleBody(agentId, Date.now())));
     const body = await deps.preparer.prepare(bytes, "json");
-    if (body.path !== "canonical") throw new Error("The sample is not of the canonical path.");
+    if (body.path !== "canonical") throw new Error("The sample is not canonical.");
     const externalId = `sample-${randomUUIDv7()}`;
     return await store(deps, null, { agentId, externalId, path: "canonical", serviceName: null }, body.batch);
   } catch (error) {
@@ -93,7 +93,7 @@ async function receive(deps: IngestDeps, key: AdmittedKey, request: IngestReques
 }
 
 /** Reports how the request ended. Rethrows its error and, if every trace is refused, throws the first refusal. */
-async function telling(
+async function withReport(
   deps: IngestDeps,
   key: AdmittedKey,
   request: Promise<IngestOutcome>,
@@ -112,7 +112,7 @@ async function telling(
 }
 
 async function findKey(deps: IngestDeps, text: string | undefined): Promise<AdmittedKey> {
-  const hint = "Send a key made under Keys in the header x-api-key.";
+  const hint = "Send a key created under Keys in the x-api-key header.";
   if (!text) throw new Refusal("UNAUTHORIZED", { message: "The x-api-key header is missing.", hint });
   const key = await deps.findKey(hashKey(text).toString("hex"));
   if (!key) {

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { Claiming, logFault } from "./claiming.ts";
+import { ClaimLoop, logFault } from "./claiming.ts";
 import type { Caller, RunBounds } from "./launcher/caller.ts";
 import { type ConductDeps, conduct, type Held, patiently } from "./launcher/conduct.ts";
 import { Patience } from "./launcher/deadline.ts";
@@ -64,7 +64,7 @@ export class Launcher {
   readonly #lease = randomUUID();
   readonly #inHand = new Map<string, InHand>();
   readonly #timers: NodeJS.Timeout[];
-  readonly #claiming: Claiming;
+  readonly #claimLoop: ClaimLoop;
   /** Before this a lease that ran out says nothing: while the database was away nobody could prolong one. */
   #leasesCountAt = 0;
   #tending: Promise<void> | undefined;
@@ -80,7 +80,7 @@ export class Launcher {
     };
     const sweep = () => void dropExpected(deps.db).catch(() => {});
     this.#timers = [setInterval(tend, Math.min(tendMs, deps.leaseMs / 3)), setInterval(sweep, sweepMs)];
-    this.#claiming = new Claiming({
+    this.#claimLoop = new ClaimLoop({
       claim: () => this.#claim(),
       onFault: error => {
         this.#leasesCountAt = this.#clock.now() + deps.leaseMs;
@@ -91,7 +91,7 @@ export class Launcher {
 
   /** Something may wait to be run. */
   wake(): void {
-    this.#claiming.wake();
+    this.#claimLoop.wake();
   }
 
   /**
@@ -99,7 +99,7 @@ export class Launcher {
    * are over, and ends the rest.
    */
   async stop(graceMs: number): Promise<void> {
-    await this.#claiming.stop();
+    await this.#claimLoop.stop();
     const timer = setTimeout(() => {
       for (const { abort } of this.#inHand.values()) abort.abort();
     }, graceMs);

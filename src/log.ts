@@ -1,17 +1,17 @@
-// The service's log: JSON lines, or text for a person at a terminal, with secrets removed.
+// The service's log: JSON lines, or text for a terminal, with secrets redacted.
 import pino from "pino";
 import type { LogFormat } from "./config.ts";
 import { textStream } from "./log/text.ts";
 
 const secret = ["password", "newPassword", "currentPassword", "token", "key", "cookie", "authorization"];
 
-/** Where log lines go in this format: undefined is pino's own, JSON to standard output. */
+/** The stream for this format; undefined: pino's default, JSON to standard output. */
 export function logStream(format: LogFormat, fd: 1 | 2 = 1): pino.DestinationStream | undefined {
   if (format === "text") return textStream(fd);
   return fd === 1 ? undefined : pino.destination({ fd, sync: true });
 }
 
-/** A logger to standard output, or to `stream`. Secrets are removed wherever they might be logged by mistake. */
+/** A logger to standard output, or to `stream`. Redacts secrets that are logged by mistake. */
 export function openLog(level: string, stream?: pino.DestinationStream): pino.Logger {
   const names = [...secret, "set-cookie", "x-api-key"].map(name => `["${name}"]`);
   const options: pino.LoggerOptions = {
@@ -23,7 +23,7 @@ export function openLog(level: string, stream?: pino.DestinationStream): pino.Lo
     },
     serializers: {
       err: pino.stdSerializers.err,
-      // Without headers and query: links carry their token there.
+      // Without headers and query, which contain session cookies, keys and the tokens of email links.
       req: (request: { method: string; url: string }) => ({
         method: request.method,
         path: request.url.split("?", 1)[0],

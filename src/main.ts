@@ -1,4 +1,4 @@
-// npm start: serves until it is told to stop. A person at a terminal reads where the service and its data are.
+// npm start: runs the service until a signal, and prints its URL, data folder and judge.
 import { styleText } from "node:util";
 import { type Running, runService } from "./command.ts";
 import type { Config } from "./config.ts";

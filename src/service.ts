@@ -14,9 +14,9 @@ import type { CountedCall } from "./model/judge/call.ts";
 import { openProbes } from "./remote/judge/probe.ts";
 import { openMailer } from "./remote/mail/mailer.ts";
 import { openOutbound } from "./remote/outbound.ts";
-import { EditorHost } from "./service/editor-host.ts";
 import { Evaluators } from "./service/evaluators.ts";
-import { TraceHost } from "./service/trace-host.ts";
+import { ThreadedEditor } from "./service/threaded-editor.ts";
+import { ThreadedTraceReader } from "./service/threaded-trace-reader.ts";
 import {
   findAgentsByIds,
   findAgentsByServiceName,
@@ -44,7 +44,7 @@ export type Service = {
   stop(): Promise<void>;
 };
 
-// For a query of ingestion: an exporter gives up after 10 s in total.
+// Timeout of an ingestion query: an exporter gives up on a request after 10 s.
 const ingestionAnswerMs = 5_000;
 
 // When the service stops, open requests may take this long; then their connections are closed.
@@ -69,7 +69,7 @@ export async function startService(
     // First, so that the evaluators finish while open requests finish.
     void evaluators?.stop();
     for (const close of closing.splice(0).reverse()) {
-      await close().catch(error => log.error({ err: error }, "a part of the service could not be closed"));
+      await close().catch(error => log.error({ err: error }, "failed to close a part of the service"));
     }
   };
   try {
@@ -109,7 +109,7 @@ function startEvaluators(config: Config, databaseUrl: string, log: Logger): Eval
     config,
     databaseUrl,
     log,
-    onCount(message) {
+    onEvent(message) {
       if (message.type === "judge") countJudgeCall(message.call);
       else metrics.runs.inc({ outcome: message.state === "error" ? "error" : (message.verdict ?? "none") });
     },
@@ -151,9 +151,9 @@ async function serve(
     log,
   });
   closing.push(async () => mailer.close());
-  const editor = new EditorHost({ config, databaseUrl, log, onJudgeCall: countJudgeCall });
+  const editor = new ThreadedEditor({ config, databaseUrl, log, onJudgeCall: countJudgeCall });
   closing.push(() => editor.close());
-  const reader = new TraceHost({
+  const reader = new ThreadedTraceReader({
     db,
     databaseUrl,
     log,
@@ -254,7 +254,7 @@ function lookups(
           db,
           hashes.map(hash => Buffer.from(hash, "hex")),
         ),
-      // An email that has just been verified must count at once.
+      // Not cached while unverified: a verified email must take effect immediately.
       { keep: key => key.emailVerified },
     ),
     findAgent: gather(ids => findAgentsByIds(db, ids), { keep: () => true }),

@@ -13,19 +13,19 @@ import type { Database } from "./store/db.ts";
 export type TraceVersion = { traceId: string; revision: number; bytes: number };
 
 export type TraceReader = {
-  outline(ask: { traceId: string }): Promise<OutlinePart | undefined>;
-  /** JSON; undefined if there is no such span. `whole`: nothing is truncated. */
-  span(ask: { traceId: string; spanId: string; whole: boolean }): Promise<Uint8Array | undefined>;
-  /** JSON: its conversation. */
-  conversation(ask: { traceId: string }): Promise<Uint8Array | undefined>;
-  /** JSON: the trace exactly as it is stored. */
-  raw(ask: { traceId: string; externalId: string; path: TracePath }): Promise<Uint8Array | undefined>;
+  outline(request: { traceId: string }): Promise<OutlinePart | undefined>;
+  /** JSON; undefined if the trace has no such span. `whole`: nothing is truncated. */
+  span(request: { traceId: string; spanId: string; whole: boolean }): Promise<Uint8Array | undefined>;
+  /** The conversation as JSON. */
+  conversation(request: { traceId: string }): Promise<Uint8Array | undefined>;
+  /** The trace as JSON, exactly as it is stored. */
+  raw(request: { traceId: string; externalId: string; path: TracePath }): Promise<Uint8Array | undefined>;
 };
 
-/** The same for a version that the caller has looked up. */
+/** A TraceReader for trace versions that the caller has looked up. */
 export type VersionReader = {
   [Name in keyof TraceReader]: (
-    ask: Parameters<TraceReader[Name]>[0] & { version: TraceVersion },
+    request: Parameters<TraceReader[Name]>[0] & { version: TraceVersion },
   ) => ReturnType<TraceReader[Name]>;
 };
 
@@ -88,45 +88,45 @@ export function loadVersion(db: Database, room: TraceRoom): LoadVersion {
   return ({ traceId }) => withTrace(db, traceId, room, loaded => loaded);
 }
 
-/** Opens a trace that keeps its share of the thread's heap until `release` is called. */
-export type HoldVersion = (
+/** Loads a trace. Its share of the thread's heap is reserved until `release` is called. */
+export type AcquireVersion = (
   version: TraceVersion,
 ) => Promise<{ loaded: LoadedTrace; release: () => void } | undefined>;
 
-export function holdVersion(db: Database, room: TraceRoom): HoldVersion {
+export function acquireVersion(db: Database, room: TraceRoom): AcquireVersion {
   return async ({ traceId }) => {
-    const held = await holdTraces(db, [traceId], room);
-    const loaded = held?.traces[0];
-    if (loaded) return { loaded, release: held.release };
-    held?.release();
+    const acquired = await holdTraces(db, [traceId], room);
+    const loaded = acquired?.traces[0];
+    if (loaded) return { loaded, release: acquired.release };
+    acquired?.release();
     return undefined;
   };
 }
 
-export type KeptTraces = {
+export type TraceCache = {
   load: LoadVersion;
   /** Drops the least recently used trace and its share of the heap; false if the cache is empty. */
   drop(): boolean;
 };
 
 /**
- * An LRU cache of loaded traces, limited in bytes of JSON but with at least the last one: clicking through the spans of
- * a trace opens it once. Concurrent requests load a trace once.
+ * An LRU cache of loaded traces, limited in bytes of JSON but always with the latest trace, so that clicking through
+ * the spans of a trace loads it once. Concurrent requests share one load.
  */
-export function keepLoaded(hold: HoldVersion, keptBytesMax: number): KeptTraces {
-  type Entry = { version: TraceVersion; holding: ReturnType<HoldVersion>; loaded: boolean };
-  const kept = new Map<string, Entry>();
+export function cacheTraces(acquire: AcquireVersion, cachedBytesMax: number): TraceCache {
+  type Entry = { version: TraceVersion; acquisition: ReturnType<AcquireVersion>; loaded: boolean };
+  const cached = new Map<string, Entry>();
   const drop = (entry: Entry) => {
-    if (kept.get(entry.version.traceId) === entry) kept.delete(entry.version.traceId);
+    if (cached.get(entry.version.traceId) === entry) cached.delete(entry.version.traceId);
     // A failed load is retried by the next request.
-    entry.holding.then(
-      held => held?.release(),
+    entry.acquisition.then(
+      acquired => acquired?.release(),
       () => {},
     );
   };
   const open = (version: TraceVersion): Entry => {
-    const entry: Entry = { version, holding: hold(version), loaded: false };
-    entry.holding.then(
+    const entry: Entry = { version, acquisition: acquire(version), loaded: false };
+    entry.acquisition.then(
       () => {
         entry.loaded = true;
       },
@@ -136,23 +136,23 @@ export function keepLoaded(hold: HoldVersion, keptBytesMax: number): KeptTraces 
   };
   return {
     async load(version) {
-      const known = kept.get(version.traceId);
+      const known = cached.get(version.traceId);
       const fits = known !== undefined && known.version.revision >= version.revision;
       if (known && !fits) drop(known);
-      kept.delete(version.traceId);
+      cached.delete(version.traceId);
       const entry = fits ? known : open(version);
-      kept.set(version.traceId, entry);
-      let bytes = [...kept.values()].reduce((sum, { version }) => sum + version.bytes, 0);
-      for (const other of kept.values()) {
-        if (bytes <= keptBytesMax || kept.size === 1) break;
+      cached.set(version.traceId, entry);
+      let bytes = [...cached.values()].reduce((sum, { version }) => sum + version.bytes, 0);
+      for (const other of cached.values()) {
+        if (bytes <= cachedBytesMax || cached.size === 1) break;
         drop(other);
         bytes -= other.version.bytes;
       }
-      return (await entry.holding)?.loaded;
+      return (await entry.acquisition)?.loaded;
     },
     drop() {
       // A trace that is still loading may itself wait for room.
-      const oldest = kept.values().find(({ loaded }) => loaded);
+      const oldest = cached.values().find(({ loaded }) => loaded);
       if (oldest) drop(oldest);
       return oldest !== undefined;
     },
@@ -193,7 +193,7 @@ const contextBytesMax = 32 * 1024;
 const attributesBytesMax = 176 * 1024;
 const restBytesMax = 48 * 1024;
 
-/** Attributes have a budget of their own: they are what people look at. */
+/** Attributes have a budget of their own, because they are what users look at. */
 function cutSpan({ attributes, ...rest }: Span): { span: Span } & Pick<Cut<unknown>, "cuts" | "omissions"> {
   const outer = cutValue(rest, restBytesMax);
   const inner = cutValue(attributes, attributesBytesMax);
@@ -208,7 +208,7 @@ function cutSpan({ attributes, ...rest }: Span): { span: Span } & Pick<Cut<unkno
   };
 }
 
-/** Span by span: the text of all of them may exceed the maximum length of a string. */
+/** Serializes span by span: the text of all spans may exceed the maximum length of a string. */
 function rawOf(
   { traceId, revision, trace }: LoadedTrace,
   { externalId, path }: { externalId: string; path: TracePath },

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { Claiming, logFault } from "./claiming.ts";
+import { ClaimLoop, logFault } from "./claiming.ts";
 import { TraceRoom } from "./load/trace-room.ts";
 import { refreshStale } from "./load.ts";
 import { Refusal } from "./model/refusal.ts";
@@ -57,12 +57,12 @@ export class RunWorker {
   readonly #evaluated: EvaluatedRun[] = [];
   readonly #partial: PartialRun[] = [];
   #storing: Promise<void> | undefined;
-  readonly #claiming: Claiming;
+  readonly #claimLoop: ClaimLoop;
 
   constructor(deps: WorkerDeps) {
     this.#deps = { ...deps, room: deps.room ?? new TraceRoom(), admission: new Admission(askingMax) };
     this.#heartbeat = setInterval(() => void this.#extend(), deps.leaseMs / 3);
-    this.#claiming = new Claiming({
+    this.#claimLoop = new ClaimLoop({
       claim: () => this.#claim(),
       onFault: error => logFault(this.#deps.log, error, "runs cannot be claimed"),
     });
@@ -70,13 +70,13 @@ export class RunWorker {
 
   /** Something may be due now. */
   wake(): void {
-    this.#claiming.wake();
+    this.#claimLoop.wake();
   }
 
   /** Claims no further run, finishes its runs within `graceMs`, and gives back the rest. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort();
-    await this.#claiming.stop();
+    await this.#claimLoop.stop();
     const timer = setTimeout(() => this.#abort.abort(), graceMs);
     while (this.#inHand.size > 0 && !this.#abort.signal.aborted) await delay(20);
     clearTimeout(timer);
@@ -137,7 +137,7 @@ export class RunWorker {
       }
       logFault(this.#deps.log, error, "runs cannot be loaded");
       await this.#giveBack(left);
-      await this.#claiming.pause(1_000);
+      await this.#claimLoop.pause(1_000);
     }
   }
 

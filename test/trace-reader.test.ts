@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { derive } from "../src/model/trace/derive.ts";
-import { type HoldVersion, keepLoaded, type TraceVersion } from "../src/trace-reader.ts";
+import { type AcquireVersion, cacheTraces, type TraceVersion } from "../src/trace-reader.ts";
 import { makeSpan, makeTrace } from "./model/make-trace.ts";
 
-function counting(): { loads: string[]; released: string[]; hold: HoldVersion } {
+function counting(): { loads: string[]; released: string[]; hold: AcquireVersion } {
   const loads: string[] = [];
   const released: string[] = [];
   const trace = makeTrace([makeSpan("root")]);
@@ -25,7 +25,7 @@ const version = (traceId: string, revision = 1, bytes = 40): TraceVersion => ({ 
 
 test("a trace that is asked for again, or twice at once, is loaded once", async () => {
   const { loads, hold } = counting();
-  const { load } = keepLoaded(hold, 100);
+  const { load } = cacheTraces(hold, 100);
   await Promise.all([load(version("a")), load(version("a"))]);
   await load(version("a"));
   assert.deepEqual(loads, ["a1"]);
@@ -33,7 +33,7 @@ test("a trace that is asked for again, or twice at once, is loaded once", async 
 
 test("a later revision is loaded anew", async () => {
   const { loads, released, hold } = counting();
-  const { load } = keepLoaded(hold, 100);
+  const { load } = cacheTraces(hold, 100);
   await load(version("a", 1));
   assert.equal((await load(version("a", 2)))!.revision, 2);
   assert.deepEqual(loads, ["a1", "a2"]);
@@ -42,7 +42,7 @@ test("a later revision is loaded anew", async () => {
 
 test("beyond the bytes that may be kept what was asked for longest ago goes, the last one never", async () => {
   const { loads, released, hold } = counting();
-  const { load } = keepLoaded(hold, 100);
+  const { load } = cacheTraces(hold, 100);
   for (const traceId of ["a", "b", "a", "c", "a", "b"]) await load(version(traceId));
   assert.deepEqual(loads, ["a1", "b1", "c1", "b1"]);
   await load(version("huge", 1, 1_000));
@@ -53,7 +53,7 @@ test("beyond the bytes that may be kept what was asked for longest ago goes, the
 
 test("what was asked for longest ago gives its heap to a trace that waits for some", async () => {
   const { released, hold } = counting();
-  const { load, drop } = keepLoaded(hold, 100);
+  const { load, drop } = cacheTraces(hold, 100);
   for (const traceId of ["a", "b"]) await load(version(traceId));
   assert.deepEqual([drop(), drop(), drop()], [true, true, false]);
   await new Promise(resolve => setImmediate(resolve));
@@ -62,7 +62,7 @@ test("what was asked for longest ago gives its heap to a trace that waits for so
 
 test("what could not be loaded is tried again", async () => {
   let tries = 0;
-  const { load } = keepLoaded(async () => {
+  const { load } = cacheTraces(async () => {
     tries++;
     throw new Error("away");
   }, 100);

@@ -1,27 +1,27 @@
-// Proposes a test case from a trace: its input as the turn, and assertions about what was seen to happen.
+// Proposes a test case from a trace: the input as its turn, and assertions about tools, steps, status, tokens and time.
 
 import { shorten } from "../evaluate/excerpt.ts";
 import { toolNameOf } from "../model/conversation/conversation.ts";
 import type { AssertionInput } from "../model/test-case/assertion.ts";
 import { buildTree, depthsOf } from "../model/trace/span-tree.ts";
 import type { Derived, MergedTrace } from "../model/trace/trace.ts";
-import { callOf, headRoom, roundUp, tellingPart } from "./draft-parts.ts";
+import { roundUp, shortValues, tokenHeadroom, toolCallAssertion } from "./draft-parts.ts";
 
 export type ProposedTest = {
   name: string;
   scenario: string;
   turns: { input: string }[];
-  /** For each thing seen, the assertions that would say so, the most telling first; none is promised to hold. */
+  /** For each observation, alternative assertions, most specific first. They may fail on the trace. */
   assertions: AssertionInput[][];
 };
 
 const toolsMax = 10;
 const stepsMax = 5;
-/** What the document allows. */
+/** Limits of the test case document. */
 const inputMax = 100_000;
 const expectedNameMax = 500;
-/** A limit on time lies this much above what was seen: it varies more than tokens do. */
-const timeRoom = 2;
+/** Factor from the observed duration to a drafted limit. Durations vary more than tokens do. */
+const durationHeadroom = 2;
 
 export function proposeTest(trace: MergedTrace, derived: Derived): ProposedTest {
   const input = derived.userInput?.text ?? null;
@@ -30,54 +30,57 @@ export function proposeTest(trace: MergedTrace, derived: Derived): ProposedTest 
     name: `Like: ${begins}`,
     scenario: input === null ? "" : `The user writes something like: ${shorten(plain(input), 500)}`,
     turns: input === null ? [] : [{ input: shorten(input, inputMax) }],
-    assertions: [...ofTools(derived), ...ofSteps(trace), ...ofWhole(derived)],
+    assertions: [...toolAssertions(derived), ...stepAssertions(trace), ...traceAssertions(derived)],
   };
 }
 
-/** One line that can be stored and shown. */
+/** Collapses whitespace and removes what cannot be stored. */
 function plain(text: string): string {
   return text.slice(0, 2_000).toWellFormed().replaceAll("\0", "").replace(/\s+/g, " ").trim();
 }
 
-/** Each tool once, with the arguments of its first call. */
-function ofTools({ toolCalls }: Derived): AssertionInput[][] {
+/** One per tool, with the arguments of its first call. */
+function toolAssertions({ toolCalls }: Derived): AssertionInput[][] {
   const first = new Map(toolCalls.toReversed().map(call => [call.name, call]));
   const inOrder = [...first.values()].reverse();
   return inOrder.slice(0, toolsMax).map(call => {
-    const part = tellingPart(call.arguments);
-    const bare = callOf(call.name);
-    return typeof part === "object" ? [callOf(call.name, part), bare] : [bare];
+    const part = shortValues(call.arguments);
+    const bare = toolCallAssertion(call.name);
+    return typeof part === "object" ? [toolCallAssertion(call.name, part), bare] : [bare];
   });
 }
 
-/** The steps nearest below the root, by name; names that a run makes up anew each time say nothing of the next. */
-function ofSteps({ spans }: MergedTrace): AssertionInput[][] {
+/** Expects the steps nearest to the root by name, except names that look generated and differ in every trace. */
+function stepAssertions({ spans }: MergedTrace): AssertionInput[][] {
   const depths = depthsOf(buildTree(spans));
   const nearest = new Map<string, number>();
   for (const [at, span] of spans.entries()) {
     const depth = depths[at]!;
-    if (depth < 1 || depth > 2 || toolNameOf(span) !== null || !isLasting(span.name)) continue;
+    if (depth < 1 || depth > 2 || toolNameOf(span) !== null || !isStableName(span.name)) continue;
     if (depth < (nearest.get(span.name) ?? Infinity)) nearest.set(span.name, depth);
   }
   const names = [...nearest].sort(([, a], [, b]) => a - b).map(([name]) => name);
   return names.slice(0, stepsMax).map(name => [{ type: "node_call", expected_name: name }]);
 }
 
-function isLasting(name: string): boolean {
+function isStableName(name: string): boolean {
   return /\S/.test(name) && name.length <= expectedNameMax && !/[\da-f]{8}|\d{5}/i.test(name);
 }
 
-function ofWhole({ httpStatus, tokens, durationMs }: Derived): AssertionInput[][] {
+function traceAssertions({ httpStatus, tokens, durationMs }: Derived): AssertionInput[][] {
   const whole: AssertionInput[] = [];
   if (httpStatus) whole.push({ type: "http_status", expected_status: httpStatus.value });
   const { input, output, total } = tokens;
   if (total !== null) {
     const limit = input === null ? "max_output" : output === null ? "max_input" : "max_total";
-    whole.push({ type: "token_limit", [limit]: roundUp(total * headRoom) });
+    whole.push({ type: "token_limit", [limit]: roundUp(total * tokenHeadroom) });
   }
   if (durationMs !== null) {
-    // Beyond the safe integers nothing is rounded.
-    whole.push({ type: "response_time", max_ms: Math.max(roundUp(durationMs * timeRoom), durationMs) });
+    // Durations beyond the safe integers are not rounded.
+    whole.push({
+      type: "response_time",
+      max_ms: Math.max(roundUp(durationMs * durationHeadroom), durationMs),
+    });
   }
   return whole.map(assertion => [assertion]);
 }

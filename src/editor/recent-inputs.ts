@@ -1,4 +1,4 @@
-// What users said in an agent's latest conversations, each distinct input once, as the router would read it.
+// Reads the distinct user inputs of an agent's latest traces, as scenario matching would see them.
 import type { TraceRoom } from "../load/trace-room.ts";
 import { withTrace } from "../load.ts";
 import { Refusal } from "../model/refusal.ts";
@@ -9,20 +9,20 @@ import type { Database } from "../store/db.ts";
 import { type LatestInput, listLatestInputs } from "../store/traces/read.ts";
 
 export type RecentInputs = {
-  /** How many conversations were looked at, how many of them hold no input, and how many could not be read. */
+  /** How many traces were looked at, how many of them have no input, and how many could not be read. */
   traces: number;
   withoutInput: number;
   unread: number;
   inputs: RecentInput[];
 };
 
-/** `traceId`: the latest conversation that began so, of `traces`. */
+/** `traceId`: the latest of the `traces` traces with this input. */
 export type RecentInput = { traceId: string; input: string; traces: number };
 
 const bytesMax = 32 * 1024 * 1024;
 const readMs = 2_000;
 
-/** Of the latest `count` live traces, newest first. Those too large to be read within the bounds are passed over. */
+/** Of the latest `count` live traces, newest first. Skips traces too large for the limits on bytes and time. */
 export async function readRecentInputs(
   { db, room }: { db: Database; room: TraceRoom },
   agentId: string,
@@ -35,7 +35,7 @@ export async function readRecentInputs(
   const until = clock.now() + readMs;
   let bytesLeft = bytesMax;
   for (const row of latest) {
-    let input = known(row);
+    let input = inputOfRow(row);
     if (input === undefined && row.bytes <= bytesLeft && clock.now() <= until) {
       bytesLeft -= row.bytes;
       input = await readInput(db, row.id, room);
@@ -43,15 +43,15 @@ export async function readRecentInputs(
     if (input === undefined) found.unread++;
     else if (input === null) found.withoutInput++;
     else {
-      const same = distinct.get(normal(input));
+      const same = distinct.get(normalize(input));
       if (same) same.traces++;
-      else distinct.set(normal(input), { traceId: row.id, input, traces: 1 });
+      else distinct.set(normalize(input), { traceId: row.id, input, traces: 1 });
     }
   }
   return { ...found, inputs: [...distinct.values()] };
 }
 
-/** Undefined where the trace is gone or holds too much to be opened. */
+/** Undefined if the trace was deleted or is too large to open. */
 async function readInput(db: Database, id: string, room: TraceRoom): Promise<string | null | undefined> {
   try {
     return await withTrace(db, id, room, ({ derived }) => derived.userInput?.text ?? null);
@@ -61,12 +61,12 @@ async function readInput(db: Database, id: string, room: TraceRoom): Promise<str
   }
 }
 
-/** Undefined where the row does not say it. */
-function known({ input, derived }: LatestInput): string | null | undefined {
+/** Undefined if the row's input is truncated or not derived yet. */
+function inputOfRow({ input, derived }: LatestInput): string | null | undefined {
   if (!derived) return undefined;
   return input === null || isWhole(input) ? input : undefined;
 }
 
-function normal(input: string): string {
+function normalize(input: string): string {
   return visible(input).normalize("NFC").replace(/\s+/g, " ").trim();
 }

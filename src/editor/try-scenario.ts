@@ -1,4 +1,4 @@
-// Which of an agent's latest inputs a scenario would match: first what asking would take, then the answers.
+// Tries a scenario on an agent's latest inputs: estimates the cost, or asks the judge which inputs match.
 import { shorten } from "../evaluate/excerpt.ts";
 import type { TraceRoom } from "../load/trace-room.ts";
 import type {
@@ -16,26 +16,26 @@ import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
 import { type RecentInput, type RecentInputs, readRecentInputs } from "./recent-inputs.ts";
 
-export type ScenarioAsk = {
+export type ScenarioRequest = {
   agentId: string;
   scenario: string;
-  /** Of the latest live traces; at most 50. */
+  /** How many of the latest live traces to read; at most 50. */
   count: number;
-  /** Whether nothing is to be asked: the figures are then what asking would come to. */
+  /** Whether to return an estimate without calling the judge. */
   estimate: boolean;
 };
 
 export type ScenarioTrial = Omit<RecentInputs, "inputs"> &
   RouteSpent & {
-    /** The distinct ones. */
+    /** Distinct inputs. */
     inputs: number;
-    /** How many of them need no call. */
+    /** Of these, inputs with a cached answer, which need no call. */
     cached: number;
     /** In the order of the traces, newest first. */
     items: TriedInput[];
-    /** Inputs that were not put to the judge this time: what was answered is known by the next. */
+    /** Inputs not in `items`. Answers are cached, so repeating the request continues with these. */
     left: number;
-    /** Why the judge answers nothing at present; null where it does. */
+    /** Why the judge is unavailable; null if it is available. */
     unavailable: { state: UnavailableState; reason: string } | null;
   };
 
@@ -44,7 +44,7 @@ export type TriedInput = {
   traces: number;
   /** At most 500 characters. */
   input: string;
-  /** Null where the judge gave no sound answer; `reason` then says why. */
+  /** Null if the judge gave no usable answer; `reason` then says why. */
   label: RouteLabel | null;
   reason: string;
   cached: boolean;
@@ -58,16 +58,16 @@ export type TrialDeps = {
   clock: Pick<Clock, "now" | "timeout">;
 };
 
-const atOnce = 4;
-/** No further input is put to the judge after this long; those under way have until `trialMs`. */
-const beginMs = 25_000;
+const concurrency = 4;
+/** No further call starts after this time; open calls are aborted after `trialMs`. */
+const startCallsMs = 25_000;
 const trialMs = 55_000;
 const inputMax = 500;
 
-/** Each input is a question of its own: no two conversations share a prompt. */
+/** Asks about each input in a call of its own, so that no prompt contains the inputs of two conversations. */
 export async function tryScenario(
   { db, judgeOf, room, clock }: TrialDeps,
-  { agentId, scenario, count, estimate }: ScenarioAsk,
+  { agentId, scenario, count, estimate }: ScenarioRequest,
   signal: AbortSignal,
 ): Promise<ScenarioTrial> {
   const { inputs, ...seen } = await readRecentInputs({ db, room }, agentId, count, clock);
@@ -76,49 +76,52 @@ export async function tryScenario(
     question: { userInput: recent.input, scenarios: [{ testId, scenario }] },
     judge: judgeOf({ agentId, traceId: recent.traceId, runId: null, deadlineAt: null, tries: 0 }),
   }));
-  const come = estimate ? await estimated(questions) : await asked(questions, clock, signal);
-  return { ...seen, inputs: inputs.length, ...come };
+  const figures = estimate ? await estimateAll(questions) : await askAll(questions, clock, signal);
+  return { ...seen, inputs: inputs.length, ...figures };
 }
 
-type Question = { recent: RecentInput; question: RoutingQuestion; judge: Judge };
-type Come = Pick<ScenarioTrial, "cached" | "items" | "left" | "unavailable" | keyof RouteSpent>;
+type InputQuestion = { recent: RecentInput; question: RoutingQuestion; judge: Judge };
+type TrialFigures = Pick<ScenarioTrial, "cached" | "items" | "left" | "unavailable" | keyof RouteSpent>;
 
-/** Stands where the id of a stored test would. */
+/** Placeholder for the id of a stored test. */
 const testId = "draft";
 
-async function estimated(questions: Question[]): Promise<Come> {
+async function estimateAll(questions: InputQuestion[]): Promise<TrialFigures> {
   const nothing = { cached: 0, items: [], left: questions.length, unavailable: null };
   const estimates: (RouteEstimate & { code: "ok" })[] = [];
   for (const { judge, question } of questions) {
-    const guess = await (judge.estimateRoute?.(question) ?? unknown);
-    if (guess.code !== "ok") return { ...nothing, ...sum([]), unavailable: why(guess) };
-    estimates.push(guess);
+    const estimate = await (judge.estimateRoute?.(question) ?? unknownLength);
+    if (estimate.code !== "ok") return { ...nothing, ...sum([]), unavailable: unavailability(estimate) };
+    estimates.push(estimate);
   }
   return { ...nothing, ...sum(estimates), cached: estimates.filter(({ calls }) => calls === 0).length };
 }
 
-/** Of a judge that cannot tell: one call for each input, of unknown length. */
-const unknown: RouteEstimate = { code: "ok", calls: 1, inputTokens: 0, outputTokens: 0, costUsd: null };
+/** For judges that cannot estimate: one call per input, of unknown length. */
+const unknownLength: RouteEstimate = { code: "ok", calls: 1, inputTokens: 0, outputTokens: 0, costUsd: null };
 
-async function asked(questions: Question[], clock: TrialDeps["clock"], asker: AbortSignal): Promise<Come> {
-  const enough = clock.timeout(beginMs);
-  const late = clock.timeout(trialMs);
-  const signal = AbortSignal.any([asker, late]);
+async function askAll(
+  questions: InputQuestion[],
+  clock: TrialDeps["clock"],
+  clientSignal: AbortSignal,
+): Promise<TrialFigures> {
+  const noMoreCalls = clock.timeout(startCallsMs);
+  const signal = AbortSignal.any([clientSignal, clock.timeout(trialMs)]);
   const items: (TriedInput | undefined)[] = questions.map(() => undefined);
   const spent: RouteSpent[] = [];
   let unavailable: ScenarioTrial["unavailable"] = null;
   let next = 0;
   const askOneAfterAnother = async () => {
-    while (next < questions.length && unavailable === null && !enough.aborted && !signal.aborted) {
+    while (next < questions.length && unavailable === null && !noMoreCalls.aborted && !signal.aborted) {
       const at = next++;
       const { recent, question, judge } = questions[at]!;
       const answer = await judge.route(question, signal);
       if (answer.code === "ok" || answer.code === "unusable") items[at] = itemOf(recent, answer);
-      else if (!signal.aborted) unavailable = why(answer);
+      else if (!signal.aborted) unavailable = unavailability(answer);
       if (answer.spent) spent.push(answer.spent);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, askOneAfterAnother));
+  await Promise.all(Array.from({ length: concurrency }, askOneAfterAnother));
   const answered = items.filter(item => item !== undefined);
   const cached = answered.filter(item => item.cached).length;
   const left = questions.length - answered.length;
@@ -130,7 +133,8 @@ function itemOf({ traceId, traces, input }: RecentInput, answer: RoutingAnswer):
   if (answer.code !== "ok") {
     return { ...about, label: null, reason: reasonText(answer.detail), cached: false };
   }
-  const { label = null, reason = "The judge said nothing of this input." } = answer.labels.get(testId) ?? {};
+  const { label = null, reason = "The judge gave no answer for this input." } =
+    answer.labels.get(testId) ?? {};
   return {
     ...about,
     label,
@@ -145,7 +149,7 @@ type UnavailableState =
   | "unavailable"
   | Exclude<Unanswered["code"], "later" | "refused" | "aborted">;
 
-function why(outcome: Unanswered): ScenarioTrial["unavailable"] {
+function unavailability(outcome: Unanswered): ScenarioTrial["unavailable"] {
   const { code, detail } = outcome;
   const isUnavailable = code === "later" || code === "refused" || code === "aborted";
   const state = isWaiting(outcome) ? "waiting" : isUnavailable ? "unavailable" : code;

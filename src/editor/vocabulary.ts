@@ -1,16 +1,17 @@
-// The words that assertions about an agent can use: names, attributes and arguments that its traces were seen to hold.
+// Collects span, tool, attribute and argument names from traces, as completions for assertions.
 
 import { excerpt } from "../evaluate/excerpt.ts";
+import { isRecord } from "../model/record.ts";
 import type { Derived, MergedTrace } from "../model/trace/trace.ts";
 
 /** A key and some of its values, shortened. */
 export type Term = { key: string; samples: unknown[] };
 
-/** The most frequent first. Lists, never objects: a name from a trace may be any text. */
+/** Most frequent first. Lists instead of objects, because a name in a trace may be any text, such as `__proto__`. */
 export type Vocabulary = {
   /** How many traces were read. */
   traces: number;
-  /** Whether nothing was left out for want of room or time. */
+  /** False if a limit on size or time left something out. */
   complete: boolean;
   spans: { name: string; count: number; attributes: Term[] }[];
   tools: { name: string; count: number; arguments: Term[] }[];
@@ -22,16 +23,16 @@ const namesMax = 200;
 const termsMax = 100;
 const samplesMax = 3;
 const sampleMax = 100;
-/** Longer ones cannot stand in an assertion. */
+/** Longer names are not allowed in an assertion. */
 const keyMax = 500;
-/** Characters of the whole. */
-const roomMax = 300_000;
+/** Characters of all names and samples together. */
+const charsMax = 300_000;
 
 export class VocabularyBuilder {
   readonly #spans = new Map<string, Entry>();
   readonly #tools = new Map<string, Entry>();
   #traces = 0;
-  #room = roomMax;
+  #charsLeft = charsMax;
   #complete = true;
 
   add({ spans }: MergedTrace, { toolCalls }: Derived): void {
@@ -39,17 +40,16 @@ export class VocabularyBuilder {
     for (const span of spans) {
       const entry = this.#entry(this.#spans, span.name);
       if (!entry) continue;
-      for (const key of Object.keys(span.attributes)) this.#note(entry, key, span.attributes[key]);
+      for (const key of Object.keys(span.attributes)) this.#add(entry, key, span.attributes[key]);
     }
     for (const { name, arguments: args } of toolCalls) {
       const entry = this.#entry(this.#tools, name);
-      if (!entry || typeof args !== "object" || args === null || Array.isArray(args)) continue;
-      for (const key of Object.keys(args)) this.#note(entry, key, (args as Record<string, unknown>)[key]);
+      if (!entry || !isRecord(args)) continue;
+      for (const key of Object.keys(args)) this.#add(entry, key, args[key]);
     }
   }
 
-  /** Something was not read. */
-  leaveOut(): void {
+  markIncomplete(): void {
     this.#complete = false;
   }
 
@@ -74,7 +74,7 @@ export class VocabularyBuilder {
     let entry = entries.get(name);
     if (!entry) {
       if (name === "" || name.length > keyMax) return undefined;
-      if (entries.size === namesMax || !this.#take(name.length)) return void this.leaveOut();
+      if (entries.size === namesMax || !this.#take(name.length)) return void this.markIncomplete();
       entry = { count: 0, terms: new Map() };
       entries.set(name, entry);
     }
@@ -82,12 +82,12 @@ export class VocabularyBuilder {
     return entry;
   }
 
-  #note({ terms }: Entry, key: string, value: unknown): void {
+  #add({ terms }: Entry, key: string, value: unknown): void {
     if (value === null || value === undefined || key === "" || key.length > keyMax) return;
     let samples = terms.get(key);
     if (!samples) {
       if (terms.size === termsMax || !this.#take(key.length)) {
-        this.leaveOut();
+        this.markIncomplete();
         return;
       }
       samples = new Map();
@@ -96,13 +96,13 @@ export class VocabularyBuilder {
     if (samples.size === samplesMax) return;
     const sample = excerpt(value, sampleMax);
     const text = JSON.stringify(sample);
-    // A sample is an example: one that finds no room leaves nothing out.
+    // Samples are only examples: without this one the vocabulary is still complete.
     if (!samples.has(text) && this.#take(text.length)) samples.set(text, sample);
   }
 
   #take(length: number): boolean {
-    if (length > this.#room) return false;
-    this.#room -= length;
+    if (length > this.#charsLeft) return false;
+    this.#charsLeft -= length;
     return true;
   }
 }

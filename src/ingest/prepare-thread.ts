@@ -1,12 +1,12 @@
-// Inside the threads that prepare large bodies.
+// A thread that prepares large bodies.
 import { messageOf } from "../threads/refusal-message.ts";
 import { serveThread } from "../threads/serve.ts";
 import { prepareBody } from "./prepare.ts";
-import type { PrepareAnswer, PrepareAsk } from "./preparer.ts";
+import type { PrepareInput, PrepareResult } from "./preparer.ts";
 
 serveThread({ prepare }, { bytesIn });
 
-function prepare({ bytes, mediaType, limits }: PrepareAsk): PrepareAnswer {
+function prepare({ bytes, mediaType, limits }: PrepareInput): PrepareResult {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const body = prepareBody(buffer, mediaType, limits);
   if (body.path === "canonical") return body;
@@ -16,7 +16,7 @@ function prepare({ bytes, mediaType, limits }: PrepareAsk): PrepareAnswer {
   return { path: "otlp", groups };
 }
 
-function bytesIn(answer: PrepareAnswer): Uint8Array[] {
-  if (answer.path === "canonical") return [answer.batch.bytes];
-  return answer.groups.flatMap(group => ("batch" in group ? [group.batch.bytes] : []));
+function bytesIn(result: PrepareResult): Uint8Array[] {
+  if (result.path === "canonical") return [result.batch.bytes];
+  return result.groups.flatMap(group => ("batch" in group ? [group.batch.bytes] : []));
 }

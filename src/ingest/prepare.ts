@@ -26,7 +26,7 @@ export type PreparedBatch = {
 /** One trace of an OTLP request; refused as a whole or ready as a whole. */
 export type PreparedGroup = { serviceName: string; traceId: string; spanCount: number; batch: PreparedBatch };
 export type RefusedGroup = {
-  /** Null if there is none, or it cannot be read. */
+  /** Null if missing or unreadable. */
   serviceName: string | null;
   spanCount: number;
   refusal: Refusal;

@@ -1,4 +1,4 @@
-// Chooses where a body is prepared: small ones inline, large ones on a thread, so that none stalls the others.
+// Prepares small bodies inline and large ones on a thread, so that no body stalls other requests.
 import { availableParallelism } from "node:os";
 import { Refusal } from "../model/refusal.ts";
 import { preparingHeapMb } from "../threads/heap.ts";
@@ -9,10 +9,10 @@ import type { MediaType } from "../wire/media-type.ts";
 import { repeatedBytesMax } from "../wire/otlp-groups.ts";
 import { type PreparedBody, type PreparedGroup, prepareBody, type RefusedGroup } from "./prepare.ts";
 
-export type PrepareAsk = { bytes: Uint8Array; mediaType: MediaType; limits: DecodeLimits };
+export type PrepareInput = { bytes: Uint8Array; mediaType: MediaType; limits: DecodeLimits };
 
-/** A PreparedBody as it crosses a thread. */
-export type PrepareAnswer =
+/** A PreparedBody in a form that can be sent between threads. */
+export type PrepareResult =
   | Extract<PreparedBody, { path: "canonical" }>
   | {
       path: "otlp";
@@ -21,7 +21,7 @@ export type PrepareAnswer =
 
 export type PreparerOptions = {
   limits: DecodeLimits;
-  /** The largest body that is given to `prepare`. */
+  /** The largest body that `prepare` is called with. */
   bodyBytesMax?: number;
   /** Bodies of up to this many bytes are prepared on the calling thread. */
   inlineBytesMax?: number;
@@ -29,7 +29,7 @@ export type PreparerOptions = {
   threadHeapMb?: number;
 };
 
-// A body of this size takes about 3 ms, the longest pause that other requests should see. Handing a body to a thread
+// A body of this size takes about 3 ms, the longest pause that other requests should see. Sending a body to a thread
 // and back costs the main thread about 0.2 ms, as much as preparing 16 KB.
 const inlineBytesMax = 256 * 1024;
 
@@ -47,9 +47,9 @@ export class Preparer {
       script: new URL("./prepare-thread.ts", import.meta.url),
       memoryMb: options.threadHeapMb ?? preparingHeapMb(largest, repeatedBytesMax),
       threadsMax: Math.max(1, Math.min(2, availableParallelism() - 1)),
-      asksPerThread: 1,
+      callsPerThread: 1,
       idleMs: 10_000,
-      lost: tooCostly,
+      crashError: tooCostly,
     });
   }
 
@@ -60,11 +60,11 @@ export class Preparer {
       await this.#turn();
       return prepareBody(bytes, mediaType, limits);
     }
-    // A view of a shared pool cannot be handed over. A large body never is one, but be exact.
+    // Only a buffer of its own can be transferred. Large bodies have one, but this does not depend on it.
     const owned = bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
-    const ask: PrepareAsk = { bytes: owned, mediaType, limits };
+    const input: PrepareInput = { bytes: owned, mediaType, limits };
     const transfer = [owned.buffer as ArrayBuffer];
-    return bodyOf(await this.#pool.ask<PrepareAnswer>("prepare", ask, { transfer }));
+    return bodyOf(await this.#pool.call<PrepareResult>("prepare", input, { transfer }));
   }
 
   close(): Promise<void> {
@@ -72,8 +72,8 @@ export class Preparer {
   }
 
   /**
-   * Resolves when it is this body's turn: one in each turn of the event loop. Without it, bodies that arrive together
-   * are prepared in one go, while answers and the database wait: 6 % fewer traces a second with 32 connections.
+   * Limits inline preparation to one body per turn of the event loop. Otherwise bodies that arrive together are prepared
+   * in one go, while responses and the database wait: 6 % fewer traces per second with 32 connections.
    */
   #turn(): Promise<void> {
     return new Promise(resolve => {
@@ -88,9 +88,9 @@ export class Preparer {
   }
 }
 
-function bodyOf(answer: PrepareAnswer): PreparedBody {
-  if (answer.path === "canonical") return { ...answer, batch: revive(answer.batch) };
-  const groups = answer.groups.map(group =>
+function bodyOf(result: PrepareResult): PreparedBody {
+  if (result.path === "canonical") return { ...result, batch: revive(result.batch) };
+  const groups = result.groups.map(group =>
     "refusal" in group
       ? { ...group, refusal: refusalOf(group.refusal) }
       : { ...group, batch: revive(group.batch) },

@@ -3,10 +3,10 @@ import { Refusal } from "../model/refusal.ts";
 
 /** Undefined if absent or empty. Throws VALIDATION_ERROR for an invalid value. */
 export function readRequestId(values: string[]): string | undefined {
-  if (values.length > 1) throw invalid("The header x-request-id was sent more than once.");
+  if (values.length > 1) throw invalid("The x-request-id header was sent more than once.");
   const value = values[0] ?? "";
   if (value === "") return undefined;
-  if (!/^[\x20-\x7e]{1,255}$/.test(value)) throw invalid("The header x-request-id is not a usable identity.");
+  if (!/^[\x20-\x7e]{1,255}$/.test(value)) throw invalid("Invalid x-request-id header.");
   return value;
 }
 

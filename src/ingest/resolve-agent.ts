@@ -30,19 +30,15 @@ export async function agentOfHint(
     throw await platformNotFound(
       deps,
       key,
-      "The request names no agent, and this key is not limited to a single one.",
+      "The request names no agent, and this key is not limited to one agent.",
     );
   }
   if (id === undefined) {
-    throw await platformNotFound(deps, key, `The field ${hint.field} does not hold an agent's id.`);
+    throw await platformNotFound(deps, key, `The field ${hint.field} is not an agent's id.`);
   }
   const agent = await deps.findAgent(id);
   if (agent?.projectId !== key.projectId || !allowsAgent(key, id)) {
-    throw await platformNotFound(
-      deps,
-      key,
-      `No agent that this key may write to has the id in ${hint.field}.`,
-    );
+    throw await platformNotFound(deps, key, `This key has access to no agent with the id in ${hint.field}.`);
   }
   return agent.id;
 }
@@ -72,6 +68,6 @@ async function platformNotFound(deps: FindAgents, key: AdmittedKey, message: str
     message,
     hint: ids
       ? `Send platformId with the id of an agent that this key may write to: ${ids}.`
-      : "Make an agent first, then send its id as platformId.",
+      : "Create an agent first, then send its id as platformId.",
   });
 }

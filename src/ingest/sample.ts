@@ -1,4 +1,4 @@
-// A sample conversation as a canonical trace, marked as a sample: something for every assertion to check.
+// A sample conversation as a canonical trace, marked as a sample, with data for every type of assertion.
 
 /** Its last span ended at `nowMs`. */
 export function sampleBody(agentId: string, nowMs: number): object {

@@ -1,14 +1,14 @@
-// Formats the log for a person at a terminal: time, message, and what a warning or an error is about.
+// Formats the log for a terminal: time, message, and the fields of warnings and errors.
 import { isatty } from "node:tty";
 import { styleText } from "node:util";
 import pino from "pino";
 
 type Line = { level: number; time: number; msg?: string; err?: unknown; [field: string]: unknown };
 
-/** The same message in a row is shown once in this time, such as while the service waits for its database. */
+/** A repeated message is printed at most once in this time, such as while the service waits for its database. */
 const repeatMs = 60_000;
 
-/** Takes pino's JSON lines and writes text to the file descriptor, colored where that is a terminal. */
+/** Takes pino's JSON lines and writes text to the file descriptor, colored if it is a terminal. */
 export function textStream(fd: number): pino.DestinationStream {
   const out = pino.destination({ fd, sync: true });
   const isColored = isatty(fd) && !process.env["NO_COLOR"];
@@ -27,7 +27,7 @@ export function textStream(fd: number): pino.DestinationStream {
   };
 }
 
-/** Ends in a newline. Information is its message alone; warnings and errors have their fields and the cause. */
+/** Ends in a newline. Info lines show only the message; warnings and errors also show their fields and the cause. */
 export function formatLine(line: Line, isColored: boolean): string {
   const { level, time, msg, err, pid: _pid, hostname: _hostname, ...fields } = line;
   const style = (format: "dim" | "yellow" | "red", text: string) =>

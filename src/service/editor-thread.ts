@@ -1,4 +1,4 @@
-// Inside the editor's thread: the editor, with its own judge clients, sandbox and database connections.
+// The editor thread: the test editor with its own judge clients, sandbox and database connections.
 import { workerData } from "node:worker_threads";
 import { openEditor } from "../editor.ts";
 import { clientOpener } from "../judge/connections.ts";
@@ -13,10 +13,10 @@ import { masterKeyOf } from "../store/secrets/master-key.ts";
 import { openVault } from "../store/secrets/vault.ts";
 import { traceLimits } from "../threads/heap.ts";
 import { Semaphore } from "../threads/semaphore.ts";
-import { postNote, serveThread } from "../threads/serve.ts";
-import type { EditorData } from "./editor-host.ts";
+import { sendEvent, serveThread } from "../threads/serve.ts";
+import type { EditorThreadData } from "./threaded-editor.ts";
 
-const { config, databaseUrl } = workerData as EditorData;
+const { config, databaseUrl } = workerData as EditorThreadData;
 
 const db = openDatabase(databaseUrl, 2);
 const sandbox = new Sandbox();
@@ -26,14 +26,14 @@ const judges = new Judges({
   db,
   vault: openVault(await masterKeyOf(config)),
   environment: config.judge ?? null,
-  // Calls beside those of the evaluation threads: few people wait for a dry-run at a time.
+  // At most 4 calls besides those of the evaluation threads: few users wait for a dry run at a time.
   openClient: clientOpener({
     outbound,
     log,
     semaphore: (_, concurrency) => new Semaphore(Math.min(4, concurrency)),
   }),
   log,
-  onCall: ({ kind, state }) => postNote({ kind, state } satisfies CountedCall),
+  onCall: ({ kind, state }) => sendEvent({ kind, state } satisfies CountedCall),
 });
 
 const room = new TraceRoom(traceLimits(config.bounds.traceBytesMax));

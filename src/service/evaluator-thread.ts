@@ -1,4 +1,4 @@
-// A thread that evaluates runs, apart from the one that answers requests: neither holds the other up.
+// An evaluation thread: evaluates runs off the main thread, so that evaluation and requests do not block each other.
 import { parentPort, workerData } from "node:worker_threads";
 import { clientOpener } from "../judge/connections.ts";
 import { Judges } from "../judge.ts";
@@ -16,11 +16,11 @@ import { openVault } from "../store/secrets/vault.ts";
 import { traceLimits } from "../threads/heap.ts";
 import { type PermitGrant, shareSemaphores } from "../threads/shared-semaphore.ts";
 import { RunWorker } from "../worker.ts";
-import { type EvaluatorData, type EvaluatorMessage, graceMs } from "./evaluators.ts";
+import { type EvaluatorMessage, type EvaluatorThreadData, graceMs } from "./evaluators.ts";
 
-const { config, databaseUrl, launches } = workerData as EvaluatorData;
+const { config, databaseUrl, runsLaunches } = workerData as EvaluatorThreadData;
 const port = parentPort!;
-const tell = (message: EvaluatorMessage) => port.postMessage(message);
+const send = (message: EvaluatorMessage) => port.postMessage(message);
 
 const log = openLog(config.logLevel, logStream(config.logFormat));
 const db = openDatabase(databaseUrl, 4);
@@ -28,7 +28,7 @@ const events = new EventPublisher(db);
 const sandbox = new Sandbox();
 const outbound = openOutbound({ allow: config.allowPrivateTargets });
 const vault = openVault(await masterKeyOf(config));
-const semaphores = shareSemaphores(tell);
+const semaphores = shareSemaphores(send);
 const judges = new Judges({
   db,
   vault,
@@ -40,7 +40,7 @@ const judges = new Judges({
     threads: config.evaluators,
   }),
   log,
-  onCall: ({ kind, state }) => tell({ type: "judge", call: { kind, state } }),
+  onCall: ({ kind, state }) => send({ type: "judge", call: { kind, state } }),
 });
 const deps = {
   db,
@@ -51,11 +51,11 @@ const deps = {
   leaseMs: config.leaseMs,
   judgeDeadlineMs: config.judgeDeadlineMs,
   room: new TraceRoom(traceLimits(config.bounds.traceBytesMax)),
-  onEnd: (state: RunState, verdict: string | null) => tell({ type: "run", state, verdict }),
+  onEnd: (state: RunState, verdict: string | null) => send({ type: "run", state, verdict }),
 };
 const worker = new RunWorker(deps);
-// One of the threads runs the manual runs.
-const launcher = launches
+// Only one thread executes manual runs.
+const launcher = runsLaunches
   ? new Launcher({
       ...deps,
       ...openCaller(db, vault, outbound),

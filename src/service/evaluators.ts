@@ -6,23 +6,23 @@ import type { CountedCall } from "../model/judge/call.ts";
 import { readingHeapMb, traceLimits } from "../threads/heap.ts";
 import { type PermitRequest, SharedSemaphores } from "../threads/shared-semaphore.ts";
 
-export type EvaluatorData = {
+export type EvaluatorThreadData = {
   config: Config;
   databaseUrl: string;
-  /** Manual runs, which wait for their agents nearly all the time, are one thread's. */
-  launches: boolean;
+  /** Whether the thread executes manual runs. One is enough: they spend nearly all their time waiting for agents. */
+  runsLaunches: boolean;
 };
 
-export type EvaluatorMessage = PermitRequest | Counted;
+export type EvaluatorMessage = PermitRequest | EvaluatorEvent;
 
-/** For the metrics. */
-export type Counted =
+/** Counted in the metrics. */
+export type EvaluatorEvent =
   | { type: "run"; state: string; verdict: string | null }
   | { type: "judge"; call: CountedCall };
 
-export type EvaluatorsOptions = Omit<EvaluatorData, "launches"> & {
+export type EvaluatorsOptions = Omit<EvaluatorThreadData, "runsLaunches"> & {
   log: Logger;
-  onCount?: (counted: Counted) => void;
+  onEvent?: (event: EvaluatorEvent) => void;
 };
 
 /** How long a thread may take to finish its runs. */
@@ -42,7 +42,7 @@ export class Evaluators {
     for (let count = 0; count < options.config.evaluators; count++) this.#start(count === 0);
   }
 
-  /** Something may be due now. Sent to the threads at most once per turn of the event loop. */
+  /** Makes the threads look for due runs. Sent at most once per turn of the event loop. */
   wake(): void {
     if (this.#waking) return;
     this.#waking = true;
@@ -52,7 +52,7 @@ export class Evaluators {
     });
   }
 
-  /** Finishes what it can and gives back the rest. A second call waits for the same end. */
+  /** Lets runs finish for `graceMs` and releases the others. Further calls return when the first one does. */
   async stop(): Promise<void> {
     for (const timer of this.#restarts) clearTimeout(timer);
     this.#stopping ??= Promise.all(
@@ -67,9 +67,9 @@ export class Evaluators {
     await this.#stopping;
   }
 
-  #start(launches: boolean): void {
-    const { config, databaseUrl, log, onCount } = this.#options;
-    const workerData: EvaluatorData = { config, databaseUrl, launches };
+  #start(runsLaunches: boolean): void {
+    const { config, databaseUrl, log, onEvent } = this.#options;
+    const workerData: EvaluatorThreadData = { config, databaseUrl, runsLaunches };
     const maxOldGenerationSizeMb = readingHeapMb(traceLimits(config.bounds.traceBytesMax));
     const thread = new Worker(new URL("./evaluator-thread.ts", import.meta.url), {
       workerData,
@@ -79,7 +79,7 @@ export class Evaluators {
     thread.on("message", (message: EvaluatorMessage) => {
       if (message.type === "acquire" || message.type === "release") {
         void this.#semaphores.receive(thread, message);
-      } else onCount?.(message);
+      } else onEvent?.(message);
     });
     thread.on("error", error => log.error({ err: error }, "an evaluation thread died"));
     thread.on("exit", () => {
@@ -88,7 +88,7 @@ export class Evaluators {
       if (this.#stopping !== undefined) return;
       const timer = setTimeout(() => {
         this.#restarts.delete(timer);
-        this.#start(launches);
+        this.#start(runsLaunches);
       }, restartMs);
       this.#restarts.add(timer);
     });

@@ -1,23 +1,23 @@
-// Inside the thread that reads large traces: keeps those that were read last.
+// The trace reader thread: reads large traces, with an LRU cache of loaded ones.
 import { workerData } from "node:worker_threads";
 import { TraceRoom } from "../load/trace-room.ts";
 import { asUnavailable, openDatabase } from "../store/db.ts";
 import { serveThread } from "../threads/serve.ts";
-import { holdVersion, keepLoaded, type OutlinePart, openTraceReader } from "../trace-reader.ts";
-import type { TraceData } from "./trace-host.ts";
+import { acquireVersion, cacheTraces, type OutlinePart, openTraceReader } from "../trace-reader.ts";
+import type { TraceThreadData } from "./threaded-trace-reader.ts";
 
-// Bytes of JSON; several times as much in memory.
-const keptBytesMax = 96 * 1024 * 1024;
+// Bytes of JSON, which take several times as much memory.
+const cachedBytesMax = 96 * 1024 * 1024;
 
-const { databaseUrl, limits } = workerData as TraceData;
+const { databaseUrl, limits } = workerData as TraceThreadData;
 const db = openDatabase(databaseUrl, 2);
 const room = new TraceRoom(limits);
-const kept = keepLoaded(holdVersion(db, room), keptBytesMax);
-room.makeRoom = () => kept.drop();
+const cache = cacheTraces(acquireVersion(db, room), cachedBytesMax);
+room.makeRoom = () => cache.drop();
 
-serveThread(openTraceReader(kept.load), {
+serveThread(openTraceReader(cache.load), {
   stop: () => db.close(),
   toRefusal: asUnavailable,
-  bytesIn: (answer: OutlinePart | Uint8Array | undefined) =>
-    answer instanceof Uint8Array ? [answer] : answer ? [answer.spans] : [],
+  bytesIn: (result: OutlinePart | Uint8Array | undefined) =>
+    result instanceof Uint8Array ? [result] : result ? [result.spans] : [],
 });

@@ -1,9 +1,9 @@
-// Sizes the heaps of threads so that nothing within the limits on bodies and traces can fill one.
+// Sizes the heaps of threads so that no body or trace within the limits can fill one.
 import { keptValuesMax } from "../model/json-text.ts";
 
 // On Node 24 a heap that fills up inside one long builtin, such as JSON.parse, ends the whole process; in plain
-// JavaScript, and on Node 26 everywhere, it ends the thread alone. So what a thread parses is limited first, and its
-// heap is what the costliest input within the limit was measured to need (docs/decisions/022), and half as much again.
+// JavaScript, and on Node 26 everywhere, it ends only the thread. So the input of a thread is limited before parsing,
+// and its heap is 1.5 times what the costliest input within the limit was measured to need (docs/decisions/022).
 
 /** Limits of one request's body, decompressed. */
 export type BodyLimits = { bytes: number; elements: number };

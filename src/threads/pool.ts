@@ -1,71 +1,71 @@
-// A pool of threads that answer questions: started on demand, ended when idle, replaced when one dies or hangs.
+// Worker thread pool: threads start on demand, end when idle, and are replaced when they crash or hang.
 import { type Transferable, Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import { Refusal } from "../model/refusal.ts";
 import { type RefusalMessage, refusalOf } from "./refusal-message.ts";
 
-/** To a thread: a question, that nobody waits for its answer any more, or to end. */
+/** A message to a thread. */
 export type ThreadRequest =
-  | { type: "ask"; id: number; name: string; ask: unknown }
-  | { type: "withdraw"; id: number }
+  | { type: "call"; id: number; name: string; input: unknown }
+  | { type: "cancel"; id: number }
   | { type: "stop" };
 
-/** A note belongs to no question. */
+/** A message from a thread. An event belongs to no call. */
 export type ThreadReply =
-  | { type: "answer"; id: number; answer: unknown }
+  | { type: "result"; id: number; result: unknown }
   | { type: "refused"; id: number; refusal: RefusalMessage }
   | { type: "failed"; id: number; error: string }
-  | { type: "note"; note: unknown };
+  | { type: "event"; event: unknown };
 
 export type ThreadPoolOptions = {
   script: URL;
   workerData?: unknown;
-  /** For the heap of each thread. */
+  /** Heap limit of each thread. */
   memoryMb: number;
   threadsMax?: number;
-  /** Questions that one thread has at a time; further ones wait. Unlimited by default. */
-  asksPerThread?: number;
-  /** Open questions beyond which a further one is refused. */
-  asksMax?: number;
-  /** An idle thread ends after this time: it is memory and connections that nobody uses. */
+  /** Calls that run on one thread at a time; further calls are queued. Unlimited by default. */
+  callsPerThread?: number;
+  /** Running and queued calls; further calls are refused. Unlimited by default. */
+  callsMax?: number;
+  /** An idle thread ends after this time, to free its memory and connections. */
   idleMs?: number;
-  /** A thread that has questions and answers none of them for this long is killed. Unlimited by default. */
-  answerMs?: number;
-  onNote?: (note: unknown) => void;
-  /** What the questions of a thread that died are rejected with. `error` is undefined for a thread that was killed. */
-  lost?: (error: unknown) => unknown;
-  /** `name` is how the log calls a thread: "the editor's thread". */
+  /** A thread that has calls and finishes none of them for this long is killed. Unlimited by default. */
+  hangMs?: number;
+  onEvent?: (event: unknown) => void;
+  /** Makes the error that the calls of a dead thread reject with. `error` is undefined for a thread that was killed. */
+  crashError?: (error: unknown) => unknown;
+  /** Names a thread in the log: "the editor thread". */
   name?: string;
   log?: Pick<Logger, "error">;
 };
 
-export type AskOptions = {
-  /** Tells the thread that nobody waits any more; what the thread answers then still arrives. */
+export type CallOptions = {
+  /** Cancels the call on the thread, which still settles it. */
   signal?: AbortSignal;
-  /** Buffers of the question that are moved instead of copied. */
+  /** Buffers of the input that are moved instead of copied. */
   transfer?: Transferable[];
 };
 
-type Job = AskOptions & {
+type Call = CallOptions & {
   name: string;
-  ask: unknown;
-  resolve: (answer: never) => void;
+  input: unknown;
+  resolve: (result: never) => void;
   reject: (error: unknown) => void;
 };
 
 type Thread = {
   worker: Worker;
   /** By id. */
-  jobs: Map<number, { job: Job; settle: () => void }>;
-  idle: NodeJS.Timeout | undefined;
-  overdue: NodeJS.Timeout | undefined;
+  calls: Map<number, { call: Call; settle: () => void }>;
+  idleTimer: NodeJS.Timeout | undefined;
+  hangTimer: NodeJS.Timeout | undefined;
   error: unknown;
 };
 
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   readonly #threads = new Set<Thread>();
-  readonly #queue: Job[] = [];
+  readonly #queue: Call[] = [];
   #nextId = 1;
   #open = 0;
   #closed: boolean = false;
@@ -74,25 +74,25 @@ export class ThreadPool {
     this.#options = options;
   }
 
-  /** Rejects with the Refusal that the thread threw; UNAVAILABLE when the pool is full, closed, or the thread died. */
-  ask<A>(name: string, ask: unknown, options: AskOptions = {}): Promise<A> {
-    const { asksMax = Number.POSITIVE_INFINITY } = this.#options;
+  /** Rejects with the Refusal that the thread threw; UNAVAILABLE if the pool is full or closed, or the thread died. */
+  call<R>(name: string, input: unknown, options: CallOptions = {}): Promise<R> {
+    const { callsMax = Number.POSITIVE_INFINITY } = this.#options;
     if (this.#closed) return Promise.reject(stopping());
-    if (this.#open >= asksMax) return Promise.reject(busy());
+    if (this.#open >= callsMax) return Promise.reject(busy());
     this.#open++;
-    const asked = new Promise<A>((resolve, reject) => {
-      this.#queue.push({ ...options, name, ask, resolve, reject });
+    const result = new Promise<R>((resolve, reject) => {
+      this.#queue.push({ ...options, name, input, resolve, reject });
       this.#next();
     });
-    return asked.finally(() => this.#open--);
+    return result.finally(() => this.#open--);
   }
 
-  /** Kills the threads; open questions are refused. */
+  /** Kills the threads and refuses open calls. */
   async close(): Promise<void> {
     this.#closed = true;
     const threads = [...this.#threads];
     for (const thread of threads) this.#drop(thread, () => stopping());
-    for (const job of this.#queue.splice(0)) job.reject(stopping());
+    for (const call of this.#queue.splice(0)) call.reject(stopping());
     await Promise.all(threads.map(({ worker }) => worker.terminate()));
   }
 
@@ -100,13 +100,13 @@ export class ThreadPool {
     while (this.#queue.length > 0) {
       const thread = this.#freeThread();
       if (!thread) return;
-      this.#post(thread, this.#queue.shift()!);
+      this.#send(thread, this.#queue.shift()!);
     }
   }
 
   #freeThread(): Thread | undefined {
-    const { threadsMax = 1, asksPerThread = Number.POSITIVE_INFINITY } = this.#options;
-    const free = this.#threads.values().find(({ jobs }) => jobs.size < asksPerThread);
+    const { threadsMax = 1, callsPerThread = Number.POSITIVE_INFINITY } = this.#options;
+    const free = this.#threads.values().find(({ calls }) => calls.size < callsPerThread);
     return free ?? (this.#threads.size < threadsMax ? this.#start() : undefined);
   }
 
@@ -118,87 +118,87 @@ export class ThreadPool {
     });
     const thread: Thread = {
       worker,
-      jobs: new Map(),
-      idle: undefined,
-      overdue: undefined,
+      calls: new Map(),
+      idleTimer: undefined,
+      hangTimer: undefined,
       error: undefined,
     };
-    worker.on("message", (reply: ThreadReply) => this.#read(thread, reply));
+    worker.on("message", (reply: ThreadReply) => this.#receive(thread, reply));
     worker.on("error", error => {
       thread.error = error;
       log?.error({ err: error }, `${name} died`);
     });
     worker.on("exit", () => {
-      const { lost = tooCostly } = this.#options;
-      this.#drop(thread, () => lost(thread.error));
+      const { crashError = tooCostly } = this.#options;
+      this.#drop(thread, () => crashError(thread.error));
       this.#next();
     });
     this.#threads.add(thread);
     return thread;
   }
 
-  #post(thread: Thread, job: Job): void {
-    const { worker, jobs } = thread;
+  #send(thread: Thread, call: Call): void {
+    const { worker, calls } = thread;
     const id = this.#nextId++;
-    const withdraw = () => worker.postMessage({ type: "withdraw", id } satisfies ThreadRequest);
+    const cancel = () => worker.postMessage({ type: "cancel", id } satisfies ThreadRequest);
     const settle = () => {
-      job.signal?.removeEventListener("abort", withdraw);
-      jobs.delete(id);
+      call.signal?.removeEventListener("abort", cancel);
+      calls.delete(id);
     };
-    clearTimeout(thread.idle);
+    clearTimeout(thread.idleTimer);
     worker.ref();
-    if (jobs.size === 0) this.#watch(thread);
-    jobs.set(id, { job, settle });
-    const { name, ask, transfer = [] } = job;
-    worker.postMessage({ type: "ask", id, name, ask } satisfies ThreadRequest, transfer);
-    if (job.signal?.aborted) withdraw();
-    else job.signal?.addEventListener("abort", withdraw, { once: true });
+    if (calls.size === 0) this.#startHangTimer(thread);
+    calls.set(id, { call, settle });
+    const { name, input, transfer = [] } = call;
+    worker.postMessage({ type: "call", id, name, input } satisfies ThreadRequest, transfer);
+    if (call.signal?.aborted) cancel();
+    else call.signal?.addEventListener("abort", cancel, { once: true });
   }
 
-  #read(thread: Thread, reply: ThreadReply): void {
-    if (reply.type === "note") {
-      this.#options.onNote?.(reply.note);
+  #receive(thread: Thread, reply: ThreadReply): void {
+    if (reply.type === "event") {
+      this.#options.onEvent?.(reply.event);
       return;
     }
-    const open = thread.jobs.get(reply.id);
+    const open = thread.calls.get(reply.id);
     if (!open) return;
     open.settle();
-    if (reply.type === "answer") open.job.resolve(reply.answer as never);
-    else open.job.reject(reply.type === "refused" ? refusalOf(reply.refusal) : new Error(reply.error));
+    if (reply.type === "result") open.call.resolve(reply.result as never);
+    else open.call.reject(reply.type === "refused" ? refusalOf(reply.refusal) : new Error(reply.error));
     this.#next();
-    if (thread.jobs.size === 0) this.#rest(thread);
-    else this.#watch(thread);
+    if (thread.calls.size === 0) this.#startIdleTimer(thread);
+    else this.#startHangTimer(thread);
   }
 
-  /** Limits the time to the next answer: a long queue is no reason to kill a thread that works through it. */
-  #watch(thread: Thread): void {
-    const { answerMs, name, log } = this.#options;
-    clearTimeout(thread.overdue);
-    if (answerMs === undefined) return;
-    thread.overdue = setTimeout(() => {
+  /** Limits the time to the next result, not to each result: a thread with a long queue may still be making progress. */
+  #startHangTimer(thread: Thread): void {
+    const { hangMs, name, log } = this.#options;
+    clearTimeout(thread.hangTimer);
+    if (hangMs === undefined) return;
+    thread.hangTimer = setTimeout(() => {
       log?.error(`${name} hangs and is killed`);
       void thread.worker.terminate();
-    }, answerMs);
+    }, hangMs);
   }
 
-  #rest(thread: Thread): void {
+  #startIdleTimer(thread: Thread): void {
     const { idleMs = 60_000 } = this.#options;
-    clearTimeout(thread.overdue);
-    clearTimeout(thread.idle);
+    clearTimeout(thread.hangTimer);
+    clearTimeout(thread.idleTimer);
     thread.worker.unref();
-    thread.idle = setTimeout(() => {
+    thread.idleTimer = setTimeout(() => {
       this.#threads.delete(thread);
       thread.worker.postMessage({ type: "stop" } satisfies ThreadRequest);
     }, idleMs).unref();
   }
 
   #drop(thread: Thread, reason: () => unknown): void {
-    clearTimeout(thread.idle);
-    clearTimeout(thread.overdue);
+    clearTimeout(thread.idleTimer);
+    clearTimeout(thread.hangTimer);
     this.#threads.delete(thread);
-    for (const { job, settle } of [...thread.jobs.values()]) {
+    for (const { call, settle } of [...thread.calls.values()]) {
       settle();
-      job.reject(reason());
+      call.reject(reason());
     }
   }
 }

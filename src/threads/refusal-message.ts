@@ -1,9 +1,9 @@
-// How a Refusal crosses a thread: as data, because a structured clone of an Error keeps little more than its message.
+// Serializes a Refusal for messages between threads: the structured clone of an Error keeps little but its message.
 import { Refusal, type RefusalCode, type RefusalDetail } from "../model/refusal.ts";
 
 export type RefusalMessage = { code: RefusalCode; detail: RefusalDetail };
 
-/** Without its cause, which is for the log of the thread it happened on. */
+/** Omits the cause, which the thread that threw the Refusal logs. */
 export function messageOf({ code, message, hint, issues, retryAfterSeconds }: Refusal): RefusalMessage {
   const detail = {
     message,

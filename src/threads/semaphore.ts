@@ -1,4 +1,4 @@
-// Semaphore: first in, first out. A waiter can give up by signal or after a time.
+// FIFO semaphore; waiting can be aborted by a signal or a timeout.
 
 export type Release = () => void;
 
@@ -24,7 +24,7 @@ export class Semaphore {
     return this.#free === this.#count;
   }
 
-  /** Resolves to the function that gives the permit back, or to undefined if the waiter gave up first. */
+  /** Resolves to the function that releases the permit, or to undefined after an abort or timeout. */
   acquire({
     signal,
     timeoutMs,
@@ -56,7 +56,7 @@ export class Semaphore {
     return this.#permit();
   }
 
-  /** A function that gives one permit back, however often it is called. */
+  /** Returns a function that releases one permit; repeated calls have no effect. */
   #permit(): Release {
     let held = true;
     return () => {

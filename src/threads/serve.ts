@@ -1,55 +1,55 @@
-// The inside of every thread of a pool: which function answers which question, and how errors travel back.
+// Runs inside every thread of a pool: calls the handler of each request and sends back its result or error.
 import { parentPort } from "node:worker_threads";
 import { Refusal } from "../model/refusal.ts";
 import type { ThreadReply, ThreadRequest } from "./pool.ts";
 import { messageOf } from "./refusal-message.ts";
 
-type Answerers = Record<string, (ask: never, signal: AbortSignal) => unknown>;
+type Handlers = Record<string, (input: never, signal: AbortSignal) => unknown>;
 
 export type ServeOptions = {
-  /** Closes what the thread has open. */
+  /** Closes the resources of the thread. */
   stop?: () => Promise<void>;
   /** Turns an error that a client should see, such as a lost database connection, into a Refusal. */
   toRefusal?: (error: unknown) => unknown;
-  /** The large byte arrays of an answer. Those that own their buffer are moved instead of copied. */
-  bytesIn?: (answer: never) => Uint8Array[];
+  /** Lists the large byte arrays of a result. Arrays that own their buffer are moved instead of copied. */
+  bytesIn?: (result: never) => Uint8Array[];
 };
 
 export function serveThread(
-  answerers: Answerers,
+  handlers: Handlers,
   { stop = async () => {}, toRefusal = error => error, bytesIn = () => [] }: ServeOptions = {},
 ): void {
   const open = new Map<number, AbortController>();
   parentPort!.on("message", (request: ThreadRequest) => {
-    if (request.type === "ask") void answer(request);
-    else if (request.type === "withdraw") open.get(request.id)?.abort();
+    if (request.type === "call") void handle(request);
+    else if (request.type === "cancel") open.get(request.id)?.abort();
     else void stop().then(() => parentPort!.close());
   });
 
-  async function answer({ id, name, ask }: Extract<ThreadRequest, { type: "ask" }>): Promise<void> {
-    const withdrawal = new AbortController();
-    open.set(id, withdrawal);
+  async function handle({ id, name, input }: Extract<ThreadRequest, { type: "call" }>): Promise<void> {
+    const cancellation = new AbortController();
+    open.set(id, cancellation);
     try {
-      const answered = await answerers[name]!(ask as never, withdrawal.signal);
-      post({ type: "answer", id, answer: answered }, bytesIn(answered as never));
+      const result = await handlers[name]!(input as never, cancellation.signal);
+      send({ type: "result", id, result }, bytesIn(result as never));
     } catch (error) {
-      post(replyOf(id, toRefusal(error)));
+      send(errorReply(id, toRefusal(error)));
     }
     open.delete(id);
   }
 }
 
-/** Sends what is no answer to a question. */
-export function postNote(note: unknown): void {
-  post({ type: "note", note });
+/** Sends an event to the pool's `onEvent`. */
+export function sendEvent(event: unknown): void {
+  send({ type: "event", event });
 }
 
-function post(reply: ThreadReply, bytes: Uint8Array[] = []): void {
+function send(reply: ThreadReply, bytes: Uint8Array[] = []): void {
   const owned = bytes.filter(({ byteLength, buffer }) => byteLength === buffer.byteLength);
   parentPort!.postMessage(reply, [...new Set(owned.map(({ buffer }) => buffer as ArrayBuffer))]);
 }
 
-function replyOf(id: number, error: unknown): ThreadReply {
+function errorReply(id: number, error: unknown): ThreadReply {
   if (error instanceof Refusal) return { type: "refused", id, refusal: messageOf(error) };
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { type: "failed", id, error: text };

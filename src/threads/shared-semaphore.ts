@@ -1,7 +1,7 @@
-// Semaphores that the threads of a process share: the main thread has them, the others acquire permits by message.
+// Process-wide semaphores: the main thread owns them, and other threads acquire permits by message.
 import { type Release, Semaphore } from "./semaphore.ts";
 
-/** From a thread: it wants one of the `count` permits of the semaphore `name`, or gives the permit or its wait up. */
+/** From a thread: acquire one of the `count` permits of the semaphore `name`; release it, or stop waiting for it. */
 export type PermitRequest =
   | { type: "acquire"; id: number; name: string; count: number }
   | { type: "release"; id: number };
@@ -10,7 +10,7 @@ export type PermitGrant = { type: "granted"; id: number };
 
 type Thread = { postMessage(message: PermitGrant): void };
 
-/** On the main thread. First in, first out over all threads. */
+/** Main-thread side. FIFO across all threads. */
 export class SharedSemaphores {
   readonly #semaphores = new Map<string, Semaphore>();
   readonly #requests = new Map<Thread, Map<number, AbortController>>();
@@ -27,30 +27,30 @@ export class SharedSemaphores {
     const { name, count } = request;
     const semaphore = this.#semaphores.get(name) ?? new Semaphore(count);
     this.#semaphores.set(name, semaphore);
-    const over = new AbortController();
-    requests.set(id, over);
-    const release = await semaphore.acquire({ signal: over.signal });
+    const released = new AbortController();
+    requests.set(id, released);
+    const release = await semaphore.acquire({ signal: released.signal });
     if (!release) return;
     const end = () => {
       release();
       if (semaphore.idle && this.#semaphores.get(name) === semaphore) this.#semaphores.delete(name);
     };
-    if (over.signal.aborted) return end();
-    over.signal.addEventListener("abort", end);
+    if (released.signal.aborted) return end();
+    released.signal.addEventListener("abort", end);
     thread.postMessage({ type: "granted", id });
   }
 
-  /** The thread ended: releases what it held or waited for. */
+  /** Releases all permits and requests of a thread that ended. */
   forget(thread: Thread): void {
     for (const request of this.#requests.get(thread)?.values() ?? []) request.abort();
     this.#requests.delete(thread);
   }
 }
 
-/** What a semaphore is on any thread. */
+/** A semaphore on any thread. */
 export type SemaphoreLike = Pick<Semaphore, "queued" | "acquire">;
 
-/** On another thread. `send` reaches `receive` of the main thread; `granted` takes its answers. */
+/** Side of the other threads. `send` must reach `receive` on the main thread; pass its grants to `granted`. */
 export function shareSemaphores(send: (request: PermitRequest) => void) {
   const waiting = new Map<number, () => void>();
   let lastId = 0;

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { assertionsAbout, valueAt } from "../../src/editor/draft-assertion.ts";
-import { roundUp, tellingPart } from "../../src/editor/draft-parts.ts";
+import { candidatesFor, valueAt } from "../../src/editor/draft-assertion.ts";
+import { roundUp, shortValues } from "../../src/editor/draft-parts.ts";
 import { proposeTest } from "../../src/editor/draft-test.ts";
 import { derive } from "../../src/model/trace/derive.ts";
 import type { Span } from "../../src/model/trace/trace.ts";
@@ -84,7 +84,7 @@ test("with one side of the usage alone, the limit is on that side", () => {
 
 test("nothing is named of arguments that no document could compare", () => {
   for (const value of [null, [1], {}, { $gt: 1 }, { a: { b: { c: { d: 1 } } } }, Number.POSITIVE_INFINITY]) {
-    assert.equal(tellingPart(value), undefined);
+    assert.equal(shortValues(value), undefined);
   }
 });
 
@@ -102,7 +102,7 @@ const conversation = [
 
 const about = (spanId: string, attribute: string | null, path: (string | number)[] = []) => {
   const found = conversation.find(({ span_id }) => span_id === spanId)!;
-  return assertionsAbout(derive(traceOf(...conversation)), { span: found, attribute, path })[0];
+  return candidatesFor(derive(traceOf(...conversation)), { span: found, attribute, path })[0];
 };
 
 test("the kind of assertion follows from what was chosen", () => {

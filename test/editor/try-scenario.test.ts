@@ -215,7 +215,7 @@ describe("a scenario that is tried", () => {
       [
         ["match", "as told"],
         [null, "The judge did not answer with the requested JSON."],
-        [null, "The judge said nothing of this input."],
+        [null, "The judge gave no answer for this input."],
       ],
     );
     assert.equal(tried.unavailable, null);

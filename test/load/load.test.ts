@@ -7,7 +7,7 @@ import { prepareBody } from "../../src/ingest/prepare.ts";
 import { TraceRoom } from "../../src/load/trace-room.ts";
 import { holdTraces, openEach, refreshStale, withTrace } from "../../src/load.ts";
 import { systemClock } from "../../src/remote/clock.ts";
-import { TraceHost } from "../../src/service/trace-host.ts";
+import { ThreadedTraceReader } from "../../src/service/threaded-trace-reader.ts";
 import { findTrace, listStale } from "../../src/store/traces/read.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";
 import { type TraceLimits, traceLimits } from "../../src/threads/heap.ts";
@@ -144,7 +144,7 @@ describe("stale columns", () => {
 describe("the thread that reads large traces", () => {
   const open = (limits: TraceLimits) => {
     const log = pino({ level: "silent" });
-    return new TraceHost({ db, databaseUrl: url, log, limits, inlineBytesMax: 0 });
+    return new ThreadedTraceReader({ db, databaseUrl: url, log, limits, inlineBytesMax: 0 });
   };
 
   // On Node 24 a heap that fills up inside a builtin ends this process, and every test in this file with it.

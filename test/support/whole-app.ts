@@ -7,7 +7,7 @@ import { resources } from "../../src/http/routes.ts";
 import { Preparer } from "../../src/ingest/preparer.ts";
 import { openOutbound } from "../../src/remote/outbound.ts";
 import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
-import { TraceHost } from "../../src/service/trace-host.ts";
+import { ThreadedTraceReader } from "../../src/service/threaded-trace-reader.ts";
 import { EventPublisher } from "../../src/store/events.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";
@@ -31,7 +31,7 @@ export async function startWholeApp(): Promise<TestApp> {
       ...deps,
       events,
       hub: new EventHub(),
-      reader: new TraceHost({ db, databaseUrl: "", log: deps.log as Logger }),
+      reader: new ThreadedTraceReader({ db, databaseUrl: "", log: deps.log as Logger }),
       editor: openEditor({ db, judgeOf: openTestJudges(db, null).judgeOf, sandbox }),
       vault: openVault(Buffer.alloc(32)),
       outbound,

@@ -48,7 +48,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
     },
     async (request, reply) => {
       const { test, traceId, routing } = request.body;
-      const ask = {
+      const input = {
         agentId: request.params.id.toLowerCase(),
         traceId,
         document: parseDraft(test),
@@ -56,7 +56,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
       };
       return found(
         await trials(requireAccount(request).id, () =>
-          withPermit(semaphore, reply, signal => editor.dryRun(ask, signal)),
+          withPermit(semaphore, reply, signal => editor.dryRun(input, signal)),
         ),
       );
     },
@@ -78,9 +78,9 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
       },
     },
     async (request, reply) => {
-      const ask = { agentId: request.params.id.toLowerCase(), ...request.body };
+      const input = { agentId: request.params.id.toLowerCase(), ...request.body };
       return trials(requireAccount(request).id, () =>
-        withPermit(semaphore, reply, signal => editor.tryScenario(ask, signal)),
+        withPermit(semaphore, reply, signal => editor.tryScenario(input, signal)),
       );
     },
   );

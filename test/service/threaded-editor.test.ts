@@ -3,20 +3,20 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import pino from "pino";
 import { readConfig } from "../../src/config.ts";
-import { EditorHost, type EditorHostOptions } from "../../src/service/editor-host.ts";
+import { ThreadedEditor, type ThreadedEditorOptions } from "../../src/service/threaded-editor.ts";
 import { freshDatabase } from "../support/postgres.ts";
 
 const database = await freshDatabase();
-const hosts: EditorHost[] = [];
+const hosts: ThreadedEditor[] = [];
 after(async () => {
   await Promise.all(hosts.map(host => host.close()));
   await database.drop();
 });
 
-function open(options: Partial<EditorHostOptions> = {}): EditorHost {
+function open(options: Partial<ThreadedEditorOptions> = {}): ThreadedEditor {
   const config = { ...readConfig({}), logLevel: "silent" as const };
   const log = pino({ level: "silent" });
-  const host = new EditorHost({ config, databaseUrl: database.url, log, ...options });
+  const host = new ThreadedEditor({ config, databaseUrl: database.url, log, ...options });
   hosts.push(host);
   return host;
 }
@@ -39,7 +39,7 @@ test("a thread that is out of memory refuses what it had in hand, and another on
 });
 
 test("a thread that does not answer in time is ended", async () => {
-  await assert.rejects(open({ answerMs: 1 }).vocabulary({ agentId }, signal), { code: "UNAVAILABLE" });
+  await assert.rejects(open({ hangMs: 1 }).vocabulary({ agentId }, signal), { code: "UNAVAILABLE" });
 });
 
 test("a database that is away is UNAVAILABLE, not a bug", async () => {

@@ -1,0 +1,65 @@
+// Reads small traces inline and large ones on a thread, so that no trace stalls other requests.
+import type { Logger } from "pino";
+import { TraceRoom } from "../load/trace-room.ts";
+import type { Database } from "../store/db.ts";
+import { findTraceSize } from "../store/traces/read.ts";
+import { defaultTraceLimits, readingHeapMb, type TraceLimits } from "../threads/heap.ts";
+import { ThreadPool } from "../threads/pool.ts";
+import { loadVersion, openTraceReader, type TraceReader, type VersionReader } from "../trace-reader.ts";
+
+export type TraceThreadData = { databaseUrl: string; limits: TraceLimits };
+
+export type ThreadedTraceReaderOptions = {
+  db: Database;
+  databaseUrl: string;
+  log: Pick<Logger, "error">;
+  /** Traces of up to this much JSON are read on the calling thread. */
+  inlineBytesMax?: number;
+  /** Larger traces are not opened. */
+  limits?: TraceLimits;
+};
+
+// As for request bodies: opening 256 KB takes 1 to 5 ms, about the longest pause that other requests should see. 30 MB
+// take 60 to 150 ms, whether in 10,000 spans or in ten long texts; the outline then takes 4 ms.
+const inlineBytesMax = 256 * 1024;
+const hangMs = 60_000;
+// In a longer queue, requests would wait until their users have left.
+const callsMax = 200;
+
+export class ThreadedTraceReader implements TraceReader {
+  readonly #options: Required<ThreadedTraceReaderOptions>;
+  readonly #inline: VersionReader;
+  readonly #pool: ThreadPool;
+
+  constructor(options: ThreadedTraceReaderOptions) {
+    this.#options = { inlineBytesMax, limits: defaultTraceLimits, ...options };
+    const { limits } = this.#options;
+    this.#inline = openTraceReader(loadVersion(options.db, new TraceRoom(limits)));
+    this.#pool = new ThreadPool({
+      name: "the trace reader thread",
+      script: new URL("./trace-thread.ts", import.meta.url),
+      workerData: { databaseUrl: options.databaseUrl, limits } satisfies TraceThreadData,
+      log: options.log,
+      memoryMb: readingHeapMb(limits),
+      hangMs,
+      callsMax,
+    });
+  }
+
+  outline: TraceReader["outline"] = request => this.#read("outline", request);
+  span: TraceReader["span"] = request => this.#read("span", request);
+  conversation: TraceReader["conversation"] = request => this.#read("conversation", request);
+  raw: TraceReader["raw"] = request => this.#read("raw", request);
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  async #read<T>(name: keyof TraceReader, request: { traceId: string }): Promise<T | undefined> {
+    const version = await findTraceSize(this.#options.db, request.traceId);
+    if (!version) return undefined;
+    const inline = this.#inline[name] as (request: object) => Promise<unknown>;
+    if (version.bytes <= this.#options.inlineBytesMax) return (await inline({ ...request, version })) as T;
+    return this.#pool.call<T>(name, { ...request, version });
+  }
+}
