@@ -1,6 +1,7 @@
 // What a shape cannot say of an assertion: limits that agree, patterns and schemas that can be used.
 
 import type { Issue } from "../refusal.ts";
+import { visible } from "../strip-invisible.ts";
 import type { Assertion } from "./assertion.ts";
 import { schemaIssues } from "./json-schema.ts";
 import { argumentIssues } from "./operators.ts";
@@ -27,11 +28,25 @@ export function assertionIssues(assertion: Assertion): Issue[] {
       return sizeIssues(assertion.expected_value, ".expected_value");
     case "json_schema":
       return schemaIssues(assertion.schema).map(({ path, message }) => ({ path: `.schema${path}`, message }));
+    case "semantic":
+      return criteriaIssues(assertion.criteria);
     case "http_status":
     case "response_time":
-    case "semantic":
       return [];
   }
+}
+
+/** A judge that is asked nothing would still answer. */
+function criteriaIssues(criteria: string | string[]): Issue[] {
+  const message = "Must not be blank.";
+  if (typeof criteria === "string") return isBlank(criteria) ? [{ path: ".criteria", message }] : [];
+  return criteria.flatMap((criterion, at) =>
+    isBlank(criterion) ? { path: `.criteria[${at}]`, message } : [],
+  );
+}
+
+function isBlank(text: string): boolean {
+  return visible(text).trim() === "";
 }
 
 function rangeIssues({ min, max }: { min: number; max?: number }): Issue[] {

@@ -158,6 +158,10 @@ const refused: [name: string, written: object, path: string][] = [
   ["an unknown flag", { type: "response_regex", pattern: "a", flags: "gi" }, ".flags"],
   ["a flag twice", { type: "response_regex", pattern: "a", flags: "ii" }, ".flags"],
   ["an empty criterion", { type: "semantic", criteria: "" }, ".criteria"],
+  ["a criterion of whitespace", { type: "semantic", criteria: " \n\t\u00a0" }, ".criteria"],
+  ["an invisible criterion", { type: "semantic", criteria: "\u200b" }, ".criteria"],
+  ["a blank criterion among others", { type: "semantic", criteria: ["polite", "  "] }, ".criteria[1]"],
+  ["an empty criterion among others", { type: "semantic", criteria: ["polite", ""] }, ".criteria[1]"],
   ["json_match without a value", { type: "json_match", target_node: "a", field: "b" }, ".expected_value"],
   ["json_match without a target", { type: "json_match", field: "b", expected_value: 1 }, ".target_node"],
   [
