@@ -48,6 +48,10 @@ function inValue(value: unknown, place: Exclude<TextPlace, { kind: "text" }>): F
     return { text: null, why: `has no text at ${place.pointer || "its top"}` };
   }
   if (place.kind === "product") {
+    if (hasError(value)) return { text: null, why: "is an error" };
+    if (place.product === "langflow" && outputsOf(value).some(isFailedOutput)) {
+      return { text: null, why: "is an error of a component" };
+    }
     const text = place.product === "flowise" ? firstText(value, flowisePointers) : inOutputs(value);
     return text === undefined ? { text: null, why: `is not one of ${names[place.product]}'s` } : { text };
   }
@@ -72,9 +76,23 @@ const langflowPointers = [
 
 /** Of the first output that has one: a flow may have several, and those of branches not taken are empty. */
 function inOutputs(value: unknown): string | undefined {
-  const outputs = at(value, "/outputs/0/outputs");
-  if (!Array.isArray(outputs)) return undefined;
-  return outputs.map(output => firstText(output, langflowPointers)).find(text => text !== undefined);
+  return outputsOf(value)
+    .map(output => firstText(output, langflowPointers))
+    .find(text => text !== undefined);
+}
+
+/** The outputs of all of a Langflow reply's runs: the text may be in a later one. */
+function outputsOf(value: unknown): unknown[] {
+  const runs = at(value, "/outputs");
+  if (!Array.isArray(runs)) return [];
+  return runs.flatMap(run => at(run, "/outputs") ?? []);
+}
+
+/** Langflow answers 200 with a message that is marked as an error. */
+function isFailedOutput(output: unknown): boolean {
+  return ["/results/message", "/results/message/data"].some(
+    message => at(output, `${message}/error`) === true || at(output, `${message}/category`) === "error",
+  );
 }
 
 // What workflows call their last item's text; the first two are what chat triggers look for.
@@ -94,24 +112,37 @@ function inItem(value: unknown): Found {
   const item = Array.isArray(value) ? value[0] : value;
   const why = ownWordOf(item);
   if (why !== undefined) return { text: null, why };
+  if (["", "/json", "/body", "/data"].some(within => hasError(at(item, within)))) {
+    return { text: null, why: "is an error" };
+  }
   const own = typeof item === "object" ? undefined : textOf(item);
   const text = own ?? firstText(item, usualPointers) ?? firstText(item, nested(usualPointers));
   return text === undefined ? { text: null, why: "has no text under a usual name such as output" } : { text };
 }
 
-/** What n8n says by itself where a workflow says nothing, with a status of 200 all the same. */
+/** `error: true`, or an error as a text or an object; false, null and empty ones say that there is none. */
+function hasError(value: unknown): boolean {
+  const error = at(value, "/error");
+  return typeof error === "object" && error !== null ? Object.keys(error).length > 0 : Boolean(error);
+}
+
+/** n8n's own messages in place of a workflow's output, which it sends with status 200. */
 function ownWordOf(item: unknown): string | undefined {
   const message = at(item, "/message");
   if (message === "Workflow was started" || at(item, "/executionStarted") === true) {
     return "says only that the workflow was started: let its trigger respond when the last node finishes";
   }
-  if (typeof message === "string" && message.startsWith("Workflow executed successfully but ")) {
-    return "says only that the workflow ended without data: let its last node return the text";
-  }
-  return at(item, "/type") === "error" && at(item, "/metadata/nodeId") !== undefined
-    ? "is an error of a node"
-    : undefined;
+  const isEmpty =
+    typeof message === "string" &&
+    (message.startsWith("Workflow executed successfully but ") || message.startsWith("No item to return "));
+  if (isEmpty) return "says only that the workflow ended without data: let its last node return the text";
+  if (at(item, "/metadata/nodeId") === undefined) return undefined;
+  const type = at(item, "/type");
+  if (type === "error") return "is an error of a node";
+  return type === "begin" || type === "item" ? unended : undefined;
 }
+
+const unended = "is a stream that broke off before its end";
 
 function nested(pointers: string[]): string[] {
   return ["/json", "/body", "/data"].flatMap(above => pointers.map(pointer => above + pointer));
@@ -122,16 +153,23 @@ const chunkTypes = ["begin", "item", "end", "error", "keepalive"];
 /** What is no JSON as a whole: a stream of items, a line each, as chat triggers send it; else a plain text. */
 function inLines(body: string): Found {
   const parts: string[] = [];
+  const counts = { begin: 0, end: 0 };
+  let last: unknown;
   for (const line of body.split("\n")) {
     if (line.trim() === "") continue;
     const item = parsed(line);
     const type = at(item, "/type");
+    // A line that was cut off is no reply in plain text.
+    if (item === undefined && parts.length > 0 && line.startsWith("{")) return { text: null, why: unended };
     // One line that is no item is enough: text of a million lines is not tried a million times.
     if (item === undefined || (parts.length === 0 && !chunkTypes.includes(String(type))))
       return { text: body };
     if (type === "error") return { text: null, why: "ends in an error" };
+    if (type === "begin" || type === "end") counts[type] += 1;
+    if (type !== "keepalive") last = type;
     parts.push(type === "item" ? (textOf(at(item, "/content")) ?? "") : "");
   }
+  if (last !== "end" || counts.end < counts.begin) return { text: null, why: unended };
   return { text: parts.join("") };
 }
 
@@ -143,12 +181,16 @@ function inLines(body: string): Found {
 async function inEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>, place: TextPlace): Promise<Found> {
   const parts: string[] = [];
   let [done, broken] = [false, false];
+  // Chat completions name the reason of their end in their last chunk.
+  let [isUnfinished, isFinished] = [false, false];
   const parser = createParser({
     onEvent({ event, data }) {
       done ||= data.trim() === "[DONE]";
       if (done) return;
-      const { text, isError } = inEvent(data, place);
+      const { text, isError, finish } = inEvent(data, place);
       broken ||= isError || event === "error";
+      isUnfinished ||= finish === null;
+      isFinished ||= typeof finish === "string";
       if (text !== null) parts.push(text);
     },
   });
@@ -160,30 +202,37 @@ async function inEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>, place: Te
   parser.feed("\n\n");
   // Half a reply is none.
   if (broken) return { text: null, why: "is a stream with an error in it" };
+  if (isUnfinished && !isFinished && !done) return { text: null, why: unended };
   if (parts.length > 0) return { text: parts.join("") };
   const where = place.kind === "json" ? ` at ${place.pointer || "its top"}` : "";
   return { text: null, why: `is a stream in which no event has a text${where}` };
 }
 
-/** `isError`: its data says so, as servers of completions do. */
-function inEvent(data: string, place: TextPlace): { text: string | null; isError: boolean } {
+type EventFound = { text: string | null; isError: boolean; finish?: unknown };
+
+/** `isError`: its data says so, as servers of completions do. `finish`: null in chunks before the last. */
+function inEvent(data: string, place: TextPlace): EventFound {
   if (place.kind === "text") return { text: data, isError: false };
   const value = parsed(data);
   if (value === undefined) return { text: place.kind === "auto" ? data : null, isError: false };
-  return { text: inValue(value, place).text, isError: Boolean(at(value, "/error")) };
+  const finish = at(value, "/choices/0/finish_reason");
+  return { text: inValue(value, place).text, isError: Boolean(at(value, "/error")), finish };
 }
 
 function firstText(value: unknown, pointers: string[]): string | undefined {
   for (const pointer of pointers) {
     const found = at(value, pointer);
-    const text = pointer === "/json" && typeof found === "object" ? jsonOf(found) : textOf(found);
+    const text = textOf(found) ?? (structured.test(pointer) ? jsonOf(found) : undefined);
     if (text !== undefined) return text;
   }
   return undefined;
 }
 
+/** Flowise's structured `json`, and `output` where an agent of n8n has an output parser: read as JSON text. */
+const structured = /^(?:\/json|(?:\/(?:json|body|data))?\/output)$/;
+
 function jsonOf(value: unknown): string | undefined {
-  return value === null ? undefined : JSON.stringify(value);
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : undefined;
 }
 
 function textOf(value: unknown): string | undefined {

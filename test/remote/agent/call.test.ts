@@ -191,6 +191,20 @@ suite("an HTTP agent", () => {
     });
   }
 
+  test("a stream of completions that breaks off before its end is no reply", async () => {
+    const chunk = (content: string, finish_reason: string | null) =>
+      `data: ${JSON.stringify({ choices: [{ delta: { content }, finish_reason }] })}\n\n`;
+    const reply = { kind: "json", pointer: "/choices/0/delta/content" };
+    const textOf = async (...chunks: string[]) => {
+      const answer: AgentScript = (_request, response) =>
+        response.writeHead(200, { "content-type": "text/event-stream" }).end(chunks.join(""));
+      return (await call(answer, http({ reply }))).reply.text;
+    };
+    assert.equal(await textOf(chunk("Hel", null), chunk("lo", null)), null);
+    assert.equal(await textOf(chunk("Hel", null), chunk("lo", "stop")), "Hello");
+    assert.equal(await textOf(chunk("Hel", null), chunk("lo", null), "data: [DONE]\n\n"), "Hello");
+  });
+
   test("a stream without a text at that place is unreadable", async () => {
     const { reply } = await call(
       (_request, response) =>
@@ -280,6 +294,23 @@ suite("n8n", () => {
     ['{"message":"Workflow executed successfully but no data was returned"}', null],
     ['{"message":"Workflow executed successfully but the last node did not return any data"}', null],
     ["\n<!DOCTYPE html><html><body>Sign in</body></html>", null],
+    ['{"message":"No item to return was found"}', null],
+    ['{"code":0,"message":"No item to return was found"}', null],
+    ['{"error":true,"message":"Model overloaded"}', null],
+    ['{"error":"Model overloaded","message":"Something went wrong"}', null],
+    ['{"error":{"message":"Model overloaded"},"output":"Sorry"}', null],
+    ['[{"json":{"error":"Model overloaded","message":"x"}}]', null],
+    ['{"error":false,"message":"Hello"}', "Hello"],
+    ['{"error":null,"output":"Hello"}', "Hello"],
+    ['{"error":"","errors":[],"output":"Hello"}', "Hello"],
+    ['{"output":{"answer":"Hello","sources":[1]}}', '{"answer":"Hello","sources":[1]}'],
+    ['[{"output":["a","b"]}]', '["a","b"]'],
+    ['{"json":{"output":{"answer":"Hello"}}}', '{"answer":"Hello"}'],
+    ['{"output":null,"text":"Hello"}', "Hello"],
+    ['{"type":"begin"}\n{"type":"item","content":"Hel"}\n', null],
+    ['{"type":"begin"}\n{"type":"item","content":"Hel', null],
+    ['{"type":"begin"}\n{"type":"begin"}\n{"type":"item","content":"Hel"}\n{"type":"end"}\n', null],
+    ['{"type":"item","content":"Hel","metadata":{"nodeId":"1"}}', null],
   ];
   for (const [body, text] of replies) {
     test(`a webhook's ${JSON.stringify(body)} is read as ${JSON.stringify(text)}`, async () => {
@@ -341,6 +372,32 @@ suite("flow builders", () => {
     const { reply } = await call(langflow, flow("langflow", "x-api-key", "wrong"));
     assert.deepEqual([reply.status, reply.error?.code], [403, "http_status"]);
     assert.match(reply.text!, /Invalid or missing API key/);
+  });
+
+  test("a reply that says it is an error is none, with a status of 200", async () => {
+    const replies: ["flowise" | "langflow", object][] = [
+      ["flowise", { error: true, message: "Overloaded" }],
+      ["flowise", { error: "Overloaded", text: "Sorry" }],
+      ["langflow", { error: "Overloaded", message: "Error building component" }],
+      [
+        "langflow",
+        { outputs: [{ outputs: [{ results: { message: { text: "x", data: { error: true } } } }] }] },
+      ],
+      ["langflow", { outputs: [{ outputs: [{ results: { message: { text: "x", category: "error" } } }] }] }],
+    ];
+    for (const [product, body] of replies) {
+      const to = flow(product, "x-api-key", "langflow-key");
+      const { reply } = await call((_request, response) => sendJson(response, body), to);
+      assert.deepEqual([reply.text, reply.error?.code], [null, "bad_reply"], JSON.stringify(body));
+    }
+  });
+
+  test("Langflow's text may be among the outputs of a later run", async () => {
+    const later = { outputs: [{ results: { message: { text: "Hello" } } }] };
+    const outputs = [{ inputs: {}, outputs: [{ results: {} }] }, { outputs: null }, later];
+    const to = flow("langflow", "x-api-key", "langflow-key");
+    const { reply } = await call((_request, response) => sendJson(response, { outputs }), to);
+    assert.deepEqual([reply.text, reply.error], ["Hello", null]);
   });
 
   test("Langflow's text is that of the output that was reached", async () => {
