@@ -180,6 +180,7 @@ describe("the sums", sideBySide, () => {
           outputTokens: sum(calls, call => call.outputTokens),
           costUsd: run.judging.costUsd,
           unpricedTokens: priced ? 0 : calls.length * tokensOfCall,
+          estimatedTokens: 0,
         });
         assert.ok(Math.abs(run.judging.costUsd - cost) < 1e-9);
       }

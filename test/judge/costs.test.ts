@@ -80,6 +80,7 @@ describe("a call", () => {
       reason: null,
       inputTokens: usage.prompt_tokens,
       outputTokens: usage.completion_tokens,
+      tokensEstimated: false,
       costUsd: callUsd,
     });
     assert.ok(startedAt instanceof Date && ms >= 0);
@@ -91,9 +92,10 @@ describe("a call", () => {
       calls: 1,
       ...sum,
       unpricedTokens: 0,
+      estimatedTokens: 0,
     });
     const { day, ...today } = await findJudgeToday(db, sender.agentId);
-    assert.deepEqual(today, { calls: 1, cached: 0, ...sum, unpricedTokens: 0 });
+    assert.deepEqual(today, { calls: 1, cached: 0, ...sum, unpricedTokens: 0, estimatedTokens: 0 });
     assert.deepEqual(await listJudgeDays(db, sender.agentId, { from: day, to: day }), [{ day, ...today }]);
     // Of three criteria, the third is shared.
     const shares = await listJudgeTests(db, sender.agentId, { from: day, to: day });
@@ -126,7 +128,6 @@ describe("a call", () => {
   it("is kept and counted, whatever a server says that it took", async () => {
     for (const [said, kept] of [
       [1e15, 100_000_000],
-      [-5, 0],
       [3.7, 4],
     ] as const) {
       const sender = await makeSender(db);
@@ -144,6 +145,46 @@ describe("a call", () => {
       assert.equal((await findJudgeToday(db, sender.agentId)).inputTokens, kept);
     }
   });
+
+  for (const [what, said] of [
+    ["none", undefined],
+    ["nothing but 0", { prompt_tokens: 0, completion_tokens: 0 }],
+    ["numbers below 0", { prompt_tokens: -5, completion_tokens: -5 }],
+  ] as const) {
+    it(`whose server reports ${what} as usage is counted by an estimate, marked as one, up to the budget`, async () => {
+      const sender = await makeSender(db);
+      const { id: testId } = await makeTestCase(db, sender.agentId, {});
+      await updateJudgeSettings(db, sender.agentId, { sampling: 1, budgetUsd: null, budgetTokens: 2_000 });
+      let answered = "";
+      server.script = request => {
+        answered = JSON.stringify({ verdicts: verdictsOf(request) });
+        const message = { role: "assistant", content: answered };
+        return json(200, { choices: [{ index: 0, message, finish_reason: "stop" }], usage: said });
+      };
+      const context = await run(sender);
+      const question = (criterion: string) => semanticQuestion({ testId, criteria: [criterion] });
+      await judges.judgeOf(context).ask([question("First.")]);
+      const [call] = await listJudgeCalls(db, context.runId!);
+      const [input, output] = [
+        Math.ceil(Buffer.byteLength(call!.instructions + call!.material) / 4),
+        Math.ceil(Buffer.byteLength(answered) / 4),
+      ];
+      assert.deepEqual([call!.inputTokens, call!.outputTokens, call!.tokensEstimated], [input, output, true]);
+      const today = await findJudgeToday(db, sender.agentId);
+      assert.deepEqual([today.inputTokens, today.estimatedTokens], [input, input + output]);
+      const [ofTest] = await listJudgeTests(db, sender.agentId, { from: today.day, to: today.day });
+      assert.equal(ofTest!.estimatedTokens, input + output);
+      const sum = (await sumJudgeUse(db, [context.runId!])).get(context.runId!);
+      assert.equal(sum!.estimatedTokens, input + output);
+
+      const codes: string[] = [];
+      for (let at = 0; at < 5; at++) {
+        const [answer] = await judges.judgeOf(context).ask([question(`Fact ${at}.`)]);
+        codes.push(answer!.code);
+      }
+      assert.equal(codes.at(-1), "budget");
+    });
+  }
 
   it("is counted once where the database's word that it is kept is lost", async () => {
     const sender = await makeSender(db);

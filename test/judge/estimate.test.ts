@@ -37,6 +37,7 @@ const call: JudgeCall = {
   ms: 5,
   inputTokens: 1_000,
   outputTokens: 100,
+  tokensEstimated: false,
   instructions: "",
   material: "",
   answer: "",

@@ -10,6 +10,7 @@ import { saveJudgeSettings } from "../mutations/judge.ts";
 import { judgeSettingsQuery, projectJudgeQuery } from "../queries/project-judge.ts";
 import "../styles/judge.css";
 import { Button } from "../ui/Button.tsx";
+import { EstimatedNotice } from "../ui/EstimatedNotice.tsx";
 import { Field } from "../ui/Field.tsx";
 import { FailureNotice, Notice } from "../ui/Notice.tsx";
 import { Loaded } from "../ui/State.tsx";
@@ -95,6 +96,7 @@ function Today({ projectId, agentId, settings: { budgetUsd, budgetTokens, today 
           </p>
         </Notice>
       )}
+      {today.estimatedTokens > 0 && <EstimatedNotice tokens={today.estimatedTokens} />}
       {today.unpricedTokens > 0 && (
         <Notice tone="info">
           <p>

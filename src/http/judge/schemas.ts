@@ -23,6 +23,7 @@ export const JudgeCall = z
     reason: z.string().nullable().describe("Why there is no answer, in one sentence; null if there is one."),
     inputTokens: z.number().int(),
     outputTokens: z.number().int(),
+    tokensEstimated: z.boolean().describe("True: the server reported no usage, so the tokens are estimated."),
     costUsd: z.number().nullable().describe("Null if the price is not known."),
     instructions: z.string(),
     material: z.string().describe("The content of the trace, marked as such."),

@@ -133,6 +133,9 @@ export const judgeUse = {
   outputTokens: z.number(),
   costUsd: z.number(),
   unpricedTokens: z.number().describe("Tokens without a known price; not included in `costUsd`."),
+  estimatedTokens: z
+    .number()
+    .describe("Tokens of calls whose server reported no usage; part of the other sums."),
 };
 
 export const Run = z.object(runFields).meta({ id: "Run" });

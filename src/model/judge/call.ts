@@ -43,9 +43,11 @@ export type JudgeCall = {
   /** In ms since the epoch. */
   startedAt: number;
   ms: number;
-  /** 0 if the server does not report them. */
+  /** 0 without an answer. */
   inputTokens: number;
   outputTokens: number;
+  /** The server reported no usage, so the tokens are an estimate. */
+  tokensEstimated: boolean;
   /** As they were sent. */
   instructions: string;
   material: string;

@@ -13,7 +13,7 @@ export type Routed = { label: RouteLabel; reason: string };
 /** The model that judged, and the version of our prompts. */
 export type JudgedBy = { model: string; promptVersion: string };
 
-/** Usage of the calls that were answered. Tokens are 0 where the server does not report them. */
+/** Usage of the calls that were answered; tokens that the server does not report are estimated. */
 export type Spent = { ms: number; inputTokens: number; outputTokens: number };
 
 /** By `testId`; a test left out of the answer is missing from `labels`. */

@@ -7,6 +7,8 @@ export type JudgeUse = {
   outputTokens: number;
   costUsd: number;
   unpricedTokens: number;
+  /** Tokens of calls whose server reported no usage; they are part of the others. */
+  estimatedTokens: number;
 };
 
 /** In US dollars per million tokens, from `validFrom` (YYYY-MM-DD) until a later entry of the same model. */

@@ -74,8 +74,8 @@ export function createBounds(
       }
       return {
         end(reply) {
-          const { inputTokens = 0, outputTokens = 0 } = reply?.call ?? {};
-          const used = inputTokens + outputTokens;
+          const { inputTokens = 0, outputTokens = 0, tokensEstimated = false } = reply?.call ?? {};
+          const used = tokensEstimated ? 0 : inputTokens + outputTokens;
           // If the usage of an answer is unknown, the estimate stands.
           if (!reply || used > 0 || reply.code === "later") tokens?.take(used - estimate);
           if (reply?.code === "refused") {

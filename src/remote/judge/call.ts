@@ -1,21 +1,19 @@
 // One HTTP call to a language model: its text, or why there is none.
-import { AISDKError, APICallError, type LanguageModelV4 } from "@ai-sdk/provider";
+import { AISDKError, APICallError, type LanguageModelV4, type LanguageModelV4Usage } from "@ai-sdk/provider";
 import type { z } from "zod";
-import { type JudgeConnection, type JudgeMode, judgeModes } from "../../model/judge/call.ts";
+import { type JudgeCall, type JudgeConnection, type JudgeMode, judgeModes } from "../../model/judge/call.ts";
 import { type Unanswered, unanswered } from "../../model/judge/outcome.ts";
 import type { JudgeReason } from "../../model/run/reason.ts";
 import type { Outbound, OutboundInit } from "../outbound.ts";
 import { callOptions, modesOf, openModel, refusesMode, textOf } from "./models.ts";
-import type { Prompt } from "./prompts.ts";
+import { type Prompt, tokensOf, tokensOfText } from "./prompts.ts";
 
 /** Longer answers are aborted. */
 export const answerBytesMax = 1_048_576;
 
-/** `failure`: why the text, if there is one, cannot be used. Tokens are 0 if the server does not report them. */
-export type CallResult = { mode: JudgeMode; inputTokens: number; outputTokens: number } & (
-  | { text: string; failure: Unanswered | null }
-  | { text: null; failure: Unanswered }
-);
+/** `failure`: why the text, if there is one, cannot be used. */
+export type CallResult = { mode: JudgeMode } & Usage &
+  ({ text: string; failure: Unanswered | null } | { text: null; failure: Unanswered });
 
 /** Sends one prompt; never rejects. `signal` must end the call in time. */
 export type ModelCaller = (prompt: Prompt, shape: z.ZodType, signal: AbortSignal) => Promise<CallResult>;
@@ -46,13 +44,13 @@ export function createModelCaller(connection: JudgeConnection, options: ModelCal
           abortSignal: signal,
         });
         if (modes.indexOf(tried) > modes.indexOf(mode)) mode = tried;
+        const text = textOf(content);
         const unfinished = unfinishedBy[finishReason.unified];
         return {
           mode: tried,
-          text: textOf(content),
+          text,
           failure: unfinished ? unanswered("unusable", unfinished) : null,
-          inputTokens: plausible(usage.inputTokens.total),
-          outputTokens: plausible(usage.outputTokens.total),
+          ...usageOf(usage, prompt, text),
         };
       } catch (error) {
         const { statusCode, responseBody } = APICallError.isInstance(error) ? error : {};
@@ -62,7 +60,7 @@ export function createModelCaller(connection: JudgeConnection, options: ModelCal
           continue;
         }
         const failure = signal.aborted ? timedOut : failureOf(error, options.now());
-        return { mode: tried, text: null, failure, inputTokens: 0, outputTokens: 0 };
+        return { mode: tried, text: null, failure, ...noUsage };
       }
     }
   };
@@ -74,6 +72,24 @@ const unfinishedBy: Record<string, JudgeReason | undefined> = {
   error: { code: "judge_answer_failed" },
   interrupted: { code: "judge_answer_failed" },
 };
+
+type Usage = Pick<JudgeCall, "inputTokens" | "outputTokens" | "tokensEstimated">;
+
+const noUsage: Usage = { inputTokens: 0, outputTokens: 0, tokensEstimated: false };
+
+/** Numbers that are missing or 0 are estimated: without them, a daily budget would never be reached. */
+function usageOf(
+  { inputTokens: input, outputTokens: output }: LanguageModelV4Usage,
+  prompt: Prompt,
+  text: string,
+): Usage {
+  const reported = { input: plausible(input.total), output: plausible(output.total) };
+  return {
+    inputTokens: reported.input || tokensOf(prompt),
+    outputTokens: reported.output || tokensOfText(text),
+    tokensEstimated: reported.input === 0 || (reported.output === 0 && text !== ""),
+  };
+}
 
 // A server that reports an impossible number must not keep the call from being counted.
 function plausible(tokens: number | undefined): number {

@@ -97,14 +97,15 @@ export function openJudgeClient(connection: JudgeConnection, options: JudgeClien
       const startedAt = clock.now();
       const signals = [clock.timeout(timeoutMs), ...(signal ? [signal] : [])];
       const result = await callModel(prompt, answerSchemas[kind], AbortSignal.any(signals));
-      const { mode, text, failure, inputTokens, outputTokens } = result;
+      const { mode, text, failure, inputTokens, outputTokens, tokensEstimated } = result;
       const outcome = text === null && signal?.aborted ? cancelled : (failure ?? read(text!));
       if (outcome.code === "ok") learn(mode);
       const call: JudgeCall = {
         ...{ kind, provider, model, promptVersion, mode },
         state: outcome.code as JudgeCall["state"],
         reason: outcome.code === "ok" ? null : reasonText(outcome.detail),
-        ...{ startedAt, ms: clock.now() - startedAt, inputTokens, outputTokens, ...prompt, answer: text },
+        ...{ startedAt, ms: clock.now() - startedAt, inputTokens, outputTokens, tokensEstimated },
+        ...{ ...prompt, answer: text },
       };
       return { ...outcome, call };
     },

@@ -19,7 +19,11 @@ export const promptBounds = {
 
 /** About how many tokens it comes to: four bytes each, so that a sign and a letter of another script weigh more. */
 export function tokensOf({ instructions, material }: Prompt): number {
-  return Math.ceil((Buffer.byteLength(instructions) + Buffer.byteLength(material)) / 4);
+  return tokensOfText(instructions + material);
+}
+
+export function tokensOfText(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / 4);
 }
 
 /** About what one label or verdict takes, reasons and quotations included. */

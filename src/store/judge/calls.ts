@@ -40,21 +40,24 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
       trace as (select id from traces where id = $3 for key share),
       day as (
         insert into judge_days as known
-            (agent_id, day, calls, cached, input_tokens, output_tokens, cost_usd, unpriced_tokens)
+            (agent_id, day, calls, cached, input_tokens, output_tokens, cost_usd, unpriced_tokens, estimated_tokens)
           select agent.id, (now() at time zone 'utc')::date, 1, 0, $13::int, $14::int, coalesce($15::float8, 0),
-            case when $15::float8 is null then $13::int + $14::int else 0 end
+            case when $15::float8 is null then $13::int + $14::int else 0 end,
+            case when $23::boolean then $13::int + $14::int else 0 end
           from agent
         on conflict (agent_id, day) do update set calls = known.calls + 1,
           input_tokens = known.input_tokens + excluded.input_tokens,
           output_tokens = known.output_tokens + excluded.output_tokens,
           cost_usd = known.cost_usd + excluded.cost_usd,
-          unpriced_tokens = known.unpriced_tokens + excluded.unpriced_tokens
+          unpriced_tokens = known.unpriced_tokens + excluded.unpriced_tokens,
+          estimated_tokens = known.estimated_tokens + excluded.estimated_tokens
       ), tests as (
         insert into judge_test_days as known
-            (test_id, day, input_tokens, output_tokens, cost_usd, unpriced_tokens)
+            (test_id, day, input_tokens, output_tokens, cost_usd, unpriced_tokens, estimated_tokens)
           select t.id, (now() at time zone 'utc')::date, share.part * $13::int, share.part * $14::int,
             share.part * coalesce($15::float8, 0),
-            case when $15::float8 is null then share.part * ($13::int + $14::int) else 0 end
+            case when $15::float8 is null then share.part * ($13::int + $14::int) else 0 end,
+            case when $23::boolean then share.part * ($13::int + $14::int) else 0 end
           from unnest($17::uuid[], $18::float8[]) as share (id, part)
           join test_cases t on t.id = share.id and t.agent_id = (select id from agent)
           order by t.id
@@ -62,7 +65,8 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
           input_tokens = known.input_tokens + excluded.input_tokens,
           output_tokens = known.output_tokens + excluded.output_tokens,
           cost_usd = known.cost_usd + excluded.cost_usd,
-          unpriced_tokens = known.unpriced_tokens + excluded.unpriced_tokens
+          unpriced_tokens = known.unpriced_tokens + excluded.unpriced_tokens,
+          estimated_tokens = known.estimated_tokens + excluded.estimated_tokens
       ), answers as (
         insert into judge_answers (key, project_id, answer, trace_id)
           select answer.key, p.id, answer.text, $3
@@ -71,9 +75,9 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
         on conflict (key) do update set answer = excluded.answer, made_at = now(), trace_id = excluded.trace_id
       )
       insert into judge_calls (id, agent_id, trace_id, run_id, started_at, kind, provider, model, prompt_version,
-          mode, state, reason, ms, input_tokens, output_tokens, cost_usd, detail)
+          mode, state, reason, ms, input_tokens, output_tokens, tokens_estimated, cost_usd, detail)
         select $22, agent.id, $3, $4, to_timestamp($5::float8 / 1000), $6, $7, $8, $9, $10, $11, $12, $16::int,
-          $13::int, $14::int, $15::float8, $21
+          $13::int, $14::int, $23::boolean, $15::float8, $21
         from agent where $3::uuid is null or exists (select from trace)`,
     values: [
       agentId,
@@ -98,6 +102,7 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
       answers.map(([, text]) => text),
       zstdCompressSync(JSON.stringify({ instructions, material, answer } satisfies Said)),
       id,
+      call.tokensEstimated,
     ],
   });
 }
@@ -127,7 +132,8 @@ export async function listJudgeCalls(db: Database, runId: string): Promise<KeptC
   const { rows } = await db.pool.query<Omit<KeptCall, keyof Said> & { detail: Buffer }>({
     name: "judge-calls-of-run",
     text: `select id, kind, started_at as "startedAt", ms, provider, model, prompt_version as "promptVersion", mode,
-        state, reason, input_tokens as "inputTokens", output_tokens as "outputTokens", cost_usd as "costUsd", detail
+        state, reason, input_tokens as "inputTokens", output_tokens as "outputTokens",
+        tokens_estimated as "tokensEstimated", cost_usd as "costUsd", detail
       from judge_calls where run_id = $1 order by started_at, id limit $2`,
     values: [runId, shownMax],
   });
@@ -146,7 +152,8 @@ export async function sumJudgeUse(db: Database, runIds: string[]): Promise<Map<s
     name: "judging-of-runs",
     text: `select run_id as "runId", count(*)::int as calls, sum(input_tokens) as "inputTokens",
         sum(output_tokens) as "outputTokens", coalesce(sum(cost_usd), 0) as "costUsd",
-        coalesce(sum(input_tokens + output_tokens) filter (where cost_usd is null), 0) as "unpricedTokens"
+        coalesce(sum(input_tokens + output_tokens) filter (where cost_usd is null), 0) as "unpricedTokens",
+        coalesce(sum(input_tokens + output_tokens) filter (where tokens_estimated), 0) as "estimatedTokens"
       from judge_calls where run_id = any ($1::uuid[]) group by run_id`,
     values: [runIds],
   });

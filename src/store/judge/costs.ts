@@ -15,7 +15,7 @@ export async function listJudgeDays(
   const { rows } = await db.pool.query<JudgeDay>({
     name: "judge-days",
     text: `select day::text, calls, cached, input_tokens as "inputTokens", output_tokens as "outputTokens",
-        cost_usd as "costUsd", unpriced_tokens as "unpricedTokens"
+        cost_usd as "costUsd", unpriced_tokens as "unpricedTokens", estimated_tokens as "estimatedTokens"
       from judge_days where agent_id = $1 and day between $2 and $3 order by day`,
     values: [agentId, from, to],
   });
@@ -35,7 +35,7 @@ export async function listJudgeTests(
     name: "judge-tests",
     text: `select t.id as "testId", t.name, sum(d.input_tokens) as "inputTokens",
         sum(d.output_tokens) as "outputTokens", sum(d.cost_usd) as "costUsd",
-        sum(d.unpriced_tokens) as "unpricedTokens"
+        sum(d.unpriced_tokens) as "unpricedTokens", sum(d.estimated_tokens) as "estimatedTokens"
       from test_cases t join judge_test_days d on d.test_id = t.id and d.day between $2 and $3
       where t.agent_id = $1 group by t.id, t.name
       order by sum(d.cost_usd) desc, sum(d.input_tokens + d.output_tokens) desc, t.id`,

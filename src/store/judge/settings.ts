@@ -41,7 +41,8 @@ export async function findJudgeToday(db: Database, agentId: string): Promise<Jud
     name: "judge-today",
     text: `select today.day::text, coalesce(calls, 0) as calls, coalesce(cached, 0) as cached,
         coalesce(input_tokens, 0) as "inputTokens", coalesce(output_tokens, 0) as "outputTokens",
-        round(coalesce(cost_usd, 0)::numeric, 9)::float8 as "costUsd", coalesce(unpriced_tokens, 0) as "unpricedTokens"
+        round(coalesce(cost_usd, 0)::numeric, 9)::float8 as "costUsd", coalesce(unpriced_tokens, 0) as "unpricedTokens",
+        coalesce(estimated_tokens, 0) as "estimatedTokens"
       from (select (now() at time zone 'utc')::date as day) as today
       left join judge_days d on d.agent_id = $1 and d.day = today.day`,
     values: [agentId],

@@ -23,11 +23,11 @@ async function open(): Promise<Place> {
 /** Records judge usage of the agent, `ago` days back. */
 async function spend(
   { id }: Agent,
-  { ago = 0, usd = 0, tokens = 0, unpriced = 0 }: Record<string, number>,
+  { ago = 0, usd = 0, tokens = 0, unpriced = 0, estimated = 0 }: Record<string, number>,
 ): Promise<void> {
   await browser.service.db.pool.query(
-    `insert into judge_days values ($1, (now() at time zone 'utc')::date - $2::int, 3, 7, $3, 0, $4, $5)`,
-    [id, ago, tokens, usd, unpriced],
+    `insert into judge_days values ($1, (now() at time zone 'utc')::date - $2::int, 3, 7, $3, 0, $4, $5, $6)`,
+    [id, ago, tokens, usd, unpriced, estimated],
   );
 }
 
@@ -69,6 +69,17 @@ test("a used-up budget says what is skipped and until when", async () => {
   await judging(page).getByLabel("Daily budget in tokens (optional)").fill("200000");
   await save(page);
   await judging(page).getByText("is used up.", { exact: false }).waitFor({ state: "detached" });
+});
+
+test("tokens that the judge’s server did not report are marked as estimated", async () => {
+  const { page, agent, base } = await open();
+  await spend(agent, { tokens: 5_000, estimated: 3_000 });
+  const notice = "3,000 tokens are estimated, because the judge’s server reported no usage.";
+  await page.goto(`${base}/settings`);
+  await judging(page).getByText(notice).waitFor();
+  await page.goto(`${base}/judging`);
+  await page.getByText(notice).waitFor();
+  await assertAccessible(page);
 });
 
 test("tokens without a known price are counted separately and marked as outside the budget in dollars", async () => {

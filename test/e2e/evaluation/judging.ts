@@ -403,6 +403,7 @@ test("every judge call shows its attempt, tokens and cost, and its prompt and an
     ms: 1_240,
     inputTokens: 1_106,
     outputTokens: 92,
+    tokensEstimated: false,
     instructions: "You judge replies.",
     material: '{"reply":"<b>Your refund</b>"}',
     answer: '{"verdicts":[]}',
@@ -421,15 +422,25 @@ test("every judge call shows its attempt, tokens and cost, and its prompt and an
     call: { ...call, ...put, startedAt: call.startedAt - 9_000 },
     costUsd: null,
   });
-  await keepJudgeCall(db, { ...entry, id: randomUUID(), call, costUsd: 0.00412 });
+  const estimated = { ...call, tokensEstimated: true };
+  await keepJudgeCall(db, { ...entry, id: randomUUID(), call: estimated, costUsd: 0.00412 });
   const { page, complaints } = await open();
   await page.goto(pathOf(agent, traceId, "?view=evaluation"));
   const region = page.getByRole("region", { name: "Tests and checks" });
-  await shows(region, "2 calls · 1,106 tokens in, 92 out · $0.00412");
+  await shows(region, "2 calls · 1,106 tokens in, 92 out (estimated) · $0.00412");
   await region.getByText("Judge calls").first().click();
   const calls = region.getByRole("list", { name: "Judge calls" }).getByRole("listitem");
   await shows(calls.nth(0), "Unavailable", "Semantic checks", "It answered 429.");
-  await shows(calls.nth(1), "Answered", "try 2", /1\.24 s/, "judge-small", /JSON schema/, /\$0\.00412/);
+  await shows(
+    calls.nth(1),
+    "Answered",
+    "try 2",
+    /1\.24 s/,
+    "judge-small",
+    /JSON schema/,
+    /92 out \(estimated\)/,
+    /\$0\.00412/,
+  );
   await assertAccessible(page);
   await calls.nth(1).getByRole("button", { name: "Prompt and answer" }).click();
   const dialog = page.getByRole("dialog");

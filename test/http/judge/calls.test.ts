@@ -49,7 +49,10 @@ test("a run shows its calls as they were made, and what they came to; an agent, 
   });
   const trace = await judged(agent.id);
   const [input, output] = [2 * usage.prompt_tokens, 2 * usage.completion_tokens];
-  const took = { inputTokens: input, outputTokens: output, costUsd: input / 1_000, unpricedTokens: 0 };
+  const took = {
+    ...{ inputTokens: input, outputTokens: output, costUsd: input / 1_000 },
+    ...{ unpricedTokens: 0, estimatedTokens: 0 },
+  };
   assert.deepEqual(trace.runs[0].judging, { calls: 2, ...took });
   const { body: run } = await service.client.get(`/api/runs/${trace.run.id}`).expect(200);
   assert.deepEqual(run.judging, trace.runs[0].judging);

@@ -12,7 +12,15 @@ before(async () => {
 });
 after(() => service.close());
 
-const nothing = { calls: 0, cached: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpricedTokens: 0 };
+const nothing = {
+  calls: 0,
+  cached: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  costUsd: 0,
+  unpricedTokens: 0,
+  estimatedTokens: 0,
+};
 
 test("an agent is judged whole and without a budget until somebody says otherwise", async () => {
   const { id } = await makeAgent(owner);
@@ -48,6 +56,7 @@ test("today's use is that of the agent on this day of UTC alone", async () => {
     outputTokens: 300,
     costUsd: 0.0125,
     unpricedTokens: 40,
+    estimatedTokens: 0,
   });
 });
 

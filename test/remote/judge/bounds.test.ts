@@ -206,7 +206,7 @@ describe("the tokens of a minute", () => {
       })(response, asked);
     const { ask, waits } = open(silent, { tokensPerMinute: 1_000 });
     const { call } = await ask();
-    assert.deepEqual([call!.inputTokens, call!.outputTokens], [0, 0]);
+    assert.ok(call!.tokensEstimated && call!.inputTokens > 0 && call!.outputTokens > 0);
     assert.equal((await ask()).code, "ok");
     assert.equal(waits.length, 1);
   });

@@ -147,6 +147,7 @@ for (const provider of judgeProviders) {
         reason: null,
         inputTokens: usage.prompt_tokens,
         outputTokens: usage.completion_tokens,
+        tokensEstimated: false,
         instructions,
         material,
       });

@@ -6,6 +6,7 @@ import { dayText, numberText } from "../../format.ts";
 import { costText } from "../../money.ts";
 import { judgingQuery } from "../../queries/judging-use.ts";
 import "../../styles/judge.css";
+import { EstimatedNotice } from "../../ui/EstimatedNotice.tsx";
 import { Notice } from "../../ui/Notice.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { EmptyState, Loaded } from "../../ui/State.tsx";
@@ -64,9 +65,10 @@ export function JudgeUsagePage() {
 }
 
 function Sum({ data: { days }, projectId }: { data: JudgeUsage; projectId: string }) {
-  const sum = (name: "calls" | "cached" | "inputTokens" | "outputTokens" | "costUsd" | "unpricedTokens") =>
+  const sum = (name: Exclude<keyof JudgeUsage["days"][number], "day">) =>
     days.reduce((total, day) => total + day[name], 0);
   const unpricedTokens = sum("unpricedTokens");
+  const estimatedTokens = sum("estimatedTokens");
   const used = { inputTokens: sum("inputTokens"), outputTokens: sum("outputTokens") };
   return (
     <>
@@ -83,6 +85,7 @@ function Sum({ data: { days }, projectId }: { data: JudgeUsage; projectId: strin
           <span className="quiet">plus {numberText(sum("cached"))} cached answers</span>
         </dd>
       </dl>
+      {estimatedTokens > 0 && <EstimatedNotice tokens={estimatedTokens} />}
       {unpricedTokens > 0 && (
         <Notice tone="info">
           <p>

@@ -37,14 +37,15 @@ export function JudgeCalls({ run }: { run: JudgedRun }) {
 }
 
 function sumText(sum: JudgeUseSum): string {
-  const { calls, costUsd, unpricedTokens } = sum;
+  const { calls, costUsd, unpricedTokens, estimatedTokens } = sum;
   const money =
     unpricedTokens === 0
       ? moneyText(costUsd)
       : costUsd > 0
         ? `${moneyText(costUsd)} and ${numberText(unpricedTokens)} tokens of unknown price`
         : "price unknown";
-  return `${counted(calls, "call")} · ${usedText(sum)} · ${money}`;
+  const estimated = estimatedTokens > 0 ? " (estimated)" : "";
+  return `${counted(calls, "call")} · ${usedText(sum)}${estimated} · ${money}`;
 }
 
 function Calls({ run, count }: { run: JudgedRun; count: number }) {
@@ -101,7 +102,7 @@ function Call({ call, tries, onShow }: { call: JudgeCall; tries: number; onShow:
       )}
       <p className="quiet small">
         <code>{model}</code> · {providers[provider].label} · prompt {promptVersion} · {modes[mode]}
-        {tokens > 0 && ` · ${usedText(call)}`}
+        {tokens > 0 && ` · ${usedText(call)}${call.tokensEstimated ? " (estimated)" : ""}`}
         {tokens > 0 && ` · ${costUsd === null ? "price unknown" : moneyText(costUsd)}`}
       </p>
     </>
