@@ -1,11 +1,11 @@
-// Service names as exporters send them.
+// Service names that exporters send.
 
-/** What an exporter calls itself that was given no name. */
+/** The default that an exporter sends if no service name is set. */
 export function isDefaultName(serviceName: string): boolean {
   return serviceName.startsWith("unknown_service");
 }
 
-/** Whether an agent can have this name and should: the log shortens longer ones, and a default says nothing. */
-export function isGivable(serviceName: string): boolean {
+/** Whether to offer this name to an agent: not longer ones, which the log truncates, nor the default. */
+export function isUsableName(serviceName: string): boolean {
   return serviceName.length <= 255 && !isDefaultName(serviceName);
 }

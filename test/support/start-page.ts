@@ -38,7 +38,7 @@ export async function makeKeyHere(page: Page): Promise<string> {
   await page.getByRole("button", { name: "New key", exact: true }).click();
   const dialog = page.getByRole("dialog", { name: "New key" });
   await dialog.getByLabel("Name", { exact: true }).fill("first");
-  await dialog.getByRole("button", { name: "Make key" }).click();
+  await dialog.getByRole("button", { name: "Create key" }).click();
   return page.getByLabel("API key", { exact: true }).inputValue();
 }
 

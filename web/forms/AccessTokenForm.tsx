@@ -1,4 +1,4 @@
-// A new access token: its name, and until when it is good.
+// Form for a new access token: name and expiry.
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -7,13 +7,13 @@ import { createAccessToken } from "../mutations/keys.ts";
 import { accessTokensQuery } from "../queries/access-tokens.ts";
 import { Button } from "../ui/Button.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";
-import { ExpiryField, expiryOf, usualExpiry } from "./ExpiryField.tsx";
+import { defaultExpiry, ExpiryField, expiryOf } from "./ExpiryField.tsx";
 import { NameField } from "./NameField.tsx";
 import { textOf, useSubmit } from "./submit.ts";
 
 export function AccessTokenForm({ onDone }: { onDone: (token: CreatedAccessToken) => void }) {
   const queries = useQueryClient();
-  const [expiry, setExpiry] = useState(usualExpiry);
+  const [expiry, setExpiry] = useState(defaultExpiry);
   const { form, busy, faults, failure } = useSubmit<CreatedAccessToken>({
     send: fields => createAccessToken({ name: textOf(fields, "name"), ...expiryOf(expiry) }),
     done: async token => {
@@ -23,16 +23,16 @@ export function AccessTokenForm({ onDone }: { onDone: (token: CreatedAccessToken
   });
   return (
     <form {...form} className="stack">
-      <NameField hint="Where it is kept: “GitHub Actions”, “my laptop”." fault={faults["name"]} />
+      <NameField hint="Where you use it: “GitHub Actions”, “my laptop”" fault={faults["name"]} />
       <ExpiryField
         value={expiry}
         onChange={setExpiry}
-        risk="Whoever finds this token can read everything of yours"
+        risk="Anyone who has this token can read everything in your account"
       />
       <FailureNotice failure={failure} />
       <div className="line line-end">
         <Button type="submit" look="main" busy={busy}>
-          Make token
+          Create token
         </Button>
       </div>
     </form>

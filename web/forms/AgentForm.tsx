@@ -1,4 +1,4 @@
-// An agent: its name, its type, and the service name its exporter bears.
+// Form for an agent, new or existing: name, type and OTLP service name.
 
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -20,7 +20,7 @@ export function AgentForm({ projectId, agent, onDone }: AgentFormProps) {
   const queries = useQueryClient();
   const [type, setType] = useState<AgentType>(agent?.type ?? "http_api");
   const [serviceName, setServiceName] = useState(agent?.otlpServiceName ?? "");
-  const taken = useTaken(projectId, agent, serviceName);
+  const taken = useNameConflict(projectId, agent, serviceName);
   const { form, busy, faults, failure } = useSubmit<Agent>({
     check: (): Record<string, string> => (taken ? { otlpServiceName: taken } : {}),
     send: fields => {
@@ -52,7 +52,7 @@ export function AgentForm({ projectId, agent, onDone }: AgentFormProps) {
         value={serviceName}
         onChange={event => setServiceName(event.target.value)}
         fault={taken ?? faults["otlpServiceName"]}
-        hint="Compared exactly, capitals included, with the service.name that your OpenTelemetry exporter sends."
+        hint="Must be exactly the service.name that your OpenTelemetry exporter sends (case-sensitive)."
         autoComplete="off"
         spellCheck={false}
       />
@@ -62,28 +62,32 @@ export function AgentForm({ projectId, agent, onDone }: AgentFormProps) {
       <FailureNotice failure={failure} />
       <div className="line line-end">
         <Button type="submit" look="main" busy={busy}>
-          {agent ? "Save" : "Make agent"}
+          {agent ? "Save" : "Create agent"}
         </Button>
       </div>
     </form>
   );
 }
 
-/** Why this service name cannot be had, as far as the agents read so far tell; the server has the last word. */
-function useTaken(projectId: string, agent: Agent | undefined, serviceName: string): string | undefined {
+/** Error if another agent has this service name. Checks only the agents loaded so far; the server checks all. */
+function useNameConflict(
+  projectId: string,
+  agent: Agent | undefined,
+  serviceName: string,
+): string | undefined {
   const { data: agents = [] } = useInfiniteQuery(agentsQuery(projectId));
   if (serviceName === "") return undefined;
   const other = agents.find(one => one.otlpServiceName === serviceName && one.id !== agent?.id);
-  return other && `The agent “${other.name}” has this service name.`;
+  return other && `Agent “${other.name}” already has this service name.`;
 }
 
 function OldNameNotice({ agent, oldName }: { agent: Agent; oldName: string }) {
   const { data: recent } = useQuery(recentOtlpQuery(agent.id));
-  const seen = recent === recentMax ? `${recent} traces or more` : counted(recent ?? 0, "trace");
+  const seen = recent === recentMax ? `At least ${recent} traces` : counted(recent ?? 0, "trace");
   return (
     <Notice tone="warn" role="status">
-      {recent !== undefined && `${seen} came by OTLP in the last 24 hours. `}
-      Exporters that still send <code className="break">{oldName}</code> will be refused with 404{" "}
+      {recent !== undefined && `${seen} arrived by OTLP in the last 24 hours. `}
+      Exporters that still send <code className="break">{oldName}</code> will be rejected with 404{" "}
       <code>OTLP_PLATFORM_NOT_FOUND</code>.
     </Notice>
   );

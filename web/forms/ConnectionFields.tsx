@@ -1,10 +1,10 @@
-// The fields of a connection, as the agent's type wants them.
+// Form fields of an agent connection, by agent type.
 import { type ReactNode, useId } from "react";
 import type { AgentType } from "../../src/model/agent/agent.ts";
 import { Button } from "../ui/Button.tsx";
 import { Choices, Field } from "../ui/Field.tsx";
 import { BodyField, type ConnectionFieldsProps, Headers, ReplyFields, UrlField } from "./ConnectionParts.tsx";
-import { completionsShape, type Draft } from "./connection-draft.ts";
+import { chatCompletions, type Draft } from "./connection-draft.ts";
 
 type Fields = (props: ConnectionFieldsProps) => ReactNode;
 
@@ -22,7 +22,7 @@ export function ConnectionFields({ type, ...props }: ConnectionFieldsProps & { t
       <Fields {...props} />
       <div className="connection-pair">
         <Field
-          label="Wait for its trace, in seconds"
+          label="Wait for the trace (seconds)"
           name="waitMs"
           type="number"
           required
@@ -32,10 +32,10 @@ export function ConnectionFields({ type, ...props }: ConnectionFieldsProps & { t
           value={draft.waitSeconds}
           onChange={({ target }) => onChange({ waitSeconds: target.value })}
           fault={faults["waitMs"]}
-          hint="After each turn; ended as soon as the trace is there."
+          hint="After each turn, at most. The run continues as soon as the trace arrives."
         />
         <Field
-          label="Runs at once"
+          label="Concurrent runs"
           name="concurrency"
           type="number"
           required
@@ -56,7 +56,7 @@ function HttpApiFields({ draft, onChange, faults }: ConnectionFieldsProps) {
   const methodId = useId();
   return (
     <>
-      <div className="connection-address">
+      <div className="connection-url">
         <div className="field">
           <label htmlFor={methodId}>Method</label>
           <select
@@ -76,12 +76,12 @@ function HttpApiFields({ draft, onChange, faults }: ConnectionFieldsProps) {
         draft={draft}
         onChange={onChange}
         faults={faults}
-        hint="Sent with every call, beside x-request-id and traceparent."
+        hint="Sent with every request, in addition to x-request-id and traceparent."
       />
       <BodyField draft={draft} onChange={onChange} faults={faults} />
       <div>
-        <Button look="link" onClick={() => onChange(completionsShape)}>
-          Use the shape of chat completions
+        <Button look="link" onClick={() => onChange(chatCompletions)}>
+          Use the chat completions format
         </Button>
       </div>
       <ReplyFields draft={draft} onChange={onChange} faults={faults} kinds={["json", "text"]} />
@@ -113,15 +113,15 @@ function WorkflowFields({ draft, onChange, faults }: ConnectionFieldsProps) {
         faults={faults}
         hint={
           isChat
-            ? "The production address of the trigger. It is sent action, sessionId and chatInput."
-            : "The production address. The webhook must respond when the last node finishes, or by a node that responds."
+            ? "The trigger’s production URL. Onlooker sends action, sessionId and chatInput."
+            : "The production URL. The webhook must respond when the last node finishes, or with a “Respond to Webhook” node."
         }
       />
       <Headers
         draft={draft}
         onChange={onChange}
         faults={faults}
-        hint="What the trigger’s authentication wants, such as Authorization."
+        hint="Headers that the trigger’s authentication needs, such as Authorization."
       />
       {!isChat && (
         <>
@@ -165,14 +165,14 @@ function FlowBuilderFields({ draft, onChange, faults }: ConnectionFieldsProps) {
         fault={faults["baseUrl"]}
         hint={
           <>
-            Its address alone; <code>{path}</code> and the flow’s id are added.
+            Only the server’s URL; <code>{path}</code> and the flow ID are added.
           </>
         }
         autoComplete="off"
         spellCheck={false}
       />
       <Field
-        label="Flow id"
+        label="Flow ID"
         name="flowId"
         value={draft.flowId}
         onChange={({ target }) => onChange({ flowId: target.value })}
@@ -184,7 +184,7 @@ function FlowBuilderFields({ draft, onChange, faults }: ConnectionFieldsProps) {
         draft={draft}
         onChange={onChange}
         faults={faults}
-        hint={`A guarded flow wants its API key: ${key}`}
+        hint={`If the flow is protected, add its API key: ${key}`}
       />
       {draft.product === "flowise" && (
         <label className="choice">
@@ -194,8 +194,8 @@ function FlowBuilderFields({ draft, onChange, faults }: ConnectionFieldsProps) {
             onChange={({ target }) => onChange({ sendHistory: target.checked })}
           />
           <span>
-            Send what was said before along
-            <span className="quiet small"> — for flows without a memory of their own</span>
+            Send the earlier messages too
+            <span className="quiet small"> — for flows without memory</span>
           </span>
         </label>
       )}

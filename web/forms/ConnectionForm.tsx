@@ -1,4 +1,4 @@
-// How an agent is called in manual runs: written, tried, saved, removed.
+// Form for the connection that manual runs use to call an agent: edit, test, save and remove.
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
@@ -19,7 +19,7 @@ import type { Faults } from "./submit.ts";
 
 type ConnectionFormProps = { agent: Agent; stored: AgentConnection };
 
-/** Begins anew with what is stored when that was saved or removed here. */
+/** After saving or removing, the form resets to the stored connection. */
 export function ConnectionForm({ agent, stored }: ConnectionFormProps) {
   const queries = useQueryClient();
   const [draft, setDraft] = useState<Draft>(() => draftOf(stored.type, stored.connection));
@@ -40,11 +40,11 @@ export function ConnectionForm({ agent, stored }: ConnectionFormProps) {
       if (!show(answer.failure)) setFailure(answer.failure);
       return;
     }
-    begin(answer.value);
-    toast("The connection is saved.");
+    reset(answer.value);
+    toast("Connection saved");
   }
 
-  function begin(from: AgentConnection): void {
+  function reset(from: AgentConnection): void {
     queries.setQueryData(queryKey, from);
     setDraft(draftOf(from.type, from.connection));
   }
@@ -74,14 +74,14 @@ export function ConnectionForm({ agent, stored }: ConnectionFormProps) {
           </Button>
         </div>
       </form>
-      <ConnectionTrial agentId={agent.id} document={document} onSend={check} onRefused={show} />
+      <ConnectionTrial agentId={agent.id} document={document} onSend={check} onFailure={show} />
       {removing && (
         <RemoveDialog
           agentId={agent.id}
           onClose={() => setRemoving(false)}
           onDone={() => {
-            begin({ ...stored, connection: null, updatedAt: null });
-            toast("The connection is removed.");
+            reset({ ...stored, connection: null, updatedAt: null });
+            toast("Connection removed");
           }}
         />
       )}
@@ -89,12 +89,12 @@ export function ConnectionForm({ agent, stored }: ConnectionFormProps) {
   );
 }
 
-/** The faults of a form's fields by their whole paths; the first has the focus. */
+/** A form's errors by full field path. Setting them focuses the first field with one. */
 function useFaults() {
   const form = useRef<HTMLFormElement>(null);
   const [faults, setFaults] = useState<Faults>({});
 
-  function put(found: Faults): void {
+  function set(found: Faults): void {
     flushSync(() => setFaults(found));
     form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }
@@ -102,18 +102,18 @@ function useFaults() {
   return {
     form,
     faults,
-    /** Whether the browser finds nothing wrong. */
+    /** Browser validation: whether all fields are valid. */
     check(): boolean {
       const inputs = [...(form.current?.elements ?? [])].filter(one => one instanceof HTMLInputElement);
       const invalid = inputs.filter(input => input.name && !input.validity.valid);
-      put(Object.fromEntries(invalid.map(input => [input.name, input.validationMessage])));
+      set(Object.fromEntries(invalid.map(input => [input.name, input.validationMessage])));
       return invalid.length === 0;
     },
-    /** Whether all of a refusal is about fields of this form. */
+    /** Shows the issues at their fields; false if one belongs to no field of this form. */
     show({ issues = [] }: Failure): boolean {
       const fields = form.current?.elements;
       if (issues.length === 0 || !issues.every(issue => fields?.namedItem(issue.path))) return false;
-      put(Object.fromEntries(issues.map(issue => [issue.path, issue.message])));
+      set(Object.fromEntries(issues.map(issue => [issue.path, issue.message])));
       return true;
     },
   };
@@ -135,7 +135,7 @@ function RemoveDialog({ agentId, onClose, onDone }: RemoveDialogProps) {
   return (
     <Dialog
       title="Remove connection"
-      about="Its secrets go with it, and the agent cannot be run until it has another."
+      about="Also deletes its secrets. The agent’s test cases cannot be run until you set up a new connection."
       alert
       onClose={onClose}
     >

@@ -1,4 +1,4 @@
-// The parts that connections of several types share: address, headers, body, and where the reply's text is.
+// Form fields shared by several connection types: URL, headers, body and reply text.
 import { useId } from "react";
 import { Choices, Fault, Field } from "../ui/Field.tsx";
 import type { Draft } from "./connection-draft.ts";
@@ -64,18 +64,18 @@ export function BodyField({ draft, onChange, faults }: ConnectionFieldsProps) {
       />
       <Fault id={`${id}-fault`} fault={fault} />
       <div id={`${id}-hint`} className="field-hint">
-        JSON. Within a text: <code>{"{{input}}"}</code>, <code>{"{{conversation_id}}"}</code>,{" "}
-        <code>{"{{request_id}}"}</code>. As a value of its own: <code>{'"{{history}}"'}</code>, what was said
-        before, and <code>{'"{{messages}}"'}</code>, the same with the input.
+        JSON. Inside strings, use <code>{"{{input}}"}</code>, <code>{"{{conversation_id}}"}</code> and{" "}
+        <code>{"{{request_id}}"}</code>. As a whole value, use <code>{'"{{history}}"'}</code> (the earlier
+        messages) or <code>{'"{{messages}}"'}</code> (the earlier messages and the input).
       </div>
     </div>
   );
 }
 
 const replyKinds: Record<Draft["replyKind"], { label: string; note?: string }> = {
-  auto: { label: "Where workflows put it", note: "output, text and the like, of the first item" },
-  json: { label: "In JSON, at a pointer" },
-  text: { label: "The whole reply, as plain text" },
+  auto: { label: "Detect automatically", note: "output, text or a similar field of the first item" },
+  json: { label: "JSON pointer" },
+  text: { label: "Entire response as plain text" },
 };
 
 type ReplyFieldsProps = ConnectionFieldsProps & { kinds: Draft["replyKind"][] };
@@ -84,7 +84,7 @@ export function ReplyFields({ draft, onChange, faults, kinds }: ReplyFieldsProps
   return (
     <>
       <Choices
-        label="The text of the reply"
+        label="Reply text"
         name="reply"
         choices={kinds.map(value => ({ value, ...replyKinds[value] }))}
         chosen={[draft.replyKind]}
@@ -98,7 +98,7 @@ export function ReplyFields({ draft, onChange, faults, kinds }: ReplyFieldsProps
           value={draft.pointer}
           onChange={({ target }) => onChange({ pointer: target.value })}
           fault={faults["reply.pointer"]}
-          hint="A JSON pointer, such as /choices/0/message/content. In a stream of events it is looked up in each, and the texts are joined."
+          hint="Such as /choices/0/message/content. In an event stream, the pointer is applied to each event and the texts are joined."
           autoComplete="off"
           spellCheck={false}
         />

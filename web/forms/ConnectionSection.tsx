@@ -1,4 +1,4 @@
-// The part of an agent's settings that says how it is called.
+// Section of the agent settings with the connection for manual runs.
 import { useQuery } from "@tanstack/react-query";
 import type { Agent, AgentType } from "../../src/model/agent/agent.ts";
 import { connectionQuery } from "../queries/connection.ts";
@@ -9,8 +9,8 @@ import "../styles/json.css";
 
 const about: Record<AgentType, string> = {
   http_api: "How manual runs call this agent over HTTP.",
-  workflow: "How manual runs start this workflow, as n8n’s triggers take it.",
-  flow_builder: "How manual runs ask this flow.",
+  workflow: "How manual runs start this workflow, through an n8n trigger.",
+  flow_builder: "How manual runs call this flow.",
 };
 
 export function ConnectionSection({ agent }: { agent: Agent }) {
@@ -19,7 +19,7 @@ export function ConnectionSection({ agent }: { agent: Agent }) {
     <section className="card stack" aria-labelledby="connection">
       <div className="stack-tight">
         <h2 id="connection">Connection</h2>
-        <p className="quiet">{about[agent.type]} Traces come in the same way, with or without it.</p>
+        <p className="quiet">{about[agent.type]} Live traffic does not need a connection.</p>
       </div>
       <Loaded query={query}>
         {stored => <ConnectionForm key={stored.type} agent={agent} stored={stored} />}

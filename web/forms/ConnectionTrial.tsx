@@ -1,4 +1,4 @@
-// One message to the agent, by the connection as it stands in the form, and what came of it.
+// Sends a test message to the agent with the connection in the form, and shows the result.
 
 import { useState } from "react";
 import type { AgentTrial } from "../../src/http/projects/schemas.ts";
@@ -12,15 +12,15 @@ import { FailureNotice, Notice } from "../ui/Notice.tsx";
 
 type ConnectionTrialProps = {
   agentId: string;
-  /** The connection as it would be saved. */
+  /** The connection to test, as it would be saved. */
   document: () => object;
-  /** Before it is sent; false: something is wrong in the form. */
+  /** Called before sending; false if the form has errors. */
   onSend: () => boolean;
-  /** Whether the refusal is shown at fields of the form. */
-  onRefused: (failure: Failure) => boolean;
+  /** Shows the error at the form's fields; false if it belongs to none. */
+  onFailure: (failure: Failure) => boolean;
 };
 
-export function ConnectionTrial({ agentId, document, onSend, onRefused }: ConnectionTrialProps) {
+export function ConnectionTrial({ agentId, document, onSend, onFailure }: ConnectionTrialProps) {
   const [input, setInput] = useState("Hello");
   const [busy, setBusy] = useState(false);
   const [trial, setTrial] = useState<AgentTrial>();
@@ -34,7 +34,7 @@ export function ConnectionTrial({ agentId, document, onSend, onRefused }: Connec
     const answer = await tryConnection(agentId, { input, connection: document() });
     setBusy(false);
     if (answer.ok) setTrial(answer.value);
-    else if (!onRefused(answer.failure)) setFailure(answer.failure);
+    else if (!onFailure(answer.failure)) setFailure(answer.failure);
   }
 
   return (
@@ -54,11 +54,11 @@ export function ConnectionTrial({ agentId, document, onSend, onRefused }: Connec
           autoComplete="off"
         />
         <Button type="submit" busy={busy}>
-          Send a test message
+          Send test message
         </Button>
       </div>
       <div role="status" className="stack">
-        {busy && <p className="quiet">Waiting for the reply, for at most 60 s…</p>}
+        {busy && <p className="quiet">Waiting for the reply (at most 60 s)…</p>}
         {trial && <Outcome trial={trial} />}
       </div>
       <FailureNotice failure={failure} />
@@ -72,7 +72,7 @@ function Outcome({ trial }: { trial: AgentTrial }) {
   return (
     <>
       <Notice tone={ok ? "good" : "bad"}>
-        <p>{ok ? (text === "" ? "It answered with an empty text." : "It answered.") : reason}</p>
+        <p>{ok ? (text === "" ? "The agent replied with empty text." : "The agent replied.") : reason}</p>
         <p className="quiet small break">
           {facts.filter(Boolean).join(" · ")} · x-request-id <span className="mono">{requestId}</span>
         </p>

@@ -35,7 +35,7 @@ export function DeleteSection({ noun, name, send, lost, onDone }: DeleteSectionP
           action={`Delete ${noun}`}
           onClose={() => setDeleting(false)}
           onDone={() => {
-            toast(`“${name}” deleted.`);
+            toast(`“${name}” deleted`);
             return onDone();
           }}
         />

@@ -1,4 +1,4 @@
-// Asks before several test cases are deleted: names them, and wants their number typed.
+// Dialog that lists the test cases to be deleted and asks for their number.
 
 import { useRef } from "react";
 import type { ListedTest } from "../../src/http/test-cases/schemas.ts";
@@ -29,12 +29,12 @@ export function DeleteTests({ tests, onDone, onClose }: DeleteTestsProps) {
   return (
     <Dialog
       title={`Delete ${counted(doomed.length, "test case")}`}
-      about="Their history is deleted along with them. Traces keep the results they have. This cannot be undone."
+      about="Also deletes their history. Traces keep their results. This cannot be undone."
       alert
       onClose={onClose}
     >
       <form {...form} className="stack">
-        <NameList label="To be deleted" names={doomed.map(({ name }) => name)} />
+        <NameList label="Will be deleted" names={doomed.map(({ name }) => name)} />
         <Field
           label={`Type ${number} to confirm`}
           name="number"

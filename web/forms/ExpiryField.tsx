@@ -1,18 +1,18 @@
-// Until when a secret is good: for some days, for ever with a warning, or what else its form offers.
+// Expiry of a key or token: a number of days, never (with a warning), or options of the form itself.
 import { useId } from "react";
 import { Notice } from "../ui/Notice.tsx";
 
 const days = ["7", "30", "60", "90", "180", "365"];
 
-/** What a form begins with, in days. */
-export const usualExpiry = "90";
+/** In days. */
+export const defaultExpiry = "90";
 
 type ExpiryFieldProps = {
-  /** A number of days, "never", or another's value. */
+  /** A number of days, "never", or the value of one of `others`. */
   value: string;
   onChange: (value: string) => void;
   others?: { value: string; label: string }[];
-  /** What whoever finds it can do, as a sentence without its end. */
+  /** What anyone who has the secret can do; continues with "until you revoke it". */
   risk: string;
 };
 
@@ -38,14 +38,14 @@ export function ExpiryField({ value, onChange, others = [], risk }: ExpiryFieldP
       </div>
       {value === "never" && (
         <Notice tone="warn" role="status">
-          {risk} until it is revoked. One with an end is safer.
+          {risk} until you revoke it. An expiry date is safer.
         </Notice>
       )}
     </>
   );
 }
 
-/** As the API takes it, but for what the form itself offers. */
+/** The value as the API expects it; options of the form itself are not handled here. */
 export function expiryOf(value: string): object {
   return value === "never" ? { neverExpires: true } : { expiresInDays: Number(value) };
 }

@@ -1,4 +1,4 @@
-// The headers that go along with every call; the value of a secret one is written and never shown again.
+// Editor for the headers sent with every request. Values of secret headers are write-only.
 import { useRef } from "react";
 import { flushSync } from "react-dom";
 import { Button } from "../ui/Button.tsx";
@@ -21,7 +21,7 @@ export function HeaderFields({ headers, onChange, faults, hint }: HeaderFieldsPr
   };
   const remove = (at: number) => {
     flushSync(() => onChange(headers.toSpliced(at, 1)));
-    // That of the next one, or the one that adds.
+    // Focus the next row's remove button, or "Add header".
     group.current?.querySelectorAll("button")[at]?.focus();
   };
   return (

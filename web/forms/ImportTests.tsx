@@ -1,4 +1,4 @@
-// Test cases from a file: the server checks every one of them first, and none is made where one is not valid.
+// Dialog that imports test cases from a file. The server validates all of them first; if one is invalid, none is imported.
 
 import { type ReactNode, useRef, useState } from "react";
 import type { ListedTest } from "../../src/http/test-cases/schemas.ts";
@@ -9,25 +9,25 @@ import { Field } from "../ui/Field.tsx";
 import { NameList } from "../ui/NameList.tsx";
 import { Notice } from "../ui/Notice.tsx";
 import { toast } from "../ui/Toast.tsx";
-import { checkDocuments, makeTests, readDocuments, titleOf, type Unmade } from "./test-file.ts";
+import { checkDocuments, createTests, type ImportFault, readDocuments, titleOf } from "./test-file.ts";
 
 type ImportTestsProps = {
   agentId: string;
-  /** Those that are there, for what bears the same name. */
+  /** The agent's test cases, to warn about equal names. */
   known: readonly ListedTest[];
-  onMade: () => Promise<void>;
+  onImported: () => Promise<void>;
   onClose: () => void;
 };
 
 type State =
   | { step: "choose"; fault?: string }
   | { step: "checking"; done: number; of: number }
-  | { step: "refused"; of: number; faults: Unmade[] }
+  | { step: "invalid"; of: number; faults: ImportFault[] }
   | { step: "ready"; documents: unknown[] }
-  | { step: "making"; done: number; of: number }
-  | { step: "stopped"; made: number; left: unknown[]; fault: Unmade };
+  | { step: "creating"; done: number; of: number }
+  | { step: "stopped"; created: number; left: unknown[]; fault: ImportFault };
 
-export function ImportTests({ agentId, known, onMade, onClose }: ImportTestsProps) {
+export function ImportTests({ agentId, known, onImported, onClose }: ImportTestsProps) {
   const [state, setState] = useState<State>({ step: "choose" });
   const [disabled, setDisabled] = useState(false);
   const chosen = useRef(0);
@@ -35,33 +35,33 @@ export function ImportTests({ agentId, known, onMade, onClose }: ImportTestsProp
   const choose = async (file: File | undefined) => {
     if (!file) return;
     const choice = ++chosen.current;
-    const tell = (next: State) => {
+    const show = (next: State) => {
       if (choice === chosen.current) setState(next);
     };
     const read = readDocuments(await file.text());
-    if (!read.ok) return tell({ step: "choose", fault: read.fault });
+    if (!read.ok) return show({ step: "choose", fault: read.fault });
     const { documents } = read;
     const of = documents.length;
-    const faults = await checkDocuments(agentId, documents, done => tell({ step: "checking", done, of }));
-    tell(faults.length > 0 ? { step: "refused", of, faults } : { step: "ready", documents });
+    const faults = await checkDocuments(agentId, documents, done => show({ step: "checking", done, of }));
+    show(faults.length > 0 ? { step: "invalid", of, faults } : { step: "ready", documents });
   };
-  const make = async (documents: unknown[], madeBefore = 0) => {
-    const of = madeBefore + documents.length;
-    const telling = (done: number) => setState({ step: "making", done: madeBefore + done, of });
-    telling(0);
-    const { made, left, fault } = await makeTests(agentId, documents, telling);
-    await onMade();
-    if (fault) return setState({ step: "stopped", made: madeBefore + made, left, fault });
-    toast(`${counted(of, "test case")} ${of === 1 ? "is" : "are"} imported.`);
+  const create = async (documents: unknown[], createdBefore = 0) => {
+    const of = createdBefore + documents.length;
+    const onCreated = (done: number) => setState({ step: "creating", done: createdBefore + done, of });
+    onCreated(0);
+    const { created, left, fault } = await createTests(agentId, documents, onCreated);
+    await onImported();
+    if (fault) return setState({ step: "stopped", created: createdBefore + created, left, fault });
+    toast(`Imported ${counted(of, "test case")}`);
     onClose();
   };
-  const asWanted = (documents: unknown[]) =>
+  const withStatus = (documents: unknown[]) =>
     disabled ? documents.map(document => ({ ...(document as object), status: "disabled" })) : documents;
 
   return (
     <Dialog
       title="Import test cases"
-      about="From a JSON file with one test case, or a list of them, as they are exported."
+      about="Choose a JSON file with one test case or a list of them, as exported from Onlooker."
       onClose={onClose}
     >
       <Field
@@ -72,24 +72,25 @@ export function ImportTests({ agentId, known, onMade, onClose }: ImportTestsProp
         onChange={event => void choose(event.target.files?.[0])}
         fault={state.step === "choose" ? state.fault : undefined}
       />
-      {(state.step === "checking" || state.step === "making") && (
+      {(state.step === "checking" || state.step === "creating") && (
         <p role="status">
-          {state.step === "checking" ? "Checked" : "Made"} {state.done} of {counted(state.of, "test case")}…
+          {state.step === "checking" ? "Checked" : "Imported"} {state.done} of{" "}
+          {counted(state.of, "test case")}…
         </p>
       )}
-      {state.step === "refused" && <Refused {...state} />}
+      {state.step === "invalid" && <Invalid {...state} />}
       {state.step === "ready" && (
         <>
           <Names documents={state.documents} known={known} />
           <label className="choice">
             <input type="checkbox" checked={disabled} onChange={event => setDisabled(event.target.checked)} />
             <span>
-              Disable all of them at first
-              <span className="quiet small"> — else each is active or disabled as the file says</span>
+              Import all as disabled
+              <span className="quiet small"> — otherwise each keeps its status from the file</span>
             </span>
           </label>
           <Actions onClose={onClose}>
-            <Button look="main" onClick={() => void make(asWanted(state.documents))}>
+            <Button look="main" onClick={() => void create(withStatus(state.documents))}>
               Import {counted(state.documents.length, "test case")}
             </Button>
           </Actions>
@@ -99,14 +100,14 @@ export function ImportTests({ agentId, known, onMade, onClose }: ImportTestsProp
         <>
           <Notice tone="bad" role="alert">
             <p>
-              {counted(state.made, "test case")} of the file {state.made === 1 ? "is" : "are"} made, from its
-              end on. “{state.fault.title}” is not, and the {state.left.length - 1} before it are not either:
+              Imported {state.created} of {counted(state.created + state.left.length, "test case")}, then
+              stopped at “{state.fault.title}”:
             </p>
             <p>{state.fault.messages.join(" ")}</p>
           </Notice>
           <Actions onClose={onClose}>
-            <Button look="main" onClick={() => void make(state.left, state.made)}>
-              Try the other {state.left.length} again
+            <Button look="main" onClick={() => void create(state.left, state.created)}>
+              Retry the remaining {state.left.length}
             </Button>
           </Actions>
         </>
@@ -124,12 +125,13 @@ function Actions({ onClose, children }: { onClose: () => void; children: ReactNo
   );
 }
 
-function Refused({ of, faults }: { of: number; faults: Unmade[] }) {
+function Invalid({ of, faults }: { of: number; faults: ImportFault[] }) {
   return (
     <Notice tone="bad" role="alert">
       <p>
         <strong>
-          {faults.length} of {counted(of, "test case")} cannot be imported, so none is.
+          {faults.length} of {counted(of, "test case")} {faults.length === 1 ? "is" : "are"} invalid. Nothing
+          was imported.
         </strong>
       </p>
       <ul className="tests-faults">
@@ -151,14 +153,14 @@ function Refused({ of, faults }: { of: number; faults: Unmade[] }) {
 function Names({ documents, known }: { documents: unknown[]; known: readonly ListedTest[] }) {
   const taken = new Set(known.map(({ name }) => name));
   const titles = documents.map(titleOf);
-  const again = titles.filter(title => taken.has(title)).length;
+  const duplicates = titles.filter(title => taken.has(title)).length;
   return (
     <>
       <NameList label="In this file" names={titles} />
-      {again > 0 && (
+      {duplicates > 0 && (
         <Notice tone="warn">
-          {counted(again, "test case")} of the same name {again === 1 ? "is" : "are"} here already, and
-          {again === 1 ? " stays" : " stay"} as {again === 1 ? "it is" : "they are"}.
+          {counted(duplicates, "test case")} {duplicates === 1 ? "has the name of an" : "have names of"}{" "}
+          existing {duplicates === 1 ? "test, which is kept" : "tests, which are kept"}.
         </Notice>
       )}
     </>

@@ -1,4 +1,4 @@
-// How much of an agent is judged by a model and for how much a day, beside what today has taken.
+// Judge settings of an agent: sampling and daily budgets, beside today's usage.
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -23,7 +23,7 @@ export function JudgeSettingsSection({ projectId, agentId }: JudgeSettingsProps)
   const settings = useQuery(judgeSettingsQuery(agentId));
   return (
     <section className="card stack" aria-labelledby="judging" id="judging-settings">
-      <h2 id="judging">Judging</h2>
+      <h2 id="judging">Judge settings</h2>
       <NoJudge projectId={projectId} />
       <Loaded query={settings}>
         {data => (
@@ -42,9 +42,9 @@ function NoJudge({ projectId }: { projectId: string }) {
   if (judge?.source !== null) return null;
   return (
     <p className="quiet">
-      This project has no judge, so nothing of this is in use yet.{" "}
+      No judge configured, so these settings have no effect yet.{" "}
       <Link to="/projects/$projectId/settings/judge" params={{ projectId }}>
-        Add one
+        Set up a judge
       </Link>
     </p>
   );
@@ -64,7 +64,7 @@ function Today({ projectId, agentId, settings: { budgetUsd, budgetTokens, today 
       <dl className="facts">
         <dt>Today (UTC)</dt>
         <dd>
-          {cost ?? "Price not known"}
+          {cost ?? "No known price"}
           {cost && budgetUsd !== null && ` of ${moneyText(budgetUsd)}`}
         </dd>
         <dt>Tokens</dt>
@@ -79,20 +79,20 @@ function Today({ projectId, agentId, settings: { budgetUsd, budgetTokens, today 
         <dd>
           {numberText(today.calls)}
           {today.cached > 0 && (
-            <span className="quiet">{counted(today.cached, "question")} answered without one</span>
+            <span className="quiet">{counted(today.cached, "question")} answered from the cache</span>
           )}
         </dd>
       </dl>
       <p className="small">
         <Link to="/projects/$projectId/agents/$agentId/judging" params={{ projectId, agentId }}>
-          By day and by test
+          View by day and test case
         </Link>
       </p>
       {spent && (
         <Notice tone="warn">
           <p>
             <strong>Today’s budget of {spent} is used up.</strong> Semantic checks are skipped and scenarios
-            are not compared until 00:00 UTC, unless you raise it.
+            are not matched until 00:00 UTC, unless you raise the budget.
           </p>
         </Notice>
       )}
@@ -100,10 +100,10 @@ function Today({ projectId, agentId, settings: { budgetUsd, budgetTokens, today 
       {today.unpricedTokens > 0 && (
         <Notice tone="info">
           <p>
-            {numberText(today.unpricedTokens)} of today’s tokens are of a model whose price is not known: they
-            are in no sum of money{budgetUsd !== null && budgetTokens === null && ", nor in the budget"}.{" "}
+            {numberText(today.unpricedTokens)} of today’s tokens have no known price: they do not count toward
+            the cost{budgetUsd !== null && budgetTokens === null && " or the budget"}.{" "}
             <Link to="/projects/$projectId/settings/prices" params={{ projectId }}>
-              Add its price
+              Add a price
             </Link>
             {budgetUsd !== null && budgetTokens === null && ", or set a budget in tokens"}
           </p>
@@ -120,20 +120,20 @@ function JudgeSettingsForm({ agentId, settings }: { agentId: string; settings: J
       textOf(fields, "sampling") === "" ? { sampling: "Enter a number from 0 to 100." } : {},
     send: fields =>
       saveJudgeSettings(agentId, {
-        // Rounded to a thousandth of a percent, so that 10 % is stored as 0.1.
+        // Rounded to a thousandth of a percent, so that 10% is stored as 0.1.
         sampling: Math.round(Number(textOf(fields, "sampling")) * 1000) / 100_000,
         budgetUsd: numberOf(textOf(fields, "budgetUsd")),
         budgetTokens: numberOf(textOf(fields, "budgetTokens")),
       }),
     done: saved => {
       queries.setQueryData(judgeSettingsQuery(agentId).queryKey, saved);
-      toast("The judging settings are saved.");
+      toast("Judge settings saved");
     },
   });
   return (
     <form {...form} className="stack">
       <Field
-        label="Sampling, in percent"
+        label="Sampling (percent)"
         name="sampling"
         type="number"
         required
@@ -141,7 +141,7 @@ function JudgeSettingsForm({ agentId, settings }: { agentId: string; settings: J
         max={100}
         step="any"
         defaultValue={Math.round(settings.sampling * 100_000) / 1000}
-        hint="Of so many traces, semantic checks are judged; of the others they are skipped, and say so. Scenarios are always compared."
+        hint="Share of traces whose semantic checks are judged. On the others they are skipped and marked so. Scenarios are always matched."
         fault={faults["sampling"]}
       />
       <div className="judge-pair">
@@ -152,7 +152,7 @@ function JudgeSettingsForm({ agentId, settings }: { agentId: string; settings: J
           min={0}
           step="any"
           defaultValue={settings.budgetUsd ?? ""}
-          hint="A day of UTC. Calls without a known price do not count."
+          hint="Per UTC day. Calls without a known price do not count."
           fault={faults["budgetUsd"]}
         />
         <Field
@@ -162,14 +162,14 @@ function JudgeSettingsForm({ agentId, settings }: { agentId: string; settings: J
           min={0}
           step={1}
           defaultValue={settings.budgetTokens ?? ""}
-          hint="In and out together. Whichever is used up first."
+          hint="Input and output together. If both budgets are set, the first one used up applies."
           fault={faults["budgetTokens"]}
         />
       </div>
       <FailureNotice failure={failure} />
       <div className="line line-end">
         <Button type="submit" look="main" busy={busy}>
-          Save judging
+          Save judge settings
         </Button>
       </div>
     </form>

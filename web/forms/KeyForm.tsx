@@ -1,4 +1,4 @@
-// A new key: its name, which agents it may write to, and until when.
+// Form for a new API key: name, access and expiry.
 
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -11,16 +11,16 @@ import { Button } from "../ui/Button.tsx";
 import { Choices, Field } from "../ui/Field.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";
 import { MorePages } from "../ui/State.tsx";
-import { ExpiryField, expiryOf, usualExpiry } from "./ExpiryField.tsx";
+import { defaultExpiry, ExpiryField, expiryOf } from "./ExpiryField.tsx";
 import { NameField } from "./NameField.tsx";
 import { type Faults, textOf, useSubmit } from "./submit.ts";
 
 const accesses = [
-  { value: "full", label: "Every agent", note: "also those made later" },
-  { value: "granular", label: "Chosen agents" },
+  { value: "full", label: "Full Access", note: "all agents, including future ones" },
+  { value: "granular", label: "Granular Access", note: "only the agents you choose" },
 ] as const;
 
-const onDate = [{ value: "date", label: "On a date" }];
+const onDate = [{ value: "date", label: "On a date…" }];
 const dayMs = 86_400_000;
 
 type KeyFormProps = { projectId: string; onDone: (key: CreatedKey) => void };
@@ -30,7 +30,7 @@ export function KeyForm({ projectId, onDone }: KeyFormProps) {
   const agents = useInfiniteQuery(agentsQuery(projectId));
   const [access, setAccess] = useState<KeyAccess>("full");
   const [agentIds, setAgentIds] = useState<string[]>([]);
-  const [expiry, setExpiry] = useState(usualExpiry);
+  const [expiry, setExpiry] = useState(defaultExpiry);
   const { form, busy, faults, failure } = useSubmit<CreatedKey>({
     check: (): Faults =>
       access === "granular" && agentIds.length === 0 ? { agentIds: "Choose at least one agent." } : {},
@@ -48,9 +48,9 @@ export function KeyForm({ projectId, onDone }: KeyFormProps) {
   });
   return (
     <form {...form} className="stack">
-      <NameField hint="What it is for, or where it is kept: “production”, “CI”." fault={faults["name"]} />
+      <NameField hint="What or where you use it for: “production”, “CI”" fault={faults["name"]} />
       <Choices
-        label="May write to"
+        label="Access"
         name="access"
         choices={accesses}
         chosen={[access]}
@@ -72,7 +72,7 @@ export function KeyForm({ projectId, onDone }: KeyFormProps) {
             onChoose={setAgentIds}
             fault={faults["agentIds"]}
           />
-          {agents.data?.length === 0 && <p className="quiet">This project has no agent yet.</p>}
+          {agents.data?.length === 0 && <p className="quiet">This project has no agents yet.</p>}
           <MorePages query={agents} />
         </div>
       )}
@@ -80,20 +80,20 @@ export function KeyForm({ projectId, onDone }: KeyFormProps) {
         value={expiry}
         onChange={setExpiry}
         others={onDate}
-        risk="Whoever finds this key can write"
+        risk="Anyone who has this key can send traces"
       />
       {expiry === "date" && <ExpiryDate fault={faults["expiresAt"]} />}
       <FailureNotice failure={failure} />
       <div className="line line-end">
         <Button type="submit" look="main" busy={busy}>
-          Make key
+          Create key
         </Button>
       </div>
     </form>
   );
 }
 
-/** The end of that day, here; tomorrow to a year ahead. */
+/** A date from today to a year ahead, in the viewer's time zone. */
 function ExpiryDate({ fault }: { fault: string | undefined }) {
   const now = Date.now();
   return (
@@ -104,7 +104,7 @@ function ExpiryDate({ fault }: { fault: string | undefined }) {
       required
       min={localDate(new Date(now))}
       max={localDate(new Date(now + 364 * dayMs))}
-      hint="It works to the end of this day, at most a year ahead."
+      hint="The key expires at the end of this day. At most a year ahead."
       fault={fault}
     />
   );

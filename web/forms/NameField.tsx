@@ -1,4 +1,4 @@
-// The name of whatever a form makes or changes.
+// Field for the name of the item that a form creates or edits.
 import { Field, type FieldProps } from "../ui/Field.tsx";
 
 export function NameField(field: Pick<FieldProps, "defaultValue" | "fault" | "hint">) {

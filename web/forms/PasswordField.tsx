@@ -1,16 +1,16 @@
-// A password, which can be shown while it is typed.
+// Password field with a button that shows the password.
 import { useState } from "react";
 import { Button } from "../ui/Button.tsx";
 import { Field } from "../ui/Field.tsx";
 
-/** As the API has it. */
+/** The API's limits. */
 const lengths = { minLength: 8, maxLength: 128 };
 
 type PasswordFieldProps = {
   label: string;
   name: string;
   fault: string | undefined;
-  /** A new one, which has to be long enough; else one that exists. */
+  /** For a new password: enforces the length. */
   fresh?: boolean;
 };
 

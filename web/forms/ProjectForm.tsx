@@ -1,4 +1,4 @@
-// A project's name: of a new one, or of the one given.
+// Form for a project, new or existing: its name.
 
 import { useQueryClient } from "@tanstack/react-query";
 import type { Project } from "../../src/model/project.ts";
@@ -29,7 +29,7 @@ export function ProjectForm({ project, onDone }: ProjectFormProps) {
       <FailureNotice failure={failure} />
       <div className="line line-end">
         <Button type="submit" look="main" busy={busy}>
-          {project ? "Save" : "Make project"}
+          {project ? "Save" : "Create project"}
         </Button>
       </div>
     </form>

@@ -1,16 +1,16 @@
-// The service name of an agent that has none yet, in one line.
+// One-line form that sets the service name of an agent that has none.
 import { useQueryClient } from "@tanstack/react-query";
 import type { Agent } from "../../src/model/agent/agent.ts";
 import { Button } from "../ui/Button.tsx";
 import { Field } from "../ui/Field.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";
-import { giveServiceName } from "./service-name.ts";
+import { setServiceName } from "./service-name.ts";
 import { textOf, useSubmit } from "./submit.ts";
 
 export function ServiceNameForm({ agent }: { agent: Agent }) {
   const queries = useQueryClient();
   const { form, busy, faults, failure } = useSubmit<Agent>({
-    send: fields => giveServiceName(queries, agent, textOf(fields, "otlpServiceName")),
+    send: fields => setServiceName(queries, agent, textOf(fields, "otlpServiceName")),
     fieldOf: ({ code }) => (code === "CONFLICT" ? "otlpServiceName" : undefined),
     done: () => {},
   });
@@ -22,7 +22,7 @@ export function ServiceNameForm({ agent }: { agent: Agent }) {
         required
         maxLength={255}
         defaultValue={slugOf(agent.name)}
-        hint="What your OpenTelemetry exporter will call itself. Plain JSON, as by curl, needs none."
+        hint="The service name that your OpenTelemetry exporter will send. Traces in plain JSON, as with curl, do not need one."
         fault={faults["otlpServiceName"]}
         autoComplete="off"
         spellCheck={false}
@@ -37,7 +37,7 @@ export function ServiceNameForm({ agent }: { agent: Agent }) {
   );
 }
 
-/** "Shop assistant" as services are commonly called: "shop-assistant". */
+/** A typical service name: "Shop assistant" becomes "shop-assistant". */
 function slugOf(name: string): string {
   return name
     .toLowerCase()

@@ -1,4 +1,4 @@
-// A secret that was just made, shown this once: to be copied, and closed when it is stored.
+// Dialog that shows a new key or token once, to be copied.
 import { Button } from "../ui/Button.tsx";
 import { Copy } from "../ui/Copy.tsx";
 import { Dialog } from "../ui/Dialog.tsx";
@@ -8,7 +8,7 @@ type ShownOnceProps = {
   noun: string;
   name: string;
   secret: string;
-  /** Lines of variables with the secret among them. */
+  /** Lines of environment variables, including the secret. */
   environment: string;
   onClose: () => void;
 };
@@ -17,7 +17,7 @@ export function ShownOnce({ noun, name, secret, environment, onClose }: ShownOnc
   return (
     <Dialog
       title={`Your ${noun} “${name}”`}
-      about="This is the only time it is shown: it is not kept, only a hash of it."
+      about={`Copy the ${noun} now: it is shown only once. Onlooker stores only a hash.`}
       dismissible={false}
       onClose={onClose}
     >

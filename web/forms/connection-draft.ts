@@ -1,14 +1,14 @@
-// A connection while it is written: every field of every type, so that switching back and forth loses nothing.
+// Draft of an agent connection: holds the fields of every type, so that switching between types loses nothing.
 import type { AgentType } from "../../src/model/agent/agent.ts";
 import type { ConnectionView, ReplyPlace } from "../../src/model/agent/connection.ts";
 
 export type DraftHeader = {
-  /** Of the row, while the page lives. */
+  /** React key of the row. */
   key: number;
   name: string;
   value: string;
   secret: boolean;
-  /** Of a secret: whether there is one already, which an empty value keeps. */
+  /** Whether the server has a secret for this header; if so, an empty value keeps it. */
   stored: "none" | "kept" | "unreadable";
 };
 
@@ -24,7 +24,7 @@ export type Draft = {
   flowId: string;
   sendHistory: boolean;
   headers: DraftHeader[];
-  /** Numbers as they are typed. */
+  /** Numbers as typed. */
   waitSeconds: string;
   concurrency: string;
 };
@@ -32,9 +32,9 @@ export type Draft = {
 const ownTemplate = '{\n  "message": "{{input}}",\n  "conversationId": "{{conversation_id}}"\n}';
 const webhookTemplate = '{\n  "chatInput": "{{input}}",\n  "sessionId": "{{conversation_id}}"\n}';
 
-/** The shape of OpenAI's chat completions, which many servers speak. */
-export const completionsShape: Partial<Draft> = {
-  bodyTemplate: '{\n  "model": "name-of-the-model",\n  "messages": "{{messages}}"\n}',
+/** OpenAI's chat completions format, which many servers support. */
+export const chatCompletions: Partial<Draft> = {
+  bodyTemplate: '{\n  "model": "model-name",\n  "messages": "{{messages}}"\n}',
   replyKind: "json",
   pointer: "/choices/0/message/content",
 };
@@ -45,7 +45,7 @@ export function newHeader(): DraftHeader {
   return { key: ++keys, name: "", value: "", secret: true, stored: "none" };
 }
 
-/** Of what is stored, or of nothing. */
+/** The draft of the stored connection, or a blank one. */
 export function draftOf(type: AgentType, stored: ConnectionView | null): Draft {
   const blank: Draft = {
     method: "POST",
@@ -82,7 +82,7 @@ export function draftOf(type: AgentType, stored: ConnectionView | null): Draft {
   };
 }
 
-/** What the API is sent. */
+/** The request body for the API. */
 export function documentOf(type: AgentType, draft: Draft): object {
   const { method, url, bodyTemplate, kind, product, baseUrl, flowId, sendHistory } = draft;
   const common = {

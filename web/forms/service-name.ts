@@ -1,4 +1,4 @@
-// Giving an agent the service name that its exporters send.
+// Sets an agent's service name to the one that its exporters send.
 
 import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -8,8 +8,8 @@ import { updateAgent } from "../mutations/agents.ts";
 import { agentQuery, agentsQuery } from "../queries/agents.ts";
 import { ingestionKey } from "../queries/ingestion.ts";
 
-/** What shows agents, and which names are known, is read again. */
-export async function giveServiceName(
+/** Also refetches the agents and the ingestion log. */
+export async function setServiceName(
   queries: QueryClient,
   { id, projectId }: Pick<Agent, "id" | "projectId">,
   otlpServiceName: string,
@@ -25,17 +25,17 @@ export async function giveServiceName(
 
 export const oldNameRejected = "Exporters that still send the old name will be rejected.";
 
-/** The same at the press of a button. */
-export function useGiveServiceName(agent: Agent, serviceName: string) {
+/** The same for a button. */
+export function useSetServiceName(agent: Agent, serviceName: string) {
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
-  const give = async () => {
+  const set = async () => {
     setBusy(true);
     setFailure(undefined);
-    const answer = await giveServiceName(queries, agent, serviceName);
+    const answer = await setServiceName(queries, agent, serviceName);
     setBusy(false);
     if (!answer.ok) setFailure(answer.failure);
   };
-  return { busy, failure, give: () => void give() };
+  return { busy, failure, set: () => void set() };
 }

@@ -1,17 +1,17 @@
-// What happens once somebody has signed in or up: whoever was here before is forgotten.
+// After signing in or up: clears the cache of the previous account and opens the next page.
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { sessionQuery } from "../queries/account.ts";
 
-/** Goes to `next`, a path of the dashboard, or to the beginning. */
+/** Navigates to `next`, a path in the dashboard, or to the start page. */
 export function useSignedIn(next: string | undefined): () => Promise<void> {
   const queries = useQueryClient();
   const navigate = useNavigate();
   return async () => {
     queries.clear();
-    // Should this fail, the page that follows says so and offers to try again.
+    // If this fails, the next page shows the error with a Retry button.
     await queries.prefetchQuery(sessionQuery);
-    // Back leads past the form, which would only lead here again.
+    // Replaces the form in the history: going back to it would only redirect here again.
     await navigate({ href: next ?? "/", replace: true });
   };
 }

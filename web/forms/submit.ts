@@ -1,8 +1,8 @@
-// Sending a form: the browser's own checks, then the API's, with every fault at its field.
+// Submits a form: browser validation first, then the API's, with each error shown at its field.
 import { type FormEvent, useRef, useState } from "react";
 import type { Answer, Failure } from "../api.ts";
 
-/** A fault to each field's name. */
+/** Errors by field name. */
 export type Faults = Partial<Record<string, string>>;
 
 export type Submit = {
@@ -10,37 +10,37 @@ export type Submit = {
   form: { noValidate: true; onSubmit: (event: FormEvent<HTMLFormElement>) => void };
   busy: boolean;
   faults: Faults;
-  /** What concerns no field. */
+  /** An error that belongs to no field. */
   failure: Failure | undefined;
 };
 
 type SubmitOptions<T> = {
-  /** Faults that the browser does not see; nothing is sent where there is one. */
+  /** Validation beyond the browser's; with an error, nothing is sent. */
   check?: (fields: FormData) => Faults;
   send: (fields: FormData) => Promise<Answer<T>>;
   done: (value: T) => void | Promise<void>;
-  /** The field a refusal is about, where its issues do not say. */
+  /** The field that an error belongs to if its issues do not name one. */
   fieldOf?: (failure: Failure) => string | undefined;
 };
 
-/** `send` gets the fields as they are; a second submit while one is under way is ignored. */
+/** `send` gets the raw fields. A submit is ignored while another is in progress. */
 export function useSubmit<T>({ check, send, done, fieldOf }: SubmitOptions<T>): Submit {
   const [busy, setBusy] = useState(false);
   const [faults, setFaults] = useState<Faults>({});
   const [failure, setFailure] = useState<Failure>();
-  const underWay = useRef(false);
+  const inProgress = useRef(false);
 
   async function submit(form: HTMLFormElement): Promise<void> {
-    if (underWay.current) return;
+    if (inProgress.current) return;
     const fields = new FormData(form);
     const found = { ...check?.(fields), ...invalidFields(form) };
     setFailure(undefined);
     setFaults(found);
     if (focusFirst(form, found)) return;
-    underWay.current = true;
+    inProgress.current = true;
     setBusy(true);
     const answer = await send(fields);
-    underWay.current = false;
+    inProgress.current = false;
     setBusy(false);
     if (answer.ok) return done(answer.value);
     const refused = faultsOf(answer.failure, form, fieldOf);
@@ -75,7 +75,7 @@ function invalidFields(form: HTMLFormElement): Faults {
   );
 }
 
-/** By the first step of each issue's path: `agentIds[0]` is about the field agentIds. */
+/** Errors by the first step of each issue's path: `agentIds[0]` belongs to the field agentIds. */
 function faultsOf(
   failure: Failure,
   form: HTMLFormElement,
@@ -90,7 +90,7 @@ function faultsOf(
   return shown ? Object.fromEntries(issues.reverse()) : {};
 }
 
-/** Whether there was a fault to show at a field, which then has the focus. */
+/** Focuses the first field with an error; false if there is no error. */
 function focusFirst(form: HTMLFormElement, faults: Faults): boolean {
   const first = [...form.elements].find(
     element => element instanceof HTMLInputElement && faults[element.name] !== undefined,

@@ -1,22 +1,22 @@
-// What is done to several test cases at once: switched, copied, exported, deleted; what failed is told test by test.
+// Bulk actions on test cases: activate, disable, duplicate, export and delete, with errors per test.
 
 import type { ListedTest } from "../../src/http/test-cases/schemas.ts";
 import type { TestCaseDocument } from "../../src/model/test-case/test-case.ts";
 import type { Answer, Failure } from "../api.ts";
 import { createTest, deleteTest, setTestStatuses } from "../mutations/tests.ts";
 
-/** What was not done. `name` null: it concerns all of them. */
+/** Why an action failed for a test. `testId` and `name` null: for all of them. */
 export type Problem = { testId: string | null; name: string | null; message: string };
 
-/** A bulk action that failed for some tests; `what` is its title: "Not activated". */
+/** A bulk action that failed for some tests; `what` is the title of the error: "Not activated". */
 export type BulkFailure = { what: string; problems: Problem[] };
 
-/** How many the API switches at once. */
+/** The API's limit per request. */
 const switchedMax = 1000;
 const deletedAtOnce = 4;
 const nameMax = 200;
 
-/** Of each thousand all are switched or none. */
+/** Activates or disables tests in requests of 1,000; each request changes all of its tests or none. */
 export async function switchTests(
   agentId: string,
   tests: readonly ListedTest[],
@@ -32,7 +32,7 @@ export async function switchTests(
   return problems;
 }
 
-/** The issues are about positions in the list that was sent: `testIds[3].assertions`. */
+/** Issues name a test by its position in the request: `testIds[3].assertions`. */
 function problemsOf(failure: Failure, tests: readonly ListedTest[]): Problem[] {
   const byTest = new Map<ListedTest, string[]>();
   for (const { path, message } of failure.issues ?? []) {
@@ -43,7 +43,7 @@ function problemsOf(failure: Failure, tests: readonly ListedTest[]): Problem[] {
   return [...byTest].map(([{ id, name }, messages]) => ({ testId: id, name, message: messages.join(" ") }));
 }
 
-/** What is gone already counts as deleted. */
+/** A test that no longer exists counts as deleted. */
 export async function deleteTests(tests: readonly ListedTest[]): Promise<Problem[]> {
   const problems: Problem[] = [];
   const waiting = [...tests];
@@ -57,14 +57,14 @@ export async function deleteTests(tests: readonly ListedTest[]): Promise<Problem
   return problems;
 }
 
-/** A disabled copy. */
+/** Creates a disabled copy. */
 export function duplicateTest(agentId: string, test: ListedTest): Promise<Answer<ListedTest>> {
   const end = " (copy)";
   const name = `${wellFormed(test.name.slice(0, nameMax - end.length))}${end}`;
   return createTest(agentId, { ...documentOf(test), name, status: "disabled" });
 }
 
-/** Downloads the documents: one as it is, several as a list. */
+/** Downloads one document as an object, several as a list. */
 export function exportTests(tests: readonly ListedTest[]): void {
   const documents = tests.map(documentOf);
   const text = `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`;
@@ -75,7 +75,7 @@ export function exportTests(tests: readonly ListedTest[]): void {
   URL.revokeObjectURL(link.href);
 }
 
-/** The document alone, without the ids that the service adds. */
+/** The document without the fields that the service adds. */
 export function documentOf(test: TestCaseDocument): TestCaseDocument {
   const { name, status, passiveBehavior, scenario, threshold, turns, assertions } = test;
   return { name, status, passiveBehavior, scenario, threshold, turns, assertions };
@@ -94,7 +94,7 @@ function fileNameOf(name: string): string {
   return plain.replace(/^-+|-+$/g, "").slice(0, 60) || "test-case";
 }
 
-/** Without half a character at its end. */
+/** Drops an unpaired surrogate at the end. */
 function wellFormed(text: string): string {
   return text.isWellFormed() ? text : text.slice(0, -1);
 }

@@ -1,4 +1,4 @@
-// Running test cases: what every Run button does, and what is said where they cannot be run.
+// The action of every Run button: starts a run of test cases, or shows why it cannot start.
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -8,15 +8,15 @@ import { startLaunch } from "../mutations/launches.ts";
 import { launchesQuery } from "../queries/launches.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";
-import { MendConnection } from "./MendConnection.tsx";
+import { FixConnection } from "./FixConnection.tsx";
 
 type Params = { projectId: string; agentId: string };
 
 export type Launching = {
-  /** Runs these, or every Active test case, and goes to where they can be watched. */
+  /** Runs these tests, or all active ones, and opens the page of the run. */
   launch: (testIds?: readonly string[]) => Promise<void>;
   busy: boolean;
-  /** To be shown somewhere on the page: why nothing was run. */
+  /** Dialog with the reason why nothing was run; the page must render it. */
   refusal: ReactNode;
 };
 
@@ -47,7 +47,7 @@ export function useLaunch({ projectId, agentId }: Params): Launching {
             ))}
           </ul>
         )}
-        {failure.code === "CONFLICT" && <MendConnection params={{ projectId, agentId }} />}
+        {failure.code === "CONFLICT" && <FixConnection params={{ projectId, agentId }} />}
       </div>
     </Dialog>
   );

@@ -1,4 +1,4 @@
-// Changes to judges, prices and judge settings; tests of a judge; judging again.
+// Changes to judges, prices and judge settings; judge tests; re-evaluation.
 import type {
   JudgedAgain,
   JudgePrices,
@@ -34,8 +34,8 @@ export const saveJudgeSettings = (
   body: Omit<JudgeSettings, "today">,
 ): Promise<Answer<JudgeSettings>> => ask("PUT", `/api/agents/${agentId}/judge-settings`, { body });
 
-/** Judges skipped checks of one trace, or of all of the agent's traces. */
-export const judgeAgain = (agentId: string, traceId?: string): Promise<Answer<JudgedAgain>> =>
+/** Evaluates the skipped checks of one trace, or of all the agent's traces, again. */
+export const reevaluate = (agentId: string, traceId?: string): Promise<Answer<JudgedAgain>> =>
   ask("POST", `/api/agents/${agentId}/judge-again`, {
     body: traceId === undefined ? {} : { traceIds: [traceId] },
   });

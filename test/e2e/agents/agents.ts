@@ -68,13 +68,13 @@ test("a service name that another agent has is rejected while typing", async () 
   const dialog = page.getByRole("dialog", { name: "New agent" });
   await dialog.getByLabel("Name", { exact: true }).fill("Second");
   await dialog.getByLabel(/OTLP service name/).fill("shop");
-  await dialog.getByText("The agent “First” has this service name.").waitFor();
+  await dialog.getByText("Agent “First” already has this service name.").waitFor();
   await assertAccessible(page);
-  await dialog.getByRole("button", { name: "Make agent" }).click();
+  await dialog.getByRole("button", { name: "Create agent" }).click();
   await eventually(async () => assert.equal(await dialog.isVisible(), true));
   await dialog.getByLabel(/OTLP service name/).fill("Shop");
   await dialog.getByLabel("Workflow").check();
-  await dialog.getByRole("button", { name: "Make agent" }).click();
+  await dialog.getByRole("button", { name: "Create agent" }).click();
   await page.getByRole("navigation", { name: "Agent Second" }).waitFor();
   const { body } = await owner.client.get(`/api/projects/${owner.projectId}/agents`).expect(200);
   assert.deepEqual([body.items[0].otlpServiceName, body.items[0].type], ["Shop", "workflow"]);
@@ -85,7 +85,7 @@ test("changing a service name warns of exporters that send the old one, and is s
   const agent = await makeAgent(owner, { name: "Named", otlpServiceName: "old-name" });
   await page.goto(`/projects/${owner.projectId}/agents/${agent.id}/settings`);
   await page.getByLabel(/OTLP service name/).fill("new-name");
-  await page.getByText("0 traces came by OTLP in the last 24 hours.").waitFor();
+  await page.getByText("0 traces arrived by OTLP in the last 24 hours.").waitFor();
   await page.getByText("OTLP_PLATFORM_NOT_FOUND").waitFor();
   await assertAccessible(page);
   await page.getByRole("button", { name: "Save", exact: true }).click();
@@ -128,7 +128,7 @@ test("a project can be created, renamed, switched to and deleted", async () => {
   await page.getByRole("button", { name: "Project: My project" }).click();
   await page.getByRole("menuitem", { name: "New project…" }).click();
   await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("Staging");
-  await page.getByRole("button", { name: "Make project" }).click();
+  await page.getByRole("button", { name: "Create project" }).click();
   await page.getByRole("button", { name: "Project: Staging" }).waitFor();
   await page.getByRole("navigation").getByRole("link", { name: "Project settings", exact: true }).click();
   await page.getByRole("heading", { level: 1, name: "Project settings" }).waitFor();

@@ -47,15 +47,15 @@ test("an HTTP agent can be tested and connected, and its secret is stored but no
   await section.getByLabel("Name of header 1").fill("Authorization");
   await section.getByLabel("Value of Authorization").fill("Bearer hidden");
   await section.getByLabel("Test message").fill("Where is my order?");
-  await section.getByRole("button", { name: "Send a test message" }).click();
-  await section.getByText("It answered.", { exact: true }).waitFor();
+  await section.getByRole("button", { name: "Send test message" }).click();
+  await section.getByText("The agent replied.", { exact: true }).waitFor();
   await section.getByText("You said: Where is my order?").waitFor();
   assert.equal(agentServer.requests.at(-1)!.headers.authorization, "Bearer hidden");
   await eventually(async () => assert.equal(await stored(), null, "what is tried is not saved"));
   await assertAccessible(page);
 
   await section.getByRole("button", { name: "Save connection" }).click();
-  await page.getByText("The connection is saved.").waitFor();
+  await page.getByText("Connection saved").waitFor();
   await becomesFocused(section.getByRole("button", { name: "Save connection" }));
   await eventually(async () =>
     assert.equal(await section.getByLabel("Value of Authorization").inputValue(), ""),
@@ -67,16 +67,16 @@ test("an HTTP agent can be tested and connected, and its secret is stored but no
     ),
   );
   await page.reload();
-  await section.getByLabel("Runs at once").fill("3");
+  await section.getByLabel("Concurrent runs").fill("3");
   await section.getByRole("button", { name: "Save connection" }).click();
-  await page.getByText("The connection is saved.").waitFor();
+  await page.getByText("Connection saved").waitFor();
   await eventually(async () => assert.equal((await stored()).concurrency, 3));
-  await section.getByRole("button", { name: "Send a test message" }).click();
+  await section.getByRole("button", { name: "Send test message" }).click();
   await section.getByText("You said: Hello").waitFor();
   assert.equal(agentServer.requests.at(-1)!.headers.authorization, "Bearer hidden");
 
   agentServer.script = failing;
-  await section.getByRole("button", { name: "Send a test message" }).click();
+  await section.getByRole("button", { name: "Send test message" }).click();
   await section.getByText("answered with status 500").waitFor();
   await section.getByText("I am out of order.").waitFor();
   await assertAccessible(page);
@@ -102,11 +102,11 @@ test("errors appear at their fields, headers and pointers included, and the firs
   await assertAccessible(page);
   await section.getByRole("button", { name: "Remove not a name" }).click();
   await becomesFocused(section.getByRole("button", { name: "Add header" }));
-  await section.getByRole("button", { name: "Use the shape of chat completions" }).click();
+  await section.getByRole("button", { name: "Use the chat completions format" }).click();
   await section.getByRole("button", { name: "Save connection" }).click();
-  await page.getByText("The connection is saved.").waitFor();
+  await page.getByText("Connection saved").waitFor();
   await eventually(async () => assert.equal((await stored()).reply.pointer, "/choices/0/message/content"));
-  await section.getByLabel("Wait for its trace, in seconds").fill("1000");
+  await section.getByLabel("Wait for the trace (seconds)").fill("1000");
   await section.getByRole("button", { name: "Save connection" }).click();
   await section.getByText(/less than or equal to 120/).waitFor();
 });
@@ -118,12 +118,12 @@ test("a private URL is rejected with the setting that allows it, and another hos
   await section.getByRole("button", { name: "Add header" }).click();
   await section.getByLabel("Name of header 1").fill("X-Key");
   await section.getByLabel("Value of X-Key").fill("hidden");
-  await section.getByRole("button", { name: "Send a test message" }).click();
+  await section.getByRole("button", { name: "Send test message" }).click();
   await section.getByText("SVC_ALLOW_PRIVATE_TARGETS=10.0.0.1").waitFor();
   await section.getByRole("button", { name: "Save connection" }).click();
   await section.getByRole("button", { name: "Remove connection…" }).waitFor();
   await section.getByLabel("URL").fill(agentServer.url);
-  await section.getByRole("button", { name: "Send a test message" }).click();
+  await section.getByRole("button", { name: "Send test message" }).click();
   await section.getByText("Enter this secret again").waitFor();
 });
 
@@ -141,7 +141,7 @@ test("a secret encrypted with another key is asked for again at its field", asyn
   await assertAccessible(page);
   await section.getByLabel("Value of X-Key").fill("hidden");
   await section.getByRole("button", { name: "Save connection" }).click();
-  await page.getByText("The connection is saved.").waitFor();
+  await page.getByText("Connection saved").waitFor();
   await eventually(async () => assert.equal((await stored()).headers[0].set, true));
   await section.getByRole("checkbox", { name: "X-Key is secret" }).uncheck();
   await section.getByRole("button", { name: "Save connection" }).click();
@@ -152,16 +152,16 @@ test("a workflow can be called by its chat trigger or its webhook", async () => 
   const { page, section, stored } = await open("workflow");
   agentServer.script = n8nChat;
   await section.getByLabel("Chat URL").fill(`${agentServer.url}/webhook/abc/chat`);
-  await section.getByRole("button", { name: "Send a test message" }).click();
+  await section.getByRole("button", { name: "Send test message" }).click();
   await section.getByText(/said: Hello/).waitFor();
   await assertAccessible(page);
   await section.getByLabel("Webhook", { exact: true }).check();
   agentServer.script = n8nWebhook;
-  await section.getByRole("button", { name: "Send a test message" }).click();
+  await section.getByRole("button", { name: "Send test message" }).click();
   await section.getByText("You said: Hello").waitFor();
   await assertAccessible(page);
   await section.getByRole("button", { name: "Save connection" }).click();
-  await page.getByText("The connection is saved.").waitFor();
+  await page.getByText("Connection saved").waitFor();
   const { kind, reply } = await stored();
   assert.deepEqual([kind, reply], ["webhook", { kind: "auto" }]);
 });
@@ -169,22 +169,22 @@ test("a workflow can be called by its chat trigger or its webhook", async () => 
 test("a flow of Langflow or Flowise can be called by its ID", async () => {
   const { page, section, stored } = await open("flow_builder");
   await section.getByLabel("Server").fill(agentServer.url);
-  await section.getByLabel("Flow id").fill("flow-1");
+  await section.getByLabel("Flow ID").fill("flow-1");
   await section.getByRole("button", { name: "Add header" }).click();
   await section.getByLabel("Name of header 1").fill("Authorization");
   await section.getByLabel("Value of Authorization").fill("Bearer flowise-key");
   agentServer.script = flowise;
-  await section.getByRole("button", { name: "Send a test message" }).click();
+  await section.getByRole("button", { name: "Send test message" }).click();
   await section.getByText("You said: Hello").waitFor();
   await section.getByLabel("Langflow").check();
   await section.getByLabel("Name of header 1").fill("x-api-key");
   await section.getByLabel("Value of x-api-key").fill("langflow-key");
   agentServer.script = langflow;
-  await section.getByRole("button", { name: "Send a test message" }).click();
+  await section.getByRole("button", { name: "Send test message" }).click();
   await section.getByText("You said: Hello").waitFor();
   await assertAccessible(page);
   await section.getByRole("button", { name: "Save connection" }).click();
-  await page.getByText("The connection is saved.").waitFor();
+  await page.getByText("Connection saved").waitFor();
   await eventually(async () => assert.equal((await stored()).product, "langflow"));
 });
 
@@ -196,7 +196,7 @@ test("a connection is removed after confirmation, and another agent type needs a
   const dialog = page.getByRole("alertdialog", { name: "Remove connection" });
   await assertAccessible(page);
   await dialog.getByRole("button", { name: "Remove connection" }).click();
-  await page.getByText("The connection is removed.").waitFor();
+  await page.getByText("Connection removed").waitFor();
   await becomesFocused(page.getByRole("main"));
   await eventually(async () => assert.equal(await section.getByLabel("Chat URL").inputValue(), ""));
   await eventually(async () => assert.equal(await stored(), null));

@@ -37,7 +37,7 @@ test("a new user sees why the first trace is rejected, verifies the email, and s
   await page.getByRole("button", { name: "Create account" }).click();
   await page.getByRole("button", { name: "New agent" }).click();
   await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("Shop");
-  await page.getByRole("button", { name: "Make agent" }).click();
+  await page.getByRole("button", { name: "Create agent" }).click();
   await page.getByRole("heading", { level: 1, name: "Get started" }).waitFor();
   await page.getByText("Traces are rejected (403 EMAIL_NOT_VERIFIED) until").waitFor();
   await isListening(page);

@@ -401,7 +401,7 @@ test("without a judge semantic checks are skipped and routing is unavailable, an
   await shows(
     checkOf(region, "Semantic", "warm"),
     /No judge is configured/,
-    "Add a judge",
+    "Set up a judge",
     "The reply is warm.",
   );
   const others = region.getByRole("region", { name: "did not run" });

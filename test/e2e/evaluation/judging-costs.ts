@@ -31,8 +31,8 @@ async function spend(
   );
 }
 
-const judging = (page: Page) => page.getByRole("region", { name: "Judging", exact: true });
-const save = (page: Page) => page.getByRole("button", { name: "Save judging" }).click();
+const judging = (page: Page) => page.getByRole("region", { name: "Judge settings", exact: true });
+const save = (page: Page) => page.getByRole("button", { name: "Save judge settings" }).click();
 
 test("sampling and the daily budget are edited next to today's usage", async () => {
   const { page, owner, agent, base, complaints } = await open();
@@ -40,16 +40,16 @@ test("sampling and the daily budget are edited next to today's usage", async () 
   await page.goto(`${base}/settings`);
   const card = judging(page);
   await card.getByText("$0.0125").waitFor();
-  await card.getByText("7 questions answered without one").waitFor();
-  await card.getByLabel("Sampling, in percent").fill("12.5");
+  await card.getByText("7 questions answered from the cache").waitFor();
+  await card.getByLabel("Sampling (percent)").fill("12.5");
   await card.getByLabel("Daily budget in dollars (optional)").fill("2.5");
   await save(page);
-  await page.getByText("The judging settings are saved.").waitFor();
+  await page.getByText("Judge settings saved").waitFor();
   await card.getByText("$0.0125 of $2.50").waitFor();
   const path = `/api/agents/${agent.id}/judge-settings`;
   const { body } = await owner.client.get(path).expect(200);
   assert.deepEqual([body.sampling, body.budgetUsd, body.budgetTokens], [0.125, 2.5, null]);
-  await card.getByLabel("Sampling, in percent").fill("101");
+  await card.getByLabel("Sampling (percent)").fill("101");
   await save(page);
   await card.getByText(/less than or equal to 100/).waitFor();
   assert.equal((await owner.client.get(path)).body.sampling, 0.125);
@@ -90,9 +90,9 @@ test("tokens without a known price are counted separately and marked as outside 
   await page.goto(`${base}/settings`);
   await judging(page).getByText("5,000 of today’s tokens are of a model whose price is not known").waitFor();
   await judging(page).getByText("nor in the budget").waitFor();
-  await judging(page).getByText("Price not known").waitFor();
+  await judging(page).getByText("No known price").waitFor();
   await eventually(async () => assert.equal(await judging(page).getByText("$0.00").count(), 0));
-  await judging(page).getByRole("link", { name: "Add its price" }).click();
+  await judging(page).getByRole("link", { name: "Add a price" }).click();
   await page.getByRole("heading", { level: 2, name: "This project’s prices" }).waitFor();
   await page.goto(`${base}/judging`);
   await page.getByText("5,000 tokens have no known price and are not included in the cost.").waitFor();

@@ -365,11 +365,11 @@ test("checks skipped because the judge was unavailable are judged again in a new
   });
   await shows(page, "The judge was unavailable.");
   await assertAccessible(page);
-  const again = page.getByRole("button", { name: "Judge again" });
+  const again = page.getByRole("button", { name: "Re-evaluate" });
   // The test was deleted since, so the trace is judged by the version of its first run.
   await again.click();
-  await shows(page.getByRole("region", { name: "Notifications" }), "The trace is judged again.");
-  await shows(region, /^Rerun on request/, "1 of 1 counted tests passed (100%).");
+  await shows(page.getByRole("region", { name: "Notifications" }), "Re-evaluating the trace");
+  await shows(region, /^Re-evaluated on request/, "1 of 1 counted tests passed (100%).");
   await again.waitFor({ state: "detached" });
   const chooser = region.getByRole("button", { name: /^Run of/ });
   await page.setViewportSize({ width: 768, height: 800 });
@@ -382,7 +382,7 @@ test("checks skipped because the judge was unavailable are judged again in a new
     );
   });
   await chooser.click();
-  await page.getByRole("menuitemradio", { name: /rerun · Passed/ }).waitFor();
+  await page.getByRole("menuitemradio", { name: /re-evaluated · Passed/ }).waitFor();
 });
 
 test("every judge call shows its attempt, tokens and cost, and its prompt and answer on request", async () => {

@@ -261,7 +261,7 @@ test("without a connection nothing runs, and the dialog links to the connection 
   const dialog = page.getByRole("dialog", { name: "Nothing was run" });
   await dialog.getByText("This agent has no connection yet.").waitFor();
   await assertAccessible(page);
-  await dialog.getByRole("link", { name: "Open the agent’s connection" }).click();
+  await dialog.getByRole("link", { name: "Open connection settings" }).click();
   await page.waitForURL("**/settings#connection");
 });
 
@@ -415,12 +415,12 @@ test("deleting the connection during a run ends the waiting test runs, each with
   await page.getByRole("link", { name: "Second" }).click();
   await page.getByText("This agent has no connection yet.", { exact: false }).waitFor();
   await page.getByText("1 turn was not sent.").waitFor();
-  await page.getByRole("link", { name: "Open the agent’s connection" }).click();
+  await page.getByRole("link", { name: "Open connection settings" }).click();
   await page.waitForURL("**/settings#connection");
   await connect(opened, { waitMs: 0 });
   await page.goBack();
   await page.getByText("1 turn was not sent.").waitFor();
-  await page.getByRole("link", { name: "Open the agent’s connection" }).waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "Open connection settings" }).waitFor({ state: "detached" });
 });
 
 test("runs can be browsed by keyboard, and screen readers hear of quarters, not of every test run", async () => {

@@ -17,9 +17,9 @@ test("an access token is created, shown once, works, and can be revoked", async 
   const form = page.getByRole("dialog", { name: "New access token" });
   await form.getByLabel("Name").fill("GitHub Actions");
   await form.getByLabel("Expires").selectOption("Never");
-  await form.getByText("One with an end is safer.").waitFor();
+  await form.getByText("An expiry date is safer.").waitFor();
   await assertAccessible(page);
-  await form.getByRole("button", { name: "Make token" }).click();
+  await form.getByRole("button", { name: "Create token" }).click();
   const made = page.getByRole("dialog", { name: "Your access token “GitHub Actions”" });
   await made.waitFor();
   const token = await page.getByLabel("The access token").inputValue();

@@ -81,7 +81,7 @@ test("the full key and its environment variables can be copied", async () => {
   const { page } = await openKeys();
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("copied");
-  await page.getByRole("button", { name: "Make key" }).click();
+  await page.getByRole("button", { name: "Create key" }).click();
   const text = await page.getByLabel("The key").inputValue();
   await page.getByRole("button", { name: "Copy", exact: true }).click();
   await page.getByRole("button", { name: "Copied" }).waitFor();
@@ -105,17 +105,17 @@ test("a key can have Granular Access and an expiry date, and a key that never ex
   const dialog = page.getByRole("dialog");
   await eventually(async () => assert.equal(await dialog.getByLabel("Expires").inputValue(), "90"));
   await dialog.getByLabel("Name", { exact: true }).fill("refunds only");
-  await dialog.getByLabel("Chosen agents").check();
+  await dialog.getByLabel("Granular Access").check();
   await dialog.getByLabel("Expires").selectOption("Never");
-  await dialog.getByText("Whoever finds this key").waitFor();
-  await dialog.getByLabel("Expires").selectOption("On a date");
+  await dialog.getByText("Anyone who has this key").waitFor();
+  await dialog.getByLabel("Expires").selectOption("On a date…");
   const day = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
   await dialog.getByLabel("Last day").fill(day);
-  await dialog.getByRole("button", { name: "Make key" }).click();
+  await dialog.getByRole("button", { name: "Create key" }).click();
   await dialog.getByText("Choose at least one agent.").waitFor();
   await assertAccessible(page);
   await dialog.getByLabel("Refunds").check();
-  await dialog.getByRole("button", { name: "Make key" }).click();
+  await dialog.getByRole("button", { name: "Create key" }).click();
   await page.getByRole("button", { name: "I’ve stored it" }).click();
   await page
     .getByRole("row")

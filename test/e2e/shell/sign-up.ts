@@ -41,14 +41,14 @@ test("a new user signs up, verifies the email, creates an agent and a key, and s
   await page.getByRole("button", { name: "New agent" }).click();
   const agentForm = page.getByRole("dialog", { name: "New agent" });
   await agentForm.getByLabel("Name", { exact: true }).fill("Shop assistant");
-  await agentForm.getByRole("button", { name: "Make agent" }).click();
+  await agentForm.getByRole("button", { name: "Create agent" }).click();
   await page.getByRole("heading", { level: 1, name: "Get started" }).waitFor();
   const agentId = new URL(page.url()).pathname.split("/").at(-2);
 
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Keys" }).click();
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByRole("dialog").getByLabel("Name", { exact: true }).fill("production");
-  await page.getByRole("button", { name: "Make key" }).click();
+  await page.getByRole("button", { name: "Create key" }).click();
   const key = await page.getByLabel("The key").inputValue();
   const send = () =>
     fetch(`${browser.service.url}/public/traces`, {

@@ -49,7 +49,7 @@ test("exported test cases can be imported elsewhere unchanged, in the same order
   );
   await assertAccessible(page);
   await dialog.getByRole("button", { name: `Import ${before.length} test cases` }).click();
-  await page.getByText(`${before.length} test cases are imported.`).waitFor();
+  await page.getByText(`Imported ${before.length} test cases`).waitFor();
   await page.getByText(`${before.length} tests`, { exact: true }).waitFor();
   const documents = (tests: Read[]) => tests.map(({ id: _, agentId: __, ...document }) => document);
   await eventually(async () =>
@@ -74,13 +74,13 @@ test("a file with an invalid test case imports nothing and names each error", as
   await choose("{");
   await dialog.getByText("This file is not JSON.").waitFor();
   await choose("[]");
-  await dialog.getByText("This file holds an empty list.").waitFor();
+  await dialog.getByText("This file contains an empty list.").waitFor();
   const valid = { name: "Known", status: "disabled" };
   const wrong = { name: "Wrong", status: "disabled", surprise: 1, assertions: [{ type: "magic" }] };
   await choose(JSON.stringify([valid, wrong, "text"]));
   const alert = dialog.getByRole("alert");
-  await alert.getByText("2 of 3 test cases cannot be imported, so none is.").waitFor();
-  for (const text of ["2. Wrong", "surprise: Unknown field", "assertions[0].type:", "3. (without a name)"]) {
+  await alert.getByText("2 of 3 test cases are invalid. Nothing was imported.").waitFor();
+  for (const text of ["2. Wrong", "surprise: Unknown field", "assertions[0].type:", "3. (no name)"]) {
     await alert.getByText(text).waitFor();
   }
   await assertAccessible(page);
@@ -104,13 +104,12 @@ test("a file with an invalid test case imports nothing and names each error", as
       },
     ]),
   );
-  await dialog.getByText("1 test case of the same name is here already, and stays as it is.").waitFor();
-  await dialog.getByLabel(/Disable all of them/).check();
+  await dialog.getByText("1 test case has the name of an existing test, which is kept.").waitFor();
+  await dialog.getByLabel(/Import all as disabled/).check();
   await dialog.getByRole("button", { name: "Import 2 test cases" }).click();
-  await alert.getByText("1 test case of the file is made").waitFor();
-  await alert.getByText("“Known” is not").waitFor();
-  await dialog.getByRole("button", { name: "Try the other 1 again" }).click();
-  await page.getByText("2 test cases are imported.").waitFor();
+  await alert.getByText("Imported 1 of 2 test cases, then stopped at “Known”:").waitFor();
+  await dialog.getByRole("button", { name: "Retry the remaining 1" }).click();
+  await page.getByText("Imported 2 test cases").waitFor();
   await eventually(async () =>
     assert.deepEqual(
       (await listTests(opened)).map(({ name, status }) => [name, status]),

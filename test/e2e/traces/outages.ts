@@ -1,4 +1,4 @@
-// Traces for which the judge was unavailable: counted above the list, found by a filter, and judged again.
+// Traces for which the judge was unavailable: counted above the list, found by a filter, and re-evaluated.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
@@ -94,10 +94,10 @@ test("the list counts the traces without a judge, filters them, and shows the pr
   await page.getByText("Judged well").waitFor({ state: "detached" });
   await eventually(() => assert.equal(new URL(page.url()).searchParams.get("outage"), "true"));
   await eventually(async () => assert.equal(await page.getByRole("row").count(), 3));
-  await page.getByRole("button", { name: "Judge again" }).click();
-  await page.getByRole("region", { name: "Notifications" }).getByText("2 traces are judged again.").waitFor();
+  await page.getByRole("button", { name: "Re-evaluate" }).click();
+  await page.getByRole("region", { name: "Notifications" }).getByText("Re-evaluating 2 traces").waitFor();
   await page.getByText("Re-evaluating all.").waitFor();
-  await page.getByRole("button", { name: "Judge again" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Re-evaluate" }).waitFor({ state: "detached" });
   await complete(agent.id, 1);
   await page.getByText("The judge was unavailable for 1 trace").waitFor();
   await page.setViewportSize({ width: 320, height: 700 });
@@ -132,13 +132,13 @@ test("the banner is hidden when the judge was never unavailable", async () => {
   );
 });
 
-test("a result that was skipped because the judge was unavailable can be judged again from a test's results", async () => {
+test("a result that was skipped because the judge was unavailable can be re-evaluated from a test's results", async () => {
   const { page } = await openOutage("/tests/TEST/results?outcome=skipped");
   const row = page.getByRole("row").nth(1);
   await row.getByText("The judge answered 503, 6 tries in 15 min.").waitFor();
   await assertAccessible(page);
-  await row.getByRole("button", { name: "Judge again" }).click();
-  await page.getByRole("region", { name: "Notifications" }).getByText("The trace is judged again.").waitFor();
+  await row.getByRole("button", { name: "Re-evaluate" }).click();
+  await page.getByRole("region", { name: "Notifications" }).getByText("Re-evaluating the trace").waitFor();
 });
 
 test("while the judge is paused, the page says why and links to its settings instead of offering to judge again", async t => {
@@ -155,7 +155,7 @@ test("while the judge is paused, the page says why and links to its settings ins
   await page.setViewportSize({ width: 320, height: 700 });
   await assertReflows(page);
   await eventually(async () =>
-    assert.equal(await page.getByRole("button", { name: "Judge again" }).count(), 0),
+    assert.equal(await page.getByRole("button", { name: "Re-evaluate" }).count(), 0),
   );
   await page.getByRole("link", { name: "Open the paused judge" }).click();
   await page.waitForURL("**/settings/judge");
@@ -163,5 +163,5 @@ test("while the judge is paused, the page says why and links to its settings ins
   await page.getByRole("button", { name: "Test connection" }).click();
   await page.getByText("The judge works.").waitFor();
   await page.goBack();
-  await page.getByRole("button", { name: "Judge again" }).waitFor();
+  await page.getByRole("button", { name: "Re-evaluate" }).waitFor();
 });

@@ -3,7 +3,7 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Agent } from "../../../src/model/agent/agent.ts";
-import { giveServiceName, oldNameRejected } from "../../forms/service-name.ts";
+import { oldNameRejected, setServiceName } from "../../forms/service-name.ts";
 import { useSubmit } from "../../forms/submit.ts";
 import { agentsQuery } from "../../queries/agents.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -23,7 +23,7 @@ export function AssignServiceName({ projectId, serviceName, onClose }: AssignSer
   const chosen = items.find(({ id }) => id === chosenId) ?? items.find(one => one.otlpServiceName === null);
   const { form, busy, failure, faults } = useSubmit<Agent>({
     check: () => (chosen ? {} : { agent: "Choose an agent." }),
-    send: () => giveServiceName(queries, chosen!, serviceName),
+    send: () => setServiceName(queries, chosen!, serviceName),
     done: ({ name }) => {
       toast(`“${serviceName}” is now the service name of ${name}. Resend the rejected traces.`);
       onClose();

@@ -6,7 +6,7 @@ import type { IngestionSummary, SeenService } from "../../../src/http/ingestion/
 import { counted } from "../../labels.ts";
 import { agentsQuery } from "../../queries/agents.ts";
 import { explained, ingestionWord } from "../../refusals.ts";
-import { isGivable } from "../../service-names.ts";
+import { isUsableName } from "../../service-names.ts";
 import { Badge } from "../../ui/Badge.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
@@ -127,7 +127,7 @@ function Service({ projectId, service, onAssign }: ServiceProps) {
         {unknown && (
           <>
             <Badge word={{ text: "No agent with this name", icon: "warning", tone: "warn" }} />
-            {isGivable(serviceName) ? (
+            {isUsableName(serviceName) ? (
               <Button
                 small
                 onClick={() => onAssign(serviceName)}

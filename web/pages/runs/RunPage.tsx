@@ -5,7 +5,7 @@ import type { ManualRun } from "../../../src/http/test-cases/launch-schemas.ts";
 import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { RunState } from "../../../src/model/run/run.ts";
 import { failureOf } from "../../api.ts";
-import { MendConnection } from "../../forms/MendConnection.tsx";
+import { FixConnection } from "../../forms/FixConnection.tsx";
 import { useLaunch } from "../../forms/use-launch.tsx";
 import { useLive } from "../../live.ts";
 import { manualRunQuery, manualRunsQuery } from "../../queries/launches.ts";
@@ -113,7 +113,7 @@ function RunContent({ run, params }: { run: ManualRun; params: Params }) {
           The test case was deleted, so it cannot be rerun. Its checks at the time are shown below.
         </Notice>
       )}
-      {run.error !== null && <MendConnection params={params} />}
+      {run.error !== null && <FixConnection params={params} />}
       <EndedEarly run={run} />
       {run.notices.includes("no_trace_arrived") && <NoTrace single={run.turnCount === 1} params={params} />}
       <section className="stack-tight" aria-labelledby="turns">

@@ -2,11 +2,11 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Agent } from "../../../src/model/agent/agent.ts";
-import { oldNameRejected, useGiveServiceName } from "../../forms/service-name.ts";
+import { oldNameRejected, useSetServiceName } from "../../forms/service-name.ts";
 import { verificationQuery } from "../../queries/account.ts";
 import { keysQuery } from "../../queries/keys.ts";
 import { explained } from "../../refusals.ts";
-import { isDefaultName, isGivable } from "../../service-names.ts";
+import { isDefaultName, isUsableName } from "../../service-names.ts";
 import { verifiedText, WhereTheLinkIs } from "../../shell/VerificationBanner.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { CopyText } from "../../ui/Copy.tsx";
@@ -89,7 +89,7 @@ function Fix({ rejected: { code, serviceName }, agent, onNewKey }: RejectionProp
 }
 
 function UnknownName({ agent, serviceName }: { agent: Agent; serviceName: string }) {
-  const { busy, failure, give } = useGiveServiceName(agent, serviceName);
+  const { busy, failure, set } = useSetServiceName(agent, serviceName);
   if (agent.otlpServiceName === serviceName) {
     return (
       <Notice tone="good" role="status">
@@ -106,11 +106,11 @@ function UnknownName({ agent, serviceName }: { agent: Agent; serviceName: string
       </>
     );
   }
-  if (!isGivable(serviceName)) return null;
+  if (!isUsableName(serviceName)) return null;
   return (
     <div className="stack-tight">
       <div>
-        <Button look="main" className="start-fix" busy={busy} onClick={give}>
+        <Button look="main" className="start-fix" busy={busy} onClick={set}>
           Use “{serviceName}” as this agent’s service name
         </Button>
       </div>

@@ -4,7 +4,7 @@ import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { RunDetail } from "../../../src/http/traces/schemas.ts";
 import type { Result } from "../../../src/model/run/run.ts";
 import type { TestCaseDocument } from "../../../src/model/test-case/test-case.ts";
-import { JudgeAgain } from "../../forms/JudgeAgain.tsx";
+import { Reevaluate } from "../../forms/Reevaluate.tsx";
 import { documentOf } from "../../forms/test-changes.ts";
 import { checkTypes, counted, outcomes } from "../../labels.ts";
 import { reasonText } from "../../reasons.ts";
@@ -89,7 +89,7 @@ function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
           {decisive && <span className="tests-under">{result.reason}</span>}
           {run.outage && hasUnjudgedChecks(result) && traceId !== null && (
             <span>
-              <JudgeAgain projectId={params.projectId} agentId={run.agentId} traceId={traceId} />
+              <Reevaluate projectId={params.projectId} agentId={run.agentId} traceId={traceId} />
             </span>
           )}
           {isChanged && <span className="tests-under">Test changed since</span>}

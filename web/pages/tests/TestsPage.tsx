@@ -153,7 +153,7 @@ export function TestsPage() {
         <ImportTests
           agentId={agentId}
           known={tests.data ?? []}
-          onMade={refetchTests}
+          onImported={refetchTests}
           onClose={() => setOpen(undefined)}
         />
       )}

@@ -6,7 +6,7 @@ import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";
 import type { RunDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { Notice as NoticeCode } from "../../../src/model/trace/trace.ts";
 import { numberText } from "../../format.ts";
-import { JudgeAgain, usePausedReason } from "../../forms/JudgeAgain.tsx";
+import { Reevaluate, usePausedReason } from "../../forms/Reevaluate.tsx";
 import { counted, runStates, type Why } from "../../labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import { Button } from "../../ui/Button.tsx";
@@ -128,7 +128,7 @@ function SkippedChecks({ trace, run }: { trace: TraceOutline; run: RunDetail | u
               ? "Skipped checks can be judged now."
               : "Skipped checks can be judged once there is budget again."}
         </p>
-        <JudgeAgain projectId={projectId} agentId={trace.agentId} traceId={trace.id} />
+        <Reevaluate projectId={projectId} agentId={trace.agentId} traceId={trace.id} />
       </div>
     </Notice>
   );

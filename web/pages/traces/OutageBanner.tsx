@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { numberText } from "../../format.ts";
-import { JudgeAgain, usePausedReason } from "../../forms/JudgeAgain.tsx";
+import { Reevaluate, usePausedReason } from "../../forms/Reevaluate.tsx";
 import { useLive } from "../../live.ts";
 import { outagesQuery } from "../../queries/judging.ts";
 import type { TraceSearch } from "../../queries/trace-search.ts";
@@ -50,7 +50,7 @@ export function OutageBanner({ projectId, agentId, search }: OutageBannerProps) 
                 Show {traces === 1 ? "trace" : "traces"}
               </Link>
             )}
-            {scheduled < traces && <JudgeAgain projectId={projectId} agentId={agentId} />}
+            {scheduled < traces && <Reevaluate projectId={projectId} agentId={agentId} />}
           </div>
         </div>
       </Notice>

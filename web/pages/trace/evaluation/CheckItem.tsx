@@ -120,7 +120,7 @@ function Skip({
         <>
           <p>
             <Link to="/projects/$projectId/settings/judge" params={{ projectId: params.projectId }}>
-              Add a judge
+              Set up a judge
             </Link>
           </p>
           {again && <p className="quiet">{again}</p>}

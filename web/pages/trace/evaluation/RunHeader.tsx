@@ -128,7 +128,7 @@ function timeOf({ finishedAt, createdAt }: RunDetail): string {
 function runText(run: RunDetail): string {
   const revision = run.revision === null ? "" : ` · revision ${run.revision}`;
   const word = run.verdict ? outcomes[run.verdict] : runStates[run.waiting ? "waiting" : run.state];
-  const again = run.cause === "again" ? " · rerun" : "";
+  const again = run.cause === "again" ? " · re-evaluated" : "";
   return `${timeOf(run)}${revision}${again} · ${word.text}`;
 }
 
@@ -165,7 +165,7 @@ function RunFacts({ run: { state, startedAt, finishedAt, revision, kind, cause }
   const took = startedAt && finishedAt ? Date.parse(finishedAt) - Date.parse(startedAt) : null;
   return (
     <>
-      {kind === "manual" ? "Manual run" : cause === "again" ? "Rerun on request" : "Live evaluation"}
+      {kind === "manual" ? "Manual run" : cause === "again" ? "Re-evaluated on request" : "Live evaluation"}
       {finishedAt && (
         <>
           {state === "error" || state === "cancelled" ? " · ended " : " · evaluated "}

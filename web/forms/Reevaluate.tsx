@@ -1,10 +1,11 @@
-// Has what the judge did not judge of traces be judged again, as runs of their own.
+// Re-evaluates the checks that were skipped because the judge was unavailable, each trace in a new run.
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Failure } from "../api.ts";
-import { judgeAgain } from "../mutations/judge.ts";
+import { numberText } from "../format.ts";
+import { reevaluate } from "../mutations/judge.ts";
 import { outagesQuery } from "../queries/judging.ts";
 import { projectJudgeQuery } from "../queries/project-judge.ts";
 import { outlineQuery } from "../queries/traces.ts";
@@ -12,26 +13,26 @@ import { Button } from "../ui/Button.tsx";
 import { FailureNotice } from "../ui/Notice.tsx";
 import { toast } from "../ui/Toast.tsx";
 
-/** How many runs were made, and how many traces are left for a further call. */
+/** How many runs were created, and how many traces exceed the limit of one request. */
 type Scheduled = { scheduled: number; left: number };
 
-type JudgeAgainProps = {
+type ReevaluateProps = {
   projectId: string;
   agentId: string;
-  /** Absent: all the agent's traces of which an outage skipped something. */
+  /** Absent: all traces of the agent with such checks. */
   traceId?: string;
 };
 
-/** While the judge is paused, the way to it: whatever was judged now would be skipped again. */
-export function JudgeAgain({ projectId, agentId, traceId }: JudgeAgainProps) {
+/** While the judge is paused, a link to it instead: the checks would only be skipped again. */
+export function Reevaluate({ projectId, agentId, traceId }: ReevaluateProps) {
   const isPaused = usePausedReason(projectId) !== null;
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
-  const judge = async () => {
+  const start = async () => {
     setBusy(true);
     setFailure(undefined);
-    const answer = await judgeAgain(agentId, traceId);
+    const answer = await reevaluate(agentId, traceId);
     setBusy(false);
     if (!answer.ok) return setFailure(answer.failure);
     toast(scheduledText(answer.value, traceId !== undefined));
@@ -49,22 +50,24 @@ export function JudgeAgain({ projectId, agentId, traceId }: JudgeAgainProps) {
   }
   return (
     <>
-      <Button small busy={busy} onClick={() => void judge()}>
-        Judge again
+      <Button small busy={busy} onClick={() => void start()}>
+        Re-evaluate
       </Button>
       <FailureNotice failure={failure} />
     </>
   );
 }
 
-/** Why the judge is not asked at present; null where it is, and until that is known. */
+/** Why the judge is paused; null if it is not, and while that is loading. */
 export function usePausedReason(projectId: string): string | null {
   return useQuery(projectJudgeQuery(projectId)).data?.pausedReason ?? null;
 }
 
 function scheduledText({ scheduled, left }: Scheduled, isOne: boolean): string {
-  if (scheduled === 0) return "It is being judged already.";
-  if (isOne) return "The trace is judged again.";
-  const rest = left > 0 ? ` ${left.toLocaleString("en")} are left for another time.` : "";
-  return `${scheduled.toLocaleString("en")} ${scheduled === 1 ? "trace is" : "traces are"} judged again.${rest}`;
+  if (scheduled === 0) return "Already being re-evaluated";
+  if (isOne) return "Re-evaluating the trace";
+  const traces = `${numberText(scheduled)} ${scheduled === 1 ? "trace" : "traces"}`;
+  return left > 0
+    ? `Re-evaluating ${traces}. Re-evaluate again for the other ${numberText(left)}.`
+    : `Re-evaluating ${traces}`;
 }

@@ -1,15 +1,15 @@
-// The way to an agent's connection, shown where it is what keeps test cases from being run.
+// Link to the agent's connection, shown if test cases cannot run because the connection is missing or incomplete.
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { agentQuery } from "../queries/agents.ts";
 import { connectionQuery, isCallable } from "../queries/connection.ts";
 
-type MendConnectionProps = { params: { projectId: string; agentId: string } };
+type FixConnectionProps = { params: { projectId: string; agentId: string } };
 
-/** Nothing where the agent can be called. */
-export function MendConnection({ params }: MendConnectionProps) {
+/** Renders nothing if the connection is complete. */
+export function FixConnection({ params }: FixConnectionProps) {
   const { data: agent } = useSuspenseQuery(agentQuery(params.agentId));
-  // Something was just refused, so what was read before may be out of date.
+  // A run was just refused, so the cached connection may be stale.
   const stored = useQuery({ ...connectionQuery(agent.id, agent.type), refetchOnMount: "always" });
   if (stored.data === undefined || isCallable(stored.data)) return null;
   return (
@@ -20,7 +20,7 @@ export function MendConnection({ params }: MendConnectionProps) {
         hash="connection"
         className="button"
       >
-        Open the agent’s connection
+        Open connection settings
       </Link>
     </p>
   );
