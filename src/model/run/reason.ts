@@ -262,7 +262,7 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   sandbox_cancelled: () => "The check was cancelled.",
 
   no_judge: () =>
-    "No judge is configured. Add one in the project settings, or set SVC_JUDGE_MODEL for the service.",
+    "No judge is configured. Set one up in the project settings, or set SVC_JUDGE_MODEL for the service.",
   judge_key_unreadable: () =>
     "The judge is paused: its stored API key cannot be decrypted. Enter the key again.",
   judge_paused: ({ why }) => `The judge is paused. ${why} Edit or test its connection to resume.`,

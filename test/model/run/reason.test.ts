@@ -120,7 +120,7 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   sandbox_failed: [[{ message: "Stack overflow." }, "This could not be checked: Stack overflow."]],
   sandbox_cancelled: "The check was cancelled.",
   no_judge:
-    "No judge is configured. Add one in the project settings, or set SVC_JUDGE_MODEL for the service.",
+    "No judge is configured. Set one up in the project settings, or set SVC_JUDGE_MODEL for the service.",
   judge_key_unreadable: "The judge is paused: its stored API key cannot be decrypted. Enter the key again.",
   judge_paused: [
     [

@@ -33,11 +33,11 @@ export const skipAdvice: Record<NonNullable<Check["skipped"]>, string> = {
   dependency: "This check runs once that one passes.",
   threshold: "Set the threshold of the check or of its test to a number from 0 to 1.",
   no_judge: "Semantic checks need a judge: a language model of a provider, or one that you run yourself.",
-  judge_unavailable: "Check the judge’s server. Once it answers, evaluate the trace again.",
+  judge_unavailable: "Check the judge’s server. Once it answers, re-evaluate the trace.",
   judge_unusable:
-    "Choose a model that follows the requested format, or shorten the criterion. Then evaluate the trace again.",
+    "Choose a model that follows the requested format, or shorten the criterion. Then re-evaluate the trace.",
   budget:
-    "Raise the agent’s daily budget (it resets at midnight UTC) or the quota at the judge’s provider. Then evaluate the trace again.",
+    "Raise the agent’s daily budget (it resets at midnight UTC) or the quota at the judge’s provider. Then re-evaluate the trace.",
   undecided: "Make the criterion more specific, or add a reference reply.",
   not_sampled: "Raise the agent’s sampling rate to have more traces judged.",
   waiting: "The judge is called again automatically. Nothing to do.",
