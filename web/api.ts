@@ -1,10 +1,10 @@
-// The one way to the API: refusals and outages are values, and only reading for a query throws them.
+// Calls the API. Errors and network failures are returned as values; only `read`, for queries, throws them.
 import type { Issue, RefusalCode } from "../src/model/refusal.ts";
 
-/** Why there is no answer. `OFFLINE`: nothing was reached; `UNREADABLE`: something else answered, such as a proxy. */
+/** Why a request failed. `OFFLINE`: no response; `UNREADABLE`: the response came from something else, such as a proxy. */
 export type Failure = {
   code: RefusalCode | "OFFLINE" | "UNREADABLE";
-  /** 0 where nothing was reached. */
+  /** 0 without a response. */
   status: number;
   message: string;
   hint?: string;
@@ -17,7 +17,7 @@ export type Answer<T> = { ok: true; value: T } | { ok: false; failure: Failure }
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Never throws, but for an abort of the signal. */
+/** Throws only if the signal is aborted. */
 export async function ask<T>(
   method: Method,
   path: string,
@@ -45,7 +45,7 @@ export async function ask<T>(
   return { ok: false, failure: refusalOf(response, answered) };
 }
 
-/** DELETE; what is gone already counts as deleted. */
+/** DELETE; an item that no longer exists counts as deleted. */
 export async function remove(path: string): Promise<Answer<void>> {
   const answer = await ask<void>("DELETE", path);
   return !answer.ok && answer.failure.code === "NOT_FOUND" ? { ok: true, value: undefined } : answer;
@@ -58,7 +58,7 @@ const offline: Failure = {
   hint: "Check your network connection.",
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever answered.
+// biome-ignore lint/suspicious/noExplicitAny: any JSON.
 function refusalOf({ status, headers }: Response, answered: any): Failure {
   const retryAfterSeconds = Number(headers.get("retry-after")) || undefined;
   const failure: Failure =
@@ -72,7 +72,7 @@ function refusalOf({ status, headers }: Response, answered: any): Failure {
   return { ...failure, ...(retryAfterSeconds && { retryAfterSeconds }) };
 }
 
-/** What a query throws. */
+/** The error that queries throw. */
 export class Failed extends Error {
   override name = "Failed";
   readonly failure: Failure;
@@ -83,14 +83,14 @@ export class Failed extends Error {
   }
 }
 
-/** For queries: GET, with what is no answer thrown as Failed. */
+/** For queries: GET; throws Failed. */
 export async function read<T>(path: string, signal: AbortSignal): Promise<T> {
   const answer = await ask<T>("GET", path, { signal });
   if (answer.ok) return answer.value;
   throw new Failed(answer.failure);
 }
 
-/** For queries: the first part of a text that may be too long to show. `complete`: there is no more. */
+/** For queries: the first `bytesMax` bytes of a long text. `complete`: that is all of it. */
 export async function readStart(
   path: string,
   bytesMax: number,
@@ -115,7 +115,7 @@ export async function readStart(
   return { text, complete: false };
 }
 
-/** What is known of anything thrown. */
+/** The failure behind anything thrown. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failed) return error.failure;
   const message = error instanceof Error ? error.message : String(error);

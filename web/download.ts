@@ -1,4 +1,4 @@
-// Saving something shown as a file.
+// Downloads text as a file.
 
 export function download(name: string, text: string, type: "text/plain" | "application/json"): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
@@ -6,6 +6,6 @@ export function download(name: string, text: string, type: "text/plain" | "appli
   link.href = url;
   link.download = name;
   link.click();
-  // The browser has begun to read it by then.
+  // By then the browser has started to read the blob.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

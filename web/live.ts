@@ -1,45 +1,45 @@
-// What happens while a page is open: heard from the server's events, asked for in intervals where they do not arrive.
+// Live updates: subscribes to the server's event stream, and polls while the stream is down.
 import { useEffect, useRef, useState } from "react";
 import type { ServiceEvent } from "../src/model/event.ts";
 
-/** `polling`: no connection at the moment; the listener is told to read again every few seconds. */
+/** `polling`: not connected; listeners get a `refresh` event every few seconds. */
 export type LiveState = "connecting" | "live" | "polling";
 
-/** `refresh` stands for all that may have been missed: read again. */
+/** `refresh`: events may have been missed, so refetch. */
 export type LiveEvent = ServiceEvent;
 
 type Scope = { agentId?: string; projectId?: string };
-type Listener = { hear: (event: LiveEvent) => void; tell: (state: LiveState) => void };
+type Listener = { onEvent: (event: LiveEvent) => void; onState: (state: LiveState) => void };
 type Channel = { listeners: Set<Listener>; state: LiveState; close: () => void };
 
 const pollMs = 5_000;
-/** An address is asked again only this long after it refused for good, as while a server restarts. */
-const reopenMs = 3_000;
+/** Delay before reconnecting when the browser has given up, as it does while a server restarts. */
+const reconnectMs = 3_000;
 /**
- * Over HTTP/1.1 a browser opens six connections to one origin, for all its tabs together. So a hidden tab has no
- * stream, and the visible ones share so few that their requests always find a connection.
+ * Over HTTP/1.1 a browser opens six connections to one origin, for all its tabs together. So hidden tabs have no stream,
+ * and the visible ones have three at most, which leaves connections for requests.
  */
 const streamsMax = 3;
 const missed: LiveEvent = { type: "refresh", agentId: null };
 const kinds = ["trace", "run", "launch", "ingestion", "refresh"];
 const channels = new Map<string, Channel>();
 
-/** Hears one agent, one project, or everything of the account; all who hear the same share one connection. */
-export function useLive(scope: Scope, hear: (event: LiveEvent) => void): LiveState {
+/** Subscribes to the events of an agent, a project or the whole account. Subscriptions to the same share one stream. */
+export function useLive(scope: Scope, onEvent: (event: LiveEvent) => void): LiveState {
   const [state, setState] = useState<LiveState>("connecting");
-  const latest = useRef(hear);
+  const latest = useRef(onEvent);
   useEffect(() => {
-    latest.current = hear;
+    latest.current = onEvent;
   });
   const query = new URLSearchParams(scope).toString();
-  useEffect(() => listen(query, { hear: event => latest.current(event), tell: setState }), [query]);
+  useEffect(() => subscribe(query, { onEvent: event => latest.current(event), onState: setState }), [query]);
   return state;
 }
 
-function listen(query: string, listener: Listener): () => void {
+function subscribe(query: string, listener: Listener): () => void {
   const channel = channels.get(query) ?? open(query);
   channel.listeners.add(listener);
-  listener.tell(channel.state);
+  listener.onState(channel.state);
   return () => {
     channel.listeners.delete(listener);
     if (channel.listeners.size > 0) return;
@@ -51,113 +51,113 @@ function listen(query: string, listener: Listener): () => void {
 function open(query: string): Channel {
   const channel: Channel = { listeners: new Set(), state: "connecting", close: () => {} };
   channels.set(query, channel);
-  const say = (event: LiveEvent) => {
-    for (const { hear } of channel.listeners) hear(event);
+  const emit = (event: LiveEvent) => {
+    for (const { onEvent } of channel.listeners) onEvent(event);
   };
-  const turn = (state: LiveState) => {
+  const setState = (state: LiveState) => {
     channel.state = state;
-    for (const { tell } of channel.listeners) tell(state);
+    for (const { onState } of channel.listeners) onState(state);
   };
-  // Whether something may have been missed since listeners last read.
-  let behind = false;
+  // Whether listeners may have missed events since their last fetch.
+  let hasMissed = false;
   let closeStream: (() => void) | undefined;
-  const attend = () => {
+  const openOrClose = () => {
     if (!document.hidden) {
       closeStream ??= openStream(query, {
-        opened: () => {
-          turn("live");
-          if (behind) say(missed);
-          behind = false;
+        onOpen: () => {
+          setState("live");
+          if (hasMissed) emit(missed);
+          hasMissed = false;
         },
-        lost: () => {
-          turn("polling");
-          behind = true;
+        onLost: () => {
+          setState("polling");
+          hasMissed = true;
         },
-        heard: say,
+        onEvent: emit,
       });
     } else if (closeStream) {
       closeStream();
       closeStream = undefined;
-      turn("connecting");
-      behind = true;
+      setState("connecting");
+      hasMissed = true;
     }
   };
-  // Also where a proxy holds the stream back, so that it neither opens nor fails.
+  // Also covers a proxy that buffers the stream, so that it neither opens nor fails.
   const polling = setInterval(() => {
     if (document.hidden || channel.state === "live") return;
-    turn("polling");
-    behind = true;
-    say(missed);
+    setState("polling");
+    hasMissed = true;
+    emit(missed);
   }, pollMs);
-  document.addEventListener("visibilitychange", attend);
-  attend();
+  document.addEventListener("visibilitychange", openOrClose);
+  openOrClose();
   channel.close = () => {
-    document.removeEventListener("visibilitychange", attend);
+    document.removeEventListener("visibilitychange", openOrClose);
     clearInterval(polling);
     closeStream?.();
   };
   return channel;
 }
 
-type StreamListener = { opened: () => void; lost: () => void; heard: (event: LiveEvent) => void };
+type StreamListener = { onOpen: () => void; onLost: () => void; onEvent: (event: LiveEvent) => void };
 
-/** Connects, and again whenever the connection is lost, until the returned function is called. */
-function openStream(query: string, { opened, lost, heard }: StreamListener): () => void {
+/** Connects, and reconnects whenever the connection is lost, until the returned function is called. */
+function openStream(query: string, { onOpen, onLost, onEvent }: StreamListener): () => void {
   let closed = false;
-  let again: ReturnType<typeof setTimeout> | undefined;
-  let leave = () => {};
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  let disconnect = () => {};
 
   const connect = async () => {
-    const giveBack = await takePlace();
-    const source = giveBack && !closed ? new EventSource(`/api/events?${query}`) : undefined;
-    leave = () => {
+    const release = await acquireSlot();
+    const source = release && !closed ? new EventSource(`/api/events?${query}`) : undefined;
+    disconnect = () => {
       source?.close();
-      giveBack?.();
+      release?.();
     };
-    if (closed) return leave();
-    const giveUp = () => {
-      leave();
-      again = setTimeout(() => void connect(), reopenMs);
+    if (closed) return disconnect();
+    const reconnectLater = () => {
+      disconnect();
+      retry = setTimeout(() => void connect(), reconnectMs);
     };
     if (!source) {
-      lost();
-      return giveUp();
+      onLost();
+      return reconnectLater();
     }
-    source.onopen = opened;
+    source.onopen = onOpen;
     source.onerror = () => {
-      lost();
-      // The browser tries again by itself, but gives up for good on an answer that is no stream.
-      if (source.readyState === EventSource.CLOSED) giveUp();
+      onLost();
+      // The browser reconnects automatically, except after a response that is not an event stream.
+      if (source.readyState === EventSource.CLOSED) reconnectLater();
     };
     for (const kind of kinds) {
-      source.addEventListener(kind, event => heard(JSON.parse((event as MessageEvent<string>).data)));
+      source.addEventListener(kind, event => onEvent(JSON.parse((event as MessageEvent<string>).data)));
     }
   };
   void connect();
   return () => {
     closed = true;
-    clearTimeout(again);
-    leave();
+    clearTimeout(retry);
+    disconnect();
   };
 }
 
 /**
- * Takes one of the places that this browser has for streams; undefined while all are taken. Without Web Locks, which
- * browsers keep from pages that came over plain HTTP from another machine, there is always one.
+ * Acquires one of the browser's `streamsMax` slots for streams, shared by all tabs; undefined if all are taken. Without
+ * Web Locks, which browsers disable for plain HTTP from another machine, streams are not limited.
  */
-async function takePlace(): Promise<(() => void) | undefined> {
+async function acquireSlot(): Promise<(() => void) | undefined> {
   if (!navigator.locks) return () => {};
-  for (let place = 0; place < streamsMax; place++) {
+  for (let slot = 0; slot < streamsMax; slot++) {
     const held = Promise.withResolvers<void>();
-    const got = await new Promise<boolean>(resolve => {
+    const acquired = await new Promise<boolean>(resolve => {
       navigator.locks
-        .request(`live-${place}`, { ifAvailable: true }, lock => {
+        .request(`live-${slot}`, { ifAvailable: true }, lock => {
           resolve(lock !== null);
           return lock && held.promise;
         })
         .catch(() => resolve(true));
     });
-    if (got) return held.resolve;
+    if (acquired) return held.resolve;
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-// The dashboard begins: its router, its queries, its theme.
+// Entry point of the dashboard: router, query client and theme.
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
@@ -15,7 +15,7 @@ import { followTheme } from "./theme.ts";
 import { Toasts } from "./ui/Toast.tsx";
 
 const queries = makeQueryClient(() => {
-  // The routes' own check then leads to signing in, and back to where this was.
+  // The routes' session check then redirects to the sign-in page, which returns here.
   queries.setQueryData(sessionQuery.queryKey, null);
   void router.invalidate();
 });

@@ -1,4 +1,4 @@
-// How the dashboard writes what the judge costs, and the tokens that were used.
+// Formats judge costs and token counts.
 import { numberText } from "./format.ts";
 
 const dollars = new Intl.NumberFormat("en", { style: "currency", currency: "USD" });
@@ -8,7 +8,7 @@ const parts = new Intl.NumberFormat("en", {
   maximumSignificantDigits: 3,
 });
 
-/** "$12.30", "$0.00412"; less than a millionth is "< $0.000001". */
+/** "$12.30", "$0.00412"; below a millionth of a dollar "< $0.000001". */
 export function moneyText(usd: number): string {
   if (usd > 0 && usd < 0.000001) return "< $0.000001";
   return (usd > 0 && usd < 0.1 ? parts : dollars).format(usd);
@@ -16,10 +16,10 @@ export function moneyText(usd: number): string {
 
 type Use = { inputTokens: number; outputTokens: number; costUsd: number; unpricedTokens: number };
 
-/** Undefined where the price of none of the tokens is known: that is no sum of nothing. */
+/** Undefined if tokens were used but none has a known price: the cost is unknown, not zero. */
 export function costText({ inputTokens, outputTokens, costUsd, unpricedTokens }: Use): string | undefined {
   const tokens = inputTokens + outputTokens;
-  // Shares of tests are not whole.
+  // A test's share of the tokens of a call is a fraction.
   return tokens > 0 && tokens - unpricedTokens < 0.5 ? undefined : moneyText(costUsd);
 }
 

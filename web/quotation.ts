@@ -1,10 +1,10 @@
-// Where a quotation stands in a text: by its words alone, as whoever copies changes spaces, marks, capitals and quotes.
+// Finds a quotation in a text by its words, because models change whitespace, punctuation, case and quotes.
 
 type Place = [from: number, to: number];
 
 /**
- * From and to (exclusive), in units of the text; null where it does not occur. What is elided with dots is within:
- * the place reaches from the first of the parts to the last.
+ * Start and end (exclusive) in UTF-16 code units; null if not found. If the quotation is elided with dots, the range
+ * reaches from its first part to its last.
  */
 export function findQuotation(text: string, quotation: string): Place | null {
   const exact = quotation.trim() === "" ? -1 : text.indexOf(quotation);
@@ -22,14 +22,14 @@ export function findQuotation(text: string, quotation: string): Place | null {
   return [places[first]![0], places[end - 1]![1]];
 }
 
-/** Nobody sees them; they stand between the letters of a word. */
+/** Invisible characters, which may be inside a word. */
 const unseen = /^[\p{Default_Ignorable_Code_Point}\p{Co}]+$/u;
 
-/** In lower case, a space between two; for every unit of them the stretch of the text that it stands for. */
+/** The words in lower case, separated by one space, and for each of their code units its range in the text. */
 function wordsOf(text: string): { words: string; places: Place[] } {
   let words = "";
   const places: Place[] = [];
-  // Characters with their accents, and runs of white space as one.
+  // Matches whitespace runs, and characters with their combining marks.
   for (const { 0: part, index } of text.matchAll(/\s+|\P{M}\p{M}*|\p{M}+/gu)) {
     if (unseen.test(part)) continue;
     const plain = part

@@ -1,39 +1,39 @@
-// Reading again because of events: at once or a little later, and where they come in numbers now and then.
+// Throttles refetching on events: immediately or after a delay, then at most once every two seconds.
 import { useCallback, useEffect, useRef } from "react";
 
 const restMs = 2_000;
 
 /**
- * What it returns runs `read` after `afterMs`, which may be at once, or after a rest from the time before; what comes
- * meanwhile is one more time.
+ * Returns a function that runs `read` after `afterMs`, and not within `restMs` of the previous run. Calls in the meantime
+ * lead to one more run.
  */
 export function useRefresh(read: () => Promise<unknown>, afterMs = 0): () => void {
   const latest = useRef(read);
   useEffect(() => {
     latest.current = read;
   });
-  const state = useRef({ resting: false, again: false, gone: false });
+  const state = useRef({ isBusy: false, isQueued: false, isUnmounted: false });
   useEffect(() => {
     const { current } = state;
-    current.gone = false;
+    current.isUnmounted = false;
     return () => {
-      current.gone = true;
+      current.isUnmounted = true;
     };
   }, []);
   return useCallback(() => {
     const { current } = state;
     const begin = async () => {
-      current.resting = true;
+      current.isBusy = true;
       if (afterMs > 0) await after(afterMs);
-      current.resting = !current.gone;
-      if (current.gone) return;
-      current.again = false;
+      current.isBusy = !current.isUnmounted;
+      if (current.isUnmounted) return;
+      current.isQueued = false;
       await latest.current();
       await after(restMs);
-      current.resting = false;
-      if (current.again && !current.gone) void begin();
+      current.isBusy = false;
+      if (current.isQueued && !current.isUnmounted) void begin();
     };
-    if (current.resting) current.again = true;
+    if (current.isBusy) current.isQueued = true;
     else void begin();
   }, [afterMs]);
 }

@@ -6,7 +6,7 @@ export function nextOf(search: Record<string, unknown>): { next?: string | undef
   return { next: ownPath(search["next"]) };
 }
 
-/** A path of this dashboard: never an address that a stranger's link could lead to. */
+/** A path of this dashboard, never a URL of another site (open redirect). */
 export function ownPath(path: unknown): string | undefined {
   if (typeof path !== "string" || path === "/") return undefined;
   const url = URL.parse(path, location.origin);
@@ -14,7 +14,7 @@ export function ownPath(path: unknown): string | undefined {
   return url.pathname + url.search + url.hash;
 }
 
-/** Of an address's search, these texts. */
+/** Picks these string parameters from a URL's search. */
 export function textsOf<const N extends string>(...names: N[]) {
   return (search: Record<string, unknown>): { [K in N]?: string | undefined } =>
     Object.fromEntries(

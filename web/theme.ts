@@ -1,10 +1,10 @@
-// Light, dark or as the system has it: chosen here, applied at once, and by theme-first.js before the first paint.
+// Theme: light, dark or the system's. Applied on change, and by theme-first.js before the first paint.
 import { persistedChoice } from "./persisted-choice.ts";
 
 export type Theme = "light" | "dark" | "system";
 
 export const themes: readonly { value: Theme; label: string }[] = [
-  { value: "system", label: "As the system" },
+  { value: "system", label: "System" },
   { value: "light", label: "Light" },
   { value: "dark", label: "Dark" },
 ];
@@ -19,7 +19,7 @@ export function setTheme(theme: Theme): void {
   apply();
 }
 
-/** Keeps to the system's theme when that changes, and to what another tab chooses. */
+/** Follows changes of the system's theme and choices in other tabs. */
 export function followTheme(): void {
   systemDark.addEventListener("change", apply);
   chosen.subscribe(apply);

@@ -1,9 +1,9 @@
-// Where a value stands inside another: by keys and positions, with JSON text on the way read as the JSON it holds.
+// Path to a value within another, by keys and positions; JSON text along the path is parsed.
 import { parseExact } from "./exact-json.ts";
 
 export type ValuePath = (string | number)[];
 
-/** What stands there; undefined where nothing does. */
+/** The value at the path, or undefined. */
 export function valueAt(value: unknown, path: ValuePath): unknown {
   let inner = value;
   for (const key of path) {
@@ -14,7 +14,7 @@ export function valueAt(value: unknown, path: ValuePath): unknown {
   return inner;
 }
 
-/** In the notation of JavaScript: `messages[0].content`. */
+/** JavaScript notation: `messages[0].content`. */
 export function pathText(path: ValuePath): string {
   const steps = path.map(key => {
     if (typeof key === "number") return `[${key}]`;

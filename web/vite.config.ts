@@ -1,4 +1,4 @@
-// How the dashboard is bundled: hashed files, nothing inline, the theme's script first.
+// Vite configuration: hashed files, nothing inline, the theme script first.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig, type Plugin } from "vite";
@@ -18,14 +18,14 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: {
       onLog(level, log, report) {
-        // "use client" is for servers that render; there is none.
+        // "use client" matters only to server rendering.
         if (log.code !== "MODULE_LEVEL_DIRECTIVE") report(level, log);
       },
     },
   },
 });
 
-/** A blocking script ahead of everything else, as a hashed file of its own: the page's policy allows none inline. */
+/** Puts the blocking theme script first, as a hashed file: the content security policy allows no inline script. */
 function themeFirst(): Plugin {
   const source = () => readFileSync(join(root, "theme-first.js"), "utf8");
   return {

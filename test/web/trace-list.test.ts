@@ -64,25 +64,25 @@ test("whatever is added, changed or deleted, at the top the list comes to show w
         const list = new TraceList(read);
         list.wake();
         await readAll(list);
-        list.see(0, 1_000);
+        list.setVisible(0, 1_000);
         let newest = count;
         for (const [{ what, ...rest }, pause] of changes) {
           const at = "at" in rest ? rest.at % (traces.length || 1) : 0;
           const event = { type: "trace", agentId: "a" } as const;
           if (what === "create") {
             traces.push({ id: idOf(++newest), revision: 1 });
-            list.hear({ ...event, traceId: idOf(newest), change: "created" });
+            list.onEvent({ ...event, traceId: idOf(newest), change: "created" });
           } else if (traces[at] && what === "merge") {
             traces[at].revision++;
-            list.hear({ ...event, traceId: traces[at].id, change: "merged" });
+            list.onEvent({ ...event, traceId: traces[at].id, change: "merged" });
           } else if (traces[at]) {
             const [gone] = traces.splice(at, 1);
-            list.hear({ ...event, traceId: gone!.id, change: "deleted" });
+            list.onEvent({ ...event, traceId: gone!.id, change: "deleted" });
           }
           if (pause) await settle(context.mock.timers);
         }
         await settle(context.mock.timers);
-        list.hear({ type: "refresh", agentId: null });
+        list.onEvent({ type: "refresh", agentId: null });
         await settle(context.mock.timers);
         await readAll(list);
         assert.deepEqual(shownIn(list), newestFirst(traces));
@@ -103,7 +103,7 @@ test("a thousand events of a moment are followed by one request", async context 
   asked.length = 0;
   for (const trace of many(1_000, 301)) {
     traces.push(trace);
-    list.hear({ type: "trace", agentId: "a", traceId: trace.id, change: "created" });
+    list.onEvent({ type: "trace", agentId: "a", traceId: trace.id, change: "created" });
   }
   await settle(context.mock.timers);
   assert.deepEqual(asked, [{ limit: "100" }]);
@@ -121,7 +121,7 @@ test("away from the top no row moves; the newer ones are counted, and there once
   await readAll(list);
   list.setAtTop(false);
   traces.push(...many(3, 151));
-  list.hear({ type: "refresh", agentId: null });
+  list.onEvent({ type: "refresh", agentId: null });
   await settle(context.mock.timers);
   assert.equal(list.shown().rows[0]!.id, idOf(150));
   assert.deepEqual(list.shown().fresh, { count: 3, atLeast: false });
@@ -141,7 +141,7 @@ test("asleep it asks nothing, and what it missed it reads when it wakes", async 
   asked.length = 0;
   list.sleep();
   traces.push(...many(1, 11));
-  list.hear({ type: "trace", agentId: "a", traceId: idOf(11), change: "created" });
+  list.onEvent({ type: "trace", agentId: "a", traceId: idOf(11), change: "created" });
   await settle(context.mock.timers);
   assert.deepEqual(asked, []);
   list.wake();

@@ -1,4 +1,4 @@
-// The account's access tokens.
+// Query for the account's access tokens.
 import type { AccessToken } from "../../src/http/accounts/schemas.ts";
 import { pagesOf } from "./pages.ts";
 

@@ -1,4 +1,4 @@
-// Agents, and what is told beside them.
+// Queries for agents, their latest trace and recent OTLP traffic.
 
 import { queryOptions } from "@tanstack/react-query";
 import type { Page } from "../../src/http/schemas.ts";
@@ -28,7 +28,7 @@ export const lastTraceQuery = (agentId: string) =>
 
 export const recentMax = 50;
 
-/** How many traces came by OTLP within a day, as far as `recentMax`: who would notice another service name. */
+/** The number of OTLP traces of the last 24 hours, at most `recentMax`: senders that a renamed service affects. */
 export const recentOtlpQuery = (agentId: string) =>
   queryOptions({
     queryKey: ["agents", agentId, "recent-otlp"],

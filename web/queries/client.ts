@@ -1,8 +1,8 @@
-// The cache of everything read, and when reading is tried again.
+// Creates the query client: caching, retries and what happens when the session ends.
 import { QueryCache, QueryClient } from "@tanstack/react-query";
 import { Failed } from "../api.ts";
 
-/** `onSignedOut` is told when an answer says that there is no session any more. */
+/** `onSignedOut` is called when a response says that the session has ended. */
 export function makeQueryClient(onSignedOut: () => void): QueryClient {
   const isFailure = (error: unknown, ...codes: string[]) =>
     error instanceof Failed && codes.includes(error.failure.code);

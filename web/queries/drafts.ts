@@ -1,10 +1,10 @@
-// Drafts made from what a trace holds.
+// Query for assertions drafted from values of a trace.
 
 import { queryOptions } from "@tanstack/react-query";
 import { Failed } from "../api.ts";
 import { type DraftPlace, draftAssertion } from "../mutations/tests.ts";
 
-/** The assertion that fits the value and holds on the trace. */
+/** An assertion that fits the value and passes on the trace. */
 export const draftAssertionQuery = (traceId: string, place: DraftPlace) =>
   queryOptions({
     queryKey: ["traces", traceId, "draft-assertion", place],

@@ -1,4 +1,4 @@
-// What the editor of a test case asks for: drafts, completions, faults, past traces, dry-runs. None of it stores anything.
+// Queries of the test case editor: vocabulary, validation and past traces.
 
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Page } from "../../src/http/schemas.ts";
@@ -20,7 +20,7 @@ export const vocabularyQuery = (agentId: string) =>
     staleTime: 60_000,
   });
 
-/** Whether the document, as JSON text, could be saved; what was told before stands until the answer is there. */
+/** Whether the document, as JSON text, could be saved. The previous result stays until the new one arrives. */
 export const validateQuery = (agentId: string, text: string) =>
   queryOptions({
     queryKey: ["agents", agentId, "validate", text],
@@ -40,7 +40,7 @@ export const validateQuery = (agentId: string, text: string) =>
 
 const foundMax = 20;
 
-/** Past traces to try a test on: the latest, or those that hold the text or bear it as their external id. */
+/** Past traces to try a test on: the latest, or those that contain the text or have it as their external ID. */
 export const pastTracesQuery = (agentId: string, text: string) =>
   queryOptions({
     queryKey: ["agents", agentId, "past-traces", text],
@@ -50,8 +50,8 @@ export const pastTracesQuery = (agentId: string, text: string) =>
         return (await read<Page<ListedTrace>>(`/api/agents/${agentId}/traces?${query}`, signal)).items;
       };
       if (text === "") return list({});
-      const [named, holding] = await Promise.all([list({ externalId: text }), list({ text })]);
-      return [...named, ...holding.filter(({ id }) => named.every(one => one.id !== id))];
+      const [named, containing] = await Promise.all([list({ externalId: text }), list({ text })]);
+      return [...named, ...containing.filter(({ id }) => named.every(one => one.id !== id))];
     },
     placeholderData: keepPreviousData,
   });

@@ -1,4 +1,4 @@
-// The ingestion log: how a project's requests ended, by the minute and summed.
+// Queries for the ingestion log: results of a project's requests, by minute and in total.
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import type { IngestionMinute, IngestionSummary } from "../../src/http/ingestion/schemas.ts";
@@ -11,7 +11,7 @@ export type IngestionFilters = {
   serviceName?: string | undefined;
 };
 
-/** `hours` back from the moment of reading; undefined: all seven days. */
+/** Hours before now; undefined: all seven days. */
 export type Hours = number | undefined;
 
 const minutesMax = 50;
@@ -41,14 +41,14 @@ export const ingestionSummaryQuery = (projectId: string, hours: Hours) =>
       ),
   });
 
-/** The log is written within about two seconds of what it tells of. */
-export const writtenMs = 2_500;
+/** The log lags behind requests by about two seconds. */
+export const logDelayMs = 2_500;
 
 /**
- * What was refused, wholly or partly, of the latest requests of an hour; newest first. Read once more when what was
- * sent just before is written.
+ * Requests of the last hour that were rejected in whole or in part, newest first. Refetched once, for requests that were
+ * not in the log yet.
  */
-export const recentRefusalsQuery = (projectId: string) =>
+export const recentRejectionsQuery = (projectId: string) =>
   queryOptions({
     queryKey: [...ingestionKey(projectId), "refusals"],
     queryFn: async ({ signal }) => {
@@ -56,7 +56,7 @@ export const recentRefusalsQuery = (projectId: string) =>
       const page = await read<Page<IngestionMinute>>(`/api/projects/${projectId}/ingestion?${query}`, signal);
       return page.items.filter(({ code }) => code !== "OK");
     },
-    refetchInterval: ({ state }) => state.dataUpdateCount < 2 && writtenMs,
+    refetchInterval: ({ state }) => state.dataUpdateCount < 2 && logDelayMs,
   });
 
 function sinceOf(hours: Hours): string | undefined {

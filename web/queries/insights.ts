@@ -1,4 +1,4 @@
-// Insights: what runs came to over time, and the day of every agent.
+// Queries for Insights: results over time, and each agent's last 24 hours.
 
 import { queryOptions } from "@tanstack/react-query";
 import type { AgentDay, Insights } from "../../src/http/projects/insights-schemas.ts";
@@ -12,7 +12,7 @@ export type InsightsAsk = {
   by: By;
   interval: Interval;
   testId: string | undefined;
-  /** Up to now this many hours, or from one instant to another; ISO 8601, absent as the API has it. */
+  /** The last hours, or from one ISO 8601 time to another; if absent, the API's defaults. */
   span: { hours: number } | { from: string | undefined; to: string | undefined };
 };
 
@@ -33,20 +33,20 @@ export const insightsQuery = (agentId: string, asked: InsightsAsk) =>
       return read<Insights>(`/api/agents/${agentId}/insights?${query}`, signal);
     },
     ...("hours" in asked.span && { refetchInterval: 60_000 }),
-    // What is shown stays until the next stretch of time is there; another question begins anew.
+    // Keep the shown data while another time span loads, but not data of another test or breakdown.
     placeholderData: (previous, query) => {
       const earlier = query?.queryKey[3] as InsightsAsk | undefined;
       return earlier?.by === asked.by && earlier.testId === asked.testId ? previous : undefined;
     },
   });
 
-/** Whole intervals, the present one the last of them. */
+/** The start, so that the span consists of whole intervals, the current one last. */
 function beginOf(hours: number, interval: Interval): string {
   const length = lengths[interval];
   const end = Math.ceil(Date.now() / length) * length;
   return new Date(end - hours * hourMs).toISOString();
 }
 
-/** In the order of the project's agents, and in pages as long. */
+/** In the same order and page size as the project's agents. */
 export const agentDaysQuery = (projectId: string) =>
   pagesOf<AgentDay>(["projects", projectId, "agent-days"], `/api/projects/${projectId}/insights/agents`, 200);

@@ -1,4 +1,4 @@
-// The judge: the language model that decides about scenarios and replies.
+// Query for the judge that is set in the service's environment.
 
 import { queryOptions } from "@tanstack/react-query";
 import type { EnvironmentJudge } from "../../src/http/judge/schemas.ts";

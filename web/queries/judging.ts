@@ -1,4 +1,4 @@
-// What the judge was asked, and what it could not judge.
+// Queries for judge calls, and for traces that the judge could not evaluate.
 
 import { queryOptions } from "@tanstack/react-query";
 import type { JudgeCall, Outages } from "../../src/http/judge/schemas.ts";
@@ -10,7 +10,7 @@ export const outagesQuery = (agentId: string) =>
     queryFn: ({ signal }) => read<Outages>(`/api/agents/${agentId}/outages`, signal),
   });
 
-/** The run's calls, the oldest first; `count`: of how many is known, so that a further one is read. */
+/** The run's calls, oldest first. `count` is in the key, so that a new call causes a refetch. */
 export const judgeCallsQuery = (runId: string, count: number) =>
   queryOptions({
     queryKey: ["runs", runId, "calls", count],

@@ -1,4 +1,4 @@
-// The keys of a project.
+// Query for a project's API keys.
 import type { Key } from "../../src/http/projects/schemas.ts";
 import { pagesOf } from "./pages.ts";
 

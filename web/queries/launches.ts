@@ -1,4 +1,4 @@
-// Launches of an agent's test cases, and the manual runs they are made of.
+// Queries for launches of test cases and their manual runs.
 
 import { queryOptions } from "@tanstack/react-query";
 import type { Page } from "../../src/http/schemas.ts";
@@ -10,15 +10,15 @@ import { testQuery } from "./tests.ts";
 export const launchesQuery = (agentId: string) =>
   pagesOf<Launch>(["agents", agentId, "launches"], `/api/agents/${agentId}/launches`, 50);
 
-/** While something is open it is read again now and then, should an event have passed before it was listened for. */
-const openEveryMs = 3_000;
+/** Polling interval of unfinished runs, in case an event was missed before the page subscribed. */
+const unfinishedPollMs = 3_000;
 
 export const launchQuery = (id: string) =>
   queryOptions({
     queryKey: ["launches", id],
     queryFn: ({ signal }) => read<LaunchDetail>(`/api/launches/${id}`, signal),
     refetchInterval: ({ state: { data } }) =>
-      data?.state === "queued" || data?.state === "running" ? openEveryMs : false,
+      data?.state === "queued" || data?.state === "running" ? unfinishedPollMs : false,
   });
 
 export const manualRunQuery = (id: string) =>
@@ -26,7 +26,7 @@ export const manualRunQuery = (id: string) =>
     queryKey: ["runs", id],
     queryFn: ({ signal }) => read<ManualRun>(`/api/runs/${id}`, signal),
     refetchInterval: ({ state: { data } }) =>
-      data?.state === "pending" || data?.state === "running" ? openEveryMs : false,
+      data?.state === "pending" || data?.state === "running" ? unfinishedPollMs : false,
   });
 
 const manualKey = (testId: string) => [...testQuery(testId).queryKey, "manual-runs"];

@@ -1,10 +1,10 @@
-// Lists that grow page by page.
+// Query options for paginated lists.
 
 import { infiniteQueryOptions } from "@tanstack/react-query";
 import type { Page } from "../../src/http/schemas.ts";
 import { read } from "../api.ts";
 
-/** A list that grows page by page; its data are the items of all the pages so far. */
+/** A paginated list; its data are the items of all loaded pages. */
 export function pagesOf<T>(queryKey: readonly string[], path: string, limit: number) {
   return infiniteQueryOptions({
     queryKey,

@@ -1,4 +1,4 @@
-// Who judges a project's traces, what its models cost, and how much of an agent is judged.
+// Queries for a project's judge, its prices, and an agent's judge settings.
 
 import { queryOptions } from "@tanstack/react-query";
 import type { JudgePrices, JudgeSettings, ProjectJudge } from "../../src/http/judge/schemas.ts";

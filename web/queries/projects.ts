@@ -1,11 +1,11 @@
-// The projects of the account.
+// Query for the account's projects.
 
 import { queryOptions } from "@tanstack/react-query";
 import type { Page } from "../../src/http/schemas.ts";
 import type { Project } from "../../src/model/project.ts";
 import { read } from "../api.ts";
 
-/** The first 200: more than anyone switches between. */
+/** The first 200, which is more than anyone has to switch between. */
 export const projectsQuery = queryOptions({
   queryKey: ["projects"],
   queryFn: ({ signal }) => read<Page<Project>>("/api/projects?limit=200", signal),

@@ -1,4 +1,4 @@
-// What test cases came to: of each the last outcome and thirty days, of one its results.
+// Queries for results of test cases: last outcome, 30 days of counts, and evaluations.
 
 import { queryOptions } from "@tanstack/react-query";
 import type { Day, TestInsights } from "../../src/http/projects/insights-schemas.ts";
@@ -11,7 +11,7 @@ import { testQuery, testsQuery } from "./tests.ts";
 const dayMs = 86_400_000;
 const nothing: Counts = { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0 };
 
-/** Read again whenever the tests themselves are. */
+/** Keyed below the tests, so that it is refetched with them. */
 export const testInsightsQuery = (agentId: string) =>
   pagesOf<TestInsights>(
     [...testsQuery(agentId).queryKey, "insights"],
@@ -19,7 +19,7 @@ export const testInsightsQuery = (agentId: string) =>
     200,
   );
 
-/** The thirty days of one test. */
+/** Daily counts of one test over 30 days. */
 export const testDaysQuery = (agentId: string, testId: string) =>
   queryOptions({
     queryKey: [...testQuery(testId).queryKey, "days"],
@@ -38,7 +38,7 @@ export const testDaysQuery = (agentId: string, testId: string) =>
     },
   });
 
-/** The runs that judged a test, each with that test's result alone; with an outcome those alone that had it. */
+/** The runs that evaluated a test, each with only that test's result; optionally only those with an outcome. */
 export const testRunsQuery = (testId: string, outcome: Outcome | undefined, within: Within | undefined) => {
   const query = new URLSearchParams({ ...(outcome && { outcome }), ...within }).toString();
   return pagesOf<RunDetail>(
@@ -48,7 +48,7 @@ export const testRunsQuery = (testId: string, outcome: Outcome | undefined, with
   );
 };
 
-/** A stretch of time, from inclusive and to exclusive; ISO 8601. */
+/** A time span in ISO 8601: `from` is inclusive, `to` is exclusive. */
 export type Within = { from: string; to: string };
 
 export function sumOf(points: readonly { counts: Counts }[]): Counts {

@@ -1,4 +1,4 @@
-// The test cases of an agent.
+// Queries for an agent's test cases.
 
 import { queryOptions } from "@tanstack/react-query";
 import type { ListedTest } from "../../src/http/test-cases/schemas.ts";

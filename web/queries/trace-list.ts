@@ -1,32 +1,32 @@
-// The rows of one list of traces: read page by page as far as somebody scrolls, and kept up to date by few requests.
+// Rows of a trace list: loaded page by page on scroll, and kept up to date with few requests.
 import type { ServiceEvent } from "../../src/model/event.ts";
 import type { RunState } from "../../src/model/run/run.ts";
 
-/** What the list itself knows of its rows. */
+/** The fields of a row that the list needs. */
 type Listed = { id: string; externalId: string; run: { state: RunState } | null };
 type Page<R> = { items: R[]; nextCursor: string | null };
 
 export type Shown<R> = {
-  /** Newest first, which is the order of their ids. */
+  /** Newest first, by id. */
   rows: readonly R[];
-  /** Where reading goes on; "" before the first page, null: all are here. */
+  /** Cursor of the next page; "" before the first page, null after the last. */
   nextCursor: string | null;
   busy: boolean;
   failure: Error | null;
-  /** How many newer ones wait for whoever is not at the top; `atLeast`: there may be more. */
+  /** Newer rows that are held back until the user is at the top; `atLeast`: there may be more. */
   fresh: { count: number; atLeast: boolean };
 };
 
-/** Asks the API with the list's own filters and these besides. */
+/** Fetches a page with the list's filters and this additional query. */
 type Read<R> = (query: Record<string, string>) => Promise<Page<R>>;
 
 const pageLimit = "200";
 const headLimit = 100;
-/** Events are gathered: the first of some quiet time is followed at once, then at most one look each second. */
-const soonMs = 100;
-const everyMs = 1_000;
-/** Of rows far down that changed, only those in sight are read again, so many at a time. */
-const rowsAtOnce = 8;
+/** Throttling of updates: 100 ms after the first event, then at most once per second. */
+const firstDelayMs = 100;
+const intervalMs = 1_000;
+/** Below the first page only visible rows are refetched, at most this many at a time. */
+const refetchedRowsMax = 8;
 
 export class TraceList<R extends Listed> {
   readonly #read: Read<R>;
@@ -38,19 +38,19 @@ export class TraceList<R extends Listed> {
     failure: null,
     fresh: { count: 0, atLeast: false },
   };
-  /** Rows that have changed since they were read. */
+  /** Ids of rows that changed since they were fetched. */
   readonly #changed = new Set<string>();
   #headChanged = false;
-  /** The newest page, for whoever is not at the top. */
+  /** The newest page, held back while the user is not at the top. */
   #held: Page<R> | undefined;
   #atTop = true;
   #asleep = true;
-  #inSight: [first: number, last: number] = [0, 0];
-  #looking = false;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #visible: [first: number, last: number] = [0, 0];
+  #isUpdating = false;
+  #updatedAt = Number.NEGATIVE_INFINITY;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Counts how often the list began anew: a page of before does not continue it. */
-  #beginnings = 0;
+  /** Incremented when the list restarts: pages requested before do not continue it. */
+  #generation = 0;
 
   constructor(read: Read<R>) {
     this.#read = read;
@@ -63,21 +63,21 @@ export class TraceList<R extends Listed> {
 
   shown = (): Shown<R> => this.#shown;
 
-  /** Reads one page further, unless that is under way, failed, or everything is here. */
+  /** Loads the next page, unless one is loading, loading failed, or all pages are loaded. */
   async more(): Promise<void> {
     const { nextCursor, busy, failure } = this.#shown;
     if (busy || failure || nextCursor === null) return;
     this.#show({ busy: true });
-    const beginning = this.#beginnings;
+    const generation = this.#generation;
     const query = { limit: pageLimit, ...(nextCursor && { cursor: nextCursor }) };
     const page = await this.#read(query).catch((error: Error) => error);
-    if (beginning !== this.#beginnings) return;
+    if (generation !== this.#generation) return;
     if (page instanceof Error) return this.#show({ busy: false, failure: page });
     const { rows } = this.#shown;
     const lowest = rows.at(-1)?.id;
     const further = page.items.filter(({ id }) => lowest === undefined || id < lowest);
     this.#show({ busy: false, rows: [...rows, ...further], nextCursor: page.nextCursor });
-    if (this.#headChanged) this.#lookSoon();
+    if (this.#headChanged) this.#scheduleUpdate();
   }
 
   retry(): void {
@@ -85,7 +85,7 @@ export class TraceList<R extends Listed> {
     void this.more();
   }
 
-  /** While nobody looks, or somebody paused, nothing is asked. */
+  /** Stops updates, while the list is paused or hidden. */
   sleep(): void {
     this.#asleep = true;
     clearTimeout(this.#timer);
@@ -94,13 +94,13 @@ export class TraceList<R extends Listed> {
 
   wake(): void {
     this.#asleep = false;
-    this.hear({ type: "refresh", agentId: null });
+    this.onEvent({ type: "refresh", agentId: null });
   }
 
-  hear(event: ServiceEvent): void {
+  onEvent(event: ServiceEvent): void {
     if (this.#asleep || event.type === "ingestion" || event.type === "launch") return;
     if (this.#shown.nextCursor === "") {
-      // The first page, which is under way, may not have it.
+      // The first page is loading and may miss the change.
       this.#headChanged = true;
       return;
     }
@@ -112,19 +112,19 @@ export class TraceList<R extends Listed> {
     } else if (event.type === "trace" && event.change === "deleted") {
       this.#remove(event.traceId);
     } else if (this.indexOf(event.traceId) < 0) {
-      // It may pass the filters now.
+      // The trace may match the filters now.
       this.#headChanged = true;
     } else this.#changed.add(event.traceId);
-    this.#lookSoon();
+    this.#scheduleUpdate();
   }
 
-  /** Which rows can be seen, by their positions. */
-  see(first: number, last: number): void {
-    this.#inSight = [first, last];
-    if (this.#changed.size > 0) this.#lookSoon();
+  /** Sets the visible rows, by position. */
+  setVisible(first: number, last: number): void {
+    this.#visible = [first, last];
+    if (this.#changed.size > 0) this.#scheduleUpdate();
   }
 
-  /** At the top new rows appear by themselves. */
+  /** At the top, new rows are shown automatically. */
   setAtTop(atTop: boolean): void {
     this.#atTop = atTop;
     if (!atTop || !this.#held) return;
@@ -133,13 +133,13 @@ export class TraceList<R extends Listed> {
     this.#join(held);
   }
 
-  /** The row's position; below 0 where it is not here. */
+  /** The row's position, or -1. */
   indexOf(id: string): number {
     const at = this.positionFor(id);
     return this.#shown.rows[at]?.id === id ? at : -1;
   }
 
-  /** Where the row is, or would be. */
+  /** The row's position, or where it would be inserted. */
   positionFor(id: string): number {
     const { rows } = this.#shown;
     let [low, high] = [0, rows.length];
@@ -156,37 +156,40 @@ export class TraceList<R extends Listed> {
     for (const listener of this.#listeners) listener();
   }
 
-  #lookSoon(): void {
-    if (this.#asleep || this.#looking || this.#timer !== undefined) return;
-    const wait = Math.max(soonMs, this.#lookedAt + everyMs - performance.now());
-    this.#timer = setTimeout(() => void this.#look(), wait);
+  #scheduleUpdate(): void {
+    if (this.#asleep || this.#isUpdating || this.#timer !== undefined) return;
+    const wait = Math.max(firstDelayMs, this.#updatedAt + intervalMs - performance.now());
+    this.#timer = setTimeout(() => void this.#update(), wait);
   }
 
-  async #look(): Promise<void> {
+  async #update(): Promise<void> {
     this.#timer = undefined;
     const { rows } = this.#shown;
     const headLowest = rows[Math.min(headLimit, rows.length) - 1]?.id ?? "";
     const head = this.#headChanged || [...this.#changed].some(id => id >= headLowest);
-    const [first, last] = this.#inSight;
-    const apart = rows
+    const [first, last] = this.#visible;
+    const visibleChanged = rows
       .slice(Math.max(first, head ? headLimit : 0), last + 1)
       .filter(({ id }) => this.#changed.has(id))
-      .slice(0, rowsAtOnce);
-    if (!head && apart.length === 0) return;
-    this.#looking = true;
+      .slice(0, refetchedRowsMax);
+    if (!head && visibleChanged.length === 0) return;
+    this.#isUpdating = true;
     this.#headChanged = false;
-    const inHead = head ? [...this.#changed].filter(id => id >= headLowest) : [];
-    for (const id of [...inHead, ...apart.map(({ id }) => id)]) this.#changed.delete(id);
-    // What cannot be read now is told of again: the stream of events breaks along with the server.
-    await Promise.allSettled([head && this.#readHead(inHead), ...apart.map(row => this.#readRow(row))]);
-    this.#looking = false;
-    this.#lookedAt = performance.now();
-    if (this.#headChanged || this.#changed.size > 0) this.#lookSoon();
+    const headChanged = head ? [...this.#changed].filter(id => id >= headLowest) : [];
+    for (const id of [...headChanged, ...visibleChanged.map(({ id }) => id)]) this.#changed.delete(id);
+    // Failures are ignored: if the server is down, so is the event stream, which sends `refresh` when it is back.
+    await Promise.allSettled([
+      head && this.#readHead(headChanged),
+      ...visibleChanged.map(row => this.#readRow(row)),
+    ]);
+    this.#isUpdating = false;
+    this.#updatedAt = performance.now();
+    if (this.#headChanged || this.#changed.size > 0) this.#scheduleUpdate();
   }
 
   async #readHead(changed: string[]): Promise<void> {
     const head = await this.#read({ limit: String(headLimit) });
-    // Newer ones may have pushed them out of it.
+    // Newer rows may have pushed these out of the first page.
     const lowest = lowestOf(head) ?? "~";
     for (const id of changed) if (id < lowest) this.#changed.add(id);
     if (this.#asleep) return;
@@ -210,18 +213,18 @@ export class TraceList<R extends Listed> {
     } else if (nextCursor === null) this.#remove(id);
   }
 
-  /** Whether nothing is left out between the newest page and the rows that are here. */
+  /** Whether there is no gap between the newest page and the loaded rows. */
   #continues({ items, nextCursor }: Page<R>): boolean {
     const newest = this.#shown.rows[0]?.id;
     return nextCursor === null || newest === undefined || newest >= (items.at(-1)?.id ?? newest);
   }
 
-  /** The newest page takes the place of all that it looked at; what does not continue it is left to be read anew. */
+  /** Replaces the rows that the newest page covers. If there is a gap, the list restarts with this page. */
   #join(head: Page<R>): void {
     const { rows, nextCursor } = this.#shown;
     const fresh = { count: 0, atLeast: false };
     if (!this.#continues(head)) {
-      this.#beginnings++;
+      this.#generation++;
       this.#changed.clear();
       this.#show({ rows: head.items, nextCursor: head.nextCursor, busy: false, failure: null, fresh });
       return;
@@ -246,7 +249,7 @@ export class TraceList<R extends Listed> {
   }
 }
 
-/** Down to which id the newest page knows all; undefined: of none, it found nothing in the time it had. */
+/** The newest page covers all ids down to this one; undefined if the server's time ran out before a match. */
 function lowestOf({ items, nextCursor }: Page<{ id: string }>): string | undefined {
   return nextCursor === null ? "" : items.at(-1)?.id;
 }

@@ -1,4 +1,4 @@
-// What an address of the list of traces may ask: the filters of the API by their own names, and `within`.
+// URL parameters of the trace list: the API's filters by name, and `within`.
 
 /** `within` is a span of time that ends now, such as "24h". */
 export const traceSearch = [
@@ -33,7 +33,7 @@ export const spansOfTime: Record<string, { text: string; ms: number }> = {
   "30d": { text: "Last 30 days", ms: 2_592_000_000 },
 };
 
-/** The query for the API as it stands now. What is not valid goes there as it is, and is refused by its name. */
+/** The API query at this moment. Invalid values are passed through, and the API's error names them. */
 export function traceQuery({ within, ...search }: TraceSearch): URLSearchParams {
   const span = within === undefined ? undefined : spansOfTime[within];
   const from = span ? new Date(Date.now() - span.ms).toISOString() : within;

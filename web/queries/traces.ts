@@ -1,4 +1,4 @@
-// Traces: their list, and one by its parts.
+// Queries for one trace: outline, spans, conversation and raw JSON.
 
 import { queryOptions } from "@tanstack/react-query";
 import type { Conversation } from "../../src/http/traces/conversation-schemas.ts";
@@ -11,7 +11,7 @@ export const outlineQuery = (traceId: string) =>
     queryFn: ({ signal }) => read<TraceOutline>(`/api/traces/${traceId}/outline`, signal),
   });
 
-/** `whole`: without its long texts cut. */
+/** `whole`: long texts are not truncated. */
 export const spanQuery = (traceId: string, spanId: string, whole = false) =>
   queryOptions({
     queryKey: ["traces", traceId, "spans", spanId, whole],
@@ -28,7 +28,7 @@ export const conversationQuery = (traceId: string) =>
     queryFn: ({ signal }) => read<Conversation>(`/api/traces/${traceId}/conversation`, signal),
   });
 
-/** What a page can show of a trace at once, of the file that holds all of it. */
+/** How much of a trace's raw JSON the page shows; the download has all of it. */
 export const rawBytesMax = 200_000;
 
 export const rawPath = (traceId: string) => `/api/traces/${traceId}/raw`;

@@ -1,4 +1,4 @@
-// The list of traces that an address asks for, kept for whoever comes back to it, and live while it is looked at.
+// Hooks for the trace list of a URL: cached for Back, and updated live while visible.
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, useSyncExternalStore } from "react";
@@ -9,7 +9,7 @@ import { type LiveState, useLive } from "../live.ts";
 import { type Shown, TraceList } from "./trace-list.ts";
 import { type TraceSearch, traceQuery } from "./trace-search.ts";
 
-/** What a row shows; of the texts only their beginning, as a list may grow to 100,000 rows. */
+/** A row, with texts truncated, because a list may grow to 100,000 rows. */
 export type TraceRow = Omit<ListedTrace, "responseText">;
 export type Traces = TraceList<TraceRow>;
 export type ShownTraces = Shown<TraceRow>;
@@ -23,7 +23,7 @@ export function useTraceList(agentId: string, search: TraceSearch): Traces {
     const filters = Object.fromEntries(traceQuery(search));
     return new TraceList<TraceRow>(async query => {
       const path = `/api/agents/${agentId}/traces?${new URLSearchParams({ ...filters, ...query })}`;
-      // By the cache for what it does about failures; the rows are the list's to keep.
+      // Through the query client for its retries; the list itself keeps the rows.
       const { items, nextCursor } = await queries.fetchQuery({
         queryKey: ["agents", agentId, "trace-page", path],
         queryFn: ({ signal }) => read<Page<ListedTrace>>(path, signal),
@@ -44,9 +44,9 @@ export function useTraceList(agentId: string, search: TraceSearch): Traces {
   return data;
 }
 
-/** The list follows what happens, unless it is paused or the page is hidden. */
+/** Updates the list live, unless it is paused or the page is hidden. */
 export function useLiveTraces(list: Traces, agentId: string, paused: boolean): LiveState | "paused" {
-  const state = useLive({ agentId }, event => list.hear(event));
+  const state = useLive({ agentId }, event => list.onEvent(event));
   const hidden = useHidden();
   const asleep = paused || hidden;
   useEffect(() => {
@@ -55,8 +55,8 @@ export function useLiveTraces(list: Traces, agentId: string, paused: boolean): L
     return () => list.sleep();
   }, [list, asleep]);
   useEffect(() => {
-    // What happened between the first reading and now was not heard.
-    if (state === "live") list.hear({ type: "refresh", agentId: null });
+    // Events between the first fetch and now were missed.
+    if (state === "live") list.onEvent({ type: "refresh", agentId: null });
   }, [list, state]);
   return paused ? "paused" : state;
 }
@@ -65,7 +65,7 @@ export function useShownTraces(list: Traces) {
   const shown = useSyncExternalStore(list.subscribe, list.shown);
   const { rows, busy } = shown;
   useEffect(() => {
-    // What is rare may take many pages until its first row; further rows are read as they come near.
+    // With a rare filter the first match may be many pages away; later pages load on scroll.
     if (rows.length === 0 && !busy) void list.more();
   }, [list, rows, busy]);
   return shown;

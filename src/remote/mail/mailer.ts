@@ -1,4 +1,4 @@
-// Sends mail by SMTP; without a mail server, leaves it in the outbox and its link in the log.
+// Sends email by SMTP; without a mail server, writes it to the outbox and logs its link.
 import { randomBytes } from "node:crypto";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,33 +6,33 @@ import { createTransport } from "nodemailer";
 import type { Logger } from "pino";
 import { Refusal } from "../../model/refusal.ts";
 
-/** `to` is one address. `link` is the one the mail is about, for the log when there is no mail server. */
+/** `to` is one address. `link` is the link in the email, which is logged if there is no mail server. */
 export type Mail = { to: string; subject: string; text: string; html: string; link?: string };
 
 export type Mailer = {
-  /** Resolves once the mail server, or the disk, has taken the mail; else rejects with `UNAVAILABLE`. */
+  /** Resolves once the mail server has accepted the email, or it is on disk; otherwise rejects with `UNAVAILABLE`. */
   send(mail: Mail): Promise<void>;
   close(): void;
 };
 
 export type MailerConfig = {
-  /** `smtp://` or `smtps://`, with user and password where needed; none for no mail server. */
+  /** `smtp://` or `smtps://`, with user and password if needed; absent without a mail server. */
   smtpUrl: string | null | undefined;
   /** The sender, as in `Onlooker <noreply@example.com>`. */
   from: string;
-  /** Where mails go without a mail server; made when first needed. */
+  /** The folder for emails if there is no mail server; created when first needed. */
   outboxDir: string;
   log: Pick<Logger, "info">;
 };
 
-/** Opens the way mails leave by; nothing is connected to before the first mail. */
+/** Creates the mailer; it connects with the first email. */
 export function openMailer({ smtpUrl, from, outboxDir, log }: MailerConfig): Mailer {
   const deliver = smtpUrl ? bySmtp(from, smtpUrl) : toOutbox(from, outboxDir, log);
   return {
     async send(mail) {
       await deliver.send(mail).catch(cause => {
         throw new Refusal("UNAVAILABLE", {
-          message: "The mail could not be sent.",
+          message: "The email could not be sent.",
           hint: "Try again in a minute.",
           retryAfterSeconds: 60,
           cause,
@@ -70,7 +70,7 @@ function toOutbox(from: string, dir: string, log: Pick<Logger, "info">): Mailer 
       written += 1;
       const file = join(dir, outboxName(new Date(), written));
       await mkdir(dir, { recursive: true, mode: 0o700 });
-      // Renamed into place, so that whoever watches the folder never reads half a mail.
+      // Renamed into place, so that a program that watches the folder never reads half an email.
       await writeFile(`${file}.part`, eml, { mode: 0o600, flag: "wx" });
       await rename(`${file}.part`, file);
       const link = mail.link === undefined ? "" : `; its link: ${mail.link}`;
@@ -80,13 +80,13 @@ function toOutbox(from: string, dir: string, log: Pick<Logger, "info">): Mailer 
   };
 }
 
-// Sorted by name is sorted by time, also within a millisecond; chance keeps the mails of two nodes apart.
+// Sorting by name sorts by time, even within a millisecond; the random part keeps names of several processes apart.
 function outboxName(at: Date, count: number): string {
   const time = at.toISOString().replace(/[-:.]/g, "");
   return `${time}-${String(count).padStart(6, "0")}-${randomBytes(4).toString("hex")}.eml`;
 }
 
-// The address is passed as an object, so that commas in it cannot make it several.
+// The address is passed as an object, so that a comma in it cannot add a second recipient.
 function message(from: string, { to, subject, text, html }: Mail) {
   return {
     from,

@@ -1,25 +1,25 @@
-// The mails Onlooker sends: plain text and a sober page of HTML that loads nothing from anywhere.
+// Email templates: plain text, and simple HTML without external resources.
 import type { Mail } from "./mailer.ts";
 
 export type LinkMail = { to: string; link: string; validHours: number };
 
-/** Asks the owner of a new account to confirm the address. */
+/** Asks the owner of a new account to confirm the email address. */
 export function verificationMail(mail: LinkMail): Mail {
   return linkMail(mail, {
     subject: "Confirm your email address",
-    lines: ["Confirm this address to let your API keys send traces to Onlooker."],
+    lines: ["Confirm your email address so that your API keys can send traces to Onlooker."],
     button: "Confirm email address",
-    ending: "If you did not create an Onlooker account, you can ignore this mail.",
+    ending: "If you did not create an Onlooker account, you can ignore this email.",
   });
 }
 
-/** Lets whoever reads this address choose a new password. */
+/** Contains the link for choosing a new password. */
 export function passwordResetMail(mail: LinkMail): Mail {
   return linkMail(mail, {
     subject: "Choose a new password",
-    lines: ["Someone, hopefully you, asked to reset the password of your Onlooker account."],
+    lines: ["Someone, hopefully you, asked to reset the password for your Onlooker account."],
     button: "Choose a new password",
-    ending: "If it was not you, ignore this mail: your password stays as it is.",
+    ending: "If this wasn’t you, ignore this email. Your password stays the same.",
   });
 }
 
@@ -36,7 +36,7 @@ function linkMail({ to, link, validHours }: LinkMail, { subject, lines, button, 
       ...lines.map(paragraph),
       `<p style="margin:24px 0"><a href="${escaped(link)}" style="${buttonStyle}">${escaped(button)}</a></p>`,
       paragraph(validity),
-      `<p style="${quiet}">If the button does not work, open this address:<br>${escaped(link)}</p>`,
+      `<p style="${quiet}">If the button does not work, open this link:<br>${escaped(link)}</p>`,
       `<p style="${quiet}">${escaped(ending)}</p>`,
     ]),
   };

@@ -88,9 +88,9 @@ test("tokens without a known price are counted separately and marked as outside 
   const settings = { sampling: 1, budgetUsd: 1, budgetTokens: null };
   await owner.client.put(`/api/agents/${agent.id}/judge-settings`, settings).expect(200);
   await page.goto(`${base}/settings`);
-  await judging(page).getByText("5,000 of today’s tokens are of a model whose price is not known").waitFor();
-  await judging(page).getByText("nor in the budget").waitFor();
-  await judging(page).getByText("No known price").waitFor();
+  await judging(page).getByText("5,000 of today’s tokens have no known price").waitFor();
+  await judging(page).getByText("or the budget").waitFor();
+  await judging(page).getByText("No known price", { exact: true }).waitFor();
   await eventually(async () => assert.equal(await judging(page).getByText("$0.00").count(), 0));
   await judging(page).getByRole("link", { name: "Add a price" }).click();
   await page.getByRole("heading", { level: 2, name: "This project’s prices" }).waitFor();

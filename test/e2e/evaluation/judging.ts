@@ -342,7 +342,7 @@ test("a check that waits for the judge shows the next retry, and checks without 
   await shows(page.getByRole("list", { name: "Active filters" }), "Waiting");
 });
 
-test("checks skipped because the judge was unavailable are judged again in a new run, which says so", async () => {
+test("checks skipped because the judge was unavailable are re-evaluated in a new run, which says so", async () => {
   const asItWas: TestCase = {
     ...parseTestCase({
       name: "As it was",

@@ -84,7 +84,7 @@ async function complete(agentId: string, limit: number): Promise<void> {
   await events.close();
 }
 
-test("the list counts the traces without a judge, filters them, and shows the progress of judging them again", async () => {
+test("the list counts the traces without a judge, filters them, and shows the progress of re-evaluating them", async () => {
   const { page, agent } = await openOutage();
   await page.getByText("The judge was unavailable for 2 traces (oldest: 2 hours ago).").waitFor();
   await page.getByText("Judged well").waitFor();
@@ -141,7 +141,7 @@ test("a result that was skipped because the judge was unavailable can be re-eval
   await page.getByRole("region", { name: "Notifications" }).getByText("Re-evaluating the trace").waitFor();
 });
 
-test("while the judge is paused, the page says why and links to its settings instead of offering to judge again", async t => {
+test("while the judge is paused, the page says why and links to its settings instead of offering to re-evaluate", async t => {
   const server = await startJudgeServer(() => refusal(401));
   t.after(() => server.close());
   const { page, owner } = await openOutage();

@@ -2,7 +2,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useLive } from "../../live.ts";
-import { ingestionKey, ingestionQuery, ingestionSummaryQuery, writtenMs } from "../../queries/ingestion.ts";
+import { ingestionKey, ingestionQuery, ingestionSummaryQuery, logDelayMs } from "../../queries/ingestion.ts";
 import { useRefresh } from "../../refreshing.ts";
 import "../../styles/ingestion.css";
 import { Page } from "../../ui/Page.tsx";
@@ -95,7 +95,7 @@ function Log({ projectId }: { projectId: string }) {
 function useRejections(projectId: string): void {
   const queries = useQueryClient();
   const readAgain = () => queries.invalidateQueries({ queryKey: ingestionKey(projectId) });
-  const readSoon = useRefresh(readAgain, writtenMs);
+  const readSoon = useRefresh(readAgain, logDelayMs);
   useLive({ projectId }, ({ type }) => {
     if (type === "refresh") void readAgain();
     else if (type === "ingestion") readSoon();

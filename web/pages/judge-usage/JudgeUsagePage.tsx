@@ -4,7 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import type { JudgeUsage } from "../../../src/http/judge/schemas.ts";
 import { dayText, numberText } from "../../format.ts";
 import { costText } from "../../money.ts";
-import { judgingQuery } from "../../queries/judging-use.ts";
+import { judgeUsageQuery } from "../../queries/judge-usage.ts";
 import "../../styles/judge.css";
 import { EstimatedNotice } from "../../ui/EstimatedNotice.tsx";
 import { Notice } from "../../ui/Notice.tsx";
@@ -20,7 +20,7 @@ export function JudgeUsagePage() {
   const { projectId, agentId } = route.useParams();
   const search = route.useSearch();
   const range: Range = search.days !== undefined && search.days in ranges ? (search.days as Range) : "30";
-  const usage = useQuery(judgingQuery(agentId, Number(range)));
+  const usage = useQuery(judgeUsageQuery(agentId, Number(range)));
   return (
     <Page title="Judge usage" about="Judge usage of this agent, by day (UTC) and by test case.">
       <nav className="tabs" aria-label="Time range">

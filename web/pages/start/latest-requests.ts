@@ -7,7 +7,7 @@ import type { Agent } from "../../../src/model/agent/agent.ts";
 import type { IngestionCode } from "../../../src/model/ingestion.ts";
 import { type LiveEvent, type LiveState, useLive } from "../../live.ts";
 import { agentsQuery, lastTraceQuery } from "../../queries/agents.ts";
-import { ingestionKey, recentRefusalsQuery } from "../../queries/ingestion.ts";
+import { ingestionKey, recentRejectionsQuery } from "../../queries/ingestion.ts";
 import { useRefresh } from "../../refreshing.ts";
 
 export type Rejected = {
@@ -38,7 +38,7 @@ export function useLatestRequests(agent: Agent): LatestRequests {
   const queries = useQueryClient();
   const { data: agents } = useInfiniteQuery(agentsQuery(projectId));
   const { data: received } = useQuery(lastTraceQuery(agentId));
-  const { data: log } = useQuery(recentRefusalsQuery(projectId));
+  const { data: log } = useQuery(recentRejectionsQuery(projectId));
   const [rejected, setRejected] = useState<Entry>();
   const [isFirst, setIsFirst] = useState<boolean>();
   const latest = received ? `${received.id} ${received.updatedAt}` : null;

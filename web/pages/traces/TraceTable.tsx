@@ -46,7 +46,7 @@ export function TraceTable({ list, shown, context, current: initial, onCurrent }
   const items = virtualizer.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
 
-  useEffect(() => list.see(first, last), [list, first, last]);
+  useEffect(() => list.setVisible(first, last), [list, first, last]);
   const near = virtualizer.range !== null && virtualizer.range.endIndex + ahead >= rows.length;
   useEffect(() => {
     if (near && !shown.busy) void list.more();

@@ -1,4 +1,4 @@
-// What judging an agent has taken, by day and by test case.
+// Query for an agent's judge usage, by day and by test case.
 
 import { queryOptions } from "@tanstack/react-query";
 import type { JudgeUsage } from "../../src/http/judge/schemas.ts";
@@ -6,8 +6,8 @@ import { read } from "../api.ts";
 
 const dayMs = 86_400_000;
 
-/** Of so many days, today included. */
-export const judgingQuery = (agentId: string, days: number) =>
+/** The last `days` days, including today. */
+export const judgeUsageQuery = (agentId: string, days: number) =>
   queryOptions({
     queryKey: ["agents", agentId, "judging", days],
     queryFn: ({ signal }) => {
