@@ -1,4 +1,4 @@
-// The embedded PostgreSQL: real servers in temporary folders, killed in every way an operator's day may bring.
+// The embedded PostgreSQL: real servers in temporary folders, killed in every way that happens in practice.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -42,7 +42,7 @@ async function ask(database: EmbeddedDatabase, sql: string): Promise<unknown> {
   }
 }
 
-/** A process of its own that opens the folder and then waits. */
+/** A separate process that opens the folder and then waits. */
 async function otherOwner(): Promise<{ pid: number; kill(): Promise<void> }> {
   const code = `
     import { openEmbedded } from ${JSON.stringify(import.meta.resolve("../../src/embedded/database.ts"))};
@@ -71,12 +71,12 @@ function refusal(expected: RegExp): (error: unknown) => boolean {
   };
 }
 
-/** A server that was asked to go is gone only when its process is. */
+/** A server that was told to stop is gone only when its process is. */
 async function gone(pid: number): Promise<void> {
   while (isAlive(pid)) await delay(5);
 }
 
-test("a first start gives a durable PostgreSQL 18 on this machine only, and the next one finds what was stored", async () => {
+test("a first start creates a durable PostgreSQL 18 on this machine only, and the next start finds the stored data", async () => {
   const first = await open(dataDir);
   assert.match(String(await ask(first, "show server_version")), /^18\./);
   assert.equal(await ask(first, "show fsync"), "on");
@@ -93,7 +93,7 @@ test("a first start gives a durable PostgreSQL 18 on this machine only, and the 
   await second.stop();
 });
 
-test("the password is needed, and kept where only its owner reads it", async () => {
+test("the password is required, and stored where only its owner can read it", async () => {
   const database = await open(dataDir);
   const other = { ...database, url: database.url.replace(/:[^:@]+@/, ":wrong@") };
   await assert.rejects(ask(other, "select 1"), { code: "28P01" });
@@ -101,7 +101,7 @@ test("the password is needed, and kept where only its owner reads it", async () 
   assert.ok(readFileSync(folder.password, "utf8").trim().length >= 32);
 });
 
-test("a second start on a folder in use is refused and names its holder; work beside it is let in", async () => {
+test("a second start on a folder in use is refused and names the process that uses it; connecting to it is allowed", async () => {
   const database = await open(dataDir);
   await assert.rejects(
     open(dataDir),
@@ -114,7 +114,7 @@ test("a second start on a folder in use is refused and names its holder; work be
   await database.stop();
 });
 
-test("of two first starts at once, one owns the folder and the other is refused", async () => {
+test("of two first starts at once, one gets the folder and the other is refused", async () => {
   const shared = join(scratch, "shared");
   const outcomes = await Promise.allSettled([open(shared), open(shared)]);
   const [owner, ...others] = outcomes.filter(outcome => outcome.status === "fulfilled");
@@ -125,12 +125,12 @@ test("of two first starts at once, one owns the folder and the other is refused"
   assert.ok(refusal(/in use by another Onlooker/)(refused?.reason));
 });
 
-test("beside no running server there is nothing to connect to", async () => {
+test("without a running server there is nothing to connect to", async () => {
   assert.equal(await connectEmbedded(dataDir), undefined);
   assert.equal(await connectEmbedded(join(scratch, "nowhere")), undefined);
 });
 
-test("the server of a killed owner is adopted, and stopped by its new owner", async () => {
+test("the server of a killed owner is taken over, and stopped by its new owner", async () => {
   const killed = await otherOwner();
   const server = runningServer(folder)!;
   await killed.kill();
@@ -141,7 +141,7 @@ test("the server of a killed owner is adopted, and stopped by its new owner", as
   assert.equal(runningServer(folder), undefined);
 });
 
-test("after owner and server were killed, the next start recovers what was stored", async () => {
+test("after owner and server were killed, the next start recovers the stored data", async () => {
   const killed = await otherOwner();
   const server = runningServer(folder)!;
   await killed.kill();
@@ -152,7 +152,7 @@ test("after owner and server were killed, the next start recovers what was store
   await database.stop();
 });
 
-test("a server that dies under its owner comes back at the same address", async () => {
+test("a server that dies while its owner runs is restarted at the same URL", async () => {
   const back = Promise.withResolvers<void>();
   const log = { ...quiet, info: (message: string) => /running again/.test(message) && back.resolve() };
   const database = await openEmbedded({ dataDir, log });
@@ -163,7 +163,7 @@ test("a server that dies under its owner comes back at the same address", async 
   await database.stop();
 });
 
-test("stopping while a dead server is being brought back leaves no server behind", async () => {
+test("stopping while a dead server is being restarted leaves no server behind", async () => {
   const away = Promise.withResolvers<void>();
   const database = await openEmbedded({ dataDir, log: { ...quiet, warn: () => away.resolve() } });
   process.kill(runningServer(folder)!.pid, "SIGKILL");
@@ -172,7 +172,7 @@ test("stopping while a dead server is being brought back leaves no server behind
   assert.equal(runningServer(folder), undefined);
 });
 
-test("a postmaster.pid whose number now belongs to another program does not stand in the way", async () => {
+test("a postmaster.pid whose number now belongs to another program does not block the start", async () => {
   const path = join(folder.cluster, "postmaster.pid");
   writeFileSync(path, `${process.pid}\n${folder.cluster}\n1700000000\n5432\n\n127.0.0.1\n\nready   \n`);
   const database = await open(dataDir);
@@ -180,7 +180,7 @@ test("a postmaster.pid whose number now belongs to another program does not stan
   await database.stop();
 });
 
-test("what a killed first start left half made is removed", async () => {
+test("files that a killed first start left behind are removed", async () => {
   const [old, young] = [`${folder.home}.new-old`, `${folder.home}.new-young`];
   for (const draft of [old, young]) mkdirSync(join(draft, "data"), { recursive: true });
   utimesSync(old, 0, 0);
@@ -193,7 +193,7 @@ test("what a killed first start left half made is removed", async () => {
   );
 });
 
-test("a database of another major version is refused, and its files are left as they are", async () => {
+test("a database of another major version is refused, and its files are left unchanged", async () => {
   const old = join(scratch, "old");
   cpSync(dataDir, old, { recursive: true });
   const version = join(folderIn(old).cluster, "PG_VERSION");
@@ -204,7 +204,7 @@ test("a database of another major version is refused, and its files are left as 
   assert.equal(readFileSync(version, "utf8"), "19\n");
 });
 
-test("a database that PostgreSQL cannot start is refused in PostgreSQL's own words", async () => {
+test("a database that PostgreSQL cannot start is refused with PostgreSQL's own message", async () => {
   const broken = join(scratch, "broken");
   const first = await open(broken);
   await first.stop();
@@ -229,7 +229,7 @@ test("a data folder that is a file is refused by name", async () => {
   await assert.rejects(open(file), refusal(/The data folder .*file cannot be created or written/));
 });
 
-test("the first folder that is closed to a user is the one named", () => {
+test("of the folders that a user cannot enter, the outermost one is named", () => {
   const stranger = { uid: 54_321, gid: 54_321 };
   const inner = join(scratch, "open", "closed", "inner");
   mkdirSync(inner, { recursive: true });

@@ -1,4 +1,4 @@
-// The data folder when SVC_DATA_DIR is not set: in the project, unless root runs a checkout that PostgreSQL cannot enter.
+// The data folder without SVC_DATA_DIR: in the project, unless root runs a checkout that PostgreSQL cannot enter.
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ import { makeScratch } from "../support/postgres-server.ts";
 const scratch = makeScratch();
 after(() => rmSync(scratch, { recursive: true, force: true }));
 
-/** An ordinary user's PostgreSQL runs as that user, who can enter the checkout. */
+/** Without root, PostgreSQL runs as the current user, who can enter the checkout. */
 const isRoot = process.getuid!() === 0;
 const shared = join(scratch, "var");
 
@@ -26,7 +26,7 @@ test("a checkout that PostgreSQL can enter keeps its data in the project", () =>
   assert.equal(defaultDataDir(project, shared), join(project, "data"));
 });
 
-test("root's data is apart from a checkout that only root can enter, and stays there after a chmod", () => {
+test("root's data is outside a checkout that only root can enter, and stays there after a chmod", () => {
   const project = checkout("closed", 0o700);
   const chosen = defaultDataDir(project, shared);
   assert.equal(dirname(chosen), isRoot ? shared : project);
@@ -35,13 +35,13 @@ test("root's data is apart from a checkout that only root can enter, and stays t
   assert.equal(defaultDataDir(project, shared), chosen);
 });
 
-test("a database that is in the project already is used where it is", () => {
+test("a database that is already in the project is used where it is", () => {
   const project = checkout("older", 0o700);
   mkdirSync(folderIn(join(project, "data")).home, { recursive: true });
   assert.equal(defaultDataDir(project, shared), join(project, "data"));
 });
 
-test("two checkouts whose paths read alike do not share a data folder", () => {
+test("two checkouts with similar paths have separate data folders", () => {
   const [one, two] = ["a b", "a-b"].map(name => defaultDataDir(checkout(name, 0o700), shared));
   assert.notEqual(one, two);
 });

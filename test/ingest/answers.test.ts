@@ -1,4 +1,4 @@
-// What one request comes to for each of the services it names.
+// The results that the ingestion log keeps of one request, by service name.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { answersOf } from "../../src/ingest/answers.ts";
@@ -11,7 +11,7 @@ const refused = (serviceName: string | null, code: RefusalCode = "OTLP_PLATFORM_
   refusal: new Refusal(code),
 });
 
-test("stored traces of one service are one OK with the sum of their spans", () => {
+test("all stored traces of one service are a single OK with the sum of their spans", () => {
   assert.deepEqual(answersOf([stored("shop", 2), stored("shop", 3)], []), [
     { code: "OK", serviceName: "shop", agentId: "agent", spans: 5, reasons: {} },
   ]);
@@ -20,7 +20,7 @@ test("stored traces of one service are one OK with the sum of their spans", () =
   ]);
 });
 
-test("a batch of which a part is refused is PARTIAL with its reasons, for the services that were refused anything", () => {
+test("a partly rejected batch is PARTIAL with reasons for the services that lost traces, and OK for the others", () => {
   const answers = answersOf(
     [stored("shop", 4), stored("desk")],
     [refused("shop", "OTLP_ID_INVALID"), refused("shop", "OTLP_ID_INVALID"), refused("lost"), refused(null)],
@@ -45,7 +45,7 @@ test("a batch of which a part is refused is PARTIAL with its reasons, for the se
   ]);
 });
 
-test("a batch refused whole is refused for each service by that service's first refusal", () => {
+test("a fully rejected batch has one result per service, the service's first refusal", () => {
   const answers = answersOf(
     [],
     [refused("a"), refused("a", "PAYLOAD_TOO_LARGE"), refused("b", "OTLP_PLATFORM_NOT_ALLOWED")],
@@ -59,7 +59,7 @@ test("a batch refused whole is refused for each service by that service's first 
   );
 });
 
-test("a service name is what a text column takes, and no longer than that", () => {
+test("a service name is made safe for a text column and cut to its length", () => {
   const names = ["\0", "\ud800", "x".repeat(1_000_000)].map(
     name => answersOf([], [refused(name)])[0]!.serviceName!,
   );

@@ -1,4 +1,4 @@
-// The order of ingestion, and what becomes of faults on its way, with the database played by the test.
+// The order of the ingestion steps and how their errors are reported, with a fake database.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { Preparer } from "../../src/ingest/preparer.ts";
@@ -37,7 +37,7 @@ type Played = {
   write?: (write: TraceWrite) => Promise<Stored>;
 };
 
-/** What ingestion needs, and what it did with it, in order. */
+/** The dependencies of ingestion, and every step it took, in order. */
 function play({ admitted = key, ...played }: Played = {}) {
   const steps: string[] = [];
   const told: StoredTrace[] = [];
@@ -49,7 +49,7 @@ function play({ admitted = key, ...played }: Played = {}) {
     findAgentByServiceName: async (_, name) => (name === "agent" ? agent : undefined),
     listAgentsOfKey: async () => [agent],
     preparer,
-    // Of the writer, ingestion uses this one method.
+    // The only method of the writer that ingestion calls.
     writer: {
       write: async (write: TraceWrite) => {
         steps.push("write");
@@ -95,7 +95,7 @@ for (const [code, played, request] of [
   });
 }
 
-test("a body's place is given back before its trace is stored, and where it is refused", async () => {
+test("a body releases its slot before its trace is stored, and when it is rejected", async () => {
   const good = play();
   await ingest(good.deps, good.request(body));
   assert.deepEqual(good.steps, ["read", "release", "write"]);
@@ -104,7 +104,7 @@ test("a body's place is given back before its trace is stored, and where it is r
   assert.deepEqual(bad.steps, ["read", "release"]);
 });
 
-test("what is stored is told once it is, with the identity it was stored under", async () => {
+test("a stored trace is announced afterwards, with the identity it was stored under", async () => {
   const { deps, request, told, writes } = play();
   const outcome = await ingest(deps, request(body, { requestIds: ["order-17"] }));
   assert.equal(outcome.path === "canonical" && outcome.trace.externalId, "order-17");
@@ -120,7 +120,7 @@ test("what is stored is told once it is, with the identity it was stored under",
   );
 });
 
-test("how a request of a known key ended is told once, whatever became of it", async () => {
+test("the result of a request with a known key is logged once, whatever it is", async () => {
   const ends = async (played: Played, sent: unknown, more: Partial<IngestRequest> = {}) => {
     const { deps, request, answered } = play(played);
     await ingest(deps, request(sent, more)).catch(() => {});
@@ -139,7 +139,7 @@ test("how a request of a known key ended is told once, whatever became of it", a
   assert.deepEqual(await ends({ findKey: failing(away) }, body), []);
 });
 
-test("each group of an OTLP request goes its own way, and those refused are returned with their spans", async () => {
+test("each group of an OTLP request is handled separately, and rejected groups are returned with their spans", async () => {
   const { deps, request, told } = play();
   const traceId = newTraceId();
   const outcome = await ingest(
@@ -177,7 +177,7 @@ for (const [where, played, sent] of [
   ["storing a canonical trace", (error: Error) => ({ write: failing(error) }), body],
   ["storing one of two OTLP traces", (error: Error) => ({ write: everySecond(error) }), several],
 ] as const) {
-  test(`a database that is away while ${where} is UNAVAILABLE with a Retry-After, and a bug stays a bug`, async () => {
+  test(`a database that is down while ${where} is UNAVAILABLE with a Retry-After, and a bug stays a bug`, async () => {
     const passing = play(played(away));
     const unavailable = await ingest(passing.deps, passing.request(sent)).catch((error: unknown) => error);
     assert.ok(unavailable instanceof Refusal);
@@ -187,12 +187,12 @@ for (const [where, played, sent] of [
   });
 }
 
-test("a key revoked while its OTLP traces are stored is UNAUTHORIZED for the whole request", async () => {
+test("a key revoked while its OTLP traces are being stored is UNAUTHORIZED for the whole request", async () => {
   const { deps, request } = play({ write: failing(new Refusal("UNAUTHORIZED")) });
   await assert.rejects(ingest(deps, request(several)), { code: "UNAUTHORIZED" });
 });
 
-test("protobuf and JSON of one export come to the same writes", async () => {
+test("protobuf and JSON of one export produce the same writes", async () => {
   const spans = [exportedSpan(), exportedSpan()];
   const written = await Promise.all(
     Object.values(encodings).map(async encode => {

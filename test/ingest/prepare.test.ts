@@ -1,4 +1,4 @@
-// Bodies made ready to be stored: what is kept can be read again, and spans are known again by their keys.
+// Prepared bodies can be read back exactly, and span keys identify the same spans on both paths.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type PreparedBatch, prepareBody } from "../../src/ingest/prepare.ts";
@@ -23,7 +23,7 @@ function exported(spans: unknown[]): PreparedBatch {
 const keysOf = ({ spanKeys }: PreparedBatch) =>
   Array.from({ length: spanKeys.length / 8 }, (_, at) => spanKeys.toString("hex", at * 8, at * 8 + 8));
 
-test("a prepared batch reads again as what was sent, at the length it says", () => {
+test("a prepared batch is read back exactly as it was sent, and has the length it states", () => {
   const batch = canonical([canonicalSpan({ attributes: { text: "\0 \ud800 é" } })], { metadata: { a: 1 } });
   const read = decodeBatch(batch.bytes);
   assert.deepEqual(read.spans[0]?.attributes, { text: "\0 \ud800 é" });
@@ -31,7 +31,7 @@ test("a prepared batch reads again as what was sent, at the length it says", () 
   assert.equal(batch.rawLength, Buffer.byteLength(JSON.stringify(read)));
 });
 
-test("many small batches keep no more memory than they fill", () => {
+test("many small batches use no more memory than they fill", () => {
   const spans = Array.from({ length: 1_000 }, (_, at) =>
     exportedSpan({ traceId: (at + 1).toString(16).padStart(32, "0") }),
   );
@@ -46,7 +46,7 @@ test("many small batches keep no more memory than they fill", () => {
   assert.ok(kept < 2 * filled + 2 * 64 * 1024, `${kept} bytes are kept for ${filled}`);
 });
 
-test("an OTLP span's key is its id, whatever case it was sent in", () => {
+test("an OTLP span's key is its id in lower case", () => {
   const batch = exported([
     exportedSpan({ traceId: "ab".repeat(16), spanId: "00000000000000FF" }),
     exportedSpan({ traceId: "ab".repeat(16), spanId: "abcdefABCDEF0123" }),
@@ -54,12 +54,12 @@ test("an OTLP span's key is its id, whatever case it was sent in", () => {
   assert.deepEqual(keysOf(batch), ["00000000000000ff", "abcdefabcdef0123"]);
 });
 
-test("a canonical span with an OTLP span's id has the same key, so that one path knows the other's spans", () => {
+test("a canonical span with an OTLP span's id has the same key, so each path recognizes the other's spans", () => {
   const id = "0123456789abcdef";
   assert.deepEqual(keysOf(canonical([canonicalSpan({ span_id: id })])), [id]);
 });
 
-test("different ids have different keys, even where they differ in what UTF-8 cannot bear", () => {
+test("different ids have different keys, even if they differ only in characters that UTF-8 cannot encode", () => {
   const ids = ["a", "A", "a ", "\0", "\ud800", "\udfff", "\ufffd", "0123456789ABCDEF", "x".repeat(100_000)];
   const batch = canonical(ids.map(span_id => canonicalSpan({ span_id })));
   assert.equal(batch.spanCount, ids.length);
@@ -67,13 +67,13 @@ test("different ids have different keys, even where they differ in what UTF-8 ca
   assert.deepEqual(keysOf(canonical(ids.map(span_id => canonicalSpan({ span_id })))), keysOf(batch));
 });
 
-test("a span sent twice in one OTLP request is one span of its batch, the last", () => {
+test("of a span sent twice in one OTLP request, the last one is kept", () => {
   const ids = { traceId: "ab".repeat(16), spanId: "cd".repeat(8) };
   const batch = exported([exportedSpan({ ...ids, name: "first" }), exportedSpan({ ...ids, name: "last" })]);
   assert.deepEqual([batch.spanCount, keysOf(batch), batch.columns.name], [1, ["cd".repeat(8)], "last"]);
 });
 
-test("columns hold nothing that a text column cannot", () => {
+test("columns contain only what a text column can store", () => {
   const attributes = { "gen_ai.prompt": "\0\ud800", "gen_ai.response.text": "x".repeat(1_000) };
   const { columns } = canonical([canonicalSpan({ name: "a\0b", attributes })]);
   for (const text of [columns.name, columns.userInput!, columns.responseText!]) {

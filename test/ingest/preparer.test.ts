@@ -1,4 +1,4 @@
-// Large bodies go to a thread: what comes back is what would have been made here, and a costly one costs only itself.
+// Large bodies are prepared on a thread, with the same result as on the main thread and without harming other requests.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { type PreparedBody, prepareBody } from "../../src/ingest/prepare.ts";
@@ -15,7 +15,7 @@ import { fixture, resourceSpans } from "../wire/make-body.ts";
 const opened: Preparer[] = [];
 after(() => Promise.all(opened.map(preparer => preparer.close())));
 
-/** One that sends every body to a thread. */
+/** A preparer that sends every body to a thread. */
 function threaded(options: Partial<PreparerOptions> = {}): Preparer {
   const preparer = new Preparer({ limits: decodeLimits, inlineBytesMax: 0, ...options });
   opened.push(preparer);
@@ -43,7 +43,7 @@ const bodies: [what: string, mediaType: MediaType, bytes: Buffer][] = [
 ];
 
 for (const [what, mediaType, bytes] of bodies) {
-  test(`a thread makes of ${what} what would be made here`, async () => {
+  test(`a thread prepares ${what} exactly as the main thread does`, async () => {
     const here = prepareBody(bytes, mediaType, decodeLimits);
     const there: PreparedBody = await threaded().prepare(Buffer.from(bytes), mediaType);
     assert.deepEqual(there, here);
@@ -61,7 +61,7 @@ for (const [what, mediaType, text] of [
   ["no span", "protobuf", ""],
   ["no protobuf", "protobuf", "\u0001"],
 ] as const) {
-  test(`a thread refuses ${what} as it would be refused here`, async () => {
+  test(`a thread refuses ${what} exactly as the main thread does`, async () => {
     const thrown = (error: unknown) => error;
     const there = await threaded().prepare(Buffer.from(text), mediaType).catch(thrown);
     const here = await new Preparer({ limits: decodeLimits })
@@ -74,7 +74,7 @@ for (const [what, mediaType, text] of [
   });
 }
 
-test("more bodies than there are threads are all prepared, each as its own", async () => {
+test("more bodies than there are threads are all prepared, each with its own result", async () => {
   const preparer = threaded();
   const prepared = await Promise.all(
     Array.from({ length: 20 }, (_, at) =>
@@ -87,9 +87,9 @@ test("more bodies than there are threads are all prepared, each as its own", asy
   );
 });
 
-// On Node 24 a heap that fills up inside a builtin ends this process, and every test in this file with it.
+// On Node 24, a heap that fills up inside a builtin ends this process, and every test in this file with it.
 for (const [what, body] of Object.entries(hostileBodies)) {
-  test(`${what} are prepared, and the process lives`, async () => {
+  test(`${what} are prepared without crashing the process`, async () => {
     const preparer = new Preparer({ limits: decodeLimits });
     opened.push(preparer);
     const { mediaType, bytes } = body();
@@ -101,7 +101,7 @@ for (const [what, body] of Object.entries(hostileBodies)) {
 }
 
 test("a body that outgrows the heap of its thread is 413, and the next one is prepared", async () => {
-  // Protobuf is read in plain JavaScript, where only the thread ends.
+  // Protobuf is decoded in plain JavaScript, where only the thread ends.
   const preparer = threaded({ threadHeapMb: 24 });
   const { mediaType, bytes } = hostileBodies["objects that have an index for a key"]!();
   await assert.rejects(preparer.prepare(bytes, mediaType), { code: "PAYLOAD_TOO_LARGE" });
@@ -109,7 +109,7 @@ test("a body that outgrows the heap of its thread is 413, and the next one is pr
   assert.equal(body.path, "canonical");
 });
 
-test("the heap of a thread grows with the elements that a request may hold", () => {
+test("the heap of a thread grows with the number of elements that a request may have", () => {
   const body = { bytes: 31_457_280, elements: 2_000_000 };
   const heapMb = preparingHeapMb(body, repeatedBytesMax);
   assert.ok(heapMb > 566 * 1.5, "half as much again as the costliest body was measured to need");

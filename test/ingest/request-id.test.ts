@@ -1,4 +1,4 @@
-// x-request-id as an identity: taken as it is, or refused, never changed.
+// x-request-id as an identity: used unchanged, or rejected.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -7,18 +7,18 @@ import { refusalOf } from "../wire/make-body.ts";
 
 const printable = fc.integer({ min: 0x20, max: 0x7e }).map(code => String.fromCharCode(code));
 
-test("1 to 255 printable ASCII characters are the identity, as they are", () => {
+test("1 to 255 printable ASCII characters are the identity, unchanged", () => {
   const ids = fc.string({ unit: printable, minLength: 1, maxLength: 255 });
   fc.assert(fc.property(ids, id => assert.equal(readRequestId([id]), id)));
   assert.equal(readRequestId(["x".repeat(255)])?.length, 255);
 });
 
-test("no header and an empty one name nothing", () => {
+test("a missing or empty header is no identity", () => {
   assert.equal(readRequestId([]), undefined);
   assert.equal(readRequestId([""]), undefined);
 });
 
-test("any other character, one too many and a second header are VALIDATION_ERROR, which repeats none of it", () => {
+test("other characters, too many characters and a second header are VALIDATION_ERROR, without repeating the value", () => {
   const other = fc.integer({ min: 0, max: 0xff }).filter(code => code < 0x20 || code > 0x7e);
   const around = fc.string({ unit: printable, maxLength: 20 });
   fc.assert(

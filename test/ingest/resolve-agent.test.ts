@@ -1,4 +1,4 @@
-// Whose trace it is: nothing that a hint or a service name may hold reaches beyond the key.
+// Finding a trace's agent: no hint or service name reaches beyond the key.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -17,7 +17,7 @@ const agentOf = (number: number, projectId: string): Agent => ({
 const agents = [agentOf(1, "own"), agentOf(2, "own"), agentOf(3, "own"), agentOf(4, "other")];
 
 const deps: FindAgents = {
-  // As the database does: whoever's it is.
+  // As in the database: of whichever project.
   findAgent: async id => agents.find(agent => agent.id === id),
   findAgentByServiceName: async (projectId, name) =>
     agents.find(agent => agent.projectId === projectId && agent.otlpServiceName === name),
@@ -70,7 +70,7 @@ test("a canonical trace goes to an agent of the key's project that the key allow
   );
 });
 
-test("a key that is not limited to a single agent is not said to have several, where there is one or none", async () => {
+test("the refusal does not say “several agents” if the key has one agent or none", async () => {
   for (const found of [agents.slice(0, 1), []]) {
     const key = { id: "key", projectId: "own", access: "full", agentIds: [], emailVerified: true } as const;
     const only = { ...deps, listAgentsOfKey: async () => found };
@@ -81,7 +81,7 @@ test("a key that is not limited to a single agent is not said to have several, w
   }
 });
 
-test("an OTLP group goes to the agent of its service name where the key allows it, whatever else the key allows", async () => {
+test("an OTLP group goes to the agent with its service name if the key allows that agent, and to none otherwise", async () => {
   const names = fc.oneof(fc.constantFrom(...agents.map(agent => agent.otlpServiceName!)), fc.string());
   await fc.assert(
     fc.asyncProperty(keys, names, async (key, name) => {

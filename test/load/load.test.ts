@@ -1,4 +1,4 @@
-// Stored traces are opened within the heap of their thread: one that holds too much is refused before it is parsed.
+// Stored traces are loaded within their thread's heap: a trace with too much content is refused before it is parsed.
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import pino from "pino";
@@ -23,13 +23,13 @@ const sender = await makeSender(db);
 const small = { bytes: 10_000, elements: 1_000 };
 const tooLarge = { code: "PAYLOAD_TOO_LARGE", message: /too many values/ };
 
-/** A trace whose attributes hold so many values. */
+/** A trace whose attributes contain this many values. */
 async function store(values: number, text = "short"): Promise<string> {
   const attributes = { list: Array.from({ length: values }, () => 0) };
   return (await writer.write(canonicalWrite(sender, { attributes, text }))).traceId;
 }
 
-/** A trace of two batches, whose columns were derived from the first. */
+/** A trace of two batches whose columns were derived from the first one. */
 async function storeStale(spanCount: number): Promise<string> {
   const externalId = crypto.randomUUID();
   await writer.write(otlpWrite(sender, { externalId, text: "old" }));
@@ -38,7 +38,7 @@ async function storeStale(spanCount: number): Promise<string> {
   return traceId;
 }
 
-describe("a trace that holds more than can be opened", () => {
+describe("a trace with too much content", () => {
   it("is refused, and one within the limits is not", async () => {
     const [dense, plain] = [await store(2_000), await store(500)];
     const room = new TraceRoom(small);
@@ -49,7 +49,7 @@ describe("a trace that holds more than can be opened", () => {
     assert.equal(await withTrace(db, plain, room, ({ traceId }) => traceId), plain);
   });
 
-  it("keeps no other from being opened", async () => {
+  it("does not keep others from being loaded", async () => {
     const [dense, plain] = [await store(2_000), await store(10)];
     const missing = crypto.randomUUID();
     const outcomes = new Map<string, string>();
@@ -68,7 +68,7 @@ describe("a trace that holds more than can be opened", () => {
     );
   });
 
-  it("keeps the columns it has, and is not tried again until it changes", async () => {
+  it("keeps its columns, and is not tried again until it changes", async () => {
     const traceId = await storeStale(200);
     const room = new TraceRoom(small);
     assert.equal(await refreshStale(db, { agentId: sender.agentId, room }), 1);
@@ -76,7 +76,7 @@ describe("a trace that holds more than can be opened", () => {
     assert.equal(await refreshStale(db, { agentId: sender.agentId, room }), 0);
   });
 
-  it("is counted as one that was not read, where several are looked at", async () => {
+  it("is counted as unread where several traces are read", async () => {
     const own = await makeSender(db);
     const write = canonicalWrite(own, { attributes: { list: Array.from({ length: 2_000 }, () => 0) } });
     await writer.write({ ...write, columns: { ...write.columns, userInput: "x".repeat(500) } });
@@ -93,8 +93,8 @@ describe("a trace that holds more than can be opened", () => {
 
 const noSandbox = { answer: () => assert.fail("the sandbox is asked") };
 
-describe("traces that are opened together", () => {
-  it("come in the order asked for, and are refused where they are too large as one", async () => {
+describe("traces that are loaded together", () => {
+  it("are returned in the order requested, and refused if they are too large together", async () => {
     const traceIds = [await store(400, "a"), await store(10, "b"), await store(400, "c")];
     const room = new TraceRoom(small);
     const held = (await holdTraces(db, traceIds, room))!;
@@ -107,7 +107,7 @@ describe("traces that are opened together", () => {
     (await holdTraces(db, traceIds, room))!.release();
   });
 
-  it("wait for one another where there is no room for all", async () => {
+  it("wait for one another if there is not enough room", async () => {
     const traceIds = [await store(700), await store(700)];
     const room = new TraceRoom(small);
     const opened: string[] = [];
@@ -128,7 +128,7 @@ describe("traces that are opened together", () => {
 });
 
 describe("stale columns", () => {
-  it("of a trace that is too large for whoever reads a list are left to a worker", async () => {
+  it("of a trace that is too large for the reader of a list are left to a worker", async () => {
     const traceId = await storeStale(10);
     const asked = { agentId: sender.agentId };
     assert.equal(await refreshStale(db, { ...asked, bytesMax: 100 }), 0);
@@ -147,8 +147,8 @@ describe("the thread that reads large traces", () => {
     return new ThreadedTraceReader({ db, databaseUrl: url, log, limits, inlineBytesMax: 0 });
   };
 
-  // On Node 24 a heap that fills up inside a builtin ends this process, and every test in this file with it.
-  it("reads a trace of as many values as it may hold, however costly they are", async () => {
+  // On Node 24, a heap that fills up inside a builtin ends this process, and every test in this file with it.
+  it("reads a trace with as many values as allowed, however much memory they take", async () => {
     const { mediaType, bytes } = hostileBodies["objects with a hundred keys of their own"]!();
     const body = prepareBody(bytes, mediaType, decodeLimits);
     assert.equal(body.path, "canonical");
@@ -160,7 +160,7 @@ describe("the thread that reads large traces", () => {
     await host.close();
   });
 
-  it("refuses one that holds more", async () => {
+  it("refuses a trace with more", async () => {
     const [dense, plain] = [await store(2_000), await store(10)];
     const host = open(small);
     await assert.rejects(host.outline({ traceId: dense }), tooLarge);

@@ -1,4 +1,4 @@
-// The room for traces in a thread's heap: never more than it has, in the order asked for, and nobody waits for ever.
+// The memory budget for traces in a thread: never exceeded, first come first served, and nobody waits forever.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TraceRoom } from "../../src/load/trace-room.ts";
@@ -8,12 +8,12 @@ const limits = { bytes: 1_000, elements: 100 };
 const whole = traceHeapBytes(limits);
 const turn = () => new Promise(resolve => setImmediate(resolve));
 
-test("one trace of the largest size fits, and no larger one", () => {
+test("one trace of the maximum size fits, and no larger one", () => {
   const room = new TraceRoom(limits);
   assert.deepEqual([room.fits(whole), room.fits(whole + 1)], [true, false]);
 });
 
-test("whoever finds no room waits until enough was released, and those after it wait with it", async () => {
+test("a trace that does not fit waits until enough is released, and later ones wait behind it", async () => {
   const room = new TraceRoom(limits);
   const taken: string[] = [];
   const take = (name: string, bytes: number) =>
@@ -36,7 +36,7 @@ test("whoever finds no room waits until enough was released, and those after it 
   assert.deepEqual(taken, ["a", "b", "large", "small"]);
 });
 
-test("a share that grew keeps others out until it is released", async () => {
+test("a share that grew blocks others until it is released", async () => {
   const room = new TraceRoom(limits);
   const first = (await room.take(1))!;
   first.grow(whole);
@@ -51,7 +51,7 @@ test("a share that grew keeps others out until it is released", async () => {
   assert.ok(await second);
 });
 
-test("whoever is called off while waiting gets nothing, and the next one is served", async () => {
+test("an aborted wait gets no share, and the next one in line does", async () => {
   const room = new TraceRoom(limits);
   const held = (await room.take(whole))!;
   const calledOff = new AbortController();
@@ -64,7 +64,7 @@ test("whoever is called off while waiting gets nothing, and the next one is serv
   assert.ok(await next);
 });
 
-test("what is kept makes room before anybody waits", async () => {
+test("cached traces are evicted before anything waits", async () => {
   const room = new TraceRoom(limits);
   const kept = [(await room.take(whole / 2))!, (await room.take(whole / 2))!];
   room.makeRoom = () => {
@@ -76,7 +76,7 @@ test("what is kept makes room before anybody waits", async () => {
   assert.equal(kept.length, 1);
 });
 
-test("work that fails keeps nobody from the next", async () => {
+test("failed work does not block the next", async () => {
   const room = new TraceRoom(limits);
   const failed = room.alone(async () => {
     throw new Error("away");

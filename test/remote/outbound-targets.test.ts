@@ -1,4 +1,4 @@
-// Every way to write an address that is not public is refused, unless the operator allowed the place.
+// Every spelling of a private IP address is refused, unless the operator allowed it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { guardOf } from "../../src/remote/outbound-targets.ts";
@@ -54,7 +54,7 @@ const unfit: [address: string, why: string][] = [
   ["64:ff9b:1::8.8.8.8", "reserved"],
   ["2002:7f00:1::", "loopback"],
   ["2002:a00:1::1", "private"],
-  // what no resolver answers
+  // addresses that no resolver returns
   ["2130706433", "unknown"],
   ["0x7f.1", "unknown"],
   ["0177.0.0.1", "unknown"],
@@ -80,7 +80,7 @@ for (const address of fit) {
   test(`${address} is public`, () => assert.equal(strict("agent.example.com", address), undefined));
 }
 
-test("an allowed network lets pass what is in it, in each of its forms, and nothing beside it", () => {
+test("an allowed network allows its addresses in all their forms, and no others", () => {
   const guard = guardOf(["10.1.0.0/16", "::1", "192.168.0.9", "fd00:1::7"]);
   for (const address of ["10.1.2.3", "::ffff:10.1.2.3", "::1", "192.168.0.9", "fd00:1::7"]) {
     assert.equal(guard("x", address), undefined, address);
@@ -90,7 +90,7 @@ test("an allowed network lets pass what is in it, in each of its forms, and noth
   }
 });
 
-test("an allowed host may lead anywhere; a host below or beside it may not", () => {
+test("an allowed host may resolve to any address; its subdomains and sibling hosts may not", () => {
   const guard = guardOf(["agent.internal"]);
   for (const host of ["agent.internal", "Agent.Internal", "agent.internal."]) {
     assert.equal(guard(host, "10.0.0.1"), undefined, host);

@@ -1,4 +1,4 @@
-// Over TLS the checked address is dialled, and the certificate must be for the name that was asked for.
+// Over TLS, the checked IP address is dialed, and the certificate must be for the requested host name.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createServer as createPlainServer } from "node:http";
@@ -8,7 +8,7 @@ import { after, test } from "node:test";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { openOutbound } from "../../src/remote/outbound.ts";
 
-// A certificate of its own making for agent.example.com, with the key that signed it.
+// A self-signed certificate for agent.example.com, with its key.
 const pem = readFileSync(new URL("../fixtures/tls/agent.example.com.pem", import.meta.url), "utf8");
 setDefaultCACertificates([...getCACertificates("default"), pem.slice(0, pem.indexOf("-----BEGIN PRIVATE"))]);
 
@@ -32,7 +32,7 @@ after(async () => {
   server.close();
 });
 
-test("the name that was asked for is told and verified, whatever host header the caller gives", async () => {
+test("the requested host name is sent and verified, whatever host header the caller sets", async () => {
   const headers = { host: "other.example.com" };
   const response = await outbound.fetch(`https://agent.example.com:${port}/`, { headers });
   assert.equal(await response.text(), "hello");
@@ -40,7 +40,7 @@ test("the name that was asked for is told and verified, whatever host header the
 });
 
 for (const host of ["other.example.com", "127.0.0.1"]) {
-  test(`a certificate for another name than ${host} is not taken`, async () => {
+  test(`a certificate for another name than ${host} is rejected`, async () => {
     await assert.rejects(outbound.fetch(`https://${host}:${port}/`), (error: TypeError) => {
       assert.equal((error.cause as { code: string }).code, "ERR_TLS_CERT_ALTNAME_INVALID");
       return true;
@@ -48,7 +48,7 @@ for (const host of ["other.example.com", "127.0.0.1"]) {
   });
 }
 
-test("from https to http of the same host a redirect takes no credential along", async () => {
+test("a redirect from https to http on the same host drops credentials", async () => {
   const plain = createPlainServer((request, response) => response.end(JSON.stringify(request.headers)));
   await new Promise<void>(resolve => plain.listen(0, "127.0.0.1", resolve));
   location = `http://agent.example.com:${(plain.address() as AddressInfo).port}/`;

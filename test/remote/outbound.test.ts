@@ -1,4 +1,4 @@
-// Calls go where they may and nowhere else, whatever names, redirects and replies try.
+// Outbound calls reach only allowed targets, whatever names, redirects and replies try.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
@@ -42,7 +42,7 @@ function open(options: Partial<OutboundOptions> = {}): Outbound {
   return outbound;
 }
 
-/** Names as they are listed; each look-up of a name takes its next answer, and keeps to the last. */
+/** A fake resolver: each lookup of a name returns its next answer, then repeats the last one. */
 function names(table: Record<string, string[][]>): NonNullable<OutboundOptions["resolve"]> {
   const asked = new Map<string, number>();
   return async host => {
@@ -67,7 +67,7 @@ async function refused(call: Promise<unknown>, message: RegExp): Promise<void> {
   });
 }
 
-test("an allowed place is called, and its reply handed on", async () => {
+test("an allowed target is called, and its reply returned", async () => {
   const agent = await listen((_request, response) =>
     response.writeHead(201, { "x-said": "so" }).end("as told"),
   );
@@ -127,7 +127,7 @@ for (const host of spellings) {
   });
 }
 
-test("a refusal names the host and what allows it, never the address that the host leads to", async () => {
+test("a refusal names the host and the setting that allows it, never the IP address of the host", async () => {
   const outbound = open({ allow: [], resolve: names({ "agent.internal": [["10.20.30.40"]] }) });
   await assert.rejects(outbound.fetch("http://agent.internal/"), {
     name: "OutboundRefused",
@@ -136,7 +136,7 @@ test("a refusal names the host and what allows it, never the address that the ho
   });
 });
 
-test("a name of which one address is private is refused, whichever place it has", async () => {
+test("a name with any private address is refused, wherever it is in the list", async () => {
   const resolve = names({
     "a.example.com": [["8.8.8.8", "10.0.0.1"]],
     "b.example.com": [["::1", "8.8.8.8"]],
@@ -146,7 +146,7 @@ test("a name of which one address is private is refused, whichever place it has"
   await refused(outbound.fetch("http://b.example.com/"), /loopback/);
 });
 
-test("a name that leads to a private address the second time is refused the second time", async () => {
+test("a name that resolves to a private address the second time is refused the second time", async () => {
   const resolve = names({ "rebind.example.com": [["127.0.0.1"], ["127.0.0.2"], ["169.254.169.254"]] });
   const outbound = open({ allow: ["127.0.0.1"], resolve });
   const url = `http://rebind.example.com:${hello.port}/`;
@@ -155,7 +155,7 @@ test("a name that leads to a private address the second time is refused the seco
   await refused(outbound.fetch(url), /link-local/);
 });
 
-test("a name that leads to a private address only after a redirect to itself is refused there", async () => {
+test("a name that resolves to a private address after a redirect to itself is refused there", async () => {
   const turning = await listen((_request, response) => response.writeHead(307, { location: "/again" }).end());
   const resolve = names({ "rebind.example.com": [["127.0.0.1"], ["127.0.0.2"]] });
   const outbound = open({ allow: ["127.0.0.1"], resolve });
@@ -163,7 +163,7 @@ test("a name that leads to a private address only after a redirect to itself is 
   assert.equal(turning.requests.length, 1);
 });
 
-test("a call looks its host up once and dials the address that was checked", async () => {
+test("a call resolves its host once and dials the address that was checked", async () => {
   let lookups = 0;
   const resolve = async () => {
     lookups += 1;
@@ -176,12 +176,12 @@ test("a call looks its host up once and dials the address that was checked", asy
   assert.equal(hello.requests.at(-1)!.headers.host, `once.example.com:${hello.port}`);
 });
 
-test("where one address of a name does not answer, the next is tried", async () => {
+test("if one address of a name does not answer, the next one is tried", async () => {
   const outbound = open({ resolve: names({ "two.example.com": [["127.0.0.3", "127.0.0.1"]] }) });
   assert.equal(await (await outbound.fetch(`http://two.example.com:${hello.port}/`)).text(), "hello");
 });
 
-test("a host that is allowed by its name is called wherever it leads", async () => {
+test("a host that is allowed by name is called whatever it resolves to", async () => {
   const loopback = [["127.0.0.1"]];
   const resolve = names({
     "agent.internal": loopback,
@@ -202,7 +202,7 @@ for (const url of [
   "data:,hello",
   "ws://127.0.0.1/",
 ]) {
-  test(`${url} is refused: http and https alone are called`, () => refused(here.fetch(url), /http/));
+  test(`${url} is refused, because only http and https are called`, () => refused(here.fetch(url), /http/));
 }
 
 for (const host of [
@@ -213,11 +213,11 @@ for (const host of [
   "127.0.0.1:99999",
   "[v1.fe]",
 ]) {
-  test(`http://${host}/ is refused: it is no address`, () =>
+  test(`http://${host}/ is refused as an invalid URL`, () =>
     refused(here.fetch(`http://${host}/`), /^This is not an address that can be called\.$/));
 }
 
-test("a password in an address is refused and not repeated", async () => {
+test("a password in a URL is refused and not repeated", async () => {
   for (const who of ["user:hidden", "hidden", ":hidden"]) {
     const url = `http://${who}@127.0.0.1:${hello.port}/`;
     await refused(here.fetch(url), /^(?!.*hidden).*user name or password/);
@@ -225,11 +225,11 @@ test("a password in an address is refused and not repeated", async () => {
   await refused(here.fetch("http://user:hidden@/"), /^(?!.*hidden)/);
 });
 
-test("a port of another protocol, such as that of mail, is refused", async () => {
+test("a port of another protocol, such as SMTP, is refused", async () => {
   await refused(here.fetch("http://127.0.0.1:25/"), /^Port 25 is not called/);
 });
 
-test("a host header of the caller's is not sent", async () => {
+test("the caller's host header is not sent", async () => {
   await here.fetch(hello.url, { headers: { Host: "metadata.internal", Connection: "upgrade" } });
   assert.equal(hello.requests.at(-1)!.headers.host, `127.0.0.1:${hello.port}`);
 });
@@ -248,7 +248,7 @@ for (const location of ["file:///etc/passwd", "http://user:hidden@127.0.0.1/", "
   });
 }
 
-test("across origins a redirect takes no credential along, also on the way back", async () => {
+test("a redirect to another origin drops credentials, also on the way back", async () => {
   const back = await listen((_request, response) => response.end("home"));
   const other = await listen((_request, response) =>
     response.writeHead(307, { location: `${back.url}/home` }).end(),
@@ -307,19 +307,19 @@ for (const [status, method, becomes] of rewrites) {
   });
 }
 
-test("a redirect that says not where to is a reply", async () => {
+test("a redirect without a location is returned as a reply", async () => {
   const lost = await listen((_request, response) => response.writeHead(302).end("nowhere"));
   const response = await here.fetch(lost.url);
   assert.deepEqual([response.status, await response.text()], [302, "nowhere"]);
 });
 
-test("redirects without end are given up after five", async () => {
+test("endless redirects are given up after five", async () => {
   const circle = await listen((_request, response) => response.writeHead(302, { location: "/" }).end());
   await refused(here.fetch(circle.url), /redirects more than 5 times/);
   assert.equal(circle.requests.length, 6);
 });
 
-test("a body without end is given up at the bound, and its connection closed", async () => {
+test("an endless body is given up at the size limit, and its connection closed", async () => {
   let closed: (() => void) | undefined;
   const ended = new Promise<void>(resolve => (closed = resolve));
   const endless = await listen((_request, response) => {
@@ -335,7 +335,7 @@ test("a body without end is given up at the bound, and its connection closed", a
   await ended;
 });
 
-test("the bound counts what a compressed body becomes", async () => {
+test("the size limit applies to the decompressed body", async () => {
   const bomb = await promisify(gzip)(Buffer.alloc(50_000_000));
   assert.ok(bomb.length < 100_000);
   const twice = await promisify(gzip)(bomb);
@@ -349,7 +349,7 @@ test("the bound counts what a compressed body becomes", async () => {
   }
 });
 
-test("a body of just the bound is whole, one byte more is too large", async () => {
+test("a body of exactly the size limit is complete, and one more byte is too large", async () => {
   const server = await listen((request, response) => response.end("x".repeat(Number(request.url!.slice(1)))));
   const limits = { replyBytesMax: 1_000 };
   assert.equal((await (await here.fetch(`${server.url}/1000`, {}, limits)).text()).length, 1_000);
@@ -357,7 +357,7 @@ test("a body of just the bound is whole, one byte more is too large", async () =
   await assert.rejects(response.text(), OutboundTooLarge);
 });
 
-/** An outbound whose time passes when told. */
+/** An outbound whose time passes only when told to. */
 function timed(): { outbound: Outbound; pass(): void; asked: number[] } {
   const controller = new AbortController();
   const asked: number[] = [];
@@ -370,14 +370,14 @@ function timed(): { outbound: Outbound; pass(): void; asked: number[] } {
   return { outbound, asked, pass: () => controller.abort(new DOMException("Too late", "TimeoutError")) };
 }
 
-test("a reply that does not begin in time is given up", async () => {
+test("a reply that does not start in time is given up", async () => {
   const { outbound, asked, pass } = timed();
   const silent = await listen(() => pass());
   await assert.rejects(outbound.fetch(silent.url), { name: "TimeoutError" });
   assert.deepEqual(asked, [60_000]);
 });
 
-test("redirects share the time of one call", async () => {
+test("redirects share the time limit of one call", async () => {
   const { outbound, asked, pass } = timed();
   const slow = await listen((request, response) => {
     if (request.url === "/") response.writeHead(307, { location: "/next" }).end();
@@ -388,7 +388,7 @@ test("redirects share the time of one call", async () => {
   assert.equal(slow.requests.length, 2);
 });
 
-test("a body that drips is given up when the time of the whole call is over", async () => {
+test("a slow body is given up when the time of the whole call is over", async () => {
   const { outbound, pass } = timed();
   const drip = await listen((_request, response) => void response.write("a"));
   const response = await outbound.fetch(drip.url, {}, { timeoutMs: 500 });
@@ -398,7 +398,7 @@ test("a body that drips is given up when the time of the whole call is over", as
   await assert.rejects(reader.read(), { name: "TimeoutError" });
 });
 
-test("a name that is never looked up is given up in time, too", async () => {
+test("a name that is never resolved is given up in time, too", async () => {
   const controller = new AbortController();
   const outbound = open({
     resolve: () => {
@@ -410,26 +410,26 @@ test("a name that is never looked up is given up in time, too", async () => {
   await assert.rejects(outbound.fetch("http://slow.example.com/"), { name: "TimeoutError" });
 });
 
-test("a call that may be withdrawn is given up in time as well", async () => {
+test("a call that can be aborted is given up in time as well", async () => {
   const { outbound, pass } = timed();
   const silent = await listen(() => pass());
   const { signal } = new AbortController();
   await assert.rejects(outbound.fetch(silent.url, { signal }), { name: "TimeoutError" });
 });
 
-test("closing cuts the calls in hand", async () => {
+test("closing aborts the calls in progress", async () => {
   const outbound = open();
   const silent = await listen(() => void outbound.close());
   await assert.rejects(outbound.fetch(silent.url), TypeError);
 });
 
-test("the caller's signal ends a call", async () => {
+test("the caller's signal aborts a call", async () => {
   const controller = new AbortController();
   const silent = await listen(() => controller.abort());
   await assert.rejects(here.fetch(silent.url, { signal: controller.signal }), { name: "AbortError" });
 });
 
-test("a name without an address, a closed port and a broken reply are TypeErrors with their cause", async () => {
+test("an unknown host, a closed port and a broken reply are TypeErrors with their cause", async () => {
   const outbound = open({ resolve: names({}) });
   await assert.rejects(outbound.fetch("http://nowhere.example.com/"), (error: TypeError) => {
     assert.equal((error.cause as { code: string }).code, "ENOTFOUND");
@@ -442,13 +442,13 @@ test("a name without an address, a closed port and a broken reply are TypeErrors
   await assert.rejects(here.fetch(`http://127.0.0.1:${(broken.address() as AddressInfo).port}/`), TypeError);
 });
 
-test("a reply without a body is one", async () => {
+test("a reply without a body is returned", async () => {
   const empty = await listen((_request, response) => response.writeHead(204).end());
   const response = await here.fetch(empty.url);
   assert.deepEqual([response.status, await response.text()], [204, ""]);
 });
 
-test("a proxy named by the environment is not used", async () => {
+test("a proxy set in the environment is not used", async () => {
   const proxy = await listen((_request, response) => response.end("proxied"));
   const script = `
     import { openOutbound } from ${JSON.stringify(import.meta.resolve("../../src/remote/outbound.ts"))};

@@ -1,4 +1,4 @@
-// A turn reaches agents of every type in the shape they want, and every way to fail is a reply.
+// A turn reaches agents of every type in the format they expect, and every failure is a reply with a reason.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import type { AgentTurn } from "../../../src/model/agent/call.ts";
@@ -67,7 +67,7 @@ async function call(script: AgentScript, to: AgentConnection, signal?: AbortSign
 }
 
 suite("an HTTP agent", () => {
-  test("gets the filled body, its headers and the identities of the turn", async () => {
+  test("receives the filled-in body, its headers and the ids of the turn", async () => {
     const bodyTemplate = `{"message": "{{input}}", "all": "{{messages}}", "before": "{{history}}",
       "ids": ["{{conversation_id}}/{{request_id}}"], "number": 1.5}`;
     const headers = [
@@ -93,7 +93,7 @@ suite("an HTTP agent", () => {
     assert.equal(request.headers["content-type"], "application/json");
   });
 
-  test("may answer with text alone", async () => {
+  test("may reply with text alone", async () => {
     const { reply } = await call(
       (_request, response) => response.writeHead(200, { "content-type": "text/plain" }).end("Hello!"),
       http({ reply: { kind: "text" } }),
@@ -101,7 +101,7 @@ suite("an HTTP agent", () => {
     assert.deepEqual([reply.text, reply.error], ["Hello!", null]);
   });
 
-  test("may stream its reply: the texts of the events are joined, to the end it names", async () => {
+  test("may stream its reply: the texts of the events are joined, up to the configured last event", async () => {
     const bodyTemplate = '{"stream": true, "messages": "{{messages}}"}';
     const reply = { kind: "json", pointer: "/choices/0/delta/content" };
     const streamed = await call(completions, http({ bodyTemplate, reply }));
@@ -117,7 +117,7 @@ suite("an HTTP agent", () => {
     assert.equal(whole.reply.text, said);
   });
 
-  test("may stream plain text, the last event without its end", async () => {
+  test("may stream plain text, with a last event that is cut off", async () => {
     const { reply } = await call(
       (_request, response) =>
         response
@@ -128,7 +128,7 @@ suite("an HTTP agent", () => {
     assert.equal(reply.text, "Hello\nyou");
   });
 
-  test("a stream is read no further than its [DONE], though the connection stays open", async () => {
+  test("a stream is read only up to its [DONE], even if the connection stays open", async () => {
     const { reply } = await call(
       (_request, response) =>
         response
@@ -139,7 +139,7 @@ suite("an HTTP agent", () => {
     assert.deepEqual([reply.text, reply.error], ["Hello", null]);
   });
 
-  test("a stream may end its lines in any way, comment, repeat its fields, and come byte by byte", async () => {
+  test("a stream may use any line ending, contain comments, repeat its fields, and arrive byte by byte", async () => {
     const stream =
       "\ufeff: hello\r\n\r\nid: 1\r\nretry: 5\r\nevent: token\r\ndata:Héllo\r\ndata\r\ndata: you\r\n\r\n" +
       "data: , \r\r:\n\nother: field\ndata: and all\n\n";
@@ -160,7 +160,7 @@ suite("an HTTP agent", () => {
     ["an event of that name", 'event: error\ndata: {"message": "out of order"}\n\n'],
     ["its data", 'data: {"error": {"message": "out of order"}}\n\n'],
   ]) {
-    test(`a stream that tells an error by ${name} is no reply, whatever came before`, async () => {
+    test(`a stream that reports an error by ${name} is not a reply, whatever came before`, async () => {
       const { reply } = await call(
         (_request, response) =>
           response
@@ -182,7 +182,7 @@ suite("an HTTP agent", () => {
     ["text/plain", Buffer.from("\ufeffGröße")],
   ];
   for (const [contentType, body] of charsets) {
-    test(`a reply in ${contentType} is read as it was written`, async () => {
+    test(`a reply in ${contentType} is decoded with its charset`, async () => {
       const { reply } = await call(
         (_request, response) => response.writeHead(200, { "content-type": contentType }).end(body),
         http({ reply: { kind: "text" } }),
@@ -205,7 +205,7 @@ suite("an HTTP agent", () => {
     assert.equal(await textOf(chunk("Hel", null), chunk("lo", null), "data: [DONE]\n\n"), "Hello");
   });
 
-  test("a stream without a text at that place is unreadable", async () => {
+  test("a stream without a text at the configured place is unreadable", async () => {
     const { reply } = await call(
       (_request, response) =>
         response.writeHead(200, { "content-type": "text/event-stream" }).end('data: {"a": 1}\n\ndata: b\n\n'),
@@ -237,7 +237,7 @@ suite("an HTTP agent", () => {
 });
 
 suite("n8n", () => {
-  test("its chat trigger gets a message of its session, and answers with output", async () => {
+  test("the chat trigger receives a message of its session, and replies with output", async () => {
     const to = connection("workflow", { kind: "chat", url: `${agent.url}/webhook/abc/chat` });
     const { reply, request } = await call(n8nChat, to);
     assert.equal(reply.text, `conversation-1 said: ${turn.input}`);
@@ -248,19 +248,19 @@ suite("n8n", () => {
     });
   });
 
-  test("its chat trigger may stream", async () => {
+  test("the chat trigger may stream", async () => {
     const to = connection("workflow", { kind: "chat", url: `${agent.url}/webhook/abc/chat` });
     assert.equal((await call(n8nChatStreaming, to)).reply.text, said);
   });
 
-  test("its webhook gets input and session, and answers with its first item", async () => {
+  test("the webhook receives input and session, and replies with its first item", async () => {
     const to = connection("workflow", { kind: "webhook", url: `${agent.url}/webhook/abc` });
     const { reply, request } = await call(n8nWebhook, to);
     assert.equal(reply.text, said);
     assert.deepEqual(request.body, { chatInput: turn.input, sessionId: "conversation-1" });
   });
 
-  test("a webhook that responds at once is said to", async () => {
+  test("a webhook that responds immediately is reported with the setting to change", async () => {
     const to = connection("workflow", { kind: "webhook", url: `${agent.url}/webhook/abc` });
     const { error } = (await call(n8nStarted, to)).reply;
     assert.deepEqual(
@@ -269,7 +269,7 @@ suite("n8n", () => {
     );
   });
 
-  test("a webhook that is not registered is a status", async () => {
+  test("a webhook that is not registered is reported by its status and text", async () => {
     const to = connection("workflow", { kind: "webhook", url: `${agent.url}/webhook/abc` });
     const { status, text, error } = (await call(n8nChat, to)).reply;
     assert.deepEqual([status, error?.code], [404, "http_status"]);
@@ -331,7 +331,7 @@ suite("flow builders", () => {
       ...more,
     });
 
-  test("Flowise gets question and session, and answers with text", async () => {
+  test("Flowise receives question and session, and replies with text", async () => {
     const { reply, request } = await call(flowise, flow("flowise", "Authorization", "Bearer flowise-key"));
     assert.deepEqual([reply.text, reply.error], [said, null]);
     assert.deepEqual(request.body, {
@@ -340,7 +340,7 @@ suite("flow builders", () => {
     });
   });
 
-  test("Flowise gets what was said before where it is to", async () => {
+  test("Flowise receives the history if that is configured", async () => {
     const to = flow("flowise", "Authorization", "Bearer flowise-key", { sendHistory: true });
     assert.deepEqual((await call(flowise, to)).request.body.history, [
       { role: "userMessage", content: "Hello" },
@@ -348,7 +348,7 @@ suite("flow builders", () => {
     ]);
   });
 
-  test("Langflow gets input and session, and answers deep within", async () => {
+  test("Langflow receives input and session, and its deeply nested reply is found", async () => {
     const { reply, request } = await call(langflow, flow("langflow", "x-api-key", "langflow-key"));
     assert.deepEqual([reply.text, reply.error], [said, null]);
     assert.deepEqual(request.body, {
@@ -359,7 +359,7 @@ suite("flow builders", () => {
     });
   });
 
-  test("a flow that is not there is a status with what the server says", async () => {
+  test("an unknown flow is reported by its status and the server's text", async () => {
     const key = ["Authorization", "Bearer flowise-key"] as const;
     const asked = await call(flowise, flow("flowise", ...key, { flowId: "flow-2" }));
     assert.deepEqual([asked.reply.status, asked.reply.error?.code], [404, "http_status"]);
@@ -368,7 +368,7 @@ suite("flow builders", () => {
     assert.match(run.reply.text!, /Flow identifier flow-2 not found/);
   });
 
-  test("a wrong key is a status with what the server says", async () => {
+  test("a wrong key is reported by its status and the server's text", async () => {
     const { reply } = await call(langflow, flow("langflow", "x-api-key", "wrong"));
     assert.deepEqual([reply.status, reply.error?.code], [403, "http_status"]);
     assert.match(reply.text!, /Invalid or missing API key/);
@@ -400,7 +400,7 @@ suite("flow builders", () => {
     assert.deepEqual([reply.text, reply.error], ["Hello", null]);
   });
 
-  test("Langflow's text is that of the output that was reached", async () => {
+  test("Langflow's text is taken from the output that was reached", async () => {
     const { reply } = await call(
       (_request, response) => {
         const reached = { results: { message: { text: "Hello" } }, component_id: "ChatOutput-2" };
@@ -416,7 +416,7 @@ suite("flow builders", () => {
 });
 
 suite("what goes wrong", () => {
-  test("a status of 500 is an error with the text that came along", async () => {
+  test("a status of 500 is an error with the text of the response", async () => {
     const { reply } = await call(failing, http());
     assert.deepEqual(
       [reply.status, reply.text, reply.error?.code],
@@ -432,7 +432,7 @@ suite("what goes wrong", () => {
     );
   });
 
-  test("an empty reply and a web page are said to be, with a status of 200 or 204", async () => {
+  test("an empty reply and a web page are reported as such, for status 200 and 204", async () => {
     for (const [status, body, why] of [
       [200, "", "is empty"],
       [200, " \n", "is empty"],
@@ -447,7 +447,7 @@ suite("what goes wrong", () => {
     }
   });
 
-  test("a secret that the server repeats is not passed on, neither in its text nor in its type", async () => {
+  test("a secret that the server repeats is removed from its text and its content type", async () => {
     const headers = [
       { name: "Authorization", value: "Bearer hidden-text" },
       { name: "X-Api-Key", value: "hidden-2" },
@@ -467,7 +467,7 @@ suite("what goes wrong", () => {
     assert.equal(reply.contentType, "text/plain; of=[secret]");
   });
 
-  test("also not as JSON or an address writes it, nor the rest of one that begins with another", async () => {
+  test("a secret is also removed as JSON or URL text, and together with a longer secret that starts with it", async () => {
     const value = 'first/of+two"==';
     const headers = [
       { name: "X-Api-Key", value },
@@ -489,7 +489,7 @@ suite("what goes wrong", () => {
     assert.equal(reply.text, [json, json, json, "[secret]"].join("\n"));
   });
 
-  test("a request that the conversation made too long is not sent", async () => {
+  test("a request that is too long because of its history is not sent", async () => {
     const bodyTemplate = `["{{input}}"${', "{{history}}"'.repeat(20)}]`;
     const history = [{ role: "assistant" as const, content: "x".repeat(1_000_000) }];
     const flowise = { product: "flowise", baseUrl: agent.url, flowId: "flow-1", sendHistory: true };
@@ -516,18 +516,18 @@ suite("what goes wrong", () => {
     assert.deepEqual([reply.status, reply.text, reply.error?.code], [200, null, "too_large"]);
   });
 
-  test("an endless body is too large, its status known", async () => {
+  test("an endless body is too large, and its status is kept", async () => {
     const { reply } = await call(endless, http({ reply: { kind: "text" } }));
     assert.deepEqual([reply.status, reply.text, reply.error?.code], [200, null, "too_large"]);
   });
 
-  test("a connection that breaks is told from an agent out of reach, without a word of the request", async () => {
+  test("a broken connection is not reported as an unreachable agent, and no part of the request is repeated", async () => {
     const { reply } = await call(crashing, http());
     assert.deepEqual([reply.status, reply.error?.code], [null, "broken_off"]);
     assert.match(reply.error!.reason, /^127\.0\.0\.1:\d+ broke the connection off\.$/);
   });
 
-  test("a reply that breaks in the middle keeps its status, and is no agent out of reach", async () => {
+  test("a reply that breaks off keeps its status, and is not reported as an unreachable agent", async () => {
     const { reply } = await call((_request, response) => {
       response.writeHead(200, { "content-length": 100 }).write("half", () => response.destroy());
     }, http());
@@ -535,7 +535,7 @@ suite("what goes wrong", () => {
     assert.match(reply.error!.reason, /^127\.0\.0\.1:\d+ broke the connection off\.$/);
   });
 
-  test("what answers, though not by HTTP, is no agent out of reach", async () => {
+  test("a server that does not speak HTTP is not reported as an unreachable agent", async () => {
     const { reply } = await call((_request, response) => {
       response.socket!.end("SSH-2.0-OpenSSH\r\n\r\n");
     }, http());
@@ -556,7 +556,7 @@ suite("what goes wrong", () => {
     assert.match(reply.error!.reason, /169\.254\.169\.254 is a link-local address/);
   });
 
-  test("an agent that does not answer in time is given up", async () => {
+  test("an agent that does not reply in time is given up", async () => {
     const time = new AbortController();
     const impatient = openOutbound({ allow: ["127.0.0.1"], timeout: () => time.signal });
     agent.script = () => time.abort(new DOMException("Too late", "TimeoutError"));
@@ -566,7 +566,7 @@ suite("what goes wrong", () => {
     await impatient.close();
   });
 
-  test("a call that is withdrawn says so, before it begins and while it waits", async () => {
+  test("an aborted call says so, before it starts and while it waits", async () => {
     const controller = new AbortController();
     const waiting = await call(() => controller.abort(), http(), controller.signal);
     assert.equal(waiting.reply.error?.code, "cancelled");
@@ -574,7 +574,7 @@ suite("what goes wrong", () => {
     assert.deepEqual([none.reply.error?.code, none.request], ["cancelled", undefined]);
   });
 
-  test("no header of the connection can take the identities of the turn", () => {
+  test("no header of the connection can replace the ids of the turn", () => {
     for (const name of ["X-Request-Id", "traceparent", "Host", "content-length"]) {
       assert.throws(() => http({ headers: [{ name, value: "x" }] }), { code: "VALIDATION_ERROR" });
     }

@@ -1,4 +1,4 @@
-// What mails look like, where they go, and what happens when they cannot.
+// What emails contain, where they go, and what happens when they cannot be sent.
 import assert from "node:assert/strict";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ const sendingFails = (send: Promise<void>) =>
   });
 
 describe("without a mail server", () => {
-  it("a mail is a file in the outbox that only its owner may read, and its link is in the log", async () => {
+  it("an email is a file in the outbox that only its owner may read, and its link is in the log", async () => {
     const outboxDir = join(root, "data", "outbox");
     const { mailer, lines } = opened({ outboxDir });
     await mailer.send(mail);
@@ -47,7 +47,7 @@ describe("without a mail server", () => {
     mailer.close();
   });
 
-  it("the file is a message by RFC 5322, with both forms and the whole link", async () => {
+  it("the file is an RFC 5322 message with a text part, an HTML part and the full link", async () => {
     const outboxDir = join(root, "format");
     const { mailer } = opened({ outboxDir });
     await mailer.send(mail);
@@ -70,7 +70,7 @@ describe("without a mail server", () => {
     assert.equal(linkIn(source), link);
   });
 
-  it("names sort in the order of sending, also of mails sent at once", async () => {
+  it("file names sort in the order of sending, also for emails sent at once", async () => {
     const outboxDir = join(root, "order");
     const { mailer } = opened({ outboxDir });
     for (let count = 0; count < 12; count += 1) await mailer.send({ ...mail, subject: `Mail ${count}` });
@@ -86,14 +86,14 @@ describe("without a mail server", () => {
     );
   });
 
-  it("a mail that cannot be written is refused as unavailable", async () => {
+  it("an email that cannot be written is refused as unavailable", async () => {
     await writeFile(join(root, "file"), "");
     await sendingFails(opened({ outboxDir: join(root, "file", "outbox") }).mailer.send(mail));
   });
 });
 
 describe("with a mail server", () => {
-  it("a mail reaches it, with its link, and nothing is logged or written", async () => {
+  it("an email reaches it with its link, and nothing is logged or written", async () => {
     const server = await startMailServer();
     const { mailer, lines } = opened({ smtpUrl: server.url });
     await mailer.send(mail);
@@ -106,7 +106,7 @@ describe("with a mail server", () => {
     await server.close();
   });
 
-  it("user and password of the URL are presented to it", async () => {
+  it("user and password of the URL are used to sign in to it", async () => {
     const server = await startMailServer({ name: "ada@example.com", password: "p@ss/word" });
     const { mailer } = opened({ smtpUrl: server.url });
     await mailer.send(mail);
@@ -118,7 +118,7 @@ describe("with a mail server", () => {
     await server.close();
   });
 
-  it("a mail it does not take, or that finds nobody there, is refused as unavailable", async () => {
+  it("a rejected email or recipient is refused as unavailable", async () => {
     const server = await startMailServer();
     const { mailer } = opened({ smtpUrl: server.url });
     server.refusing = 451;
@@ -130,7 +130,7 @@ describe("with a mail server", () => {
     late.close();
   });
 
-  it("neither address nor subject can add recipients or headers", async () => {
+  it("neither recipient nor subject can add recipients or headers", async () => {
     const server = await startMailServer();
     const { mailer } = opened({ smtpUrl: server.url });
     const hostile: Partial<Mail>[] = [
@@ -152,10 +152,10 @@ describe("with a mail server", () => {
   });
 });
 
-describe("every mail", () => {
+describe("every email", () => {
   const makers = { verificationMail, passwordResetMail };
   for (const [name, make] of Object.entries(makers)) {
-    it(`says where the link leads and how long it works, in both forms: ${name}`, () => {
+    it(`says where the link leads and how long it works, in both parts: ${name}`, () => {
       const { text, html } = make({ to: "ada@example.com", link, validHours: 24 });
       assert.ok(text.includes(`\n${link}\n`));
       assert.match(text, /24 hours/);
@@ -167,7 +167,7 @@ describe("every mail", () => {
       assert.match(make({ to: "ada@example.com", link, validHours: 1 }).text, /for 1 hour\./);
     });
 
-    it(`cannot be broken out of by a link, and loads nothing: ${name}`, () => {
+    it(`escapes its link and loads nothing: ${name}`, () => {
       const hostile = `https://onlooker.example/?a="><img src=x onerror='alert(1)'>&b=<script>`;
       const tags = (link: string) =>
         make({ to: "ada@example.com", link, validHours: 24 }).html.match(/<[^>]*>/g)!;
@@ -182,7 +182,7 @@ describe("every mail", () => {
     });
   }
 
-  it("reads the same after its way through quoted-printable", async () => {
+  it("is unchanged after quoted-printable encoding", async () => {
     const outboxDir = join(root, "text");
     await opened({ outboxDir }).mailer.send({
       ...mail,

@@ -1,4 +1,4 @@
-// The sandbox answers whatever is asked of it, and what would never end is ended.
+// The sandbox answers every question, and stops those that would never end.
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import type { SandboxAnswer } from "../../../src/model/sandbox.ts";
@@ -16,7 +16,7 @@ function validate(
   return by.answer({ kind: "schema", schema: JSON.stringify(schema), value }, signal);
 }
 
-/** Doubles the work at each of its levels. */
+/** Doubles the work at each level. */
 function exponential(levels: number): object {
   const $defs: Record<string, object> = { d0: { type: "string" } };
   for (let at = 1; at <= levels; at++) {
@@ -64,13 +64,13 @@ suite("schemas", () => {
     });
   }
 
-  test("the first fault is the innermost, with its place", async () => {
+  test("the first fault is the innermost, with its path", async () => {
     const schema = { properties: { a: { items: { type: "integer" } } } };
     const answer = await validate(schema, '{"a":[1,"x"]}');
     assert.match(answer.state === "ok" ? answer.faults[0]! : "", /^a\/1: .*integer/);
   });
 
-  test("answers come to the questions they belong to", async () => {
+  test("each question gets its own answer", async () => {
     const values = Array.from({ length: 200 }, (_, at) => at);
     const answers = await Promise.all(values.map(at => validate({ const: 7 }, String(at))));
     assert.deepEqual(
@@ -92,7 +92,7 @@ suite("hostile schemas", () => {
     ["a catastrophic pattern", catastrophic, slowText],
     ["a catastrophic property pattern", { patternProperties: { "^(a+)+$": {} } }, `{${slowText}:1}`],
   ] as const) {
-    test(`${name} is ended, and those asked along with it are answered`, async () => {
+    test(`${name} times out, and the questions asked at the same time are answered`, async () => {
       const answers = await Promise.all([
         validate(true, "1"),
         validate(schema, value),
@@ -106,7 +106,7 @@ suite("hostile schemas", () => {
     });
   }
 
-  test("a schema that refers to itself without end is no answer about the value", async () => {
+  test("a schema that endlessly refers to itself is unavailable, not valid or invalid", async () => {
     assert.equal((await validate({ $ref: "#" }, "1")).state, "unavailable");
   });
 
@@ -114,13 +114,13 @@ suite("hostile schemas", () => {
     assert.equal((await validate({ $ref: "http://127.0.0.1:1/x" }, "1")).state, "unavailable");
   });
 
-  // On Node 24 a heap that fills up inside JSON.parse ends this process, and every test in this file with it.
+  // On Node 24, a heap that fills up inside JSON.parse ends this process, and every test in this file with it.
   for (const [what, value] of [
     ["lists in lists", "[".repeat(499_999) + "]".repeat(499_999)],
     ["empty objects", `[${"{},".repeat(333_000)}{}]`],
     ["objects that have an index for a key", `[${'{"20":0},'.repeat(110_000)}{}]`],
   ] as const) {
-    test(`a value of a million characters of ${what} is parsed, several times over`, async () => {
+    test(`a value of a million characters of ${what} is parsed, several times`, async () => {
       const patient = new Sandbox({ budgetMs: 60_000 });
       const answers = await Promise.all([1, 2, 3, 4].map(() => validate(true, value, patient)));
       await patient.close();
@@ -128,7 +128,7 @@ suite("hostile schemas", () => {
     });
   }
 
-  test("a value or a text of more than a million characters is not looked at", async () => {
+  test("a value or text of more than a million characters is unavailable", async () => {
     const text = "x".repeat(1_000_001);
     const answers = [
       await validate(true, text),
@@ -142,7 +142,7 @@ suite("hostile schemas", () => {
 
   test("a thread that runs out of memory is replaced", async () => {
     const small = new Sandbox({ memoryMb: 16, budgetMs: 60_000 });
-    // Every item leaves three hundred long errors behind before the schema as a whole has failed.
+    // Every item leaves three hundred long errors behind before the whole schema has failed.
     const hoarding = {
       contains: { anyOf: Array.from({ length: 300 }, (_, at) => ({ const: "x".repeat(150) + at })) },
     };
@@ -155,7 +155,7 @@ suite("hostile schemas", () => {
     );
   });
 
-  test("after three timeouts a schema is not tried again, and others are", async () => {
+  test("after three timeouts a schema is not tried again, and other schemas are", async () => {
     const strict = new Sandbox({ budgetMs: 100 });
     for (let tries = 0; tries < 3; tries++) await validate(catastrophic, slowText, strict);
     assert.equal((await validate(catastrophic, '"aaa"', strict)).state, "timeout");
@@ -163,7 +163,7 @@ suite("hostile schemas", () => {
     await strict.close();
   });
 
-  test("a schema that is answered again starts with a clean record", async () => {
+  test("a schema that was answered in between may time out again", async () => {
     const strict = new Sandbox({ budgetMs: 100 });
     for (let tries = 0; tries < 2; tries++) await validate(catastrophic, slowText, strict);
     assert.equal((await validate(catastrophic, '"aaa"', strict)).state, "ok");
@@ -174,7 +174,7 @@ suite("hostile schemas", () => {
 });
 
 suite("withdrawn questions", () => {
-  test("a question withdrawn before it is put is not put", async () => {
+  test("a question that is aborted before it is sent is not sent", async () => {
     assert.equal((await validate(true, "1", sandbox, AbortSignal.abort())).state, "unavailable");
     const controller = new AbortController();
     const asked = validate(true, "1", sandbox, controller.signal);
@@ -182,7 +182,7 @@ suite("withdrawn questions", () => {
     assert.equal((await asked).state, "unavailable");
   });
 
-  test("a sandbox that is closed answers what was open, and everything after", async () => {
+  test("a closed sandbox answers all open and later questions", async () => {
     const closing = new Sandbox();
     const asked = [validate(catastrophic, slowText, closing), validate(true, "1", closing)];
     await closing.close();
