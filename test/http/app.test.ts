@@ -1,4 +1,4 @@
-// What every address has in common: error replies, headers, limits, health, and how the server stops.
+// What every endpoint has in common: error responses, headers, limits, health checks and shutdown.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
@@ -33,7 +33,7 @@ before(async () => {
 });
 after(() => service.close());
 
-test("a refusal is answered with its code, hint, at most 20 issues and Retry-After, and nothing private", async () => {
+test("a refusal is answered with its code, hint, up to 20 issues and Retry-After, and nothing private", async () => {
   const { status, headers, body } = await service.client().get("/refused");
   assert.equal(status, 429);
   assert.equal(headers.get("retry-after"), "7");
@@ -43,7 +43,7 @@ test("a refusal is answered with its code, hint, at most 20 issues and Retry-Aft
   assert.equal(JSON.stringify(body).includes("nobody"), false);
 });
 
-test("a bug is 500 INTERNAL without detail, and logged with the request id that was answered", async () => {
+test("a bug is 500 INTERNAL without details, and logged with the request id from the response", async () => {
   for (const path of ["/broken", "/mistaken"]) {
     const { status, body } = await service.client().get(path);
     assert.equal(status, 500);
@@ -69,7 +69,7 @@ test("the request id is the server's own, never the client's", async () => {
   assert.notEqual(ids[0], ids[1]);
 });
 
-test("an unknown address is 404 NOT_FOUND with and without a session", async () => {
+test("an unknown URL is 404 NOT_FOUND with and without a session", async () => {
   for (const client of [service.client(), owner.client]) {
     for (const path of ["/nowhere", "/api", "/api/nowhere", "/api/projects/a/b", "/%ff"]) {
       assert.equal((await client.get(path).expect(404)).body.code, "NOT_FOUND");
@@ -77,7 +77,7 @@ test("an unknown address is 404 NOT_FOUND with and without a session", async () 
   }
 });
 
-test("a known address asked with another method is 405 METHOD_NOT_ALLOWED and says which it answers", async () => {
+test("a known URL with another method is 405 METHOD_NOT_ALLOWED and lists the allowed ones", async () => {
   for (const [method, path, allow] of [
     ["PUT", "/api/projects", "GET, HEAD, POST"],
     ["POST", "/api/agents/1?x=y", "GET, HEAD, PATCH, DELETE"],
@@ -125,7 +125,7 @@ test("a body that is not UTF-8 is 400 VALIDATION_ERROR", async () => {
   assert.equal(reply.status, 400);
 });
 
-test("a body's fault is named with its path in the notation of JavaScript", async () => {
+test("errors in a body are named with their paths in JavaScript notation", async () => {
   const { projectId } = owner;
   const body = { name: "x", access: "granular", agentIds: ["a"] };
   const { body: refused } = await owner.client.post(`/api/projects/${projectId}/keys`, body).expect(400);
@@ -133,13 +133,13 @@ test("a body's fault is named with its path in the notation of JavaScript", asyn
   assert.equal(refused.issues[0].message.length > 0, true);
 });
 
-test("keys named like parts of every object change nothing but themselves", async () => {
+test("keys such as __proto__ change nothing but themselves", async () => {
   const text = '{"name":"Plain","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
   await owner.client.request("POST", "/api/projects", text).expect(201);
   assert.equal(({} as { polluted?: number }).polluted, undefined);
 });
 
-test("every reply is guarded by its headers, and none invites other origins", async () => {
+test("every response has the security headers, and none allows other origins", async () => {
   for (const path of ["/api/projects", "/api/nowhere", "/api/agents/%ff", "/broken", "/healthz"]) {
     const headers = { origin: "https://evil.example" };
     const reply = await owner.client.request("GET", path, undefined, headers);
@@ -151,7 +151,7 @@ test("every reply is guarded by its headers, and none invites other origins", as
   }
 });
 
-test("what is no HTTP is answered with 400 and the connection ends", async () => {
+test("a request that is not HTTP is answered with 400, and the connection ends", async () => {
   const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
   socket.end("no http\r\n\r\n");
   let reply = "";
@@ -164,7 +164,7 @@ test("what is no HTTP is answered with 400 and the connection ends", async () =>
   assert.equal(JSON.parse(body).code, "VALIDATION_ERROR");
 });
 
-test("a process that can work says so, and what it counts can be read", async () => {
+test("a process that works reports ready, and its metrics can be read", async () => {
   await service.client().get("/healthz").expect(200);
   await service.client().get("/readyz").expect(200);
   const { headers, body } = await service.client().get("/metrics").expect(200);
@@ -183,7 +183,7 @@ test("a process that can work says so, and what it counts can be read", async ()
   assert.match(body, /route="\/api\/projects",status="201"/);
 });
 
-test("a database that has not been migrated is not ready", async () => {
+test("a process whose database was not migrated is not ready", async () => {
   const fresh = await startTestApp();
   try {
     await fresh.db.pool.query("delete from migrations");
@@ -194,7 +194,7 @@ test("a database that has not been migrated is not ready", async () => {
   }
 });
 
-test("while the database is away every address is 503 UNAVAILABLE with Retry-After, but the process lives", async () => {
+test("while the database is down every endpoint is 503 UNAVAILABLE with Retry-After, and the process stays alive", async () => {
   const away = await startTestApp();
   const { client, email, password } = await away.signUp();
   away.db.pool.options.connectionString = "postgresql://nobody@127.0.0.1:1/nothing";
@@ -224,7 +224,7 @@ test("while the database is away every address is 503 UNAVAILABLE with Retry-Aft
   }
 });
 
-test("a server that is closed finishes the request in hand and the mail under way", async () => {
+test("a server that is closed finishes the current request and the email being sent", async () => {
   const started = Promise.withResolvers<void>();
   const finish = Promise.withResolvers<void>();
   const closing = await startTestApp({

@@ -1,4 +1,4 @@
-// How the dashboard's files are served: which address gets what, from which cache, under which policy.
+// Serving the dashboard's files: which URL returns which file, with which cache headers and security policy.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
@@ -40,7 +40,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("every address a person could open is the page, without inline scripts and never from a stale cache", async () => {
+test("every URL a person could open returns the page, without inline scripts and never from a stale cache", async () => {
   for (const path of [
     "/",
     "/sign-in",
@@ -68,7 +68,7 @@ test("every address a person could open is the page, without inline scripts and 
   }
 });
 
-test("what the API, ingestion and health do not have stays a 404 in JSON, and so does a missing file", async () => {
+test("unknown URLs of the API, ingestion and health checks are 404 in JSON, as are missing files", async () => {
   for (const path of [
     "/api",
     "/api/nowhere",
@@ -89,7 +89,7 @@ test("what the API, ingestion and health do not have stays a 404 in JSON, and so
   assert.deepEqual((await service.client().get("/healthz").expect(200)).body, { status: "ok" });
 });
 
-test("hashed files are cached for good, others are asked about again, and 304 answers that", async () => {
+test("hashed files are cached for good, and others revalidated with 304", async () => {
   const asset = await service.client().get("/assets/index-abc.js").expect(200);
   assert.equal(asset.headers.get("cache-control"), "public, max-age=31536000, immutable");
   assert.equal(asset.headers.get("content-type"), "text/javascript; charset=utf-8");
@@ -114,21 +114,21 @@ for (const [accepted, encoding, decode] of [
   });
 }
 
-test("a header of blanks holds up nobody", async () => {
-  // Looked at again from each of its blanks, these would take longer than a file of tests may.
+test("a header of spaces is parsed in linear time", async () => {
+  // In quadratic time, these would exceed the test file's time limit.
   const accepted = `a${" ".repeat(15_000)}b, gzip ; q=1`;
   for (let times = 0; times < 500; times += 1) {
     assert.equal((await getRaw(`${service.url}/`, accepted)).encoding, "gzip");
   }
 });
 
-test("HEAD answers with the headers alone", async () => {
+test("HEAD returns only the headers", async () => {
   const { headers, body } = await service.client().request("HEAD", "/").expect(200);
   assert.equal(headers.get("content-type"), "text/html; charset=utf-8");
   assert.equal(body, "");
 });
 
-test("where the dashboard was not built, / says so and the API works", async () => {
+test("if the dashboard was not built, / says so and the API works", async () => {
   const { body } = await unbuilt.client().get("/").expect(404);
   assert.match(body.message, /not built/);
   assert.match(body.hint, /npm run build/);

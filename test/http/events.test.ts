@@ -1,4 +1,4 @@
-// Server-sent events: an account hears what happens to its own traces and runs, and nothing else.
+// Server-sent events: an account receives the events of its own traces and runs, and no others.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -19,9 +19,9 @@ before(async () => {
 after(() => service.stop());
 
 type Stream = {
-  /** Everything heard so far. */
+  /** Everything received so far. */
   heard: ServiceEvent[];
-  /** Resolves to the first event, heard or to come, that passes. */
+  /** Resolves to the first event, past or future, that matches. */
   find(passes: (event: ServiceEvent) => boolean): Promise<ServiceEvent>;
   /** Resolves when the service ends the stream. */
   ended: Promise<unknown>;
@@ -72,7 +72,7 @@ async function store(agentId = service.agent.id, key = service.key): Promise<str
   return jsonOf(await send(service, { key, body: canonicalBody(agentId) })).traceId;
 }
 
-test("a stored trace, its replacement, its merge and its deletion are heard, each as what it is", async () => {
+test("a stored trace, its replacement, its merge and its deletion are each sent as such", async () => {
   const stream = await listen(service.owner);
   const agentId = service.agent.id;
   const headers = { "x-request-id": "heard" };
@@ -89,7 +89,7 @@ test("a stored trace, its replacement, its merge and its deletion are heard, eac
   stream.close();
 });
 
-test("a completed run is heard with its verdict, and by then can be read", async () => {
+test("a completed run is sent with its verdict, and can be read by then", async () => {
   const agent = await makeAgent(service.owner);
   await makeTest(service.owner, agent.id, { assertions: [{ type: "node_call", expected_name: "answer" }] });
   const stream = await listen(service.owner, `?agentId=${agent.id}`);
@@ -109,7 +109,7 @@ test("a completed run is heard with its verdict, and by then can be read", async
   stream.close();
 });
 
-test("of other accounts nothing is heard, and with agentId of other agents neither", async () => {
+test("no events of other accounts are sent, and with agentId none of other agents", async () => {
   const stranger = await service.signUp();
   const foreign = await makeAgent(stranger);
   const { key } = await makeKey(stranger);
@@ -133,7 +133,7 @@ test("of other accounts nothing is heard, and with agentId of other agents neith
   for (const stream of [strangers, owners, narrow]) stream.close();
 });
 
-test("a refusal is heard by the account whose key it was, with what its sender must change", async () => {
+test("a rejected request is sent to the account that owns the key, with how to fix it", async () => {
   const stranger = await service.signUp();
   const { id: keyId, key } = await makeKey(stranger);
   const strangers = await listen(stranger);
@@ -156,7 +156,7 @@ test("a refusal is heard by the account whose key it was, with what its sender m
   for (const stream of [strangers, owners]) stream.close();
 });
 
-test("with projectId only that project's traces and refusals are heard, with agentId refusals only beside it", async () => {
+test("with projectId only that project's traces and rejected requests are sent; with agentId alone no rejected requests", async () => {
   const owner = await service.signUp();
   const { body: project } = await owner.client.post("/api/projects", { name: "Second" }).expect(201);
   const second = { ...owner, projectId: project.id };
@@ -186,10 +186,10 @@ test("with projectId only that project's traces and refusals are heard, with age
   for (const stream of [all, ofSecond, ofAgent, ofBoth]) stream.close();
 });
 
-test("a crowd of events of one agent becomes one word to read again", async () => {
+test("many events of one agent become one refresh", async () => {
   const agent = await makeAgent(service.owner);
   const stream = await listen(service.owner, `?agentId=${agent.id}`);
-  // Told of at once, as no machine could be trusted to store them.
+  // Published directly: storing so many traces at once is too slow on some machines.
   const publisher = new EventPublisher(service.db);
   for (let told = 0; told < 120; told += 1) {
     publisher.publish({ type: "trace", agentId: agent.id, traceId: randomUUID(), change: "created" });
@@ -200,9 +200,9 @@ test("a crowd of events of one agent becomes one word to read again", async () =
   stream.close();
 });
 
-// Whose agents are whose is looked up every few seconds; the tests of it wait side by side.
-describe("a stream that goes on", { concurrency: true }, () => {
-  test("hears of an agent made later too", async () => {
+// Streams look up every few seconds whose agents are whose, so these tests wait side by side.
+describe("an open stream", { concurrency: true }, () => {
+  test("receives events of an agent created later", async () => {
     const stream = await listen(service.owner);
     const agent = await makeAgent(service.owner);
     await eventually(async () => {
@@ -212,7 +212,7 @@ describe("a stream that goes on", { concurrency: true }, () => {
     stream.close();
   });
 
-  test("ends when the token that opened it is revoked, whatever cookie came along", async () => {
+  test("ends when the token that opened it is revoked, even if a session cookie was sent too", async () => {
     const { body } = await service.client.post("/api/access-tokens", { name: "CI" }).expect(201);
     const stream = await listen(service.owner, "", { authorization: `Bearer ${body.token}` });
     await service.client.delete(`/api/access-tokens/${body.id}`).expect(204);
@@ -234,7 +234,7 @@ describe("a stream that goes on", { concurrency: true }, () => {
   });
 });
 
-test("events of an agent that is not one's own are not found, and none are told without a session", async () => {
+test("events of another account's agent are 404, and without a session there are none", async () => {
   const stranger = await service.signUp();
   const reply = await stranger.client.get(`/api/events?agentId=${service.agent.id}`);
   assert.deepEqual([reply.status, reply.body.code], [404, "NOT_FOUND"]);

@@ -1,4 +1,4 @@
-// Every address of the dashboard API, taken from the app's own table: closed without a session, and to others.
+// Every endpoint of the dashboard API (from the app's route table) is closed without a session and to other accounts.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -14,7 +14,7 @@ import { startWholeApp, writerLimits } from "../support/whole-app.ts";
 let service: TestApp;
 let owner: Owner;
 let stranger: Owner;
-/** One thing of the owner's for every noun of the table. */
+/** One record of the owner's for every noun of the table. */
 let samples: Record<string, string>;
 let routes: Route[];
 
@@ -49,7 +49,7 @@ const open = new Set([
   "POST /api/verification/link",
 ]);
 
-/** A trace whose run is scheduled: the agent has a test that is always run. */
+/** A trace whose run is scheduled: the agent has a test that always runs. */
 async function storeTrace(agentId: string, keyId: string): Promise<{ traces: string; runs: string }> {
   const [traces, runs] = [randomUUID(), randomUUID()];
   const spans = [makeSpan("root")];
@@ -68,13 +68,13 @@ async function storeTrace(agentId: string, keyId: string): Promise<{ traces: str
   return { traces, runs };
 }
 
-/** The address with this id; the trace's only span is called root. */
+/** The URL with this id; the trace's only span is called root. */
 const addressOf = (url: string, id: string) => url.replace(":id", id).replace(":spanId", "root");
 const withId = () => routes.filter(({ url }) => url.includes(":id"));
 const nounOf = (url: string) => url.split("/")[2]!;
 const bodyOf = (method: string) => (method === "GET" || method === "DELETE" ? undefined : {});
 
-test("without a session every address but those meant to be open is 401, whatever its id", async () => {
+test("without a session every endpoint except the public ones is 401, whatever its id", async () => {
   assert.equal(routes.length > 25, true);
   for (const { method, url } of routes) {
     const path = addressOf(url, samples[nounOf(url)] ?? "");
@@ -85,7 +85,7 @@ test("without a session every address but those meant to be open is 401, whateve
   }
 });
 
-test("what is another's, what does not exist and what is no id are the same 404 everywhere", async () => {
+test("a record of another account, an unknown id and a malformed id are the same 404 everywhere", async () => {
   const replies = new Set<string>();
   let asked = 0;
   for (const { method, url } of withId()) {
@@ -117,9 +117,9 @@ test("what is another's, what does not exist and what is no id are the same 404 
   assert.equal(replies.size, 1, [...replies].join("\n"));
 });
 
-test("the owner is answered at each of these addresses, and nothing of the owner's was harmed", async () => {
+test("the owner can use each of these endpoints, and nothing of the owner's was damaged", async () => {
   const nouns = ["traces", "tests", "keys", "agents", "projects"];
-  // What belongs to a thing goes before the thing itself.
+  // Children are deleted before their parents.
   const rank = ({ method, url }: Route) =>
     method !== "DELETE" ? -1 : url.endsWith("/:id") ? nouns.indexOf(nounOf(url)) : -0.5;
   for (const { method, url } of withId().sort((one, other) => rank(one) - rank(other))) {
@@ -131,7 +131,7 @@ test("the owner is answered at each of these addresses, and nothing of the owner
   }
 });
 
-test("a list holds nothing of another account's", async () => {
+test("a list contains nothing of another account", async () => {
   const { body } = await stranger.client.get("/api/projects").expect(200);
   assert.deepEqual(
     body.items.map((item: { id: string }) => item.id),
@@ -139,7 +139,7 @@ test("a list holds nothing of another account's", async () => {
   );
 });
 
-test("a route under a noun that nobody owns cannot be added", async () => {
+test("a route under a noun without an owner cannot be added", async () => {
   await assert.rejects(
     startTestApp({ extend: app => void app.get("/api/secrets/:id", async () => "told") }),
     /whose \/api\/secrets\/:id is/,

@@ -1,4 +1,4 @@
-// The description of the API leaves no address out and points to nothing that is not there.
+// The OpenAPI description includes every endpoint and has no dangling reference.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -26,7 +26,7 @@ before(async () => {
 });
 after(() => service.close());
 
-test("every address under /api is described, with a summary, an answer and the shape of errors", () => {
+test("every endpoint under /api is described, with a summary, a response and the format of errors", () => {
   assert.match(described.openapi, /^3\.1/);
   const routes = service.app.routeTable.filter(
     ({ method, url }) => url.startsWith("/api/") && method !== "HEAD" && url !== "/api/openapi.json",
@@ -48,7 +48,7 @@ test("every address under /api is described, with a summary, an answer and the s
   assert.equal(operations.length, routes.length);
 });
 
-test("the session cookie is described by the name it has, over http and over https", async () => {
+test("the session cookie is described by its name, over http and over https", async () => {
   const secure = await startTestApp({ baseUrl: "https://onlooker.test" });
   after(() => secure.close());
   const { body } = await secure.client().get("/api/openapi.json").expect(200);
@@ -56,12 +56,12 @@ test("the session cookie is described by the name it has, over http and over htt
   assert.equal(described.components.securitySchemes["session"]!.name, "svc.session_token");
 });
 
-test("addresses that need no session say so", () => {
+test("endpoints that need no session say so", () => {
   assert.deepEqual(described.paths["/api/auth/sign-in/email"]?.["post"]?.security, []);
   assert.equal(described.paths["/api/projects"]?.["post"]?.security, undefined);
 });
 
-test("addresses that access tokens open say so, and no others", () => {
+test("endpoints that accept access tokens say so, and no others", () => {
   const opened = (path: string, method: string) =>
     described.paths[path]?.[method]?.security?.some(one => "token" in one) === true;
   for (const [path, method] of [
@@ -83,7 +83,7 @@ test("addresses that access tokens open say so, and no others", () => {
   }
 });
 
-test("the stream of events is described as one, and its refusals as JSON", () => {
+test("the event stream is described as one, and its errors as JSON", () => {
   type Answer = { content: Record<string, object> };
   const { responses } = described.paths["/api/events"]!["get"]!;
   const typesOf = (status: string) => Object.keys((responses[status] as Answer).content);
@@ -91,7 +91,7 @@ test("the stream of events is described as one, and its refusals as JSON", () =>
   assert.deepEqual(typesOf("default"), ["application/json"]);
 });
 
-test("a test case as it is answered can be sent, by its description too", () => {
+test("a test case can be sent as it was returned, by its description too", () => {
   const bodyOf = (path: string, method: string) =>
     (described.paths[path]![method]!.requestBody as unknown as Body).content["application/json"]!.schema;
   for (const schema of [bodyOf("/api/tests/{id}", "put"), bodyOf("/api/tests/{id}", "patch")]) {
@@ -101,7 +101,7 @@ test("a test case as it is answered can be sent, by its description too", () => 
   }
 });
 
-test("bodies that may be left out say so", () => {
+test("optional bodies are described as optional", () => {
   const isRequired = (path: string) => described.paths[path]?.["post"]?.requestBody?.required;
   assert.equal(isRequired("/api/agents/{id}/launches"), false);
   assert.equal(isRequired("/api/projects/{id}/judge/test"), false);
@@ -115,7 +115,7 @@ test("bodies of test cases are described field by field", () => {
   }
 });
 
-test("every reference in the description leads somewhere", () => {
+test("every reference in the description resolves", () => {
   const names = [...JSON.stringify(described).matchAll(/"\$ref":"([^"]*)"/g)].map(([, target]) => target!);
   assert.equal(names.length > 0, true);
   for (const name of names) {

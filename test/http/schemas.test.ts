@@ -6,7 +6,7 @@ import { typed } from "../../src/http/schemas.ts";
 
 type Check = { id: string; score?: number };
 
-test("a loose schema passes unknown fields on and has the exact type", () => {
+test("a loose schema passes on unknown fields and has the exact type", () => {
   const schema = typed<Check>()(z.looseObject({ id: z.string() }));
   const check: Check = schema.parse({ id: "a", score: 1 });
   assert.deepEqual(check, { id: "a", score: 1 });

@@ -1,4 +1,4 @@
-// Access tokens over HTTP: shown once, in place of a session for reading, refused for everything else.
+// Access tokens over HTTP: shown once, accepted instead of a session for reading, rejected for everything else.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { registerAccessTokens } from "../../../src/http/accounts/access-tokens.ts";
@@ -17,12 +17,12 @@ async function makeToken(of: Owner, fields: object = {}): Promise<{ id: string; 
   return (await of.client.post("/api/access-tokens", { name: "CI", ...fields }).expect(201)).body;
 }
 
-/** A request that bears the token and no cookie. */
+/** A request with the token and without a cookie. */
 function bearing(token: string, method: string, path: string, body?: unknown, headers = {}) {
   return service.client().request(method, path, body, { authorization: `Bearer ${token}`, ...headers });
 }
 
-test("a token is shown in full once, and masked ever after", async () => {
+test("a token is shown in full once, and masked after that", async () => {
   const mine = await service.signUp();
   const { body: made } = await mine.client.post("/api/access-tokens", { name: "CI" }).expect(201);
   const { token, ...listed } = made;
@@ -33,7 +33,7 @@ test("a token is shown in full once, and masked ever after", async () => {
   assert.deepEqual((await owner.client.get("/api/access-tokens").expect(200)).body.items, []);
 });
 
-test("of a token only its SHA-256 and last four characters are stored, and it is not logged", async () => {
+test("only a token's SHA-256 and last four characters are stored, and it is not logged", async () => {
   const { id, token } = await makeToken(await service.signUp());
   await bearing(token, "GET", "/api/projects").expect(200);
   const { rows } = await service.db.pool.query(
@@ -46,7 +46,7 @@ test("of a token only its SHA-256 and last four characters are stored, and it is
   assert.equal(service.logs.join("").includes(token), false);
 });
 
-test("a token reads what its account may read, and nothing of another's", async () => {
+test("a token reads everything its account may read, and nothing of other accounts", async () => {
   const agent = await makeAgent(owner);
   const other = await service.signUp();
   const { token } = await makeToken(owner);
@@ -55,7 +55,7 @@ test("a token reads what its account may read, and nothing of another's", async 
   await bearing(token, "GET", `/api/projects/${other.projectId}`).expect(404);
 });
 
-test("a token's use is noted", async () => {
+test("a token's last use is recorded", async () => {
   const mine = await service.signUp();
   const { token } = await makeToken(mine);
   const read = async () => (await mine.client.get("/api/access-tokens").expect(200)).body.items[0].lastUsedAt;
@@ -64,7 +64,7 @@ test("a token's use is noted", async () => {
   assert.notEqual(await read(), null);
 });
 
-test("a token manages nothing: accounts, sessions, tokens, projects, agents, keys and tests are refused", async () => {
+test("a token cannot manage accounts, sessions, tokens, projects, agents, keys or tests", async () => {
   const { token, id } = await makeToken(owner);
   const agent = await makeAgent(owner);
   for (const [method, path] of [
@@ -86,7 +86,7 @@ test("a token manages nothing: accounts, sessions, tokens, projects, agents, key
   }
 });
 
-test("a token that is revoked, expired or made up is 401 at once, even beside a session", async () => {
+test("a revoked, expired or made-up token is 401 immediately, even next to a session", async () => {
   const { id, token } = await makeToken(owner);
   await bearing(token, "GET", "/api/projects").expect(200);
   await owner.client.delete(`/api/access-tokens/${id}`).expect(204);
@@ -105,7 +105,7 @@ test("a token that is revoked, expired or made up is 401 at once, even beside a 
   assert.equal(body.items.find((one: { id: string }) => one.id === expired.id).status, "expired");
 });
 
-test("a token never expires only where that was asked for, and two expiries contradict each other", async () => {
+test("a token never expires only if that is requested, and two expiries are an error", async () => {
   const mine = await service.signUp();
   await makeToken(mine, { neverExpires: true });
   await makeToken(mine);

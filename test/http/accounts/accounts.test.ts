@@ -1,4 +1,4 @@
-// Accounts over HTTP: signing up, in and out, sessions, passwords, and who counts as signed in.
+// Accounts over HTTP: signing up, in and out, sessions, passwords, and what counts as signed in.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestApp, type TestApp, tokenOf } from "../../support/app.ts";
@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => service.close());
 
-test("signing up makes an account, a session and one project", async () => {
+test("signing up creates an account, a session and one project", async () => {
   const client = service.client();
   const body = { email: "Ada@Example.com", password: "long enough", name: "Ada" };
   const signedUp = await client.post("/api/auth/sign-up/email", body).expect(200);
@@ -23,7 +23,7 @@ test("signing up makes an account, a session and one project", async () => {
   );
 });
 
-test("the name of an account defaults to what stands before the @", async () => {
+test("the name of an account defaults to the part before the @", async () => {
   const { body } = await service
     .client()
     .post("/api/auth/sign-up/email", { email: "grace.hopper@example.com", password: "long enough" })
@@ -31,7 +31,7 @@ test("the name of an account defaults to what stands before the @", async () => 
   assert.equal(body.user.name, "grace.hopper");
 });
 
-test("an account whose project was never made is given one when it lists them, and only one", async () => {
+test("an account without a first project gets one when it lists them, and only one", async () => {
   const owner = await service.signUp();
   await service.db.pool.query("delete from projects where account_id = $1", [owner.accountId]);
   await service.db.pool.query("update accounts set first_project_made = false where id = $1", [
@@ -44,7 +44,7 @@ test("an account whose project was never made is given one when it lists them, a
   );
 });
 
-test("the credentials rest in our tables, the password only as a hash", async () => {
+test("credentials are stored in our tables, the password only as a hash", async () => {
   const owner = await service.signUp({ password: "plain text nowhere" });
   const { rows } = await service.db.pool.query(
     "select provider, subject, password from credentials where account_id = $1",
@@ -59,14 +59,14 @@ test("the credentials rest in our tables, the password only as a hash", async ()
   assert.equal(sessions.rows.length, 1);
 });
 
-test("a second account with the same address is 409 CONFLICT, in any case of letters", async () => {
+test("a second account with the same email is 409 CONFLICT, ignoring case", async () => {
   const { email } = await service.signUp();
   const body = { email: email.toUpperCase(), password: "another password" };
   const reply = await service.client().post("/api/auth/sign-up/email", body).expect(409);
   assert.equal(reply.body.code, "CONFLICT");
 });
 
-test("of two sign-ups at once with one address one succeeds and the other is 409", async () => {
+test("of two simultaneous sign-ups with one email, one succeeds and the other is 409", async () => {
   const body = { email: "twice@example.com", password: "long enough" };
   const replies = await Promise.all(
     [1, 2, 3].map(() => service.client().post("/api/auth/sign-up/email", body)),
@@ -88,7 +88,7 @@ for (const [what, body, path] of [
   });
 }
 
-test("signing in needs the right password, and does not tell an unknown address from a wrong one", async () => {
+test("signing in needs the right password, and does not tell an unknown email from a wrong password", async () => {
   const owner = await service.signUp();
   const wrong = await service
     .client()
@@ -106,7 +106,7 @@ test("signing in needs the right password, and does not tell an unknown address 
   assert.equal(session.body.user.email, owner.email);
 });
 
-test("a cookie from before signing out opens nothing afterwards", async () => {
+test("a cookie opens nothing after signing out", async () => {
   const { client } = await service.signUp();
   const { cookie } = client;
   await client.post("/api/auth/sign-out").expect(200);
@@ -115,7 +115,7 @@ test("a cookie from before signing out opens nothing afterwards", async () => {
   assert.equal((await client.get("/api/projects").expect(401)).body.code, "UNAUTHORIZED");
 });
 
-test("a session that is used is extended, and one that has run out opens nothing", async () => {
+test("a session is extended when it is used, and opens nothing after it expires", async () => {
   const { client, accountId } = await service.signUp();
   const expireIn = (interval: string) =>
     service.db.pool.query("update sessions set expires_at = now() + $2::interval where account_id = $1", [
@@ -134,7 +134,7 @@ test("a session that is used is extended, and one that has run out opens nothing
   await client.get("/api/projects").expect(401);
 });
 
-test("an account whose sign-up broke off before it had a password gets one by a reset", async () => {
+test("an account whose sign-up stopped before its password was saved gets one by a reset", async () => {
   const owner = await service.signUp();
   await service.mailer.next(owner.email);
   await service.db.pool.query("delete from credentials where account_id = $1", [owner.accountId]);
@@ -149,7 +149,7 @@ test("an account whose sign-up broke off before it had a password gets one by a 
   await service.client().post("/api/auth/sign-in/email", credentials).expect(200);
 });
 
-test("a crowd that signs up at once is let in, and keeps nobody else from the database", async () => {
+test("a burst of sign-ups succeeds, without blocking other requests from the database", async () => {
   const { client } = await service.signUp();
   const emails = Array.from({ length: 25 }, (_, index) => `crowd-${index}@example.com`);
   const crowd = Promise.all(
@@ -171,7 +171,7 @@ test("a cookie with another signature, or without one, opens nothing", async () 
   }
 });
 
-test("the session cookie is HttpOnly and SameSite=Lax, and Secure where the base URL is https", async () => {
+test("the session cookie is HttpOnly and SameSite=Lax, and Secure if the base URL is https", async () => {
   const body = { email: "cookie@example.com", password: "long enough" };
   const plain = await service.client().post("/api/auth/sign-up/email", body).expect(200);
   const [cookie = ""] = plain.headers.getSetCookie();
@@ -193,7 +193,7 @@ for (const [who, headers] of [
   ["an opaque Origin", { origin: "null" }],
   ["Sec-Fetch-Site: cross-site", { "sec-fetch-site": "cross-site" }],
 ] as const) {
-  test(`a change asked for with ${who} counts as having no session`, async () => {
+  test(`a change requested with ${who} counts as having no session`, async () => {
     const owner = await service.signUp();
     const body = { name: "Taken over" };
     const change = await owner.client.request("POST", "/api/projects", body, headers).expect(401);
@@ -206,14 +206,14 @@ for (const [who, headers] of [
   });
 }
 
-test("a change asked for by our own pages is made, under the base URL and under the server's own address", async () => {
+test("a change requested by our own pages is accepted, at the base URL and at the server's own URL", async () => {
   const { client } = await service.signUp();
   for (const origin of ["http://onlooker.test", service.url]) {
     await client.request("POST", "/api/projects", { name: "Ours" }, { origin }).expect(201);
   }
 });
 
-test("changing the password ends the other sessions, keeps this one, and retires the old password", async () => {
+test("changing the password ends the other sessions, keeps this one, and invalidates the old password", async () => {
   const owner = await service.signUp();
   const other = service.client();
   const credentials = { email: owner.email, password: owner.password };
@@ -228,7 +228,7 @@ test("changing the password ends the other sessions, keeps this one, and retires
     .expect(200);
 });
 
-test("changing the password with a wrong present one is 400 VALIDATION_ERROR", async () => {
+test("changing the password with a wrong current one is 400 VALIDATION_ERROR", async () => {
   const owner = await service.signUp();
   const change = { currentPassword: "not the password", newPassword: "a different password" };
   const reply = await owner.client.post("/api/auth/change-password", change).expect(400);
@@ -250,7 +250,7 @@ test("one session can be ended from another", async () => {
   await owner.client.get("/api/projects").expect(200);
 });
 
-test("asking for a password reset does not tell whether the address exists", async () => {
+test("requesting a password reset does not reveal whether the email exists", async () => {
   const owner = await service.signUp();
   const known = await service.client().post("/api/auth/request-password-reset", { email: owner.email });
   const unknown = await service
@@ -283,7 +283,7 @@ test("a reset link works once, ends every session, and is stored only as a hash"
     .expect(200);
 });
 
-test("deleting an account takes its projects along and ends its sessions", async () => {
+test("deleting an account deletes its projects and ends its sessions", async () => {
   const owner = await service.signUp();
   const wrong = await owner.client.post("/api/auth/delete-user", { password: "not it" }).expect(400);
   assert.equal(wrong.body.code, "VALIDATION_ERROR");
@@ -305,13 +305,13 @@ test("deleting an account takes its projects along and ends its sessions", async
   }
 });
 
-test("too many sign-ins from one address are 429 RATE_LIMITED with Retry-After", async () => {
+test("too many sign-ins from one IP address are 429 RATE_LIMITED with Retry-After", async () => {
   const limited = await startTestApp({ limitAccounts: true });
   try {
     const body = { email: "nobody@example.com", password: "a guess again" };
     const statuses: number[] = [];
     for (;;) {
-      // A header of the client's does not make it another address.
+      // A forged client header does not make it another IP address.
       const forged = { "x-forwarded-for": `10.0.0.${statuses.length}`, "x-client-address": "10.1.1.1" };
       const reply = await limited.client().request("POST", "/api/auth/sign-in/email", body, forged);
       statuses.push(reply.status);
@@ -327,7 +327,7 @@ test("too many sign-ins from one address are 429 RATE_LIMITED with Retry-After",
   }
 });
 
-test("neither passwords, tokens, cookies nor keys reach the log", async () => {
+test("the log contains no passwords, tokens, cookies or keys", async () => {
   const owner = await service.signUp({ password: "canary-password" });
   const token = tokenOf(await service.mailer.next(owner.email));
   await service.client().get(`/verify-email?token=${token}`);

@@ -1,4 +1,4 @@
-// A database that fails for a moment while it is asked who is signed in: an outage, no bug and no end of the session.
+// A database that briefly fails during the session lookup is reported as 503, not as a bug or a missing session.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Reply, startTestApp, type TestApp } from "../../support/app.ts";
@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => service.close());
 
-/** A transaction that keeps everybody from looking sessions up; whoever waits for them already goes first. */
+/** A transaction that blocks every session lookup; once it commits, those that wait continue. */
 async function lockSessions(): Promise<() => Promise<void>> {
   const client = await service.db.pool.connect();
   await client.query("begin");
@@ -21,7 +21,7 @@ async function lockSessions(): Promise<() => Promise<void>> {
   };
 }
 
-/** Cancels the statement of that number that looks the session up; the others are well, and so is the database. */
+/** Cancels only the session lookup with this number; the other statements and the database work. */
 async function whileSessionsStall(ask: () => Promise<Reply>, number = 1): Promise<Reply> {
   let unlock = await lockSessions();
   const answer = ask();
@@ -37,7 +37,7 @@ async function whileSessionsStall(ask: () => Promise<Reply>, number = 1): Promis
   return answer;
 }
 
-/** Resolves once that many statements wait for the sessions. */
+/** Resolves once this many statements wait for the sessions. */
 async function waiting(count: number, also = ""): Promise<void> {
   await eventually(async () => {
     const { rowCount } = await service.db.pool.query(
@@ -48,7 +48,7 @@ async function waiting(count: number, also = ""): Promise<void> {
   });
 }
 
-test("a session that cannot be looked up for a moment is an outage, though the database is well right after it", async () => {
+test("a session lookup that fails once is 503, and the session works again right after it", async () => {
   const { client, email } = await service.signUp();
   for (const path of ["/api/projects", "/api/auth/get-session"]) {
     assertAway(await whileSessionsStall(() => client.get(path)));
@@ -57,10 +57,10 @@ test("a session that cannot be looked up for a moment is an outage, though the d
   assert.equal(body.user.email, email);
 });
 
-test("nobody who changes a password meanwhile is told to sign in", async () => {
+test("a failed lookup while changing the password does not ask the user to sign in", async () => {
   const { client, password } = await service.signUp();
   const body = { currentPassword: password, newPassword: "another long one" };
-  // The guard's own look-up goes well; the second one is the accounts library's.
+  // The guard's own lookup succeeds; the second one is the auth library's.
   assertAway(await whileSessionsStall(() => client.post("/api/auth/change-password", body), 2));
   await client.post("/api/auth/change-password", body).expect(200);
 });

@@ -1,4 +1,4 @@
-// Verifying an address: the link, the page it opens, and how often the mail may be asked for.
+// Email verification: the link, its page, and how often the email can be requested.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Owner, startTestApp, type TestApp, tokenOf } from "../../support/app.ts";
@@ -14,7 +14,7 @@ async function withLink(): Promise<Owner & { token: string }> {
   return { ...owner, token: tokenOf(await service.mailer.next(owner.email)) };
 }
 
-/** Makes it as if every mail to the account had been sent that much earlier. */
+/** Makes it as if every email to the account had been sent this much earlier. */
 async function ageMails(owner: Owner, interval: string): Promise<void> {
   await service.db.pool.query(
     `update email_links set sent_at = sent_at - $2::interval, expires_at = expires_at - $2::interval
@@ -27,7 +27,7 @@ async function stateOf(token: string): Promise<string> {
   return (await service.client().post("/api/verification/link", { token }).expect(200)).body.state;
 }
 
-test("asking about the link any number of times changes nothing; confirming verifies, without a session", async () => {
+test("reading the link's state changes nothing, however often; confirming verifies, without a session", async () => {
   const { client, token } = await withLink();
   for (let asked = 0; asked < 3; asked++) assert.equal(await stateOf(token), "open");
   assert.equal((await client.get("/api/verification").expect(200)).body.verified, false);
@@ -37,7 +37,7 @@ test("asking about the link any number of times changes nothing; confirming veri
   assert.deepEqual([body.verified, body.resendAllowedAt], [true, null]);
 });
 
-test("of two confirmations at once exactly one succeeds, the other is told that the link is used", async () => {
+test("of two simultaneous confirmations one succeeds, and the other is told that the link was used", async () => {
   const { token } = await withLink();
   const confirm = () => service.client().post("/api/verification/confirm", { token });
   const replies = await Promise.all([confirm(), confirm()]);
@@ -53,7 +53,7 @@ test("a used link says so", async () => {
   assert.equal(await stateOf(token), "used");
 });
 
-test("a link is expired after 24 hours, and not a minute before", async () => {
+test("a link expires after 24 hours, and not a minute before", async () => {
   const early = await withLink();
   await ageMails(early, "23 hours 59 minutes");
   await service.client().post("/api/verification/confirm", { token: early.token }).expect(200);
@@ -77,13 +77,13 @@ test("a token that was never sent is 404 NOT_FOUND, whatever it holds", async ()
   }
 });
 
-test("a link no longer works once the account has another address", async () => {
+test("a link stops working when the account's email changes", async () => {
   const { accountId, token } = await withLink();
   await service.db.pool.query("update accounts set email = 'moved@example.com' where id = $1", [accountId]);
   await service.client().post("/api/verification/confirm", { token }).expect(404);
 });
 
-test("a link is built from the configured base URL, whatever Host the sign-up named", async () => {
+test("a link starts with the configured base URL, whatever Host the sign-up request had", async () => {
   const email = "host@example.com";
   const reply = await service.app.inject({
     method: "POST",
@@ -108,7 +108,7 @@ test("only a hash of the token is stored", async () => {
   assert.equal(Buffer.from(rows[0].hash, "base64").equals(Buffer.from(token, "base64url")), false);
 });
 
-test("asking again within 60 seconds is 429 RATE_LIMITED and says how long to wait", async () => {
+test("a second request within 60 seconds is 429 RATE_LIMITED with the time to wait", async () => {
   const { client } = await withLink();
   const { body: state } = await client.get("/api/verification").expect(200);
   assert.equal(Date.parse(state.resendAllowedAt) > Date.parse("2000-01-01"), true);
@@ -118,7 +118,7 @@ test("asking again within 60 seconds is 429 RATE_LIMITED and says how long to wa
   assert.equal(seconds >= 1 && seconds <= 60, true, `Retry-After is ${seconds}`);
 });
 
-test("after the cooldown the mail is sent again, and the link of either mail works", async () => {
+test("after the cooldown another email is sent, and the link of either works", async () => {
   const owner = await withLink();
   await ageMails(owner, "60 seconds");
   assert.equal((await owner.client.get("/api/verification").expect(200)).body.resendAllowedAt, null);
@@ -130,7 +130,7 @@ test("after the cooldown the mail is sent again, and the link of either mail wor
   await service.client().post("/api/verification/confirm", { token: second }).expect(200);
 });
 
-test("the fifth mail of an hour is the last until the hour is over", async () => {
+test("the fifth email of an hour is the last until the hour is over", async () => {
   const owner = await withLink();
   for (let sent = 1; sent < 5; sent++) {
     await ageMails(owner, "2 minutes");
@@ -139,13 +139,13 @@ test("the fifth mail of an hour is the last until the hour is over", async () =>
   await ageMails(owner, "2 minutes");
   const reply = await owner.client.post("/api/verification/resend").expect(429);
   const seconds = Number(reply.headers.get("retry-after"));
-  // The first was sent 10 minutes ago.
+  // The first one was sent 10 minutes ago.
   assert.equal(seconds > 45 * 60 && seconds <= 50 * 60, true, `Retry-After is ${seconds}`);
   await ageMails(owner, "50 minutes");
   await owner.client.post("/api/verification/resend").expect(200);
 });
 
-test("of several requests at once for another mail one sends it", async () => {
+test("of several simultaneous requests for another email, one sends it", async () => {
   const owner = await withLink();
   await ageMails(owner, "60 seconds");
   const before = service.mailer.mails.length;
@@ -154,13 +154,13 @@ test("of several requests at once for another mail one sends it", async () => {
   assert.equal(service.mailer.mails.length, before + 1);
 });
 
-test("a verified account is sent no further mail", async () => {
+test("a verified account is sent no more emails", async () => {
   const { client } = await service.verifiedAccount();
   const { body } = await client.post("/api/verification/resend").expect(409);
   assert.equal(body.code, "CONFLICT");
 });
 
-test("signing up succeeds while no mail can be sent, and the mail can be asked for at once afterwards", async () => {
+test("signing up succeeds while no email can be sent, and the email can be requested immediately afterwards", async () => {
   service.mailer.down = true;
   const owner = await service.signUp();
   service.mailer.down = false;
@@ -170,7 +170,7 @@ test("signing up succeeds while no mail can be sent, and the mail can be asked f
   await service.client().post("/api/verification/confirm", { token }).expect(200);
 });
 
-/** The mail of a sign-up leaves, or fails to, after the sign-up has been answered. */
+/** The sign-up is answered before its email is sent or fails. */
 async function untilUnsent(owner: Owner): Promise<void> {
   for (;;) {
     const { body } = await owner.client.get("/api/verification").expect(200);
@@ -178,7 +178,7 @@ async function untilUnsent(owner: Owner): Promise<void> {
   }
 }
 
-test("asking again while no mail can be sent is no 2xx, and costs no cooldown", async () => {
+test("a request fails while no email can be sent, and starts no cooldown", async () => {
   const owner = await withLink();
   await ageMails(owner, "60 seconds");
   service.mailer.down = true;

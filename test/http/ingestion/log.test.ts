@@ -1,4 +1,4 @@
-// The ingestion log as its readers find it: every answer to a valid key, and nothing of what was sent.
+// The ingestion log over HTTP: every response to a valid key, and no payload.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeAgent, makeKey, type Owner } from "../../support/app.ts";
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-// biome-ignore lint/suspicious/noExplicitAny: what is read back is what the test compares it with.
+// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
 type Read = any;
 
 const read = async ({ client, projectId }: Owner, query = ""): Promise<Read[]> =>
@@ -23,7 +23,7 @@ const read = async ({ client, projectId }: Owner, query = ""): Promise<Read[]> =
 const summary = async ({ client, projectId }: Owner, query = ""): Promise<Read> =>
   (await client.get(`/api/projects/${projectId}/ingestion/summary${query}`).expect(200)).body;
 
-/** The log once so many requests are in it: it is written behind the answers. */
+/** The log once it contains this many requests: it is written after the responses. */
 function logged(owner: Owner, requests: number): Promise<Read[]> {
   return eventually(async () => {
     const items = await read(owner, "?limit=200");
@@ -35,7 +35,7 @@ function logged(owner: Owner, requests: number): Promise<Read[]> {
   });
 }
 
-/** An account of its own, with an agent that bears `serviceName` and a key. */
+/** An account of its own, with an agent that has `serviceName`, and a key. */
 async function newSender(options: { verified?: boolean } = {}) {
   const owner = await service.signUp(options);
   const agent = await makeAgent(owner, { otlpServiceName: serviceName });
@@ -68,7 +68,7 @@ test("accepted requests are logged by key and agent, or by key, agent and servic
   );
 });
 
-test("every refusal of a valid key is logged by its code, each with the service it names", async () => {
+test("every rejected request with a valid key is logged by its code, with the service names it contains", async () => {
   const { owner, agent, send } = await newSender();
   const other = await makeAgent(owner, { otlpServiceName: "other-agent" });
   const { key: narrow } = await makeKey(owner, { access: "granular", agentIds: [agent.id] });
@@ -103,7 +103,7 @@ test("every refusal of a valid key is logged by its code, each with the service 
   assert.notEqual(other.id, agent.id);
 });
 
-test("an address that is not verified is in the log, and requests without a valid key are in nobody's", async () => {
+test("requests of an unverified account are in the log, and requests without a valid key are in no log", async () => {
   const { owner, agent, keyId, key, send } = await newSender({ verified: false });
   await send({ body: canonicalBody(agent.id) });
   for (const wrong of [null, "", `${key}x`]) await send({ key: wrong, body: canonicalBody(agent.id) });
@@ -111,7 +111,7 @@ test("an address that is not verified is in the log, and requests without a vali
   assert.deepEqual([item.code, item.keyId, more], ["EMAIL_NOT_VERIFIED", keyId, []]);
 });
 
-test("a partial batch lists the codes of its refused traces, under the service they name", async () => {
+test("a partly rejected batch lists the codes of its rejected traces, under their service names", async () => {
   const { owner, agent, send } = await newSender();
   const { status } = await send({
     body: {
@@ -136,7 +136,7 @@ test("a partial batch lists the codes of its refused traces, under the service t
   );
 });
 
-test("nothing of a payload and no key is in the table", async () => {
+test("the table contains no payload and no key", async () => {
   const { owner, agent, key, send } = await newSender();
   const secret = "the customer's secret";
   const attributes = [{ key: "gen_ai.prompt", value: { stringValue: secret } }];
@@ -158,7 +158,7 @@ test("nothing of a payload and no key is in the table", async () => {
   }
 });
 
-test("hostile service names are logged, found again, and spoil nobody's log", async () => {
+test("hostile service names are logged and can be filtered, and break no log", async () => {
   const { owner, send } = await newSender();
   const names = [
     "\0",
@@ -182,7 +182,7 @@ test("hostile service names are logged, found again, and spoil nobody's log", as
   }
 });
 
-test("filters narrow, and pages follow each other without a gap", async () => {
+test("filters narrow the list, and pages follow each other without gaps", async () => {
   const { owner, agent, keyId, send } = await newSender();
   const second = await makeKey(owner, { name: "Second" });
   for (const name of ["a", "b", "c", "d", "e"]) await send({ body: exportOf([exportedSpan()], name) });
@@ -217,7 +217,7 @@ test("filters narrow, and pages follow each other without a gap", async () => {
   assert.deepEqual([revoked.keyId, revoked.keyName], [second.id, null]);
 });
 
-test("the summary adds up codes and service names, and marks a name that no agent bears until one does", async () => {
+test("the summary adds up codes and service names, and marks a name as unknown until an agent has it", async () => {
   const { owner, agent, send } = await newSender();
   for (let count = 0; count < 3; count++) await send({ body: exportOf([exportedSpan()], "shop-bot") });
   await send({ body: exportOf([exportedSpan(), exportedSpan()]) });
@@ -259,7 +259,7 @@ test("the summary adds up codes and service names, and marks a name that no agen
   );
 });
 
-test("what is sent to one project is in no other's log, though they share names", async () => {
+test("requests of one project are in no other project's log, even with the same service names", async () => {
   const [one, other] = [await newSender(), await newSender()];
   await one.send({ body: exportOf([exportedSpan()]) });
   await other.send({ body: exportOf([exportedSpan()], "shop-bot") });
@@ -276,7 +276,7 @@ test("what is sent to one project is in no other's log, though they share names"
   }
 });
 
-test("a service that stops has written what it counted", async () => {
+test("a service writes its counts before it stops", async () => {
   const { owner, agent, key } = await newSender();
   const second = await startTestService({ config: { roles: ["http"] }, databaseUrl: service.databaseUrl });
   const answer = await send({ url: second.url, key }, { body: canonicalBody(agent.id) });

@@ -1,4 +1,4 @@
-// Bodies as they come in: asked for when they are wanted, given up when they are cut off, never crowding out others.
+// Reading request bodies: on demand, limited in number, given up when they stall, without blocking small ones.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import {
@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-/** A request whose head alone has been sent. */
+/** A request with only its head sent. */
 function begin(headers: OutgoingHttpHeaders, path = "/public/traces"): ClientRequest {
   const outgoing = request(service.url + path, {
     method: "POST",
@@ -42,7 +42,7 @@ const statusOf = async (outgoing: ClientRequest) => {
   return response.statusCode;
 };
 
-test("a client that asks whether to go on is told so once, and then answered", async () => {
+test("a client that sends Expect: 100-continue gets one 100, then its answer", async () => {
   const body = JSON.stringify(canonicalBody(service.agent.id));
   const outgoing = begin({ expect: "100-continue", "content-length": body.length });
   let told = 0;
@@ -54,7 +54,7 @@ test("a client that asks whether to go on is told so once, and then answered", a
   assert.equal(told, 1);
 });
 
-test("elsewhere a client that asks whether to go on is told so as well", async () => {
+test("other endpoints answer Expect: 100-continue as well", async () => {
   const body = JSON.stringify({ email: "nobody@example.com", password: "wrong password" });
   const outgoing = begin(
     { expect: "100-continue", "content-length": body.length },
@@ -64,7 +64,7 @@ test("elsewhere a client that asks whether to go on is told so as well", async (
   assert.equal(await statusOf(outgoing), 401);
 });
 
-test("an HTTP/1.0 client is answered without being told to go on", async () => {
+test("an HTTP/1.0 client gets no 100 Continue", async () => {
   const body = JSON.stringify(canonicalBody(service.agent.id));
   const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
   const head = [
@@ -78,7 +78,7 @@ test("an HTTP/1.0 client is answered without being told to go on", async () => {
   assert.match(await text(socket), /^HTTP\/1\.1 201 /);
 });
 
-test("a body in many small pieces is one body", async () => {
+test("a body in many small chunks is one body", async () => {
   const body = Buffer.from(JSON.stringify(canonicalBody(service.agent.id, { note: "é".repeat(50) })));
   const outgoing = begin({ "transfer-encoding": "chunked" });
   for (const byte of body) outgoing.write(Buffer.from([byte]));
@@ -86,7 +86,7 @@ test("a body in many small pieces is one body", async () => {
   assert.equal(await statusOf(outgoing), 201);
 });
 
-test("large bodies that are cut off give back their places, and none is taken for a fault", async () => {
+test("large bodies that are cut off release their slots, and are not reported as errors", async () => {
   const large = Buffer.alloc(2_000_000, " ");
   for (let round = 0; round < 3; round++) {
     const outgoing = Array.from({ length: 4 }, () => begin({ "content-length": 10_000_000 }));
@@ -110,7 +110,7 @@ test("large bodies that are cut off give back their places, and none is taken fo
   );
 });
 
-test("large bodies that are refused give back their places", async () => {
+test("large bodies that are rejected release their slots", async () => {
   for (let count = 0; count < 6; count++) {
     assert.equal((await send(service, { body: Buffer.alloc(2_000_000, "[") })).status, 400);
     assert.equal((await send(service, { body: Buffer.alloc(31_457_281), chunked: true })).status, 413);
@@ -119,7 +119,7 @@ test("large bodies that are refused give back their places", async () => {
   assert.equal((await send(service, { body: canonicalBody(service.agent.id, { note }) })).status, 201);
 });
 
-test("while every place for large bodies is taken, small ones pass", async () => {
+test("while every slot for large bodies is taken, small ones pass", async () => {
   const large = Array.from({ length: 4 }, () => begin({ "content-length": 10_000_000 }));
   await Promise.all(
     large.map(one => new Promise(resolve => one.write(Buffer.alloc(2_000_000, " "), resolve))),
@@ -129,7 +129,7 @@ test("while every place for large bodies is taken, small ones pass", async () =>
   assert.deepEqual(await Promise.all(large.map(statusOf)), [400, 400, 400, 400]);
 });
 
-/** A server that reads bodies at a pace, and answers how long they were, or why not. `begun`: how many it reads. */
+/** A server that reads bodies at a minimum rate and answers their length. `begun`: how many it is reading. */
 async function openReading(pace: Pace) {
   const reader = new BodyReader({ pace });
   const reading = { begun: 0 };
@@ -165,7 +165,7 @@ async function openReading(pace: Pace) {
   return { reading, upload, close };
 }
 
-test("large bodies that stall are refused, to be sent again, and give back their places", async () => {
+test("large bodies that stall are rejected as retryable, and release their slots", async () => {
   const { upload, close } = await openReading({ bytes: 100_000, ms: 50 });
   for (const headers of [{ "content-length": 10_000_000 }, { "transfer-encoding": "chunked" }]) {
     const stalled = [1, 2, 3, 4].map(() => upload(headers));
@@ -178,7 +178,7 @@ test("large bodies that stall are refused, to be sent again, and give back their
   await close();
 });
 
-test("a small body may take its time", async () => {
+test("a small body may be slow", async () => {
   const { upload, close } = await openReading({ bytes: 100_000, ms: 5 });
   const small = upload({ "content-length": 200 });
   small.outgoing.write(Buffer.alloc(100));
@@ -189,8 +189,8 @@ test("a small body may take its time", async () => {
   await close();
 });
 
-test("who goes away while waiting for a place takes none", { timeout: 30_000 }, async () => {
-  // Nobody is late here: what is given back is given back by those who went away.
+test("a client that disconnects while it waits for a slot takes none", { timeout: 30_000 }, async () => {
+  // Nobody stalls here: only the clients that disconnect release slots.
   const { reading, upload, close } = await openReading({ bytes: 0, ms: 60_000 });
   const holding = [1, 2, 3, 4].map(() => upload({ "content-length": 2_000_000 }));
   await eventually(async () => assert.equal(reading.begun, 4));
@@ -210,7 +210,7 @@ test("who goes away while waiting for a place takes none", { timeout: 30_000 }, 
   await close();
 });
 
-test("a pace is kept by whoever brings enough in each of its intervals", async () => {
+test("an upload keeps the minimum rate if it sends enough in every interval", async () => {
   mock.timers.enable({ apis: ["setInterval"] });
   let late = 0;
   const keeping = keepPace({ bytes: 100, ms: 1_000 }, () => late++);
@@ -228,7 +228,7 @@ test("a pace is kept by whoever brings enough in each of its intervals", async (
   mock.timers.reset();
 });
 
-test("a key that stores is recorded as used", async () => {
+test("using a key to store a trace is recorded", async () => {
   await send(service, { body: canonicalBody(service.agent.id) });
   await eventually(async () => {
     const { body } = await service.client.get(`/api/projects/${service.projectId}/keys`).expect(200);

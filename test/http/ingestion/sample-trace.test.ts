@@ -1,4 +1,4 @@
-// The sample trace: stored and judged like any other, for its owner alone and only once the email is verified.
+// The sample trace: stored and evaluated like any other, only for its owner, and only with a verified email.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeAgent, makeTest } from "../../support/app.ts";
@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-test("a sample is a new trace each time, says that it is one, and holds what tests look at", async () => {
+test("a sample is a new trace each time, marked as a sample, with everything that tests look at", async () => {
   const { client } = service;
   const path = `/api/agents/${service.agent.id}/sample-trace`;
   const first = (await client.post(path).expect(201)).body;
@@ -34,7 +34,7 @@ test("a sample is a new trace each time, says that it is one, and holds what tes
   assert.deepEqual(log.items, [], "it came by no key");
 });
 
-test("a sample is judged by the agent's tests", async () => {
+test("a sample is evaluated by the agent's tests", async () => {
   const agent = await makeAgent(service.owner, { name: "Judged" });
   await makeTest(service.owner, agent.id, { assertions: [{ type: "response_time", max_ms: 5000 }] });
   const { body } = await service.client.post(`/api/agents/${agent.id}/sample-trace`).expect(201);
@@ -45,7 +45,7 @@ test("a sample is judged by the agent's tests", async () => {
   });
 });
 
-test("until the email is verified a sample is refused as a trace of a key would be", async () => {
+test("until the email is verified a sample is refused, as a trace sent with a key is", async () => {
   const owner = await service.signUp({ verified: false });
   const agent = await makeAgent(owner);
   const { body } = await owner.client.post(`/api/agents/${agent.id}/sample-trace`).expect(403);

@@ -1,4 +1,4 @@
-// What the judge was asked, over the API: a run's calls whole, what it all came to, and what an agent's days and tests took.
+// Judge calls over the API: a run's calls in full with their sums, and the usage of an agent by day and test.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeAgent, makeTest } from "../../support/app.ts";
@@ -25,7 +25,7 @@ const span = {
   attributes: { "gen_ai.prompt": "Where is my parcel?", "gen_ai.response.text": "It is in Lyon." },
 };
 
-/** The trace once its run has completed. */
+/** The trace once its run is completed. */
 async function judged(agentId: string) {
   const answer = await send(service, { body: canonicalBody(agentId, { spans: [span] }) });
   const traceId = String(answer.headers["x-svc-trace-id"]);
@@ -36,7 +36,7 @@ async function judged(agentId: string) {
   });
 }
 
-test("a run shows its calls as they were made, and what they came to; an agent, its days and its tests", async () => {
+test("a run shows its calls in full and their sums, and an agent its usage by day and test", async () => {
   const agent = await makeAgent(service.owner);
   const { id: testId } = await makeTest(service.owner, agent.id, {
     name: "Finds the parcel",
@@ -87,7 +87,7 @@ test("a run shows its calls as they were made, and what they came to; an agent, 
   assert.deepEqual(within.body, judging);
 });
 
-test("the same conversation again costs nothing, and its run has no calls", async () => {
+test("the same conversation costs nothing the second time, and its run has no calls", async () => {
   const agent = await makeAgent(service.owner);
   await makeTest(service.owner, agent.id, { assertions: [{ type: "semantic", criteria: "Says Lyon." }] });
   assert.equal((await judged(agent.id)).runs[0].judging.calls, 1);
@@ -100,7 +100,7 @@ test("the same conversation again costs nothing, and its run has no calls", asyn
   });
 });
 
-test("a span of days that is backwards, too long or none is refused at its field", async () => {
+test("a range of days that is reversed, too long or invalid is refused at its field", async () => {
   for (const query of [
     "from=2026-02-01&to=2026-01-01",
     "from=2020-01-01&to=2026-01-01",

@@ -1,4 +1,4 @@
-// A project's judge over the API: its key goes in and never out, and a test keeps what it found.
+// A project's judge over the API: its key is never returned, and a connection test stores its findings.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { registerJudgeConnections } from "../../../src/http/judge/connections.ts";
@@ -23,7 +23,7 @@ const environmentJudge: JudgeConnection = {
   tokensPerMinute: null,
 };
 
-/** What was opened, and how each question ends. */
+/** The connections that were opened, and how each question ends. */
 let opened: { connection: JudgeConnection; userSupplied: boolean }[];
 let answer: (mode: JudgeMode, signal: AbortSignal | undefined) => Promise<JudgeReply<Verdicts>>;
 let minutes = 0;
@@ -72,13 +72,13 @@ beforeEach(() => {
 
 const openai = { provider: "openai", model: "gpt-small", apiKey };
 
-/** The address of the judge of a new project. */
+/** The URL of the judge of a new project. */
 async function newPath(of: Owner = owner): Promise<string> {
   const { body } = await of.client.post("/api/projects", { name: "Shop" }).expect(201);
   return `/api/projects/${body.id}/judge`;
 }
 
-test("a project without a judge of its own is told the environment's, and nothing of its key or address", async () => {
+test("a project without its own judge shows the environment's, but neither its key nor its URL", async () => {
   const { body } = await owner.client.get(await newPath()).expect(200);
   assert.deepEqual(body, {
     source: "environment",
@@ -97,7 +97,7 @@ test("a project without a judge of its own is told the environment's, and nothin
   });
 });
 
-test("where there is none at all that is what is told", async () => {
+test("a project without any judge says so", async () => {
   const other = await bare.verifiedAccount();
   const path = await newPath(other);
   const { body } = await other.client.get(path).expect(200);
@@ -107,7 +107,7 @@ test("where there is none at all that is what is told", async () => {
   assert.match(trial.body.reason, /No judge is configured/);
 });
 
-test("a judge is given, told without its key, changed with the key kept, and taken away again", async () => {
+test("a judge is added, returned without its key, changed with the key kept, and removed", async () => {
   const path = await newPath();
   const given = await owner.client
     .put(path, { ...openai, concurrency: 3, tokensPerMinute: 60_000 })
@@ -138,7 +138,7 @@ test("a judge is given, told without its key, changed with the key kept, and tak
   assert.equal((await owner.client.get(path).expect(200)).body.source, "environment");
 });
 
-test("the key is encrypted where it rests, and in no answer and no line of the log", async () => {
+test("the key is stored encrypted, and is in no response and no log line", async () => {
   const path = await newPath();
   const { body: saved } = await owner.client.put(path, openai).expect(200);
   const refused = await owner.client.put(path, { ...openai, provider: "nobody" }).expect(400);
@@ -152,13 +152,13 @@ test("the key is encrypted where it rests, and in no answer and no line of the l
   assert.equal(told.includes(apiKey), false);
 });
 
-test("of a short key not even its end is told", async () => {
+test("not even the end of a short key is returned", async () => {
   const path = await newPath();
   const { body } = await owner.client.put(path, { ...openai, apiKey: "short" }).expect(200);
   assert.deepEqual([body.keySet, body.keyLastFour], [true, null]);
 });
 
-test("faults are told at their fields, and leave what was stored", async () => {
+test("errors are reported at their fields, and leave the stored judge unchanged", async () => {
   const path = await newPath();
   await owner.client.put(path, openai).expect(200);
   for (const [input, field] of [
@@ -177,7 +177,7 @@ test("faults are told at their fields, and leave what was stored", async () => {
   assert.equal((await owner.client.get(path).expect(200)).body.model, "gpt-small");
 });
 
-test("a test with success keeps the mode, tells when, and lifts the pause", async () => {
+test("a successful connection test stores the mode and its time, and ends the pause", async () => {
   const path = await newPath();
   await owner.client.put(path, openai).expect(200);
   const stored = await findJudgeConnection(service.db, vault, path.split("/")[3]!);
@@ -215,7 +215,7 @@ test("a test with success keeps the mode, tells when, and lifts the pause", asyn
   assert.ok(Math.abs(Date.now() - Date.parse(view.testedAt)) < 60_000);
 });
 
-test("a test that is refused pauses the connection until it is edited", async () => {
+test("a rejected connection test pauses the connection until it is edited", async () => {
   const path = await newPath();
   await owner.client.put(path, { ...openai, apiKey: `${apiKey}-revoked` }).expect(200);
   answer = async () => ({ ...keyRejected, call: null });
@@ -226,7 +226,7 @@ test("a test that is refused pauses the connection until it is edited", async ()
   assert.equal(edited.body.pausedReason, null);
 });
 
-test("a test that finds the judge busy changes nothing that is known", async () => {
+test("a connection test that finds the judge busy changes nothing", async () => {
   const path = await newPath();
   await owner.client.put(path, { ...openai, model: "busy" }).expect(200);
   answer = async () => ({ ...serverError(503), call: null });
@@ -241,7 +241,7 @@ test("a test that finds the judge busy changes nothing that is known", async () 
   );
 });
 
-test("a connection can be tested before it is saved, with the stored key, and what was found holds once it is", async () => {
+test("an unsaved connection can be tested with the stored key, and its findings are kept when it is saved", async () => {
   const path = await newPath();
   await owner.client.put(path, openai).expect(200);
   const draft = { provider: "openai", model: "gpt-draft" };
@@ -257,13 +257,13 @@ test("a connection can be tested before it is saved, with the stored key, and wh
   assert.equal(opened.length, 1, "the stored key went nowhere else");
 });
 
-test("without a judge of its own the project tests the environment's, which is dialled as the operator wants", async () => {
+test("without its own judge the project tests the environment's, which is called as the operator configured", async () => {
   const { body } = await owner.client.post(`${await newPath()}/test`).expect(200);
   assert.equal(body.ok, true);
   assert.deepEqual(opened, [{ connection: environmentJudge, userSupplied: false }]);
 });
 
-test("a key sealed under another master key is told, is not asked with, and has to be entered again", async () => {
+test("a key sealed with another master key is reported, is not used, and must be entered again", async () => {
   const path = await newPath();
   await owner.client.put(path, openai).expect(200);
   const other = openVault(Buffer.alloc(32, 2)).seal(apiKey, `judge:${path.split("/")[3]}`);
@@ -282,7 +282,7 @@ test("a key sealed under another master key is told, is not asked with, and has 
   assert.equal((await owner.client.put(path, openai).expect(200)).body.pausedReason, null);
 });
 
-test("an account tests one judge at a time, and so many within a minute", async () => {
+test("an account may run one connection test at a time and a number per minute", async () => {
   const path = `${await newPath()}/test`;
   let release = (): void => undefined;
   const asked = new Promise<void>(resolve => {
@@ -306,7 +306,7 @@ test("an account tests one judge at a time, and so many within a minute", async 
   await owner.client.post(path).expect(200);
 });
 
-test("whoever has not verified the email has nobody called", async () => {
+test("an account with an unverified email cannot call a judge", async () => {
   const stranger = await service.signUp();
   const { body } = await stranger.client.post(`/api/projects/${stranger.projectId}/judge/test`).expect(403);
   assert.equal(body.code, "EMAIL_NOT_VERIFIED");

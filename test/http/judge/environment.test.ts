@@ -1,4 +1,4 @@
-// The judge of the environment as the settings show it, and the questions that try it.
+// The environment's judge as the settings show it, and its connection test.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { trialsPerMinute } from "../../../src/http/rate-limit.ts";
@@ -29,12 +29,12 @@ beforeEach(() => {
   judge.script = obliging();
 });
 
-test("the judge's host and model are told, its key and the rest of its address never", async () => {
+test("the judge's host and model are returned, never its key or the rest of its URL", async () => {
   const { body } = await service.client.get("/api/judge").expect(200);
   assert.deepEqual(body, { configured: true, host: new URL(judge.url).host, model: "local-7b" });
 });
 
-test("a trial puts a question of each kind, and says that they were answered and how long that took", async () => {
+test("a connection test asks one question of each kind, and reports that they were answered and how long that took", async () => {
   const asked = judge.requests.length;
   const { body } = await service.client.post("/api/judge/test").expect(200);
   const { tried, ...said } = body;
@@ -45,14 +45,14 @@ test("a trial puts a question of each kind, and says that they were answered and
   assert.equal(judge.requests.at(-1)!.headers.authorization, `Bearer ${apiKey}`);
 });
 
-test("an account whose address is not verified has no judge called", async () => {
+test("an account with an unverified email cannot call a judge", async () => {
   const asked = judge.requests.length;
   const { client } = await service.signUp({ verified: false });
   assert.equal((await client.post("/api/judge/test").expect(403)).body.code, "EMAIL_NOT_VERIFIED");
   assert.equal(judge.requests.length, asked);
 });
 
-test("a judge that refuses, answers something else or misjudges the obvious is told in words", async () => {
+test("a judge that rejects, answers something else or misjudges the obvious is reported in words", async () => {
   for (const [script, reason] of [
     [() => refusal(401, { message: `Wrong key ${apiKey}` }), /rejected the API key \(401\)/],
     [() => refusal(404), /does not know this URL or model/],
@@ -68,7 +68,7 @@ test("a judge that refuses, answers something else or misjudges the obvious is t
   }
 });
 
-test("a trial with success ends the pause of a judge that refused its key", async () => {
+test("a successful connection test ends the pause of a judge that rejected its key", async () => {
   const reasonOf = async () => {
     const { body } = await service.client.get(`/api/projects/${service.owner.projectId}/judge`).expect(200);
     return body.pausedReason;
@@ -81,7 +81,7 @@ test("a trial with success ends the pause of a judge that refused its key", asyn
   assert.equal(await reasonOf(), null);
 });
 
-test("an account tries the judge once at a time, does not hinder others, and may again when it went away", async () => {
+test("an account runs one connection test at a time, without affecting others, and may start again after disconnecting", async () => {
   const other = await service.signUp();
   judge.script = () => silence;
   const waiting = new AbortController();
@@ -103,7 +103,7 @@ test("an account tries the judge once at a time, does not hinder others, and may
   });
 });
 
-test("an account tries the judge so many times a minute, however often it asks", async () => {
+test("an account may run a limited number of connection tests per minute", async () => {
   const { client } = await service.signUp();
   judge.script = obliging();
   const asked = judge.requests.length;
@@ -113,7 +113,7 @@ test("an account tries the judge so many times a minute, however often it asks",
   assert.equal(judge.requests.length, asked + 2 * trialsPerMinute);
 });
 
-test("without a judge that is what is told, and what to set", async () => {
+test("without a judge the response says so, and which variables to set", async () => {
   const bare = await startTestService({ config: { roles: ["http"] } });
   try {
     const { body } = await bare.client.get("/api/judge").expect(200);

@@ -1,4 +1,4 @@
-// Runs that wait for the judge, as the API tells of them, and what an outage left unjudged: found, judged again, done.
+// Runs that wait for the judge over the API, and checks that it could not answer: found, and evaluated again.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Judge, SemanticAnswer } from "../../../src/model/judge/judge.ts";
@@ -10,7 +10,7 @@ import { startRunWorker, type TestWorker } from "../../support/run-worker.ts";
 import { jsonOf, send } from "../../support/send.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: what is read back is what the test compares it with.
+// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
 type Read = any;
 
 const met: SemanticAnswer = {
@@ -40,7 +40,7 @@ after(async () => {
   await service.stop();
 });
 
-/** An agent whose one test asks the judge about the reply. */
+/** An agent whose only test asks the judge about the reply. */
 async function makeJudged() {
   const agent = await makeAgent(service.owner);
   const polite = { id: "polite", type: "semantic", criteria: "Is polite." };
@@ -69,7 +69,7 @@ async function traceWith(traceId: string, state: string, waits = false): Promise
 const againPath = (agentId: string) => `/api/agents/${agentId}/judge-again`;
 const codesOf = (run: Read) => run.results[0].checks.map((check: Read) => check.skipped ?? check.outcome);
 
-test("a run that waits says until when and why, with what is known, wherever it is shown", async () => {
+test("a waiting run shows its deadline, its reason and its partial results in every response", async () => {
   answer = later;
   const { agentId, testId } = await makeJudged();
   const { id: conditional } = await makeTest(service.owner, agentId, {
@@ -92,7 +92,7 @@ test("a run that waits says until when and why, with what is known, wherever it 
   assert.deepEqual((await get(`/api/traces/${traceId}/outline`)).runs, [run]);
   const [listed] = (await get(`/api/agents/${agentId}/traces?state=running`)).items;
   assert.deepEqual([listed.id, listed.run.waiting], [traceId, run.waiting]);
-  // Why each test runs is known from the run that goes on, and for others as they are.
+  // The waiting run knows why its tests run; for other tests it follows from what they are now.
   assert.deepEqual(
     new Map(trace.tests.map(({ testId, why }: Read) => [testId, why])),
     new Map([
@@ -103,7 +103,7 @@ test("a run that waits says until when and why, with what is known, wherever it 
   assert.deepEqual(await get(`/api/tests/${testId}/runs`), { items: [], nextCursor: null });
 });
 
-test("a scenario of which the judge is asked later is said to wait", async () => {
+test("a test whose scenario match is retried later is shown as waiting", async () => {
   answer = later;
   const agent = await makeAgent(service.owner);
   await makeTest(service.owner, agent.id, { passiveBehavior: "run_when_relevant", scenario: "A greeting." });
@@ -116,7 +116,7 @@ test("a scenario of which the judge is asked later is said to wait", async () =>
   assert.equal(trace.notices.includes("routing_unavailable"), false);
 });
 
-test("what an outage left open is counted, found in the list, judged again, and then found no more", async () => {
+test("traces without a judge are counted, can be filtered, are evaluated again, and are then no longer listed", async () => {
   answer = () => keyRejected;
   const { agentId } = await makeJudged();
   const none = { traces: 0, scheduled: 0, oldest: null };
@@ -167,7 +167,7 @@ test("what an outage left open is counted, found in the list, judged again, and 
   assert.deepEqual(await found(true), []);
 });
 
-test("judging again is nothing where no outage left anything open, and is refused for what are no ids", async () => {
+test("evaluating again does nothing if the judge was never unavailable, and is refused for invalid ids", async () => {
   const agent = await makeAgent(service.owner);
   const { body } = await service.client.post(againPath(agent.id), {}).expect(200);
   assert.deepEqual(body, { scheduled: 0, left: 0 });
@@ -176,7 +176,7 @@ test("judging again is nothing where no outage left anything open, and is refuse
   }
 });
 
-test("the traces of others are never judged again", async () => {
+test("traces of other accounts are never evaluated again", async () => {
   answer = () => keyRejected;
   const { agentId } = await makeJudged();
   const traceId = await store(agentId);
@@ -189,7 +189,7 @@ test("the traces of others are never judged again", async () => {
   assert.equal((await get(`/api/traces/${traceId}`)).runs.length, 1);
 });
 
-test("how many runs wait is among the metrics", async () => {
+test("the number of waiting runs is a metric", async () => {
   answer = later;
   const { agentId } = await makeJudged();
   const waitingNow = async () => {

@@ -1,4 +1,4 @@
-// Prices over the API: a project's own come beside those that are built in, and are replaced as a whole.
+// Prices over the API: a project's own prices are next to the built-in ones, and are replaced as a whole.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { registerJudgePrices } from "../../../src/http/judge/prices.ts";
@@ -17,11 +17,11 @@ after(() => service.close());
 
 const price = { model: "house-7b", validFrom: "2026-01-01", inputUsd: 0.25, outputUsd: 1.5 };
 
-test("a project has the built-in prices, and none of its own at first", async () => {
+test("a project starts with the built-in prices and none of its own", async () => {
   assert.deepEqual((await owner.client.get(path).expect(200)).body, { own: [], builtIn: builtInPrices });
 });
 
-test("what is saved replaces all there was, and is listed by model, the latest first", async () => {
+test("saving replaces all prices, and lists them by model, latest first", async () => {
   await owner.client.put(path, { prices: [{ ...price, model: "gone" }] }).expect(200);
   const later = { ...price, validFrom: "2026-06-01", inputUsd: 0.1 };
   const other = { ...price, model: "a-model", inputUsd: 0, outputUsd: 0 };
@@ -31,7 +31,7 @@ test("what is saved replaces all there was, and is listed by model, the latest f
   assert.deepEqual((await owner.client.put(path, { prices: [] }).expect(200)).body.own, []);
 });
 
-test("another project's prices are apart", async () => {
+test("another project's prices are separate", async () => {
   await owner.client.put(path, { prices: [price] }).expect(200);
   const { body } = await owner.client.post("/api/projects", { name: "Other" }).expect(201);
   assert.deepEqual(

@@ -1,4 +1,4 @@
-// How much of an agent is judged and for how much, over the API, with what today has taken.
+// An agent's judge limits over the API: sampling, budget, and today's usage.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { registerJudgeSettings } from "../../../src/http/judge/settings.ts";
@@ -22,7 +22,7 @@ const nothing = {
   estimatedTokens: 0,
 };
 
-test("an agent is judged whole and without a budget until somebody says otherwise", async () => {
+test("an agent is fully judged and has no budget by default", async () => {
   const { id } = await makeAgent(owner);
   const path = `/api/agents/${id}/judge-settings`;
   const { body } = await owner.client.get(path).expect(200);
@@ -38,7 +38,7 @@ test("an agent is judged whole and without a budget until somebody says otherwis
   assert.equal((await owner.client.put(path, none).expect(200)).body.budgetUsd, 0);
 });
 
-test("today's use is that of the agent on this day of UTC alone", async () => {
+test("today's usage counts only this agent and this UTC day", async () => {
   const { id } = await makeAgent(owner);
   const { id: other } = await makeAgent(owner);
   await service.db.pool.query(
@@ -60,7 +60,7 @@ test("today's use is that of the agent on this day of UTC alone", async () => {
   });
 });
 
-test("what is no share and no budget is refused at its field", async () => {
+test("an invalid share or budget is refused at its field", async () => {
   const { id } = await makeAgent(owner);
   const right = { sampling: 1, budgetUsd: null, budgetTokens: null };
   for (const [wrong, field] of [

@@ -1,4 +1,4 @@
-// An agent's connection over the API: secrets go in and never out, and a test message tells what came of it.
+// An agent's connection over the API: secrets are never returned, and a test message reports its result.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { registerAgentConnections } from "../../../src/http/projects/agent-connections.ts";
@@ -52,7 +52,7 @@ async function connected(): Promise<string> {
   return `/api/agents/${id}/connection`;
 }
 
-test("a connection is made, told without its secret, changed and forgotten", async () => {
+test("a connection is created, returned without its secret, changed and deleted", async () => {
   const { id, type } = await makeAgent(owner);
   const path = `/api/agents/${id}/connection`;
   assert.deepEqual((await owner.client.get(path).expect(200)).body, {
@@ -71,7 +71,7 @@ test("a connection is made, told without its secret, changed and forgotten", asy
   assert.equal((await owner.client.get(path).expect(200)).body.connection, null);
 });
 
-test("faults are told at their fields", async () => {
+test("errors are reported at their fields", async () => {
   const path = await connected();
   const { body } = await owner.client.put(path, { ...document(), url: "nowhere" }).expect(400);
   assert.deepEqual(
@@ -80,7 +80,7 @@ test("faults are told at their fields", async () => {
   );
 });
 
-test("a test message shows the reply, under an id of its own, unsampled", async () => {
+test("a test message shows the reply, and is sent with its own id, unsampled", async () => {
   const path = await connected();
   const { body } = await owner.client.post(`${path}/test`, { input: "Hello" }).expect(200);
   const { ms, requestId, ...rest } = body;
@@ -98,7 +98,7 @@ test("a test message shows the reply, under an id of its own, unsampled", async 
   assert.match(String(headers["traceparent"]), /^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
 });
 
-test("a connection that is not saved yet can be tried, with the secret that is stored", async () => {
+test("an unsaved connection can be tested with the stored secret", async () => {
   const path = await connected();
   const headers = [{ name: "Authorization", secret: true }];
   const connection = { ...document(), headers, bodyTemplate: '{"message": "<{{input}}>"}' };
@@ -112,7 +112,7 @@ test("a connection that is not saved yet can be tried, with the secret that is s
   assert.equal(refused.body.issues[0].path, "headers[0].value");
 });
 
-test("what goes wrong is told, not thrown", async () => {
+test("errors are reported in the result, not thrown", async () => {
   const path = await connected();
   agentServer.script = failing;
   const failed = await owner.client.post(`${path}/test`, { input: "Hello" }).expect(200);
@@ -126,7 +126,7 @@ test("what goes wrong is told, not thrown", async () => {
   assert.match(refused.body.reason, /SVC_ALLOW_PRIVATE_TARGETS/);
 });
 
-test("without a connection there is nothing to try", async () => {
+test("without a connection there is nothing to test", async () => {
   const { id } = await makeAgent(owner);
   const { body } = await owner.client
     .post(`/api/agents/${id}/connection/test`, { input: "Hello" })
@@ -134,7 +134,7 @@ test("without a connection there is nothing to try", async () => {
   assert.match(body.message, /no connection/);
 });
 
-test("one message at a time, and so many within a minute", async () => {
+test("test messages are limited to one at a time and a number per minute", async () => {
   const path = await connected();
   const arrived = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
@@ -157,7 +157,7 @@ test("one message at a time, and so many within a minute", async () => {
   await owner.client.post(`${path}/test`, { input: "Hello" }).expect(200);
 });
 
-test("a message that its sender no longer waits for is withdrawn", async () => {
+test("a test message is aborted when its client disconnects", async () => {
   const path = await connected();
   const closed = Promise.withResolvers<void>();
   const leaving = new AbortController();
@@ -175,7 +175,7 @@ test("a message that its sender no longer waits for is withdrawn", async () => {
   await closed.promise;
 });
 
-test("an account whose address is not verified has no agent called", async () => {
+test("an account with an unverified email cannot call an agent", async () => {
   const newcomer = await service.signUp();
   const { id } = await makeAgent(newcomer);
   await newcomer.client.put(`/api/agents/${id}/connection`, document()).expect(200);
@@ -187,7 +187,7 @@ test("an account whose address is not verified has no agent called", async () =>
   assert.equal(agentServer.requests.length, before);
 });
 
-test("a change of type asks for a new connection", async () => {
+test("a change of the agent's type requires a new connection", async () => {
   const path = await connected();
   const agent = path.replace("/connection", "");
   await owner.client.patch(agent, { type: "workflow" }).expect(200);

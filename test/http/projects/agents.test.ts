@@ -1,4 +1,4 @@
-// Agents over HTTP, and the service names that OpenTelemetry exporters are matched by.
+// Agents over HTTP, and the service names by which OpenTelemetry exporters are matched.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeAgent, makeTest, type Owner, startTestApp, type TestApp } from "../../support/app.ts";
@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => service.close());
 
-test("an agent is made, listed, read, changed and deleted", async () => {
+test("an agent can be created, listed, read, changed and deleted", async () => {
   const { client, projectId } = await service.signUp();
   const { body: agent } = await client
     .post(`/api/projects/${projectId}/agents`, { name: "Bot", type: "workflow", otlpServiceName: "bot" })
@@ -33,7 +33,7 @@ test("an agent needs only a name", async () => {
   assert.deepEqual([agent.type, agent.otlpServiceName], ["http_api", null]);
 });
 
-test("a service name that another agent of the project bears is 409 CONFLICT, on making and on changing", async () => {
+test("a service name of another agent in the project is 409 CONFLICT, when creating and when changing an agent", async () => {
   const owner = await service.signUp();
   await makeAgent(owner, { otlpServiceName: "checkout" });
   const other = await makeAgent(owner, { otlpServiceName: "search" });
@@ -45,7 +45,7 @@ test("a service name that another agent of the project bears is 409 CONFLICT, on
   assert.equal((await owner.client.get(`/api/agents/${other.id}`).expect(200)).body.name, other.name);
 });
 
-test("of several agents made at once with one service name one is made", async () => {
+test("of several agents created at once with one service name, one is created", async () => {
   const { client, projectId } = await service.signUp();
   const body = { name: "Racer", otlpServiceName: "racer" };
   const replies = await Promise.all(
@@ -54,7 +54,7 @@ test("of several agents made at once with one service name one is made", async (
   assert.deepEqual(replies.map(({ status }) => status).sort(), [201, 409, 409, 409]);
 });
 
-test("a service name is exact: other letters' case, spaces and other projects do not clash", async () => {
+test("a service name is exact: another case, added spaces and other projects do not conflict", async () => {
   const owner = await service.signUp();
   const { body: project } = await owner.client.post("/api/projects", { name: "Second" }).expect(201);
   for (const otlpServiceName of ["shop", "Shop", "shop ", " shop", null, null]) {
@@ -63,7 +63,7 @@ test("a service name is exact: other letters' case, spaces and other projects do
   await makeAgent(owner, { projectId: project.id, otlpServiceName: "shop" });
 });
 
-test("a service name can be taken away, and is free again", async () => {
+test("a service name can be removed, and is free again", async () => {
   const owner = await service.signUp();
   const agent = await makeAgent(owner, { otlpServiceName: "free" });
   const { body } = await owner.client.patch(`/api/agents/${agent.id}`, { otlpServiceName: null }).expect(200);
@@ -88,7 +88,7 @@ for (const [what, fields, path] of [
   });
 }
 
-test("deleting an agent takes its test cases along", async () => {
+test("deleting an agent deletes its test cases", async () => {
   const owner = await service.signUp();
   const agent = await makeAgent(owner);
   const { id } = await makeTest(owner, agent.id);

@@ -1,4 +1,4 @@
-// Insights: what runs came to, as the dashboard's charts, cards and strips are given it.
+// Insights: the numbers behind the dashboard's charts, cards and strips.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeAgent, makeTest } from "../../support/app.ts";
@@ -13,14 +13,14 @@ before(async () => {
 });
 after(() => service.stop());
 
-// biome-ignore lint/suspicious/noExplicitAny: what is read back is what the test compares it with.
+// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
 type Read = any;
 
 async function read(path: string): Promise<Read> {
   return (await service.client.get(path).expect(200)).body;
 }
 
-/** Sends traces to the agent and waits until each is judged. */
+/** Sends traces to the agent and waits until each is evaluated. */
 async function judge(agentId: string, ...traces: object[]): Promise<void> {
   for (const attributes of traces) {
     const times = { start_time_unix_nano: "1000000000", end_time_unix_nano: "1100000000" };
@@ -56,7 +56,7 @@ function summed(points: Read[]): object {
   return counts;
 }
 
-test("an agent's insights count its runs, their durations and tokens; those by test and check its results", async () => {
+test("an agent's insights count runs with durations and tokens, and results by test and check", async () => {
   const agent = await makeAgent(service.owner);
   const passing = await makeTest(service.owner, agent.id, { name: "Is well", assertions: [status(200)] });
   await makeTest(service.owner, agent.id, {
@@ -115,7 +115,7 @@ test("an agent's insights count its runs, their durations and tokens; those by t
   );
 });
 
-test("a span of time is whole intervals, not too many, and begins before it ends", async () => {
+test("a time range must be whole intervals, not too many, and start before it ends", async () => {
   const path = `/api/agents/${service.agent.id}/insights`;
   const { from, to, series, total } = await read(`${path}?from=2026-01-01T10:20:00Z&to=2026-01-01T12:00:00Z`);
   assert.deepEqual([from, to], ["2026-01-01T10:00:00.000Z", "2026-01-01T12:00:00.000Z"]);
@@ -134,7 +134,7 @@ test("a span of time is whole intervals, not too many, and begins before it ends
   }
 });
 
-test("a project's agents are shown with their last trace and their day, those without any as well", async () => {
+test("a project's agents are listed with their last trace and their day, including agents without any", async () => {
   const { client, projectId } = service;
   const busy = await makeAgent(service.owner);
   const idle = await makeAgent(service.owner);
@@ -157,7 +157,7 @@ test("a project's agents are shown with their last trace and their day, those wi
   assert.ok(next.body.items.every(({ id }: Read) => id !== busy.id && id !== idle.id));
 });
 
-test("an agent's tests are shown with their last outcome and thirty days, a disabled one's history as well", async () => {
+test("an agent's tests are listed with their last outcome and thirty days, disabled ones too", async () => {
   const agent = await makeAgent(service.owner);
   const judged = await makeTest(service.owner, agent.id, { assertions: [status(200)] });
   const unjudged = await makeTest(service.owner, agent.id, { status: "disabled" });

@@ -1,4 +1,4 @@
-// API keys over HTTP: shown once, masked afterwards, expiring as asked, gone when revoked.
+// API keys over HTTP: shown once, masked afterwards, with an expiry, deleted when revoked.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { expiryOf } from "../../../src/http/projects/keys.ts";
@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => service.close());
 
-test("a key is shown in full once, and masked ever after", async () => {
+test("a key is shown in full once, and masked after that", async () => {
   const { client, projectId } = await service.signUp();
   const { body: created } = await client
     .post(`/api/projects/${projectId}/keys`, { name: "CI", access: "full" })
@@ -34,7 +34,7 @@ test("a key is shown in full once, and masked ever after", async () => {
   assert.deepEqual((await client.get(`/api/keys/${listed.id}`).expect(200)).body, listed);
 });
 
-test("a key names whoever made it, and nobody where that was not recorded", async () => {
+test("a key names its creator, and nobody if none was recorded", async () => {
   const owner = await service.signUp({ email: "ada@example.com" });
   const { id } = await makeKey(owner);
   const read = async () => (await owner.client.get(`/api/keys/${id}`).expect(200)).body.createdBy;
@@ -43,7 +43,7 @@ test("a key names whoever made it, and nobody where that was not recorded", asyn
   assert.equal(await read(), null);
 });
 
-test("of a key only its SHA-256 and last four characters are stored", async () => {
+test("only a key's SHA-256 and last four characters are stored", async () => {
   const { id, key } = await makeKey(await service.signUp());
   const { rows } = await service.db.pool.query("select *, keys::text as row from keys where id = $1", [id]);
   assert.equal(rows[0].hash.equals(hashKey(key)), true);
@@ -52,7 +52,7 @@ test("of a key only its SHA-256 and last four characters are stored", async () =
   assert.equal(service.logs.join("").includes(key), false);
 });
 
-test("a revoked key is admitted no more from the moment the revocation is answered", async () => {
+test("a revoked key is rejected from the moment the revocation is answered", async () => {
   const owner = await service.signUp();
   const { id, key } = await makeKey(owner);
   assert.equal((await admitKeys(service.db, [hashKey(key)])).size, 1);
@@ -75,7 +75,7 @@ for (const [what, expiry, expected] of [
   ["a second from now", { expiresAt: "2026-03-01T12:00:01Z" }, "2026-03-01T12:00:01.000Z"],
   ["one year to the second", { expiresAt: "2027-03-01T12:00:00Z" }, "2027-03-01T12:00:00.000Z"],
 ] as const) {
-  test(`a key expires as asked: ${what}`, () => {
+  test(`a key expires as requested: ${what}`, () => {
     assert.equal(expiryOf(expiry, now)?.toISOString(), expected);
   });
 }
@@ -93,7 +93,7 @@ for (const [what, expiresAt] of [
   });
 }
 
-test("a listed key says when it expires, and that it has", async () => {
+test("a listed key says when it expires, and that it has expired", async () => {
   const owner = await service.signUp();
   const { id, key } = await makeKey(owner, { expiresInDays: 7 });
   const { body: active } = await owner.client.get(`/api/keys/${id}`).expect(200);
@@ -109,7 +109,7 @@ test("a key that never expires has no date", async () => {
   assert.equal((await owner.client.get(`/api/keys/${id}`).expect(200)).body.expiresAt, null);
 });
 
-test("a granular key names its agents, and loses those that are deleted", async () => {
+test("a granular key lists its agents, without those that are deleted", async () => {
   const owner = await service.signUp();
   const [first, second] = [await makeAgent(owner), await makeAgent(owner)];
   const agentIds = [first.id, second.id];
@@ -120,7 +120,7 @@ test("a granular key names its agents, and loses those that are deleted", async 
   assert.deepEqual([body.access, body.agentIds], ["granular", [second.id]]);
 });
 
-test("a granular key for an agent of another project is 400 VALIDATION_ERROR, as for one that does not exist", async () => {
+test("a granular key for an agent of another project is 400 VALIDATION_ERROR, as for an unknown agent", async () => {
   const owner = await service.signUp();
   const foreign = await makeAgent(await service.signUp());
   const bodies = [];
@@ -159,13 +159,13 @@ for (const [what, fields, path] of [
   });
 }
 
-test("neverExpires: false leaves the other ways to say it open", async () => {
+test("neverExpires: false can be combined with an expiry", async () => {
   const owner = await service.signUp();
   const { id } = await makeKey(owner, { neverExpires: false, expiresInDays: 30 });
   assert.notEqual((await owner.client.get(`/api/keys/${id}`).expect(200)).body.expiresAt, null);
 });
 
-test("keys are made and revoked before the address is verified", async () => {
+test("keys can be created and revoked before the email is verified", async () => {
   const owner = await service.signUp();
   const { id, key } = await makeKey(owner);
   const admitted = (await admitKeys(service.db, [hashKey(key)])).get(hashKey(key).toString("hex"));

@@ -1,4 +1,4 @@
-// Projects over HTTP, and the pages that every list comes in.
+// Projects over HTTP, and the pagination that every list has.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeAgent, makeKey, makeTest, type Owner, startTestApp, type TestApp } from "../../support/app.ts";
@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => service.close());
 
-test("a project is made, read, renamed and deleted", async () => {
+test("a project can be created, read, renamed and deleted", async () => {
   const { client } = await service.signUp();
   const { body: project } = await client.post("/api/projects", { name: "  Shop  " }).expect(201);
   assert.deepEqual(new Set(Object.keys(project)), new Set(["id", "name", "createdAt"]));
@@ -25,13 +25,13 @@ test("a project is made, read, renamed and deleted", async () => {
   await client.get(path).expect(404);
 });
 
-test("deleting the only project does not bring another", async () => {
+test("deleting the only project does not create another", async () => {
   const { client, projectId } = await service.signUp();
   await client.delete(`/api/projects/${projectId}`).expect(204);
   assert.deepEqual((await client.get("/api/projects").expect(200)).body, { items: [], nextCursor: null });
 });
 
-test("deleting a project takes its agents, keys and test cases along", async () => {
+test("deleting a project deletes its agents, keys and test cases", async () => {
   const owner = await service.signUp();
   const agent = await makeAgent(owner);
   const key = await makeKey(owner, { access: "granular", agentIds: [agent.id] });
@@ -42,7 +42,7 @@ test("deleting a project takes its agents, keys and test cases along", async () 
   }
 });
 
-test("lists are newest first, and their pages hold each item once", async () => {
+test("lists are newest first, and their pages contain each item once", async () => {
   const { client } = await service.signUp();
   for (const name of ["b", "c", "d", "e"]) await client.post("/api/projects", { name }).expect(201);
   const names: string[] = [];
@@ -56,7 +56,7 @@ test("lists are newest first, and their pages hold each item once", async () => 
   assert.deepEqual(names, ["e", "d", "c", "b", "My project"]);
 });
 
-test("a page that holds exactly the rest has no next", async () => {
+test("a page that contains exactly the rest has no next page", async () => {
   const { client } = await service.signUp();
   await client.post("/api/projects", { name: "b" }).expect(201);
   const { body } = await client.get("/api/projects?limit=2").expect(200);
@@ -73,7 +73,7 @@ for (const [query, path] of [
   ["limit=many", "limit"],
   ["limit=1&limit=2", "limit"],
 ] as const) {
-  test(`a list asked for with ${query} is 400 VALIDATION_ERROR`, async () => {
+  test(`a list with the query ${query} is 400 VALIDATION_ERROR`, async () => {
     const { client } = shared;
     const { body } = await client.get(`/api/projects?${query}`).expect(400);
     assert.equal(body.code, "VALIDATION_ERROR");
@@ -97,7 +97,7 @@ for (const [what, name] of [
   });
 }
 
-test("a name is kept whatever it holds beside that", async () => {
+test("any other name is stored unchanged", async () => {
   const { client } = await service.signUp();
   for (const name of [
     "<script>alert(1)</script>",

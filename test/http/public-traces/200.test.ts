@@ -1,4 +1,4 @@
-// 200: a canonical trace is replaced, an OTLP export is taken in, whole or in part.
+// 200: a canonical trace is replaced, an OTLP export is accepted, fully or partly.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -23,14 +23,14 @@ before(async () => {
 });
 after(() => service.stop());
 
-// biome-ignore lint/suspicious/noExplicitAny: what is read back is what the test compares it with.
+// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
 type Read = any;
 
 async function detail(traceId: unknown): Promise<Read> {
   return (await service.client.get(`/api/traces/${traceId}`).expect(200)).body;
 }
 
-/** The agent's traces of this identity. */
+/** The agent's traces with this identity. */
 async function stored(externalId: string, agentId = service.agent.id): Promise<Read[]> {
   const query = new URLSearchParams({ externalId });
   return (await service.client.get(`/api/agents/${agentId}/traces?${query}`).expect(200)).body.items;
@@ -42,7 +42,7 @@ async function ok(sent: Sent): Promise<Answer> {
   return answer;
 }
 
-test("a canonical trace sent again is replaced whole and keeps its traceId", async () => {
+test("a canonical trace that is sent again is replaced as a whole and keeps its traceId", async () => {
   const agent = await makeAgent(service.owner);
   await makeTest(service.owner, agent.id);
   const headers = { "x-request-id": "again" };
@@ -85,7 +85,7 @@ for (const [encoding, encode] of Object.entries(encodings)) {
     }
   });
 
-  test(`an OTLP export in ${encoding} of one trace is named by x-request-id if it is sent, else by its traceId`, async () => {
+  test(`an OTLP export in ${encoding} of one trace has the x-request-id as its identity, else its traceId`, async () => {
     const traceId = newTraceId();
     const sent = encode(
       exportOf([exportedSpan({ traceId: traceId.toUpperCase() }), exportedSpan({ traceId })]),
@@ -96,7 +96,7 @@ for (const [encoding, encode] of Object.entries(encodings)) {
     assert.equal((await detail(unnamed.headers["x-svc-trace-id"])).externalId, traceId);
   });
 
-  test(`an OTLP export in ${encoding} of several traces is split by traceId, and named by nothing else`, async () => {
+  test(`an OTLP export in ${encoding} of several traces is split by traceId, ignoring x-request-id`, async () => {
     const ids = [newTraceId(), newTraceId()];
     const spans = ids.flatMap(traceId => [exportedSpan({ traceId }), exportedSpan({ traceId })]);
     for (const id of ["ignored", "é", ["a", "b"]]) {
@@ -111,7 +111,7 @@ for (const [encoding, encode] of Object.entries(encodings)) {
     assert.deepEqual(await stored("ignored"), []);
   });
 
-  test(`an OTLP export in ${encoding} of which a part is refused says how many spans, and why`, async () => {
+  test(`a partly rejected OTLP export in ${encoding} is answered with the number of rejected spans and the reasons`, async () => {
     const good = newTraceId();
     const bad = newTraceId();
     const request = {
@@ -145,19 +145,19 @@ for (const [encoding, encode] of Object.entries(encodings)) {
   });
 }
 
-test("application/protobuf is taken for application/x-protobuf, which alone is answered", async () => {
+test("application/protobuf is accepted as application/x-protobuf, which is the type of the response", async () => {
   const { body } = encodings.protobuf(exportOf([exportedSpan()]));
   for (const type of ["application/protobuf", "APPLICATION/X-PROTOBUF; v=1"]) {
     assert.equal((await ok({ type, body })).headers["content-type"], proto);
   }
 });
 
-test("the answer's type bears no parameter whatever the request's type does", async () => {
+test("the response's type has no parameter, even if the request's type does", async () => {
   const { body } = encodings.json(exportOf([exportedSpan()]));
   assert.equal((await ok({ type: "application/json; charset=utf-8", body })).headers["content-type"], json);
 });
 
-test("a later batch merges its spans into the trace: those known by their id are replaced, none is doubled", async () => {
+test("a later batch merges its spans into the trace: known ids are replaced, and none is duplicated", async () => {
   const traceId = newTraceId();
   const [root, step, late] = [newSpanId(), newSpanId(), newSpanId()] as [string, string, string];
   await ok(
@@ -189,7 +189,7 @@ test("batches of one trace sent at the same time merge without loss", async () =
   assert.deepEqual([others, trace.spanCount, trace.revision], [[], 24, 24]);
 });
 
-test("two services that share a traceId are two agents' traces", async () => {
+test("the same traceId from two services is two traces, one per agent", async () => {
   const other = await makeAgent(service.owner, { otlpServiceName: "other-agent" });
   const traceId = newTraceId();
   const request = {
@@ -205,7 +205,7 @@ test("two services that share a traceId are two agents' traces", async () => {
   assert.equal((await stored(traceId, other.id))[0].spanCount, 2);
 });
 
-test("what a Collector batches together or apart is stored alike", async () => {
+test("batches that a Collector combines or splits are stored alike", async () => {
   const spansOf = (ids: string[]) => ids.map(traceId => exportedSpan({ traceId, spanId: "0a".repeat(8) }));
   const together = [newTraceId(), newTraceId()];
   const apart = [newTraceId(), newTraceId()];
@@ -239,7 +239,7 @@ test("an OTLP batch merges into a canonical trace of the same identity, and a ca
   assert.deepEqual([alone.path, alone.revision, alone.spanCount], ["canonical", 3, 1]);
 });
 
-test("on OTLP the agent is the one of service.name: a key for it may write, platform ids are ignored", async () => {
+test("on OTLP the agent comes from service.name alone: a key for it may write, and platform ids are ignored", async () => {
   const agent = await makeAgent(service.owner, { otlpServiceName: "Granular-Agent" });
   const other = await makeAgent(service.owner);
   for (const agentIds of [[agent.id], [other.id, agent.id]]) {
@@ -253,7 +253,7 @@ test("on OTLP the agent is the one of service.name: a key for it may write, plat
   }
 });
 
-test("an evaluation is scheduled for a batch with a new span id, and moved but not doubled by the next", async () => {
+test("an evaluation is scheduled for a batch with a new span id, and postponed but not duplicated by the next", async () => {
   const agent = await makeAgent(service.owner, { otlpServiceName: "judged-agent" });
   await makeTest(service.owner, agent.id);
   const traceId = newTraceId();
@@ -274,7 +274,7 @@ for (const [name, otlpServiceName] of [
   ["11-vercel-ai-v7-otel-tool-loop.pb", "ai-sdk-v7-agent"],
   ["14-js-edge-values.json", "edge-agent"],
 ] as const) {
-  test(`what a real exporter sent is taken in whole: ${name}`, async () => {
+  test(`a recorded export of a real exporter is accepted as a whole: ${name}`, async () => {
     const agent = await makeAgent(service.owner, { otlpServiceName });
     const type = name.endsWith(".json") ? json : proto;
     const answer = await ok({ type, body: fixture(name) });
@@ -285,7 +285,7 @@ for (const [name, otlpServiceName] of [
 }
 
 for (const protocol of ["protobuf", "json"] as const) {
-  test(`the stock exporter for ${protocol} with gzip succeeds, and its spans are what was recorded`, async () => {
+  test(`the stock exporter for ${protocol} with gzip succeeds, and its spans are stored as recorded`, async () => {
     const exporter = openExporter(protocol, service);
     const spans = recordSpans(serviceName, {
       name: "invoke_agent",
@@ -318,7 +318,7 @@ for (const protocol of ["protobuf", "json"] as const) {
     await exporter.shutdown();
   });
 
-  test(`the stock exporter for ${protocol} reports the refusal of a service nobody bears`, async () => {
+  test(`the stock exporter for ${protocol} reports the refusal of an unknown service name`, async () => {
     const exporter = openExporter(protocol, service);
     const failure = await exportSpans(exporter, recordSpans("nobody", { name: "root" }));
     assert.ok(failure instanceof Error);
@@ -327,7 +327,7 @@ for (const protocol of ["protobuf", "json"] as const) {
   });
 }
 
-test("the API's description gives no JSON schema to protobuf, and names it only where it is sent", async () => {
+test("the OpenAPI description has no JSON schema for protobuf, and names it only where it is sent", async () => {
   type Part = { content: Record<string, { schema?: unknown }> };
   const { body } = await service.client.get("/api/openapi.json").expect(200);
   const { requestBody, responses } = body.paths["/public/traces"].post as {

@@ -1,4 +1,4 @@
-// 201: a new canonical trace is stored, and its answer says where.
+// 201: a new canonical trace is stored, and the response says where.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -22,7 +22,7 @@ async function created(sent: Sent): Promise<Answer> {
   return answer;
 }
 
-test("a new trace is answered with where it is, in body and header, and can be read back there", async () => {
+test("a new trace is returned with its location in body and header, and can be read there", async () => {
   const answer = await created({
     headers: { "x-request-id": "order-17" },
     body: canonicalBody(service.agent.id),
@@ -47,7 +47,7 @@ for (const [what, headers] of [
   ["without x-request-id", {}],
   ["with an empty x-request-id", { "x-request-id": "" }],
 ] as const) {
-  test(`${what} every request makes a new trace under a UUID of the service`, async () => {
+  test(`${what} every request creates a new trace under a UUID from the service`, async () => {
     const body = canonicalBody(service.agent.id);
     const answers = [await created({ headers, body }), await created({ headers, body })].map(jsonOf);
     for (const { externalId } of answers) assert.match(externalId, uuid);
@@ -74,7 +74,7 @@ test("the same identity under two agents is two traces", async () => {
   assert.notEqual(jsonOf(first).traceId, jsonOf(second).traceId);
 });
 
-test("evaluation is scheduled if a test is eligible; otherwise the answer says what makes the next trace evaluated", async () => {
+test("an evaluation is scheduled if a test is eligible; otherwise the response says how to get the next trace evaluated", async () => {
   const agent = await makeAgent(service.owner);
   const evaluation = async () => {
     const { evaluation, hint } = jsonOf(await created({ body: canonicalBody(agent.id) }));
@@ -115,12 +115,12 @@ test("gzip in several members is one body", async () => {
   await created({ headers: { "content-encoding": "gzip" }, body });
 });
 
-test("the path may end in a slash or carry a query", async () => {
+test("the path may have a trailing slash or a query", async () => {
   await created({ path: "/public/traces/", body: canonicalBody(service.agent.id) });
   await created({ path: "/public/traces?from=ci", body: canonicalBody(service.agent.id) });
 });
 
-test("trace context of the request itself is ignored", async () => {
+test("the trace context of the request itself is ignored", async () => {
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   const answer = await created({
     headers: { traceparent, tracestate: "a=b" },
@@ -131,7 +131,7 @@ test("trace context of the request itself is ignored", async () => {
   assert.equal(body.spans[0].parent_span_id, null);
 });
 
-test("unknown fields are ignored and null counts as absent", async () => {
+test("unknown fields are ignored, and null counts as absent", async () => {
   await created({
     body: canonicalBody(service.agent.id, {
       resourceSpans: null,
@@ -185,7 +185,7 @@ const accepted: [key: Access, hint: string, body: (ids: { own: string; other: st
 ];
 
 for (const [access, hint, fields] of accepted) {
-  test(`a key for ${access} takes the agent from this hint: ${hint}`, async () => {
+  test(`a key for ${access} accepts the agent from this hint: ${hint}`, async () => {
     const { owner } = service;
     const own = await makeAgent(owner);
     const other = await makeAgent(owner);

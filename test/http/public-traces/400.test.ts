@@ -1,4 +1,4 @@
-// 400: what a body, a header or a hint may not be, with the code that says so, in the encoding that was sent.
+// 400: invalid bodies, headers and hints, each with its code, in the encoding of the request.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-/** The refusal, after which nothing is stored. */
+/** The refusal, after checking that nothing was stored. */
 async function refusal(code: RefusalCode, sent: Sent): Promise<Refused> {
   const count = async () =>
     (await service.db.pool.query("select count(*) as stored from traces")).rows[0].stored;
@@ -83,7 +83,7 @@ for (const [path, spans] of [
   ["spans[0].events", [canonicalSpan({ events: {} })]],
   ["spans[1].span_id", [canonicalSpan(), canonicalSpan()]],
 ] as const) {
-  test(`a canonical body whose ${path} is not as it should be is told so: ${JSON.stringify(spans)}`, async () => {
+  test(`a canonical body with an invalid ${path} is VALIDATION_ERROR at that path: ${JSON.stringify(spans)}`, async () => {
     const { issues } = await refusal("VALIDATION_ERROR", {
       body: { platformId: service.agent.id, spans },
     });
@@ -94,7 +94,7 @@ for (const [path, spans] of [
   });
 }
 
-test("every bad field is named, at most 20 of them, and no value that was sent is repeated", async () => {
+test("every bad field is named, up to 20 of them, and no value that was sent is repeated", async () => {
   const secret = "sk-do-not-repeat";
   const some = await refusal("VALIDATION_ERROR", {
     body: { ...ofSpans(canonicalSpan({ name: [secret], status: secret, events: secret })), metadata: secret },
@@ -109,7 +109,7 @@ test("every bad field is named, at most 20 of them, and no value that was sent i
   assert.equal(JSON.stringify(many).includes(secret), false);
 });
 
-test("201 levels of nesting are refused, 200 are not, in JSON and in attributes of either encoding", async () => {
+test("201 levels of nesting are rejected and 200 accepted, in JSON and in attributes of either encoding", async () => {
   const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
   // Body, spans, span and attributes are four levels.
   const canonical = (levels: number) =>
@@ -159,7 +159,7 @@ for (const [what, sent] of [
   ["a protobuf resource without spans", { type: proto, body: field(1, "") }],
   ["a protobuf message of unknown fields", { type: proto, body: field(15, "what is to come") }],
 ] as const) {
-  test(`an export of no span is OTLP_NO_SPANS: ${what}`, async () => {
+  test(`an export without spans is OTLP_NO_SPANS: ${what}`, async () => {
     await refusal("OTLP_NO_SPANS", sent);
   });
 }
@@ -207,7 +207,7 @@ for (const [encoding, encode] of Object.entries(encodings)) {
     });
   }
 
-  test(`an OTLP export in ${encoding} of which every trace is refused is answered by the first one's error`, async () => {
+  test(`an OTLP export in ${encoding} whose traces are all rejected is answered with the error of the first one`, async () => {
     const request = (first: string | null) => ({
       resourceSpans: [
         resourceSpans(first, [exportedSpan()]),
@@ -232,7 +232,7 @@ for (const [what, ids] of [
   });
 }
 
-test("a service.name that is no text is OTLP_SERVICE_NAME_REQUIRED", async () => {
+test("a service.name that is not a string is OTLP_SERVICE_NAME_REQUIRED", async () => {
   for (const value of [{ intValue: 1 }, { arrayValue: { values: [{ stringValue: serviceName }] } }, null]) {
     const request = exportOf([exportedSpan()], null);
     Object.assign((request["resourceSpans"] as { resource: object }[])[0]!.resource, {
@@ -242,12 +242,12 @@ test("a service.name that is no text is OTLP_SERVICE_NAME_REQUIRED", async () =>
   }
 });
 
-test("what a real exporter sent without a service.name is OTLP_SERVICE_NAME_REQUIRED", async () => {
+test("an export of a real exporter without a service.name is OTLP_SERVICE_NAME_REQUIRED", async () => {
   await refusal("OTLP_SERVICE_NAME_REQUIRED", { body: fixture("07-jaeger-no-service-name.json") });
   await refusal("OTLP_SERVICE_NAME_REQUIRED", { body: fixture("05-java-all-anyvalue-kinds.json") });
 });
 
-test("x-request-id that is too long, not ASCII or sent twice is VALIDATION_ERROR, on both paths", async () => {
+test("an x-request-id that is too long, not ASCII or sent twice is VALIDATION_ERROR, on both paths", async () => {
   for (const id of ["a".repeat(256), "é", "tab\there", ["a", "b"], ["a", "a"]]) {
     const headers = { "x-request-id": id };
     const { issues } = await refusal("VALIDATION_ERROR", { headers, body: canonicalBody(service.agent.id) });
@@ -271,7 +271,7 @@ for (const [what, body] of [
   ["followed by other bytes", Buffer.concat([gzipSync(text), Buffer.from("more")])],
   ["of two layers", gzipSync(gzipSync(text))],
 ] as const) {
-  test(`a gzip body that is ${what} is 400 in the code of its type`, async () => {
+  test(`a gzip body that is ${what} is 400 with the code of its type`, async () => {
     const headers = { "content-encoding": "gzip" };
     await refusal("VALIDATION_ERROR", { headers, body });
     await refusal("VALIDATION_ERROR", { headers, body, chunked: true });
@@ -279,14 +279,14 @@ for (const [what, body] of [
   });
 }
 
-test("a large gzip body that is cut short is 400 as a small one is", async () => {
+test("a large truncated gzip body is 400, as a small one is", async () => {
   const large = gzipSync(JSON.stringify(canonicalBody(service.agent.id, { filling: "x".repeat(3_000_000) })));
   const headers = { "content-encoding": "gzip" };
   await refusal("VALIDATION_ERROR", { headers, body: large.subarray(0, -1) });
   await refusal("VALIDATION_ERROR", { headers, body: Buffer.concat([large, Buffer.from([0])]) });
 });
 
-test("gzip that is not announced is not inflated", async () => {
+test("gzip without a Content-Encoding is not decompressed", async () => {
   await refusal("VALIDATION_ERROR", { body: gzipSync(text) });
   await refusal("OTLP_PROTOBUF_INVALID", { type: proto, body: gzipSync(text) });
 });
@@ -331,7 +331,7 @@ for (const [access, hint, fields] of unresolved) {
       key,
       body: { spans: [canonicalSpan()], ...fields(ids) },
     });
-    // The hint names the field, and of the agents those alone that the key may see.
+    // The hint names the field, and only those agents that the key may see.
     assert.equal(/platformId/.test(String(said.hint)), true);
     const visible = access === "full" ? [own.id, second.id, other.id] : access === "none" ? [] : agentIds;
     const named = String(said.hint).match(/[0-9a-f-]{36}/g) ?? [];
@@ -339,7 +339,7 @@ for (const [access, hint, fields] of unresolved) {
   });
 }
 
-test("decoding is judged before the agent: a bad span of nobody's agent is VALIDATION_ERROR", async () => {
+test("the body is decoded before the agent is found: an invalid span of an unknown agent is VALIDATION_ERROR", async () => {
   await refusal("VALIDATION_ERROR", { body: { platformId: crypto.randomUUID(), spans: [{}] } });
   await refusal(
     "OTLP_ID_INVALID",
@@ -347,6 +347,6 @@ test("decoding is judged before the agent: a bad span of nobody's agent is VALID
   );
 });
 
-test("a type that is no JSON but announced as JSON is VALIDATION_ERROR", async () => {
+test("a body that is not JSON but declared as JSON is VALIDATION_ERROR", async () => {
   await refusal("VALIDATION_ERROR", { type: json, body: fixture("11-vercel-ai-v7-otel-tool-loop.pb") });
 });

@@ -1,4 +1,4 @@
-// 401: without a key that counts nothing else about a request matters, its body least of all.
+// 401: without a valid key nothing else about a request matters, least of all its body.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
@@ -40,7 +40,7 @@ for (const [what, sent] of [
   });
 }
 
-test("a key that counts is UNAUTHORIZED when it is sent twice, in lower case or in part", async () => {
+test("a valid key is UNAUTHORIZED when it is sent twice, in lower case or in part", async () => {
   const body = canonicalBody(service.agent.id);
   assert.equal((await send(service, { body })).status, 201);
   await unauthorized({ key: null, headers: { "x-api-key": [service.key, service.key] }, body });
@@ -63,7 +63,7 @@ test("an expired key is UNAUTHORIZED", async () => {
   await unauthorized({ key, body: canonicalBody(service.agent.id) });
 });
 
-test("the key is judged before type, encoding, size and body", async () => {
+test("the key is checked before type, encoding, size and body", async () => {
   const key = never;
   await unauthorized({ key, type: null });
   await unauthorized({ key, type: "text/plain", body: "{" });
@@ -73,7 +73,7 @@ test("the key is judged before type, encoding, size and body", async () => {
   await unauthorized({ key, body: Buffer.alloc(31_457_281, " "), chunked: true });
 });
 
-/** A request whose head alone is sent; the body is the test's to write. */
+/** A request with only its head sent; the test writes the body. */
 function begin(headers: Record<string, string | number>): {
   outgoing: ClientRequest;
   answered: Promise<IncomingMessage>;
@@ -89,7 +89,7 @@ function begin(headers: Record<string, string | number>): {
   return { outgoing, answered };
 }
 
-test("the refusal does not wait for the body: it comes before the first byte of it is sent", async () => {
+test("the 401 does not wait for the body: it is sent before the first byte of it arrives", async () => {
   for (const headers of [{ "content-length": 31_457_280 }, { "transfer-encoding": "chunked" }]) {
     const { outgoing, answered } = begin({ "content-type": proto, ...headers });
     assert.equal((await answered).statusCode, 401);
@@ -97,21 +97,21 @@ test("the refusal does not wait for the body: it comes before the first byte of 
   }
 });
 
-test("a gzip bomb under a bad key is answered 401 whole, never inflated", async () => {
+test("a gzip bomb with an invalid key is answered 401, without decompressing it", async () => {
   const bomb = gzipSync(Buffer.alloc(200_000_000));
   const headers = { "content-encoding": "gzip" };
   await unauthorized({ key: never, headers, body: bomb });
   await unauthorized({ key: never, headers, body: bomb, chunked: true });
 });
 
-test("a client that asks whether to go on is refused and never told to", async () => {
+test("a client that sends Expect: 100-continue is answered 401 without a 100", async () => {
   const { outgoing, answered } = begin({ "content-length": 20_000_000, expect: "100-continue" });
   outgoing.on("continue", () => assert.fail("was told to go on"));
   assert.equal((await answered).statusCode, 401);
   outgoing.destroy();
 });
 
-/** All that the service sends on a connection to which `parts` are written one after the other. */
+/** Everything that the service sends on a connection to which `parts` are written one after the other. */
 async function converse(head: string[], ...parts: Buffer[]): Promise<string> {
   const socket = connect(Number(new URL(service.url).port), "127.0.0.1");
   const received = text(socket);
@@ -120,7 +120,7 @@ async function converse(head: string[], ...parts: Buffer[]): Promise<string> {
   return received;
 }
 
-test("a client that wants the connection closed can still send all of its body before it reads the refusal", async () => {
+test("a client that asked to close the connection can still send its whole body before it reads the 401", async () => {
   const body = Buffer.alloc(20_000_000);
   const head = [`x-api-key: ${never}`, `content-length: ${body.length}`, "connection: close"];
   assert.match(
@@ -130,7 +130,7 @@ test("a client that wants the connection closed can still send all of its body b
 });
 
 for (const connection of ["close", "keep-alive"]) {
-  test(`a client that goes on sending after the refusal is cut off: ${connection}`, async () => {
+  test(`a client that keeps sending after the 401 is disconnected: ${connection}`, async () => {
     const { outgoing, answered } = begin({ "transfer-encoding": "chunked", connection });
     const closed = new Promise(resolve => outgoing.once("close", resolve));
     assert.equal((await answered).statusCode, 401);

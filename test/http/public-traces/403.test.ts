@@ -1,4 +1,4 @@
-// 403: an unverified address, and an agent that the key does not reach.
+// 403: an unverified email, and an agent that the key cannot access.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { verifyAccount } from "../../../src/store/accounts/accounts.ts";
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-test("until the address is verified every trace is EMAIL_NOT_VERIFIED; afterwards the same key stores it", async () => {
+test("until the email is verified every trace is EMAIL_NOT_VERIFIED; then the same key stores it", async () => {
   const owner = await service.signUp({ verified: false });
   const agent = await makeAgent(owner, { otlpServiceName: serviceName });
   const { key } = await makeKey(owner);
@@ -33,7 +33,7 @@ test("until the address is verified every trace is EMAIL_NOT_VERIFIED; afterward
   assert.equal((await traces()).body.items.length, 3);
 });
 
-test("the address is judged after the key, and before type, encoding, size and body", async () => {
+test("the email is checked after the key, and before type, encoding, size and body", async () => {
   const owner = await service.signUp({ verified: false });
   const { id, key } = await makeKey(owner);
   for (const sent of [
@@ -50,7 +50,7 @@ test("the address is judged after the key, and before type, encoding, size and b
 });
 
 for (const [encoding, encode] of Object.entries(encodings)) {
-  test(`a service.name in ${encoding} that matched an agent beyond the key is OTLP_PLATFORM_NOT_ALLOWED`, async () => {
+  test(`a service.name in ${encoding} of an agent that the key cannot access is OTLP_PLATFORM_NOT_ALLOWED`, async () => {
     const owner = await service.signUp();
     const [own, other] = [
       await makeAgent(owner, { otlpServiceName: "own" }),

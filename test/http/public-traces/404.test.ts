@@ -1,4 +1,4 @@
-// 404: a service.name that no agent of the project bears, and addresses that are not the endpoint.
+// 404: a service.name that no agent of the project has, and URLs that are not the endpoint.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeAgent } from "../../support/app.ts";
@@ -24,20 +24,20 @@ for (const [encoding, encode] of Object.entries(encodings)) {
     "a\nb",
     "x".repeat(10_000),
   ]) {
-    test(`a service.name in ${encoding} that no agent here bears is OTLP_PLATFORM_NOT_FOUND: ${JSON.stringify(name.slice(0, 20))}`, async () => {
+    test(`an unknown service.name in ${encoding} is OTLP_PLATFORM_NOT_FOUND: ${JSON.stringify(name.slice(0, 20))}`, async () => {
       const answer = await send(service, encode(exportOf([exportedSpan()], name)));
       const { hint } = refused(answer, 404, "OTLP_PLATFORM_NOT_FOUND");
       assert.match(String(hint), /OTEL_SERVICE_NAME/);
     });
   }
 
-  test(`the default name of an SDK in ${encoding} is answered with what to set`, async () => {
+  test(`an SDK's default service name in ${encoding} is answered with the variable to set`, async () => {
     const answer = await send(service, encode(exportOf([exportedSpan()], "unknown_service:node")));
     const { hint } = refused(answer, 404, "OTLP_PLATFORM_NOT_FOUND");
     assert.match(String(hint), /default name.*OTEL_SERVICE_NAME/);
   });
 
-  test(`the path that an SDK makes of the wrong variable is answered in ${encoding} with the right one`, async () => {
+  test(`the path that an SDK builds from the wrong variable is answered in ${encoding} with the right variable`, async () => {
     for (const path of ["/public/traces/v1/traces", "/public/traces/v1/traces/"]) {
       for (const key of [service.key, null]) {
         const answer = await send(service, { path, key, ...encode(exportOf([exportedSpan()])) });
@@ -47,12 +47,12 @@ for (const [encoding, encode] of Object.entries(encodings)) {
   });
 }
 
-test("a lone surrogate in a service.name is nobody's name, not a fault", async () => {
+test("a lone surrogate in a service.name is an unknown name, not an error", async () => {
   const body = JSON.stringify(exportOf([exportedSpan()], "NAME")).replace("NAME", "\\ud800");
   refused(await send(service, { body }), 404, "OTLP_PLATFORM_NOT_FOUND");
 });
 
-test("an agent whose service name was changed or who was deleted is found no more", async () => {
+test("an agent whose service name was changed or who was deleted is no longer found", async () => {
   const agent = await makeAgent(service.owner, { otlpServiceName: "before" });
   const sent = (name: string) => send(service, encodings.json(exportOf([exportedSpan()], name)));
   assert.equal((await sent("before")).status, 200);
@@ -79,7 +79,7 @@ for (const path of [
   "/public/Traces",
   "/v1/traces",
 ]) {
-  test(`${path} is no address of the endpoint`, async () => {
+  test(`${path} is not a URL of the endpoint`, async () => {
     const { status, headers, bytes } = await send(service, {
       path,
       ...encodings.protobuf(exportOf([exportedSpan()])),

@@ -1,4 +1,4 @@
-// 405: the endpoint answers POST alone, and says so whatever else comes with the request.
+// 405: the endpoint answers only POST, and says so whatever else is in the request.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { proto, type Sent, send } from "../../support/send.ts";
@@ -18,7 +18,7 @@ async function notAllowed(sent: Sent): Promise<void> {
 }
 
 for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "QUERY"]) {
-  test(`${method} on the endpoint is METHOD_NOT_ALLOWED, with a key or without`, async () => {
+  test(`${method} on the endpoint is METHOD_NOT_ALLOWED, with or without a key`, async () => {
     for (const path of ["/public/traces", "/public/traces/", "/public/traces?x=1"]) {
       await notAllowed({ method, path });
       await notAllowed({ method, path, key: null, type: null });
@@ -26,7 +26,7 @@ for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE
   });
 }
 
-test("the method is judged before the body: neither broken JSON nor 40 MB of it matters", async () => {
+test("the method is checked before the body: neither broken JSON nor 40 MB of it matters", async () => {
   await notAllowed({ method: "PUT", body: "{" });
   await notAllowed({ method: "PUT", type: proto, body: "{" });
   await notAllowed({ method: "DELETE", type: "text/plain", body: "{" });
@@ -37,7 +37,7 @@ test("GET on the doubled path is METHOD_NOT_ALLOWED too", async () => {
   await notAllowed({ method: "GET", path: "/public/traces/v1/traces" });
 });
 
-test("the preflight of a browser is refused and grants nothing", async () => {
+test("a browser's preflight is refused and grants nothing", async () => {
   const headers = { origin: "https://elsewhere.example", "access-control-request-method": "POST" };
   const answer = await send(service, { method: "OPTIONS", headers });
   assert.equal(answer.status, 405);

@@ -1,4 +1,4 @@
-// 413: 30 MB pass to the last byte on every way in, and what holds too many values is refused without a stall.
+// 413: bodies up to 30 MB pass on every path, and those with too many values are rejected without blocking others.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
@@ -69,7 +69,7 @@ for (const [path, { type, status, make }] of Object.entries(paths)) {
   });
 }
 
-test("a gzip bomb is 413, inflated no further than the limit", async () => {
+test("a gzip bomb is 413, decompressed only up to the limit", async () => {
   // 1 GB in 1 MB: ten members of 100 MB each.
   const member = gzipSync(Buffer.alloc(100_000_000));
   const body = Buffer.concat(Array(10).fill(member));
@@ -78,7 +78,7 @@ test("a gzip bomb is 413, inflated no further than the limit", async () => {
   await tooLarge({ headers, body, type: proto });
 });
 
-test("a declared length beyond the limit is 413 before the body is sent, and its sender is not told to go on", async () => {
+test("a declared length above the limit is 413 before the body is sent, without a 100 Continue", async () => {
   for (const [length, encoding] of [
     [bytesMax + 1, "identity"],
     [10 * bytesMax, "gzip"],
@@ -102,7 +102,7 @@ test("a declared length beyond the limit is 413 before the body is sent, and its
   }
 });
 
-test("the size is judged before the body and its agent", async () => {
+test("the size is checked before the body and its agent", async () => {
   await tooLarge({ body: Buffer.alloc(bytesMax + 1, "{") });
   await tooLarge({ body: Buffer.alloc(bytesMax + 1, "{"), chunked: true });
   await tooLarge({ type: proto, body: Buffer.alloc(bytesMax + 1, "{"), chunked: true });
@@ -141,8 +141,8 @@ for (const [what, make] of tiny) {
   });
 }
 
-test("a request sent while a costly one is being taken in is answered before it", async () => {
-  // Just within every limit, and found to be wrong only at the very end.
+test("a request sent while an expensive one is being processed is answered first", async () => {
+  // Just within every limit, with an error at the very end.
   const costly = `{"spans":[{"span_id":"a","name":"b","attributes":{"a":[${'{"k":1},'.repeat(990_000)}1]}},{}]}`;
   const answers: string[] = [];
   const outgoing = request(`${service.url}/public/traces`, {
@@ -165,7 +165,7 @@ test("a request sent while a costly one is being taken in is answered before it"
   assert.deepEqual(answers, ["small 1", "small 2", "costly"]);
 });
 
-test("a merged trace that grows past its spans or bytes is 413, alone or as part of a batch", async () => {
+test("a merged trace that exceeds the limit of spans or bytes is 413, alone or as part of a batch", async () => {
   const bounds = {
     requestSpansMax: 100,
     requestElementsMax: 100_000,
@@ -185,7 +185,7 @@ test("a merged trace that grows past its spans or bytes is 413, alone or as part
   const large = { attributes: [{ key: "a", value: { stringValue: "x".repeat(5_000) } }] };
   refused(await send(small, encodings.json(exportOf(spans(1, large)))), 413, "PAYLOAD_TOO_LARGE");
 
-  // What is known already takes no more room.
+  // Known spans take no additional room.
   assert.equal((await send(small, encodings.json(first))).status, 200);
   assert.equal((await send(small, encodings.json(exportOf(spans(2))))).status, 200);
 

@@ -1,4 +1,4 @@
-// 415: types and encodings of a body that the endpoint does not read.
+// 415: content types and encodings that the endpoint does not read.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
@@ -39,7 +39,7 @@ for (const type of [
 }
 
 for (const type of ["application/grpc", "application/grpc+proto"]) {
-  test(`${type} is told of the protocol to set`, async () => {
+  test(`${type} is answered with the protocol to set`, async () => {
     const { hint } = refused(await send(service, { type, body: "x" }), 415, code);
     assert.match(String(hint), /OTEL_EXPORTER_OTLP_PROTOCOL=http\/protobuf/);
   });
@@ -77,7 +77,7 @@ test("Content-Encoding sent twice is two layers", async () => {
   refused({ status: response.statusCode, headers: response.headers, bytes }, 415, code);
 });
 
-test("type and encoding are judged before the size, the body and the agent", async () => {
+test("type and encoding are checked before the size, the body and the agent", async () => {
   refused(await send(service, { type: "text/plain", body: Buffer.alloc(31_457_281) }), 415, code);
   refused(await send(service, { headers: { "content-encoding": "br" }, body: "{" }), 415, code);
   const sent = encodings.protobuf(exportOf([exportedSpan()], "nobody"));

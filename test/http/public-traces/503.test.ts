@@ -1,4 +1,4 @@
-// 503: a fault that passes is told as one, to be tried again, and nothing is lost or doubled by trying again.
+// 503: a temporary failure is reported as one, and retrying neither loses nor duplicates a trace.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
@@ -28,7 +28,7 @@ after(async () => {
 
 type Line = { url: string; cut(): Promise<void>; mend(): Promise<void> };
 
-/** A way to the database that can be cut, so that connections break and new ones are refused. */
+/** A proxy to the database that can be cut, so that connections break and new ones are refused. */
 async function openLine(databaseUrl: string): Promise<Line> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
@@ -76,7 +76,7 @@ async function unavailable(sent: Sent): Promise<void> {
   assert.equal(answer.headers["retry-after"], "1");
 }
 
-test("while the database is away every request is UNAVAILABLE, and the same request is stored once it is back", async () => {
+test("while the database is down every request is UNAVAILABLE, and the same request is stored once it is back", async () => {
   const requests: Sent[] = [
     { headers: { "x-request-id": "outage" }, body: canonicalBody(service.agent.id) },
     encodings.json(exportOf([exportedSpan()])),
@@ -92,7 +92,7 @@ test("while the database is away every request is UNAVAILABLE, and the same requ
   );
 });
 
-test("a fault that passes while one of several traces is stored is that of the whole request", async () => {
+test("a temporary failure while storing one of several traces fails the whole request", async () => {
   const flaky = await makeAgent(service.owner, { otlpServiceName: "flaky" });
   const { pool } = service.db;
   await pool.query(`create function fail() returns trigger language plpgsql as
@@ -125,7 +125,7 @@ test("a fault that passes while one of several traces is stored is that of the w
   );
 });
 
-test("a stock exporter that meets an outage tries again by itself and succeeds", async () => {
+test("a stock exporter retries by itself during an outage and succeeds", async () => {
   const exporter = openExporter("protobuf", service);
   const spans = recordSpans(serviceName, { name: "root" });
   await line.cut();

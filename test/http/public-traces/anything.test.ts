@@ -1,4 +1,4 @@
-// Whatever bytes arrive, the endpoint answers with a documented status and lives on.
+// Whatever bytes arrive, the endpoint answers with a documented status and keeps running.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -13,7 +13,7 @@ let service: TestService;
 let key: string;
 before(async () => {
   service = await startTestService({ config: { roles: ["http"] } });
-  // Nothing but the bytes themselves is to stand between a body and the store.
+  // Nothing but the bytes themselves may stop a body from being stored.
   for (const otlpServiceName of ["my.service", "ai-sdk-v7-agent", "edge-agent"]) {
     await makeAgent(service.owner, { otlpServiceName });
   }
@@ -23,7 +23,7 @@ after(() => service.stop());
 
 const documented = new Set([200, 201, 400, 403, 404, 413]);
 
-/** The answer is of a documented status and in the sender's encoding, and no fault of the service. */
+/** The response has a documented status and the sender's encoding, and is not a 500. */
 async function answeredAsDocumented(sent: Sent): Promise<void> {
   const answer = await send(service, sent);
   const said = answer.bytes.toString();
@@ -66,7 +66,7 @@ const mutated = fc
     return { type, body: changes.reduce(mutate, body) };
   });
 
-// Any text there is, U+0000 and half surrogate pairs among it.
+// Any text, including U+0000 and lone surrogates.
 const text = fc.string({ unit: fc.nat(0xffff).map(code => String.fromCharCode(code)), minLength: 1 });
 const attribute = fc.constantFrom(
   "gen_ai.input.messages",
@@ -113,7 +113,7 @@ const request = fc.record({
   id: fc.option(fc.string({ maxLength: 20 }), { freq: 1 }),
 });
 
-test("any bytes under any of the labels get a documented answer, and the service goes on", async () => {
+test("any bytes with any headers get a documented answer, and the service keeps running", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 8 }), async requests => {
       await Promise.all(
@@ -141,7 +141,7 @@ test("any bytes under any of the labels get a documented answer, and the service
   );
 });
 
-test("whatever was stored of it can be listed and read", async () => {
+test("everything that was stored can be listed and read", async () => {
   let cursor = "";
   do {
     const { body } = await service.client

@@ -1,4 +1,4 @@
-// The editor of test cases over HTTP, on a thread of its own in the real service: past traces tried, drafted from, read.
+// The test case editor over HTTP, on its own thread in the real service: dry runs, drafts and completions from traces.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeAgent, type Reply } from "../../support/app.ts";
@@ -56,7 +56,7 @@ function dryRun(body: object, query = "") {
   return service.client.post(`/api/agents/${service.agent.id}/tests/dry-run${query}`, { traceId, ...body });
 }
 
-test("a test that is not saved is judged on a past trace, with routing when asked for", async () => {
+test("an unsaved test is evaluated on a stored trace, with a scenario match on request", async () => {
   for (const reply of [
     await dryRun({ test: parcelTest }, "?routing=true").expect(200),
     await dryRun({ test: parcelTest, routing: true }).expect(200),
@@ -70,7 +70,7 @@ test("a test that is not saved is judged on a past trace, with routing when aske
   assert.deepEqual((await service.client.get(`/api/agents/${service.agent.id}/tests`)).body.items, []);
 });
 
-test("a trace of another agent or account, or none, is 404", async () => {
+test("a trace of another agent or account, or an unknown one, is 404", async () => {
   const sibling = await store((await makeAgent(service.owner)).id);
   for (const other of [sibling, crypto.randomUUID(), "not-an-id"]) {
     const { body } = await dryRun({ test: parcelTest, traceId: other }).expect(404);
@@ -81,19 +81,19 @@ test("a trace of another agent or account, or none, is 404", async () => {
   await stranger.client.post(`/api/agents/${id}/tests/dry-run`, { test: parcelTest, traceId }).expect(404);
 });
 
-test("a document that is not valid is refused with the paths of its own fields", async () => {
+test("an invalid document is refused with the paths of its own fields", async () => {
   const { body } = await dryRun({ test: { ...parcelTest, assertions: [{ type: "magic" }] } }).expect(400);
   assert.deepEqual([body.code, body.issues[0].path], ["VALIDATION_ERROR", "assertions[0].type"]);
   await dryRun({}).expect(400);
 });
 
-test("a third dry-run of an account at once is 429, and one whose client leaves makes room", async () => {
+test("an account's third simultaneous dry run is 429, and a client that disconnects frees its slot", async () => {
   judge.script = () => silence;
   judge.requests.length = 0;
   const leaving = new AbortController();
   const url = `${service.url}/api/agents/${service.agent.id}/tests/dry-run`;
   const asked = judge.requests.length;
-  // Two that asked the same would wait for one answer.
+  // Two equal questions would share one answer.
   const asking = (what: string) => ({
     name: "Parcel",
     assertions: [{ ...semantic, criteria: `Says ${what}.` }],
@@ -118,7 +118,7 @@ test("a third dry-run of an account at once is 429, and one whose client leaves 
   assert.equal(ran.status, 200);
 });
 
-test("a draft from a trace can be dry-run on it and saved as it is", async () => {
+test("a draft from a trace can be dry-run on that trace and saved as it is", async () => {
   const { body: draft } = await service.client.post(`/api/traces/${traceId}/draft-test`).expect(200);
   assert.deepEqual([draft.status, draft.turns], ["disabled", [{ input: "Where is my parcel?" }]]);
   assert.deepEqual(
@@ -131,7 +131,7 @@ test("a draft from a trace can be dry-run on it and saved as it is", async () =>
   await service.client.post(`/api/agents/${id}/tests`, draft).expect(201);
 });
 
-test("a value becomes an assertion that holds, or the refusal says why none fits", async () => {
+test("a value becomes an assertion that passes, or the refusal says why none fits", async () => {
   const draft = (body: object) => service.client.post(`/api/traces/${traceId}/draft-assertion`, body);
   const { body: assertion } = await draft({
     spanId: "call",
@@ -148,7 +148,7 @@ test("a value becomes an assertion that holds, or the refusal says why none fits
   assert.deepEqual([body.code, body.issues[0].path], ["VALIDATION_ERROR", "spanId"]);
 });
 
-test("the vocabulary holds what traces hold, as data", async () => {
+test("the vocabulary contains the content of traces, as data", async () => {
   const { id } = await makeAgent(service.owner);
   const empty = { traces: 0, complete: true, spans: [], tools: [] };
   const { id: silent } = await makeAgent(service.owner);
@@ -160,7 +160,7 @@ test("the vocabulary holds what traces hold, as data", async () => {
   assert.deepEqual(plan.attributes, [{ key: "app.note", samples: ["<b>\ud800"] }]);
 });
 
-test("a scenario is tried on the agent's latest inputs, and asks nothing where an estimate is wanted", async () => {
+test("a scenario is tried on the agent's latest inputs, and an estimate asks nothing", async () => {
   const { id } = await makeAgent(service.owner);
   const stored = await store(id);
   const post = (body: object, agentId = id) =>

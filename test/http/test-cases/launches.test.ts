@@ -1,4 +1,4 @@
-// Launches over HTTP: which tests they run, how far they are, compared with those before, and how they are stopped.
+// Launches over HTTP: choosing tests, progress, comparison with earlier runs, and cancelling.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Agent } from "../../../src/model/agent/agent.ts";
@@ -52,7 +52,7 @@ async function launch(agentId: string, body?: object) {
   return (await service.client.post(`/api/agents/${agentId}/launches`, body).expect(201)).body;
 }
 
-test("a commit whose answer never came is not told as one that was not made", async () => {
+test("a launch whose commit got no answer is not reported as “not created”", async () => {
   const agent = await makeCallable();
   await makeTest(service.owner, agent.id, {});
   await service.db.pool.query(
@@ -68,7 +68,7 @@ test("a commit whose answer never came is not told as one that was not made", as
   assert.doesNotMatch(body.message, /nothing was stored/);
 });
 
-test("without names every Active test runs, whatever its passive behaviour; results are judged and compared", async () => {
+test("by default every Active test runs, whatever its passive behavior; results are judged and compared", async () => {
   const agent = await makeCallable();
   const passing = await makeTest(service.owner, agent.id, { name: "Passes", ...matching("Hello") });
   const failing = await makeTest(service.owner, agent.id, {
@@ -118,7 +118,7 @@ test("without names every Active test runs, whatever its passive behaviour; resu
   );
 });
 
-test("manual runs of a test are listed by their kind, and passive lists leave them out", async () => {
+test("manual runs of a test are listed by their kind, and not in passive lists", async () => {
   const agent = await makeCallable();
   const { id } = await makeTest(service.owner, agent.id, matching("Hello"));
   const { runs } = await ended((await launch(agent.id)).id);
@@ -143,7 +143,7 @@ test("a disabled test runs when it is named", async () => {
   assert.equal(counts.passed, 1);
 });
 
-test("what cannot be run is refused, each test by its position, and nothing is launched", async () => {
+test("a test that cannot run is refused by its position, and nothing is launched", async () => {
   const agent = await makeCallable();
   const other = await makeCallable();
   const good = await makeTest(service.owner, agent.id);
@@ -161,13 +161,13 @@ test("what cannot be run is refused, each test by its position, and nothing is l
   assert.deepEqual(list.items, []);
 });
 
-test("an agent without a connection is not launched", async () => {
+test("an agent without a connection cannot be launched", async () => {
   await makeTest(service.owner, service.agent.id);
   const { body } = await service.client.post(`/api/agents/${service.agent.id}/launches`).expect(409);
   assert.equal(body.code, "CONFLICT");
 });
 
-test("an address that is not verified launches nothing", async () => {
+test("an account with an unverified email cannot launch", async () => {
   const owner = await service.signUp({ verified: false });
   const { body: agent } = await owner.client
     .post(`/api/projects/${owner.projectId}/agents`, { name: "A" })
@@ -176,7 +176,7 @@ test("an address that is not verified launches nothing", async () => {
   assert.equal(body.code, "EMAIL_NOT_VERIFIED");
 });
 
-test("a launch is cancelled while its agent keeps it waiting, and its events are heard", async () => {
+test("a launch is cancelled while its agent does not reply, and its events are sent", async () => {
   const agent = await makeCallable();
   await makeTest(service.owner, agent.id);
   const begun = Promise.withResolvers<void>();
@@ -201,7 +201,7 @@ test("a launch is cancelled while its agent keeps it waiting, and its events are
   await service.client.post(`/api/launches/${id}/cancel`).expect(200);
 });
 
-test("an agent of which too many launches wait takes no further one until one has ended", async () => {
+test("an agent with too many waiting launches accepts no more until one has ended", async () => {
   const agent = await makeCallable();
   await makeTest(service.owner, agent.id);
   const { script } = server;
@@ -218,7 +218,7 @@ test("an agent of which too many launches wait takes no further one until one ha
   for (const id of ids) assert.equal((await ended(id)).state, "cancelled");
 });
 
-test("an access token launches, follows and cancels", async () => {
+test("an access token can launch, follow and cancel", async () => {
   const agent = await makeCallable();
   await makeTest(service.owner, agent.id, matching("Hello"));
   const asks = (method: string, path: string) =>

@@ -1,4 +1,4 @@
-// Test cases over HTTP: one document in, the same out, and switching several at once.
+// Test cases over HTTP: a document is returned as it was sent, and several can change status at once.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Agent } from "../../../src/model/agent/agent.ts";
@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => service.close());
 
-test("a test case is made, listed, read, changed, replaced and deleted", async () => {
+test("a test case can be created, listed, read, changed, replaced and deleted", async () => {
   const { client } = owner;
   const { id: agentId } = await makeAgent(owner);
   const document = {
@@ -52,7 +52,7 @@ test("a test case is made, listed, read, changed, replaced and deleted", async (
   await client.get(`/api/tests/${id}`).expect(404);
 });
 
-test("a test case as it was answered can be changed and sent back, but not to another one", async () => {
+test("a test case can be changed and sent back as it was returned, but not to another one", async () => {
   const { client } = owner;
   const { id } = await makeTest(owner, agent.id);
   const { body: answered } = await client.get(`/api/tests/${id}`).expect(200);
@@ -72,7 +72,7 @@ test("a test case as it was answered can be changed and sent back, but not to an
   }
 });
 
-test("what ingestion asks by follows the document", async () => {
+test("the columns that ingestion reads follow the document", async () => {
   const { id } = await makeTest(owner, agent.id);
   const columns = async () => {
     const { rows } = await service.db.pool.query(
@@ -98,7 +98,7 @@ test("what ingestion asks by follows the document", async () => {
   });
 });
 
-test("of several changes at once to one test case none is lost", async () => {
+test("several simultaneous changes to one test case are all kept", async () => {
   const { id } = await makeTest(owner, agent.id);
   const changes = [{ name: "Renamed" }, { scenario: "Someone waits." }, { threshold: 0.1 }];
   await Promise.all(changes.map(change => owner.client.patch(`/api/tests/${id}`, change).expect(200)));
@@ -133,7 +133,7 @@ test("a change that would leave an active test case without assertions is refuse
   assert.deepEqual((await owner.client.get(`/api/tests/${id}`).expect(200)).body, before);
 });
 
-test("several test cases are disabled and enabled at once", async () => {
+test("several test cases can be disabled and activated at once", async () => {
   const made = [await makeTest(owner, agent.id), await makeTest(owner, agent.id)];
   const testIds = made.map(({ id }) => id);
   for (const status of ["disabled", "active"]) {
@@ -147,7 +147,7 @@ test("several test cases are disabled and enabled at once", async () => {
   }
 });
 
-test("one test case that is not the agent's leaves all of them as they are", async () => {
+test("a test case of another agent leaves all of them unchanged", async () => {
   const own = await makeTest(owner, agent.id);
   const sibling = await makeTest(owner, (await makeAgent(owner)).id);
   const stranger = await service.signUp();
@@ -163,7 +163,7 @@ test("one test case that is not the agent's leaves all of them as they are", asy
   assert.equal((await stranger.client.get(`/api/tests/${foreign.id}`).expect(200)).body.status, "active");
 });
 
-test("one test case that may not be active leaves all of them disabled, and is named", async () => {
+test("a test case that cannot be active leaves all of them disabled, and is named", async () => {
   const ready = await makeTest(owner, agent.id, { status: "disabled" });
   const draft = await makeTest(owner, agent.id, { status: "disabled", assertions: [] });
   const { body } = await owner.client
@@ -177,7 +177,7 @@ test("one test case that may not be active leaves all of them disabled, and is n
   assert.equal((await owner.client.get(`/api/tests/${ready.id}`).expect(200)).body.status, "disabled");
 });
 
-test("validating says what would be saved, what to look out for and whether conversations would be judged, and saves nothing", async () => {
+test("validation returns the saved form, warnings and whether live traces would be evaluated, and saves nothing", async () => {
   const { id } = await makeAgent(owner);
   const draft = { name: "Refund", passiveBehavior: "always_run", threshold: 7, turns: [{ input: "a" }] };
   const assertions = [{ type: "response_regex", pattern: "a" }];
@@ -198,7 +198,7 @@ test("validating says what would be saved, what to look out for and whether conv
   assert.deepEqual((await owner.client.get(`/api/agents/${id}/tests`).expect(200)).body.items, []);
 });
 
-test("validating names every fault by the path of its field", async () => {
+test("validation names every error by the path of its field", async () => {
   const assertions = [
     { type: "response_regex", pattern: "(?=a)" },
     { type: "json_schema", target_node: "a", field: "b", schema: { type: "thing" } },
@@ -213,7 +213,7 @@ test("validating names every fault by the path of its field", async () => {
   );
 });
 
-test("a test case says why no real conversation is judged by it", async () => {
+test("a test case says why it does not evaluate live traces", async () => {
   const turns = [{ input: "a" }, { input: "b" }];
   for (const [fields, eligibility] of [
     [{}, null],
@@ -228,7 +228,7 @@ test("a test case says why no real conversation is judged by it", async () => {
   }
 });
 
-test("each template of the dashboard can be saved as it is, judges real conversations, and warns of nothing", async () => {
+test("each template of the dashboard can be saved as it is, evaluates live traces, and has no warnings", async () => {
   for (const { id, document } of templates) {
     const { body } = await owner.client.post(`/api/agents/${agent.id}/tests/validate`, document).expect(200);
     assert.deepEqual([body.eligibility, body.warnings], [null, []], id);

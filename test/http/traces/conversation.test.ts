@@ -19,7 +19,7 @@ async function store(sent: Sent): Promise<string> {
 
 const said = (role: string, content: string) => ({ role, parts: [{ type: "text", content }] });
 
-test("what was said is answered in turn, each with the span and attribute it stood in", async () => {
+test("messages are returned in order, each with the span and attribute that contains it", async () => {
   const attributes = {
     "gen_ai.input.messages": [said("user", "Where is my order?")],
     "gen_ai.output.messages": [said("assistant", "On its way.")],
@@ -56,7 +56,7 @@ test("what was said is answered in turn, each with the span and attribute it sto
   });
 });
 
-test("a later batch joins the conversation, and what it repeats is told once", async () => {
+test("a later batch joins the conversation, and messages that it repeats appear once", async () => {
   const traceId = newTraceId();
   const chat = (at: number, texts: string[]) =>
     exportedSpan({
@@ -80,13 +80,13 @@ test("a later batch joins the conversation, and what it repeats is told once", a
   assert.equal(body.revision, 2);
 });
 
-test("a trace in which nothing was said has no turns", async () => {
+test("a trace without messages has no turns", async () => {
   const id = await store({ body: canonicalBody(service.agent.id) });
   const { body } = await service.client.get(`/api/traces/${id}/conversation`).expect(200);
   assert.deepEqual(body.turns, []);
 });
 
-test("texts that no database and no encoding would take come back as they were sent", async () => {
+test("texts that no database or encoding accepts are returned exactly as they were sent", async () => {
   const text = "a\u0000\ud800\u202e<b>";
   const attributes = { "gen_ai.prompt": text };
   const id = await store({

@@ -1,4 +1,4 @@
-// A trace read by its parts: its outline, a span, the file with all of it, small traces and large ones.
+// Reading a trace by its parts: its outline, a span, the file with everything, for small and large traces.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { RawTrace, SpanDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
@@ -40,7 +40,7 @@ for (const [size, filling] of [
   ["small", "x"],
   ["large", large],
 ] as const) {
-  test(`the outline of a ${size} trace is its detail without what spans hold`, async () => {
+  test(`the outline of a ${size} trace is its detail without the content of its spans`, async () => {
     const agent = await makeAgent(service.owner);
     await makeTest(service.owner, agent.id, { name: "Fast" });
     const spans = [
@@ -98,7 +98,7 @@ for (const [size, filling] of [
   });
 }
 
-test("the outline of 10,000 spans stays below 250 bytes a span, whatever the spans hold", async () => {
+test("the outline of 10,000 spans stays below 250 bytes per span, whatever the spans contain", async () => {
   const spans = Array.from({ length: 10_000 }, (_, at) => ({
     span_id: `span-${at}`,
     ...(at > 0 && { parent_span_id: `span-${at - 1}` }),
@@ -114,7 +114,7 @@ test("the outline of 10,000 spans stays below 250 bytes a span, whatever the spa
 });
 type TraceOutlineRead = { spans: unknown[] };
 
-test("texts of the outline are as short as those of lists, and its metadata says where it was cut", async () => {
+test("texts of the outline are as short as in lists, and its metadata says where it was cut", async () => {
   const attributes = { "gen_ai.prompt": "p".repeat(9_000), "gen_ai.response.text": "r".repeat(9_000) };
   const id = await storeSpans([{ span_id: "a", name: "n".repeat(9_000), attributes }], {
     metadata: { note: "m".repeat(9_000) },
@@ -130,7 +130,7 @@ for (const [size, filling] of [
   ["small", "x"],
   ["large", large],
 ] as const) {
-  test(`a span of a ${size} trace is answered with its long texts cut, and whole when asked for`, async () => {
+  test(`a span of a ${size} trace is returned with its long texts cut, and complete on request`, async () => {
     const long = `${"a".repeat(3_999)}\u{1F600}${"b".repeat(500)}`;
     const attributes = { long, short: "s", exact: "9007199254740993", list: [{ text: long }] };
     const sent = { span_id: "b/ü", parent_span_id: "a", name: "chat", attributes, events: [{ name: "e" }] };
@@ -152,7 +152,7 @@ for (const [size, filling] of [
   });
 }
 
-test("a span is answered in less than 256 KB, whatever it holds", async () => {
+test("a span is returned in less than 256 KB, whatever it contains", async () => {
   const id = await storeSpans([
     {
       span_id: "a",
@@ -177,7 +177,7 @@ test("a span is answered in less than 256 KB, whatever it holds", async () => {
   );
 });
 
-test("what is read of a large trace is never of an earlier revision", async () => {
+test("a large trace is never read at an earlier revision", async () => {
   const traceId = newTraceId();
   const batch = (name: string) => ({
     body: exportOf([
@@ -194,7 +194,7 @@ test("what is read of a large trace is never of an earlier revision", async () =
   assert.deepEqual(await names(), [2, ["first", "second"]]);
 });
 
-test("the file of a trace is all of it, exactly as it is stored", async () => {
+test("the file of a trace contains all of it, exactly as it is stored", async () => {
   const spans = [
     { span_id: "a", name: "\u0000\ud800", attributes: { large, nested: { __proto__x: [1.5, null] } } },
     { span_id: "b", parent_span_id: "a", name: "<script>" },
@@ -209,7 +209,7 @@ test("the file of a trace is all of it, exactly as it is stored", async () => {
   assert.deepEqual([raw.metadata, raw.revision, raw.path], [{ region: "eu" }, 1, "canonical"]);
 });
 
-test("while 30 MB are opened on their thread other requests are answered, and a deleted trace is gone at once", async () => {
+test("while a thread reads 30 MB, other requests are answered, and a deleted trace is gone immediately", async () => {
   const attributes = Object.fromEntries(
     Array.from({ length: 10 }, (_, at) => [`part.${at}`, "w".repeat(3_000_000)]),
   );

@@ -1,4 +1,4 @@
-// Runs read back: one with its results, those that judged a test, and what of them changes when the test does.
+// Reading runs: one with its results, those that evaluated a test, and what changes when the test does.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { decodeDetail, encodeDetail } from "../../../src/store/runs/detail.ts";
@@ -14,10 +14,10 @@ before(async () => {
 });
 after(() => service.stop());
 
-// biome-ignore lint/suspicious/noExplicitAny: what is read back is what the test compares it with.
+// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
 type Read = any;
 
-/** Stores a trace and returns it once its run has completed. */
+/** Stores a trace and returns it once its run is completed. */
 async function judged(agentId: string, attributes: object = {}): Promise<Read> {
   const body = canonicalBody(agentId, { spans: [canonicalSpan({ attributes })] });
   const { traceId } = jsonOf(await send(service, { body }));
@@ -32,7 +32,7 @@ const status = (expected_status: unknown) => ({ id: "status", type: "http_status
 const pattern = (pattern: string) => ({ id: "pattern", type: "response_regex", pattern });
 const said = { "http.response.status_code": 200, "gen_ai.response.text": "On its way." };
 
-test("a completed run has every field by its name, with a result of each test it judged", async () => {
+test("a completed run has every field by its name, with a result of each test it evaluated", async () => {
   const agent = await makeAgent(service.owner);
   const passing = await makeTest(service.owner, agent.id, {
     name: "Answers",
@@ -109,7 +109,7 @@ test("a completed run has every field by its name, with a result of each test it
   );
 });
 
-test("the runs of a test are listed with its result alone, newest first and page by page", async () => {
+test("the runs of a test are listed with that test's result alone, newest first and page by page", async () => {
   const agent = await makeAgent(service.owner);
   const first = await makeTest(service.owner, agent.id, { assertions: [status(200)] });
   await makeTest(service.owner, agent.id, { assertions: [status(200)] });
@@ -136,7 +136,7 @@ test("the runs of a test are listed with its result alone, newest first and page
   }
 });
 
-test("the runs of a test are listed by the outcome it had in them, whatever they came to as a whole", async () => {
+test("the runs of a test are listed by that test's outcome, not by the verdict of the run", async () => {
   const agent = await makeAgent(service.owner);
   const { id } = await makeTest(service.owner, agent.id, { assertions: [status(200)] });
   await makeTest(service.owner, agent.id, { name: "Fails", assertions: [status(499)] });
@@ -183,7 +183,7 @@ test("the runs of a test are listed by the outcome it had in them, whatever they
   await service.client.get(`/api/tests/${id}/runs?outcome=excellent`).expect(400);
 });
 
-test("a result keeps the test as it was judged when the test is changed or deleted afterwards", async () => {
+test("a result keeps the test as it was evaluated when the test is changed or deleted later", async () => {
   const agent = await makeAgent(service.owner);
   const { id } = await makeTest(service.owner, agent.id, { name: "Before", assertions: [status(200)] });
   const trace = await judged(agent.id, said);
@@ -196,7 +196,7 @@ test("a result keeps the test as it was judged when the test is changed or delet
   assert.equal((await read()).testId, id);
 });
 
-test("a reason is a sentence with its code and data beside it; an older result has the sentence alone", async () => {
+test("a reason is a sentence with its code and data; an older result has only the sentence", async () => {
   const agent = await makeAgent(service.owner);
   await makeTest(service.owner, agent.id, { assertions: [status(404)] });
   const { run } = await judged(agent.id, said);
@@ -225,7 +225,7 @@ test("a reason is a sentence with its code and data beside it; an older result h
   assert.deepEqual(await read(), [{ reason: sentences[0] }, { reason: sentences[1] }]);
 });
 
-test("a test made after a run is not evaluated on its trace, and its own list is empty", async () => {
+test("a test created after a run is not evaluated on its trace, and its own list is empty", async () => {
   const agent = await makeAgent(service.owner);
   await makeTest(service.owner, agent.id, { assertions: [status(200)] });
   const trace = await judged(agent.id, said);
@@ -237,7 +237,7 @@ test("a test made after a run is not evaluated on its trace, and its own list is
   assert.deepEqual(runs.body, { items: [], nextCursor: null });
 });
 
-test("a pending run has no results and null for what is not known yet", async () => {
+test("a pending run has no results, and null for values that are not known yet", async () => {
   const agent = await makeAgent(service.owner, { otlpServiceName: "later" });
   await makeTest(service.owner, agent.id);
   const attributes = [{ key: "service.name", value: { stringValue: "later" } }];

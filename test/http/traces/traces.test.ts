@@ -1,4 +1,4 @@
-// Traces read back: the list with its filters and pages, one trace whole, whose they are, and their end.
+// Reading traces: the list with its filters and pages, a whole trace, access to it, and deleting it.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { makeAgent, makeTest, type Owner, type Reply } from "../../support/app.ts";
@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-// biome-ignore lint/suspicious/noExplicitAny: what is read back is what the test compares it with.
+// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
 type Read = any;
 type Fields = Record<string, unknown>;
 
@@ -53,7 +53,7 @@ async function listedIds(agentId: string, query: Record<string, string | number>
 
 const message = (role: string, content: string) => ({ role, parts: [{ type: "text", content }] });
 
-/** A conversation with everything that is derived from one. */
+/** A conversation that has every derived value. */
 const conversation: Fields[] = [
   {
     span_id: "root",
@@ -104,7 +104,7 @@ const listedFields = [
   "userInput",
 ];
 
-test("a listed trace has every field by its name, with what was derived from its spans", async () => {
+test("a listed trace has every field by its name, with the values derived from its spans", async () => {
   const agent = await makeAgent(service.owner);
   const body = canonicalBody(agent.id, { spans: conversation });
   const id = await store({ headers: { "x-request-id": "order-17" }, body });
@@ -131,7 +131,7 @@ test("a listed trace has every field by its name, with what was derived from its
   assert.deepEqual([items.length, nextCursor, updatedAt], [1, null, receivedAt]);
 });
 
-test("what a trace does not say is null in its list, never left out", async () => {
+test("values missing from a trace are null in its list, never left out", async () => {
   const agent = await makeAgent(service.owner);
   await storeSpans(agent.id, [canonicalSpan()]);
   const [trace] = (await list(agent.id)).items;
@@ -202,7 +202,7 @@ const hostile = [
   "%00 %_\\ $1",
 ];
 
-test("hostile strings come back exactly as they were sent, wherever they stand", async () => {
+test("hostile strings are returned exactly as they were sent, wherever they are", async () => {
   const attributes = { ...Object.fromEntries(hostile.map(text => [text, text])), list: hostile };
   const spans = hostile.map((text, at) =>
     canonicalSpan({
@@ -230,7 +230,7 @@ test("hostile strings come back exactly as they were sent, wherever they stand",
   assert.deepEqual(span.attributes, Object.fromEntries(hostile.map(text => [text, text])));
 });
 
-test("__proto__ and its like are keys as any other", async () => {
+test("__proto__ and similar keys are keys like any other", async () => {
   const attributes = '{"__proto__":{"a":[{"__proto__":1}]},"constructor":{"prototype":2},"toString":"x"}';
   const body = `{"platformId":"${service.agent.id}","metadata":${attributes},"spans":[{"span_id":"a","name":"b","attributes":${attributes}}]}`;
   const trace = await detail(await store({ body }));
@@ -260,7 +260,7 @@ test("no digit of a number is lost", async () => {
   });
 });
 
-test("long texts are shortened in the list and whole in detail", async () => {
+test("long texts are truncated in the list and complete in detail", async () => {
   const agent = await makeAgent(service.owner);
   const long = "word ".repeat(1_000).trim();
   const attributes = { "gen_ai.prompt": long, "gen_ai.response.text": long };
@@ -279,7 +279,7 @@ for (const [notice, spans] of [
   ["no_root", [canonicalSpan({ parent_span_id: "root" })]],
   ["other_convention", [canonicalSpan({ attributes: { "ai.prompt": "Hello" } })]],
 ] as const) {
-  test(`a trace that calls for the notice ${notice} bears it, in detail`, async () => {
+  test(`a trace to which the notice ${notice} applies has it in detail`, async () => {
     const trace = await detail(await storeSpans(service.agent.id, [...spans]));
     assert.ok(trace.notices.includes(notice), trace.notices);
     assert.equal(trace.spans.length, spans.length);
@@ -289,7 +289,7 @@ for (const [notice, spans] of [
   });
 }
 
-test("a cycle of parents is shown, and ends", async () => {
+test("a cycle of parents is shown once", async () => {
   const spans = [
     canonicalSpan({ span_id: "a", parent_span_id: "b" }),
     canonicalSpan({ span_id: "b", parent_span_id: "a" }),
@@ -298,7 +298,7 @@ test("a cycle of parents is shown, and ends", async () => {
   assert.deepEqual([trace.spanCount, trace.rootSpanId], [2, "a"]);
 });
 
-test("merged batches are one trace in the order of their times, whatever order they came in", async () => {
+test("merged batches are one trace ordered by time, whatever order they arrived in", async () => {
   const traceId = newTraceId();
   const [root, late, early] = [newSpanId(), newSpanId(), newSpanId()];
   const at = (start: number, end: number) => ({ startTimeUnixNano: `${start}`, endTimeUnixNano: `${end}` });
@@ -320,7 +320,7 @@ test("merged batches are one trace in the order of their times, whatever order t
   );
 });
 
-test("after a merge the list and its filters show what the whole trace says", async () => {
+test("after a merge the list and its filters show the values of the whole trace", async () => {
   const agent = await makeAgent(service.owner, { otlpServiceName: "merging" });
   const traceId = newTraceId();
   const root = newSpanId();
@@ -339,7 +339,7 @@ test("after a merge the list and its filters show what the whole trace says", as
   assert.deepEqual([trace.revision, trace.spanCount, trace.name, trace.failed], [3, 3, "root", true]);
 });
 
-/** What a run of this trace came to, without a worker. */
+/** Completes this trace's run without a worker. */
 async function conclude(traceId: string, columns: Record<string, unknown>): Promise<void> {
   const names = Object.keys(columns);
   await service.db.pool.query(
@@ -348,7 +348,7 @@ async function conclude(traceId: string, columns: Record<string, unknown>): Prom
   );
 }
 
-test("each filter finds what it names and nothing else", async () => {
+test("each filter finds its matches and nothing else", async () => {
   const agent = await makeAgent(service.owner, { otlpServiceName: "filtered" });
   const plain = await storeSpans(agent.id, [canonicalSpan({ name: "50%_\\ off" })]);
   const rich = await store({
@@ -442,14 +442,14 @@ for (const query of [
   "cursor=",
   `cursor=${crypto.randomUUID()}`,
 ]) {
-  test(`a list is not asked for by ${query.slice(0, 40)}`, async () => {
+  test(`a list with the query ${query.slice(0, 40)} is 400 VALIDATION_ERROR`, async () => {
     const reply = await service.client.get(`/api/agents/${service.agent.id}/traces?${query}`);
     assert.deepEqual([reply.status, reply.body.code], [400, "VALIDATION_ERROR"]);
     assert.equal(reply.body.issues[0].path, query.split("=")[0]);
   });
 }
 
-test("pages lead through every trace once, newest first, whatever is added meanwhile", async () => {
+test("pages contain every trace once, newest first, even if traces are added in between", async () => {
   const agent = await makeAgent(service.owner);
   const ids: string[] = [];
   for (let count = 0; count < 7; count++) ids.unshift(await storeSpans(agent.id, [canonicalSpan()]));
@@ -465,7 +465,7 @@ test("pages lead through every trace once, newest first, whatever is added meanw
   assert.equal((await list(agent.id, { limit: 10 })).nextCursor, null);
 });
 
-test("the run that a trace shows is its latest completed one, else its latest; a change since is noticed", async () => {
+test("a trace shows its latest completed run, else its latest one, and says if it has changed since", async () => {
   const agent = await makeAgent(service.owner);
   await makeTest(service.owner, agent.id);
   const body = canonicalBody(agent.id);
@@ -511,7 +511,7 @@ test("the run that a trace shows is its latest completed one, else its latest; a
   assert.equal((await list(agent.id)).items[0].run.id, trace.run.id);
 });
 
-test("for every test of the agent a trace says whether it ran and why not", async () => {
+test("a trace says for every test of the agent whether it ran, and why not", async () => {
   const agent = await makeAgent(service.owner);
   const early = await storeSpans(agent.id, [canonicalSpan()]);
   const make = async (fields: object) => (await makeTest(service.owner, agent.id, fields)).id;
@@ -533,7 +533,7 @@ test("for every test of the agent a trace says whether it ran and why not", asyn
   }
 });
 
-test("what is another account's is not found, nor what never was", async () => {
+test("traces of another account and unknown traces are not found", async () => {
   const stranger: Owner = await service.signUp();
   const id = await storeSpans(service.agent.id, [canonicalSpan()]);
   const replies: Reply[] = [];
@@ -551,7 +551,7 @@ test("what is another account's is not found, nor what never was", async () => {
   assert.equal((await detail(id)).id, id);
 });
 
-test("a cursor of another agent's list shows nothing of it", async () => {
+test("a cursor from another agent's list shows nothing of that list", async () => {
   const stranger = await service.signUp();
   const agent = await makeAgent(stranger);
   for (let count = 0; count < 2; count++) await storeSpans(service.agent.id, [canonicalSpan()]);
@@ -562,7 +562,7 @@ test("a cursor of another agent's list shows nothing of it", async () => {
   assert.deepEqual(body, { items: [], nextCursor: null });
 });
 
-test("a trace of more than 32 MB is not read whole, and its hint says how it is read", async () => {
+test("a trace of more than 32 MB is not read whole, and the hint says how to read it", async () => {
   const id = await storeSpans(service.agent.id, [canonicalSpan()]);
   const size = "update traces set batch_bytes = $2 where id = $1";
   await service.db.pool.query(size, [id, 32 * 1024 * 1024 + 1]);
@@ -572,7 +572,7 @@ test("a trace of more than 32 MB is not read whole, and its hint says how it is 
   await service.client.get(`/api/traces/${id}/outline`).expect(200);
 });
 
-test("a deleted trace takes its runs along, and its identity is free again", async () => {
+test("a deleted trace deletes its runs, and its identity can be used again", async () => {
   const agent = await makeAgent(service.owner);
   await makeTest(service.owner, agent.id);
   const sent = { headers: { "x-request-id": "to go" }, body: canonicalBody(agent.id) };
