@@ -1,4 +1,4 @@
-// The batches of a trace may come in any order and any number of times: what is stored in the end is the same.
+// The batches of a trace may arrive in any order and any number of times, with the same stored trace in the end.
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import fc from "fast-check";
@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-// biome-ignore lint/suspicious/noExplicitAny: what is read back is what the test compares it with.
+// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
 type Read = any;
 type Json = Record<string, unknown>;
 
@@ -39,7 +39,7 @@ const attribute = fc.tuple(
   ),
 );
 
-/** A span by its number; its parent is one of the others, itself, one that never comes, or none. */
+/** A span by its number; its parent is another span, itself, one that never arrives, or none. */
 const span = (number: number) =>
   fc
     .record({
@@ -64,7 +64,7 @@ const idOf = (number: number) => number.toString(16).padStart(16, "0");
 
 type Batch = { resource: string; scope: string; spans: Json[] };
 
-/** Spans dealt out to batches, each span under one resource and one scope wherever it appears. */
+/** Spans dealt into batches, each span under one resource and one scope wherever it appears. */
 const batches: fc.Arbitrary<Batch[]> = fc.integer({ min: 1, max: 10 }).chain(count =>
   fc
     .tuple(
@@ -83,7 +83,7 @@ const batches: fc.Arbitrary<Batch[]> = fc.integer({ min: 1, max: 10 }).chain(cou
     ),
 );
 
-/** The same batches in two deliveries: each at least once, each time in an order of its own. */
+/** The same batches in two deliveries: each at least once, each time in its own order. */
 const deliveries = batches.chain(all => {
   const delivery = fc
     .tuple(
@@ -120,12 +120,12 @@ async function detail(id: string): Promise<Read> {
   return (await service.client.get(`/api/traces/${id}`).expect(200)).body;
 }
 
-/** Without what names this delivery: its ids, its times of arrival, the number of its batches. */
+/** Without what differs by delivery: ids, times of arrival, number of batches. */
 function comparable({ id, externalId, receivedAt, updatedAt, revision, ...trace }: Read): Read {
   return trace;
 }
 
-it("the order and the repetition of batches cannot be seen in a trace", async () => {
+it("a stored trace does not depend on the order and repetition of its batches", async () => {
   await fc.assert(
     fc.asyncProperty(deliveries, async ([first, second]) => {
       assert.deepEqual(await deliver(second), await deliver(first));

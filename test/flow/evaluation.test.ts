@@ -1,4 +1,4 @@
-// A trace comes in and is judged: both paths, a real exporter, a real worker thread, a local judge.
+// A trace is received and evaluated: both paths, a real exporter, a real worker thread, a local judge.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import type { Attributes } from "@opentelemetry/api";
@@ -12,7 +12,7 @@ import { startTestService, type TestService } from "../support/service.ts";
 
 // Longer than the stock exporter takes between two batches on a busy machine.
 const debounceMs = 500;
-// As long as an outage is waited for.
+// How long an unavailable judge is waited for.
 const judgeDeadlineMs = 5_000;
 
 let judge: JudgeServer;
@@ -32,7 +32,7 @@ beforeEach(() => {
   judge.script = obliging();
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: what is read back is what the test compares it with.
+// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
 type Read = any;
 
 async function detail(traceId: string): Promise<Read> {
@@ -56,7 +56,7 @@ async function post(body: unknown, requestId?: string): Promise<Read> {
   return jsonOf(await send(service, { body, headers }));
 }
 
-/** An agent of its own for one test, under a service name of its own. */
+/** An agent of its own for one test, with its own service name. */
 async function agentOf(otlpServiceName: string) {
   return makeAgent(service.owner, { otlpServiceName });
 }
@@ -74,7 +74,7 @@ const reply: Attributes = {
 };
 const input = [{ role: "user", parts: [{ type: "text", content: "Where is my parcel?" }] }];
 
-/** A conversation with everything that the nine assertions look at. */
+/** A conversation with everything that the nine assertion types look at. */
 const conversation: RecordedSpan = {
   name: "Support agent",
   attributes: { "http.response.status_code": 200 },
@@ -125,7 +125,7 @@ const nineAssertions = [
   },
 ];
 
-/** The same conversation as the body of a canonical post. */
+/** The same conversation as the body of a canonical request. */
 function canonicalConversation(agentId: string) {
   const spans: object[] = [];
   const add = (span: RecordedSpan, parent: string | null) => {
@@ -164,7 +164,7 @@ function assertAllNinePassed(trace: Read): void {
 }
 
 describe("a canonical trace", () => {
-  it("is judged at once, with every kind of assertion in its result", async () => {
+  it("is evaluated immediately, with every type of assertion in its result", async () => {
     const agent = await agentOf("canonical");
     await makeNineChecks(agent.id);
     const { traceId, evaluation } = await post(canonicalConversation(agent.id));
@@ -175,7 +175,7 @@ describe("a canonical trace", () => {
     assert.deepEqual(trace.notices, []);
   });
 
-  it("that is replaced after its evaluation is not judged again, and says that it has changed since", async () => {
+  it("that is replaced after its evaluation is not evaluated again, and shows that it has changed since", async () => {
     const agent = await agentOf("replaced");
     await makeTest(service.owner, agent.id, { assertions: [{ type: "http_status", expected_status: 200 }] });
     const body = (status: number) =>
@@ -195,7 +195,7 @@ describe("a canonical trace", () => {
     assert.ok(trace.notices.includes("judged_earlier_revision"));
   });
 
-  it("for which no test is eligible is stored without a run", async () => {
+  it("without an eligible test is stored without a run", async () => {
     const agent = await agentOf("unjudged");
     await makeTest(service.owner, agent.id, { passiveBehavior: "manual_only" });
     const { traceId, evaluation } = await post(canonicalBody(agent.id));
@@ -210,12 +210,12 @@ describe("a canonical trace", () => {
 
 for (const protocol of ["protobuf", "json"] as const) {
   describe(`a trace from the stock exporter, ${protocol} with gzip`, () => {
-    it("is judged once for all its batches, after the debounce", async () => {
+    it("is evaluated once for all its batches, after the debounce", async () => {
       const name = `exporter-${protocol}`;
       const agent = await agentOf(name);
       await makeNineChecks(agent.id);
       const exporter = openExporter(protocol, service);
-      // Children end first: the root comes with the last batch.
+      // Children end first, so the root is in the last batch.
       const spans = recordSpans(name, conversation);
       for (const span of spans) assert.equal(await exportSpans(exporter, [span]), undefined);
       const [listed, ...more] = await find(agent.id);
@@ -225,7 +225,7 @@ for (const protocol of ["protobuf", "json"] as const) {
       assert.deepEqual([trace.revision, trace.spanCount, trace.runs[0].revision], [4, 4, 4]);
       assert.equal(Date.parse(trace.runs[0].dueAt) - Date.parse(trace.updatedAt), debounceMs);
 
-      // Delivered again, as an exporter does whose answer was lost.
+      // Sent again, as an exporter does when the response was lost.
       assert.equal(await exportSpans(exporter, spans), undefined);
       assert.equal((await detail(listed.id)).runs.length, 1);
       await exporter.shutdown();
@@ -237,7 +237,7 @@ describe("an OTLP trace", () => {
   const spanOf = (traceId: string, spanId: string) =>
     exportedSpan({ traceId, spanId: spanId.padStart(16, "0") });
 
-  it("that was judged is not judged again for a resent batch, and once more for a new span", async () => {
+  it("that was evaluated is not evaluated again for a resent batch, and once more for a new span", async () => {
     const agent = await agentOf("resent");
     await makeTest(service.owner, agent.id);
     const otlp = newTraceId();
@@ -275,8 +275,8 @@ describe("the cap of the debounce", () => {
   });
 });
 
-describe("a judge that is away", () => {
-  it("for longer than it is waited for skips its checks, which are judged again when somebody asks for it", async () => {
+describe("an unavailable judge", () => {
+  it("leaves its checks skipped after the deadline, and they are judged when the user evaluates again", async () => {
     const agent = await agentOf("longer");
     await makeTest(service.owner, agent.id, {
       assertions: [
@@ -295,7 +295,7 @@ describe("a judge that is away", () => {
     );
     assert.equal(skipped.run.verdict, "passed");
     judge.script = obliging();
-    // A judge that failed often is left alone for a while.
+    // A judge that failed often is paused for a while.
     const again = await eventually(async () => {
       await service.client.post(`/api/agents/${agent.id}/judge-again`, {}).expect(200);
       const { body } = await service.client.get(`/api/agents/${agent.id}/outages`).expect(200);
@@ -308,7 +308,7 @@ describe("a judge that is away", () => {
     );
   });
 
-  it("is not needed for a trace without user input: conditional tests are not routed, and the trace says so", async () => {
+  it("is not needed for a trace without user input: conditional tests do not run, and the trace says so", async () => {
     const agent = await agentOf("wordless");
     await makeTest(service.owner, agent.id);
     await makeTest(service.owner, agent.id, { passiveBehavior: "run_when_relevant", scenario: "Anything." });
@@ -323,7 +323,7 @@ describe("a judge that is away", () => {
     );
   });
 
-  it("leaves the Always-run tests judged, and the trace says that routing was unavailable", async () => {
+  it("does not affect Always-run tests, and the trace says that routing was unavailable", async () => {
     const agent = await agentOf("outage");
     await makeTest(service.owner, agent.id, {
       assertions: [
@@ -335,7 +335,7 @@ describe("a judge that is away", () => {
       passiveBehavior: "run_when_relevant",
       scenario: "The user has lost a parcel.",
     });
-    // The last to ask: the service's judge is paused by it.
+    // The last test to ask the judge, because it pauses the service's judge.
     judge.script = () => refusal(401);
     const { traceId } = await post(canonicalConversation(agent.id));
     const trace = await judged(traceId);

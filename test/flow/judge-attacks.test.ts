@@ -1,4 +1,4 @@
-// Text that is addressed to the judge, and a judge that obeys it: no check passes by it, and no test is left out.
+// Prompt injection against the judge, with a judge that obeys it: no check passes, and no test is left out.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
@@ -42,8 +42,8 @@ const onInputs = [
 
 const wrong = { id: "judged", type: "semantic", criteria: "Offers a refund." };
 
-describe("a reply that speaks to the judge", sideBySide, () => {
-  it("passes nothing where the judge obeys it: its answer fails the integrity check", async () => {
+describe("a reply that addresses the judge", sideBySide, () => {
+  it("passes nothing when the judge obeys it, because the judge's answer fails the integrity check", async () => {
     const project = await openJudgedProject(service, { script: fooled });
     await project.test({ assertions: [plain, wrong] });
     for (const attack of onReplies) {
@@ -60,7 +60,7 @@ describe("a reply that speaks to the judge", sideBySide, () => {
     }
   });
 
-  it("passes nothing where the judge obeys it and quotes what the reply does not say", async () => {
+  it("passes nothing when the judge obeys it and quotes text that is not in the reply", async () => {
     const script: typeof fooled = request =>
       completion({
         verdicts: verdictsOf(request, { verdict: () => "met", evidence: () => "We refund the parcel" }),
@@ -80,7 +80,7 @@ describe("a reply that speaks to the judge", sideBySide, () => {
     }
   });
 
-  it("changes nothing of what a sound judge says, and reaches it marked and without what nobody sees", async () => {
+  it("does not change a sound judge's verdict, and reaches it marked and without invisible characters", async () => {
     const project = await openJudgedProject(service, { script: obliging({ verdict: () => "not_met" }) });
     await project.test({ assertions: [plain, wrong] });
     let flagged = 0;
@@ -100,8 +100,8 @@ describe("a reply that speaks to the judge", sideBySide, () => {
   });
 });
 
-describe("an input that speaks to the judge", sideBySide, () => {
-  it("leaves no test out where the judge obeys it, and the trace says why", async () => {
+describe("an input that addresses the judge", sideBySide, () => {
+  it("leaves out no test when the judge obeys it, and the trace says why", async () => {
     const project = await openJudgedProject(service, { script: fooled });
     const scenario = "The user asks for a parcel.";
     await project.test({ passiveBehavior: "run_when_relevant", scenario, assertions: [plain] });
@@ -115,7 +115,7 @@ describe("an input that speaks to the judge", sideBySide, () => {
     assert.deepEqual(missed, []);
   });
 
-  it("of an honest user is none: a test of another situation is left out", async () => {
+  it("is told apart from an honest user's input, whose tests of other scenarios are left out", async () => {
     const project = await openJudgedProject(service, { script: fooled });
     await project.test({ passiveBehavior: "run_when_relevant", scenario: "A refund.", assertions: [plain] });
     const trace = await project.judged(await project.converse());
@@ -125,7 +125,7 @@ describe("an input that speaks to the judge", sideBySide, () => {
 });
 
 describe("a reply", sideBySide, () => {
-  it("without a word is never put to the judge", async () => {
+  it("without text is never sent to the judge", async () => {
     const project = await openJudgedProject(service);
     await project.test({ assertions: [{ ...plain, pattern: "." }, wrong] });
     for (const reply of [":", "👍", "\u200b…", "---"]) {

@@ -1,4 +1,4 @@
-// How hard a judge is asked by a whole process: its threads together never make more calls at a time than it takes.
+// The limit of simultaneous judge calls holds for the whole process, across its threads.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -10,7 +10,7 @@ const service = await startTestService({ config: { evaluators: 3 } });
 after(() => service.stop());
 
 for (const concurrency of [1, 4]) {
-  it(`${concurrency} at a time, of three threads`, async () => {
+  it(`${concurrency} at a time, from three threads`, async () => {
     const answer = obliging();
     let running = 0;
     let most = 0;
@@ -18,7 +18,7 @@ for (const concurrency of [1, 4]) {
       async script(request, index) {
         most = Math.max(most, ++running);
         await project.server.arrived(concurrency);
-        // One too many would come meanwhile.
+        // Enough time for one call too many.
         for (let turn = 0; turn < 100; turn++) await setImmediate();
         running--;
         return answer(request, index);

@@ -1,4 +1,4 @@
-// A judge's connection that is edited: runs go on with the new one, a pause ends, and the key is told to nobody else.
+// Editing a judge's connection: runs continue with the new one, a pause ends, and the key is sent to no other server.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import {
@@ -31,14 +31,14 @@ after(() => service?.stop());
 
 const bears = ({ headers }: JudgeRequest, key: string) => headers.authorization === `Bearer ${key}`;
 
-/** Answers who bears the good key, and others so. */
+/** Answers requests with the good key, and rejects others with this reply. */
 const guarded = (otherwise: Reply): Script => {
   const answer = obliging();
   return (request, index) => (bears(request, good) ? answer(request, index) : otherwise);
 };
 
-describe("a connection", sideBySide, () => {
-  it("that is edited while a run waits is asked next: the same run is judged whole", async () => {
+describe("a judge connection", sideBySide, () => {
+  it("that is edited while a run waits is asked next, and the same run is fully judged", async () => {
     const project = await openJudgedProject(service, { apiKey: lost, script: guarded(refusal(503)) });
     await project.test({ assertions: [plain, semantic] });
     const traceId = await project.converse();
@@ -53,14 +53,14 @@ describe("a connection", sideBySide, () => {
     ["edited", (project: JudgedProject) => project.connect({ apiKey: good })],
     ["tested with success", (project: JudgedProject) => project.testConnection()],
   ] as const) {
-    it(`that asked to be left alone for long is asked at once when it is ${change}`, async () => {
+    it(`with a long Retry-After is asked immediately when it is ${change}`, async () => {
       const script = guarded(refusal(429, {}, { "retry-after": "600" }));
       const project = await openJudgedProject(service, { apiKey: lost, script });
       await project.test({ assertions: [plain, semantic] });
       const traceId = await project.converse();
       const [before] = (await project.waiting(traceId)).runs;
       assert.ok(Date.parse(before.waiting.nextTryAt) - Date.now() > 60_000);
-      // Saved as it is, it is still the one that asked for it.
+      // An unchanged connection keeps its Retry-After.
       await project.connect();
       assert.deepEqual((await project.trace(traceId)).runs[0].waiting, before.waiting);
       if (change !== "edited") project.server.script = obliging();
@@ -70,7 +70,7 @@ describe("a connection", sideBySide, () => {
     });
   }
 
-  it("that is taken away while a run waits leaves it unjudged at once, with the reason", async () => {
+  it("that is removed while a run waits leaves its checks skipped immediately, with the reason", async () => {
     const script = guarded(refusal(429, {}, { "retry-after": "600" }));
     const project = await openJudgedProject(service, { apiKey: lost, script });
     await project.test({ assertions: [plain, semantic] });
@@ -81,7 +81,7 @@ describe("a connection", sideBySide, () => {
     assert.deepEqual(checksOf(run)[1], ["judged", "no_judge"]);
   });
 
-  it("whose key is refused is asked once and then paused; edited, it judges again what was skipped", async () => {
+  it("whose key is rejected is asked once and then paused; once edited, it judges the skipped checks", async () => {
     const project = await openJudgedProject(service, { apiKey: lost, script: guarded(refusal(401)) });
     const testId = await project.test({ assertions: [plain, semantic] });
     const first = await project.converse();
@@ -99,7 +99,7 @@ describe("a connection", sideBySide, () => {
     const judge = `/api/projects/${project.projectId}/judge`;
     assert.equal((await project.get(judge)).pausedReason, rejected);
 
-    // Judged again by its tests as they were, though they are others now.
+    // Evaluated again with the tests as they were, though they have changed.
     const { name, passiveBehavior, turns } = await project.get(`/api/tests/${testId}`);
     const assertions = [plain, { ...semantic, criteria: "Offers a refund." }];
     await service.client
@@ -126,7 +126,7 @@ describe("a connection", sideBySide, () => {
     assert.equal((await project.get(outages)).traces, 0);
   });
 
-  it("tested with success is no longer paused", async () => {
+  it("is no longer paused after a successful connection test", async () => {
     const project = await openJudgedProject(service, { apiKey: lost, script: guarded(refusal(401)) });
     await project.test({ assertions: [plain, semantic] });
     await project.judged(await project.converse());
@@ -138,7 +138,7 @@ describe("a connection", sideBySide, () => {
     assert.deepEqual(checksOf(run)[1], ["judged", "passed"]);
   });
 
-  it("tells its key to the judge alone, though the judge's server repeats it in every way", async () => {
+  it("sends its key only to the judge, even if the judge's server repeats it in every way", async () => {
     const echoes: Reply[] = [401, 400, 503, 500, 404].map(status =>
       refusal(status, { message: `Incorrect API key provided: ${good}.` }, { "x-key": good }),
     );

@@ -1,4 +1,4 @@
-// What judging costs, exactly: nothing is asked twice, questions share calls, and every sum is that of the calls listed.
+// What judging costs, exactly: nothing is asked twice, questions share calls, and all sums equal the calls listed.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { eventually } from "../support/eventually.ts";
@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => service?.stop());
 
-/** How many scenarios or criteria each call asked about, the one of known answer left out. */
+/** How many scenarios or criteria each call asked about, without the one whose answer is known. */
 const sizes = ({ server }: JudgedProject, kind: "route" | "semantic") =>
   server.requests.flatMap(request => {
     const asked = askedOf(request);
@@ -38,8 +38,8 @@ const conditional = (scenario: string) => ({
 });
 const numbered = (count: number) => Array.from({ length: count }, (_, at) => `Names fact ${at + 1}.`);
 
-describe("a call of the judge is saved", sideBySide, () => {
-  it("where the same conversation comes again: one call of each kind serves both", async () => {
+describe("judge calls are saved", sideBySide, () => {
+  it("when the same conversation comes again: one call of each kind serves both", async () => {
     const project = await openJudgedProject(service);
     const fields = { ...conditional("A parcel."), assertions: [plain, semantic] };
     await project.test(fields);
@@ -57,7 +57,7 @@ describe("a call of the judge is saved", sideBySide, () => {
     assert.equal((await project.calls(first)).length, 2);
   });
 
-  it("where only spaces and what nobody sees differ", async () => {
+  it("when inputs differ only in whitespace and invisible characters", async () => {
     const project = await openJudgedProject(service);
     await project.test({ assertions: [semantic] });
     await project.judged(await project.converse("It is in Lyon."));
@@ -65,7 +65,7 @@ describe("a call of the judge is saved", sideBySide, () => {
     assert.deepEqual(sizes(project, "semantic"), [1]);
   });
 
-  it("where two tests ask the same, each of which is counted half", async () => {
+  it("when two tests ask the same; each is counted half", async () => {
     const project = await openJudgedProject(service);
     const ids = [
       await project.test({ name: "First", assertions: [semantic] }),
@@ -81,7 +81,7 @@ describe("a call of the judge is saved", sideBySide, () => {
     );
   });
 
-  it("by asking of up to eight criteria at once: nine take two calls", async () => {
+  it("by asking about up to eight criteria at once: nine take two calls", async () => {
     const project = await openJudgedProject(service);
     await project.test({ assertions: [{ ...semantic, criteria: numbered(6) }] });
     await project.test({ assertions: [{ ...semantic, criteria: ["One.", "Two.", "Three."] }] });
@@ -93,7 +93,7 @@ describe("a call of the judge is saved", sideBySide, () => {
     );
   });
 
-  it("by asking of up to sixteen scenarios at once: seventeen take two calls", async () => {
+  it("by asking about up to sixteen scenarios at once: seventeen take two calls", async () => {
     const project = await openJudgedProject(service);
     for (let at = 1; at <= 17; at++) await project.test(conditional(`Situation ${at}.`));
     const [run] = (await project.judged(await project.converse())).runs;
@@ -106,7 +106,7 @@ describe("a call of the judge is saved", sideBySide, () => {
 });
 
 describe("further votes", sideBySide, () => {
-  /** Says these of the criterion, one with each call. */
+  /** Gives these verdicts on the criterion, one per call. */
   const inTurn = (verdicts: string[]): Script => {
     let at = 0;
     return request => {
@@ -119,7 +119,7 @@ describe("further votes", sideBySide, () => {
     [["mostly", "partly", "mostly"], "passed", { passed: 2, of: 3 }],
     [["mostly", "partly", "partly"], "failed", { passed: 1, of: 3 }],
   ] as const) {
-    it(`are two where the first is close to the threshold: ${verdicts.join(", ")} is ${outcome}`, async () => {
+    it(`are two if the first is close to the threshold: ${verdicts.join(", ")} is ${outcome}`, async () => {
       const project = await openJudgedProject(service, { script: inTurn([...verdicts]) });
       await project.test({ assertions: [{ ...semantic, threshold: 0.7 }] });
       const traceId = await project.converse();
@@ -136,7 +136,7 @@ describe("further votes", sideBySide, () => {
   }
 
   for (const verdict of ["met", "not_met"]) {
-    it(`are none where the first is ${verdict}`, async () => {
+    it(`are none if the first is ${verdict}`, async () => {
       const project = await openJudgedProject(service, { script: obliging({ verdict: () => verdict }) });
       await project.test({ assertions: [{ ...semantic, threshold: 0.7 }] });
       const [run] = (await project.judged(await project.converse())).runs;
@@ -146,12 +146,12 @@ describe("further votes", sideBySide, () => {
   }
 });
 
-describe("the sums", sideBySide, () => {
+describe("the usage", sideBySide, () => {
   const sum = (calls: Read[], read: (call: Read) => number) =>
     calls.reduce((total, call) => total + read(call), 0);
 
   for (const priced of [true, false]) {
-    it(`of a run, a test, an agent and a day are those of its calls, at ${priced ? "a" : "no"} known price`, async () => {
+    it(`of a run, a test, an agent and a day is the sum of its calls, with ${priced ? "a" : "no"} known price`, async () => {
       const project = await openJudgedProject(service);
       if (priced) {
         const price = {
@@ -202,7 +202,7 @@ describe("the sums", sideBySide, () => {
         sum(days, day => day.calls),
         all.length,
       );
-      // The second conversation has the first one's input, so that its scenario is known. Counted a little later.
+      // The second conversation has the first one's input, so its scenario match is cached. Counted a little later.
       await eventually(async () => {
         const [day] = (await project.get(`/api/agents/${project.agentId}/judging`)).days;
         assert.equal(day.cached, 1);
@@ -212,8 +212,8 @@ describe("the sums", sideBySide, () => {
   }
 });
 
-describe("what is not judged for its cost", sideBySide, () => {
-  it("is skipped once the day's budget is used up, and is no outage", async () => {
+describe("judging that is limited", sideBySide, () => {
+  it("is skipped when the day's budget is used up, and does not count as an unavailable judge", async () => {
     const project = await openJudgedProject(service);
     const settings = { sampling: 1, budgetUsd: null, budgetTokens: 300 };
     await service.client.put(`/api/agents/${project.agentId}/judge-settings`, settings).expect(200);
@@ -232,7 +232,7 @@ describe("what is not judged for its cost", sideBySide, () => {
     assert.equal(project.server.requests.length, 1);
   });
 
-  it("is left out by the sample, which says so, and asks nothing", async () => {
+  it("is skipped by sampling, which says so, and asks nothing", async () => {
     const project = await openJudgedProject(service);
     const settings = { sampling: 0, budgetUsd: null, budgetTokens: null };
     await service.client.put(`/api/agents/${project.agentId}/judge-settings`, settings).expect(200);
@@ -248,7 +248,7 @@ describe("what is not judged for its cost", sideBySide, () => {
 });
 
 describe("a call that fails among several", sideBySide, () => {
-  it("leaves its own scenarios without a label, each with the reason, and the others as they were", async () => {
+  it("leaves only its own scenarios without a match, each with the reason", async () => {
     let failed = false;
     const answer = obliging();
     const project = await openJudgedProject(service, {

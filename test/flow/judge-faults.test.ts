@@ -1,4 +1,4 @@
-// Whatever a judge does wrong, with every provider: a check is judged later or skipped with the reason, never passed or failed by it.
+// Whatever a judge does wrong, with every provider: a check is judged later or skipped with the reason, never decided.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { JudgeProvider } from "../../src/model/judge/call.ts";
@@ -17,10 +17,10 @@ import {
 import { startTestService, type TestService } from "../support/service.ts";
 
 const providers: JudgeProvider[] = ["openai", "anthropic", "google"];
-// Each has a judge and a project of its own.
+// Each test has its own judge and project.
 const sideBySide = { concurrency: 6 };
 
-/** Waits long, and hardly at all. */
+/** One waits long for the judge, the other only briefly. */
 let patient: TestService;
 let brief: TestService;
 before(async () => {
@@ -33,7 +33,7 @@ after(async () => {
   await Promise.all([patient?.stop(), brief?.stop()]);
 });
 
-/** A test that always runs, and one for which the judge is asked whether it does. */
+/** A test that always runs, and one whose scenario the judge must match. */
 async function makeTests(project: JudgedProject): Promise<{ conditional: string }> {
   await project.test({ assertions: [plain, semantic] });
   const scenario = "The user asks for a parcel.";
@@ -41,7 +41,7 @@ async function makeTests(project: JudgedProject): Promise<{ conditional: string 
   return { conditional: await project.test(fields) };
 }
 
-/** What a run says whose every question met the fault. */
+/** What a run shows if every question met the fault. */
 async function assertUnjudged(
   project: JudgedProject,
   traceId: string,
@@ -69,7 +69,7 @@ async function assertUnjudged(
   return trace;
 }
 
-/** What the API lists, sums and counts is what the server was asked. */
+/** The calls that the API lists, sums and counts are those that the server received. */
 async function assertCalls(project: JudgedProject, traceId: string, states: string[], metered: boolean) {
   const calls = await project.calls(traceId);
   assert.deepEqual(
@@ -87,9 +87,9 @@ async function assertCalls(project: JudgedProject, traceId: string, states: stri
 }
 
 for (const provider of providers) {
-  describe(`a judge at ${provider} that may answer later`, sideBySide, () => {
+  describe(`a judge at ${provider} with a temporary fault`, sideBySide, () => {
     for (const { name, reply, state, reason } of passingFaults) {
-      it(`${name}: the run waits, shows what it knows, and is judged whole once it answers`, async () => {
+      it(`${name}: the run waits, shows partial results, and is fully judged once the judge answers`, async () => {
         const project = await openJudgedProject(patient, { provider, script: request => reply(request) });
         await makeTests(project);
         const traceId = await project.converse();
@@ -116,7 +116,7 @@ for (const provider of providers) {
       });
     }
 
-    it("503 until the deadline: skipped with the reason and how often it was tried", async () => {
+    it("503 until the deadline: skipped, with the reason and the number of tries", async () => {
       const fault = passingFaults.find(({ name }) => name === "503")!;
       const project = await openJudgedProject(brief, { provider, script: request => fault.reply(request) });
       const { conditional } = await makeTests(project);
@@ -128,7 +128,7 @@ for (const provider of providers) {
       });
       assert.equal(trace.runs[0].outage, true);
       const tries = Number(/(\d) tries/.exec(trace.runs[0].results[0].checks[1].reason)![1]);
-      // Scenarios each time; what does not depend on them once these are given up, as often as that is in time.
+      // Every try asks about scenarios. After the last one, the other questions are tried as long as there is time.
       const calls: Read[] = await project.calls(traceId);
       const kinds = calls.map(({ kind }) => kind);
       assert.equal(kinds.filter(kind => kind === "route").length, tries);
@@ -138,9 +138,9 @@ for (const provider of providers) {
     });
   });
 
-  describe(`a judge at ${provider} that no waiting mends`, sideBySide, () => {
+  describe(`a judge at ${provider} with a permanent fault`, sideBySide, () => {
     for (const fault of finalFaults) {
-      it(`${fault.name}: what it was asked is skipped at once, and nothing else`, async () => {
+      it(`${fault.name}: the judge's checks are skipped immediately, and nothing else`, async () => {
         const script = (request: Parameters<FinalFault["reply"]>[0]) => fault.reply(request);
         const project = await openJudgedProject(patient, { provider, script });
         const { conditional } = await makeTests(project);
@@ -157,9 +157,9 @@ for (const provider of providers) {
   });
 }
 
-describe("a judge that tells scenarios apart but fails at replies", sideBySide, () => {
+describe("a judge that matches scenarios but fails at replies", sideBySide, () => {
   for (const fault of finalFaults) {
-    it(`${fault.name}: the tests it chose run, and their checks of replies are skipped`, async () => {
+    it(`${fault.name}: the matched tests run, and their checks of replies are skipped`, async () => {
       const answer = obliging();
       const project = await openJudgedProject(patient, {
         script: (request, index) =>
@@ -180,40 +180,42 @@ describe("a judge that tells scenarios apart but fails at replies", sideBySide, 
   }
 });
 
-for (const provider of providers) {
-  it(`a judge at ${provider} that hangs: what needs none is shown at once, the rest is skipped at the deadline`, async () => {
-    const server = await startJudgeServer(() => silence);
-    const judge = server.connection({ provider, model: modelOf[provider], timeoutMs: 1_500 });
-    const service = await startTestService({ config: { judge, judgeDeadlineMs: 2_000 } });
-    const project = await openJudgedProject(service);
-    await service.client.delete(`/api/projects/${project.projectId}/judge`).expect(204);
-    await project.test({ assertions: [plain, semantic] });
-    const traceId = await project.converse();
-    await server.arrived(1);
-    await eventually(async () => {
-      const [run] = (await project.trace(traceId)).runs;
-      assert.equal(run.state, "running");
+describe("a judge that hangs", sideBySide, () => {
+  for (const provider of providers) {
+    it(`at ${provider}: results without the judge are shown immediately, and the rest is skipped at the deadline`, async () => {
+      const server = await startJudgeServer(() => silence);
+      const judge = server.connection({ provider, model: modelOf[provider], timeoutMs: 1_500 });
+      const service = await startTestService({ config: { judge, judgeDeadlineMs: 2_000 } });
+      const project = await openJudgedProject(service);
+      await service.client.delete(`/api/projects/${project.projectId}/judge`).expect(204);
+      await project.test({ assertions: [plain, semantic] });
+      const traceId = await project.converse();
+      await server.arrived(1);
+      await eventually(async () => {
+        const [run] = (await project.trace(traceId)).runs;
+        assert.equal(run.state, "running");
+        assert.deepEqual(checksOf(run), [
+          ["plain", "passed"],
+          ["judged", "waiting"],
+        ]);
+        assert.equal(run.results[0].checks[1].reason, "The judge has not answered yet.");
+      });
+      const [run] = (await project.judged(traceId)).runs;
       assert.deepEqual(checksOf(run), [
         ["plain", "passed"],
-        ["judged", "waiting"],
+        ["judged", "judge_unavailable"],
       ]);
-      assert.equal(run.results[0].checks[1].reason, "The judge has not answered yet.");
+      assert.match(run.results[0].checks[1].reason, /^The judge did not answer in time/);
+      assert.deepEqual([run.verdict, run.outage], ["passed", true]);
+      const calls = await project.calls(traceId);
+      assert.deepEqual(new Set(calls.map(({ state }) => state)), new Set(["later"]));
+      assert.equal(calls.length, server.requests.length);
+      await Promise.all([service.stop(), server.close()]);
     });
-    const [run] = (await project.judged(traceId)).runs;
-    assert.deepEqual(checksOf(run), [
-      ["plain", "passed"],
-      ["judged", "judge_unavailable"],
-    ]);
-    assert.match(run.results[0].checks[1].reason, /^The judge did not answer in time/);
-    assert.deepEqual([run.verdict, run.outage], ["passed", true]);
-    const calls = await project.calls(traceId);
-    assert.deepEqual(new Set(calls.map(({ state }) => state)), new Set(["later"]));
-    assert.equal(calls.length, server.requests.length);
-    await Promise.all([service.stop(), server.close()]);
-  });
-}
+  }
+});
 
-it("a judge of the environment that redirects is not followed: neither prompt nor key goes anywhere else", async () => {
+it("a redirect of the environment's judge is not followed, so neither prompt nor key is sent elsewhere", async () => {
   const elsewhere = await startJudgeServer();
   for (const status of [302, 307]) {
     const server = await startJudgeServer(() =>
@@ -234,7 +236,7 @@ it("a judge of the environment that redirects is not followed: neither prompt no
     const reason = `The judge redirects elsewhere, which is not followed (${status}).`;
     assert.equal(run.results[0].checks[1].reason, reason);
     assert.deepEqual([server.requests.length, elsewhere.requests.length], [1, 0]);
-    // Whoever may mend it is told so, and it is not asked for every trace anew.
+    // The settings show the reason, and later traces do not ask this judge again.
     const shown = await project.get(`/api/projects/${project.projectId}/judge`);
     assert.deepEqual([shown.source, shown.pausedReason], ["environment", reason]);
     await project.judged(await project.converse("It came to Lyon."));

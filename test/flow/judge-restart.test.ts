@@ -1,4 +1,4 @@
-// A run that waits for the judge outlives the process that began it, and its deadline stays what it was.
+// A run that waits for the judge survives the process that started it, with the same deadline.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import { makeTest } from "../support/app.ts";
@@ -68,7 +68,7 @@ async function kill(service: ServiceProcess): Promise<void> {
   await service.exited;
 }
 
-it("a run whose worker is killed while it waits is taken up by another, and judged whole", async () => {
+it("a run whose worker is killed while it waits is taken over by another, and fully judged", async () => {
   const doomed = await start("worker");
   const traceId = await store(said);
   const before = await waiting(traceId);
@@ -78,7 +78,7 @@ it("a run whose worker is killed while it waits is taken up by another, and judg
     ["judged", "waiting"],
   ]);
   const next = await start("worker");
-  // Its first try meets the outage too: what is kept of it is kept by another process.
+  // Its first try fails too, so another process saves its partial results.
   const asked = judge.requests.length;
   await judge.arrived(asked + 1);
   const between = await waiting(traceId);
@@ -89,7 +89,7 @@ it("a run whose worker is killed while it waits is taken up by another, and judg
   await stopProcess(next);
 });
 
-it("the deadline of a run holds, whoever goes on with it and however long it waits", async () => {
+it("the deadline of a run stays the same, whichever worker resumes it and however long it waits", async () => {
   judge.script = () => away;
   const doomed = await start("worker", { SVC_JUDGE_DEADLINE_MS: "4000" });
   const traceId = await store("It is in Lyon.");
@@ -106,7 +106,7 @@ it("the deadline of a run holds, whoever goes on with it and however long it wai
   await stopProcess(next);
 });
 
-it("no process logs the key, though the judge's server repeats it", () => {
+it("no process logs the key, even if the judge's server repeats it", () => {
   const logs = started.flatMap(service => service.logs).join("\n");
   assert.match(logs, /ready at/);
   assert.doesNotMatch(logs, new RegExp(apiKey));

@@ -64,7 +64,7 @@ async function launch(...names: string[]): Promise<string> {
   return body.id;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what is read back is what the tests compare it with.
+// biome-ignore lint/suspicious/noExplicitAny: the tests compare whatever is read back.
 const read = async (id: string): Promise<any> =>
   (await owner.client.get(`/api/launches/${id}`).expect(200)).body;
 
@@ -75,9 +75,9 @@ const ended = (id: string) =>
     return now;
   });
 
-it("killed before anything was sent, its run is taken up by another process and sent once", async () => {
+it("a run whose worker is killed before it sent anything is taken over by another process and sent once", async () => {
   const held = await db.pool.connect();
-  // What is about to be sent is noted here before it is.
+  // A turn is recorded here before it is sent.
   await held.query("begin; lock table run_turns in exclusive mode");
   const doomed = await start("worker");
   const id = await launch("first");
@@ -97,7 +97,7 @@ it("killed before anything was sent, its run is taken up by another process and 
   await stopProcess(other);
 });
 
-it("killed after its request had left, its run ends as an error that says so; what had not begun is run", async () => {
+it("a run whose worker is killed after it sent its request ends as an error that says so, and the other runs continue", async () => {
   const before = server.requests.length;
   const arrived = Promise.withResolvers<void>();
   server.script = () => arrived.resolve();

@@ -1,20 +1,20 @@
-// Load from simple clients that post again until they are answered with 2xx, and know what was promised to them.
+// Load from simple clients that retry until they get a 2xx, and know which traces were acknowledged.
 import assert from "node:assert/strict";
 import { canonicalBody, canonicalSpan } from "../support/bodies.ts";
 import { keepAliveClient } from "./keep-alive.ts";
 
 export type Load = {
-  /** The identities that were acknowledged, each with the text it was acknowledged with. */
+  /** The identities that were acknowledged, each with its text. */
   acknowledged: Map<string, string>;
-  /** How often each status was answered; `broken` counts connections that ended without an answer. */
+  /** How often each status was returned; `broken` counts connections that ended without a response. */
   statuses: Map<number | "broken", number>;
-  /** No further post is begun; resolves once every client has ended. */
+  /** Starts no more posts; resolves once every client has ended. */
   stop(): Promise<void>;
 };
 
 type Target = { url: string; agentId: string; apiKey: string };
 
-/** Each client posts one trace after the other under identities of its own; with `retries`, again until it is taken. */
+/** Each client posts one trace after the other under its own identities; with `retries`, until it is accepted. */
 export function startLoad({ url, agentId, apiKey }: Target, { clients = 4, retries = true } = {}): Load {
   let stopping = false;
   const acknowledged: Load["acknowledged"] = new Map();
@@ -50,7 +50,7 @@ export function startLoad({ url, agentId, apiKey }: Target, { clients = 4, retri
   };
 }
 
-/** Checks that the statuses answered are among these. */
+/** Asserts that all statuses are among these. */
 export function assertOnly(load: Load, allowed: (number | "broken")[]): void {
   assert.deepEqual(
     [...load.statuses.keys()].filter(status => !allowed.includes(status)),

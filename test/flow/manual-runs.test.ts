@@ -1,4 +1,4 @@
-// A test case is run on an agent that is instrumented with the OpenTelemetry SDK: its trace arrives by itself.
+// A test case runs on an agent that is instrumented with the OpenTelemetry SDK: its trace arrives by itself.
 import assert from "node:assert/strict";
 import type { IncomingHttpHeaders } from "node:http";
 import { after, before, test } from "node:test";
@@ -41,7 +41,7 @@ after(async () => {
   await server.close();
 });
 
-/** As an instrumented web server does: goes on with the trace that the request's headers name. */
+/** As an instrumented web server does: continues the trace of the request's headers. */
 function answerTraced(input: string, headers: IncomingHttpHeaders): void {
   const caller = new W3CTraceContextPropagator().extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
   const tracer = provider.getTracer("agent");
@@ -67,7 +67,7 @@ function answerTraced(input: string, headers: IncomingHttpHeaders): void {
   request.end();
 }
 
-test("each turn is judged by the trace that the agent's own instrumentation sent, and none of them passively", async () => {
+test("each turn is evaluated on the trace that the agent's instrumentation sent, and never as live traffic", async () => {
   const { id } = await makeTest(service.owner, service.agent.id, {
     passiveBehavior: "manual_only",
     turns: [{ input: "Paris" }, { input: "Oslo" }],
@@ -79,7 +79,7 @@ test("each turn is judged by the trace that the agent's own instrumentation sent
       { type: "http_status", expected_status: 200 },
     ],
   });
-  // Real traffic of this agent is judged.
+  // Live traffic of this agent is evaluated.
   await makeTest(service.owner, service.agent.id);
   const launch = { testIds: [id] };
   const made = await service.client.post(`/api/agents/${service.agent.id}/launches`, launch).expect(201);

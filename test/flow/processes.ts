@@ -1,4 +1,4 @@
-// Real processes of the service, as an operator starts them: told when they are ready, stopped or killed by a test.
+// Real processes of the service, as an operator starts them: the tests wait for them, stop them or kill them.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -10,10 +10,10 @@ const source = (name: string) => fileURLToPath(new URL(`../../src/${name}`, impo
 export type ServiceProcess = {
   url: string;
   pid: number;
-  /** Everything it logged, a line each. */
+  /** Everything it logged, one line each. */
   logs: string[];
   kill(signal: NodeJS.Signals): void;
-  /** Its exit code, or null where a signal ended it. */
+  /** Its exit code, or null if a signal ended it. */
   exited: Promise<number | null>;
 };
 
@@ -57,7 +57,7 @@ export async function startProcess(
   return { url, pid: child.pid!, logs, kill: signal => void child.kill(signal), exited };
 }
 
-/** Ends it as a supervisor would; the exit code. */
+/** Stops it as a supervisor would. Returns the exit code. */
 export async function stopProcess(service: ServiceProcess): Promise<number | null> {
   service.kill("SIGTERM");
   return service.exited;
@@ -86,7 +86,7 @@ export const serviceName = "support-agent";
 
 export type Bootstrapped = { projectId: string; agentId: string; apiKey: string };
 
-/** A verified account with a project, an agent that bears `serviceName` and a key, in this database. */
+/** A verified account with a project, an agent with the service name `serviceName`, and a key, in this database. */
 export async function bootstrapped(env: Record<string, string>): Promise<Bootstrapped> {
   const made = await runBootstrap(
     [
@@ -99,7 +99,7 @@ export async function bootstrapped(env: Record<string, string>): Promise<Bootstr
   return JSON.parse(made.stdout);
 }
 
-/** The bootstrapped account, signed in at this process. */
+/** The bootstrapped account, signed in to this process. */
 export async function signedIn(service: { url: string }, { projectId }: Bootstrapped): Promise<Owner> {
   const client = newClient(service.url);
   const { body } = await client.post("/api/auth/sign-in/email", account).expect(200);

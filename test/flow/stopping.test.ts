@@ -1,4 +1,4 @@
-// SIGTERM: what was accepted is answered and stored, what was begun is finished or given back, and the process ends.
+// SIGTERM: accepted requests are answered and stored, runs are finished or given back, and the process ends.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import { openDatabase } from "../../src/store/db.ts";
@@ -11,7 +11,7 @@ import { send } from "../support/send.ts";
 import { assertOnly, startLoad } from "./load.ts";
 import { bootstrapped, signedIn, startProcess, stopProcess } from "./processes.ts";
 
-/** What supervisors are told to wait before they kill. */
+/** How long supervisors are told to wait before they kill. */
 const withinMs = 25_000;
 
 const judge = await startJudgeServer(() => silence);
@@ -25,7 +25,7 @@ after(async () => {
 const env = { DATABASE_URL: database.url, SVC_JUDGE_URL: judge.url, SVC_JUDGE_MODEL: "local-model" };
 const made = await bootstrapped(env);
 
-it("under load no request that was accepted fails, and every one that was acknowledged is stored", async () => {
+it("under load no accepted request fails, and every acknowledged trace is stored", async () => {
   for (let round = 0; round < 3; round++) {
     await db.pool.query("delete from traces");
     const service = await startProcess({ ...env, SVC_ROLES: "http" });
@@ -37,7 +37,7 @@ it("under load no request that was accepted fails, and every one that was acknow
     const { rows } = await db.pool.query<{ external_id: string; response_text: string }>(
       "select external_id, response_text from traces",
     );
-    // What was stored was answered, and what was answered is stored.
+    // Everything stored was acknowledged, and everything acknowledged is stored.
     const stored = new Map(rows.map(row => [row.external_id, row.response_text]));
     assert.deepEqual(stored, load.acknowledged);
   }

@@ -1,4 +1,4 @@
-// Secrets outlive the process that stored them, and a process with another key says so in place of failing.
+// Secrets survive a restart, and a process with another key reports them as unreadable instead of failing.
 import assert from "node:assert/strict";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ after(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-test("a stored secret is used after a restart, asked for again under another key, and never told", async () => {
+test("a stored secret is used after a restart, must be entered again under another key, and is never returned", async () => {
   const database = await freshDatabase();
   const start = async (config: { secretKey?: string } = {}) => {
     const options = { databaseUrl: database.url, config: { dataDir, roles: ["http"] as const, ...config } };

@@ -1,4 +1,4 @@
-// A service that dies under its launcher is back on the same port within seconds, with everything it acknowledged.
+// A service that crashes under the launcher is back on the same port within seconds, with everything it acknowledged.
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { after, it } from "node:test";

@@ -1,4 +1,4 @@
-// Two processes on one database are one service: nothing is lost, doubled or accepted that the other one refuses.
+// Two processes on one database are one service: neither loses, duplicates or accepts what the other rejects.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
@@ -37,7 +37,7 @@ after(async () => {
 
 const at = (index: number, key = made.apiKey) => ({ url: nodes[index % 2]!.url, key });
 
-// biome-ignore lint/suspicious/noExplicitAny: what is read back is what the test compares it with.
+// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
 type Read = any;
 
 const detail = async (traceId: string): Promise<Read> =>
@@ -51,7 +51,7 @@ async function find(externalId: string): Promise<Read[]> {
 const attributesOf = (spans: Read) => spans.map((span: Read) => span.attributes);
 
 describe("two processes", () => {
-  it("lose no span of one trace whose batches come to both at the same time", async () => {
+  it("lose no span of one trace whose batches reach both at the same time", async () => {
     for (let round = 0; round < 5; round++) {
       const traceId = newTraceId();
       const spans = Array.from({ length: 40 }, () => exportedSpan({ traceId }));
@@ -71,7 +71,7 @@ describe("two processes", () => {
     }
   });
 
-  it("answer exactly one of eight posts of one x-request-id with 201, and keep one of them whole", async () => {
+  it("answer exactly one of eight posts of one x-request-id with 201, and keep exactly one of them whole", async () => {
     for (let round = 0; round < 20; round++) {
       const bodies = Array.from({ length: 8 }, (_, version) => {
         const attributes = { version: `${version}`.repeat(1 + version * 200) };
@@ -91,7 +91,7 @@ describe("two processes", () => {
     }
   });
 
-  it("accept nothing by a revoked key, over connections that were open all along", async () => {
+  it("accept nothing with a revoked key, even over connections that were already open", async () => {
     const { id, key } = await makeKey(owner);
     const clients = nodes.flatMap(({ url }) => Array.from({ length: 10 }, () => keepAliveClient(url, key)));
     const body = Buffer.from(JSON.stringify(canonicalBody(made.agentId)));
@@ -99,7 +99,7 @@ describe("two processes", () => {
     const seen = { before: 0, after: 0, accepted: 0 };
     const load = clients.map(async client => {
       for (let rest = 25; rest > 0; ) {
-        // Read before it is sent: what was on its way when the revocation was answered may end either way.
+        // Read before it is sent: a request in flight when the revocation was answered may end either way.
         const late = revoked;
         const status = await client.post(body);
         if (!late) seen.before += status === 201 ? 1 : 0;
@@ -118,7 +118,7 @@ describe("two processes", () => {
     assert.deepEqual({ after: seen.after, accepted: seen.accepted }, { after: 500, accepted: 0 });
   });
 
-  it("agree at once that an agent is gone", async () => {
+  it("stop accepting traces for a deleted agent at the same time", async () => {
     const agent = await makeAgent(owner, { otlpServiceName: "short-lived" });
     for (const index of [0, 1]) {
       const answer = await send(at(index), { body: exportOf([exportedSpan()], "short-lived") });

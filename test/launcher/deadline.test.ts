@@ -1,4 +1,4 @@
-// A manual run waits for its judge until the deadline, and once for all of its launch.
+// A manual run waits for its judge until the deadline, which all runs of its launch share.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Patience } from "../../src/launcher/deadline.ts";
@@ -17,7 +17,7 @@ const met = {
 };
 const away = serverError(503, 0);
 
-test("an outage is waited out once: the runs of a launch share its deadline, until the judge answers again", () => {
+test("runs of a launch share their deadline, until the judge answers again", () => {
   const { clock, pass } = standingClock();
   const patience = new Patience(deadlineMs, clock);
   const begun = clock.now();
@@ -33,13 +33,13 @@ test("an outage is waited out once: the runs of a launch share its deadline, unt
   assert.equal(patience.deadlineAt("one"), clock.now() + deadlineMs);
 });
 
-test("what is left of the deadline tells for how long a run has waited", () => {
+test("the rest of the deadline says how long a run has waited", () => {
   const patience = new Patience(deadlineMs, standingClock().clock);
   assert.deepEqual([patience.waitedMs(deadlineMs), patience.waitedMs(10_000)], [0, 50_000]);
   assert.equal(patience.waitedMs(2 * deadlineMs), 0, "the deadline was a longer one");
 });
 
-test("a judge that was not asked at all, others being first, is not away", () => {
+test("a judge that was not asked because others came first is not unavailable", () => {
   const { clock, pass } = standingClock();
   const patience = new Patience(deadlineMs, clock);
   patience.note("one", [unanswered("later", { code: "judge_busy" }, 0)]);

@@ -1,4 +1,4 @@
-// JSON text within attributes: read exactly, refused where it would cost too much.
+// JSON text in attributes: parsed exactly, and rejected if it would take too much memory.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
@@ -6,37 +6,37 @@ import { keptValuesMax, parseJson, ValueAllowance } from "../../src/model/json-t
 import { nestedJson } from "./make-trace.ts";
 
 describe("parseJson", () => {
-  test("reads 200 levels and refuses 201, whatever they are made of", () => {
+  test("reads 200 levels and rejects 201, whatever they are made of", () => {
     const objects = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
     for (const nested of [nestedJson, objects]) {
       assert.notEqual(parseJson(nested(200)), undefined);
       assert.equal(parseJson(nested(201)), undefined);
     }
   });
-  test("counts levels, not the brackets that stand side by side", () => {
+  test("counts levels, not brackets next to each other", () => {
     assert.deepEqual(
       parseJson(`[${"[{}],".repeat(300)}[{}]]`),
       Array.from({ length: 301 }, () => [{}]),
     );
   });
-  test("refuses fifteen million open brackets", () =>
+  test("rejects fifteen million open brackets", () =>
     assert.equal(parseJson("[".repeat(15_000_000)), undefined));
-  test("reads a million values and refuses more", () => {
+  test("reads a million values and rejects more", () => {
     const ones = (count: number) => `[${"1,".repeat(count - 1)}1]`;
     assert.notEqual(parseJson(ones(999_999)), undefined);
     assert.equal(parseJson(ones(1_000_001)), undefined);
   });
-  test("does not count brackets and commas within strings", () => {
+  test("ignores brackets and commas within strings", () => {
     const text = `${"[".repeat(300)}\\"\\${",".repeat(1_100_000)}"\\`;
     assert.equal(parseJson(JSON.stringify(text)), text);
     assert.deepEqual(parseJson(JSON.stringify({ [text]: [text, 1] })), { [text]: [text, 1] });
   });
-  test("is undefined for what is no JSON, long or short", () => {
+  test("returns undefined for text that is not JSON, long or short", () => {
     for (const text of ["", "{'a':1}", '"open', '"\\"', `"${"x".repeat(500)}`, `${"x".repeat(500)}`]) {
       assert.equal(parseJson(text), undefined, text.slice(0, 20));
     }
   });
-  test("reads what JSON.parse reads, where that is of ordinary size", () => {
+  test("reads the same as JSON.parse for text of ordinary size", () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 5 }), fc.string({ unit: "binary" }), (json, text) => {
         const padded = `[${json},${JSON.stringify(text.padEnd(500, '\\"[,'))}]`;
@@ -45,7 +45,7 @@ describe("parseJson", () => {
       { numRuns: 500 },
     );
   });
-  test("takes the values of a text from its allowance, and refuses one for which too little is left", () => {
+  test("subtracts a text's values from its allowance, and rejects a text for which too little is left", () => {
     const allowance = new ValueAllowance();
     const ones = `[${"1,".repeat(899_999)}1]`;
     assert.notEqual(parseJson(ones, allowance), undefined);

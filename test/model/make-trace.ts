@@ -1,4 +1,4 @@
-// Makes spans and traces for the tests of this room, and arbitrary ones for their properties.
+// Makes spans and traces for tests of the model, and arbitrary ones for property tests.
 import fc from "fast-check";
 import type { Attributes, Batch, MergedTrace, Span, TracePath } from "../../src/model/trace/trace.ts";
 
@@ -24,7 +24,7 @@ export function makeTrace(spans: Span[], path: TracePath = "canonical"): MergedT
   return { ...makeBatch(spans), path };
 }
 
-/** The shape of `[]` nested so many levels deep, as JSON text. */
+/** The structure of `[]` nested this many levels deep, as JSON text. */
 export function nestedJson(levels: number): string {
   return "[".repeat(levels) + "]".repeat(levels);
 }
@@ -84,7 +84,7 @@ const key = fc.oneof(
   { weight: 1, arbitrary: fc.oneof(hostileText, fc.constantFrom("toString", "hasOwnProperty")) },
 );
 
-/** Attributes as JSON.parse makes them: every key an own one, `__proto__` too. */
+/** Attributes as JSON.parse creates them: every key is an own property, even `__proto__`. */
 const attributes: fc.Arbitrary<Attributes> = fc.array(fc.tuple(key, value), { maxLength: 8 }).map(entries => {
   const made: Attributes = {};
   for (const [name, content] of entries) {

@@ -1,4 +1,4 @@
-// Cutting values down to what a page can show: what is small stays whole, what is cut says so.
+// Truncating values to what a page can show: small values stay whole, and truncated ones are marked.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -8,19 +8,19 @@ const bytesMax = 32 * 1024;
 const valueAt = (value: unknown, path: (string | number)[]): unknown =>
   path.reduce<unknown>((at, key) => (at as Record<string | number, unknown>)[key], value);
 
-test("what fits is the very same, with nothing left out", () => {
+test("a value that fits is the same object, with nothing left out", () => {
   const value = { text: "a".repeat(4_000), list: [1, null, true, { deep: ["x"] }], none: {} };
   assert.deepEqual(cutValue(value, bytesMax), { value, cuts: [], omissions: [] });
 });
 
-test("a long text is cut after 4,000 characters, never within one, and its whole length is told", () => {
+test("a long text is cut after 4,000 characters, never within one, with its full length", () => {
   const text = `${"a".repeat(3_999)}\u{1F600}${"b".repeat(100)}`;
   const { value, cuts } = cutValue({ short: "s", long: text }, bytesMax);
   assert.deepEqual(value, { short: "s", long: "a".repeat(3_999) });
   assert.deepEqual(cuts, [{ path: ["long"], length: text.length }]);
 });
 
-test("a huge list takes nothing from the texts beside it", () => {
+test("a huge list does not shorten the texts next to it", () => {
   const list = Array.from({ length: 100_000 }, (_, at) => ({ at, text: "x".repeat(500) }));
   const value = { list, before: "b".repeat(3_000), after: "a".repeat(3_000) };
   const cut = cutValue(value, bytesMax);
@@ -30,7 +30,7 @@ test("a huge list takes nothing from the texts beside it", () => {
   assert.deepEqual(cut.omissions, [{ path: ["list"], entries: 100_000 }]);
 });
 
-test("whatever it is given, it stays near its bytes and every path leads to what was cut", () => {
+test("any value stays near its limit of bytes, and every path leads to a cut value", () => {
   const hostile = [
     "\u0000".repeat(1_000_000),
     Array.from({ length: 50_000 }, () => "long enough to count"),
@@ -53,7 +53,7 @@ test("whatever it is given, it stays near its bytes and every path leads to what
   }
 });
 
-test("for any small JSON nothing is changed, its keys' order and unusual names included", () => {
+test("any small JSON is unchanged, including key order and unusual names", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), given => {
       const { value, cuts, omissions } = cutValue(given, 1_000_000);

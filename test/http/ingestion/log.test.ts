@@ -1,6 +1,6 @@
 // The ingestion log over HTTP: every response to a valid key, and no payload.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { makeAgent, makeKey, type Owner } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan, encodings, exportedSpan, exportOf } from "../../support/bodies.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -43,247 +43,258 @@ async function newSender(options: { verified?: boolean } = {}) {
   return { owner, agent, keyId, key, send: (sent: Sent) => send(service, { key, ...sent }) };
 }
 
-test("accepted requests are logged by key and agent, or by key, agent and service name", async () => {
-  const { owner, agent, keyId, send } = await newSender();
-  const spans = [canonicalSpan(), canonicalSpan({ span_id: "b" })];
-  await send({ body: canonicalBody(agent.id, { spans }) });
-  await send({ body: exportOf([exportedSpan()]) });
-  await send(encodings.protobuf(exportOf([exportedSpan(), exportedSpan()])));
-  const items = await logged(owner, 3);
-  const common = { code: "OK", keyId, keyName: "Production", agentId: agent.id, reasons: [] };
-  const sums = new Map<string | null, { requests: number; spans: number }>();
-  for (const { id, at, serviceName, requests, spans, ...rest } of items) {
-    assert.match(id, /^[0-9a-f-]{36}$/);
-    assert.match(at, /:00\.000Z$/);
-    assert.deepEqual(rest, common);
-    const sum = sums.get(serviceName) ?? { requests: 0, spans: 0 };
-    sums.set(serviceName, { requests: sum.requests + requests, spans: sum.spans + spans });
-  }
-  assert.deepEqual(
-    sums,
-    new Map([
-      [null, { requests: 1, spans: 2 }],
-      [serviceName, { requests: 2, spans: 3 }],
-    ]),
-  );
-});
-
-test("every rejected request with a valid key is logged by its code, with the service names it contains", async () => {
-  const { owner, agent, send } = await newSender();
-  const other = await makeAgent(owner, { otlpServiceName: "other-agent" });
-  const { key: narrow } = await makeKey(owner, { access: "granular", agentIds: [agent.id] });
-  const requests: [code: string, name: string | null, sent: Sent][] = [
-    ["VALIDATION_ERROR", null, { body: "{" }],
-    ["VALIDATION_ERROR", null, { body: canonicalBody(agent.id, { spans: [] }) }],
-    ["UNSUPPORTED_MEDIA_TYPE", null, { type: "text/plain" }],
-    ["PAYLOAD_TOO_LARGE", null, { headers: { "content-length": 31_457_281 }, body: "{" }],
-    ["CUSTOM_API_PLATFORM_NOT_FOUND", null, { body: canonicalBody(undefined) }],
-    ["OTLP_NO_SPANS", null, { body: { resourceSpans: [] } }],
-    ["OTLP_PROTOBUF_INVALID", null, { type: "application/x-protobuf", body: Buffer.from("x") }],
-    ["OTLP_SERVICE_NAME_REQUIRED", null, { body: exportOf([exportedSpan()], null) }],
-    ["OTLP_ID_INVALID", serviceName, { body: exportOf([exportedSpan({ spanId: "0".repeat(16) })]) }],
-    ["OTLP_PLATFORM_NOT_FOUND", "shop-bot", { body: exportOf([exportedSpan()], "shop-bot") }],
-    [
-      "OTLP_PLATFORM_NOT_ALLOWED",
-      "other-agent",
-      { key: narrow, body: exportOf([exportedSpan()], "other-agent") },
-    ],
-  ];
-  for (const [code, , sent] of requests) {
-    const { bytes } = await send(sent);
-    assert.ok(bytes.includes(code), `${code}: ${bytes}`);
-  }
-  const items = await logged(owner, requests.length);
-  const said = (rows: [string, string | null][]) => new Set(rows.map(([code, name]) => `${code} of ${name}`));
-  assert.deepEqual(
-    said(items.map(item => [item.code, item.serviceName])),
-    said(requests.map(([code, name]) => [code, name])),
-  );
-  for (const item of items) assert.deepEqual([item.spans, item.agentId, item.reasons], [0, null, []]);
-  assert.notEqual(other.id, agent.id);
-});
-
-test("requests of an unverified account are in the log, and requests without a valid key are in no log", async () => {
-  const { owner, agent, keyId, key, send } = await newSender({ verified: false });
-  await send({ body: canonicalBody(agent.id) });
-  for (const wrong of [null, "", `${key}x`]) await send({ key: wrong, body: canonicalBody(agent.id) });
-  const [item, ...more] = await logged(owner, 1);
-  assert.deepEqual([item.code, item.keyId, more], ["EMAIL_NOT_VERIFIED", keyId, []]);
-});
-
-test("a partly rejected batch lists the codes of its rejected traces, under their service names", async () => {
-  const { owner, agent, send } = await newSender();
-  const { status } = await send({
-    body: {
-      resourceSpans: [
-        resourceSpans(serviceName, [
-          exportedSpan(),
-          exportedSpan({ spanId: "x" }),
-          exportedSpan({ spanId: "y" }),
-        ]),
-        resourceSpans("shop-bot", [exportedSpan()]),
-      ],
-    },
+// The log is written up to 2 s after a response, so these tests wait side by side.
+describe("the ingestion log", { concurrency: true }, () => {
+  test("accepted requests are logged by key and agent, or by key, agent and service name", async () => {
+    const { owner, agent, keyId, send } = await newSender();
+    const spans = [canonicalSpan(), canonicalSpan({ span_id: "b" })];
+    await send({ body: canonicalBody(agent.id, { spans }) });
+    await send({ body: exportOf([exportedSpan()]) });
+    await send(encodings.protobuf(exportOf([exportedSpan(), exportedSpan()])));
+    const items = await logged(owner, 3);
+    const common = { code: "OK", keyId, keyName: "Production", agentId: agent.id, reasons: [] };
+    const sums = new Map<string | null, { requests: number; spans: number }>();
+    for (const { id, at, serviceName, requests, spans, ...rest } of items) {
+      assert.match(id, /^[0-9a-f-]{36}$/);
+      assert.match(at, /:00\.000Z$/);
+      assert.deepEqual(rest, common);
+      const sum = sums.get(serviceName) ?? { requests: 0, spans: 0 };
+      sums.set(serviceName, { requests: sum.requests + requests, spans: sum.spans + spans });
+    }
+    assert.deepEqual(
+      sums,
+      new Map([
+        [null, { requests: 1, spans: 2 }],
+        [serviceName, { requests: 2, spans: 3 }],
+      ]),
+    );
   });
-  assert.equal(status, 200);
-  const items = await logged(owner, 2);
-  assert.deepEqual(
-    new Map(items.map(item => [item.serviceName, [item.code, item.agentId, item.spans, item.reasons]])),
-    new Map([
-      [serviceName, ["PARTIAL", agent.id, 1, [{ code: "OTLP_ID_INVALID", traces: 2 }]]],
-      ["shop-bot", ["PARTIAL", null, 0, [{ code: "OTLP_PLATFORM_NOT_FOUND", traces: 1 }]]],
-    ]),
-  );
-});
 
-test("the table contains no payload and no key", async () => {
-  const { owner, agent, key, send } = await newSender();
-  const secret = "the customer's secret";
-  const attributes = [{ key: "gen_ai.prompt", value: { stringValue: secret } }];
-  const headers = { "x-request-id": secret };
-  await send({ headers, body: canonicalBody(agent.id, { spans: [canonicalSpan({ name: secret })] }) });
-  await send({ headers, body: canonicalBody(agent.id, { spans: [{ name: secret }] }) });
-  await send({ headers, body: canonicalBody(secret) });
-  await send({ headers, body: exportOf([exportedSpan({ name: secret, attributes })], "nobody") });
-  await send({ headers, body: secret });
-  await logged(owner, 5);
-  const { rows } = await service.db.pool.query<{ row: string }>(
-    "select m::text as row from ingestion_minutes m where project_id = $1",
-    [owner.projectId],
-  );
-  assert.ok(rows.length >= 4);
-  for (const { row } of rows) {
-    assert.ok(!row.includes("secret"), row);
-    assert.ok(!row.includes(key.slice(4, 12)), row);
-  }
-});
+  test("every rejected request with a valid key is logged by its code, with the service names it contains", async () => {
+    const { owner, agent, send } = await newSender();
+    const other = await makeAgent(owner, { otlpServiceName: "other-agent" });
+    const { key: narrow } = await makeKey(owner, { access: "granular", agentIds: [agent.id] });
+    const requests: [code: string, name: string | null, sent: Sent][] = [
+      ["VALIDATION_ERROR", null, { body: "{" }],
+      ["VALIDATION_ERROR", null, { body: canonicalBody(agent.id, { spans: [] }) }],
+      ["UNSUPPORTED_MEDIA_TYPE", null, { type: "text/plain" }],
+      ["PAYLOAD_TOO_LARGE", null, { headers: { "content-length": 31_457_281 }, body: "{" }],
+      ["CUSTOM_API_PLATFORM_NOT_FOUND", null, { body: canonicalBody(undefined) }],
+      ["OTLP_NO_SPANS", null, { body: { resourceSpans: [] } }],
+      ["OTLP_PROTOBUF_INVALID", null, { type: "application/x-protobuf", body: Buffer.from("x") }],
+      ["OTLP_SERVICE_NAME_REQUIRED", null, { body: exportOf([exportedSpan()], null) }],
+      ["OTLP_ID_INVALID", serviceName, { body: exportOf([exportedSpan({ spanId: "0".repeat(16) })]) }],
+      ["OTLP_PLATFORM_NOT_FOUND", "shop-bot", { body: exportOf([exportedSpan()], "shop-bot") }],
+      [
+        "OTLP_PLATFORM_NOT_ALLOWED",
+        "other-agent",
+        { key: narrow, body: exportOf([exportedSpan()], "other-agent") },
+      ],
+    ];
+    for (const [code, , sent] of requests) {
+      const { bytes } = await send(sent);
+      assert.ok(bytes.includes(code), `${code}: ${bytes}`);
+    }
+    const items = await logged(owner, requests.length);
+    const said = (rows: [string, string | null][]) =>
+      new Set(rows.map(([code, name]) => `${code} of ${name}`));
+    assert.deepEqual(
+      said(items.map(item => [item.code, item.serviceName])),
+      said(requests.map(([code, name]) => [code, name])),
+    );
+    for (const item of items) assert.deepEqual([item.spans, item.agentId, item.reasons], [0, null, []]);
+    assert.notEqual(other.id, agent.id);
+  });
 
-test("hostile service names are logged and can be filtered, and break no log", async () => {
-  const { owner, send } = await newSender();
-  const names = [
-    "\0",
-    "\ud800!",
-    "x".repeat(100_000),
-    "<script>alert(1)</script>",
-    "%' or 1=1 --",
-    "\u202e",
-    "🦊",
-  ];
-  for (const name of names) {
-    assert.equal((await send({ body: exportOf([exportedSpan()], name) })).status, 404);
-  }
-  const items = await logged(owner, names.length);
-  const stored = new Set<string>(items.map(item => item.serviceName));
-  const expected = ["\ufffd", "\ufffd!", `${"x".repeat(499)}…`, ...names.slice(3)];
-  assert.deepEqual(stored, new Set(expected));
-  for (const name of expected) {
-    const found = await read(owner, `?${new URLSearchParams({ serviceName: name })}`);
-    assert.deepEqual(new Set(found.map(item => item.serviceName)), new Set([name]));
-  }
-});
+  test("requests of an unverified account are in the log, and requests without a valid key are in no log", async () => {
+    const { owner, agent, keyId, key, send } = await newSender({ verified: false });
+    await send({ body: canonicalBody(agent.id) });
+    for (const wrong of [null, "", `${key}x`]) await send({ key: wrong, body: canonicalBody(agent.id) });
+    const [item, ...more] = await logged(owner, 1);
+    assert.deepEqual([item.code, item.keyId, more], ["EMAIL_NOT_VERIFIED", keyId, []]);
+  });
 
-test("filters narrow the list, and pages follow each other without gaps", async () => {
-  const { owner, agent, keyId, send } = await newSender();
-  const second = await makeKey(owner, { name: "Second" });
-  for (const name of ["a", "b", "c", "d", "e"]) await send({ body: exportOf([exportedSpan()], name) });
-  await send({ key: second.key, body: canonicalBody(agent.id) });
-  const all = await logged(owner, 6);
-  assert.deepEqual(
-    (await read(owner, "?code=OK")).map(item => item.keyName),
-    ["Second"],
-  );
-  assert.equal((await read(owner, `?keyId=${keyId}`)).length, all.length - 1);
-  assert.deepEqual(await read(owner, "?to=2020-01-01T00:00:00Z"), []);
-  assert.deepEqual(await read(owner, "?from=9999-01-01T00:00:00Z"), []);
-  assert.deepEqual(await read(owner, "?from=0000-01-01T00:00:00Z&to=9999-12-31T23:59:59Z"), all);
-
-  const pages: Read[] = [];
-  for (let cursor = ""; ; ) {
-    const { body } = await owner.client
-      .get(`/api/projects/${owner.projectId}/ingestion?limit=2${cursor}`)
-      .expect(200);
-    pages.push(...body.items);
-    if (body.nextCursor === null) break;
-    cursor = `&cursor=${body.nextCursor}`;
-  }
-  assert.deepEqual(pages, all);
-
-  for (const query of ["?code=NONE", "?from=yesterday", "?keyId=x", "?serviceName=%00"]) {
-    const { status } = await owner.client.get(`/api/projects/${owner.projectId}/ingestion${query}`);
-    assert.equal(status, 400, query);
-  }
-  await owner.client.delete(`/api/keys/${second.id}`).expect(204);
-  const [revoked] = await read(owner, "?code=OK");
-  assert.deepEqual([revoked.keyId, revoked.keyName], [second.id, null]);
-});
-
-test("the summary adds up codes and service names, and marks a name as unknown until an agent has it", async () => {
-  const { owner, agent, send } = await newSender();
-  for (let count = 0; count < 3; count++) await send({ body: exportOf([exportedSpan()], "shop-bot") });
-  await send({ body: exportOf([exportedSpan(), exportedSpan()]) });
-  await send({ body: exportOf([exportedSpan(), exportedSpan({ spanId: "x" })]) });
-  await send({ body: canonicalBody(agent.id) });
-  await logged(owner, 6);
-  const { codes, services } = await summary(owner);
-  assert.deepEqual(codes, [
-    { code: "OTLP_PLATFORM_NOT_FOUND", requests: 3, spans: 0 },
-    { code: "OK", requests: 2, spans: 3 },
-    { code: "PARTIAL", requests: 1, spans: 1 },
-  ]);
-  const minute = /^\d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z$/;
-  for (const { lastSeenAt } of services) assert.match(lastSeenAt, minute);
-  assert.deepEqual(
-    services.map(({ lastSeenAt, ...rest }: Read) => rest),
-    [
-      { serviceName, agentId: agent.id, unknown: false, requests: 2, spans: 3, codes: { OK: 1, PARTIAL: 1 } },
-      {
-        serviceName: "shop-bot",
-        agentId: null,
-        unknown: true,
-        requests: 3,
-        spans: 0,
-        codes: { OTLP_PLATFORM_NOT_FOUND: 3 },
+  test("a partly rejected batch lists the codes of its rejected traces, under their service names", async () => {
+    const { owner, agent, send } = await newSender();
+    const { status } = await send({
+      body: {
+        resourceSpans: [
+          resourceSpans(serviceName, [
+            exportedSpan(),
+            exportedSpan({ spanId: "x" }),
+            exportedSpan({ spanId: "y" }),
+          ]),
+          resourceSpans("shop-bot", [exportedSpan()]),
+        ],
       },
-    ],
-  );
-  assert.deepEqual(await summary(owner, "?to=2020-01-01T00:00:00Z"), { codes: [], services: [] });
+    });
+    assert.equal(status, 200);
+    const items = await logged(owner, 2);
+    assert.deepEqual(
+      new Map(items.map(item => [item.serviceName, [item.code, item.agentId, item.spans, item.reasons]])),
+      new Map([
+        [serviceName, ["PARTIAL", agent.id, 1, [{ code: "OTLP_ID_INVALID", traces: 2 }]]],
+        ["shop-bot", ["PARTIAL", null, 0, [{ code: "OTLP_PLATFORM_NOT_FOUND", traces: 1 }]]],
+      ]),
+    );
+  });
 
-  await owner.client.patch(`/api/agents/${agent.id}`, { otlpServiceName: "shop-bot" }).expect(200);
-  const renamed = await summary(owner);
-  assert.deepEqual(
-    renamed.services.map(({ serviceName, agentId, unknown }: Read) => [serviceName, agentId, unknown]),
-    [
-      ["shop-bot", agent.id, false],
-      [serviceName, null, true],
-    ],
-  );
-});
+  test("the table contains no payload and no key", async () => {
+    const { owner, agent, key, send } = await newSender();
+    const secret = "the customer's secret";
+    const attributes = [{ key: "gen_ai.prompt", value: { stringValue: secret } }];
+    const headers = { "x-request-id": secret };
+    await send({ headers, body: canonicalBody(agent.id, { spans: [canonicalSpan({ name: secret })] }) });
+    await send({ headers, body: canonicalBody(agent.id, { spans: [{ name: secret }] }) });
+    await send({ headers, body: canonicalBody(secret) });
+    await send({ headers, body: exportOf([exportedSpan({ name: secret, attributes })], "nobody") });
+    await send({ headers, body: secret });
+    await logged(owner, 5);
+    const { rows } = await service.db.pool.query<{ row: string }>(
+      "select m::text as row from ingestion_minutes m where project_id = $1",
+      [owner.projectId],
+    );
+    assert.ok(rows.length >= 4);
+    for (const { row } of rows) {
+      assert.ok(!row.includes("secret"), row);
+      assert.ok(!row.includes(key.slice(4, 12)), row);
+    }
+  });
 
-test("requests of one project are in no other project's log, even with the same service names", async () => {
-  const [one, other] = [await newSender(), await newSender()];
-  await one.send({ body: exportOf([exportedSpan()]) });
-  await other.send({ body: exportOf([exportedSpan()], "shop-bot") });
-  const [mine] = await logged(one.owner, 1);
-  const [theirs] = await logged(other.owner, 1);
-  assert.deepEqual([mine.keyId, theirs.keyId], [one.keyId, other.keyId]);
-  const { services } = await summary(one.owner);
-  assert.deepEqual(
-    services.map((item: Read) => item.serviceName),
-    [serviceName],
-  );
-  for (const path of ["ingestion", "ingestion/summary"]) {
-    await one.owner.client.get(`/api/projects/${other.owner.projectId}/${path}`).expect(404);
-  }
-});
+  test("hostile service names are logged and can be filtered, and break no log", async () => {
+    const { owner, send } = await newSender();
+    const names = [
+      "\0",
+      "\ud800!",
+      "x".repeat(100_000),
+      "<script>alert(1)</script>",
+      "%' or 1=1 --",
+      "\u202e",
+      "🦊",
+    ];
+    for (const name of names) {
+      assert.equal((await send({ body: exportOf([exportedSpan()], name) })).status, 404);
+    }
+    const items = await logged(owner, names.length);
+    const stored = new Set<string>(items.map(item => item.serviceName));
+    const expected = ["\ufffd", "\ufffd!", `${"x".repeat(499)}…`, ...names.slice(3)];
+    assert.deepEqual(stored, new Set(expected));
+    for (const name of expected) {
+      const found = await read(owner, `?${new URLSearchParams({ serviceName: name })}`);
+      assert.deepEqual(new Set(found.map(item => item.serviceName)), new Set([name]));
+    }
+  });
 
-test("a service writes its counts before it stops", async () => {
-  const { owner, agent, key } = await newSender();
-  const second = await startTestService({ config: { roles: ["http"] }, databaseUrl: service.databaseUrl });
-  const answer = await send({ url: second.url, key }, { body: canonicalBody(agent.id) });
-  assert.equal(jsonOf(answer).status, "created");
-  await second.stop();
-  assert.deepEqual(
-    (await read(owner)).map(item => [item.code, item.requests]),
-    [["OK", 1]],
-  );
+  test("filters narrow the list, and pages follow each other without gaps", async () => {
+    const { owner, agent, keyId, send } = await newSender();
+    const second = await makeKey(owner, { name: "Second" });
+    for (const name of ["a", "b", "c", "d", "e"]) await send({ body: exportOf([exportedSpan()], name) });
+    await send({ key: second.key, body: canonicalBody(agent.id) });
+    const all = await logged(owner, 6);
+    assert.deepEqual(
+      (await read(owner, "?code=OK")).map(item => item.keyName),
+      ["Second"],
+    );
+    assert.equal((await read(owner, `?keyId=${keyId}`)).length, all.length - 1);
+    assert.deepEqual(await read(owner, "?to=2020-01-01T00:00:00Z"), []);
+    assert.deepEqual(await read(owner, "?from=9999-01-01T00:00:00Z"), []);
+    assert.deepEqual(await read(owner, "?from=0000-01-01T00:00:00Z&to=9999-12-31T23:59:59Z"), all);
+
+    const pages: Read[] = [];
+    for (let cursor = ""; ; ) {
+      const { body } = await owner.client
+        .get(`/api/projects/${owner.projectId}/ingestion?limit=2${cursor}`)
+        .expect(200);
+      pages.push(...body.items);
+      if (body.nextCursor === null) break;
+      cursor = `&cursor=${body.nextCursor}`;
+    }
+    assert.deepEqual(pages, all);
+
+    for (const query of ["?code=NONE", "?from=yesterday", "?keyId=x", "?serviceName=%00"]) {
+      const { status } = await owner.client.get(`/api/projects/${owner.projectId}/ingestion${query}`);
+      assert.equal(status, 400, query);
+    }
+    await owner.client.delete(`/api/keys/${second.id}`).expect(204);
+    const [revoked] = await read(owner, "?code=OK");
+    assert.deepEqual([revoked.keyId, revoked.keyName], [second.id, null]);
+  });
+
+  test("the summary adds up codes and service names, and marks a name as unknown until an agent has it", async () => {
+    const { owner, agent, send } = await newSender();
+    for (let count = 0; count < 3; count++) await send({ body: exportOf([exportedSpan()], "shop-bot") });
+    await send({ body: exportOf([exportedSpan(), exportedSpan()]) });
+    await send({ body: exportOf([exportedSpan(), exportedSpan({ spanId: "x" })]) });
+    await send({ body: canonicalBody(agent.id) });
+    await logged(owner, 6);
+    const { codes, services } = await summary(owner);
+    assert.deepEqual(codes, [
+      { code: "OTLP_PLATFORM_NOT_FOUND", requests: 3, spans: 0 },
+      { code: "OK", requests: 2, spans: 3 },
+      { code: "PARTIAL", requests: 1, spans: 1 },
+    ]);
+    const minute = /^\d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z$/;
+    for (const { lastSeenAt } of services) assert.match(lastSeenAt, minute);
+    assert.deepEqual(
+      services.map(({ lastSeenAt, ...rest }: Read) => rest),
+      [
+        {
+          serviceName,
+          agentId: agent.id,
+          unknown: false,
+          requests: 2,
+          spans: 3,
+          codes: { OK: 1, PARTIAL: 1 },
+        },
+        {
+          serviceName: "shop-bot",
+          agentId: null,
+          unknown: true,
+          requests: 3,
+          spans: 0,
+          codes: { OTLP_PLATFORM_NOT_FOUND: 3 },
+        },
+      ],
+    );
+    assert.deepEqual(await summary(owner, "?to=2020-01-01T00:00:00Z"), { codes: [], services: [] });
+
+    await owner.client.patch(`/api/agents/${agent.id}`, { otlpServiceName: "shop-bot" }).expect(200);
+    const renamed = await summary(owner);
+    assert.deepEqual(
+      renamed.services.map(({ serviceName, agentId, unknown }: Read) => [serviceName, agentId, unknown]),
+      [
+        ["shop-bot", agent.id, false],
+        [serviceName, null, true],
+      ],
+    );
+  });
+
+  test("requests of one project are in no other project's log, even with the same service names", async () => {
+    const [one, other] = [await newSender(), await newSender()];
+    await one.send({ body: exportOf([exportedSpan()]) });
+    await other.send({ body: exportOf([exportedSpan()], "shop-bot") });
+    const [mine] = await logged(one.owner, 1);
+    const [theirs] = await logged(other.owner, 1);
+    assert.deepEqual([mine.keyId, theirs.keyId], [one.keyId, other.keyId]);
+    const { services } = await summary(one.owner);
+    assert.deepEqual(
+      services.map((item: Read) => item.serviceName),
+      [serviceName],
+    );
+    for (const path of ["ingestion", "ingestion/summary"]) {
+      await one.owner.client.get(`/api/projects/${other.owner.projectId}/${path}`).expect(404);
+    }
+  });
+
+  test("a service writes its counts before it stops", async () => {
+    const { owner, agent, key } = await newSender();
+    const second = await startTestService({ config: { roles: ["http"] }, databaseUrl: service.databaseUrl });
+    const answer = await send({ url: second.url, key }, { body: canonicalBody(agent.id) });
+    assert.equal(jsonOf(answer).status, "created");
+    await second.stop();
+    assert.deepEqual(
+      (await read(owner)).map(item => [item.code, item.requests]),
+      [["OK", 1]],
+    );
+  });
 });

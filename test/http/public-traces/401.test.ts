@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { after, before, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { makeKey as textOfKey } from "../../../src/model/key.ts";
 import { makeKey } from "../../support/app.ts";
@@ -129,13 +129,16 @@ test("a client that asked to close the connection can still send its whole body 
   );
 });
 
-for (const connection of ["close", "keep-alive"]) {
-  test(`a client that keeps sending after the 401 is disconnected: ${connection}`, async () => {
-    const { outgoing, answered } = begin({ "transfer-encoding": "chunked", connection });
-    const closed = new Promise(resolve => outgoing.once("close", resolve));
-    assert.equal((await answered).statusCode, 401);
-    const writing = setInterval(() => outgoing.write("more"), 50);
-    await closed;
-    clearInterval(writing);
-  });
-}
+// The service waits 2 s before it disconnects such a client, so these tests wait side by side.
+describe("a client that keeps sending after the 401 is disconnected", { concurrency: true }, () => {
+  for (const connection of ["close", "keep-alive"]) {
+    test(`connection: ${connection}`, async () => {
+      const { outgoing, answered } = begin({ "transfer-encoding": "chunked", connection });
+      const closed = new Promise(resolve => outgoing.once("close", resolve));
+      assert.equal((await answered).statusCode, 401);
+      const writing = setInterval(() => outgoing.write("more"), 50);
+      await closed;
+      clearInterval(writing);
+    });
+  }
+});

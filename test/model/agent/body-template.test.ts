@@ -1,4 +1,4 @@
-// Templates that are saved can be filled by any turn, and become the JSON that was meant.
+// Body templates: every template that can be saved can be filled by any turn, and becomes the intended JSON.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -49,7 +49,7 @@ for (const [template, fault] of faulty) {
   test(`${template || "an empty template"} is refused`, () => assert.match(templateFault(template)!, fault));
 }
 
-test("any text fills a template as itself, and what it holds is no place", () => {
+test("any text is inserted unchanged, and placeholders in it are not replaced", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary" }),
     fc.constant('"{{history}}" {{input}} {{request_id}} \\'),
@@ -71,13 +71,13 @@ test("any text fills a template as itself, and what it holds is no place", () =>
   );
 });
 
-test("what is no place stays to the letter", () => {
+test("text that is not a placeholder stays unchanged", () => {
   const filled = fillTemplate('{"n": 12345678901234567890.10, "n": 1e400, "q": "{{input}}"}', turn);
   assert.equal(filled, '{"n": 12345678901234567890.10, "n": 1e400, "q": "Hello"}');
 });
 
-test("a place that never ends is told from others, in a time that its length does not multiply", () => {
-  // Looked for again from each of its characters, one of these would keep the test busy for days.
+test("unclosed placeholders are recognized in linear time", () => {
+  // In quadratic time, one of these would keep the test busy for days.
   for (const unended of [" ", "\n", "input ", '"{{ '].map(part => `{{${part.repeat(100_000)}`)) {
     const template = `{"q": "{{input}}", "a": ${JSON.stringify(unended)}}`;
     assert.equal(templateFault(template), undefined);
@@ -85,7 +85,7 @@ test("a place that never ends is told from others, in a time that its length doe
   }
 });
 
-test("a body that places would make endless is not begun", () => {
+test("a body that would become too long is not built", () => {
   const template = `["{{input}}"${', "{{history}}"'.repeat(7_000)}]`;
   assert.equal(templateFault(template), undefined);
   const history = [{ role: "assistant" as const, content: "x".repeat(1_000_000) }];

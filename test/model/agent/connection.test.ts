@@ -1,4 +1,4 @@
-// Connections are read strictly, with every fault at its field, and secrets go only where they were meant for.
+// Agent connections are validated strictly, with every error at its field, and secrets stay with their server.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { AgentType } from "../../../src/model/agent/agent.ts";
@@ -26,7 +26,7 @@ function issuesOf(input: unknown, type: AgentType = "http_api", stored?: StoredC
   return assert.fail("it was taken");
 }
 
-test("what is left out has its default", () => {
+test("missing fields have their defaults", () => {
   assert.deepEqual(parseConnection(http, "http_api", undefined), {
     type: "http_api",
     method: "POST",
@@ -112,7 +112,7 @@ for (const [name, input, issue, type] of faulty) {
   });
 }
 
-test("a refusal repeats neither an address nor a header's value", () => {
+test("a refusal repeats neither a URL nor a header's value", () => {
   const input = { ...http, url: "https://u:hidden@a.test", headers: [{ name: "a", value: "hidden\n" }] };
   assert.doesNotMatch(issuesOf(input).join(), /hidden/);
 });
@@ -127,7 +127,7 @@ for (const name of [
   "X-Auth-Token",
   "client-secret",
 ]) {
-  test(`${name} is a secret without being told so`, () => {
+  test(`${name} is a secret by default`, () => {
     const { headers } = parseConnection({ ...http, headers: [{ name, value: "1" }] }, "http_api", undefined);
     assert.equal(headers[0]!.secret, true);
   });
@@ -145,18 +145,18 @@ suite("secrets", () => {
   };
   const view = connectionView(stored);
 
-  test("are told by name only", () => {
+  test("are returned by name only", () => {
     assert.deepEqual(view.headers, [
       { name: "Authorization", secret: true, set: true },
       { name: "X-Tenant", value: "acme" },
     ]);
   });
 
-  test("are kept when the connection is sent back as it was told", () => {
+  test("are kept when the connection is sent back as it was returned", () => {
     assert.deepEqual(parseConnection(view, "http_api", stored), stored.connection);
   });
 
-  test("are kept under another path of the same host, and not for another host, port or protocol", () => {
+  test("are kept for another path of the same host, and not for another host, port or protocol", () => {
     const url = (address: string) => ({ ...view, url: address });
     const kept = parseConnection(url("https://agent.example.com/other"), "http_api", stored);
     assert.equal(kept.headers[0]!.value, "Bearer hidden");
@@ -172,7 +172,7 @@ suite("secrets", () => {
     }
   });
 
-  test("do not become open by leaving out that they are secrets", () => {
+  test("stay secret when the flag is left out", () => {
     const headers = [{ name: "Authorization" }];
     assert.match(
       issuesOf({ ...view, headers }, "http_api", stored)[0]!,
@@ -180,7 +180,7 @@ suite("secrets", () => {
     );
   });
 
-  test("that another key encrypted have to be entered again", () => {
+  test("must be entered again if another key encrypted them", () => {
     const unreadable = { ...stored, unreadable: ["Authorization"] };
     assert.deepEqual(connectionView(unreadable).headers[0], {
       name: "Authorization",
@@ -190,7 +190,7 @@ suite("secrets", () => {
     assert.match(issuesOf(view, "http_api", unreadable)[0]!, /^headers\[0\]\.value: .*another key/);
   });
 
-  test("of one type are not taken over by a connection of another", () => {
+  test("of one agent type are not kept for a connection of another type", () => {
     const chat = { kind: "chat", url: http.url, headers: [{ name: "Authorization", secret: true }] };
     assert.match(issuesOf(chat, "workflow", stored)[0]!, /^headers\[0\]\.value: Enter a value/);
   });

@@ -1,4 +1,4 @@
-// What was said: messages in every shape that emitters send, and where input and reply are looked for.
+// Messages of a trace: every format that emitters send, and where input and reply are looked for.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
@@ -233,12 +233,12 @@ describe("where the reply is looked for", () => {
     });
   }
 
-  test("the trace shows the messages, the judge takes gen_ai.response.text, each wherever it stands", () => {
+  test("the trace shows the messages, the judge reads gen_ai.response.text, each with its source", () => {
     const found = read([timed("root", 9, plain("plain")), timed("ai", 5, { ...ai, ...messages("said") })]);
     assert.deepEqual(found.responseText, { text: "said", spanId: "ai", attribute: "gen_ai.output.messages" });
     assert.deepEqual(found.judgedText, { text: "plain", spanId: "root", attribute: "gen_ai.response.text" });
   });
-  test("each takes the other's source where its own is absent or unusable", () => {
+  test("each uses the other's source if its own is missing or unusable", () => {
     assert.equal(read([timed("a", 1, messages("said"))]).judgedText?.text, "said");
     assert.equal(
       read([timed("a", 1, { "gen_ai.output.messages": "[", ...plain("plain") })]).responseText?.text,
@@ -311,7 +311,7 @@ describe("where the input is looked for", () => {
         assert.equal(read(spans, path).userInput?.text ?? null, expected);
     });
   }
-  test("says where it stood", () => {
+  test("the source of the input is returned", () => {
     const found = read([timed("root", 1, prompt("hi"))]).userInput;
     assert.deepEqual(found, { text: "hi", spanId: "root", attribute: "gen_ai.prompt" });
   });
@@ -319,7 +319,7 @@ describe("where the input is looked for", () => {
 
 describe("spanText", () => {
   const span = (attributes: Attributes) => makeSpan("a", { attributes });
-  test("takes gen_ai.response.text before the messages", () => {
+  test("prefers gen_ai.response.text to the messages", () => {
     const both = span({ "gen_ai.output.messages": reply("said"), "gen_ai.response.text": "plain" });
     assert.deepEqual(spanText(both), { text: "plain", spanId: "a", attribute: "gen_ai.response.text" });
     assert.equal(spanText(span({ "gen_ai.output.messages": reply("said") }))?.text, "said");
@@ -331,13 +331,13 @@ describe("attributeOf", () => {
   const attributes: Attributes = { zero: 0, no: false, empty: "", none: null };
   Object.defineProperty(attributes, "__proto__", { value: "own", enumerable: true });
   const span = makeSpan("a", { attributes });
-  test("tells a value from its absence, and counts null as absent", () => {
+  test("distinguishes a value from its absence, and counts null as absent", () => {
     assert.deepEqual(
       ["zero", "no", "empty", "none", "gone"].map(key => attributeOf(span, key)),
       [0, false, "", undefined, undefined],
     );
   });
-  test("sees own attributes only", () => {
+  test("sees only own attributes", () => {
     assert.equal(attributeOf(span, "__proto__"), "own");
     for (const key of ["__proto__", "constructor", "toString", "hasOwnProperty"]) {
       assert.equal(attributeOf(makeSpan("b"), key), undefined);
@@ -346,13 +346,13 @@ describe("attributeOf", () => {
 });
 
 describe("messagesOf", () => {
-  test("gives role, text and parts, a plain content string as a part", () => {
+  test("returns role, text and parts, a plain content string as a part", () => {
     assert.deepEqual(messagesOf([{ role: "user", content: "hi" }, message("assistant", toolCall)]), [
       { role: "user", text: "hi", parts: [text("hi")] },
       { role: "assistant", text: null, parts: [toolCall] },
     ]);
   });
-  test("is null for what holds no message", () => {
+  test("returns null for a value without messages", () => {
     for (const value of ["hello", "[", "[1]", [], ["a"], 3, null, undefined])
       assert.equal(messagesOf(value), null);
   });
@@ -379,14 +379,14 @@ describe("tool calls", () => {
   test("a call belongs to its span's parent", () => {
     assert.deepEqual(call({}), { spanId: "t", parentSpanId: "p", name: "f", arguments: null });
   });
-  test("a span without a tool's name is no call", () => {
+  test("a span without a tool name is not a call", () => {
     const names = [undefined, null, "", 7, {}];
     assert.deepEqual(
       toolCallsOf(names.map((name, i) => makeSpan(`s${i}`, { attributes: { "gen_ai.tool.name": name } }))),
       [],
     );
   });
-  test("JSON text beyond two million values in one trace stands under value", () => {
+  test("JSON text beyond two million values in one trace stays text, under value", () => {
     const text = `[${"1,".repeat(799_999)}1]`;
     const attributes = { "gen_ai.tool.name": "f", "gen_ai.tool.call.arguments": text };
     const calls = toolCallsOf([1, 2, 3].map(i => makeSpan(`s${i}`, { attributes })));

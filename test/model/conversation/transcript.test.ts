@@ -1,4 +1,4 @@
-// What was said in a trace: each message once and in its place, calls joined with their spans, in every emitter's shape.
+// The transcript of a trace: each message once and in order, calls joined with their spans, in every emitter's format.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ const answer = (response: unknown, id?: string) => ({
 
 type Told = { in?: unknown; out?: unknown; more?: Attributes; within?: string; fails?: string };
 
-/** A model's call from `from` to `to`. */
+/** A model call from `from` to `to`. */
 function chat(id: string, [from, to]: [number, number], told: Told): Span {
   return makeSpan(id, {
     parent_span_id: told.within ?? null,
@@ -62,7 +62,7 @@ function agent(id: string, times: [number, number], name: string, told: Told = {
   });
 }
 
-/** An entry in a line: `user: hi`, `f({"a":1}) = 2 @span`. */
+/** An entry as one line: `user: hi`, `f({"a":1}) = 2 @span`. */
 function line(entry: Entry): string {
   const agent = entry.agent ? `[${entry.agent.name}] ` : "";
   if (entry.kind === "tool_call") {
@@ -78,7 +78,7 @@ function line(entry: Entry): string {
 
 const lines = (spans: Span[]) => transcribe(spans).entries.map(line);
 
-describe("history that calls repeat is told once", () => {
+describe("history that calls repeat appears once", () => {
   const cases: [string, Span[], string[]][] = [
     [
       "each call repeats all that went before",
@@ -176,7 +176,7 @@ describe("history that calls repeat is told once", () => {
   }
 });
 
-describe("what messages and spans tell of one call is one call", () => {
+describe("messages and spans of one call are one entry", () => {
   const asked = (args: unknown, id?: string) => [say("assistant", call("f", args, id))];
   const cases: [string, Span[], string[]][] = [
     [
@@ -252,7 +252,7 @@ describe("what messages and spans tell of one call is one call", () => {
   ];
   for (const [name, spans, expected] of cases) test(name, () => assert.deepEqual(lines(spans), expected));
 
-  test("a call stands at its span, with its duration and what went wrong", () => {
+  test("a call is at its span, with its duration and error", () => {
     const [entry] = transcribe([tool("t", [1, 3], "f", {}, { fails: "timed out" })]).entries;
     assert.deepEqual(entry, {
       spanId: "t",
@@ -270,7 +270,7 @@ describe("what messages and spans tell of one call is one call", () => {
   });
 });
 
-describe("every emitter's shape of a message", () => {
+describe("every emitter's message format", () => {
   const cases: [string, unknown, string[]][] = [
     ["content in place of parts", [{ role: "user", content: "hi" }], ["user: hi"]],
     ["content parts", [{ role: "user", content: [{ type: "input_text", text: "hi" }] }], ["user: hi"]],
@@ -358,7 +358,7 @@ describe("every emitter's shape of a message", () => {
   }
 });
 
-describe("where else messages stand", () => {
+describe("other attributes with messages", () => {
   const event = (name: string, attributes: Attributes) => ({ name, time_unix_nano: null, attributes });
   const cases: [string, Partial<Span>, string[]][] = [
     ["gen_ai.prompt", { attributes: { "gen_ai.prompt": "hi" } }, ["user: hi"]],
@@ -430,7 +430,7 @@ describe("where else messages stand", () => {
 });
 
 describe("sub-agents", () => {
-  test("an agent that another calls has a conversation of its own, marked with its name", () => {
+  test("an agent called by another one has its own conversation, with its name", () => {
     const spans = [
       agent("main", [0, 20], "shop", { in: [say("user", "hi")] }),
       chat("a", [1, 2], { within: "main", in: [say("system", "s"), say("user", "hi")] }),
@@ -451,7 +451,7 @@ describe("sub-agents", () => {
       "assistant: x",
     ]);
   });
-  test("an agent's span within one of the same name, or of none, is the same agent", () => {
+  test("an agent span within one of the same name, or of none, is the same agent", () => {
     const inner = agent("b", [1, 2], "shop", { within: "a", in: [say("user", "hi")] });
     assert.deepEqual(lines([agent("a", [0, 9], "shop", { in: [say("user", "hi")] }), inner]), ["user: hi"]);
     const outer = chat("a", [0, 9], { in: [say("user", "hi")] });
@@ -460,20 +460,20 @@ describe("sub-agents", () => {
 });
 
 describe("time", () => {
-  test("without times the tree gives the order", () => {
+  test("without times the order of the tree is used", () => {
     const spans = [
       makeSpan("b", { parent_span_id: "root", attributes: { "gen_ai.response.text": "two" } }),
       makeSpan("root", { attributes: { "gen_ai.prompt": "one", "gen_ai.response.text": "three" } }),
     ];
     assert.deepEqual(lines(spans), ["user: one", "assistant: two", "assistant: three"]);
   });
-  test("a span that ends before it begins puts out nothing before its input", () => {
+  test("a span that ends before it starts has its output after its input", () => {
     const value = { in: [say("user", "hi")], out: [say("assistant", "yes")] };
     assert.deepEqual(lines([chat("a", [5, 2], value)]), ["user: hi", "assistant: yes"]);
   });
 });
 
-test("a recorded conversation is told as it was", () => {
+test("a recorded conversation is reproduced", () => {
   const fixture = "11-vercel-ai-v7-otel-tool-loop.json";
   const body = JSON.parse(readFileSync(join(import.meta.dirname, "../../fixtures/otlp", fixture), "utf8"));
   const limits = { nestingMax: 200, spansMax: 1_000, elementsMax: 100_000 };
@@ -489,7 +489,7 @@ test("a recorded conversation is told as it was", () => {
   ]);
 });
 
-test("nothing that a trace may hold makes it throw, and no turn is without a place", () => {
+test("no trace content makes it throw, and every turn has a source", () => {
   fc.assert(
     fc.property(fc.array(arbitrarySpan, { maxLength: 8 }), spans => {
       const ids = new Set(spans.map(({ span_id }) => span_id));
@@ -517,8 +517,8 @@ const hostileParts: Record<string, unknown> = {
   messages: Array.from({ length: many }, (_, at) => ({ role: "user", content: `${at}` })),
 };
 for (const [name, messages] of Object.entries(hostileParts)) {
-  // Work in the square of their number would take minutes and more.
-  test(`of hundreds of thousands of ${name} as many are told as there is room for`, {
+  // In quadratic time this would take minutes or more.
+  test(`of hundreds of thousands of ${name}, as many are kept as fit`, {
     timeout: 60_000,
   }, () => {
     const span = (id: string) => makeSpan(id, { attributes: { "gen_ai.input.messages": messages } });
@@ -527,7 +527,7 @@ for (const [name, messages] of Object.entries(hostileParts)) {
   });
 }
 
-test("JSON text beyond two million values is missing", () => {
+test("JSON text beyond two million values is left out", () => {
   const messages = JSON.stringify([
     { role: "user", content: "said" },
     ...Array.from({ length: 800_000 }, () => 1),
@@ -539,7 +539,7 @@ test("JSON text beyond two million values is missing", () => {
   assert.deepEqual([entries.length, complete], [2, false]);
 });
 
-test("what does not fit at the very end of a trace is missing too", () => {
+test("a message that does not fit at the very end of a trace is left out too", () => {
   const messages = Array.from({ length: 5_001 }, (_, at) => ({ role: "assistant", content: `${at}` }));
   const { entries, complete } = transcribe([
     makeSpan("a", { attributes: { "gen_ai.output.messages": messages } }),
@@ -547,7 +547,7 @@ test("what does not fit at the very end of a trace is missing too", () => {
   assert.deepEqual([entries.length, complete], [5_000, false]);
 });
 
-test("a history sent again by every call says nothing new, whatever it holds", () => {
+test("a history that every call repeats adds nothing, whatever it contains", () => {
   const message = fc.record({
     role: fc.constantFrom("user", "assistant", "system"),
     content: fc.string({ minLength: 1 }),

@@ -1,4 +1,4 @@
-// A conversation as it is answered: bounded however much was said, and true about what it leaves out.
+// A conversation in a response: limited in size, and explicit about everything left out.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { transcribe } from "../../../src/model/conversation/transcript.ts";
@@ -18,7 +18,7 @@ function passageOf(texts: string[], at = 0): Passage {
   return turn.pieces[0];
 }
 
-test("a long text is cut, with its whole length and the place of the rest", () => {
+test("a long text is cut, with its full length and the location of the rest", () => {
   const { text, length, spanId, paths } = passageOf(["x".repeat(10_000)]);
   assert.equal(text.length, 8_000);
   assert.equal(length, 10_000);
@@ -31,7 +31,7 @@ test("no text is cut within a character", () => {
   assert.equal(passageOf([`${"x".repeat(7_999)}😀😀`]).text.length, 7_999);
 });
 
-test("of too many turns the first and the last are kept, and how many are missing is said", () => {
+test("of too many turns the first and the last are kept, with the number left out", () => {
   const { turns, omitted, complete } = showConversation(
     said(Array.from({ length: 2_500 }, (_, at) => `m${at}`)),
   );
@@ -44,7 +44,7 @@ test("of too many turns the first and the last are kept, and how many are missin
   assert.deepEqual([texts[199], texts[200], texts.at(-1)], ["m199", "m700", "m2499"]);
 });
 
-test("where all texts together are too long, each gives up its share, and the answer stays small", () => {
+test("texts that are too long together are all shortened, and the response stays small", () => {
   const shown = showConversation(
     said(Array.from({ length: 1_000 }, (_, at) => `${at} ${"x".repeat(9_000)}`)),
   );
@@ -52,7 +52,7 @@ test("where all texts together are too long, each gives up its share, and the an
   assert.ok(JSON.stringify(shown).length < 3_000_000);
 });
 
-test("parts without end are cut off, and it says so", () => {
+test("an endless list of parts is cut, and marked as cut", () => {
   const parts = Array.from({ length: 100 }, (_, at) => ({ type: `t${at}` }));
   const spans = [makeSpan("a", { attributes: { "gen_ai.input.messages": [{ role: "user", parts }] } })];
   const { turns, complete } = showConversation(transcribe(spans));

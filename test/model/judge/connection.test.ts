@@ -1,4 +1,4 @@
-// What a judge's connection needs, by its provider, and where a stored key may go.
+// What a judge's connection needs, by provider, and where a stored key may be sent.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hostOf, parseJudgeConnection } from "../../../src/model/judge/connection.ts";
@@ -7,7 +7,7 @@ import { Refusal } from "../../../src/model/refusal.ts";
 const openai = { provider: "openai", model: "m", apiKey: "sk-hidden-text" };
 const local = { provider: "openai_compatible", url: "http://127.0.0.1:11434/v1", model: "m" };
 
-/** The path and message of the only fault. */
+/** The path and message of the only error. */
 function faultOf(input: unknown, was?: Parameters<typeof parseJudgeConnection>[1]): string {
   try {
     parseJudgeConnection(input, was);
@@ -25,7 +25,7 @@ const stored = (input: object, keyUnreadable = false) => ({
   keyUnreadable,
 });
 
-test("a provider's own service needs a key, a compatible server an address, and the rest has defaults", () => {
+test("a provider's own service needs a key, a compatible server a URL, and the rest has defaults", () => {
   assert.deepEqual(parseJudgeConnection(openai, undefined), {
     ...openai,
     url: null,
@@ -49,16 +49,16 @@ for (const [url, fault] of [
   ["https://api.example.com/v1?key=hidden", /no \? and no #/],
   ["https://api.example.com/v1#hidden", /no \? and no #/],
 ] as const) {
-  test(`the address ${url} is refused in words that do not repeat it`, () => {
+  test(`the URL ${url} is refused without being repeated`, () => {
     assert.match(faultOf({ ...local, url }), fault);
   });
 }
 
-test("a key that no header can hold is refused without being repeated", () => {
+test("a key that cannot be sent in a header is refused without being repeated", () => {
   assert.match(faultOf({ ...openai, apiKey: "hidden\nx-evil: 1" }), /^apiKey: Holds a character/);
 });
 
-test("a stored key is kept, replaced and removed", () => {
+test("a stored key is kept, replaced or removed", () => {
   const was = stored({ ...local, apiKey: "sk-hidden-text" });
   const { apiKey: _, ...unsaid } = { ...local, apiKey: undefined };
   assert.equal(parseJudgeConnection({ ...unsaid, model: "n" }, was).apiKey, "sk-hidden-text");
@@ -66,7 +66,7 @@ test("a stored key is kept, replaced and removed", () => {
   assert.equal(parseJudgeConnection({ ...local, apiKey: null }, was).apiKey, null);
 });
 
-test("a stored key goes nowhere but where it was entered for", () => {
+test("a stored key is sent only to the server it was entered for", () => {
   const was = stored(openai);
   const again = "apiKey: Enter the key again: the stored one was given for api.openai.com.";
   assert.equal(faultOf({ provider: "openai", model: "m", url: "https://evil.example.com/v1" }, was), again);
@@ -76,13 +76,13 @@ test("a stored key goes nowhere but where it was entered for", () => {
   assert.match(faultOf({ ...local, url: "http://127.0.0.1:11435/v1" }, home), /given for 127\.0\.0\.1:11434/);
 });
 
-test("a key that cannot be read any more is neither kept nor dropped in silence", () => {
+test("a key that can no longer be read is neither kept nor dropped silently", () => {
   const was = stored(local, true);
   assert.match(faultOf(local, was), /^apiKey: The stored key was encrypted with another key/);
   assert.equal(parseJudgeConnection({ ...local, apiKey: null }, was).apiKey, null);
 });
 
-test("the host of a connection is the provider's own, or that of its address", () => {
+test("the host of a connection is the provider's own, or that of its URL", () => {
   assert.equal(hostOf({ provider: "google", url: null }), "generativelanguage.googleapis.com");
   assert.equal(hostOf({ provider: "openai_compatible", url: "http://10.0.0.7:8000/v1" }), "10.0.0.7:8000");
 });

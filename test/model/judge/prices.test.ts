@@ -1,18 +1,18 @@
-// What a model costs: by day, by snapshot, and by what a project says itself; unknown is unknown.
+// What a model costs: by date, by snapshot, and by a project's own prices; unknown models have no price.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { builtInPrices, costOf, priceOf } from "../../../src/model/judge/prices.ts";
 
 const haiku = { provider: "anthropic", model: "claude-haiku-4-5" } as const;
 
-test("a price holds from its day until the next one of the same model", () => {
+test("a price is valid from its date until the next one of the same model", () => {
   const flash = { provider: "google", model: "gemini-3.8-flash" } as const;
   assert.equal(priceOf([], flash, "2026-10-06"), undefined);
   assert.equal(priceOf([], flash, "2026-12-31")?.inputUsd, 0.75);
   assert.equal(priceOf([], flash, "2027-01-01")?.inputUsd, 1.5);
 });
 
-test("a dated snapshot costs what its model does, and a sibling does not", () => {
+test("a dated snapshot costs the same as its model, and a sibling model does not", () => {
   const price = priceOf([], haiku, "2026-11-01");
   for (const model of ["claude-haiku-4-5-20251001", "claude-haiku-4-5-latest"]) {
     assert.deepEqual(priceOf([], { ...haiku, model }, "2026-11-01"), price);
@@ -21,7 +21,7 @@ test("a dated snapshot costs what its model does, and a sibling does not", () =>
   assert.equal(priceOf([], { provider: "openai", model: "gpt-5.4-mini" }, "2026-11-01")?.inputUsd, 0.75);
 });
 
-test("what a project pays comes first, from its day on and for every provider", () => {
+test("a project's own price comes first, from its date on and for every provider", () => {
   const own = [{ model: haiku.model, validFrom: "2026-11-01", inputUsd: 0, outputUsd: 7 }];
   assert.equal(priceOf(own, haiku, "2026-10-31")?.outputUsd, 5);
   assert.equal(priceOf(own, haiku, "2026-11-01")?.outputUsd, 7);
@@ -30,12 +30,12 @@ test("what a project pays comes first, from its day on and for every provider", 
   assert.equal(priceOf([], elsewhere, "2026-11-01"), undefined);
 });
 
-test("a cost is tokens by their price per million", () => {
+test("a cost is tokens times their price per million", () => {
   const tokens = { inputTokens: 2_000, outputTokens: 100 };
   assert.equal(costOf({ inputUsd: 1, outputUsd: 5 }, tokens), 0.0025);
 });
 
-test("every price that comes with the service is dated and not nothing", () => {
+test("every built-in price has a date and is not zero", () => {
   for (const { model, validFrom, inputUsd, outputUsd } of builtInPrices) {
     assert.match(validFrom, /^20\d\d-\d\d-\d\d$/, model);
     assert.ok(inputUsd > 0 && outputUsd >= inputUsd, model);

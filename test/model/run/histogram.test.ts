@@ -1,4 +1,4 @@
-// Percentiles read from buckets are near those of the durations themselves.
+// Percentiles computed from buckets are close to those of the durations.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -23,7 +23,7 @@ test("a percentile is within 10 % of the duration at that rank", () => {
   );
 });
 
-test("histograms added up are the histogram of all durations", () => {
+test("the sum of histograms is the histogram of all durations", () => {
   fc.assert(
     fc.property(durations, durations, (one, other) => {
       const sum = histogramOf(one);
@@ -33,7 +33,7 @@ test("histograms added up are the histogram of all durations", () => {
   );
 });
 
-test("no duration has no percentile, and the shortest and longest have one", () => {
+test("without durations there is no percentile; the shortest and longest have one", () => {
   assert.equal(percentile([], 0.5), null);
   assert.equal(percentile(histogramOf([0]), 0.5), 0.5);
   assert.ok(percentile(histogramOf([Number.MAX_VALUE]), 0.5)! > 16_000_000);

@@ -1,10 +1,10 @@
-// How a manual run compares with the one before it, and when a test is flaky; what judged nothing tells nothing.
+// How a manual run is compared with the one before it, and when a test is flaky; runs without a verdict do not count.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeOf, isFlaky } from "../../../src/model/run/launch.ts";
 import type { Outcome } from "../../../src/model/run/run.ts";
 
-test("a run is compared with the one before it, where both judged something", () => {
+test("a run is compared with the one before it if both have a verdict", () => {
   for (const [outcome, before, change] of [
     ["passed", null, "new"],
     ["failed", null, "new"],
@@ -21,7 +21,7 @@ test("a run is compared with the one before it, where both judged something", ()
   assert.equal(changeOf("error", "failed", "passed"), null);
 });
 
-test("a test is flaky once its outcomes have gone back and forth, skipped ones passed over", () => {
+test("a test is flaky once its outcomes have gone back and forth, ignoring skipped ones", () => {
   for (const [outcomes, flaky] of [
     [[], false],
     [["passed", "failed"], false],

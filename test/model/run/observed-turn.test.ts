@@ -1,4 +1,4 @@
-// The trace that is made of a turn says what was seen of it, and no more of the conversation than fits.
+// The trace that Onlooker creates for a turn contains what it observed, and only as much history as fits.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AgentReply } from "../../../src/model/agent/call.ts";
@@ -14,7 +14,7 @@ const reply: AgentReply = {
 };
 const place = { runId: "run-1", turn: 2, spanId: "00f067aa0ba902b7" };
 
-test("a turn that was answered, if by nothing, is a span of its status, its text and its time", () => {
+test("a turn with a reply, even an empty one, is a span with its status, text and time", () => {
   const { metadata, spans } = observedTurn({ input: "Hello", history: [] }, reply, place);
   assert.deepEqual(metadata, { "svc.run.observed": true, "svc.run.id": "run-1", "svc.run.turn": 2 });
   const [{ attributes, status, start_time_unix_nano, end_time_unix_nano }] = spans as [(typeof spans)[0]];
@@ -29,7 +29,7 @@ test("a turn that was answered, if by nothing, is a span of its status, its text
   );
 });
 
-test("a turn that failed is a failed span, without what there was not", () => {
+test("a failed turn is a failed span, without attributes for missing values", () => {
   const error = { code: "timeout", reason: "It did not answer." } as const;
   const failed = { ...reply, status: null, text: null, error };
   const { attributes, status } = observedTurn({ input: "Hello", history: [] }, failed, place).spans[0]!;
@@ -37,7 +37,7 @@ test("a turn that failed is a failed span, without what there was not", () => {
   assert.deepEqual([attributes["error.type"], status], ["timeout", { code: 2, message: error.reason }]);
 });
 
-test("of what was said before, the latest that fits within 100,000 characters is kept", () => {
+test("of the history, the latest messages that fit within 100,000 characters are kept", () => {
   const said = (content: string) => ({ role: "assistant" as const, content });
   const kept = (...history: ReturnType<typeof said>[]) => {
     const { attributes } = observedTurn({ input: "Now", history }, reply, place).spans[0]!;

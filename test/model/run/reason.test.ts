@@ -1,4 +1,4 @@
-// Reasons: every code has a sentence that reads on its own.
+// Reasons: every code has a sentence that can be read on its own.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Refusal } from "../../../src/model/refusal.ts";
@@ -14,7 +14,7 @@ import {
 
 const counts = { passed: 3, failed: 1, skipped: 2, missing_instrumentation: 1 };
 
-/** By code: data, and the sentence. Codes without data have their sentence alone. */
+/** By code: data and the sentence; codes without data have only their sentence. */
 const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [ReasonData[C], string][] } = {
   tool_call_count: [
     [{ name: "refund", count: 1, min: 1 }, '1 call of "refund" (expected: at least 1).'],
@@ -199,7 +199,7 @@ suite("reasons", () => {
     }
   }
 
-  test("a negated comparison says so, in its sentence and in its data", () => {
+  test("a negated comparison says so in its sentence and in its data", () => {
     const { reason, reasonCode, reasonData } = reasonFields(
       negated({ code: "pattern_found", data: { pattern: "a" } }),
     );
@@ -214,7 +214,7 @@ suite("reasons", () => {
     });
   });
 
-  test("a run that ended by a refusal gives its message and hint, one that ended by a bug gives no detail", () => {
+  test("a run that ended by a refusal has its message and hint, and one that ended by a bug has no detail", () => {
     const refusal = new Refusal("PAYLOAD_TOO_LARGE", { message: "Too large.", hint: "Send less." });
     assert.equal(reasonText(runErrorReason(refusal)), "Too large. Send less.");
     assert.equal(

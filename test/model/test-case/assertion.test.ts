@@ -1,4 +1,4 @@
-// Each type of assertion is stored as written, or refused with the path of what is wrong.
+// Each type of assertion is stored as written, or refused with the path of the error.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { z } from "zod";
@@ -90,7 +90,7 @@ suite("accepted assertions", () => {
     });
   }
 
-  test("one id stands for a list of one in depends_on", () => {
+  test("depends_on accepts a single id instead of a list", () => {
     const [, second] = parse(
       { type: "response_time", max_ms: 1, id: "x" },
       { type: "response_time", max_ms: 1, depends_on: "x" },
@@ -183,13 +183,13 @@ suite("refused assertions", () => {
   }
 
   for (const pattern of ["(?=a)", "(?!a)b", "(?<=a)b", "(?<!a)b"]) {
-    test(`look-around is said to be what ${pattern} lacks support for`, () => {
+    test(`the refusal of ${pattern} names look-around as unsupported`, () => {
       assert.match(issuesOf({ type: "response_regex", pattern })[0]!.message, /Look-around is not supported/);
     });
   }
 
   for (const pattern of ["(a)\\1", "(?<x>a)\\k<x>"]) {
-    test(`back-references are said to be what ${pattern} lacks support for`, () => {
+    test(`the refusal of ${pattern} names back-references as unsupported`, () => {
       assert.match(
         issuesOf({ type: "response_regex", pattern })[0]!.message,
         /Back-references are not supported/,

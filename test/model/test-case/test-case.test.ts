@@ -1,4 +1,4 @@
-// A test case is read as a whole: defaults, ids, dependencies, and what an active test needs.
+// Validating a whole test case: defaults, ids, dependencies, and what an active test needs.
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import fc from "fast-check";
@@ -45,19 +45,19 @@ suite("defaults", () => {
   });
 
   for (const threshold of [null, "0.5", 7, -1, { a: [1] }, 0, 1]) {
-    test(`the threshold ${JSON.stringify(threshold)} is stored as it is`, () => {
+    test(`the threshold ${JSON.stringify(threshold)} is stored unchanged`, () => {
       assert.deepEqual(parseTestCase({ ...minimal, threshold }).threshold, threshold);
     });
   }
 
-  test("what was read is read again as the same", () => {
+  test("a validated test case validates to itself", () => {
     const document = parseTestCase({ ...minimal, assertions: [quick, waiting("x", "a1")] });
     assert.deepEqual(parseTestCase(JSON.parse(JSON.stringify(document))), document);
   });
 });
 
 suite("ids and dependencies", () => {
-  test("made-up ids avoid the given ones, in whatever order they come", () => {
+  test("generated ids avoid the given ones, in whatever order they come", () => {
     const { assertions } = parseTestCase({
       ...minimal,
       assertions: [quick, { ...quick, id: "a1" }, quick, { ...quick, id: "a3" }],
@@ -68,7 +68,7 @@ suite("ids and dependencies", () => {
     );
   });
 
-  test("a made-up id can be depended on", () => {
+  test("depends_on can name a generated id", () => {
     const { assertions } = parseTestCase({
       ...minimal,
       assertions: [quick, { ...quick, depends_on: ["a1", "a1"] }],
@@ -98,7 +98,7 @@ suite("ids and dependencies", () => {
     );
   });
 
-  test("a chain in any order is accepted", () => {
+  test("a dependency chain in any order is accepted", () => {
     const assertions = [waiting("z", "y"), waiting("y", "x"), waiting("x")];
     assert.equal(parseTestCase({ ...minimal, assertions }).assertions.length, 3);
   });
@@ -139,7 +139,7 @@ suite("refusals", () => {
       assert.deepEqual(pathsOf({ ...minimal, threshold: nested(levels) }), [""]);
   });
 
-  test("a pattern that does not compile is told also where another field is at fault", () => {
+  test("a pattern that does not compile is reported also when another field is invalid", () => {
     const assertions = [
       { type: "response_regex", pattern: "(?=x)", depends_on: "b" },
       { type: "nothing" },
@@ -158,7 +158,7 @@ suite("refusals", () => {
     assert.equal(pathsOf({ ...minimal, assertions: Array.from({ length: 50 }, () => ({})) })?.length, 20);
   });
 
-  test("whatever is sent is read or refused, and never breaks the reader", () => {
+  test("any input is accepted or refused, and never crashes validation", () => {
     const assertion = fc.record(
       {
         type: fc.constantFrom("semantic", "tool_call", "json_schema"),
@@ -195,7 +195,7 @@ suite("changes", () => {
     assert.deepEqual(changed, { ...documentOf(current), name: "renamed", threshold: null });
   });
 
-  test("a change is judged with what stays", () => {
+  test("a change is validated together with the unchanged fields", () => {
     assert.deepEqual(
       refusalOf(() => mergeTestCase(current, { assertions: [] })).issues?.map(({ path }) => path),
       ["assertions"],
@@ -204,7 +204,7 @@ suite("changes", () => {
   });
 
   for (const patch of [null, [], "x", { id: "other" }, JSON.parse('{"__proto__":{}}')]) {
-    test(`${JSON.stringify(patch)} is no change`, () => {
+    test(`${JSON.stringify(patch)} is not a valid change`, () => {
       assert.equal(refusalOf(() => mergeTestCase(current, patch)).code, "VALIDATION_ERROR");
     });
   }
@@ -228,7 +228,7 @@ suite("eligibility", () => {
   }
 });
 
-test("what clients write can be described as JSON Schema, and needs no more than a name", () => {
+test("the request body can be described as JSON Schema, and requires only a name", () => {
   const written = z.toJSONSchema(testCaseInputSchema, { io: "input", target: "openapi-3.0" });
   assert.deepEqual(written.required, ["name"]);
 });

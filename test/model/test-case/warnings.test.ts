@@ -1,4 +1,4 @@
-// Warnings tell what can be saved and will not do what was meant, at the path of the field that is to blame.
+// Warnings name what can be saved but will not work as intended, at the path of the field.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Refusal } from "../../../src/model/refusal.ts";
@@ -116,7 +116,7 @@ for (const [what, fields, paths] of [
   });
 }
 
-test("a draft may lack what an active test needs, and nothing else", () => {
+test("a draft may lack only what an active test needs", () => {
   assert.equal(parseDraft({ name: "Begun" }).status, "active");
   assert.throws(() => parseTestCase({ name: "Begun" }), { code: "VALIDATION_ERROR" });
   assert.throws(() => parseDraft({ name: "Begun", assertions: [{ type: "magic" }] }), {
@@ -124,7 +124,7 @@ test("a draft may lack what an active test needs, and nothing else", () => {
   });
 });
 
-test("what is wrong inside a list is told at its entry, and what is no list at the whole", () => {
+test("an error in a list is reported at its entry, and a value that is no list as a whole", () => {
   const issuesOf = (criteria: unknown) => {
     try {
       parseDraft({ name: "Begun", assertions: [{ type: "semantic", criteria }] });

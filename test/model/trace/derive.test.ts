@@ -1,4 +1,4 @@
-// The derived values, rule by rule, on a recorded trace and on anything at all.
+// Derived values of a trace, rule by rule, on a recorded trace and on arbitrary spans.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
@@ -294,22 +294,22 @@ describe("notices", () => {
     { "gen_ai.prompt": "hi", "gen_ai.response.text": "hello", "gen_ai.usage.input_tokens": 1 },
     { start_time_unix_nano: "1", end_time_unix_nano: "2" },
   );
-  test("a whole trace has none", () => assert.deepEqual(from(whole).notices, []));
-  test("no_user_input where no input was found", () => {
+  test("a complete trace has none", () => assert.deepEqual(from(whole).notices, []));
+  test("no_user_input is set if no input was found", () => {
     assert.deepEqual(from({ ...whole, attributes: {} }).notices, ["no_user_input"]);
   });
-  test("those of the tree", () => {
+  test("the notices of the span tree are included", () => {
     assert.deepEqual(from(whole, child("a", {}, "gone")).notices, ["orphan_spans"]);
     assert.deepEqual(from({ ...whole, parent_span_id: "gone" }).notices, ["orphan_spans", "no_root"]);
   });
-  test("a trace without spans has values too", () => {
+  test("a trace without spans has derived values too", () => {
     const derived = from();
     assert.deepEqual([derived.rootSpanId, derived.spanCount, derived.toolCalls], [null, 0, []]);
     assert.deepEqual(derived.notices, ["no_user_input", "no_root", "no_timing"]);
   });
 });
 
-describe("other conventions", () => {
+describe("attributes of other conventions", () => {
   const cases: [string, Attributes, string[], RegExp][] = [
     [
       "OpenInference",
@@ -373,7 +373,7 @@ describe("other conventions", () => {
       );
       assert.match(derived.otherConvention?.send ?? "", send);
     });
-    test(`the attributes of ${name} with ${found[0]} count as nothing else`, () => {
+    test(`the attributes of ${name} with ${found[0]} have no other effect`, () => {
       const { userInput, responseText, tokens, toolCalls } = from(root(attributes));
       assert.deepEqual([userInput, responseText, tokens.total, toolCalls], [null, null, null, []]);
     });
@@ -386,11 +386,11 @@ describe("other conventions", () => {
     "gen_ai.tool.name": "f",
     "gen_ai.tool.call.arguments": {},
   };
-  test("are not mentioned where the trace has what they stand for", () => {
+  test("are not reported if the trace has the attributes they replace", () => {
     for (const [, attributes] of cases)
       assert.equal(from(root(complete), child("a", attributes)).otherConvention, null);
   });
-  test("are mentioned only for what the trace lacks", () => {
+  test("are reported only for what the trace lacks", () => {
     const { "gen_ai.usage.input_tokens": _, ...noUsage } = complete;
     const derived = from(root(noUsage), child("a", cases[0]![1]));
     assert.deepEqual(derived.otherConvention?.found, ["llm.token_count.*"]);
@@ -399,13 +399,13 @@ describe("other conventions", () => {
       /^Send gen_ai\.usage\.input_tokens and gen_ai\.usage\.output_tokens\. /,
     );
   });
-  test("several are all named", () => {
+  test("of several conventions are all named", () => {
     assert.equal(
       from(root({ "n8n.node.name": "x", "openinference.span.kind": "LLM" })).otherConvention?.name,
       "OpenInference, n8n",
     );
   });
-  test("keys that only begin alike are nobody's", () => {
+  test("are not reported for keys that only start alike", () => {
     for (const key of [
       "ai.promptly",
       "n8ns",
@@ -437,7 +437,7 @@ describe("a recorded tool loop of the Vercel AI SDK 7", () => {
     assert.deepEqual(derived.notices, []);
   };
 
-  test("gives input, reply, tool call and usage, whichever batch came first", () => {
+  test("has input, reply, tool call and usage, whichever batch came first", () => {
     const batches = spans.map(span => makeBatch([span]));
     for (const order of [batches, batches.toReversed(), [makeBatch(spans)]]) {
       const derived = derive(mergeBatches(order, "otlp"));
@@ -445,9 +445,9 @@ describe("a recorded tool loop of the Vercel AI SDK 7", () => {
       assert.deepEqual([derived.name, derived.durationMs], ["invoke_agent gpt-4o-mini", 11.757255]);
     }
   });
-  test("gives them on the canonical path", () =>
+  test("has them on the canonical path", () =>
     expectSame(derive(mergeBatches([makeBatch(spans)], "canonical"))));
-  test("gives the same usage under an HTTP root, not twice that", () => {
+  test("has the same usage under an HTTP root, not twice as much", () => {
     const http = makeSpan("http", {
       attributes: { "http.response.status_code": 200 },
       start_time_unix_nano: "1",
@@ -460,8 +460,8 @@ describe("a recorded tool loop of the Vercel AI SDK 7", () => {
   });
 });
 
-describe("any spans at all", () => {
-  test("never make derive throw, nor change them, and leave values that JSON can bear", () => {
+describe("arbitrary spans", () => {
+  test("never make derive throw or change them, and give values that JSON can represent", () => {
     fc.assert(
       fc.property(fc.array(arbitrarySpan, { maxLength: 14 }), arbitraryPath, (spans, path) => {
         const before = structuredClone(spans);
@@ -480,7 +480,7 @@ describe("any spans at all", () => {
     assert.equal(({} as Attributes)["polluted"], undefined);
   });
 
-  test("derive ends on a chain and on a cycle of 100,000 spans that all carry something", () => {
+  test("in a chain or a cycle of 100,000 spans with many attributes are derived quickly", () => {
     const attributes = {
       "gen_ai.operation.name": "invoke_agent",
       "gen_ai.usage.input_tokens": 1,

@@ -1,4 +1,4 @@
-// Merging: spans with the same id, and an OTLP trace that does not show how its batches came.
+// Merging batches: spans with the same id, and an OTLP trace that does not depend on how its batches arrived.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
@@ -22,13 +22,13 @@ describe("compareNanos", () => {
     "9223372036854775808",
     "18446744073709551615",
   ];
-  test("orders uint64 text as numbers, beyond 2^53 and 2^63 too, with empty text first", () => {
+  test("orders uint64 text as numbers, also beyond 2^53 and 2^63, with empty text first", () => {
     for (const [i, a] of ascending.entries()) {
       for (const [j, b] of ascending.entries())
         assert.equal(Math.sign(compareNanos(a, b)), Math.sign(i - j), `${a} ${b}`);
     }
   });
-  test("does not count leading zeros", () => {
+  test("ignores leading zeros", () => {
     assert.equal(compareNanos("007", "7"), 0);
     assert.ok(compareNanos("0009", "10") < 0);
   });
@@ -43,12 +43,12 @@ describe("compareNanos", () => {
 });
 
 describe("mergeBatches", () => {
-  test("a canonical trace keeps its spans in the order they were sent", () => {
+  test("keeps a canonical trace's spans in the order they were sent", () => {
     const batch = makeBatch([timed("c", "3", "4"), timed("a", "1", "9"), timed("b", null, null)]);
     assert.deepEqual(mergeBatches([batch], "canonical"), { ...batch, path: "canonical" });
   });
 
-  test("an OTLP trace is ordered by start, end and id, spans without a time last", () => {
+  test("orders an OTLP trace by start, end and id, spans without a time last", () => {
     const spans = [
       timed("no-times", null, null),
       timed("no-end", "10", null),
@@ -62,7 +62,7 @@ describe("mergeBatches", () => {
     assert.deepEqual(idsOf(mergeBatches([makeBatch(spans)], "otlp").spans), ordered);
   });
 
-  test("of two spans with one id the newer stands, across batches and within one", () => {
+  test("keeps the newer of two spans with one id, across batches and within one", () => {
     const [old, middle, newest] = ["old", "middle", "newest"].map(name => makeSpan("a", { name }));
     for (const path of ["canonical", "otlp"] as const) {
       assert.deepEqual(mergeBatches([makeBatch([old!]), makeBatch([middle!, newest!])], path).spans, [
@@ -72,7 +72,7 @@ describe("mergeBatches", () => {
     }
   });
 
-  test("the newest metadata stands, and a batch without any takes none away", () => {
+  test("keeps the newest metadata, also if a later batch has none", () => {
     const batches = [
       makeBatch([], { metadata: { v: 1 } }),
       makeBatch([], { metadata: { v: 2 } }),
@@ -82,24 +82,24 @@ describe("mergeBatches", () => {
     assert.equal(mergeBatches([makeBatch([])], "otlp").metadata, null);
   });
 
-  test("no batch, and a batch without spans, merge to a trace without spans", () => {
+  test("makes a trace without spans from no batch or a batch without spans", () => {
     assert.deepEqual(mergeBatches([], "otlp"), { path: "otlp", spans: [], resource: null, metadata: null });
     assert.deepEqual(mergeBatches([makeBatch([])], "otlp").spans, []);
   });
 
-  test("span ids named like an object's own members are ids like any other", () => {
+  test("treats span ids such as __proto__ like any other id", () => {
     const spans = ["__proto__", "constructor", "toString"].map(id => makeSpan(id));
     assert.equal(mergeBatches([makeBatch(spans), makeBatch(spans)], "otlp").spans.length, 3);
   });
 
-  test("one resource in all batches is the trace's and stands on no span", () => {
+  test("moves a resource that all batches share from the spans to the trace", () => {
     const batches = ["a", "b"].map(id => makeBatch([makeSpan(id)], { resource: { "service.name": "shop" } }));
     const merged = mergeBatches(batches, "otlp");
     assert.deepEqual(merged.resource, { "service.name": "shop" });
     assert.ok(merged.spans.every(span => !("resource" in span)));
   });
 
-  test("of several resources the first span's is the trace's, and the others stand on their spans", () => {
+  test("gives the trace the first span's resource, and keeps other resources on their spans", () => {
     const [pod1, pod2] = [{ pod: "1" }, { pod: "2" }];
     const [early, late] = [timed("z", "1", "2"), timed("a", "3", "4")];
     const split = [makeBatch([late], { resource: pod2 }), makeBatch([early], { resource: pod1 })];
@@ -120,7 +120,7 @@ describe("mergeBatches", () => {
     }
   });
 
-  test("a span of a batch without a resource does not take on another batch's", () => {
+  test("does not give another batch's resource to a span without one", () => {
     const merged = mergeBatches(
       [makeBatch([timed("a", "1", "2")], { resource: { pod: "1" } }), makeBatch([timed("b", "3", "4")])],
       "otlp",
@@ -128,7 +128,7 @@ describe("mergeBatches", () => {
     assert.deepEqual(merged.spans[1]?.resource, {});
   });
 
-  test("batches are left as they were", () => {
+  test("does not change the batches", () => {
     const batches = [
       makeBatch([{ ...timed("a", "5", "6"), resource: { pod: "1" } }, timed("b", "1", "2")], {
         resource: { pod: "2" },
@@ -140,12 +140,12 @@ describe("mergeBatches", () => {
     assert.deepEqual(batches, before);
   });
 
-  test("an OTLP trace and its derived values do not depend on how often and in which order batches came", () => {
+  test("does not depend on how often and in which order OTLP batches arrived", () => {
     const resource = fc.constantFrom(null, { pod: "1" }, { pod: "2" });
     const distinct = fc.uniqueArray(fc.tuple(arbitrarySpan, resource), {
       selector: ([span]) => span.span_id,
     });
-    // The same spans, dealt to batches twice, each time at random and with repetition.
+    // The same spans, dealt into batches twice, each time at random and with repetition.
     const deal = (entries: [Span, Batch["resource"]][], picks: number[]) => {
       const repeated = entries.concat(picks.map(pick => entries[pick % entries.length]!));
       const shuffled = repeated

@@ -1,4 +1,4 @@
-// The span tree: which span is the root, which are orphans, and that nothing loops.
+// The span tree: which span is the root, which are orphans, and that cycles are cut.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
@@ -31,7 +31,7 @@ describe("the root", () => {
   ];
   for (const [name, specs, root] of cases) test(name, () => assert.equal(rootOf(tree(...specs)), root));
 
-  test("an empty parent id is none", () => {
+  test("an empty parent id counts as none", () => {
     const built = buildTree([makeSpan("a", { parent_span_id: "" })]);
     assert.deepEqual([built.root, built.notices], [0, []]);
   });
@@ -60,7 +60,7 @@ describe("orphans and notices", () => {
 });
 
 describe("children and depths", () => {
-  test("children stand in the order of the spans, depths count from the root", () => {
+  test("children are in the order of the spans, and depths count from the root", () => {
     const built = tree("c<a", "a", "d<c", "b<a", "e<gone", "f<e");
     assert.deepEqual(childrenOf(built), [[2], [0, 3], undefined, undefined, [5], undefined]);
     assert.deepEqual(depthsOf(built), [1, 0, 2, 1, Infinity, Infinity]);
@@ -98,7 +98,7 @@ describe("size", () => {
   });
 });
 
-describe("any graph", () => {
+describe("any graph of spans", () => {
   const graph = fc
     .array(fc.option(fc.nat(12)), { maxLength: 12 })
     .map(parents =>
@@ -124,7 +124,7 @@ describe("any graph", () => {
       { numRuns: 10_000 },
     );
   });
-  test("names as orphans exactly the spans that lost their parent or are their own ancestor", () => {
+  test("has as orphans exactly the spans that lost their parent or are their own ancestor", () => {
     fc.assert(
       fc.property(graph, spans => {
         const parentOf = new Map(spans.map(span => [span.span_id, span.parent_span_id]));
