@@ -68,7 +68,9 @@ async function launch(agentId: string, count = 1): Promise<string> {
   const tests = [];
   for (let at = 0; at < count; at++)
     tests.push(await judgedTest(agentId, `Greets by name, ${crypto.randomUUID()}.`));
-  return (await insertLaunch(db, { agentId, createdBy: "nobody", source: "api", tests })).id;
+  const { id } = await insertLaunch(db, { agentId, createdBy: "nobody", source: "api", tests });
+  for (const launcher of launchers) launcher.wake();
+  return id;
 }
 
 const ended = (id: string) =>

@@ -5,7 +5,7 @@ import { parseConnection } from "../src/model/agent/connection.ts";
 import { callAgent } from "../src/remote/agent/call.ts";
 import { openOutbound } from "../src/remote/outbound.ts";
 import { newest } from "../src/store/listing.ts";
-import { listRunsOfLaunch } from "../src/store/runs/launches.ts";
+import { insertLaunch, listRunsOfLaunch } from "../src/store/runs/launches.ts";
 import { listRunsOfTrace } from "../src/store/runs/read.ts";
 import { listTurns } from "../src/store/runs/turns.ts";
 import { listTraces } from "../src/store/traces/list.ts";
@@ -61,6 +61,22 @@ test("without a trace of the agent's, one is made of what was seen, and what ask
   for (const table of ["agent_hours", "test_hours", "check_hours"]) {
     assert.equal((await db.pool.query(`select from ${table}`)).rowCount, 0, "manual runs are in no insights");
   }
+});
+
+test("a launcher also finds a launch that no other part of its process announced", async () => {
+  const sender = await makeSender(db);
+  const agent = await agentOf((_, response) => void response.end("ok"));
+  const { stop } = startLauncher(agent);
+  const tests = [await makeTestCase(db, sender.agentId)];
+  const { id } = await insertLaunch(db, {
+    agentId: sender.agentId,
+    createdBy: "nobody",
+    source: "api",
+    tests,
+  });
+  const { counts } = await ended(id);
+  await stop();
+  assert.equal(counts.passed, 1);
 });
 
 for (const [path, identity, make] of [
@@ -299,14 +315,13 @@ test("only the last ten runs make a test flaky", async () => {
   const sender = await makeSender(db);
   let reply = "";
   const agent = await agentOf((_, response) => void response.end(reply));
-  const { launcher, stop } = startLauncher(agent);
+  const { stop } = startLauncher(agent);
   const test = await makeTestCase(db, sender.agentId, {
     assertions: [{ type: "response_regex", pattern: "good" }],
   });
   const flaky = [];
   for (reply of ["good", "bad", ...Array<string>(9).fill("good")]) {
     const launchId = await launch(sender.agentId, test);
-    launcher.wake();
     flaky.push((await ended(launchId)).runs[0]?.flaky);
   }
   await stop();

@@ -1,4 +1,4 @@
-// A launcher over a database of its own with agents that are played: what the tests of manual runs begin with.
+// Sets up tests of manual runs: a launcher over its own database, and local servers that play agents.
 import assert from "node:assert/strict";
 import pino from "pino";
 import { Launcher, type LauncherDeps } from "../../src/launcher.ts";
@@ -19,11 +19,12 @@ import { startAgent } from "./played-agent.ts";
 const unasked = () => assert.fail("nothing is asked of the judge");
 export const unaskedJudge: Judge = { route: unasked, ask: async () => unasked() as SemanticAnswer[] };
 
-/** `close` ends whatever was started. */
+/** `close` ends everything that was started. */
 export async function openLaunching() {
   const { url, db, other, close } = await openTwice();
   const sandbox = new Sandbox({ budgetMs: 5_000 });
   const closing: (() => Promise<unknown>)[] = [];
+  const launchers = new Set<Launcher>();
 
   async function agentOf(answer: Parameters<typeof startAgent>[0]) {
     const agent = await startAgent(answer);
@@ -31,7 +32,7 @@ export async function openLaunching() {
     return agent;
   }
 
-  /** A launcher that calls `agent`; its end is awaited after the tests. */
+  /** A launcher that calls `agent`; it is stopped after the tests at the latest. */
   function startLauncher(
     agent: Pick<LauncherDeps, "call">,
     {
@@ -74,16 +75,24 @@ export async function openLaunching() {
         throw new Refusal("CONFLICT", { message: "This agent has no connection.", hint: "Make one." });
       },
     });
+    launchers.add(launcher);
     let stopped: Promise<void> | undefined;
-    const stop = (graceMs = 0) => (stopped ??= launcher.stop(graceMs).then(() => events.close()));
+    const stop = (graceMs = 0) => {
+      launchers.delete(launcher);
+      return (stopped ??= launcher.stop(graceMs).then(() => events.close()));
+    };
     closing.push(() => stop());
     return { launcher, stop };
   }
+
+  /** Wakes the launchers as the service does: without that, each looks for runs once a second. */
   async function launch(agentId: string, ...tests: TestCase[]): Promise<string> {
-    return (await insertLaunch(db, { agentId, createdBy: "nobody", source: "api", tests })).id;
+    const { id } = await insertLaunch(db, { agentId, createdBy: "nobody", source: "api", tests });
+    for (const launcher of launchers) launcher.wake();
+    return id;
   }
 
-  /** The launch's runs with their turns, once it has ended. */
+  /** The launch's runs with their turns, once the launch has ended. */
   async function ended(launchId: string) {
     const end = await eventually(async () => {
       const found = await findLaunch(db, launchId);
