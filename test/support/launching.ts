@@ -79,7 +79,8 @@ export async function openLaunching() {
     let stopped: Promise<void> | undefined;
     const stop = (graceMs = 0) => {
       launchers.delete(launcher);
-      return (stopped ??= launcher.stop(graceMs).then(() => events.close()));
+      stopped ??= launcher.stop(graceMs).then(() => events.close());
+      return stopped;
     };
     closing.push(() => stop());
     return { launcher, stop };
