@@ -6,7 +6,7 @@ import { showConversation } from "./model/conversation/view.ts";
 import { columnsOf } from "./model/trace/columns.ts";
 import { outlineSpan } from "./model/trace/outline.ts";
 import type { Attributes, Derived, Span, TracePath } from "./model/trace/trace.ts";
-import { type Cut, cutValue, type Path } from "./model/truncate.ts";
+import { type Cut, type Path, truncateValue } from "./model/truncate.ts";
 import type { Database } from "./store/db.ts";
 
 /** A trace at a revision. `bytes`: JSON in its batches. */
@@ -163,7 +163,7 @@ function outlineOf({ trace, derived, revision }: LoadedTrace): OutlinePart {
   const { name, durationMs, failed, spanCount, httpStatus, userInput, responseText } = columnsOf(derived);
   const { tokens, startTimeUnixNano, endTimeUnixNano, rootSpanId, notices, otherConvention } = derived;
   const { metadata, resource } = trace;
-  const context = cutValue({ metadata, resource }, contextBytesMax);
+  const context = truncateValue({ metadata, resource }, contextBytesMax);
   return {
     head: {
       revision,
@@ -195,8 +195,8 @@ const restBytesMax = 48 * 1024;
 
 /** Attributes have a budget of their own, because they are what users look at. */
 function cutSpan({ attributes, ...rest }: Span): { span: Span } & Pick<Cut<unknown>, "cuts" | "omissions"> {
-  const outer = cutValue(rest, restBytesMax);
-  const inner = cutValue(attributes, attributesBytesMax);
+  const outer = truncateValue(rest, restBytesMax);
+  const inner = truncateValue(attributes, attributesBytesMax);
   const within = <T extends { path: Path }>(found: T): T => ({
     ...found,
     path: ["attributes", ...found.path],

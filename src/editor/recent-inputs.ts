@@ -2,7 +2,7 @@
 import type { TraceRoom } from "../load/trace-room.ts";
 import { withTrace } from "../load.ts";
 import { Refusal } from "../model/refusal.ts";
-import { visible } from "../model/strip-invisible.ts";
+import { stripInvisible } from "../model/strip-invisible.ts";
 import { isWhole } from "../model/trace/columns.ts";
 import type { Clock } from "../remote/clock.ts";
 import type { Database } from "../store/db.ts";
@@ -68,5 +68,5 @@ function inputOfRow({ input, derived }: LatestInput): string | null | undefined 
 }
 
 function normalize(input: string): string {
-  return visible(input).normalize("NFC").replace(/\s+/g, " ").trim();
+  return stripInvisible(input).normalize("NFC").replace(/\s+/g, " ").trim();
 }

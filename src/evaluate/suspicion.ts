@@ -1,5 +1,5 @@
 // Whether a text of a conversation looks as if it were addressed to whoever judges it rather than to whoever takes part.
-import { visible } from "../model/strip-invisible.ts";
+import { stripInvisible } from "../model/strip-invisible.ts";
 
 /**
  * Why it does, in one sentence; undefined where it does not. A hint and no more: it misses what is worded anew, and
@@ -7,7 +7,7 @@ import { visible } from "../model/strip-invisible.ts";
  */
 export function suspicionOf(text: string): string | undefined {
   if (hidesWriting(text)) return "It hides writing in characters that nobody sees.";
-  const shown = looked(visible(text).replace(/\s{2,}|[^\S ]/g, " "))
+  const shown = looked(stripInvisible(text).replace(/\s{2,}|[^\S ]/g, " "))
     .normalize("NFKC")
     .toLowerCase()
     .replaceAll("’", "'");

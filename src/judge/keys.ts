@@ -1,6 +1,6 @@
 // Cache keys of questions: a hash of everything that the judge's answer depends on.
 import { createHash } from "node:crypto";
-import { visible } from "../model/strip-invisible.ts";
+import { stripInvisible } from "../model/strip-invisible.ts";
 import type { JudgeAccess } from "./admission.ts";
 
 /** 64 hex digits. */
@@ -68,7 +68,7 @@ function hash(parts: (string | number | null)[]): string {
 /** Normalizes whitespace and invisible characters. */
 function normalized(text: string): string {
   // Single spaces, by far the most frequent, are left as they are.
-  return visible(text)
+  return stripInvisible(text)
     .normalize("NFC")
     .replace(/\s{2,}|[^\S ]/g, " ")
     .trim();
@@ -76,7 +76,7 @@ function normalized(text: string): string {
 
 /** Normalizes within each line; lines and indentation stay, since a criterion may ask for a list or for code. */
 function normalizedLines(text: string): string {
-  return visible(text)
+  return stripInvisible(text)
     .normalize("NFC")
     .replace(/\r\n?/g, "\n")
     .replace(/(?<=\S)(?:[^\S\n]{2,}|[^\S\n ])/g, " ")

@@ -1,4 +1,4 @@
-// A personal access token: how its text is made, masked and told from other keys.
+// Personal access tokens: creates them, masks them, and reads them from the Authorization header.
 import { randomInt } from "node:crypto";
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -8,12 +8,12 @@ export function makeAccessToken(): string {
   return `svcp_${Array.from({ length: 40 }, () => alphabet[randomInt(alphabet.length)]).join("")}`;
 }
 
-/** How a token is listed, from its last four characters. */
+/** The token as lists show it, from its last four characters. */
 export function maskAccessToken(lastFour: string): string {
   return `svcp_...${lastFour}`;
 }
 
-/** The token of the header `Authorization: Bearer …`, of whatever form; undefined where there is no such header. */
+/** The token in `Authorization: Bearer …`, in whatever format; undefined if there is no such header. */
 export function bearerOf(header: string | undefined): string | undefined {
   return /^bearer +(\S+) *$/i.exec(header ?? "")?.[1];
 }

@@ -8,5 +8,5 @@ export type Account = {
   emailVerified: boolean;
 };
 
-/** Why a verification link can, or can no longer, be confirmed. */
+/** Whether a verification link can still be confirmed, and if not, why. */
 export type LinkState = "open" | "used" | "expired" | "unknown";

@@ -1,4 +1,4 @@
-// What happens to traces and runs, and what is refused, as it is told to open dashboards.
+// Events about traces, runs, launches and ingestion, sent to open dashboards.
 import type { RefusalCode } from "./refusal.ts";
 import type { Outcome, RunState } from "./run/run.ts";
 
@@ -18,27 +18,27 @@ export type RunEvent = {
   verdict: Outcome | null;
 };
 
-/** A launch was made, or a run of it began or ended. */
+/** A launch was created, or one of its runs began or ended. */
 export type LaunchEvent = {
   type: "launch";
   agentId: string;
   launchId: string;
-  /** The run that it is about; null where it is about the launch as a whole. */
+  /** Null if the event is about the launch as a whole. */
   runId: string | null;
 };
 
-/** Something sent with this key was refused. Not every refusal is told: the ingestion log counts them all. */
+/** A request with this key was refused. Events are throttled; the ingestion log counts every refusal. */
 export type IngestionEvent = {
   type: "ingestion";
   agentId: null;
   projectId: string;
   code: RefusalCode;
-  /** Shortened; null where the refusal is not one service's. */
+  /** Shortened; null if the refusal is not about one service. */
   serviceName: string | null;
   keyId: string;
 };
 
-/** More happened to this agent's traces than was worth telling one by one, or some of it was missed: read again. */
+/** Too many events for this agent to send one by one, or some were missed: clients read again. */
 export type RefreshEvent = { type: "refresh"; agentId: string | null };
 
 export type ServiceEvent = TraceEvent | RunEvent | LaunchEvent | IngestionEvent | RefreshEvent;

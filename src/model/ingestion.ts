@@ -1,32 +1,32 @@
-// How ingestion requests ended, as it is counted for the people who own the project: never what was in them.
+// Results of ingestion requests, counted for the project's owners. Payloads are never kept.
 import { type RefusalCode, refusals } from "./refusal.ts";
 
-/** What a request with a valid key is answered with; PARTIAL stored some of its traces and refused others. */
+/** The result of a request with a valid key. PARTIAL: some traces were stored, others refused. */
 export type IngestionCode = "OK" | "PARTIAL" | RefusalCode;
 
 export const ingestionCodes: IngestionCode[] = ["OK", "PARTIAL", ...(Object.keys(refusals) as RefusalCode[])];
 
-/** How one request ended for one of the services it names, or as a whole where it was refused before that is known. */
+/** The result of a request for one of the services it names, or for the whole request if it was refused before. */
 export type IngestionAnswer = {
   code: IngestionCode;
-  /** Storable, and so shortened; null on the canonical path, and where none could be read. */
+  /** Shortened by `storable`; null on the canonical path, and if no name could be read. */
   serviceName: string | null;
-  /** Whose the stored traces are; null where none was stored. */
+  /** The agent of the stored traces; null if none was stored. */
   agentId: string | null;
-  /** Spans stored. */
+  /** Number of stored spans. */
   spans: number;
-  /** PARTIAL: how many traces of this service each code refused. Otherwise empty. */
+  /** PARTIAL: the number of refused traces of this service by code. Otherwise empty. */
   reasons: Reasons;
 };
 
 export type Reasons = Partial<Record<RefusalCode, number>>;
 
-/** The whole request, refused. */
+/** The result of a request that was refused as a whole. */
 export function refusedWhole(code: RefusalCode): IngestionAnswer {
   return { code, serviceName: null, agentId: null, spans: 0, reasons: {} };
 }
 
-/** The codes that refused something, each once. */
+/** The distinct codes of refusals. */
 export function refusalsOf({ code, reasons }: IngestionAnswer): RefusalCode[] {
   if (code === "OK") return [];
   return code === "PARTIAL" ? (Object.keys(reasons) as RefusalCode[]) : [code];

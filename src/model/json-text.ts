@@ -1,17 +1,17 @@
-// Parses the JSON text that attributes hold, without letting any text cost seconds, gigabytes or the stack.
+// Parses JSON text in attributes, with limits on depth and size so that no text costs seconds, gigabytes or the stack.
 
-/** How many values one text may hold. */
+/** Limit of values in one text. */
 export const textValuesMax = 1_000_000;
-/** How many values the texts of one trace may hold together, where all of them are kept once they are parsed. */
+/** Limit of values in all texts of one trace, if the parsed values stay in memory. */
 export const keptValuesMax = 2_000_000;
 
 /**
- * Counts the values that are parsed and kept. Without it the tool calls of a trace of 256 MB could hold 85 million
- * values as JSON text, 5 GB of heap; 200,000 calls with ten values each pass.
+ * Counts parsed values that stay in memory. Without this limit the tool calls of a 256 MB trace could contain 85 million
+ * values as JSON text, which need 5 GB of heap. 200,000 calls with ten values each are within it.
  */
 export class ValueAllowance {
   left = keptValuesMax;
-  /** Whether a text was not parsed because too little was left. */
+  /** Whether a text was not parsed because it exceeded the rest of the allowance. */
   exceeded = false;
 
   get used(): number {
@@ -20,11 +20,11 @@ export class ValueAllowance {
 }
 
 /**
- * Parses JSON text that stood in an attribute; undefined when it is malformed, nested more than 200 levels deep, made
- * of more than a million values, or of more than the allowance has left.
+ * Parses the JSON text of an attribute; undefined if it is malformed, nested more than 200 levels deep, or has more than
+ * a million values or more than the allowance has left.
  */
 export function parseJson(text: string, allowance?: ValueAllowance): unknown {
-  // No text this short is too deep.
+  // A text this short cannot be too deep.
   if (allowance || text.length > 2 * levelsMax) {
     const valuesMax = Math.min(textValuesMax, allowance?.left ?? textValuesMax);
     const values = countValues(text, valuesMax);
@@ -42,8 +42,8 @@ export function parseJson(text: string, allowance?: ValueAllowance): unknown {
 const levelsMax = 200;
 
 /**
- * Objects, lists and commas; undefined where there are more than `valuesMax` or more levels than are read. Looks at the
- * text alone, because parsing some megabytes of brackets takes seconds and gigabytes.
+ * Counts objects, lists and commas; undefined if there are more than `valuesMax`, or too many levels. Scans the text
+ * without parsing it, because parsing some megabytes of brackets takes seconds and gigabytes.
  */
 function countValues(text: string, valuesMax: number): number | undefined {
   let levels = 0;
@@ -66,7 +66,7 @@ function countValues(text: string, valuesMax: number): number | undefined {
 const [quote, backslash, comma] = [34, 92, 44];
 const [openBracket, closeBracket, openBrace, closeBrace] = [91, 93, 123, 125];
 
-/** The position of the quote that closes the string opened at `start`; the text's end where none does. */
+/** The position of the quote that closes the string opened at `start`, else the end of the text. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let escapes = 0;

@@ -1,14 +1,14 @@
-// An API key: what it may write to, and how its text is made, masked and hashed.
+// API keys: creates, masks and hashes them, and checks which agents a key may write to.
 import { hash, randomInt } from "node:crypto";
 
 export type KeyAccess = "full" | "granular";
 
-/** A key as ingestion sees it, once it has been found and is neither revoked nor expired. */
+/** A valid key, neither revoked nor expired, as ingestion uses it. */
 export type AdmittedKey = {
   id: string;
   projectId: string;
   access: KeyAccess;
-  /** Granular access: the agents it may write to. Empty for full access. */
+  /** The agents it may write to with granular access. Empty for full access. */
   agentIds: string[];
   /** Whether the account that owns the project has verified its email. */
   emailVerified: boolean;
@@ -21,12 +21,12 @@ export function makeKey(): string {
   return `svc_${Array.from({ length: 40 }, () => alphabet[randomInt(alphabet.length)]).join("")}`;
 }
 
-/** All that is stored of a key's text. */
+/** The only form of a key that is stored. */
 export function hashKey(key: string): Buffer {
   return hash("sha256", key, "buffer");
 }
 
-/** How a key is listed, from its last four characters. */
+/** The key as lists show it, from its last four characters. */
 export function maskKey(lastFour: string): string {
   return `svc_...${lastFour}`;
 }

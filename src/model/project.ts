@@ -1,4 +1,4 @@
-// A project: what an account's agents, keys and test cases belong to, and the border nothing is seen across.
+// A project: contains agents, keys and test cases, and isolates them from other projects.
 
 export type Project = {
   id: string;
@@ -7,5 +7,5 @@ export type Project = {
   createdAt: string;
 };
 
-/** The project that comes with an account bears this name until it is renamed. */
+/** The initial name of the project that is created with an account. */
 export const firstProjectName = "My project";

@@ -1,6 +1,6 @@
-// An expected "no": the one error type that reaches a client, and the one table of codes and statuses.
+// Expected errors: the one error type that reaches clients, and the table of codes, statuses and default messages.
 
-/** Every code a client can meet, with its HTTP status and the sentence that stands when none is given. */
+/** Every error code with its HTTP status and default message. */
 export const refusals = {
   VALIDATION_ERROR: [400, "The request does not have the expected shape."],
   CUSTOM_API_PLATFORM_NOT_FOUND: [400, "No agent could be resolved from this key and request."],
@@ -25,12 +25,12 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals;
 
-/** One field at fault: `path` in the notation of JavaScript (`spans[3].name`), and what was expected of it. */
+/** An invalid field: its path in JavaScript notation (`spans[3].name`), and what is expected. */
 export type Issue = { path: string; message: string };
 
 export type RefusalDetail = {
   message?: string;
-  /** What to do about it. Public. */
+  /** How to fix it. Public. */
   hint?: string;
   issues?: Issue[];
   /** Seconds, sent as Retry-After. */
@@ -39,7 +39,7 @@ export type RefusalDetail = {
   cause?: unknown;
 };
 
-/** Thrown, or returned as a value, wherever the specification says no. Never echoes a key or a payload. */
+/** Thrown, or returned as a value, for expected errors. Never echoes a key or a payload. */
 export class Refusal extends Error {
   override name = "Refusal";
   readonly code: RefusalCode;

@@ -1,14 +1,14 @@
-// A text as a reader sees it: what cannot be seen can neither be judged nor be allowed to speak to who judges.
+// Removes invisible characters from a text, so that hidden text cannot influence the judge.
 
 /**
- * Well-formed, and without zero-width, bidirectional, tag, variation, private-use and control characters; line breaks
- * and tabs stay.
+ * Well-formed Unicode without zero-width, bidirectional, tag, variation, private-use and control characters; keeps line
+ * breaks and tabs.
  */
-export function visible(text: string): string {
+export function stripInvisible(text: string): string {
   return text.toWellFormed().replace(unseen, "");
 }
 
-/** Whether there is any letter or digit for a reader to see. */
+/** Whether the text has a visible letter or digit. */
 export function hasWord(text: string): boolean {
   return /(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{N}]/u.test(text);
 }

@@ -1,28 +1,28 @@
-// Cuts a value down to what a page can show at once, and says where and how much was left out.
+// Truncates a JSON value to a size that a page can show, and reports where and how much was left out.
 
-/** By keys and positions from the outermost value. */
+/** Keys and positions from the outermost value. */
 export type Path = (string | number)[];
 
 export type Cut<T> = {
   value: T;
-  /** Texts of which the first part is left, with their whole lengths in characters. */
+  /** Truncated texts, with their full lengths in characters. */
   cuts: { path: Path; length: number }[];
-  /** Lists and objects of which not every entry is left, with the number they have. */
+  /** Lists and objects with entries left out, with their full number of entries. */
   omissions: { path: Path; entries: number }[];
 };
 
 const textMax = 4_000;
 const entriesMax = 500;
 const keyMax = 1_000;
-/** Fewer entries of which something is left are worth more than many of which nothing is. */
+/** In bytes: fewer readable entries are worth more than many empty ones. */
 const shareMin = 240;
 
 /**
- * A copy whose JSON text stays near `bytesMax`, with its cuts and omissions. What an entry does not use of its equal
- * share goes to those after it, and lists and objects come after texts, so that what is large takes nothing from
- * what is small. No text is cut within a character.
+ * A copy whose JSON text stays near `bytesMax`, with its cuts and omissions. Entries get equal shares; the unused part of
+ * a share goes to the next entries, and texts come before lists and objects, so that small values stay complete. Never
+ * splits a surrogate pair.
  */
-export function cutValue<T>(value: T, bytesMax: number): Cut<T> {
+export function truncateValue<T>(value: T, bytesMax: number): Cut<T> {
   const cuts: Cut<T>["cuts"] = [];
   const omissions: Cut<T>["omissions"] = [];
   let left = bytesMax;
@@ -56,11 +56,11 @@ export function cutValue<T>(value: T, bytesMax: number): Cut<T> {
       kept.set(key, cutAny(object[key], [...path, key], part));
     });
     if (taken < keys.length) omit(path, keys.length);
-    // In their own order; made this way because an attribute may be called __proto__.
+    // In the original order. `fromEntries`, because an attribute may be called __proto__.
     return Object.fromEntries(short.filter(key => kept.has(key)).map(key => [key, kept.get(key)]));
   }
 
-  /** Gives each entry its share as long as there is something to share; returns how many there were. */
+  /** Calls `take` with each entry's share until the bytes are used up; returns the number of entries taken. */
   function walk(count: number, share: number, take: (at: number, share: number) => void): number {
     const end = Math.max(0, left - share);
     const most = Math.min(count, entriesMax);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { type CriterionQuestion, type JudgeIdentity, keysFor, oncePerText } from "../../src/judge/keys.ts";
-import { visible } from "../../src/model/strip-invisible.ts";
+import { stripInvisible } from "../../src/model/strip-invisible.ts";
 
 const identity: JudgeIdentity = {
   projectId: "project",
@@ -60,7 +60,7 @@ describe("the key of a question", () => {
     for (const key of keys) assert.match(key, /^[\da-f]{64}$/);
   });
 
-  const plain = (text: string) => visible(text).normalize("NFC").replace(/\s+/g, " ").trim();
+  const plain = (text: string) => stripInvisible(text).normalize("NFC").replace(/\s+/g, " ").trim();
   const texts = fc
     .array(fc.constantFrom("a", "é", "e\u0301", " ", "  ", "\n", "\t", "\u00a0", "\u200b", "\u202e"))
     .map(parts => parts.join(""));
@@ -78,7 +78,7 @@ describe("the key of a question", () => {
 
   it("is the same for replies that differ so within their lines; their lines and indentation count", () => {
     const lines = (text: string) =>
-      visible(text)
+      stripInvisible(text)
         .trim()
         .split("\n")
         .map(line => (plain(line) === "" ? "" : /^\s*/.exec(line)![0] + plain(line)))

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { cutValue } from "../../src/model/truncate.ts";
+import { truncateValue } from "../../src/model/truncate.ts";
 
 const bytesMax = 32 * 1024;
 const valueAt = (value: unknown, path: (string | number)[]): unknown =>
@@ -10,12 +10,12 @@ const valueAt = (value: unknown, path: (string | number)[]): unknown =>
 
 test("a value that fits is the same object, with nothing left out", () => {
   const value = { text: "a".repeat(4_000), list: [1, null, true, { deep: ["x"] }], none: {} };
-  assert.deepEqual(cutValue(value, bytesMax), { value, cuts: [], omissions: [] });
+  assert.deepEqual(truncateValue(value, bytesMax), { value, cuts: [], omissions: [] });
 });
 
 test("a long text is cut after 4,000 characters, never within one, with its full length", () => {
   const text = `${"a".repeat(3_999)}\u{1F600}${"b".repeat(100)}`;
-  const { value, cuts } = cutValue({ short: "s", long: text }, bytesMax);
+  const { value, cuts } = truncateValue({ short: "s", long: text }, bytesMax);
   assert.deepEqual(value, { short: "s", long: "a".repeat(3_999) });
   assert.deepEqual(cuts, [{ path: ["long"], length: text.length }]);
 });
@@ -23,7 +23,7 @@ test("a long text is cut after 4,000 characters, never within one, with its full
 test("a huge list does not shorten the texts next to it", () => {
   const list = Array.from({ length: 100_000 }, (_, at) => ({ at, text: "x".repeat(500) }));
   const value = { list, before: "b".repeat(3_000), after: "a".repeat(3_000) };
-  const cut = cutValue(value, bytesMax);
+  const cut = truncateValue(value, bytesMax);
   assert.equal(cut.value.before, value.before);
   assert.equal(cut.value.after, value.after);
   assert.ok(cut.value.list.length > 10);
@@ -40,7 +40,7 @@ test("any value stays near its limit of bytes, and every path leads to a cut val
     JSON.parse('{"__proto__":{"a":["b"]},"constructor":"c"}') as unknown,
   ];
   for (const given of hostile) {
-    const { value, cuts, omissions } = cutValue(given, bytesMax);
+    const { value, cuts, omissions } = truncateValue(given, bytesMax);
     assert.ok(Buffer.byteLength(JSON.stringify({ value, cuts, omissions })) < 2 * bytesMax);
     for (const { path, length } of cuts) {
       const left = valueAt(value, path) as string;
@@ -56,7 +56,7 @@ test("any value stays near its limit of bytes, and every path leads to a cut val
 test("any small JSON is unchanged, including key order and unusual names", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), given => {
-      const { value, cuts, omissions } = cutValue(given, 1_000_000);
+      const { value, cuts, omissions } = truncateValue(given, 1_000_000);
       assert.equal(JSON.stringify(value), JSON.stringify(given));
       assert.deepEqual([cuts, omissions], [[], []]);
     }),

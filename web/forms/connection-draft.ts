@@ -1,6 +1,6 @@
 // Draft of an agent connection: holds the fields of every type, so that switching between types loses nothing.
 import type { AgentType } from "../../src/model/agent/agent.ts";
-import type { ConnectionView, ReplyPlace } from "../../src/model/agent/connection.ts";
+import type { ConnectionView, ReplyLocation } from "../../src/model/agent/connection.ts";
 
 export type DraftHeader = {
   /** React key of the row. */
@@ -16,7 +16,7 @@ export type Draft = {
   method: "POST" | "PUT" | "PATCH";
   url: string;
   bodyTemplate: string;
-  replyKind: ReplyPlace["kind"];
+  replyKind: ReplyLocation["kind"];
   pointer: string;
   kind: "chat" | "webhook";
   product: "flowise" | "langflow";

@@ -1,4 +1,4 @@
-// An agent: the AI system that is watched, and the service name its OpenTelemetry exporter bears.
+// An agent: the AI system under watch, and the service name that its OpenTelemetry exporter sends.
 
 export type AgentType = "http_api" | "workflow" | "flow_builder";
 

@@ -1,31 +1,32 @@
-// The JSON body of a call, with places for what a turn sends: `{{input}}` within a text, `"{{history}}"` as a value.
+// Templates of request bodies: JSON with placeholders, `{{input}}` inside a string or `"{{history}}"` as a value.
 import type { AgentTurn } from "./call.ts";
 
-/** Within a text they are escaped as JSON wants it. */
-const textPlaces = ["input", "conversation_id", "request_id"];
-/** In place of a whole text: a list of `{ role, content }`. */
-const listPlaces = ["history", "messages"];
+/** Placeholders inside a string; their values are JSON-escaped. */
+const textPlaceholders = ["input", "conversation_id", "request_id"];
+/** Placeholders that replace a whole string by a list of `{ role, content }`. */
+const listPlaceholders = ["history", "messages"];
 
-// A name is trimmed by code: a pattern that leaves its blanks out takes the cube of their number to find none.
-const placePattern = /"\{\{\s*(history|messages)\s*\}\}"|\{\{([^{}]*)\}\}/g;
+// Names are trimmed in code: a pattern that skips the blanks itself takes cubic time when it does not match.
+const placeholderPattern = /"\{\{\s*(history|messages)\s*\}\}"|\{\{([^{}]*)\}\}/g;
 
-/** Of a filled body, in characters: a template may repeat its places, and a history grows. */
+/** Limit of a filled body in characters: a template may repeat placeholders, and histories grow. */
 export const bodyCharsMax = 10_000_000;
 
-/** Filled, the body would be longer than `bodyCharsMax`. */
+/** The filled body would be longer than `bodyCharsMax`. */
 export class BodyTooLarge extends Error {
   override name = "BodyTooLarge";
 }
 
-/** What is wrong with a template, in a sentence, or undefined. */
+/** What is wrong with the template, in one sentence; undefined if nothing is. */
 export function templateFault(template: string): string | undefined {
-  for (const [, list, inner] of template.matchAll(placePattern)) {
+  for (const [, list, inner] of template.matchAll(placeholderPattern)) {
     const name = inner?.trim() ?? "";
-    if (list !== undefined || textPlaces.includes(name)) continue;
-    if (listPlaces.includes(name)) {
-      return `{{${name}}} becomes a list: write it as a value of its own, "{{${name}}}".`;
+    if (list !== undefined || textPlaceholders.includes(name)) continue;
+    if (listPlaceholders.includes(name)) {
+      return `{{${name}}} becomes a list: write it as a whole value, "{{${name}}}".`;
     }
-    return `There is no {{${name}}}: use ${[...textPlaces, ...listPlaces].map(place => `{{${place}}}`).join(", ")}.`;
+    const known = [...textPlaceholders, ...listPlaceholders].map(placeholder => `{{${placeholder}}}`);
+    return `Unknown placeholder {{${name}}}. Use ${known.join(", ")}.`;
   }
   if (!/\{\{\s*input\s*\}\}|"\{\{\s*messages\s*\}\}"/.test(template)) {
     return "Add {{input}} where the user's input belongs.";
@@ -38,35 +39,35 @@ export function templateFault(template: string): string | undefined {
   return undefined;
 }
 
-// A quote in each: only within a text does its escape leave the body valid.
+// Every value is a quote: escaped, it leaves the body valid only inside a string.
 const trial: AgentTurn = { input: '"', history: [], conversationId: '"', requestId: '"', traceparent: "" };
 
 /**
- * The body of a turn. All places are filled at once: what an input holds is never taken for a place. Throws
+ * The body of a turn. One pass fills all placeholders, so a placeholder inside an input stays text. Throws
  * BodyTooLarge.
  */
 export function fillTemplate(template: string, turn: AgentTurn): string {
   const texts = new Map<string, string>();
   let chars = template.length;
-  return template.replace(placePattern, (place: string, list?: string, name?: string) => {
-    const what = list ?? name!.trim();
-    const text = texts.get(what) ?? textOf(what, turn) ?? place;
-    texts.set(what, text);
+  return template.replace(placeholderPattern, (match: string, list?: string, inner?: string) => {
+    const name = list ?? inner!.trim();
+    const text = texts.get(name) ?? textOf(name, turn) ?? match;
+    texts.set(name, text);
     chars += text.length;
     if (chars > bodyCharsMax) throw new BodyTooLarge();
     return text;
   });
 }
 
-function textOf(place: string, turn: AgentTurn): string | undefined {
+function textOf(name: string, turn: AgentTurn): string | undefined {
   const { input, history, conversationId, requestId } = turn;
-  if (place === "input") return within(input);
-  if (place === "conversation_id") return within(conversationId);
-  if (place === "request_id") return within(requestId);
-  if (place === "history") return JSON.stringify(history);
-  return place === "messages" ? JSON.stringify([...history, { role: "user", content: input }]) : undefined;
+  if (name === "input") return escaped(input);
+  if (name === "conversation_id") return escaped(conversationId);
+  if (name === "request_id") return escaped(requestId);
+  if (name === "history") return JSON.stringify(history);
+  return name === "messages" ? JSON.stringify([...history, { role: "user", content: input }]) : undefined;
 }
 
-function within(text: string): string {
+function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

@@ -1,16 +1,16 @@
-// One call of an agent: what a turn sends, and what came of it.
+// One call to an agent: the turn sent, and the reply or the error.
 
 export type AgentMessage = { role: "user" | "assistant"; content: string };
 
 export type AgentTurn = {
   input: string;
-  /** What was said before, oldest first; the input is not in it. */
+  /** The earlier messages, oldest first, without the input. */
   history: AgentMessage[];
   /** The same for all turns of a conversation. */
   conversationId: string;
   /** Sent as `x-request-id`. */
   requestId: string;
-  /** Sent as it is. */
+  /** Sent unchanged as the `traceparent` header. */
   traceparent: string;
 };
 
@@ -24,13 +24,13 @@ export type AgentCallError = {
     | "bad_reply"
     | "too_large"
     | "cancelled";
-  /** A sentence; never a secret, and nothing of the reply. */
+  /** One sentence, without secrets and without text of the reply. */
   reason: string;
 };
 
-/** A call that failed has an error, and whatever else is known of it. */
+/** A failed call has an error, and the other fields as far as they are known. */
 export type AgentReply = {
-  /** Null: no reply began. */
+  /** Null if no response arrived. */
   status: number | null;
   text: string | null;
   /** From the start to the end of the reply, or to the failure. */

@@ -1,4 +1,4 @@
-// How an agent is called in manual runs: one document, of a shape that its type decides.
+// The connection to an agent, used by manual runs: one document, whose shape depends on the agent's type.
 import { z } from "zod";
 import { pathText } from "../path.ts";
 import { type Issue, Refusal } from "../refusal.ts";
@@ -8,18 +8,18 @@ import { templateFault } from "./body-template.ts";
 export type ConnectionHeader = {
   name: string;
   value: string;
-  /** Encrypted at rest, and never told again. */
+  /** Encrypted at rest, and never returned by the API. */
   secret: boolean;
 };
 
-/** Where in a reply its text is. `auto`: where such products put it. */
-export type ReplyPlace = { kind: "json"; pointer: string } | { kind: "text" } | { kind: "auto" };
+/** Where the text of a reply is. `auto`: where products of this type usually put it. */
+export type ReplyLocation = { kind: "json"; pointer: string } | { kind: "text" } | { kind: "auto" };
 
 type Common = {
   headers: ConnectionHeader[];
-  /** How long a turn's trace is waited for. */
+  /** How long to wait for the trace of a turn. */
   waitMs: number;
-  /** Runs of this agent at once. */
+  /** Concurrent runs of this agent. */
   concurrency: number;
 };
 
@@ -29,27 +29,27 @@ export type HttpApiConnection = Common & {
   url: string;
   /** See body-template.ts. */
   bodyTemplate: string;
-  reply: ReplyPlace;
+  reply: ReplyLocation;
 };
 
 export type WorkflowConnection = Common & { type: "workflow"; url: string } & (
     | { kind: "chat" }
-    | { kind: "webhook"; bodyTemplate: string; reply: ReplyPlace }
+    | { kind: "webhook"; bodyTemplate: string; reply: ReplyLocation }
   );
 
 export type FlowBuilderConnection = Common & {
   type: "flow_builder";
   product: "flowise" | "langflow";
-  /** The server's, to which the product's path and the flow's id are added. */
+  /** URL of the server; the product's path and the flow's id are appended. */
   baseUrl: string;
   flowId: string;
-  /** Flowise: what was said before goes along, for a flow that remembers nothing by itself. */
+  /** Flowise: sends the earlier messages, for a flow without memory of its own. */
   sendHistory: boolean;
 };
 
 export type AgentConnection = HttpApiConnection | WorkflowConnection | FlowBuilderConnection;
 
-/** A connection as it was found: `unreadable` are the secret headers whose value another key encrypted. */
+/** A connection read from the database. `unreadable`: names of secret headers encrypted with another key. */
 export type StoredConnection = { connection: AgentConnection; unreadable: string[]; updatedAt: Date };
 
 export const webhookTemplate = '{\n  "chatInput": "{{input}}",\n  "sessionId": "{{conversation_id}}"\n}';
@@ -80,14 +80,14 @@ const header = z.strictObject({
     .max(200)
     .regex(/^[\w!#$%&'*+.^`|~-]+$/, "Not a valid header name.")
     .refine(name => !ownHeaders.has(name.toLowerCase()), "The service sets this header itself."),
-  /** Absent or null: the secret that is stored. */
+  /** Absent or null keeps the stored secret. */
   value: z
     .string()
     .max(8_000)
     .regex(/^[\t\x20-\x7e\x80-\xff]*$/, "Contains a character that is not allowed in a header.")
     .nullish(),
   secret: z.boolean().default(false),
-  /** As the API answers it; not looked at. */
+  /** Returned by the API, and ignored on input. */
   set: z.boolean().optional(),
 });
 
@@ -135,10 +135,10 @@ const schemas = {
   }),
 };
 
-/** What clients write, for the description of the API. */
+/** The input of clients, for OpenAPI. */
 export const connectionInputSchema = z.union(Object.values(schemas));
 
-// What follows from the call, or names it.
+// Headers that HTTP derives from the call, and those by which its trace is recognized.
 const ownHeaders = new Set([
   "host",
   "connection",
@@ -154,12 +154,12 @@ const ownHeaders = new Set([
   "x-request-id",
 ]);
 
-/** Such a header is a secret, whether it was said to be one or not. */
+/** Headers with such a name are always stored as secrets. */
 const secretNames = /^cookie$|authorization|key|token|secret|password/i;
 
 /**
- * Reads a connection as a client wrote it for an agent of this type. A secret without a value is taken from the one
- * that is stored, while the calls go to the same origin. Throws VALIDATION_ERROR with the path of each field at fault.
+ * Parses a client's connection for an agent of this type. A secret without a value keeps the stored one if the origin
+ * is unchanged. Throws VALIDATION_ERROR with the path of each invalid field.
  */
 export function parseConnection(
   input: unknown,
@@ -191,7 +191,7 @@ const unsaid = { value: undefined, why: "Enter a value." };
 
 type Kept = { value: string } | { value: undefined; why: string };
 
-/** Sent to another host, a secret that nobody can read any more would be read by that host. */
+/** A stored secret is kept only for the same origin: otherwise a new URL could receive a secret that nobody can read. */
 function keptSecret(draft: Addressed, name: string, stored: StoredConnection | undefined): Kept {
   const lower = name.toLowerCase();
   const header = stored?.connection.headers.find(one => one.secret && one.name.toLowerCase() === lower);
@@ -211,7 +211,7 @@ function originOf(connection: Addressed): string {
   return new URL("url" in connection ? connection.url : connection.baseUrl).origin;
 }
 
-/** As the API answers it: of a secret only its name, and whether it can be used. */
+/** The connection as the API returns it: of a secret only its name, and whether it is usable. */
 export function connectionView({ connection, unreadable }: StoredConnection) {
   return {
     ...connection,

@@ -1,4 +1,4 @@
-// What was said in a trace: the user's input, the agent's reply and its tool calls, however an emitter shaped them.
+// Reads the user's input, the agent's reply and its tool calls from a trace, in the shapes of all known emitters.
 import { parseJson, ValueAllowance } from "../json-text.ts";
 import { isRecord } from "../record.ts";
 import { compareNanos } from "../trace/merge.ts";
@@ -9,7 +9,7 @@ export type Conversation = Pick<Derived, "userInput" | "responseText" | "judgedT
 /** One message. `text` joins its text parts, without reasoning, tool calls and media; null when that is blank. */
 export type Message = { role: string; text: string | null; parts: unknown[] };
 
-/** Reads the user's input and the reply in both orders of its sources. Parses only what it must. */
+/** Reads the user's input and the reply, the latter by both orders of precedence. Parses no more JSON than needed. */
 export function readConversation(spans: Span[], root: Span | null, path: TracePath): Conversation {
   const inputs: Span[] = [];
   const prompts: Span[] = [];
@@ -37,14 +37,14 @@ export function readConversation(spans: Span[], root: Span | null, path: TracePa
   };
 }
 
-/** The text of one span in the order that text assertions and the judge take: gen_ai.response.text, then messages. */
+/** The text of one span, as text assertions and the judge read it: gen_ai.response.text, else the messages. */
 export function spanText(span: Span): FoundText | null {
   return replyInText(span) ?? replyInMessages(span);
 }
 
 /**
- * The tool calls among the spans, in their order. `arguments` is null when none were sent, and `{ value: text }`
- * where they are no JSON or more than the allowance has left.
+ * The tool calls, in the order of the spans. `arguments` is null when none were sent, and `{ value: text }` if they are
+ * not JSON or exceed the allowance.
  */
 export function toolCallsOf(spans: Span[], allowance = new ValueAllowance()): ToolCall[] {
   const calls: ToolCall[] = [];
@@ -61,7 +61,7 @@ export function toolCallsOf(spans: Span[], allowance = new ValueAllowance()): To
   return calls;
 }
 
-/** The tool's name where the span is a tool call, else null. */
+/** The tool's name if the span is a tool call, else null. */
 export function toolNameOf(span: Span): string | null {
   const name = attributeOf(span, "gen_ai.tool.name");
   return typeof name === "string" && name !== "" ? name : null;
@@ -70,18 +70,18 @@ export function toolNameOf(span: Span): string | null {
 /** The span's own attribute; undefined when it is absent or null. */
 export function attributeOf(span: Span, key: string): unknown {
   const value = span.attributes[key];
-  // Most look-ups miss, so that the second question, which keeps out what every object inherits, is seldom asked.
+  // Most lookups miss, so the cheap test comes first; `hasOwn` excludes properties that every object inherits.
   return value === undefined || value === null || !Object.hasOwn(span.attributes, key) ? undefined : value;
 }
 
-/** Reads messages, structured or as JSON text, in any of the shapes that emitters send; null when there are none. */
+/** Reads messages, structured or as JSON text, in any emitter's shape; null when there are none. */
 export function messagesOf(value: unknown): Message[] | null {
   const read = structureOf(value);
   const messages = (Array.isArray(read) ? read : [read]).filter(isRecord).map(readMessage);
   return messages.length > 0 ? messages : null;
 }
 
-/** An attribute's value, read where it is the JSON text of a list or an object; undefined where it is other text. */
+/** An attribute's value, parsed if it is JSON text of a list or an object; undefined for any other text. */
 export function structureOf(value: unknown, allowance?: ValueAllowance): unknown {
   return typeof value === "string"
     ? /^\s*[[{]/.test(value)
@@ -90,7 +90,7 @@ export function structureOf(value: unknown, allowance?: ValueAllowance): unknown
     : value;
 }
 
-/** Of whom a message is, whatever its emitter calls them; `other` for roles that nobody knows. */
+/** The speaker for an emitter's role name; `other` for unknown roles. */
 export function speakerOf(role: string): Speaker {
   const name = role.toLowerCase();
   if (name !== "" && userRoles.includes(name)) return "user";
@@ -101,7 +101,7 @@ export function speakerOf(role: string): Speaker {
 
 export type Speaker = "system" | "user" | "assistant" | "tool" | "other";
 
-/** Whether the span called a model: its input comes before that of other spans, the root's included. */
+/** Whether the span called a model: its input takes precedence over that of other spans, including the root. */
 function isOrchestrator(span: Span): boolean {
   return (
     attributeOf(span, "gen_ai.request.model") !== undefined ||
@@ -109,7 +109,7 @@ function isOrchestrator(span: Span): boolean {
   );
 }
 
-/** Positive when `a` is the later one; a span without a time is earlier than one that has it. */
+/** Positive if `a` is later; spans without a time come first. */
 function compareLatest(a: Span, b: Span): number {
   return (
     compareNanos(a.end_time_unix_nano ?? "", b.end_time_unix_nano ?? "") ||
@@ -117,7 +117,7 @@ function compareLatest(a: Span, b: Span): number {
   );
 }
 
-/** The first text that `read` finds, over the lowest rank first and the latest span first within a rank. */
+/** The first text that `read` finds: lowest rank first, and within a rank the latest span first. */
 function firstText(
   candidates: Span[],
   rank: (span: Span) => number,
@@ -128,7 +128,7 @@ function firstText(
   const best = candidates.reduce((a, b) => (compare(b, a) <= 0 ? b : a));
   const found = read(best);
   if (found || candidates.length === 1) return found;
-  // Sorting waits until the best candidate has disappointed. Reversed, because of equals the last comes first.
+  // Sorted only if the best candidate has no text. Reversed, so that of equal times the last span comes first.
   for (const span of candidates.toReversed().sort(compare)) {
     const text = span === best ? null : read(span);
     if (text) return text;
@@ -144,7 +144,7 @@ function inputInMessages(span: Span): FoundText | null {
 /** Plain text, except that some emitters put messages there as JSON. */
 function inputInPrompt(span: Span): FoundText | null {
   const prompt = attributeOf(span, "gen_ai.prompt");
-  // Without a role it is the user's own JSON.
+  // JSON without roles is the user's own input.
   const messages = messagesOf(prompt)?.filter(message => message.role !== "");
   const text = (messages && pickInput(messages)) ?? (typeof prompt === "string" ? prompt : null);
   return found(text, span, "gen_ai.prompt");
@@ -169,7 +169,7 @@ function isBlank(text: string): boolean {
   return !/\S/.test(text);
 }
 
-/** The user's input in one list of messages; null if no message has text. */
+/** The user's input in a list of messages; null if no message has text. */
 function pickInput(messages: Message[]): string | null {
   const latest = (roles: readonly string[]) =>
     messages.findLast(message => message.text !== null && roles.includes(message.role.toLowerCase()));
@@ -184,7 +184,7 @@ const toolRoles = ["tool", "function"];
 const replyRoles = ["assistant", "model", "ai"];
 const otherRoles = ["user", "human", ...systemRoles, ...toolRoles];
 
-/** What a model puts out is its reply unless it says otherwise: assistant, model, ai or nothing at all. */
+/** Output messages are replies if their role is assistant, model, ai or empty. */
 function isReplyRole(role: string): boolean {
   return !otherRoles.includes(role.toLowerCase());
 }

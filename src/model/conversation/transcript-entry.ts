@@ -1,25 +1,25 @@
-// What a transcript is made of: a message or a call of a tool, where it stands, and who said it.
+// Entries of a transcript: a message or a tool call, its source in the spans, and the agent it belongs to.
 import type { ReadPiece, SpanPath } from "../trace/message-parts.ts";
 import type { Source } from "../trace/span-messages.ts";
 
-/** A value, and the places of its parts in a span. */
-export type Placed = { value: unknown; spanId: string; paths: SpanPath[] };
+/** A value, and the paths of its parts in a span. */
+export type SourcedValue = { value: unknown; spanId: string; paths: SpanPath[] };
 
-/** A sub-agent: one that another agent called. */
+/** An agent that was called by another agent. */
 export type SubAgent = { spanId: string; name: string };
 
 export type Entry = Source & {
-  /** Whose conversation it is part of; null: that of the trace itself. */
+  /** The sub-agent whose conversation it belongs to; null: the main conversation of the trace. */
   agent: SubAgent | null;
 } & ({ kind: "message"; role: string; pieces: ReadPiece[] } | ({ kind: "tool_call" } & ToolEntry));
 
 type ToolEntry = {
   name: string;
-  arguments: Placed | null;
-  result: Placed | null;
-  /** What its span said of how it went wrong. */
+  arguments: SourcedValue | null;
+  result: SourcedValue | null;
+  /** The status message of its failed span. */
   error: string | null;
-  /** Null where no span shows the call itself. */
+  /** Null if the call has no span of its own. */
   durationMs: number | null;
   failed: boolean;
 };

@@ -1,8 +1,8 @@
-// What was said in a trace, in the order of time and each message once, though every model call repeats the history.
+// Builds the transcript of a trace: in time order, each message once although every model call repeats the history.
 
 import { ValueAllowance } from "../json-text.ts";
 import { compareNanos } from "../trace/merge.ts";
-import { saidBy, saidLength, saidTo } from "../trace/span-messages.ts";
+import { inputMessages, messageLength, outputMessages } from "../trace/span-messages.ts";
 import { buildTree, childrenOf, type SpanTree } from "../trace/span-tree.ts";
 import type { Span } from "../trace/trace.ts";
 import { attributeOf, toolNameOf } from "./conversation.ts";
@@ -11,38 +11,38 @@ import { type Extent, type Recorded, Thread } from "./transcript-thread.ts";
 
 export type Transcript = { entries: Entry[]; complete: boolean };
 
-// Reading more would keep whoever waits too long; a history repeated by a hundred calls stays below.
+// Bounds the time a viewer waits; a history that a hundred calls repeat stays below.
 const readMax = 32_000_000;
 const entriesMax = 5_000;
 
-/** Never throws, whatever the spans hold. */
+/** Never throws, whatever the spans contain. */
 export function transcribe(spans: Span[]): Transcript {
   const threads = new Map<SubAgent | null, Thread>();
   const recorded: Recorded[] = [];
-  // Entries keep the arguments and results of calls as they were parsed.
+  // Entries keep the parsed arguments and results of calls, so their size is limited.
   const allowance = new ValueAllowance();
   let read = 0;
   let complete = true;
   for (const { at, ends, agent, extent } of momentsOf(buildTree(spans))) {
     const span = spans[at]!;
-    read += ends ? 0 : saidLength(span);
+    read += ends ? 0 : messageLength(span);
     complete &&= read <= readMax && recorded.length < entriesMax;
     if (!complete) break;
-    const said = ends ? saidBy(span, allowance) : saidTo(span, allowance);
+    const lists = ends ? outputMessages(span, allowance) : inputMessages(span, allowance);
     complete = !allowance.exceeded;
     if (!complete) break;
     const thread = threads.get(agent) ?? new Thread(agent, recorded, entriesMax);
     threads.set(agent, thread);
-    if (!ends && toolNameOf(span) !== null) thread.perform(span, extent.from);
-    thread.hear(said, ends ? extent : { ...extent, all: true });
+    if (!ends && toolNameOf(span) !== null) thread.addCallSpan(span, extent.from);
+    thread.add(lists, ends ? extent : { ...extent, all: true });
   }
   return { entries: recorded.map(({ entry }) => entry), complete: complete && recorded.length < entriesMax };
 }
 
-/** A span's beginning or end. */
+/** The start or the end of a span. */
 type Moment = { at: number; ends: boolean; time: string; agent: SubAgent | null; extent: Extent };
 
-/** In the order of time; of equal times, and where times are missing, as the tree has it. */
+/** Sorted by time; equal and missing times keep the order of the tree. */
 function momentsOf(tree: SpanTree): Moment[] {
   const { spans } = tree;
   const children = childrenOf(tree);
@@ -82,7 +82,7 @@ function usable(nanos: string | null): string | null {
   return nanos !== null && /^\d{1,20}$/.test(nanos) ? nanos : null;
 }
 
-/** The name of the agent that the span is the work of; null where it is none's, or has no name. */
+/** The name of the agent that the span represents; null if it is not an agent's span, or has no name. */
 function agentNameOf(span: Span): string | null {
   if (attributeOf(span, "gen_ai.operation.name") !== "invoke_agent") return null;
   const name = attributeOf(span, "gen_ai.agent.name");

@@ -1,36 +1,36 @@
-// A transcript as it is shown: bounded however much was said, its long texts cut and saying where the rest is.
+// The conversation view of a transcript, bounded in size: long texts are truncated, with the path to the full text.
 import type { ReadPiece, SpanPath } from "../trace/message-parts.ts";
 import type { Transcript } from "./transcript.ts";
-import type { Entry, Placed, SubAgent } from "./transcript-entry.ts";
+import type { Entry, SourcedValue, SubAgent } from "./transcript-entry.ts";
 
-/** A text, or the first part of one. `paths`: where its parts stand in the span, from the span inwards. */
+/** A text, or its first part. `paths`: the paths of its parts, starting at the span. */
 export type Passage = { text: string; length: number; spanId: string; paths: SpanPath[] };
 
 export type Piece =
   | ({ kind: "text" } & Passage)
   | ({ kind: "reasoning" } & Passage)
-  /** Named, never loaded. */
+  /** Media are named, and never loaded. */
   | { kind: "media"; name: string }
-  /** A part of a type that nobody knows, as JSON. */
+  /** A part of an unknown type, as JSON. */
   | ({ kind: "other"; name: string } & Passage);
 
-/** `attribute` null: it stood in the event of that name. */
+/** `attribute` is null if its source is the event named `event`. */
 export type Turn = {
   spanId: string;
   attribute: string | null;
   event: string | null;
-  /** The sub-agent whose conversation it is part of. */
+  /** The sub-agent whose conversation it belongs to. */
   agent: SubAgent | null;
 } & (
   | { kind: "message"; role: string; pieces: Piece[] }
   | {
       kind: "tool_call";
       name: string;
-      /** JSON text, or text that is no JSON. */
+      /** JSON text, or other text as sent. */
       arguments: Passage | null;
       result: Passage | null;
       error: string | null;
-      /** Null where no span shows the call itself. */
+      /** Null if the call has no span of its own. */
       durationMs: number | null;
       failed: boolean;
     }
@@ -38,9 +38,9 @@ export type Turn = {
 
 export type ShownConversation = {
   turns: Turn[];
-  /** How many were left out, and after which number of turns. */
+  /** How many turns were left out, and after how many shown turns. */
   omitted: { after: number; count: number } | null;
-  /** False where anything was left out or not read, other than the rest of a cut text. */
+  /** False if anything besides the rest of a truncated text was left out or not read. */
   complete: boolean;
 };
 
@@ -52,7 +52,7 @@ const textMax = 8_000;
 const textMin = 200;
 const charactersMax = 2_000_000;
 
-/** The first turns and the last; where all together would be too long, every text gives up the same share. */
+/** The first and the last turns; if all texts together are too long, every text is shortened by the same share. */
 export function showConversation({ entries, complete }: Transcript): ShownConversation {
   const count = Math.max(0, entries.length - turnsMax);
   const shown = count === 0 ? entries : [...entries.slice(0, headTurns), ...entries.slice(headTurns + count)];
@@ -94,15 +94,15 @@ function pieceOf(piece: ReadPiece, spanId: string, max: number): Piece {
   return { kind: piece.kind, ...passage };
 }
 
-function passageOf(placed: Placed | null, max: number): Passage | null {
-  if (placed === null) return null;
-  const { value, spanId, paths } = placed;
+function passageOf(sourced: SourcedValue | null, max: number): Passage | null {
+  if (sourced === null) return null;
+  const { value, spanId, paths } = sourced;
   return cut(typeof value === "string" ? value : JSON.stringify(value), { spanId, paths }, max);
 }
 
 function cut(text: string, where: { spanId: string; paths: SpanPath[] }, max: number): Passage {
   const head = text.slice(0, max);
-  // Never within a character.
+  // Never splits a surrogate pair.
   const end = head.length < text.length && /[\uD800-\uDBFF]$/.test(head) ? -1 : undefined;
   return { text: head.slice(0, end), length: text.length, ...where };
 }

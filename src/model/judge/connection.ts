@@ -1,10 +1,10 @@
-// A project's judge as it is typed in: what each provider needs, and where its key may be sent.
+// Validates a project's judge connection: required fields by provider, and the origin its stored key may be sent to.
 import { z } from "zod";
 import { pathText } from "../path.ts";
 import { type Issue, Refusal } from "../refusal.ts";
 import { type JudgeConnection, type JudgeProvider, judgeProviders } from "./call.ts";
 
-/** Where a provider's own service answers; of compatible servers there is no such place. */
+/** Hosts of the providers' own APIs; compatible servers have none. */
 const providerHosts: Record<Exclude<JudgeProvider, "openai_compatible">, string> = {
   openai: "api.openai.com",
   anthropic: "api.anthropic.com",
@@ -17,15 +17,15 @@ const providerNames: Record<keyof typeof providerHosts, string> = {
   google: "Google",
 };
 
-/** As a provider calls it. */
+/** A model's name at its provider. */
 export const modelName = z
   .string()
   .trim()
   .min(1, "Must not be empty.")
   .max(200)
-  .regex(/^[^\p{Cc}\p{Cs}]*$/u, "Not a name of a model.");
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, "Not a valid model name.");
 
-/** What clients write. `apiKey` absent keeps the stored one, null removes it. */
+/** The input of clients. An absent `apiKey` keeps the stored key, null removes it. */
 export const judgeConnectionSchema = z.strictObject({
   provider: z.enum(judgeProviders),
   url: z.string().trim().max(2_000).superRefine(checkUrl).nullable().default(null),
@@ -33,26 +33,25 @@ export const judgeConnectionSchema = z.strictObject({
   apiKey: z
     .string()
     .trim()
-    .min(1, "Must not be empty; null removes the key.")
+    .min(1, "Must not be empty. Send null to remove the key.")
     .max(2_000)
-    .regex(/^[\x21-\x7e]*$/, "Holds a character that no key has.")
+    .regex(/^[\x21-\x7e]*$/, "Contains a character that is not allowed in an API key.")
     .nullish()
-    .describe("Never answered. Absent: the stored one is kept; null: it is removed."),
-  concurrency: z.int().min(1).max(100).default(8).describe("Calls at a time, in one process."),
+    .describe("Never returned. Absent keeps the stored key, null removes it."),
+  concurrency: z.int().min(1).max(100).default(8).describe("Concurrent calls per process."),
   tokensPerMinute: z
     .int()
     .min(1_000)
     .max(1_000_000_000)
     .nullable()
     .default(null)
-    .describe("In and out together, in one process; null: as many as it takes."),
+    .describe("Input and output tokens together, per process; null: unlimited."),
 });
 
 export type TypedJudge = Omit<JudgeConnection, "timeoutMs">;
 
 /**
- * Completes what was typed by the stored key, which goes nowhere but where it was entered for. Throws
- * VALIDATION_ERROR.
+ * Parses a client's connection, and adds the stored key if provider and origin are unchanged. Throws VALIDATION_ERROR.
  */
 export function parseJudgeConnection(
   input: unknown,
@@ -64,16 +63,16 @@ export function parseJudgeConnection(
   }
   const { apiKey: typed, ...rest } = data;
   if (rest.provider === "openai_compatible" && rest.url === null) {
-    throw refusalOf([{ path: "url", message: "A compatible server needs its address." }]);
+    throw refusalOf([{ path: "url", message: "Enter the URL of the compatible server." }]);
   }
   const stored = was?.connection;
   if (typed === undefined && was?.keyUnreadable) {
-    const message = "The stored key was encrypted with another key: enter it again, or remove it.";
+    const message = "The stored API key was encrypted with another key. Enter it again, or remove it.";
     throw refusalOf([{ path: "apiKey", message }]);
   }
   const kept = typed === undefined ? (stored?.apiKey ?? null) : null;
   if (kept !== null && stored && !sameDestination(rest, stored)) {
-    const message = `Enter the key again: the stored one was given for ${hostOf(stored)}.`;
+    const message = `Enter the API key again: the stored one was entered for ${hostOf(stored)}.`;
     throw refusalOf([{ path: "apiKey", message }]);
   }
   const apiKey = typed ?? kept;
@@ -83,23 +82,23 @@ export function parseJudgeConnection(
   return { ...rest, apiKey };
 }
 
-type Place = Pick<JudgeConnection, "provider" | "url">;
+type Endpoint = Pick<JudgeConnection, "provider" | "url">;
 
 /** The host and port that calls go to. */
-export function hostOf({ provider, url }: Place): string {
+export function hostOf({ provider, url }: Endpoint): string {
   if (url !== null) return new URL(url).host;
   return provider === "openai_compatible" ? "" : providerHosts[provider];
 }
 
-function sameDestination(one: Place, other: Place): boolean {
+function sameDestination(one: Endpoint, other: Endpoint): boolean {
   return one.provider === other.provider && originOf(one) === originOf(other);
 }
 
-function originOf(place: Place): string {
-  return place.url === null ? `https://${hostOf(place)}` : new URL(place.url).origin;
+function originOf(endpoint: Endpoint): string {
+  return endpoint.url === null ? `https://${hostOf(endpoint)}` : new URL(endpoint.url).origin;
 }
 
-/** Never repeats the address: it may hold a password. */
+/** The message never repeats the URL: it may contain a password. */
 function checkUrl(text: string, context: z.RefinementCtx<string>): void {
   const fault = faultOf(URL.parse(text));
   if (fault !== undefined) context.addIssue({ code: "custom", message: fault });
@@ -107,12 +106,12 @@ function checkUrl(text: string, context: z.RefinementCtx<string>): void {
 
 function faultOf(url: URL | null): string | undefined {
   if (url === null || (url.protocol !== "http:" && url.protocol !== "https:")) {
-    return "Not an address: write it like https://api.example.com/v1.";
+    return "Not a valid URL. Enter one like https://api.example.com/v1.";
   }
   if (url.username !== "" || url.password !== "") {
-    return "Holds a user name or password: enter the key in its own field.";
+    return "Must not contain a user name or password. Enter the key in its own field.";
   }
-  if (url.search !== "" || url.hash !== "") return "Must end with its path: no ? and no #.";
+  if (url.search !== "" || url.hash !== "") return "Must end with the path, without ? and #.";
   return undefined;
 }
 

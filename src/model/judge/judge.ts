@@ -1,4 +1,4 @@
-// The questions that a judge is asked and its answers; a missing answer is data, not an exception.
+// The interface of the judge: questions and answers. A missing answer is a value, not an exception.
 import type { Unanswered } from "./outcome.ts";
 
 export type RoutingQuestion = {
@@ -13,15 +13,15 @@ export type Routed = { label: RouteLabel; reason: string };
 /** The model that judged, and the version of our prompts. */
 export type JudgedBy = { model: string; promptVersion: string };
 
-/** Usage of the calls that were answered; tokens that the server does not report are estimated. */
+/** Usage of the answered calls; tokens that the server does not report are estimated. */
 export type Spent = { ms: number; inputTokens: number; outputTokens: number };
 
-/** By `testId`; a test left out of the answer is missing from `labels`. */
+/** Labels by `testId`; tests that the judge left out are missing. */
 export type RoutingAnswer =
   | ({
       code: "ok";
       labels: Map<string, Routed>;
-      /** Why others have none. */
+      /** Why the other tests have no label. */
       unlabelled?: Map<string, Unanswered>;
       /** Why the user's input seems addressed to a judge; then no label is "no_match". */
       suspicious?: string;
@@ -30,15 +30,15 @@ export type RoutingAnswer =
     } & Partial<JudgedBy>)
   | (Unanswered & { spent?: RouteSpent });
 
-/** `costUsd` is null where the price of a call is not known. */
+/** `costUsd` is null if the price of a call is unknown. */
 export type RouteSpent = { calls: number; inputTokens: number; outputTokens: number; costUsd: number | null };
 
-/** What a routing question would cost: estimated tokens, and zero calls if the answer is in the cache. */
+/** The estimated cost of a routing question; zero calls if the answer is in the cache. */
 export type RouteEstimate = ({ code: "ok" } & RouteSpent & Partial<JudgedBy>) | Unanswered;
 
 export type VerdictWord = "met" | "mostly" | "partly" | "not_met" | "cannot_tell";
 
-/** One to `criteriaMax` of them, each judged by itself. `threshold` in 0..1: whether more votes are worth asking for. */
+/** `criteria`: 1 to `criteriaMax`, each judged separately. `threshold` in 0..1 decides whether more votes are requested. */
 export type SemanticQuestion = {
   testId: string;
   assertionId: string;
@@ -52,19 +52,19 @@ export type SemanticQuestion = {
 
 export const criteriaMax = 6;
 
-/** Verdicts in the order of the criteria; `evidence` is a passage of the reply, empty where something is absent. */
+/** Verdicts in the order of the criteria; `evidence` is a passage of the reply, empty if the criterion is about absence. */
 export type Vote = {
-  /** In 0..1: the mean over the criteria that were decided; null where none was. */
+  /** The mean over the decided criteria, in 0..1; null if none was decided. */
   score: number | null;
   verdicts: { verdict: VerdictWord; evidence: string; reason: string }[];
 };
 
-/** `score` is the median of the votes' scores, so that it reaches the threshold where most votes do. */
+/** `score` is the median of the votes' scores, so it reaches the threshold if most votes do. */
 export type SemanticAnswer =
   | ({
       code: "ok";
       score: number;
-      /** One, or three where the first lay within one verdict of the threshold. */
+      /** One vote, or three if the first was within one verdict of the threshold. */
       votes: Vote[];
       /** Whether the whole answer was in the cache. */
       cached: boolean;
@@ -74,30 +74,30 @@ export type SemanticAnswer =
     } & JudgedBy)
   | Unanswered;
 
-/** Neither method throws: an outage is an answer. The answers of `ask` are in the order of its questions. */
+/** Neither method throws: an unavailable judge is an answer too. Answers are in the order of the questions. */
 export type Judge = {
   route(question: RoutingQuestion, signal?: AbortSignal): Promise<RoutingAnswer>;
   ask(questions: SemanticQuestion[], signal?: AbortSignal): Promise<SemanticAnswer[]>;
-  /** Makes no call. Absent where the judge cannot estimate. */
+  /** Makes no call. Absent if the judge cannot estimate. */
   estimateRoute?(question: RoutingQuestion): Promise<RouteEstimate>;
 };
 
-/** Who asks the judge: what its calls are stored with and counted for. */
+/** The caller of the judge: what its calls are stored with and counted for. */
 export type JudgeContext = {
   agentId: string;
   /** Null if no stored trace is judged. */
   traceId: string | null;
   /** Null for a dry run or a scenario trial. */
   runId: string | null;
-  /** Until when to wait for the judge, in ms since the epoch; null: nobody waits for another try. */
+  /** Deadline for retries, in ms since the epoch; null: no retries. */
   deadlineAt: number | null;
-  /** How many times the judge was called in vain for this run before. */
+  /** Number of failed attempts to ask the judge for this run so far. */
   tries: number;
-  /** How long the run has waited for the judge so far; absent: not at all. */
+  /** How long the run has waited for the judge so far; absent: 0. */
   waitedMs?: number;
-  /** Somebody started this very test run: sampling does not leave it out. */
+  /** Set for manual test runs: sampling does not skip them. */
   chosen?: true;
 };
 
-/** The judge as it answers for one run, dry run or scenario trial. */
+/** The judge for one run, dry run or scenario trial. */
 export type JudgeOf = (context: JudgeContext) => Judge;

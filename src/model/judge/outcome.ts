@@ -1,12 +1,12 @@
-// The outcome of asking the judge: a value, or why there is none. One type from the HTTP call to the check.
+// Why the judge gave no answer: one type from the HTTP call to the check.
 import type { JudgeReason, JudgeReasonCode } from "../run/reason.ts";
 import type { JudgeCallState } from "./call.ts";
 
 /**
- * `code` says what can be done: "later" may pass, "refused" lasts until the connection is edited, "unusable" is an answer
- * that cannot be used, "budget" means that money or tokens are used up. `detail` says why, as data; `reasonText` makes
- * the sentence. `retryAt`, in ms since the epoch: as the server asked, and once the pipeline has decided, when the judge
- * is asked again; null: not at all.
+ * `code`: "later" is transient, "refused" lasts until the connection is edited, "unusable" is an answer that cannot be
+ * used, "budget" means that money or tokens are used up. `detail` is the reason as data; `reasonText` makes the sentence.
+ * `retryAt`, in ms since the epoch: first the time the server asked for, then the time that the pipeline chose for the
+ * retry; null: no retry.
  */
 export type Unanswered = {
   code: Exclude<JudgeCallState, "ok"> | "not_configured" | "not_sampled" | "undecided";
@@ -26,12 +26,12 @@ export function unanswered(
 
 export const cancelled = unanswered("aborted", { code: "judge_cancelled" });
 
-/** Whether the judge is asked again. */
+/** Whether the judge will be asked again. */
 export function isWaiting(answer: { code: string } | Unanswered): answer is Unanswered & { retryAt: number } {
   return answer.code !== "ok" && (answer as Unanswered).retryAt !== null;
 }
 
-/** Reasons to ask again for which no call was made: they count as no try. */
+/** Reasons for a retry without a call: they do not count as attempts. */
 const uncalled: JudgeReasonCode[] = [
   "judge_busy",
   "judge_busy_until_deadline",

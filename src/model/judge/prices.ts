@@ -1,7 +1,7 @@
-// What models cost, as far as it is known: dated, and never guessed.
+// Prices of judge models by date; unknown prices are never guessed.
 import type { JudgeProvider } from "./call.ts";
 
-/** What calls came to. `costUsd` leaves out `unpricedTokens`, those of a model whose price is not known. */
+/** Usage of the judge. `costUsd` excludes `unpricedTokens`, the tokens of models without a known price. */
 export type JudgeUse = {
   inputTokens: number;
   outputTokens: number;
@@ -11,7 +11,7 @@ export type JudgeUse = {
   estimatedTokens: number;
 };
 
-/** In US dollars per million tokens, from `validFrom` (YYYY-MM-DD) until a later entry of the same model. */
+/** US dollars per million tokens, valid from `validFrom` (YYYY-MM-DD) until a later entry for the same model. */
 export type Price = {
   provider: JudgeProvider;
   model: string;
@@ -20,12 +20,12 @@ export type Price = {
   outputUsd: number;
 };
 
-/** A project's price; it holds for every provider of the model. */
+/** A project's own price, which applies to every provider of the model. */
 export type OwnPrice = Omit<Price, "provider">;
 
 /**
- * What the price of `model` is on `day` (YYYY-MM-DD): the project's own where it has one, else that which comes with
- * the service. A dated snapshot of a model costs what the model does. Undefined: not known.
+ * The price of `model` on `day` (YYYY-MM-DD): the project's own, else the built-in one. A dated snapshot costs the same
+ * as its model. Undefined if unknown.
  */
 export function priceOf(
   own: OwnPrice[],
@@ -42,7 +42,7 @@ export function priceOf(
   );
 }
 
-/** In US dollars. */
+/** The cost in US dollars. */
 export function costOf(
   { inputUsd, outputUsd }: Pick<Price, "inputUsd" | "outputUsd">,
   { inputTokens, outputTokens }: { inputTokens: number; outputTokens: number },
@@ -60,7 +60,7 @@ function latest(prices: OwnPrice[], model: string, day: string): OwnPrice | unde
   );
 }
 
-/** As in gpt-5.4-mini-2026-03-17, claude-haiku-4-5-20251001, or -latest. */
+/** Snapshots end in a date or -latest: gpt-5.4-mini-2026-03-17, claude-haiku-4-5-20251001. */
 function isSnapshotOf(family: string, model: string): boolean {
   return (
     model.startsWith(`${family}-`) && /^(\d{4}-?\d{2}-?\d{2}|latest)$/.test(model.slice(family.length + 1))
@@ -68,8 +68,8 @@ function isSnapshotOf(family: string, model: string): boolean {
 }
 
 /**
- * The prices that come with the service; a project's own come first. Those of prompts as short as ours, without the
- * discounts for caches and batches. As the providers' pages had them in October 2026:
+ * Built-in prices; a project's own take precedence. List prices for short prompts such as ours, without discounts for
+ * caching and batches, from the providers' pages in October 2026:
  * developers.openai.com/api/docs/pricing, platform.claude.com/docs/about-claude/pricing,
  * ai.google.dev/gemini-api/docs/pricing.
  */
@@ -89,7 +89,7 @@ export const builtInPrices: Price[] = [
   anthropic("claude-sonnet-4-5", "2025-09-29", 3, 15),
   anthropic("claude-haiku-5-5", "2026-10-07", 0.1, 0.5),
   anthropic("claude-haiku-4-5", "2025-10-15", 1, 5),
-  // Announced with its end.
+  // A price announced to end.
   google("gemini-3.8-flash", "2026-10-07", 0.75, 3.75),
   google("gemini-3.8-flash", "2027-01-01", 1.5, 7.5),
   google("gemini-3.5-flash", "2026-10-07", 1.5, 9),

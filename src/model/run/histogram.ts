@@ -1,6 +1,6 @@
-// Durations counted in buckets that grow by a fixed ratio, from which percentiles are read to within 10 %.
+// Histograms of durations with exponential buckets: percentiles are accurate to within 10 %.
 
-/** How many durations fell into each bucket; buckets after the last that holds one are left out. */
+/** The count of durations per bucket, without trailing empty buckets. */
 export type Histogram = number[];
 
 // Bucket 0 ends at 1 ms; each further one is 2^(1/4) times as wide as the one before it, up to 4.6 hours.
@@ -12,20 +12,20 @@ export function bucketOf(durationMs: number): number {
   return Math.min(1 + Math.floor(perDoubling * Math.log2(durationMs)), bucketMax);
 }
 
-/** Counts one duration in. */
+/** Adds one duration. */
 export function count(histogram: Histogram, durationMs: number): void {
   const bucket = bucketOf(durationMs);
   while (histogram.length <= bucket) histogram.push(0);
   histogram[bucket]!++;
 }
 
-/** Counts in what another histogram counted. */
+/** Adds the counts of another histogram. */
 export function addTo(histogram: Histogram, other: Histogram): void {
   while (histogram.length < other.length) histogram.push(0);
   for (const [bucket, durations] of other.entries()) histogram[bucket]! += durations;
 }
 
-/** The duration in ms that a share of 0..1 of the durations do not exceed, at the middle of its bucket. */
+/** The percentile in ms for a share in 0..1, as the middle of its bucket; null for an empty histogram. */
 export function percentile(histogram: Histogram, share: number): number | null {
   const total = histogram.reduce((sum, durations) => sum + durations, 0);
   if (total === 0) return null;

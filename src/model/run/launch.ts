@@ -1,18 +1,18 @@
-// A launch, one press of Run; the manual runs it is made of, their turns, and how they compare with those before.
+// A launch (one press of Run): its manual runs, their turns, and their comparison with earlier runs.
 import type { AgentCallError } from "../agent/call.ts";
 import type { Outcome, RunState } from "./run.ts";
 
 export type LaunchState = "queued" | "running" | "completed" | "cancelled";
 export type LaunchSource = "dashboard" | "api" | "cli";
 
-/** How many of a launch's runs ended so; `open` have not ended. */
+/** The runs of a launch by result; `open` have not ended. */
 export type LaunchCounts = Record<Outcome | "error" | "cancelled" | "open", number>;
 
 export type Launch = {
   id: string;
   agentId: string;
   createdAt: Date;
-  /** Null where the account is gone. */
+  /** Null if the account was deleted. */
   createdBy: { id: string; name: string } | null;
   source: LaunchSource;
   state: LaunchState;
@@ -21,35 +21,35 @@ export type Launch = {
   counts: LaunchCounts;
 };
 
-/** How a run's outcome compares with that of the run before it of the same test. */
+/** A run's outcome compared with that of the previous run of the same test. */
 export type Change = "broke" | "mended" | "same" | "new";
 
-/** One turn of a manual run, as far as it is known: a reply once it has ended, a trace once it is stored. */
+/** One turn of a manual run; the reply and the trace are added once they are known. */
 export type RunTurn = {
-  /** From 1. */
+  /** Counted from 1. */
   turn: number;
   input: string;
-  /** Both were sent, and are what the agent's trace is recognised by. */
+  /** Sent with the request: the agent's trace is recognized by either. */
   requestId: string;
   w3cTraceId: string;
   startedAt: string;
-  /** Null: no reply began, or it is still awaited. */
+  /** Null if no response arrived, or until it does. */
   status: number | null;
-  /** Null while the reply is awaited. */
+  /** Null until the reply has ended. */
   ms: number | null;
   /** At most `replyMax` characters. */
   text: string | null;
   error: AgentCallError | null;
-  /** Whether the agent sent a trace of it within the wait; null while that is awaited. */
+  /** Whether the agent sent a trace of the turn in time; null until that is known. */
   arrived: boolean | null;
-  /** The trace it is judged by: the agent's, or one made of what was seen. */
+  /** The trace that is evaluated: the agent's, or one built from request and reply. */
   traceId: string | null;
 };
 
-/** What of a reply is kept beside the run; the trace has all of it. */
+/** Characters of a reply kept with the run; the trace has the full text. */
 export const replyMax = 100_000;
 
-/** A run that has not been judged, or judged nothing, is compared with none. Skipped runs are passed over. */
+/** Null if the run has no outcome to compare. Skipped runs are ignored. */
 export function changeOf(state: RunState, outcome: Outcome | null, before: Outcome | null): Change | null {
   if (state !== "completed" || outcome === null || outcome === "skipped") return null;
   if (before === null) return "new";
@@ -58,7 +58,7 @@ export function changeOf(state: RunState, outcome: Outcome | null, before: Outco
   return passed ? "mended" : "broke";
 }
 
-/** Whether outcomes in their order went back and forth: one change is a change, two are flaky. */
+/** Whether the outcomes, in order, changed at least twice: one change is a change, two are flaky. */
 export function isFlaky(outcomes: Outcome[]): boolean {
   const passed = outcomes.filter(outcome => outcome !== "skipped").map(outcome => outcome === "passed");
   return passed.filter((now, at) => at > 0 && now !== passed[at - 1]).length > 1;

@@ -1,14 +1,17 @@
-// The trace of a turn whose agent sent none: one span, of what was seen from outside.
+// Builds the trace of a turn whose agent sent none: one span with the request and the reply.
 import type { AgentMessage, AgentReply, AgentTurn } from "../agent/call.ts";
 import type { Batch } from "../trace/trace.ts";
 
-/** In the metadata of such a trace. One that the agent sends later, under the same identity, takes its place. */
+/** Marks such a trace in its metadata. A later trace of the agent with the same identity replaces it. */
 export const observedMark = "svc.run.observed";
 
-// Traces with all that was said before would grow by the square of the turns.
+// With the whole history in each, the traces of a run would grow with the square of its turns.
 const historyCharsMax = 100_000;
 
-/** Of what was said before, the latest that fits. `spanId` has 16 hexadecimal digits. A call that failed makes a failed span, with its status where there was one. */
+/**
+ * Keeps as much of the latest history as fits. `spanId` has 16 hexadecimal digits. A failed call becomes a failed span,
+ * with the HTTP status if there was one.
+ */
 export function observedTurn(
   { input, history }: Pick<AgentTurn, "input" | "history">,
   reply: AgentReply,

@@ -1,10 +1,10 @@
-// Reasons of outcomes: why a check, a test or a run came out as it did, as a code with its data, and as a sentence.
+// Reasons of outcomes of checks, tests and runs: a code with data, and the sentence made from them.
 import { Refusal } from "../refusal.ts";
 import type { Counts, Outcome } from "./run.ts";
 
 /**
- * What each code carries; null: nothing. Names and texts are short already, since results keep them. `negated`: the
- * outcome is the opposite of what the sentence says.
+ * The data of each code; null: none. Names and texts are truncated by the caller, because results are stored. `negated`:
+ * the outcome is the opposite of what the sentence says.
  */
 export type ReasonData = ComparisonData &
   AbsenceData &
@@ -21,20 +21,20 @@ type Coded<Data, Code extends keyof Data = keyof Data> = {
 
 export type Reason = Coded<ReasonData>;
 
-/** What a comparison found. */
+/** The result of a comparison. */
 export type Comparison = Coded<ComparisonData>;
 
-/** Why the judge gave no judgement. */
+/** Why the judge gave no answer. */
 export type JudgeReason = Coded<JudgeReasonData>;
 export type JudgeReasonCode = keyof JudgeReasonData;
 
 type Negatable = { negated?: true };
 type Range = { min: number; max?: number };
 
-/** Names of what there was instead: the first few, and how many more there are. */
+/** The first few names found instead, and the number of further ones. */
 export type SomeNames = { names: string[]; more?: number };
 
-/** The outcome follows from a comparison. */
+/** Reasons of checks that made a comparison. */
 type ComparisonData = {
   [C in keyof Comparisons]: Comparisons[C] & Negatable;
 };
@@ -44,24 +44,24 @@ type Comparisons = {
     name: string;
     count: number;
     withArguments?: true;
-    /** Where no call counts: those of the name have other arguments, or the names that were called are others. */
+    /** If no call counts: the arguments differ, or other tools were called. */
     instead?: "other_arguments" | "no_calls" | { similar: SomeNames } | { called: SomeNames };
   };
-  /** `steps`: those there are, where none has the name. */
+  /** `steps`: the names of the steps, if none matches. */
   step_count: Range & { name: string; count: number; steps?: SomeNames };
-  /** Those that are exceeded, else all. */
+  /** The exceeded limits, else all. */
   token_usage: { usages: { kind: string; used: number; max: number }[] };
   http_status: { status: number; expected: number | number[] | string };
   duration: { ms: number; maxMs: number };
-  /** `target`: part of the name of the spans whose texts were searched; absent: the reply. */
+  /** `target`: part of the name of the searched spans; absent: the reply was searched. */
   pattern_found: { pattern: string; target?: string };
   pattern_not_found: { pattern: string; target?: string };
   value_matches: { field: string; span: string };
-  /** `others`: how many more spans differ. */
+  /** `others`: the number of further spans that differ. */
   value_differs: { field: string; span: string; others: number };
   schema_valid: { field: string; target: string };
   schema_invalid: { field: string; target: string; fault: string };
-  /** `criteria`: how many of several are fully met; of a single one `comment` is what the judge wrote. */
+  /** `criteria`: the number fully met, if there are several; `comment`: the judge's comment on a single one. */
   judge_score: {
     score: number;
     threshold: number;
@@ -71,7 +71,7 @@ type Comparisons = {
   };
 };
 
-/** The trace lacks what the check is about. */
+/** Reasons of checks whose subject is missing from the trace. */
 type AbsenceData = {
   no_http_status: null;
   no_token_usage: { attributes: string[] };
@@ -87,7 +87,7 @@ type AbsenceData = {
   no_agent_trace: null;
 };
 
-/** The check was not made. */
+/** Reasons of checks that were not made. */
 type LimitData = {
   dependency_not_passed: { id: string };
   dependency_waiting: { id: string };
@@ -98,7 +98,7 @@ type LimitData = {
   arguments_too_large: null;
 } & SandboxReasonData;
 
-/** Why the sandbox has no answer. */
+/** Why the sandbox gave no answer. */
 type SandboxReasonData = {
   sandbox_timeout: { ms: number };
   sandbox_out_of_memory: null;
@@ -108,15 +108,15 @@ type SandboxReasonData = {
 
 export type SandboxReason = Coded<SandboxReasonData & Pick<LimitData, "text_too_long">>;
 
-/** How often the judge was called in vain. */
+/** The number of failed attempts to ask the judge. */
 type Tried = { tries?: number };
 
-/** From the HTTP call to the check: what kept the judge from judging, or its answer from being used. */
+/** Why the judge gave no answer, or why its answer cannot be used. */
 type JudgeReasonData = {
   // No call was made.
   no_judge: null;
   judge_key_unreadable: null;
-  /** `why`: the sentence of the rejection that paused it. */
+  /** `why`: the sentence of the error that paused it. */
   judge_paused: { why: string };
   judge_database_unavailable: null;
   judge_busy: null;
@@ -144,7 +144,7 @@ type JudgeReasonData = {
   judge_input_rejected: { status: number };
   judge_quota_exceeded: null;
   judge_silent: { seconds: number };
-  // It answered, but not usably.
+  // The answer cannot be used.
   judge_answer_too_large: null;
   judge_answer_truncated: null;
   judge_answer_filtered: null;
@@ -153,7 +153,7 @@ type JudgeReasonData = {
   judge_answer_malformed: null;
   judge_integrity_failed: null;
   judge_question_skipped: null;
-  // It could not decide.
+  // The judge could not decide.
   judge_undecided: { comment: string };
   judge_tied: null;
   judge_quote_missing: null;
@@ -163,7 +163,7 @@ type JudgeReasonData = {
 type ResultData = {
   checks_counted: { outcome: Outcome; counts: Counts };
   checks_waiting: { checked: number; of: number };
-  /** `comment`: what the judge wrote. */
+  /** `comment`: the judge's. */
   scenario_no_match: { comment: string };
 };
 
@@ -173,29 +173,29 @@ type RunErrorData = {
   worker_died_before_sending: { attempts: number };
   worker_stopped: null;
   internal_error: null;
-  /** By the code of a refusal. */
+  /** `code`: of the refusal. */
   rejected: { code: string; message: string; hint?: string };
 };
 
-/** In one sentence or two, to be read on their own. */
+/** The reason in one or two complete sentences. */
 export function reasonText({ code, data }: Reason): string {
   const text = (sentences[code] as (data: unknown) => string)(data);
   return data && "negated" in data ? `Negated: ${text}` : text;
 }
 
-/** The opposite came of it. */
+/** The same comparison for a negated check. */
 export function negated({ code, data }: Comparison): Comparison {
   return { code, data: { ...data, negated: true } } as Comparison;
 }
 
-/** Of a run that an error ended: a refusal explains itself, anything else is a bug. */
+/** The reason of a run that ended with an error: a refusal's own message, else an internal error. */
 export function runErrorReason(error: unknown): Reason {
   if (!(error instanceof Refusal)) return { code: "internal_error" };
   const { code, message, hint } = error;
   return { code: "rejected", data: { code, message, ...(hint === undefined ? {} : { hint }) } };
 }
 
-/** As results and answers carry a reason: the sentence, and beside it what it was made of. */
+/** A reason in results and responses: the sentence, its code and its data. */
 export type ReasonFields = { reason: string; reasonCode?: ReasonCode; reasonData?: Record<string, unknown> };
 
 export function reasonFields(reason: Reason): ReasonFields {

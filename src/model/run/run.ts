@@ -1,4 +1,4 @@
-// A run: one evaluation of one trace against its agent's test cases, and the results it leaves.
+// A run: one evaluation of a trace against its agent's test cases, with its results.
 
 import type { JudgedBy, Spent, VerdictWord } from "../judge/judge.ts";
 import type { AssertionType } from "../test-case/assertion.ts";
@@ -6,30 +6,30 @@ import type { Ineligibility } from "../test-case/eligibility.ts";
 import type { TestCaseDocument } from "../test-case/test-case.ts";
 import type { ReasonFields } from "./reason.ts";
 
-/** Only manual runs are cancelled. */
+/** Only manual runs can be cancelled. */
 export type RunState = "pending" | "running" | "completed" | "error" | "cancelled";
 export type RunKind = "passive" | "manual";
-/** `again`: somebody asked for what an outage of the judge had skipped to be judged again. */
+/** `again`: a user reran checks that were skipped because the judge was unavailable. */
 export type RunCause = "traffic" | "again";
 export type Routing = "ok" | "not_needed" | "no_user_input" | "unavailable";
 export type Outcome = "passed" | "failed" | "skipped" | "missing_instrumentation";
 export type Counts = Record<Outcome, number>;
 
-/** passed / (passed + failed): a score, or a pass rate. Null when nothing counted. */
+/** passed / (passed + failed): a score, or a pass rate. Null if both are 0. */
 export function scoreOf({ passed, failed }: Counts): number | null {
   return passed + failed === 0 ? null : passed / (passed + failed);
 }
 
-/** A place a check looked at. `attribute` is null where the span itself (its name, its times) was looked at. */
+/** A source that a check used. `attribute` is null for the span itself, such as its name or its times. */
 export type Evidence = {
   spanId: string;
   attribute: string | null;
   value?: unknown;
-  /** In a run of several turns: whose trace the span is in, from 1. */
+  /** In a run of several turns: the turn whose trace has the span, from 1. */
   turn?: number;
 };
 
-/** A passage and its surroundings, each shortened. */
+/** A match with the text around it, each truncated. */
 export type Match = { before: string; text: string; after: string };
 
 export type Check = {
@@ -37,7 +37,7 @@ export type Check = {
   id: string;
   type: AssertionType;
   outcome: Outcome;
-  /** What kind of reason a skip has. `limit`: a limit on time or size was reached. */
+  /** Why the check was skipped. `limit`: a limit on time or size was reached. */
   skipped?:
     | "dependency"
     | "threshold"
@@ -47,7 +47,7 @@ export type Check = {
     | "budget"
     | "undecided"
     | "not_sampled"
-    /** The judge is asked again later: only in a run that has not completed. */
+    /** The judge will be asked again: only in runs that have not completed. */
     | "waiting"
     | "limit";
   expected: unknown;
@@ -55,19 +55,19 @@ export type Check = {
   evidence: Evidence[];
   /** Semantic checks: the judge's score in 0..1; then `actual` is a SemanticActual. */
   score?: number | null;
-  /** Why the text that was judged looks as if it were addressed to a judge. It changes no outcome. */
+  /** Why the judged text seems to be addressed to the judge. It changes no outcome. */
   suspicious?: string;
-  /** response_regex: what the pattern matched, and the text around it; absent where only its occurring is known. */
+  /** response_regex: the match and the text around it; absent if only its existence is known. */
   match?: Match;
 } & ReasonFields;
 
-/** What a judge said of a reply. `criteria` are those of the vote that gave the score. */
+/** The judge's result for a reply. `criteria` are from the vote that gave the score. */
 export type SemanticActual = {
   score: number;
   criteria: { criterion: string; verdict: VerdictWord; evidence: string; reason: string }[];
-  /** How many votes reached the threshold, of how many that were cast; `scores` in the order of asking. */
+  /** `passed`: votes that reached the threshold. `scores` are in the order of asking. */
   votes: { passed: number; of: number; scores: (number | null)[] };
-  /** Whether nothing had to be asked: the same was judged before. */
+  /** Whether the answer came from the cache. */
   cached: boolean;
   spent?: Spent;
 } & JudgedBy;
@@ -76,16 +76,16 @@ export type Result = {
   testId: string;
   name: string;
   outcome: Outcome;
-  /** passed / (passed + failed), null when nothing counted. */
+  /** passed / (passed + failed); null if both are 0. */
   score: number | null;
   counts: Counts;
   checks: Check[];
-  /** The test as it was judged, and which of its versions that was; null for one that is not saved. */
+  /** The test as it was evaluated, with its version; the version of an unsaved test is null. */
   test: TestCaseDocument;
   testVersion: number | null;
 } & ReasonFields;
 
-/** Why a test of the agent ran on a trace, or did not. */
+/** Whether and why a test of the agent ran on a trace. */
 export type Applicability = {
   testId: string;
   name: string;
@@ -99,17 +99,17 @@ export type Applicability = {
     | "scenario_no_match"
     | "no_user_input"
     | "routing_unavailable"
-    /** The judge is asked again later: only in a run that has not completed. */
+    /** The judge will be asked again: only in runs that have not completed. */
     | "routing_waiting";
-  /** Why the user's input looks as if it were addressed to a judge; then no scenario is found not to match. */
+  /** Why the user's input seems to be addressed to the judge; then "no match" is ignored for all scenarios. */
   suspicious?: string;
 } & Partial<JudgedBy> &
   Partial<ReasonFields>;
 
-/** A run that has begun and waits for the judge: when it is asked again, until when at most, and why not now. */
+/** A run that waits for the judge: the time of the next attempt, the deadline, and the reason. */
 export type Waiting = { nextTryAt: string; until: string; reason: string };
 
-/** What a completed run holds. Verdict and score are formed from the tests' outcomes. */
+/** The result of a completed run. Verdict and score are computed from the tests' outcomes. */
 export type Verdict = {
   routing: Routing;
   verdict: Outcome | null;

@@ -1,4 +1,4 @@
-// What a shape cannot say of an assertion: limits that agree, patterns and schemas that can be used.
+// Validates what the shape of an assertion cannot express: consistent limits, usable patterns and schemas.
 
 import type { Issue } from "../refusal.ts";
 import { visible } from "../strip-invisible.ts";
@@ -9,7 +9,7 @@ import { compilePattern, PatternFault, unknownFlags } from "./pattern.ts";
 
 const expectedBytesMax = 64 * 1024;
 
-/** Paths begin at the assertion, as `.pattern`. The assertion has its shape and at most 200 levels. */
+/** Paths start at the assertion, such as `.pattern`. The shape must be valid, with at most 200 levels. */
 export function assertionIssues(assertion: Assertion): Issue[] {
   switch (assertion.type) {
     case "node_call":

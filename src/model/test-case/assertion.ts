@@ -1,4 +1,4 @@
-// The nine assertions a test case can make about a trace, as they are stored and exported.
+// The nine types of assertions, in the form that is stored and exported.
 import { z } from "zod";
 import { criteriaMax } from "../judge/judge.ts";
 
@@ -7,9 +7,9 @@ type Common = {
   id: string;
   description?: string;
   negate: boolean;
-  /** Ids of assertions that must have passed for this one to be checked. */
+  /** Ids of assertions that must pass before this one is checked. */
   depends_on: string[];
-  /** Looks at this turn alone, from 1; absent: at the whole conversation. */
+  /** Checks only this turn, from 1; absent: the whole conversation. */
   turn?: number | "last";
 };
 
@@ -36,7 +36,7 @@ export type Assertion = Common &
     | { type: "response_regex"; pattern: string; flags?: string; target_node?: string }
     | {
         type: "semantic";
-        /** One criterion, or up to `criteriaMax` of them, each answered by itself. */
+        /** One criterion, or up to `criteriaMax`, each judged separately. */
         criteria: string | string[];
         reference?: string;
         threshold?: unknown;
@@ -74,12 +74,12 @@ const written = {
     .default([]),
 };
 
-/** The stored and exported form. Checks shapes only; what a shape cannot say, `assertionIssues` says. */
+/** The stored and exported form. Checks shapes only; `assertionIssues` checks the rest. */
 export const assertionSchema = variants(stored) satisfies z.ZodType<Assertion>;
 
 export const assertionTypes: AssertionType[] = assertionSchema.options.map(({ shape }) => shape.type.value);
 
-/** The form that clients write: `id` may be absent and `depends_on` one id. */
+/** The input of clients: `id` may be absent, and `depends_on` may be a single id. */
 export const assertionInputSchema = variants(written);
 export type AssertionInput = z.input<typeof assertionInputSchema>;
 

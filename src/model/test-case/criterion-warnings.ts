@@ -1,6 +1,6 @@
-// What the wording of a judge's criteria may keep them from telling; it is read as English, and is advice.
+// Warns about the wording of criteria that a judge answers unreliably. English only, and advice only.
 
-/** Of one criterion, each a sentence; `negate`: what is asked for must not be so. */
+/** Warnings about one criterion, each a sentence; `negate`: the check passes if the criterion is not met. */
 export function wordingWarnings(criterion: string, negate: boolean): string[] {
   return [
     ...(asksSeveralThings(criterion)
@@ -12,7 +12,7 @@ export function wordingWarnings(criterion: string, negate: boolean): string[] {
   ];
 }
 
-// A second sentence, a list of points, or a second thing that the reply does. "salt and pepper" is one thing.
+// A second sentence, a list, or a second action of the reply. "salt and pepper" is one thing.
 const sentenceEnd = /[.!?]["'”’)\]]?\s+["'“‘(]?\p{Lu}|;\s+\S|\n\s*\S/u;
 const secondVerb =
   /\b(?:and|but|or)\s+(?:(?:it|the (?:reply|answer|agent|assistant))\s+)?(?:also|then|never|(?:does|do|must|should|is|are) not|does|do|must|should|is|has|says?|names?|asks?|gives?|offers?|tells?|mentions?|explains?|contains?|states?|includes?|provides?|confirms?|links?|promises|apologi[sz]es|when|how|why|where|whether)\b/i;

@@ -1,4 +1,4 @@
-// Checks the JSON Schemas of test cases: two drafts, bounded in size and depth, every reference inside the schema.
+// Validates the JSON Schemas of test cases: two drafts, limited size and depth, no references to other documents.
 import { createRequire } from "node:module";
 import type { Ajv, ErrorObject } from "ajv";
 import { isWithin, step } from "../path.ts";
@@ -10,7 +10,7 @@ const schemaDepthMax = 64;
 
 export type SchemaDraft = "2020-12" | "7";
 
-/** The draft that `$schema` names, 2020-12 where it names none; null for any other. */
+/** The draft named by `$schema`, 2020-12 by default; null if unsupported. */
 export function draftOf(schema: unknown): SchemaDraft | null {
   const named = isRecord(schema) ? schema["$schema"] : undefined;
   if (named === undefined) return "2020-12";
@@ -23,7 +23,7 @@ export function draftOf(schema: unknown): SchemaDraft | null {
       : null;
 }
 
-/** Why the schema cannot be used. Paths start at the schema itself, as in `.properties.id`. Never throws. */
+/** Why the schema cannot be used. Paths start at the schema, such as `.properties.id`. Never throws. */
 export function schemaIssues(schema: unknown): Issue[] {
   if (typeof schema !== "boolean" && !isRecord(schema)) {
     return [{ path: "", message: "A schema must be an object, true or false." }];
@@ -74,17 +74,17 @@ function checkerOf(draft: SchemaDraft): Ajv {
   return checker;
 }
 
-/** What the draft's meta-schema objects to: one issue for each place, and none for what only contains it. */
+/** The issues found by the draft's meta-schema: the innermost ones, one per path. */
 function metaSchemaIssues(schema: object | boolean, draft: SchemaDraft): Issue[] {
   const checker = checkerOf(draft);
-  // By the id of the meta-schema: a `$schema` may be spelled in more ways than ajv knows.
+  // Selected by id: `$schema` may be spelled in more ways than ajv knows.
   if (checker.validate(metaSchemas[draft], schema) === true) return [];
   const errors = (checker.errors ?? []).filter(({ keyword }) => keyword !== "anyOf");
   const innermost = errors.filter(
     ({ instancePath }) => !errors.some(other => other.instancePath.startsWith(`${instancePath}/`)),
   );
-  const byPlace = new Map(innermost.toReversed().map(error => [error.instancePath, error]));
-  return [...byPlace.values()].toReversed().map(error => ({
+  const byPath = new Map(innermost.toReversed().map(error => [error.instancePath, error]));
+  return [...byPath.values()].toReversed().map(error => ({
     path: pathOf(error.instancePath, schema),
     message: messageOf(error),
   }));
@@ -95,7 +95,7 @@ function messageOf({ keyword, message = "is invalid", params }: ErrorObject): st
   return `${message[0]!.toUpperCase()}${message.slice(1).replace(",", " or ")}.`;
 }
 
-/** The JSON pointer as a path from the schema, as in `.anyOf[1]`. */
+/** A JSON pointer as a path from the schema, such as `.anyOf[1]`. */
 function pathOf(pointer: string, schema: unknown): string {
   let value = schema;
   const steps = pointer
@@ -117,7 +117,7 @@ type Reader = {
   root: unknown;
 };
 
-/** Keywords that hold schemas: one, a list of them, or an object of them. Other keys may hold anything. */
+/** Keywords whose value is a schema, a list of schemas or an object of schemas. Other keys may have any value. */
 const schemaKeywords = new Set([
   "additionalItems",
   "additionalProperties",
@@ -144,7 +144,7 @@ const mapKeywords = new Set([
   "properties",
 ]);
 
-/** Checks what no meta-schema can: ids, references and patterns. */
+/** Checks ids, references and patterns, which meta-schemas cannot. */
 function readSchema(schema: unknown, path: string, reader: Reader): void {
   if (!isRecord(schema)) return;
   const refuse = (at: string, message: string) => void reader.issues.push({ path: at, message });

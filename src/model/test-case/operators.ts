@@ -1,10 +1,10 @@
-// The operators that may stand in place of a leaf in the expected arguments of a tool call.
+// Operators such as `$regex` that may replace a leaf in the expected arguments of a tool call.
 
 import { step } from "../path.ts";
 import type { Issue } from "../refusal.ts";
 import { compilePattern, PatternFault } from "./pattern.ts";
 
-/** All operators of one object must hold. */
+/** The operators of one object; all of them must match. */
 export type Operators = {
   $regex?: string;
   $in?: unknown[];
@@ -24,7 +24,7 @@ export function operatorsOf(expected: unknown): Operators | null {
   return keys.length > 0 && keys.every(key => names.includes(key)) ? expected : null;
 }
 
-/** What keeps expected arguments from being compared. The value must be at most 200 levels deep. */
+/** Why expected arguments cannot be compared. The value must be at most 200 levels deep. */
 export function argumentIssues(expected: unknown, path: string): Issue[] {
   if (typeof expected !== "object" || expected === null) return [];
   if (Array.isArray(expected)) return expected.flatMap((item, at) => argumentIssues(item, path + step(at)));

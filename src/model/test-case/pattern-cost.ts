@@ -1,17 +1,17 @@
-// What compiling a test case's patterns takes, told from their text: searching is linear in a text, compiling is not.
+// Estimates the cost of compiling a test case's patterns from their text: searching is linear, compiling is not.
 import { step } from "../path.ts";
 import type { Issue } from "../refusal.ts";
 import { patternMax, withPlainEscapes } from "./pattern.ts";
 
-/** In instructions, of which a hundred take about a millisecond. */
+/** In instructions; a hundred take about a millisecond. */
 const costMax = 50_000;
 
 const message =
-  "With this, the patterns of the test take too long to compile: use smaller counts, such as {1,50}, and fewer classes of Unicode.";
+  "The patterns of this test take too long to compile. Use smaller counts, such as {1,50}, and fewer Unicode classes.";
 
 /**
- * Names the pattern with which those of a test case become too costly. Looks at what a client wrote, of whatever shape,
- * and at most 200 levels deep: once it is compiled, it is too late.
+ * Reports the pattern that exceeds the limit of a test case. Reads a client's unvalidated input, at most 200 levels deep,
+ * because it must run before anything is compiled.
  */
 export function costIssues(assertions: unknown): Issue[] {
   if (!Array.isArray(assertions)) return [];
@@ -42,17 +42,17 @@ function operandsIn(expected: unknown, path: string): Written[] {
   });
 }
 
-// A quoted text, an escape, a class, a count, a parenthesis, or any other character.
+// A quoted section, an escape, a class, a count, a parenthesis, or any other character.
 const steps = /\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[()]|./gs;
-// The engine itself refuses to repeat more often.
+// The engine refuses higher counts.
 const timesMax = 1_000;
 
-/** Whatever the pattern, some bookkeeping. */
+/** Fixed cost of every pattern. */
 const baseCost = 10;
 
-/** Never much less than the instructions it compiles to, or than what takes as long. */
+/** Never much below the compiled instructions, or the equivalent in time. */
 export function patternCost(pattern: string): number {
-  // Refused for its length, and not compiled.
+  // Too long, so it is never compiled.
   if (pattern.length > patternMax) return baseCost;
   const source = withPlainEscapes(pattern);
   const around: number[] = [];
@@ -77,9 +77,9 @@ export function patternCost(pattern: string): number {
 }
 
 const propertyCost = 150;
-/** Characters of a range, each of which is looked up where case is ignored, that take as long as one instruction. */
+/** With flag i each character of a range is looked up: this many take as long as one instruction. */
 const rangeChars = 50;
-/** The last character that has another case. */
+/** The last code point with an upper and a lower case. */
 const casedMax = 0x1e943;
 
 function classCost(source: string): number {

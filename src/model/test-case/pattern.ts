@@ -1,15 +1,15 @@
-// Regular expressions as test cases may use them: compiled by an engine that takes linear time, or refused in plain words.
+// Regular expressions of test cases, compiled by a linear-time engine; unsupported syntax is refused with a reason.
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from "re2js";
 
 export const patternMax = 1000;
 
-/** A pattern that cannot be used; the message says why and, where there is a way out, which. */
+/** A pattern cannot be used; the message says why, and what to do if there is an alternative. */
 export class PatternFault extends Error {
   override name = "PatternFault";
 }
 
 export type Pattern = {
-  /** Instructions of the compiled program: with the length of a text, the measure of what a search may cost. */
+  /** Instructions of the compiled program: times the length of a text, this bounds the cost of a search. */
   size: number;
   /** Whether the pattern occurs anywhere in the text. */
   occursIn(text: string): boolean;
@@ -26,7 +26,7 @@ const flagBits: Record<string, number> = {
 const cacheMax = 64;
 const cache = new Map<string, Pattern>();
 
-/** Compiles, or finds among those compiled lately. Throws PatternFault. */
+/** Compiles the pattern, or returns it from a cache. Throws PatternFault. */
 export function compilePattern(source: string, flags = ""): Pattern {
   const key = `${flags}/${source}`;
   const known = cache.get(key);
@@ -38,7 +38,7 @@ export function compilePattern(source: string, flags = ""): Pattern {
   return made;
 }
 
-/** The flags that are not i, m or s, or stand twice. */
+/** The flags that are not i, m or s, and repeated ones. */
 export function unknownFlags(flags: string): string[] {
   return [...flags].filter((flag, at) => !Object.hasOwn(flagBits, flag) || flags.indexOf(flag) !== at);
 }
@@ -51,7 +51,7 @@ function compile(source: string, flags: string): Pattern {
   try {
     const program = RE2JS.compile(withPlainEscapes(source), bits);
     const size = program.programSize();
-    // A long search leaves megabytes of automaton behind; the next one builds what it needs again.
+    // A long search leaves a cached automaton of megabytes; the next search rebuilds it.
     const tidy = (text: string) => {
       if (size * text.length > 100_000) program.reset();
     };
@@ -76,7 +76,7 @@ function compile(source: string, flags: string): Pattern {
   }
 }
 
-/** JavaScript's way of writing a character by its number, `\u00e9`, in the engine's. */
+/** Converts JavaScript's Unicode escapes, `\u00e9`, to the engine's syntax. */
 export function withPlainEscapes(source: string): string {
   return source.replace(/\\(?:u\{([\da-f]{1,6})\}|u([\da-f]{4})|.)/gis, (written, long, short) =>
     long || short ? `\\x{${long ?? short}}` : written,

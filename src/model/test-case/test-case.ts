@@ -1,4 +1,4 @@
-// A test case: what is expected of an agent's conversations, and on which of them it is judged.
+// Test cases: the document with its assertions and scenario, its validation, and readiness for activation.
 import { z } from "zod";
 import { isWithin, pathText } from "../path.ts";
 import type { Issue } from "../refusal.ts";
@@ -10,7 +10,7 @@ import { costIssues } from "./pattern-cost.ts";
 
 export type PassiveBehavior = "always_run" | "run_when_relevant" | "manual_only";
 
-/** The one document that form, JSON editor, export and results share; the service adds ids and times around it. */
+/** The document shared by form, JSON editor, export and results; the service adds ids and times. */
 export type TestCaseDocument = {
   name: string;
   status: "active" | "disabled";
@@ -22,15 +22,15 @@ export type TestCaseDocument = {
   assertions: Assertion[];
 };
 
-/** `version` counts from 1, and rises with every change of the document. */
+/** `version` starts at 1 and increases with every change of the document. */
 export type TestCase = TestCaseDocument & { id: string; agentId: string; version: number };
 
-/** Nesting allowed in a document, as in a trace. */
+/** Nesting limit, the same as for traces. */
 const levelsMax = 200;
 const issuesMax = 20;
 const assertionsMax = 100;
 
-/** The form that clients write; absent fields take their defaults. */
+/** The input of clients; absent fields get their defaults. */
 export const testCaseInputSchema = z.strictObject({
   name: z
     .string()
@@ -50,12 +50,12 @@ export const testCaseInputSchema = z.strictObject({
 
 type TestCaseInput = z.infer<typeof testCaseInputSchema>;
 
-/** Reads a test case as a client wrote it. Throws Refusal VALIDATION_ERROR, with the path of each field at fault. */
+/** Parses a client's test case. Throws VALIDATION_ERROR with the path of each invalid field. */
 export function parseTestCase(input: unknown): TestCaseDocument {
   return readDocument(input, document => (document.status === "active" ? readinessIssues(document) : []));
 }
 
-/** The same for a test that is being written: an active one may still lack what an active test needs. */
+/** Parses a draft: unlike a saved test, an active draft may be incomplete. */
 export function parseDraft(input: unknown): TestCaseDocument {
   return readDocument(input, () => []);
 }
@@ -87,7 +87,7 @@ function issuesOfAssertion(assertion: Assertion, at: number): Issue[] {
   }));
 }
 
-/** What is wrong within assertions of the right shape, where something else in the document is not. Names may be empty. */
+/** Issues of well-shaped assertions in a document that is otherwise invalid. Names may be empty. */
 function issuesOfSoundAssertions(input: unknown): Issue[] {
   const given = (input as { assertions?: unknown } | null)?.assertions;
   if (!Array.isArray(given)) return [];
@@ -97,7 +97,7 @@ function issuesOfSoundAssertions(input: unknown): Issue[] {
   });
 }
 
-/** An assertion with its empty names filled: they say nothing of the pattern or the schema beside them. */
+/** Fills empty names, so that they do not hide issues of a pattern or schema in the same assertion. */
 function named(assertion: unknown): unknown {
   if (typeof assertion !== "object" || assertion === null) return assertion;
   const empty = ["expected_name", "target_node", "field"].filter(
@@ -106,7 +106,7 @@ function named(assertion: unknown): unknown {
   return { ...assertion, ...Object.fromEntries(empty.map(name => [name, "?"])) };
 }
 
-/** The test with a client's changes, field by field of the document, read again as a whole. Throws as parseTestCase. */
+/** Applies a client's changed fields and validates the whole document. Throws as parseTestCase does. */
 export function mergeTestCase(current: TestCaseDocument, patch: unknown): TestCaseDocument {
   if (typeof patch !== "object" || patch === null || Array.isArray(patch)) {
     refuse([{ path: "", message: "Expected an object with the fields to change." }]);
@@ -171,7 +171,7 @@ function idIssues(assertions: Assertion[]): Issue[] {
   }));
 }
 
-/** The assertions whose turn never comes, when each waits for those it depends on. */
+/** The assertions in dependency cycles, and those that depend on them. */
 function inCycles(assertions: Assertion[]): Assertion[] {
   const done = new Set<string>();
   let waiting = assertions;
@@ -183,7 +183,7 @@ function inCycles(assertions: Assertion[]): Assertion[] {
   }
 }
 
-/** What the test lacks before it can be active. */
+/** What is missing before the test can be active. */
 export function readinessIssues(document: TestCaseDocument): Issue[] {
   const issues: Issue[] = [];
   if (document.assertions.length === 0) {
@@ -215,7 +215,7 @@ function issuesOf(issue: z.core.$ZodIssue): Issue[] {
     }));
   }
   if (issue.code === "invalid_union") {
-    // Of the form that was meant, where only something inside it is wrong.
+    // Reports the issues of the union member that the client meant.
     const meant = issue.errors.find(
       branch => branch.length > 0 && branch.every(({ path }) => path.length > 0),
     );

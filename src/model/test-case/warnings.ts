@@ -1,4 +1,4 @@
-// What can be saved as a test case and may still not do what its author meant.
+// Warnings about valid test cases that may not do what their author meant.
 
 import type { Issue } from "../refusal.ts";
 import type { Assertion, AssertionOf } from "./assertion.ts";
@@ -6,7 +6,7 @@ import { wordingWarnings } from "./criterion-warnings.ts";
 import { compilePattern } from "./pattern.ts";
 import { isThreshold, readinessIssues, type TestCaseDocument } from "./test-case.ts";
 
-/** Warnings about a document that is valid; paths as in the issues of one that is not. */
+/** Warnings about a valid document, with paths like those of validation issues. */
 export function testCaseWarnings(document: TestCaseDocument): Issue[] {
   const warnings: Issue[] = [];
   if (!isThreshold(document.threshold)) warnings.push({ path: "threshold", message: unusableThreshold });

@@ -1,4 +1,4 @@
-// The few derived values that a trace's row holds, because lists show them and filter by them.
+// The derived values stored as columns of a trace, because lists show and filter by them.
 import type { Derived } from "./trace.ts";
 
 export type TraceColumns = {
@@ -18,7 +18,7 @@ export type TraceColumns = {
 
 const textMax = 500;
 
-/** What of a trace's derived values goes into its row. Safe for PostgreSQL whatever the spans held. */
+/** The columns of a trace's row. Valid for PostgreSQL whatever the spans contain. */
 export function columnsOf(derived: Derived): TraceColumns {
   return {
     name: storable(derived.name),
@@ -35,15 +35,15 @@ export function columnsOf(derived: Derived): TraceColumns {
 }
 
 /**
- * A text column's form of any string: shortened, U+0000 (which PostgreSQL refuses) and lone surrogates (which
- * UTF-8 cannot bear) shown as U+FFFD. The spans themselves keep the string as it was sent.
+ * Converts a string for a text column: truncated, with U+FFFD for U+0000 (rejected by PostgreSQL) and lone surrogates
+ * (invalid in UTF-8). The spans keep the string as it was sent.
  */
 export function storable(text: string): string {
   const short = text.length > textMax ? `${text.slice(0, textMax - 1)}…` : text;
   return (short.includes("\0") ? short.replaceAll("\0", "\uFFFD") : short).toWellFormed();
 }
 
-/** Whether the text in a column is the whole string, character for character. */
+/** Whether the column has the whole string, unchanged. */
 export function isWhole(stored: string): boolean {
   return stored.length < textMax && !stored.includes("\uFFFD");
 }

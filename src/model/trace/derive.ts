@@ -1,4 +1,4 @@
-// Derives from a trace's spans everything the specification reads out of them; never throws.
+// Derives input, reply, tokens, duration, status and notices from a trace's spans; never throws.
 import { attributeOf, readConversation, toolCallsOf } from "../conversation/conversation.ts";
 import type { ValueAllowance } from "../json-text.ts";
 import { observedMark } from "../run/observed-turn.ts";
@@ -8,9 +8,8 @@ import { buildTree, depthsOf, type SpanTree } from "./span-tree.ts";
 import type { Derived, FoundNumber, MergedTrace, Notice, Span, Tokens } from "./trace.ts";
 
 /**
- * Pure, and linear in the spans unless many of them hold unreadable messages. Numbers stay within ±(2^53−1);
- * texts are kept exactly as sent. The notices that depend on a run are not among these. `allowance` then knows how many
- * values of JSON text the tool calls keep.
+ * Pure, and linear in the spans unless many have unreadable messages. Numbers stay within ±(2^53−1); texts are exactly
+ * as sent. Excludes notices that depend on a run. Afterwards `allowance` knows how many parsed values the tool calls keep.
  */
 export function derive(trace: MergedTrace, allowance?: ValueAllowance): Derived {
   const { spans } = trace;
@@ -77,7 +76,7 @@ function millisecondsBetween(start: string, end: string): number | null {
   return nanos < 0n ? null : Number(nanos) / 1e6;
 }
 
-/** Reasoning is part of the output, so it is not part of the sum. */
+/** Reasoning tokens are part of the output tokens, so the total does not add them. */
 function readTokens(tree: SpanTree): Tokens {
   const input = readUsage(tree, "gen_ai.usage.input_tokens");
   const output = readUsage(tree, "gen_ai.usage.output_tokens");
@@ -86,7 +85,7 @@ function readTokens(tree: SpanTree): Tokens {
   return { input, output, reasoning, total };
 }
 
-/** One kind of usage: the root's, else the sum over the other spans that do not repeat one below them. */
+/** One kind of usage: the root's, else the sum over the other spans, without those that repeat a descendant's usage. */
 function readUsage(tree: SpanTree, attribute: string): number | null {
   let sum: number | null = null;
   const bearers: number[] = [];
@@ -110,7 +109,7 @@ function readUsage(tree: SpanTree, attribute: string): number | null {
   return sum;
 }
 
-/** Operations whose span bears the usage of the spans below it once more. */
+/** Operations whose span repeats the usage of its descendants. */
 const repeatingOperations: readonly unknown[] = ["invoke_agent", "invoke_workflow", "agent_step"];
 
 function ancestorsOf(tree: SpanTree, positions: number[]): Set<number> {
@@ -125,7 +124,7 @@ function ancestorsOf(tree: SpanTree, positions: number[]): Set<number> {
   return above;
 }
 
-/** The root's status, else that of the nearest span below it; of equally near ones, and of orphans, the earliest. */
+/** The root's status, else its nearest descendant's; of several equally near ones, and of orphans, the earliest. */
 function readHttpStatus(tree: SpanTree): FoundNumber | null {
   const own = tree.root === -1 ? null : httpStatusOf(tree.spans[tree.root]!);
   if (own) return own;

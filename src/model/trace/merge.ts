@@ -1,16 +1,14 @@
-// Merges the batches of one trace into the trace that is judged and shown, whatever order they came in.
+// Merges the batches of a trace, with a result that does not depend on their order.
 import { observedMark } from "../run/observed-turn.ts";
 import type { Attributes, Batch, MergedTrace, Span, TracePath } from "./trace.ts";
 
 /**
- * Merges batches, oldest first, into one trace: of spans with the same id the newest content stands, and
- * the newest metadata there is. What was made for want of a trace stands only while nothing else came. Batches are left
- * as they are.
+ * Merges batches, given oldest first, without changing them. Of spans with the same id the newest wins, and so does the
+ * newest metadata. A batch built from a request and its reply (see observed-turn.ts) counts only until the agent sends one.
  *
- * A canonical trace keeps the order of its spans. An OTLP trace is ordered by start, end and id, a span without
- * a time after those that have one, so that neither the order nor the repetition of batches can be seen. Its
- * resource is that of its first span in this order, and a span carries a resource of its own only where it
- * differs from that one.
+ * A canonical trace keeps the order of its spans. An OTLP trace is sorted by start, end and id, spans without a time last,
+ * so that neither the order nor the repetition of batches has an effect. Its resource is that of its first span in this
+ * order; a span has its own resource only if it differs.
  */
 export function mergeBatches(all: Batch[], path: TracePath): MergedTrace {
   const sent = all.filter(batch => batch.metadata?.[observedMark] !== true);
@@ -36,8 +34,7 @@ export function mergeBatches(all: Batch[], path: TracePath): MergedTrace {
 }
 
 /**
- * Orders two times given as decimal uint64 text, without making numbers of them. Empty text comes before every
- * time.
+ * Compares two times as decimal uint64 text, without converting them to numbers. Empty text is lowest.
  */
 export function compareNanos(a: string, b: string): number {
   const x = withoutLeadingZeros(a);
@@ -45,12 +42,12 @@ export function compareNanos(a: string, b: string): number {
   return x.length - y.length || compareText(x, y);
 }
 
-/** Orders two spans by start time, a span without one after all others. */
+/** Compares two spans by start time; spans without one come last. */
 export function compareStarts(a: Span, b: Span): number {
   return compareNanos(a.start_time_unix_nano ?? afterAllTimes, b.start_time_unix_nano ?? afterAllTimes);
 }
 
-/** Longer than any uint64. */
+/** Greater than any uint64. */
 const afterAllTimes = "9".repeat(21);
 
 function compareSpans(a: Span, b: Span): number {
@@ -76,11 +73,11 @@ function holdSeveralResources(batches: Batch[]): boolean {
   return batches.some(batch => JSON.stringify(batch.resource) !== first);
 }
 
-/** Takes the first span's resource for the whole trace's, off every span that has the same. */
+/** Makes the first span's resource the trace's, and removes it from every span that has the same. */
 function liftResource(spans: Span[]): Attributes | null {
   const resource = spans[0]?.resource ?? null;
   const text = JSON.stringify(resource);
-  // The spans of a batch share one object, which may be 30 MB: it is written out once, not for each of them.
+  // The spans of a batch share one object of up to 30 MB: it is serialized once, not once per span.
   const isLifted = new Map<Attributes, boolean>();
   for (const span of spans) {
     const own = span.resource!;

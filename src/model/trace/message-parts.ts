@@ -1,19 +1,19 @@
-// Takes one message apart, in any shape that emitters send: what it says, what it calls, and what came back.
+// Splits a message, in any emitter's shape, into its texts and media, tool calls and tool results.
 import { isRecord } from "../record.ts";
 import type { Attributes } from "./trace.ts";
 
-/** Keys and positions from a span inwards; JSON text on the way is read as the JSON it holds. */
+/** Keys and positions, starting at a span; JSON text on the way counts as parsed. */
 export type SpanPath = (string | number)[];
 
-/** A text of a message and where it stands: at several places where it is the texts of parts, joined. */
+/** A text of a message and its paths: several if the text is joined from parts. */
 export type ReadText = { text: string; paths: SpanPath[] };
 
 export type ReadPiece =
   | ({ kind: "text" } & ReadText)
   | ({ kind: "reasoning" } & ReadText)
-  /** Something that is named and not shown. */
+  /** Media are named, not shown. */
   | { kind: "media"; name: string }
-  /** A part of a type that nobody knows, as JSON. */
+  /** A part of an unknown type, as JSON. */
   | ({ kind: "other"; name: string } & ReadText);
 
 export type ReadCall = { id: string | null; name: string; arguments: unknown; paths: SpanPath[] };
@@ -27,13 +27,13 @@ export type ReadResult = {
 
 export type ReadMessage = { role: string; pieces: ReadPiece[]; calls: ReadCall[]; results: ReadResult[] };
 
-/** `path` is the message's own. */
+/** `path`: the path of the message. */
 export function takeApart(message: Attributes, path: SpanPath): ReadMessage {
   const parts = message["parts"];
   const key = (Array.isArray(parts) && parts.length === 0) || parts == null ? "content" : "parts";
   const read = takeApartParts(textIn(message, "role") ?? "", message[key], [...path, key]);
 
-  // OpenAI's own shape: calls beside the content, and results that are messages.
+  // OpenAI's shape: calls are beside the content, and results are messages.
   for (const name of ["tool_calls", "toolCalls"]) {
     const calls = message[name];
     if (!Array.isArray(calls)) continue;
@@ -45,7 +45,7 @@ export function takeApart(message: Attributes, path: SpanPath): ReadMessage {
   return id === null ? read : asResult(read, id, textIn(message, "name", "tool_name"));
 }
 
-/** What stands in a list of parts, or in the place of one, is said by this role. */
+/** Reads a list of parts, or a single value in place of a list, as a message of this role. */
 export function takeApartParts(role: string, value: unknown, path: SpanPath): ReadMessage {
   const read: ReadMessage = { role, pieces: [], calls: [], results: [] };
   const parts: [unknown, SpanPath][] = Array.isArray(value)
@@ -60,7 +60,7 @@ export function takeApartParts(role: string, value: unknown, path: SpanPath): Re
   return read;
 }
 
-/** The message as the result of a call, where it says nothing but text. */
+/** Converts the message to the result of a call if it is text only. */
 export function asResult(read: ReadMessage, id: string, name: string | null = null): ReadMessage {
   const texts = read.pieces.filter(piece => piece.kind === "text");
   if (texts.length === 0 || texts.length < read.pieces.length || read.results.length > 0) return read;
@@ -69,7 +69,7 @@ export function asResult(read: ReadMessage, id: string, name: string | null = nu
   return { ...read, pieces: [], results: [{ id, name, value, failed: false, paths }] };
 }
 
-/** Adjacent texts are one: the conventions join them without a separator. */
+/** Adjacent texts are joined without a separator, as the conventions say. */
 function addPiece(pieces: ReadPiece[], piece: ReadPiece): void {
   const last = pieces.at(-1);
   if (piece.kind === "text" && last?.kind === "text") {
@@ -163,7 +163,7 @@ function resultIn(part: Attributes, path: SpanPath): ReadResult {
 
 const mediaTypes = /^(?:blob|uri|media|document|(?:input_|output_)?(?:image|audio|video|file)(?:_url)?)$/;
 
-/** What a media part is, in words: its kind, what it is called, and how much there is of it. */
+/** Describes a media part: its type, name and size. */
 function mediaName(part: Attributes, type: string): string | null {
   const inner = [part["inlineData"], part["inline_data"], part["fileData"], part["file_data"]].find(isRecord);
   if (!inner && !mediaTypes.test(type)) return null;
@@ -193,7 +193,7 @@ function mediaName(part: Attributes, type: string): string | null {
   return names.filter(name => name !== null).join(", ");
 }
 
-/** The first of these fields that holds a text. */
+/** The first of these fields that is a non-empty string. */
 function textIn(record: Attributes, ...keys: string[]): string | null {
   for (const key of keys) {
     const value = Object.hasOwn(record, key) ? record[key] : undefined;

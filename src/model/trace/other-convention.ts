@@ -1,8 +1,8 @@
-// Recognises attributes of other tracing conventions, so that a trace that lacks ours can be told what to send.
+// Recognizes attributes of other tracing conventions, to tell users which GenAI attributes are missing.
 import type { Derived, Span } from "./trace.ts";
 
-/** What a trace may lack, with the attributes that would have given it. */
-const wanted = {
+/** What a trace may lack, with the attributes that provide it. */
+const attributesByLack = {
   input: "gen_ai.input.messages",
   reply: "gen_ai.output.messages",
   toolName: "gen_ai.tool.name",
@@ -10,14 +10,14 @@ const wanted = {
   usage: "gen_ai.usage.input_tokens and gen_ai.usage.output_tokens",
 } as const;
 
-export type Lack = keyof typeof wanted;
+export type Lack = keyof typeof attributesByLack;
 
-/** What an attribute stands for in its convention. A key that ends in a dot is a prefix. */
+/** What an attribute provides in its convention. A key that ends in a dot is a prefix. */
 type Sign = { key: string; convention: string; standsFor: readonly Lack[] };
 
 const conversation = ["input", "reply"] as const;
 
-/** Per convention: how its users get the attributes of ours, and its own. */
+/** By convention: how its users can send the GenAI attributes, and its own attributes. */
 export const conventions: Record<string, { way: string; signs: Record<string, readonly Lack[]> }> = {
   OpenInference: {
     way: "An OpenTelemetry GenAI instrumentation of the same library sends them.",
@@ -78,7 +78,7 @@ const signs = new Map<string, Sign>(
   ),
 );
 
-/** Matches exactly one sign's key: the longest, whatever the order of the table. */
+/** Matches the longest key, regardless of the order of the table. */
 const anySign = new RegExp(
   `^(?:${[...signs.keys()]
     .sort((a, b) => b.length - a.length)
@@ -87,8 +87,8 @@ const anySign = new RegExp(
 );
 
 /**
- * Names the other conventions whose attributes stand for something the trace lacks, those attributes (a
- * trailing `*` for a family of them) and what to send instead; null when there are none.
+ * The other conventions whose attributes provide something the trace lacks, with those attributes (`*` for prefixes) and
+ * what to send instead; null if there are none.
  */
 export function findOtherConvention(spans: Span[], lacks: ReadonlySet<Lack>): Derived["otherConvention"] {
   if (lacks.size === 0) return null;
@@ -102,17 +102,17 @@ export function findOtherConvention(spans: Span[], lacks: ReadonlySet<Lack>): De
   }
   if (found.size === 0) return null;
 
-  // In the table's order, so that the order of spans and attributes cannot be seen.
+  // In the order of the table, so that the result does not depend on the order of spans and attributes.
   const matched = [...signs.values()].filter(sign => found.has(sign));
   const names = [...new Set(matched.map(sign => sign.convention))];
-  const missing = (Object.keys(wanted) as Lack[]).filter(
+  const missing = (Object.keys(attributesByLack) as Lack[]).filter(
     lack => lacks.has(lack) && matched.some(sign => sign.standsFor.includes(lack)),
   );
   return {
     name: names.join(", "),
     found: matched.map(({ key }) => (key.endsWith(".") ? `${key}*` : key)),
     send: [
-      `Send ${missing.map(lack => wanted[lack]).join(", ")}.`,
+      `Send ${missing.map(lack => attributesByLack[lack]).join(", ")}.`,
       ...names.map(name => conventions[name]!.way),
     ].join(" "),
   };

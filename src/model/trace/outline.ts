@@ -1,4 +1,4 @@
-// What a row of a trace's tree shows of a span: a few hundred bytes, however much the span holds.
+// The fields of a span that the trace tree shows: a few hundred bytes, however large the span is.
 
 import { attributeOf, toolNameOf } from "../conversation/conversation.ts";
 import { storable } from "./columns.ts";
@@ -10,15 +10,15 @@ export type SpanRole = "agent" | "model" | "tool" | "other";
 export type OutlineSpan = {
   spanId: string;
   parentSpanId: string | null;
-  /** Shortened, as those of lists are. */
+  /** Truncated like the names in lists. */
   name: string;
   /** Decimal nanoseconds. */
   startTimeUnixNano: string | null;
   endTimeUnixNano: string | null;
   failed: boolean;
-  /** What it did, by the conventions; `agent` holds others of its kind together. */
+  /** The span's kind by the conventions; `agent` spans group others. */
   role: SpanRole;
-  /** The tool's, the model's or the agent's name, where there is one. */
+  /** The name of the tool, model or agent, if any. */
   detail: string | null;
   tokens: { input: number | null; output: number | null } | null;
 };
@@ -44,7 +44,7 @@ const toolOperations: readonly unknown[] = ["execute_tool"];
 const agentOperations: readonly unknown[] = ["invoke_agent", "create_agent", "invoke_workflow", "agent_step"];
 const modelOperations: readonly unknown[] = ["chat", "text_completion", "generate_content", "embeddings"];
 
-/** An agent's span may name the model it uses, so that its operation is asked first. */
+/** The operation decides before the model: agent spans may name the model they use. */
 function roleOf(span: Span): SpanRole {
   const operation = attributeOf(span, "gen_ai.operation.name");
   if (toolNameOf(span) !== null || toolOperations.includes(operation)) return "tool";

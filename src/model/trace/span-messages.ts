@@ -1,35 +1,35 @@
-// What a span says was said: the messages it was given and those it put out, from each place where they may stand.
+// Reads input and output messages from a span, from every attribute or event that may contain them.
 import { attributeOf, structureOf } from "../conversation/conversation.ts";
 import type { ValueAllowance } from "../json-text.ts";
 import { isRecord } from "../record.ts";
 import { asResult, type ReadMessage, type SpanPath, takeApart, takeApartParts } from "./message-parts.ts";
 import type { Attributes, Span } from "./trace.ts";
 
-/** `attribute` null: it stood in the event of this name. */
+/** `attribute` is null if the source is the event named `event`. */
 export type Source = { spanId: string; attribute: string | null; event: string | null };
 
-export type Said = { source: Source; messages: ReadMessage[] };
+export type SourcedMessages = { source: Source; messages: ReadMessage[] };
 
-/** Before it began: instructions, then the history. Events are asked where the attributes say nothing. */
-export function saidTo(span: Span, allowance: ValueAllowance): Said[] {
+/** The input messages: instructions, then the history. Events are read only if the attributes have no history. */
+export function inputMessages(span: Span, allowance: ValueAllowance): SourcedMessages[] {
   const instructions = inAttribute(span, "gen_ai.system_instructions", asInstructions, allowance);
   const given = inAttribute(span, "gen_ai.input.messages", asMessages, allowance);
-  if (given) return [instructions, given].filter(said => said !== null);
+  if (given) return [instructions, given].filter(list => list !== null);
   const prompt = inAttribute(span, "gen_ai.prompt", asPrompt, allowance);
-  if (prompt) return [instructions, prompt].filter(said => said !== null);
+  if (prompt) return [instructions, prompt].filter(list => list !== null);
   return [...(instructions ? [instructions] : []), ...inEvents(span, inputEvents, allowance)];
 }
 
-/** After it ended. */
-export function saidBy(span: Span, allowance: ValueAllowance): Said[] {
+/** The output messages. Events are read only if the attributes have none. */
+export function outputMessages(span: Span, allowance: ValueAllowance): SourcedMessages[] {
   const messages = inAttribute(span, "gen_ai.output.messages", asMessages, allowance);
   const text = inAttribute(span, "gen_ai.response.text", asReply, allowance);
-  const said = [messages, text].filter(one => one !== null);
-  return said.length > 0 ? said : inEvents(span, outputEvents, allowance);
+  const lists = [messages, text].filter(list => list !== null);
+  return lists.length > 0 ? lists : inEvents(span, outputEvents, allowance);
 }
 
-/** How many characters reading the span would go through. */
-export function saidLength(span: Span): number {
+/** How many characters reading the messages takes. */
+export function messageLength(span: Span): number {
   let length = 0;
   for (const key of messageAttributes) {
     const value = attributeOf(span, key);
@@ -45,12 +45,17 @@ const messageAttributes = [
   "gen_ai.output.messages",
   "gen_ai.response.text",
 ];
-/** What is structured was parsed with the trace already. */
+/** For structured values, which were parsed with the trace. */
 const structuredLength = 100;
 
 type Reading = (value: unknown, path: SpanPath, allowance: ValueAllowance) => ReadMessage[];
 
-function inAttribute(span: Span, attribute: string, read: Reading, allowance: ValueAllowance): Said | null {
+function inAttribute(
+  span: Span,
+  attribute: string,
+  read: Reading,
+  allowance: ValueAllowance,
+): SourcedMessages | null {
   const value = attributeOf(span, attribute);
   if (value === undefined) return null;
   const messages = read(value, ["attributes", attribute], allowance);
@@ -101,9 +106,13 @@ const outputEvents: Record<string, EventReading> = {
   }),
 };
 
-/** The messages in the span's events of these names, each list of one span under one source. */
-function inEvents(span: Span, readings: Record<string, EventReading>, allowance: ValueAllowance): Said[] {
-  return span.events.flatMap((event, at): Said[] => {
+/** The messages in the span's events of these names, one list per event. */
+function inEvents(
+  span: Span,
+  readings: Record<string, EventReading>,
+  allowance: ValueAllowance,
+): SourcedMessages[] {
+  return span.events.flatMap((event, at): SourcedMessages[] => {
     if (!isRecord(event) || typeof event["name"] !== "string" || !isRecord(event["attributes"])) return [];
     const reading = Object.hasOwn(readings, event["name"]) ? readings[event["name"]] : undefined;
     const messages = reading?.(event["attributes"], ["events", at, "attributes"], allowance) ?? [];
@@ -119,7 +128,7 @@ function inDetails(key: string, read: Reading): EventReading {
   };
 }
 
-/** The event's attributes are the message, or one of them holds it, or the list of its parts. */
+/** The event's attributes are the message, or one of them is the message or the list of its parts. */
 function asMessageOf(role: string): EventReading {
   return (attributes, path, allowance) => {
     const key = ["gen_ai.event.content", "content", "message"].find(name => Object.hasOwn(attributes, name));
@@ -136,8 +145,8 @@ function asMessageOf(role: string): EventReading {
     const message = takeApartParts(role, read ?? value, inner);
     const { calls } = takeApart({ tool_calls: structureOf(attributes["tool_calls"], allowance) }, path);
     const { id } = attributes;
-    // An event about a tool names the call that it answers.
-    const said = role === "tool" && typeof id === "string" ? asResult(message, id) : message;
-    return [{ ...said, calls: [...said.calls, ...calls] }];
+    // An event about a tool has the id of the call that it answers.
+    const result = role === "tool" && typeof id === "string" ? asResult(message, id) : message;
+    return [{ ...result, calls: [...result.calls, ...calls] }];
   };
 }

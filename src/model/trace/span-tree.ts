@@ -1,26 +1,26 @@
-// The tree that spans form through their parents: one root, the orphans named, and no loop whatever was sent.
+// Builds the span tree: one root, a list of orphans, and no cycles whatever was sent.
 import { compareStarts } from "./merge.ts";
 import type { Notice, Span } from "./trace.ts";
 
-/** Spans are referred to by their position in `spans`; -1 stands for none. */
+/** Spans are referred to by position in `spans`; -1 means none. */
 export type SpanTree = {
   spans: Span[];
-  /** -1 only when there is no span at all. */
+  /** -1 only if there are no spans. */
   root: number;
   /**
-   * By position, the parent's position. -1 for a parentless span, for one whose parent is not in the trace and
-   * for every span of a cycle: walking up always ends.
+   * The parent's position, by position. -1 for a span without a parent, for one whose parent is missing, and for every
+   * span of a cycle, so that walking up always ends.
    */
   parents: number[];
-  /** Ids of the spans whose parent is not in the trace, or that are their own ancestor. In the order of `spans`. */
+  /** Ids of spans whose parent is missing or that are their own ancestor, in the order of `spans`. */
   orphanIds: string[];
-  /** `orphan_spans` when there are any, `no_root` when no span is parentless. */
+  /** `orphan_spans` if there are any, `no_root` if every span has a parent. */
   notices: Notice[];
 };
 
 /**
- * Builds the tree in time linear in the spans, without recursion. The root is the parentless span that starts
- * first; else the span that starts first among those whose parent is not in the trace; else the first.
+ * Linear in the spans, without recursion. The root is the earliest span without a parent, else the earliest whose parent
+ * is missing, else the first.
  */
 export function buildTree(spans: Span[]): SpanTree {
   const positions = new Map<string, number>();
@@ -56,7 +56,7 @@ export function buildTree(spans: Span[]): SpanTree {
   };
 }
 
-/** By position, the positions of a span's children in the order of the spans; undefined where it has none. */
+/** By position, the positions of a span's children in the order of the spans; undefined if it has none. */
 export function childrenOf(tree: SpanTree): (number[] | undefined)[] {
   const children: (number[] | undefined)[] = new Array(tree.spans.length).fill(undefined);
   for (let at = 0; at < tree.parents.length; at++) {
@@ -69,7 +69,7 @@ export function childrenOf(tree: SpanTree): (number[] | undefined)[] {
   return children;
 }
 
-/** By position, how many steps a span is below the root; Infinity for a span that does not hang from it. */
+/** By position, the depth below the root; Infinity for spans that are not descendants of the root. */
 export function depthsOf(tree: SpanTree): number[] {
   const depths: number[] = new Array(tree.spans.length).fill(Infinity);
   const children = childrenOf(tree);
@@ -85,7 +85,7 @@ function firstToStart(spans: Span[], best: number, at: number): number {
   return best === -1 || compareStarts(spans[at]!, spans[best]!) < 0 ? at : best;
 }
 
-/** Cuts every span of a cycle from its parent and returns their positions. */
+/** Detaches every span of a cycle from its parent and returns their positions. */
 function cutCycles(parents: number[]): number[] {
   const cut: number[] = [];
   const walks: number[] = new Array(parents.length).fill(-1);
@@ -95,7 +95,7 @@ function cutCycles(parents: number[]): number[] {
       walks[at] = walk;
       at = parents[at]!;
     }
-    // Only a walk that came back upon itself has found a cycle; one that met an earlier walk has not.
+    // A walk found a cycle only if it met itself, not if it met an earlier walk.
     if (at === -1 || walks[at] !== walk) continue;
     while (parents[at] !== -1) {
       const parent = parents[at]!;

@@ -1,9 +1,9 @@
-// The nouns of a trace: spans, the batches they arrive in, and the values derived from them.
+// Types of a trace: spans, the batches they arrive in, and the values derived from them.
 
 /** JSON attributes. Integers beyond ±(2^53−1) are decimal text; NaN and Infinity are text. */
 export type Attributes = Record<string, unknown>;
 
-/** A canonical span, in the wire's own field names, as it is stored and shown. */
+/** A canonical span with the field names of the API, as it is stored and shown. */
 export type Span = {
   span_id: string;
   parent_span_id: string | null;
@@ -18,9 +18,9 @@ export type Span = {
   /** OTLP only: SpanKind as its number, when set. */
   kind?: number;
   links?: unknown[];
-  /** OTLP only: the instrumentation scope, when it says anything. */
+  /** OTLP only: the instrumentation scope, unless empty. */
   scope?: { name?: string; version?: string; attributes?: Attributes };
-  /** OTLP only: the span's own resource attributes, where the batch holds several different resources. */
+  /** OTLP only: the span's resource attributes, if the batch has several different resources. */
   resource?: Attributes;
 };
 
@@ -29,28 +29,28 @@ export type Batch = {
   spans: Span[];
   /** OTLP: the first resource's attributes. */
   resource: Attributes | null;
-  /** Canonical: the body's metadata, kept and shown. */
+  /** Canonical: the metadata of the request body. */
   metadata: Attributes | null;
 };
 
 export type TracePath = "canonical" | "otlp";
 export type TraceKind = "live" | "test_run";
 
-/** What the evaluation and the trace page look at: all batches merged, OTLP spans in the order of their times. */
+/** All batches merged, OTLP spans sorted by time: the input of evaluation and trace page. */
 export type MergedTrace = Batch & {
   path: TracePath;
-  /** Where it is joined of the turns of a manual run: each for itself. */
+  /** The single turns, if the trace joins the turns of a manual run. */
   turns?: Turn[];
 };
 
-/** One turn of a conversation, or a conversation joined of them. */
+/** One turn of a conversation, or a conversation joined from turns. */
 export type Turn = { trace: MergedTrace; derived: Derived };
 
 export type Tokens = {
   input: number | null;
   output: number | null;
   reasoning: number | null;
-  /** input + output; null when both are absent. */
+  /** input + output; null if both are absent. */
   total: number | null;
 };
 
@@ -64,13 +64,13 @@ export type Notice =
   | "judged_earlier_revision"
   | "no_trace_arrived";
 
-/** A text, and where it stood. */
+/** A text and its source. */
 export type FoundText = { text: string; spanId: string; attribute: string };
 export type FoundNumber = { value: number; spanId: string; attribute: string };
 
 export type ToolCall = { spanId: string; parentSpanId: string | null; name: string; arguments: unknown };
 
-/** Everything that is derived from the spans. Absent values are null. */
+/** Values derived from the spans. Absent values are null. */
 export type Derived = {
   rootSpanId: string | null;
   name: string;
@@ -82,12 +82,12 @@ export type Derived = {
   failed: boolean;
   spanCount: number;
   userInput: FoundText | null;
-  /** What the trace shows as its response: prefers gen_ai.output.messages. */
+  /** The response that the trace page shows: prefers gen_ai.output.messages. */
   responseText: FoundText | null;
-  /** What text assertions and the judge take: prefers gen_ai.response.text. */
+  /** The response that text assertions and the judge use: prefers gen_ai.response.text. */
   judgedText: FoundText | null;
   toolCalls: ToolCall[];
   notices: Notice[];
-  /** For the notice other_convention: the conventions' names, what was found and what to send. */
+  /** For the notice other_convention: the conventions' names, the attributes found, and what to send. */
   otherConvention: { name: string; found: string[]; send: string } | null;
 };

@@ -4,10 +4,10 @@ import { BodyTooLarge, bodyCharsMax, fillTemplate } from "../../model/agent/body
 import type { AgentCallError, AgentReply, AgentTurn } from "../../model/agent/call.ts";
 import type { AgentConnection } from "../../model/agent/connection.ts";
 import { type Outbound, OutboundRefused, OutboundTooLarge, outboundLimits } from "../outbound.ts";
-import { cutOut } from "./redact-secrets.ts";
-import { decoded, findText, readText, type TextPlace } from "./reply.ts";
+import { redactSecrets } from "./redact-secrets.ts";
+import { decoded, findText, readText, type TextLocation } from "./reply.ts";
 
-type Call = { url: string; method: string; body: string; place: TextPlace };
+type Call = { url: string; method: string; body: string; place: TextLocation };
 
 /** Never rejects. `signal` withdraws the call. */
 export async function callAgent(
@@ -63,7 +63,7 @@ function withoutSecrets(text: string, { headers }: AgentConnection): string {
   const secrets = headers.flatMap(({ value, secret }) =>
     secret ? [value.trim(), value.trim().replace(/^(?:basic|bearer|token|api-?key)\s+/i, "")] : [],
   );
-  return cutOut(
+  return redactSecrets(
     secrets.filter(({ length }) => length >= secretCharsMin),
     text,
   );

@@ -3,7 +3,7 @@
 const mark = "[secret]";
 
 /** The text with a mark in place of each secret, also where it is written as JSON or an address would have it. */
-export function cutOut(secrets: string[], text: string): string {
+export function redactSecrets(secrets: string[], text: string): string {
   // The longest first: one may begin with another.
   return [...new Set(secrets.flatMap(writingsOf))]
     .sort((one, other) => other.length - one.length)

@@ -1,15 +1,15 @@
 // Finds the text in an agent's reply: by a JSON pointer, where a product puts it, or in the events of a stream.
 import { createParser } from "eventsource-parser";
-import type { ReplyPlace } from "../../model/agent/connection.ts";
+import type { ReplyLocation } from "../../model/agent/connection.ts";
 
 /** `product`: where Flowise and Langflow put it. */
-export type TextPlace = ReplyPlace | { kind: "product"; product: "flowise" | "langflow" };
+export type TextLocation = ReplyLocation | { kind: "product"; product: "flowise" | "langflow" };
 
 /** `why` completes "The reply …". */
 export type Found = { text: string } | { text: null; why: string };
 
 /** Reads a reply to its end, or to the `[DONE]` of a stream of events. Rejects as reading the body does. */
-export async function readText(response: Response, place: TextPlace): Promise<Found> {
+export async function readText(response: Response, place: TextLocation): Promise<Found> {
   const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
   if (isStream && response.body) return inEvents(response.body, place);
   return findText(await decoded(response), place);
@@ -31,7 +31,7 @@ function decoderOf(charset = "utf-8"): InstanceType<typeof TextDecoder> {
   }
 }
 
-export function findText(body: string, place: TextPlace): Found {
+export function findText(body: string, place: TextLocation): Found {
   if (place.kind === "text") return { text: body };
   if (body.trim() === "") return { text: null, why: "is empty" };
   const value = parsed(body);
@@ -41,7 +41,7 @@ export function findText(body: string, place: TextPlace): Found {
   return place.kind === "auto" ? inLines(body) : { text: null, why: "is not JSON" };
 }
 
-function inValue(value: unknown, place: Exclude<TextPlace, { kind: "text" }>): Found {
+function inValue(value: unknown, place: Exclude<TextLocation, { kind: "text" }>): Found {
   if (place.kind === "json") {
     const text = textOf(at(value, place.pointer));
     if (text !== undefined) return { text };
@@ -178,7 +178,7 @@ function inLines(body: string): Found {
  * Nothing is read after `[DONE]`: some servers then leave the connection open. Each event is looked at as it comes,
  * so that a thread with other work has its turns between them.
  */
-async function inEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>, place: TextPlace): Promise<Found> {
+async function inEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>, place: TextLocation): Promise<Found> {
   const parts: string[] = [];
   let [done, broken] = [false, false];
   // Chat completions name the reason of their end in their last chunk.
@@ -211,7 +211,7 @@ async function inEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>, place: Te
 type EventFound = { text: string | null; isError: boolean; finish?: unknown };
 
 /** `isError`: its data says so, as servers of completions do. `finish`: null in chunks before the last. */
-function inEvent(data: string, place: TextPlace): EventFound {
+function inEvent(data: string, place: TextLocation): EventFound {
   if (place.kind === "text") return { text: data, isError: false };
   const value = parsed(data);
   if (value === undefined) return { text: place.kind === "auto" ? data : null, isError: false };

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { RouteLabels, Verdicts } from "../../model/judge/call.ts";
 import { type JudgeOutcome, unanswered } from "../../model/judge/outcome.ts";
 import { type JudgeReason, reasonText } from "../../model/run/reason.ts";
-import { hasWord, visible } from "../../model/strip-invisible.ts";
+import { hasWord, stripInvisible } from "../../model/strip-invisible.ts";
 import { isAboutAbsence } from "./absence.ts";
 import { gap, type Posed } from "./prompts.ts";
 
@@ -145,7 +145,7 @@ function quotes(reply: string, evidence: string): boolean {
 
 // Compares words only: judges change quotation marks, spacing and markup when they copy.
 function words(text: string): string {
-  return visible(text)
+  return stripInvisible(text)
     .normalize("NFKC")
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, " ")
@@ -168,6 +168,6 @@ function isBoundary(text: string, at: number): boolean {
 }
 
 function shortened(text: string, max = 300): string {
-  const line = visible(text).replace(/\s+/g, " ").trim();
+  const line = stripInvisible(text).replace(/\s+/g, " ").trim();
   return line.length <= max ? line : `${line.slice(0, max - 1).toWellFormed()}…`;
 }

@@ -1,6 +1,6 @@
 // Builds what is sent to the judge: what the service and its users wrote as instructions, what a trace brought as marked material.
 import type { RouteAsk, SemanticAsk } from "../../model/judge/call.ts";
-import { visible } from "../../model/strip-invisible.ts";
+import { stripInvisible } from "../../model/strip-invisible.ts";
 
 /** Raised whenever anything here, or the reading of answers, changes what a model may answer or what becomes of it. */
 export const promptVersion = "3";
@@ -203,7 +203,7 @@ type Bounded = string | { start: string; end: string; characters_left_out: numbe
 // Says by its shape that something is missing: a note inside the text could be forged by the text. Cleaned before it is
 // cut, and of long blanks too, so that nobody fills the beginning and the end with what is not seen.
 function bounded(text: string, max: number): Bounded {
-  const whole = visible(text);
+  const whole = stripInvisible(text);
   if (whole.length <= max) return whole;
   const dense = whole.replace(/(\s{16})\s+/g, "$1");
   if (dense.length <= max) return dense;

@@ -114,7 +114,7 @@ test("missing values are reported at their fields, before and after sending", as
   await page.getByLabel(/^Model/).fill("small-judge");
   await page.getByLabel(/^URL/).fill("nowhere");
   await press(page, "Test connection");
-  await page.getByText("Not an address: write it like https://api.example.com/v1.").waitFor();
+  await page.getByText("Not a valid URL. Enter one like https://api.example.com/v1.").waitFor();
   await assertAccessible(page);
   await press(page, "Ollama");
   await eventually(async () =>
@@ -161,7 +161,9 @@ test("the stored key is not sent to another server, and can be removed", async (
   await inForce(page).getByText("Ends in abcd").waitFor();
   await page.getByLabel(/^URL/).fill("http://127.0.0.1:9/v1");
   await press(page, "Test connection");
-  await page.getByText(/^Enter the key again: the stored one was given for 127\.0\.0\.1:\d+\.$/).waitFor();
+  await page
+    .getByText(/^Enter the API key again: the stored one was entered for 127\.0\.0\.1:\d+\.$/)
+    .waitFor();
   await page.getByLabel(/^URL/).fill(judge.url);
   await page.getByRole("checkbox", { name: "Remove the stored key" }).check();
   await press(page, "Save");

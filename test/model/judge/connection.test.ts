@@ -38,16 +38,16 @@ test("a provider's own service needs a key, a compatible server a URL, and the r
     faultOf({ ...openai, provider: "anthropic", apiKey: null }),
     "apiKey: Anthropic needs an API key.",
   );
-  assert.equal(faultOf({ ...local, url: null }), "url: A compatible server needs its address.");
+  assert.equal(faultOf({ ...local, url: null }), "url: Enter the URL of the compatible server.");
   assert.equal(faultOf({ ...openai, apiKey: null, url: "https://gateway.example.com/v1" }), "none");
 });
 
 for (const [url, fault] of [
-  ["localhost:11434", /Not an address/],
-  ["file:///etc/passwd", /Not an address/],
+  ["localhost:11434", /Not a valid URL/],
+  ["file:///etc/passwd", /Not a valid URL/],
   ["https://user:hidden@api.example.com/v1", /user name or password/],
-  ["https://api.example.com/v1?key=hidden", /no \? and no #/],
-  ["https://api.example.com/v1#hidden", /no \? and no #/],
+  ["https://api.example.com/v1?key=hidden", /without \? and #/],
+  ["https://api.example.com/v1#hidden", /without \? and #/],
 ] as const) {
   test(`the URL ${url} is refused without being repeated`, () => {
     assert.match(faultOf({ ...local, url }), fault);
@@ -55,7 +55,7 @@ for (const [url, fault] of [
 }
 
 test("a key that cannot be sent in a header is refused without being repeated", () => {
-  assert.match(faultOf({ ...openai, apiKey: "hidden\nx-evil: 1" }), /^apiKey: Holds a character/);
+  assert.match(faultOf({ ...openai, apiKey: "hidden\nx-evil: 1" }), /^apiKey: Contains a character/);
 });
 
 test("a stored key is kept, replaced or removed", () => {
@@ -68,17 +68,20 @@ test("a stored key is kept, replaced or removed", () => {
 
 test("a stored key is sent only to the server it was entered for", () => {
   const was = stored(openai);
-  const again = "apiKey: Enter the key again: the stored one was given for api.openai.com.";
+  const again = "apiKey: Enter the API key again: the stored one was entered for api.openai.com.";
   assert.equal(faultOf({ provider: "openai", model: "m", url: "https://evil.example.com/v1" }, was), again);
   assert.equal(faultOf({ provider: "anthropic", model: "m" }, was), again);
   assert.equal(faultOf({ provider: "openai", model: "m", url: "https://api.openai.com/v1" }, was), "none");
   const home = stored({ ...local, apiKey: "sk-hidden-text" });
-  assert.match(faultOf({ ...local, url: "http://127.0.0.1:11435/v1" }, home), /given for 127\.0\.0\.1:11434/);
+  assert.match(
+    faultOf({ ...local, url: "http://127.0.0.1:11435/v1" }, home),
+    /entered for 127\.0\.0\.1:11434/,
+  );
 });
 
 test("a key that can no longer be read is neither kept nor dropped silently", () => {
   const was = stored(local, true);
-  assert.match(faultOf(local, was), /^apiKey: The stored key was encrypted with another key/);
+  assert.match(faultOf(local, was), /^apiKey: The stored API key was encrypted with another key/);
   assert.equal(parseJudgeConnection({ ...local, apiKey: null }, was).apiKey, null);
 });
 

@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { cutOut } from "../../../src/remote/agent/redact-secrets.ts";
+import { redactSecrets } from "../../../src/remote/agent/redact-secrets.ts";
 
 test("every occurrence that replaceAll finds is found, overlapping ones included", () => {
   const text = fc.string({ unit: fc.constantFrom("a", "b", "ab", "aab"), maxLength: 60 });
   const secret = fc.string({ unit: fc.constantFrom("a", "b"), minLength: 1, maxLength: 9 });
   fc.assert(
     fc.property(text, secret, (said, hidden) => {
-      assert.equal(cutOut([hidden], said), said.replaceAll(hidden, "[secret]"));
+      assert.equal(redactSecrets([hidden], said), said.replaceAll(hidden, "[secret]"));
     }),
     { numRuns: 2_000 },
   );
@@ -19,5 +19,5 @@ test("a secret and a text with a long common beginning are compared in linear ti
   // So long that comparing them again from each character would exceed the test file's time limit.
   const secrets = Array.from({ length: 5 }, (_, at) => `${"a".repeat(4_000 - at)}b${"a".repeat(3_900)}`);
   const text = "a".repeat(20_000_000);
-  assert.ok(cutOut(secrets, text) === text);
+  assert.ok(redactSecrets(secrets, text) === text);
 });

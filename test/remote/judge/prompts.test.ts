@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { hasWord, visible } from "../../../src/model/strip-invisible.ts";
+import { hasWord, stripInvisible } from "../../../src/model/strip-invisible.ts";
 import {
   isCanary,
   type Prompt,
@@ -109,7 +109,7 @@ describe("1,000 hostile texts", () => {
             read.user_input,
             ...(read.replies ?? []).map(({ text }: { text: string }) => text),
           ]) {
-            assert.equal(value.replaceAll(sign, ""), visible(text));
+            assert.equal(value.replaceAll(sign, ""), stripInvisible(text));
             for (const word of value.split(/\s+/).filter(Boolean)) assert.ok(word.startsWith(sign));
           }
         }
@@ -186,9 +186,9 @@ describe("the criterion that no reply meets", () => {
 describe("the text as a reader sees it", () => {
   it("loses what cannot be seen and keeps the rest, in any script", () => {
     const seen = "Bonjour,\n\t東京 été नमस्ते 👍 <b>";
-    assert.equal(visible(seen), seen);
-    assert.equal(visible("p\u200ba\u202er\u{e0041}c\u00ade\ufefful\u0007"), "parceul");
-    assert.equal(visible("\ud83d"), "\ufffd");
+    assert.equal(stripInvisible(seen), seen);
+    assert.equal(stripInvisible("p\u200ba\u202er\u{e0041}c\u00ade\ufefful\u0007"), "parceul");
+    assert.equal(stripInvisible("\ud83d"), "\ufffd");
   });
 
   it("has a word only where a letter or digit can be seen", () => {
