@@ -7,7 +7,7 @@ import { type JudgeClient, openJudgeClient } from "../remote/judge/client.ts";
 import type { Outbound } from "../remote/outbound.ts";
 import type { Database } from "../store/db.ts";
 import { type AgentJudge, type FoundJudge, findAgentJudge } from "../store/judge/agent-judge.ts";
-import { rememberMode } from "../store/judge/states.ts";
+import { saveMode } from "../store/judge/states.ts";
 import type { Vault } from "../store/secrets/vault.ts";
 import type { SemaphoreLike } from "../threads/shared-semaphore.ts";
 
@@ -96,7 +96,7 @@ export class Connections {
         name,
         userSupplied: own,
         mode: state?.mode ?? null,
-        onMode: mode => void rememberMode(this.#deps.db, fingerprint, mode).catch(() => {}),
+        onMode: mode => void saveMode(this.#deps.db, fingerprint, mode).catch(() => {}),
       });
     put(this.#clients, name, client, clientsMax);
     return client;

@@ -1,6 +1,6 @@
-// Sends many rows in one statement: an array per column, which PostgreSQL unnests.
+// Sends many rows as parameters of one statement: an array per column, combined by unnest.
 
-/** `bytes`: all such columns travel as one binary parameter; an array of bytea would be sent as hex, twice the size. */
+/** `bytes` columns share one binary parameter; an array of bytea would be sent as hex, twice the size. */
 type ColumnType = "uuid" | "text" | "int" | "bigint" | "float8" | "bool" | "bytea" | "bytes";
 
 export type Column<Row> = readonly [type: ColumnType, read: (row: Row, index: number) => unknown];
@@ -14,7 +14,7 @@ export type MultiRow<Row, Name extends string> = {
   values(rows: readonly Row[]): unknown[];
 };
 
-/** `first` is the number of its first parameter; those before it are the statement's own. */
+/** `first`: the number of its first parameter, after the statement's own. */
 export function multiRow<Row, Name extends string = string>(
   first: number,
   columns: Record<Name, Column<Row>>,
@@ -32,18 +32,18 @@ export function multiRow<Row, Name extends string = string>(
     bytes: name => `substring(${data} from item.${name}_at for item.${name}_length)`,
     values(rows) {
       const chunks: Uint8Array[] = [];
-      // Counted from 1, as SQL does.
+      // SQL counts from 1.
       let at = 1;
       const values = entries.flatMap(([, [type, read]]): unknown[][] => {
         const column = rows.map(read);
         if (type !== "bytes") return [column];
         const parts = column as Uint8Array[];
-        const places = parts.map(({ length }) => {
+        const offsets = parts.map(({ length }) => {
           at += length;
           return at - length;
         });
         chunks.push(...parts);
-        return [places, parts.map(({ length }) => length)];
+        return [offsets, parts.map(({ length }) => length)];
       });
       return hasBytes ? [...values, Buffer.concat(chunks)] : values;
     },

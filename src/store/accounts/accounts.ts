@@ -26,7 +26,7 @@ export async function endSessions(db: Database, accountId: string): Promise<void
 /** `resendAllowedAt` is null when an email may be sent now. */
 export type VerificationState = { email: string; verified: boolean; resendAllowedAt: string | null };
 
-/** Throws when there is no such account. */
+/** Throws if the account does not exist. */
 export async function getVerification(db: Database, accountId: string): Promise<VerificationState> {
   const { rows } = await db.pool.query<{ email: string; verified: boolean; allowedAt: Date | null }>(
     `select a.email, a.email_verified as verified, (

@@ -1,4 +1,4 @@
-// Projects, and the first one that every account gets.
+// Projects, including the first one of every account.
 import { firstProjectName, type Project } from "../../model/project.ts";
 import type { Database } from "../db.ts";
 import { cachesExpired } from "../ingestion/gather.ts";

@@ -1,4 +1,4 @@
-// Finds what decides how an agent is judged: its settings, prices, and the judge of its project.
+// Reads an agent's judge settings and prices, and the judge connection of its project.
 import type { JudgeConnection } from "../../model/judge/call.ts";
 import type { OwnPrice } from "../../model/judge/prices.ts";
 import type { Database } from "../db.ts";
@@ -15,17 +15,17 @@ export type AgentJudge = {
   judge: FoundJudge | null;
 };
 
-/** `own`: the project's, not the environment's. */
+/** `own`: the project's own judge instead of the environment's. */
 export type FoundJudge = {
   connection: JudgeConnection;
   fingerprint: Buffer;
   own: boolean;
-  /** Its key cannot be read, so that it cannot be asked. */
+  /** Its API key cannot be decrypted, so it cannot be called. */
   keyUnreadable: boolean;
   state: JudgeState | undefined;
 };
 
-/** Undefined for an agent that is gone. */
+/** Undefined if the agent was deleted. */
 export async function findAgentJudge(
   db: Database,
   { vault, environment, agentId }: { vault: Vault; environment: JudgeConnection | null; agentId: string },

@@ -1,10 +1,10 @@
-// The cache of judge answers: 30 days, and no longer than the traces they are about.
+// The cache of judge answers, kept for 30 days and deleted with the trace they are about.
 import type { Database } from "../db.ts";
 
-/** After so many days a question is put anew, even though nothing about it has changed. */
+/** After this many days a question is asked again, even if nothing about it has changed. */
 export const answersKeptDays = 30;
 
-/** The texts that were kept under these keys (64 hex digits); a key without an answer is missing. */
+/** The cached answers by key (64 hex digits); keys without an answer are missing. */
 export async function findJudgeAnswers(db: Database, keys: string[]): Promise<Map<string, string>> {
   const { rows } = await db.pool.query<{ key: Buffer; answer: string }>({
     name: "judge-answers",
@@ -17,7 +17,7 @@ export async function findJudgeAnswers(db: Database, keys: string[]): Promise<Ma
 
 const deletedAtOnce = 10_000;
 
-/** Deletes what is too old, a bounded number at a time; whoever else is at it takes other rows. */
+/** Deletes expired answers in bounded statements; concurrent callers take different rows. */
 export async function deleteOldJudgeAnswers(db: Database): Promise<void> {
   for (let deleted = deletedAtOnce; deleted === deletedAtOnce; ) {
     const { rowCount } = await db.pool.query(

@@ -9,22 +9,22 @@ export type CallEntry = {
   id: string;
   agentId: string;
   projectId: string;
-  /** Null where no stored trace is judged. */
+  /** Null if no stored trace is judged. */
   traceId: string | null;
-  /** Null where somebody tries something out. */
+  /** Null for dry runs and scenario trials. */
   runId: string | null;
   call: JudgeCall;
-  /** Null where the price is not known. */
+  /** Null if the price is unknown. */
   costUsd: number | null;
-  /** Of each test, its share in the call's questions; together 1. */
+  /** Each test's share of the call's questions; the sum is 1. */
   shares: Map<string, number>;
-  /** The sound answers, by the keys (64 hex digits) of their questions. */
+  /** The valid answers, by the keys (64 hex digits) of their questions. */
   answers: Map<string, string>;
 };
 
 /**
- * Stores a call, once however often this is retried. Nothing is stored for a deleted agent, nor the texts about a deleted
- * trace; shares of tests that are not stored are left out.
+ * Stores a call; idempotent, so it can be retried. Stores nothing for a deleted agent, no texts about a deleted trace, and
+ * no shares of tests that are not saved.
  */
 export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<void> {
   const { id, agentId, projectId, traceId, runId, call, costUsd } = entry;
@@ -36,7 +36,7 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
     text: `with agent as (
         select id from agents where id = $1 and not exists (select from judge_calls where id = $22) for key share
       ),
-      -- Held until the call is kept, so that what deletes the trace deletes the call as well.
+      -- Locked until the commit, so that a deletion of the trace deletes this call too.
       trace as (select id from traces where id = $3 for key share),
       day as (
         insert into judge_days as known
@@ -121,13 +121,13 @@ export async function countCached(db: Database, agentId: string, questions: numb
 
 type Said = Pick<JudgeCall, "instructions" | "material" | "answer">;
 
-/** `costUsd` null: its price is not known. */
+/** `costUsd` is null if the price is unknown. */
 export type KeptCall = Omit<JudgeCall, "startedAt"> & { id: string; startedAt: Date; costUsd: number | null };
 
-/** A run that was put away again and again makes a few dozen. */
+/** A run that waited for the judge many times has a few dozen. */
 const shownMax = 500;
 
-/** A run's calls with all that was said, the oldest first. */
+/** A run's calls with their texts, oldest first. */
 export async function listJudgeCalls(db: Database, runId: string): Promise<KeptCall[]> {
   const { rows } = await db.pool.query<Omit<KeptCall, keyof Said> & { detail: Buffer }>({
     name: "judge-calls-of-run",
@@ -145,7 +145,7 @@ export async function listJudgeCalls(db: Database, runId: string): Promise<KeptC
 
 export type JudgeUseSum = JudgeUse & { calls: number };
 
-/** Of each run that made calls. */
+/** The sums of each run that made calls. */
 export async function sumJudgeUse(db: Database, runIds: string[]): Promise<Map<string, JudgeUseSum>> {
   if (runIds.length === 0) return new Map();
   const { rows } = await db.pool.query<JudgeUseSum & { runId: string }>({

@@ -5,14 +5,14 @@ import { type Database, transaction } from "../db.ts";
 import type { Vault } from "../secrets/vault.ts";
 
 export type StoredJudge = {
-  /** `apiKey` is null where none is needed, and where the one that is stored cannot be read. */
+  /** `apiKey` is null if none is stored, and if the stored one cannot be decrypted. */
   connection: JudgeConnection;
   keyLastFour: string | null;
-  /** The key was sealed under another master key: it has to be entered again. */
+  /** The API key was encrypted with another master key and must be entered again. */
   keyUnreadable: boolean;
 };
 
-/** For one call of a project's judge: a model on someone's own machine may have to be loaded first. */
+/** Timeout of one call of a project's judge: a model on a user's machine may have to be loaded first. */
 export const judgeTimeoutMs = 60_000;
 
 type Row = {
@@ -28,7 +28,7 @@ type Row = {
 const columns = `provider, url, model, api_key as "apiKey", key_last_four as "keyLastFour", concurrency,
   tokens_per_minute as "tokensPerMinute"`;
 
-/** Undefined where the project has none of its own. */
+/** Undefined if the project has no connection of its own. */
 export async function findJudgeConnection(
   db: Database,
   vault: Vault,
@@ -42,7 +42,7 @@ export async function findJudgeConnection(
   return rows[0] && opened(vault, projectId, rows[0]);
 }
 
-/** Replaces the connection by `change` of the present one, which nobody else changes meanwhile. */
+/** Replaces the connection by `change` of the current one, under a lock on the project. */
 export async function saveJudgeConnection(
   db: Database,
   vault: Vault,
@@ -85,7 +85,7 @@ export async function deleteJudgeConnection(db: Database, projectId: string): Pr
   await db.pool.query("delete from judge_connections where project_id = $1", [projectId]);
 }
 
-/** Of a short key nothing is told: four characters would be most of it. */
+/** Null for a short key, of which four characters would reveal too much. */
 function lastFourOf(apiKey: string): string | null {
   return apiKey.length >= 16 ? apiKey.slice(-4) : null;
 }

@@ -1,12 +1,12 @@
-// What judging an agent took, by the day and by its tests.
+// Judge usage of an agent, by day and by test.
 import type { JudgeUse } from "../../model/judge/prices.ts";
 import type { Database } from "../db.ts";
 import type { JudgeDay } from "./settings.ts";
 
-/** Days of UTC, YYYY-MM-DD, both included. */
+/** UTC days, YYYY-MM-DD, both inclusive. */
 export type DaySpan = { from: string; to: string };
 
-/** The oldest first; days on which nothing was asked are left out. */
+/** Oldest first, without days that have no usage. */
 export async function listJudgeDays(
   db: Database,
   agentId: string,
@@ -22,10 +22,10 @@ export async function listJudgeDays(
   return rows;
 }
 
-/** A test's share in calls about several; tokens are not whole. */
+/** Includes the test's share of calls about several tests, so tokens may be fractions. */
 export type JudgeTestSum = JudgeUse & { testId: string; name: string };
 
-/** Of each of the agent's tests that was asked about, the dearest first. */
+/** The usage of each of the agent's tests, most expensive first. */
 export async function listJudgeTests(
   db: Database,
   agentId: string,

@@ -1,4 +1,4 @@
-// Runs that an unavailable judge left open: counted by agent, evaluated again on demand, closed by any later run.
+// Traces whose latest run skipped checks because the judge was unavailable: counts and reschedules them.
 import { randomUUIDv7 } from "node:crypto";
 import type pg from "pg";
 import { againMax, outagesMax } from "../../model/judge/outages.ts";
@@ -13,16 +13,16 @@ const items = multiRow<{ traceId: string; plan: Buffer }>(3, {
 });
 
 export type Outages = {
-  /** Traces of which the latest run lacks something for an outage; at most `outagesMax` are counted. */
+  /** Traces whose latest run skipped checks because the judge was unavailable; counted up to `outagesMax`. */
   traces: number;
-  /** Of these, those that are going to be judged again. */
+  /** How many of them have a scheduled run. */
   scheduled: number;
-  /** When the oldest of them was received; null where there is none. */
+  /** When the oldest of them was received; null if there are none. */
   oldest: Date | null;
 };
 
-// Each look-up is made row by row (`limit`), by the index of a trace's runs (`offset 0` lets no other fit): as a join of
-// all open runs with all others it took seconds where the planner knew nothing of the table.
+// `limit` and `offset 0` force one lookup per row by the index of a trace's runs. Without table statistics the planner
+// chose a join of all open runs with all others, which took seconds.
 const judgedSince = `(
   select true from (select state, kind from runs where trace_id = s.trace_id and id > s.id offset 0) as later
   where later.state = 'completed' and later.kind <> 'manual' limit 1
@@ -31,7 +31,7 @@ const underWay = (traceId: string) => `(
   select true from (select state, kind from runs where trace_id = ${traceId} offset 0) as other
   where other.state in ('pending', 'running') and other.kind <> 'manual' limit 1
 )`;
-// A run whose trace was judged since is none, even where two that completed at once left it open.
+// A trace evaluated since does not count, even if two runs that completed concurrently left the flag set.
 const open = `s.agent_id = $1 and s.outage_open and ${judgedSince} is null`;
 
 export async function readOutages(db: Database, agentId: string): Promise<Outages> {
@@ -51,21 +51,20 @@ export async function readOutages(db: Database, agentId: string): Promise<Outage
 
 export type Scheduled = {
   runs: { runId: string; traceId: string }[];
-  /** Traces with something still open that are not going to be judged again; at most `outagesMax` are counted. */
+  /** Affected traces without a scheduled run; counted up to `outagesMax`. */
   left: number;
 };
 
 /**
- * Schedules one further run, due now, of each of these live traces of the agent, or of the oldest, that an outage left
- * something open on. It goes by the tests as they were then: changing a test judges no trace anew. One that is judged
- * anyway, soon or at this moment, gets none.
+ * Schedules a run, due now, of each affected live trace among these, or of the oldest ones of the agent. The run uses the
+ * tests of the earlier run: changing a test never evaluates traces again. Traces with a pending or active run get none.
  */
 export async function judgeAgain(db: Database, agentId: string, traceIds?: string[]): Promise<Scheduled> {
   return transaction(db, async client => {
     const wanted = await listOpen(client, agentId, againMax, traceIds);
     const plans = await plansOf(client, agentId, wanted);
     const { rows } = await client.query<{ runId: string; traceId: string }>(
-      // Locked like the traces of every batch that is stored, in the order of their ids: none goes meanwhile.
+      // Locked in the order of ids, as when batches are stored, so that no trace is deleted in the meantime.
       `with wanted as materialized (
           select id from traces where agent_id = $1 and kind = 'live' and id = any ($2::uuid[])
           order by id for key share
@@ -83,7 +82,7 @@ export async function judgeAgain(db: Database, agentId: string, traceIds?: strin
   });
 }
 
-/** What a further run of each trace goes by: the plan of the run that an outage left open. */
+/** The tests for the new run of each trace: those of the run that skipped checks. */
 async function plansOf(client: pg.PoolClient, agentId: string, traceIds: string[]): Promise<Buffer[]> {
   const { rows } = await client.query<{ traceId: string; detail: Buffer | null }>(
     `select distinct on (s.trace_id) s.trace_id as "traceId", s.detail from runs s
@@ -97,7 +96,7 @@ async function plansOf(client: pg.PoolClient, agentId: string, traceIds: string[
   });
 }
 
-/** The oldest traces, of those named where some are, with something open that are not going to be judged again. */
+/** The oldest affected traces without a scheduled run, among `traceIds` if given. */
 async function listOpen(
   client: pg.PoolClient,
   agentId: string,
@@ -114,8 +113,8 @@ async function listOpen(
 }
 
 /**
- * To be called in the transaction that completes runs, of which these are. What an outage left open on their traces is
- * closed where a later run has completed; nobody waits in a ring, because all lock in the order of ids.
+ * Clears the flag of earlier runs of these runs' traces. Call it in the transaction that completes the runs. Locks rows in
+ * the order of ids, so that concurrent callers never deadlock.
  */
 export async function closeOutages(
   client: pg.PoolClient,

@@ -4,7 +4,7 @@ import { type Database, transaction } from "../db.ts";
 
 const columns = `model, valid_from::text as "validFrom", input_usd as "inputUsd", output_usd as "outputUsd"`;
 
-/** By model, the latest first. */
+/** Sorted by model, latest first. */
 export async function listJudgePrices(db: Database, projectId: string): Promise<OwnPrice[]> {
   const { rows } = await db.pool.query<OwnPrice>({
     name: "judge-prices",
@@ -14,10 +14,10 @@ export async function listJudgePrices(db: Database, projectId: string): Promise<
   return rows;
 }
 
-/** All of them at once; each model has one price from one day. */
+/** Replaces all prices of the project; each model has at most one price per day. */
 export async function replaceJudgePrices(db: Database, projectId: string, prices: OwnPrice[]): Promise<void> {
   await transaction(db, async client => {
-    // Whoever saves at the same time comes after.
+    // Locks the project, so that concurrent saves take turns.
     await client.query("select 1 from projects where id = $1 for update", [projectId]);
     await client.query("delete from judge_prices where project_id = $1", [projectId]);
     await client.query(

@@ -2,10 +2,10 @@
 import type { JudgeUse } from "../../model/judge/prices.ts";
 import type { Database } from "../db.ts";
 
-/** `sampling` in 0..1; a budget of null is none. */
+/** `sampling` in 0..1; a budget of null means no limit. */
 export type JudgeSettings = { sampling: number; budgetUsd: number | null; budgetTokens: number | null };
 
-/** Of one day of UTC, YYYY-MM-DD; `cached` are questions that needed no call. */
+/** Usage on a UTC day, YYYY-MM-DD; `cached`: questions answered without a call. */
 export type JudgeDay = JudgeUse & { day: string; calls: number; cached: number };
 
 const columns = `judge_sampling as sampling, judge_budget_usd as "budgetUsd", judge_budget_tokens as "budgetTokens"`;
@@ -33,8 +33,8 @@ export async function updateJudgeSettings(
 }
 
 /**
- * What judging has taken on the day that it is by the database's clock. Money to the billionth: a sum of binary fractions
- * may fall short of a budget that it has reached.
+ * The usage today, by the database's clock. The cost is rounded to a billionth: a sum of binary fractions could stay just
+ * below a budget that is used up.
  */
 export async function findJudgeToday(db: Database, agentId: string): Promise<JudgeDay> {
   const { rows } = await db.pool.query<JudgeDay>({

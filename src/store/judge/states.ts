@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { JudgeConnection, JudgeMode } from "../../model/judge/call.ts";
 import type { Database } from "../db.ts";
 
-/** `mode` null: not known yet. `pausedReason`: why it is not asked until it is edited or tested with success. */
+/** `mode` null: not known yet. `pausedReason`: why it is not called until it is edited or tested successfully. */
 export type JudgeState = {
   mode: JudgeMode | null;
   testedAt: Date | null;
@@ -14,8 +14,8 @@ export type JudgeState = {
 type Identity = Pick<JudgeConnection, "provider" | "url" | "model" | "apiKey">;
 
 /**
- * 32 bytes, from which nothing of the key can be had. `projectId` is whose connection it is, null for the
- * environment's, so a pause caused by one project does not affect another with the same URL and key.
+ * 32 bytes that do not reveal the key. Includes the project (null for the environment's judge), so a pause caused by one
+ * project does not affect another with the same URL and key.
  */
 export function fingerprintOf({ provider, url, model, apiKey }: Identity, projectId: string | null): Buffer {
   return createHash("sha256")
@@ -23,7 +23,7 @@ export function fingerprintOf({ provider, url, model, apiKey }: Identity, projec
     .digest();
 }
 
-/** Undefined for a connection that was never asked. */
+/** Undefined for a connection that was never called. */
 export async function findJudgeState(db: Database, fingerprint: Buffer): Promise<JudgeState | undefined> {
   const { rows } = await db.pool.query<JudgeState>({
     name: "judge-state",
@@ -34,8 +34,8 @@ export async function findJudgeState(db: Database, fingerprint: Buffer): Promise
   return rows[0];
 }
 
-/** Keeps what a call has learned. */
-export async function rememberMode(db: Database, fingerprint: Buffer, mode: JudgeMode): Promise<void> {
+/** Stores the output mode that a call found. */
+export async function saveMode(db: Database, fingerprint: Buffer, mode: JudgeMode): Promise<void> {
   await db.pool.query(
     `insert into judge_states (fingerprint, mode) values ($1, $2)
       on conflict (fingerprint) do update set mode = excluded.mode`,
@@ -43,7 +43,7 @@ export async function rememberMode(db: Database, fingerprint: Buffer, mode: Judg
   );
 }
 
-/** `reason` is a sentence for whoever can mend it. The first one stands while the pause lasts. */
+/** `reason` is a sentence for the user who can fix it. While paused, the first reason is kept. */
 export async function pauseJudge(db: Database, fingerprint: Buffer, reason: string): Promise<void> {
   await db.pool.query(
     `insert into judge_states as known (fingerprint, paused_reason, paused_at) values ($1, $2, now())
@@ -54,7 +54,7 @@ export async function pauseJudge(db: Database, fingerprint: Buffer, reason: stri
   );
 }
 
-/** What a test with success leaves: the mode that works, and no pause. */
+/** After a successful test: stores the mode and ends the pause. */
 export async function resumeJudge(db: Database, fingerprint: Buffer, mode: JudgeMode): Promise<void> {
   await db.pool.query(
     `insert into judge_states (fingerprint, mode, tested_at) values ($1, $2, now())

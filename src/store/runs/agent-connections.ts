@@ -1,4 +1,4 @@
-// How agents are called: one document each, its secrets sealed beside it.
+// Connections to agents: a document per agent, with encrypted secrets in a separate column.
 import type { AgentType } from "../../model/agent/agent.ts";
 import type { AgentConnection, StoredConnection } from "../../model/agent/connection.ts";
 import { Refusal } from "../../model/refusal.ts";
@@ -7,7 +7,7 @@ import type { Vault } from "../secrets/vault.ts";
 
 type ConnectionRow = { document: string; secrets: Buffer | null; updatedAt: Date };
 
-/** The connection of the type that the agent now has; undefined where none was made for it. */
+/** The connection for the agent's current type; undefined if there is none. */
 export async function findConnection(
   db: Database,
   vault: Vault,
@@ -22,7 +22,7 @@ export async function findConnection(
   return stored?.connection.type === rows[0]?.type ? stored : undefined;
 }
 
-/** The same, ready to be called. Throws CONFLICT where there is none, or one that cannot be used. */
+/** The connection, ready to be used. Throws CONFLICT if there is none, or if its secrets cannot be decrypted. */
 export async function requireConnection(
   db: Database,
   vault: Vault,
@@ -39,11 +39,11 @@ export async function requireConnection(
   if (unreadable.length === 0) return connection;
   throw new Refusal("CONFLICT", {
     message: `The header ${unreadable.join(", ")} of this agent's connection was encrypted with another key.`,
-    hint: "Enter it again in the agent's settings, or give the service the key it had: SVC_SECRET_KEY.",
+    hint: "Enter it again in the agent's settings, or restore the service's previous SVC_SECRET_KEY.",
   });
 }
 
-/** Replaces the connection by `change` of the present one, which nobody else changes meanwhile. */
+/** Replaces the connection by `change` of the current one, under a lock on the agent. */
 export async function saveConnection(
   db: Database,
   vault: Vault,

@@ -1,4 +1,4 @@
-// The run is the job: claiming due runs under a lease, giving them back, and keeping what they found.
+// The job queue of passive runs: claims due runs under a lease, extends leases, gives runs back, stores results.
 import type pg from "pg";
 import { type Reason, reasonText } from "../../model/run/reason.ts";
 import type { RunState, Verdict } from "../../model/run/run.ts";
@@ -13,37 +13,37 @@ export type ClaimedRun = {
   id: string;
   traceId: string;
   agentId: string;
-  /** How often this run has been begun, this time included. */
+  /** How often this run was started, including this time. */
   attempts: number;
-  /** How often the judge was asked in vain, and for how long it is still waited for; null before it was first asked. */
+  /** Failed attempts to ask the judge, and the time left to wait for it; `judgeLeftMs` is null before the first. */
   judgeTries: number;
   judgeLeftMs: number | null;
-  /** What was known when it was put away, with the plan by which it goes on; null for one that begins. */
+  /** The partial results and tests of a run that waited for the judge; null for a new run. */
   detail: Buffer | null;
 };
 
 const claimedColumns = `runs.id, trace_id as "traceId", agent_id as "agentId", attempts, judge_tries as "judgeTries",
   extract(epoch from judge_deadline_at - now())::float8 * 1000 as "judgeLeftMs", detail`;
 
-/** After this many beginnings that ended with the worker's death, a run becomes an error and blocks nobody. */
+/** After this many crashes of a worker, a run becomes an error, so that it no longer blocks the queue. */
 export const attemptsMax = 3;
 
 const workerDied: Reason = { code: "worker_died", data: { attempts: attemptsMax } };
 
 export type Claim = {
   runs: ClaimedRun[];
-  /** Ended as an error just now, because too many workers crashed on them. */
+  /** Runs that just ended as errors because too many workers crashed on them. */
   ended: ClaimedRun[];
 };
 
-// Passive runs alone. Said as "not manual", and of those that wait or are held without their state, so that only the
-// index in the order asked for fits: others bring in a sort of all that is due, or a look at all that waits.
+// Passive runs only. Spelled "not manual", and without the state for waiting and leased runs, so that only the index in
+// the requested order applies: with another the planner sorts all due runs, or reads all waiting ones.
 
 /**
- * Claims up to `runsMax` due runs for `leaseMs`. Fresh runs come together, and among them up to `resumedMax` of those
- * that waited for the judge, at most half; a run that some worker died with comes alone, so that a trace that kills its
- * worker takes no other along. By the database's clock. Those `inHand` are not claimed again by the worker
- * that is at them, though their lease ran out while the database was away.
+ * Claims up to `runsMax` due runs for `leaseMs`, by the database's clock. Up to `resumedMax` of them, at most half, are
+ * runs that waited for the judge. A run whose worker crashed is claimed alone, so that a trace that crashes its worker
+ * affects no other run. Skips `inHand`, the caller's own runs, whose leases may have expired while the database was
+ * unavailable.
  */
 export async function claimRuns(
   db: Database,
@@ -95,8 +95,8 @@ export async function claimRuns(
 }
 
 /**
- * How long until a run is due, a lease ends or, unless `resumes` is false, a run that waits is to be gone on with;
- * `inHand` left out. In ms; undefined when none is scheduled.
+ * The ms until a run is due, a lease expires or, unless `resumes` is false, a waiting run continues; without `inHand`.
+ * Undefined if nothing is scheduled.
  */
 export async function nextDueMs(
   db: Database,
@@ -115,7 +115,7 @@ export async function nextDueMs(
   return rows[0]?.ms ?? undefined;
 }
 
-/** Prolongs the lease of those runs that are still this worker's. */
+/** Extends the leases of those runs that are still leased by this worker. */
 export async function extendLeases(
   db: Database,
   { lease, leaseMs, runIds }: { lease: string; leaseMs: number; runIds: string[] },
@@ -127,7 +127,7 @@ export async function extendLeases(
   );
 }
 
-/** Gives runs back unjudged, as if they had not been begun: any worker may claim them at once. */
+/** Gives runs back as if they had not been started: any worker may claim them immediately. */
 export async function giveBackRuns(
   db: Database,
   { lease, runIds }: { lease: string; runIds: string[] },
@@ -141,19 +141,18 @@ export async function giveBackRuns(
 
 export type CompletedRun = {
   id: string;
-  /** The trace's revision that was judged. */
+  /** The evaluated revision of the trace. */
   revision: number;
   verdict: Verdict;
-  /** Whether an outage of the judge kept something from being judged; then `plan` is kept for judging again. */
+  /** Whether checks were skipped because the judge was unavailable; then `plan` is stored for a rerun. */
   outage: boolean;
-  /** The tests by which it was judged. */
+  /** The tests of the evaluation. */
   plan?: TestCase[];
 } & Pick<CountedRun, "durationMs" | "tokens">;
 
 /**
- * Keeps the results of runs whose lease is still this worker's, and answers with their ids. A run that was taken
- * over meanwhile, or whose trace was deleted, is left alone,
- * and is not counted.
+ * Stores the results of runs that are still leased by this worker, and returns their ids. Runs that another worker took
+ * over, or whose trace was deleted, are neither changed nor counted.
  */
 export async function completeRuns(
   db: Database,
@@ -162,7 +161,7 @@ export async function completeRuns(
 ): Promise<Set<string>> {
   const byId = new Map(completed.map(run => [run.id, run]));
   return transaction(db, async client => {
-    const kept = await keepResults(client, lease, completed);
+    const kept = await storeResults(client, lease, completed);
     if (kept.some(run => run.outageBefore || byId.get(run.id)!.outage)) await closeOutages(client, kept);
     if (kept.length > 0)
       await addRollups(
@@ -177,9 +176,9 @@ type Kept = {
   id: string;
   traceId: string;
   agentId: string;
-  /** In which it was made. */
+  /** The hour in which the run was created. */
   hour: Date;
-  /** Whether what an outage skipped on its trace was open until now. */
+  /** Whether an earlier run of the trace had skipped checks because the judge was unavailable. */
   outageBefore: boolean;
 };
 
@@ -202,8 +201,12 @@ function encodeResults({ verdict: { results, tests }, outage, plan }: CompletedR
   return encodeDetail({ results, tests, ...(outage && plan ? { plan } : {}) });
 }
 
-/** Those whose results were kept. */
-async function keepResults(client: pg.PoolClient, lease: string, completed: CompletedRun[]): Promise<Kept[]> {
+/** The runs whose results were stored. */
+async function storeResults(
+  client: pg.PoolClient,
+  lease: string,
+  completed: CompletedRun[],
+): Promise<Kept[]> {
   const { rows } = await client.query<Kept>({
     name: "complete_runs",
     text: `update runs set state = 'completed', finished_at = now(), lease = null, lease_until = null,

@@ -1,4 +1,4 @@
-// Reading the hourly counts: an agent's over time, and what cards and strips show of agents and tests.
+// Reads the hourly rollups: an agent's over time, and the summaries on agent cards and test strips.
 import type { Histogram } from "../../model/run/histogram.ts";
 import type { Counts, Outcome } from "../../model/run/run.ts";
 import type { Database } from "../db.ts";
@@ -6,7 +6,7 @@ import type { Listing } from "../listing.ts";
 
 export type Interval = "hour" | "day";
 
-/** `to` is exclusive; a day is one of UTC. */
+/** `to` is exclusive; days are UTC. */
 export type Span = { from: Date; to: Date; interval: Interval };
 
 export type AgentPoint = Counts & {
@@ -18,7 +18,7 @@ export type AgentPoint = Counts & {
   durations: Histogram;
 };
 
-/** One for each hour that has any; whoever wants days adds them up, for histograms are no numbers to SQL. */
+/** One row per hour with runs. Callers add up days, because SQL cannot add histograms. */
 export async function listAgentHours(
   db: Database,
   agentId: string,
@@ -36,7 +36,7 @@ export async function listAgentHours(
 
 export type TestPoint = Counts & { testId: string; name: string; at: Date };
 
-/** Test by test, each in the order of time; at most `rowsMax`. */
+/** Sorted by test, then by time; at most `rowsMax`. */
 export async function listTestPoints(
   db: Database,
   { agentId, testId }: { agentId: string; testId?: string | undefined },
@@ -55,7 +55,7 @@ export async function listTestPoints(
 
 export type CheckPoint = TestPoint & { checkId: string };
 
-/** Check by check, each in the order of time; at most `rowsMax`. */
+/** Sorted by check, then by time; at most `rowsMax`. */
 export async function listCheckPoints(
   db: Database,
   { agentId, testId }: { agentId: string; testId?: string | undefined },
@@ -83,7 +83,7 @@ export type AgentCard = Counts & {
   routingUnavailable: number;
 };
 
-/** The agents of a project, newest first, each with what came to it since `from`. */
+/** The agents of a project, newest first, with their counts since `from`. */
 export async function listAgentCards(
   db: Database,
   projectId: string,
@@ -115,10 +115,10 @@ export type TestStrip = {
   id: string;
   lastOutcome: Outcome | null;
   lastRunAt: Date | null;
-  /** Of manual runs, which the rest leaves out. */
+  /** Manual runs; all other fields exclude them. */
   lastManualOutcome: Outcome | null;
   lastManualRunAt: Date | null;
-  /** Those days that have any, in the order of time. */
+  /** Days with runs, oldest first. */
   days: (Counts & { at: string })[];
 };
 

@@ -7,8 +7,8 @@ import {
   findJudgeState,
   fingerprintOf,
   pauseJudge,
-  rememberMode,
   resumeJudge,
+  saveMode,
 } from "../../../src/store/judge/states.ts";
 import { freshDatabase } from "../../support/postgres.ts";
 
@@ -55,7 +55,7 @@ test("a pause lasts while calls learn, keeps its first reason, and ends with a s
   const fingerprint = fingerprintOf(connection, null);
   await pauseJudge(db, fingerprint, "It refuses the key.");
   await pauseJudge(db, fingerprint, "It still does.");
-  await rememberMode(db, fingerprint, "tool");
+  await saveMode(db, fingerprint, "tool");
   const paused = await findJudgeState(db, fingerprint);
   assert.equal(paused!.pausedReason, "It refuses the key.");
   assert.ok(paused!.pausedAt instanceof Date);
