@@ -1,7 +1,7 @@
 // Validates what the shape of an assertion cannot express: consistent limits, usable patterns and schemas.
 
 import type { Issue } from "../refusal.ts";
-import { visible } from "../strip-invisible.ts";
+import { stripInvisible } from "../strip-invisible.ts";
 import type { Assertion } from "./assertion.ts";
 import { schemaIssues } from "./json-schema.ts";
 import { argumentIssues } from "./operators.ts";
@@ -46,7 +46,7 @@ function criteriaIssues(criteria: string | string[]): Issue[] {
 }
 
 function isBlank(text: string): boolean {
-  return visible(text).trim() === "";
+  return stripInvisible(text).trim() === "";
 }
 
 function rangeIssues({ min, max }: { min: number; max?: number }): Issue[] {
