@@ -1,4 +1,4 @@
-// A launcher sends each turn once, finds the trace that came of it, and judges the whole.
+// The launcher sends each turn once, finds the trace it produced, and evaluates the whole conversation.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { parseConnection } from "../src/model/agent/connection.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 
-/** The rules whose outcome a theme can change: it changes colors alone. */
+/** The rules whose outcome a theme can change: themes differ only in colors. */
 const colorRules = ["color-contrast", "link-in-text-block"];
 
 /**
@@ -44,7 +44,7 @@ export async function assertAccessible(page: Page): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme });
     await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
-    // The focus guards of dialogs and menus hand the focus on; nobody rests on them.
+    // The focus guards of dialogs and menus pass the focus on, so no user stays on them.
     const context = { exclude: [["[data-base-ui-focus-guard]"]] };
     const options: axe.RunOptions = {
       resultTypes: ["violations"],

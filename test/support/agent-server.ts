@@ -1,4 +1,4 @@
-// Local servers that play agents: an HTTP agent, n8n's triggers, Flowise's and Langflow's endpoints, and ill-behaved ones.
+// Local servers that play agents: an HTTP agent, n8n's triggers, Flowise's and Langflow's endpoints, and faulty ones.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -8,8 +8,8 @@ export type AgentRequest = {
   /** Path and query. */
   path: string;
   headers: IncomingHttpHeaders;
-  /** Parsed, where it is JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: a body is whatever the connection makes it.
+  /** Parsed, if it is JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: a body is whatever the connection sends.
   body: any;
 };
 
@@ -55,11 +55,11 @@ export function sendJson(response: ServerResponse, body: unknown, status = 200):
   response.writeHead(status, { "content-type": "application/json; charset=utf-8" }).end(JSON.stringify(body));
 }
 
-/** An agent of one's own: `{ message }` to `{ reply }`. */
+/** A custom agent: `{ message }` to `{ reply }`. */
 export const httpAgent: AgentScript = ({ body }, response) =>
   sendJson(response, { reply: `You said: ${body.message}` });
 
-/** A chat completion; streamed where the request asks for it, as OpenAI-compatible servers do. */
+/** A chat completion, streamed if requested, as OpenAI-compatible servers do. */
 export const completions: AgentScript = ({ body }, response) => {
   const said = `You said: ${body.messages.at(-1).content}`;
   if (!body.stream) {
@@ -103,11 +103,11 @@ export const n8nChatStreaming: AgentScript = ({ body }, response) => {
 export const n8nWebhook: AgentScript = ({ body }, response) =>
   sendJson(response, [{ output: `You said: ${body.chatInput}` }, { output: "a second item" }]);
 
-/** n8n's webhook that responds at once. */
+/** n8n's webhook that responds immediately. */
 export const n8nStarted: AgentScript = (_request, response) =>
   sendJson(response, { message: "Workflow was started" });
 
-/** Flowise's prediction endpoint for the flow `flow-1`, guarded by a key. */
+/** Flowise's prediction endpoint for the flow `flow-1`, protected by a key. */
 export const flowise: AgentScript = ({ path, headers, body }, response) => {
   if (headers.authorization !== "Bearer flowise-key") {
     return sendJson(response, { statusCode: 401, success: false, message: "Unauthorized", stack: {} }, 401);
@@ -127,7 +127,7 @@ export const flowise: AgentScript = ({ path, headers, body }, response) => {
   });
 };
 
-/** Langflow's run endpoint for the flow `flow-1`, guarded by a key. */
+/** Langflow's run endpoint for the flow `flow-1`, protected by a key. */
 export const langflow: AgentScript = ({ path, headers, body }, response) => {
   if (headers["x-api-key"] !== "langflow-key") {
     return sendJson(response, { detail: "Invalid or missing API key" }, 403);
@@ -162,13 +162,13 @@ export const langflow: AgentScript = ({ path, headers, body }, response) => {
   sendJson(response, { session_id: body.session_id, outputs: [{ inputs, outputs: [output] }] });
 };
 
-/** No answer, ever. */
+/** Never answers. */
 export const silent: AgentScript = () => undefined;
 
 export const brokenJson: AgentScript = (_request, response) =>
   response.writeHead(200, { "content-type": "application/json" }).end('{"reply": "Hel');
 
-/** Ends when the caller does. */
+/** Sends until the caller disconnects. */
 export const endless: AgentScript = (_request, response) => {
   const chunk = Buffer.alloc(65_536, "x");
   const more = () => {
@@ -183,6 +183,6 @@ export const failing: AgentScript = (_request, response) =>
 
 export const crashing: AgentScript = (_request, response) => response.destroy();
 
-/** To where machines of a cloud are told their credentials. */
+/** A redirect to a cloud provider's metadata address. */
 export const toMetadata: AgentScript = (_request, response) =>
   response.writeHead(302, { location: "http://169.254.169.254/latest/meta-data/" }).end();

@@ -1,4 +1,4 @@
-// The real server on a free port over a database of its own, and makers of what tests begin with.
+// The real server on a free port with its own database, and functions that create accounts, agents, keys and tests.
 import type { AddressInfo } from "node:net";
 import { buildApp } from "../../src/http/app.ts";
 import type { App, Deps, Register } from "../../src/http/deps.ts";
@@ -12,7 +12,7 @@ import { freshDatabase } from "./postgres.ts";
 export type TestAppOptions = {
   baseUrl?: string;
   limitAccounts?: boolean;
-  /** Hash passwords as the service does, at 0.1 s of a core each. */
+  /** Hash passwords as the service does, which takes 0.1 s of a core each. */
   realPasswords?: boolean;
   /** Adds routes of other rooms. */
   extend?: Register;
@@ -24,13 +24,13 @@ export type TestApp = {
   url: string;
   db: Database;
   mailer: RecordingMailer;
-  /** Everything logged, a line each. */
+  /** Everything logged, one line each. */
   logs: string[];
   /** A client without a session. */
   client(): Client;
-  /** A new account, signed in, its address not verified. */
+  /** A new account, signed in, with an unverified email. */
   signUp(account?: { email?: string; password?: string }): Promise<Owner>;
-  /** The same with a verified address. */
+  /** The same with a verified email. */
   verifiedAccount(): Promise<Owner>;
   close(): Promise<void>;
 };
@@ -109,13 +109,13 @@ export async function makeAgent(
   return (await owner.client.post(`/api/projects/${projectId}/agents`, body).expect(201)).body;
 }
 
-/** A key of the owner's first project with full access, or as `key` says; its text is `key`. */
+/** A Full Access key of the owner's first project, or as `key` says; its text is `key`. */
 export async function makeKey(owner: Owner, key: object = {}): Promise<{ id: string; key: string }> {
   const body = { name: "CI", access: "full", ...key };
   return (await owner.client.post(`/api/projects/${owner.projectId}/keys`, body).expect(201)).body;
 }
 
-/** An active test case that is always run; `fields` override. */
+/** An active test case that always runs; `fields` override. */
 export async function makeTest(
   owner: Owner,
   agentId: string,
@@ -131,16 +131,16 @@ export async function makeTest(
   return (await owner.client.post(`/api/agents/${agentId}/tests`, body).expect(201)).body;
 }
 
-/** The token in the link that a mail is about. */
+/** The token of the link in an email. */
 export function tokenOf(mail: Mail): string {
   return new URL(mail.link!).searchParams.get("token")!;
 }
 
-/** `body` is what the JSON reply held, or its text. */
-// biome-ignore lint/suspicious/noExplicitAny: a reply is whatever the test says it should be.
+/** `body` is the reply's JSON, or its text. */
+// biome-ignore lint/suspicious/noExplicitAny: the test decides what a reply should be.
 export type Reply = { status: number; headers: Headers; body: any };
 
-/** A reply under way; `expect` makes another status an error that shows the body. */
+/** A pending reply; `expect` turns any other status into an error that shows the body. */
 export type Pending = Promise<Reply> & { expect(status: number): Promise<Reply> };
 
 export type Client = {
@@ -203,10 +203,10 @@ function pending(reply: Promise<Reply>): Pending {
 
 export type RecordingMailer = {
   mails: Mail[];
-  /** While true, every mail is refused. */
+  /** While true, every email is refused. */
   down: boolean;
   send(mail: Mail): Promise<void>;
-  /** The first mail to the address that was not returned before; waits for it. */
+  /** The first email to the address that was not returned before; waits for it. */
   next(to: string): Promise<Mail>;
 };
 

@@ -1,4 +1,4 @@
-// Makes ingestion bodies: the smallest valid ones, with what a test wants said in them.
+// Makes ingestion bodies: the smallest valid ones, plus what a test needs in them.
 import { randomBytes } from "node:crypto";
 import { encodeOtlp } from "../wire/encode-otlp.ts";
 import { otlpSpan, resourceSpans } from "../wire/make-body.ts";
@@ -15,12 +15,12 @@ export function canonicalSpan(more: Fields = {}): Fields {
   return { span_id: "root", name: "answer", ...more };
 }
 
-/** A canonical body of one span for the agent; an agent of undefined is not named. */
+/** A canonical body of one span for the agent; without an agent if it is undefined. */
 export function canonicalBody(agentId: string | undefined, more: Fields = {}): Fields {
   return { platformId: agentId, spans: [canonicalSpan()], ...more };
 }
 
-/** A span of an OTLP export with ids of its own. */
+/** A span of an OTLP export with its own ids. */
 export function exportedSpan(more: Fields = {}): Fields {
   return otlpSpan({ traceId: newTraceId(), spanId: newSpanId(), ...more });
 }
@@ -36,9 +36,9 @@ export const encodings: Record<"json" | "protobuf", (request: unknown) => { type
   protobuf: request => ({ type: proto, body: encodeOtlp(request) }),
 };
 
-/** A valid body of exactly so many bytes, most of them in one attribute. */
+/** A valid body of exactly this many bytes, most of them in one attribute. */
 export function bodyOfSize(bytes: number, make: (filling: string) => Buffer): Buffer {
-  // Protobuf's lengths may take a byte more or less than those of the first guess.
+  // Protobuf lengths may take a byte more or less than in the first estimate.
   let filling = bytes - make("").length;
   for (let tries = 0; tries < 4; tries++) {
     const body = make("x".repeat(filling));

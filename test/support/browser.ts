@@ -1,4 +1,4 @@
-// A real browser on the dashboard of a real service, and what every page of it must hold to.
+// A real browser on the dashboard of a real service, and checks that apply to every page.
 import assert from "node:assert/strict";
 import { after, afterEach, before } from "node:test";
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
@@ -10,9 +10,9 @@ export type TestBrowser = {
   service: TestService;
   /** The origin that the browser opens, and that links in emails have. */
   origin: string;
-  /** A window of its own, without a session. When the test ends it is closed, or made ready for another test. */
+  /** A window of its own, without a session. At the end of the test it is closed, or prepared for another test. */
   open(options?: WindowOptions): Promise<Window>;
-  /** The same with a session of the account, on this path of the dashboard if one is given. */
+  /** The same with a session of the account, opened on this path of the dashboard if one is given. */
   openAs(
     account: { email: string; password: string },
     options?: WindowOptions & { path?: string },
@@ -24,18 +24,18 @@ type ClosableBrowser = TestBrowser & { close(): Promise<void> };
 type WindowOptions = {
   viewport?: { width: number; height: number };
   baseURL?: string;
-  /** For the window of several tests: nothing is done to it when one of them ends. */
+  /** For a window that several tests use: it is left alone when one of them ends. */
   lasting?: boolean;
 };
 
 export type Window = {
   page: Page;
   context: BrowserContext;
-  /** Everything the browser complained about so far: the page's policy, scripts, failed assets. */
+  /** Everything the browser logged as an error so far: violations of the policy, scripts, failed assets. */
   complaints: string[];
 };
 
-/** What to do with the windows of the test that runs when it ends. */
+/** How to clean up the windows of the current test. */
 const atEndOfTest: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of atEndOfTest.splice(0)) await end();
@@ -77,11 +77,11 @@ export function useBrowser(
   };
 }
 
-/** The one Chromium of this process, and how many services use it. */
+/** The only Chromium of this process, and how many services use it. */
 let chromiumRunning: Promise<Browser> | undefined;
 let users = 0;
 
-/** Throws where there is no browser. The options are the service's. */
+/** Throws if there is no browser. The options are the service's. */
 export async function startTestBrowser(options: TestServiceOptions = {}): Promise<ClosableBrowser> {
   const browserOptions = findBrowser();
   const service = await startTestService(options);
@@ -167,7 +167,7 @@ function listenForComplaints(page: Page): string[] {
   return complaints;
 }
 
-/** Gives the page's window a session of the account. The page stays where it is. */
+/** Signs the page's context in. The page stays where it is. */
 export async function signIn(page: Page, account: { email: string; password: string }): Promise<void> {
   const { email, password } = account;
   const answer = await page.context().request.post("/api/auth/sign-in/email", { data: { email, password } });
@@ -183,7 +183,7 @@ export async function signInByForm(page: Page, account: { email: string; passwor
   await page.getByRole("heading", { level: 1, name: "Agents" }).waitFor();
 }
 
-/** No part of the page is cut off or has to be scrolled to sideways. */
+/** No part of the page is cut off or needs horizontal scrolling. */
 export async function assertReflows(page: Page): Promise<void> {
   await eventually(async () => {
     const widths = await page.evaluate<number[]>("[document.documentElement.scrollWidth, innerWidth]");
@@ -191,12 +191,12 @@ export async function assertReflows(page: Page): Promise<void> {
   });
 }
 
-/** Waits until it has the focus. */
+/** Waits until the element has the focus. */
 export async function becomesFocused(element: Locator): Promise<void> {
   await element.and(element.page().locator(":focus")).waitFor();
 }
 
-/** Waits until the expression holds in the page. Asked from outside: the page's policy lets nothing be evaluated. */
+/** Waits until the expression is true in the page. Polled from outside: the page's policy forbids eval. */
 export async function becomesTrue(page: Page, expression: string): Promise<void> {
   await eventually(async () => assert.ok(await page.evaluate(expression), expression));
 }

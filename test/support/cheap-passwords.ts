@@ -1,4 +1,4 @@
-// A password hash that costs nothing, for services whose tests create many accounts.
+// A password hash that takes no time, for services whose tests create many accounts.
 import { createHash } from "node:crypto";
 import type { PasswordHashing } from "../../src/http/accounts/passwords.ts";
 

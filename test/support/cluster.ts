@@ -1,4 +1,4 @@
-// A PostgreSQL of one test's own, which it may crash and bring back.
+// A PostgreSQL for one test, which may crash and restart it.
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ import { connect, type Place, type Server, shutDown, start, urlOf } from "../../
 export type Cluster = {
   /** Of a superuser on the database `postgres`; the same after every crash. */
   url: string;
-  /** Every connection breaks and nothing is tidied up, as in `pg_ctl stop -m immediate`. Resolves once it is down. */
+  /** Every connection breaks without cleanup, as in `pg_ctl stop -m immediate`. Resolves once it is down. */
   crash(): Promise<void>;
-  /** Starts it again; resolves once it has recovered. */
+  /** Starts it again. Resolves once it has recovered. */
   resume(): Promise<void>;
   stop(): Promise<void>;
 };

@@ -1,4 +1,4 @@
-// A shop's conversation as spans, and tests of every type of assertion that pass, fail and miss something on it.
+// A shop's conversation as spans, and tests of every type of assertion that pass, fail or lack instrumentation on it.
 type Fields = Record<string, unknown>;
 
 const begin = 1_760_000_000_000_000_000n;
@@ -7,7 +7,7 @@ const at = (ms: number) => String(begin + BigInt(ms) * 1_000_000n);
 export const said = "Your refund of 42.50 EUR for order A-10428 is on its way and arrives within three days.";
 export const asked = "Please refund order A-10428, the boots leak.";
 
-/** Root, model, two tools and a step; `root` adds to the attributes of the root. */
+/** Root, model, two tools and a step; `root` adds attributes to the root. */
 export function conversation(root: Fields = {}): Fields[] {
   return [
     {

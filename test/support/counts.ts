@@ -1,4 +1,4 @@
-// What runs came to, inserted directly into the hourly counts that insights are read from.
+// Inserts hourly counts of runs directly, for tests of insights.
 import assert from "node:assert/strict";
 import type { Database } from "../../src/store/db.ts";
 import { eventually } from "./eventually.ts";
@@ -7,12 +7,12 @@ export const hourMs = 3_600_000;
 
 const spareMs = 15_000;
 
-/** Resolves where the hour has some seconds left: what is judged now is counted in one hour. */
+/** Resolves when the hour has some seconds left, so that everything evaluated now is counted in one hour. */
 export async function hourWithRoom(): Promise<void> {
   await eventually(() => assert.ok(hourMs - (Date.now() % hourMs) > spareMs));
 }
 
-/** `ago` in hours before the one that `now` begins. */
+/** `ago`: hours before the hour in which `now` is. */
 export type Hour = { ago: number; passed?: number; failed?: number; skipped?: number; missing?: number };
 
 /** Each run took 1 ms, 1,000 tokens in and 100 out. */
@@ -32,7 +32,7 @@ export async function countRuns(
   }
 }
 
-/** Results of a test that has this one check. */
+/** Results of a test that has only this check. */
 export async function countResults(
   db: Database,
   testId: string,

@@ -1,4 +1,4 @@
-// The one place where a test waits for what nothing tells it of.
+// Polls for what no event announces.
 import { setTimeout as delay } from "node:timers/promises";
 
 const patienceMs = 20_000;

@@ -1,4 +1,4 @@
-// The stock OpenTelemetry exporters, set up as their users set them up: the endpoint, a key, gzip.
+// The stock OpenTelemetry exporters, configured as users do: the endpoint, a key, gzip.
 import { type Attributes, context, type Span, type SpanStatus, trace } from "@opentelemetry/api";
 import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
@@ -11,7 +11,7 @@ type Options = NonNullable<ConstructorParameters<typeof ProtobufExporter>[0]>;
 
 export type StockExporter = ProtobufExporter | JsonExporter;
 
-/** Sends to the service's ingestion endpoint with gzip. Whoever opens it shuts it down. */
+/** Sends to the service's ingestion endpoint with gzip. The caller shuts it down. */
 export function openExporter(protocol: "protobuf" | "json", to: { url: string; key: string }): StockExporter {
   const config: Options = {
     url: `${to.url}/public/traces`,
@@ -21,7 +21,7 @@ export function openExporter(protocol: "protobuf" | "json", to: { url: string; k
   return protocol === "protobuf" ? new ProtobufExporter(config) : new JsonExporter(config);
 }
 
-/** Sends the spans in one request; resolves to undefined on success, else to what the exporter says of its failure. */
+/** Sends the spans in one request. Resolves to undefined on success, else to the exporter's error. */
 export function exportSpans(exporter: StockExporter, spans: ReadableSpan[]): Promise<Error | undefined> {
   return new Promise(resolve => {
     exporter.export(spans, ({ code, error }) => {
@@ -30,7 +30,7 @@ export function exportSpans(exporter: StockExporter, spans: ReadableSpan[]): Pro
   });
 }
 
-/** A span to record, with those below it. */
+/** A span to record, with its children. */
 export type RecordedSpan = {
   name: string;
   attributes?: Attributes;
@@ -38,7 +38,7 @@ export type RecordedSpan = {
   children?: RecordedSpan[];
 };
 
-/** Records a trace through the SDK, each span a millisecond long or as long as its children; children end first. */
+/** Records a trace with the SDK, each span a millisecond long or as long as its children; children end first. */
 export function recordSpans(serviceName: string | undefined, root: RecordedSpan): ReadableSpan[] {
   const memory = new InMemorySpanExporter();
   const provider = new TracerProvider({

@@ -1,11 +1,11 @@
-// Bodies within every limit that take the most heap to prepare, by what they are made of.
+// Bodies within every limit that take the most heap to prepare, by their content.
 import type { MediaType } from "../../src/wire/media-type.ts";
 
 type HostileBody = { mediaType: MediaType; bytes: Buffer };
 
 const elementsMax = 2_000_000;
 
-/** The first two in protobuf: there a value costs two bytes, and objects are built key by key. */
+/** The first two in protobuf, where a value takes two bytes and objects are built key by key. */
 export const hostileBodies: Record<string, () => HostileBody> = {
   "two million empty events beside a scope that fifty spans repeat": () =>
     exported(
@@ -46,7 +46,7 @@ function exported(scopeSpans: Buffer): HostileBody {
   return { mediaType: "protobuf", bytes };
 }
 
-/** All of one trace, so that its JSON is one text. */
+/** All of one trace, so its JSON is one text. */
 function span(at: number, fields: Buffer): Buffer {
   const id = Buffer.alloc(8);
   id.writeUInt32BE(at + 1);

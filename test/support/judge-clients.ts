@@ -1,4 +1,4 @@
-// A judge server for a test file, and clients of it that report which modes they learned.
+// A judge server for a test file, and clients that report which answer formats they learned.
 import { after, beforeEach } from "node:test";
 import pino from "pino";
 import type { JudgeConnection, JudgeMode, RouteAsk, SemanticAsk } from "../../src/model/judge/call.ts";
@@ -11,7 +11,7 @@ import {
 } from "../../src/remote/judge/client.ts";
 import { type JudgeServer, obliging, startJudgeServer } from "./judge-server.ts";
 
-/** Answers obligingly when each test begins; closed after the last. */
+/** Reset to obliging before each test; closed after the last one. */
 export async function serveJudge(): Promise<JudgeServer> {
   const server = await startJudgeServer();
   after(() => server.close());
@@ -22,7 +22,7 @@ export async function serveJudge(): Promise<JudgeServer> {
   return server;
 }
 
-/** A client whose calls are within its bounds. */
+/** A client with its rate limits. */
 export function openClient(connection: JudgeConnection, options: Partial<JudgeClientOptions> = {}) {
   const client = openJudgeClient(connection, { log: pino({ level: "silent" }), ...options });
   return {
@@ -35,7 +35,7 @@ export function openClient(connection: JudgeConnection, options: Partial<JudgeCl
   };
 }
 
-/** `learned`: the modes in the order in which they were found to work. */
+/** `learned`: the formats in the order in which they were found to work. */
 export function openTestClient(
   server: JudgeServer,
   connection: Partial<JudgeConnection> = {},

@@ -1,4 +1,4 @@
-// Every way in which a judge fails to answer, and what the API then says of a check that asked it.
+// Every way in which a judge fails to answer, and what the API then says about a check that asked it.
 import type { JudgeCallState } from "../../src/model/judge/call.ts";
 import {
   askedOf,
@@ -20,13 +20,13 @@ export type JudgeFault = {
   reply: (request: JudgeRequest) => Reply;
   /** How each call ends. */
   state: JudgeCallState;
-  /** In the reason of what was not judged. */
+  /** In the reason of a check that was not judged. */
   reason: RegExp;
 };
 
 const always = (reply: Reply) => () => reply;
 
-/** What may pass: the run waits for it. */
+/** Temporary faults: the run waits. */
 export const passingFaults: JudgeFault[] = [
   {
     name: "429 with a short Retry-After",
@@ -48,11 +48,11 @@ export const passingFaults: JudgeFault[] = [
 
 export type FinalFault = JudgeFault & {
   code: "judge_unavailable" | "judge_unusable" | "budget";
-  /** Calls that each kind of question costs; of all that a run asks, where `stops`. */
+  /** Calls that each kind of question costs; if `stops`, all calls of a run. */
   calls: number;
-  /** Nothing is asked after it. */
+  /** Nothing more is asked after it. */
   stops?: true;
-  /** The server says what it took. */
+  /** The response reports its token usage. */
   metered?: true;
 };
 
@@ -65,7 +65,7 @@ const leftOut = {
   reason: /left this question out of its answer twice/,
 } as const;
 
-/** What no waiting mends: the run ends at once. */
+/** Permanent faults: the run ends immediately. */
 export const finalFaults: FinalFault[] = [
   {
     name: "429 with a Retry-After beyond the deadline",
@@ -178,7 +178,7 @@ export const finalFaults: FinalFault[] = [
 
 type Entry = Record<string, unknown>;
 
-/** What an obliging judge says, each of its entries replaced. */
+/** The answers of an obliging judge, with each entry replaced. */
 function entries(request: JudgeRequest, replaced: (entry: Entry) => Entry[]): object {
   if (askedOf(request).kind === "semantic") return { verdicts: verdictsOf(request).flatMap(replaced) };
   const labels = idsOf(request).map(id => ({ id, why: "as scripted", label: "match" }));

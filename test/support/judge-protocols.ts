@@ -1,4 +1,4 @@
-// How OpenAI, Anthropic and Google word a question and its answer, as far as the scripted judge has to.
+// How OpenAI, Anthropic and Google encode a question and its answer, as far as the scripted judge needs it.
 import type { JudgeMode } from "../../src/model/judge/call.ts";
 
 export type Protocol = "openai" | "anthropic" | "google";
@@ -155,7 +155,7 @@ function googleUsage({ prompt_tokens, completion_tokens, total_tokens }: Usage):
   };
 }
 
-/** Tools are called with objects: text that is none cannot be said that way, and is told as a field of one. */
+/** Tools are called with objects: text that is not JSON is sent as a field of an object. */
 function parsed(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);

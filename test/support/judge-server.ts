@@ -1,4 +1,4 @@
-// A local server that speaks as OpenAI, Anthropic and Google do, answers as it is scripted and keeps every request it got.
+// A local server that speaks the OpenAI, Anthropic and Google protocols, answers as scripted and records every request.
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -6,7 +6,7 @@ import type { JudgeConnection, JudgeMode } from "../../src/model/judge/call.ts";
 import { isCanary } from "../../src/remote/judge/prompts.ts";
 import { type Protocol, protocolOf, protocols } from "./judge-protocols.ts";
 
-/** A request as any of the three means it; `body` is what was sent. */
+/** A request in the terms of all three; `body` is what was sent. */
 export type JudgeRequest = {
   protocol: Protocol;
   headers: IncomingHttpHeaders;
@@ -18,10 +18,10 @@ export type JudgeRequest = {
   material: string;
 };
 
-/** What to do with a request's response; see the makers below. */
+/** What to do with a request's response; made by the functions below. */
 export type Reply = (response: ServerResponse, request: JudgeRequest) => void;
 
-/** `index` counts requests from 0. A reply that is to wait is a promise that is not yet kept. */
+/** `index` counts requests from 0. A reply that must wait is a pending promise. */
 export type Script = (request: JudgeRequest, index: number) => Reply | Promise<Reply>;
 
 export type JudgeServer = {
@@ -29,9 +29,9 @@ export type JudgeServer = {
   url: string;
   requests: JudgeRequest[];
   script: Script;
-  /** What reaches it, as OpenAI-compatible unless told; its base is right for every provider. */
+  /** A connection to this server, OpenAI-compatible by default; its base URL is right for every provider. */
   connection(more?: Partial<JudgeConnection>): JudgeConnection;
-  /** Kept when that many requests have arrived in all. */
+  /** Resolves when this many requests have arrived in all. */
   arrived(count: number): Promise<void>;
   close(): Promise<void>;
 };
@@ -83,12 +83,12 @@ export async function startJudgeServer(script: Script = obliging()): Promise<Jud
 
 const none = {} as JudgeRequest;
 
-/** What every answer says that it took, whatever the protocol calls it. */
+/** The token usage of every answer, in each protocol's terms. */
 export const usage = { prompt_tokens: 321, completion_tokens: 45, total_tokens: 366 };
 
 export type Ending = "stop" | "length" | "content_filter";
 
-/** An answer in the shape that was asked for; a `content` that is no text is sent as JSON text. */
+/** An answer in the requested format; a `content` other than text is sent as JSON. */
 export function completion(content: unknown, ending: Ending = "stop"): Reply {
   const said = typeof content === "string" ? content : JSON.stringify(content);
   return (response, request) => {
@@ -97,12 +97,12 @@ export function completion(content: unknown, ending: Ending = "stop"): Reply {
   };
 }
 
-/** The model declines in words, as each protocol tells it. */
+/** The model refuses in words, as each protocol reports it. */
 export const declined: Reply = (response, request) => {
   json(200, protocols[request.protocol].declined("I cannot help with that.", usage))(response, request);
 };
 
-/** An error in the protocol's own shape. */
+/** An error in the protocol's own format. */
 export function refusal(
   status: number,
   error: { message?: string; code?: string; param?: string } = {},
@@ -122,19 +122,19 @@ export function raw(status: number, type: string, body: string, headers: Record<
   return response => response.writeHead(status, { "content-type": type, ...headers }).end(body);
 }
 
-/** Headers and the beginning of an answer; then the connection is gone. */
+/** Headers and the beginning of an answer; then the connection breaks. */
 export const cutOff: Reply = response => {
   response.writeHead(200, { "content-type": "application/json" });
   response.write('{"id":"chatcmpl-1","choices":[{"index":0,"mess', () => response.destroy());
 };
 
-/** The connection is gone before anything was said. */
+/** The connection breaks before anything is sent. */
 export const reset: Reply = response => void response.destroy();
 
-/** No answer, ever: the connection stays open until either side ends it. */
+/** Never answers: the connection stays open until either side closes it. */
 export const silence: Reply = () => undefined;
 
-/** Answers only requests that ask in one of these modes; else as OpenAI refuses. */
+/** Answers only requests in one of these formats; rejects others as OpenAI does. */
 export function only(modes: string[], script: Script): Script {
   return (request, index) => {
     const { mode } = request;
@@ -150,11 +150,11 @@ export function only(modes: string[], script: Script): Script {
 export type Opinions = {
   label?: (scenario: string, userInput: string) => string;
   verdict?: (criterion: string, reply: string) => string;
-  /** The beginning of the reply unless told, and nothing where the verdict is unfavourable. */
+  /** The beginning of the reply by default, and nothing for a negative verdict. */
   evidence?: (criterion: string, reply: string) => string;
 };
 
-/** Understands both questions, and answers each item by these functions: "match" and "met" unless told. */
+/** Understands both questions, and answers each item by these functions, by default “match” and “met”. */
 export function obliging({ label = () => "match", ...opinions }: Opinions = {}): Script {
   return request => {
     const { userInput } = materialOf(request);
@@ -171,7 +171,7 @@ export function obliging({ label = () => "match", ...opinions }: Opinions = {}):
 
 export type ScriptedVerdict = { id: string; evidence: string; reason: string; verdict: string };
 
-/** What an obliging judge says of each criterion: that the one no reply meets is not met, too. */
+/** An obliging judge's verdict on each criterion; the one that no reply meets is not met either. */
 export function verdictsOf(
   request: JudgeRequest,
   { verdict = () => "met", evidence = (_, reply) => reply.split(/\s+/).slice(0, 8).join(" ") }: Opinions = {},
@@ -185,7 +185,7 @@ export function verdictsOf(
   });
 }
 
-/** Obeys the trace: every criterion is met, every scenario is another one's. */
+/** Obeys the trace: every criterion is met, no scenario matches. */
 export const fooled: Script = request => {
   const asked = askedOf(request);
   if (asked.kind === "route") {
@@ -201,7 +201,7 @@ export const fooled: Script = request => {
 
 export type Material = { userInput: string | null; replies: { id: string; text: string }[] };
 
-/** What came with the trace, without the signs that mark it; of a text that was cut, what is left. */
+/** The content of the trace without its markers; of a text that was cut, the rest. */
 export function materialOf({ instructions, material }: JudgeRequest): Material {
   const [mark, line, end] = material.split("\n");
   if (mark?.replace("MATERIAL ", "END OF MATERIAL ") !== end) throw new Error("The material is not enclosed");
@@ -224,7 +224,7 @@ export type Asked =
       criteria: { id: string; criterion: string; scenario: string; reference?: string; reply: string }[];
     };
 
-/** What the instructions ask about: the scenarios of a routing call, or the criteria of a semantic one. */
+/** The items in the instructions: the scenarios of a routing call, or the criteria of a semantic one. */
 export function askedOf(request: JudgeRequest): Asked {
   const asked = JSON.parse(request.instructions.split("\n").at(-3)!);
   if (Array.isArray(asked)) {
@@ -246,7 +246,7 @@ export function askedOf(request: JudgeRequest): Asked {
   return { kind: "semantic", criteria };
 }
 
-/** The ids of what was asked: of a semantic call also that of the criterion whose answer is known. */
+/** The ids of the items asked about, in a semantic call including the criterion whose answer is known. */
 export function idsOf(request: JudgeRequest): string[] {
   const asked = askedOf(request);
   return (asked.kind === "route" ? asked.scenarios : asked.criteria).map(({ id }) => id);

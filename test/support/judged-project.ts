@@ -1,4 +1,4 @@
-// A project of its own with a judge of its own, in the whole service: what one fault does never reaches another's test.
+// A project with its own judge in the whole service, so one test's faults never reach another's test.
 import assert from "node:assert/strict";
 import { after } from "node:test";
 import type { JudgeProvider } from "../../src/model/judge/call.ts";
@@ -9,7 +9,7 @@ import { type JudgeServer, type Script, startJudgeServer } from "./judge-server.
 import { jsonOf, send } from "./send.ts";
 import type { TestService } from "./service.ts";
 
-/** A model of each provider that takes every way of asking. */
+/** A model of each provider that supports every answer format. */
 export const modelOf: Record<JudgeProvider, string> = {
   openai: "gpt-5.4",
   anthropic: "claude-sonnet-4-6",
@@ -17,27 +17,27 @@ export const modelOf: Record<JudgeProvider, string> = {
   openai_compatible: "local-model",
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: what is read back is what a test compares it with.
+// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
 export type Read = any;
 
 export type JudgedProject = {
   server: JudgeServer;
   projectId: string;
   agentId: string;
-  /** A test of the agent, by the fields of `makeTest`. */
+  /** Creates a test of the agent, by the fields of `makeTest`. */
   test(fields?: object): Promise<string>;
-  /** Sends one conversation; the trace's id. */
+  /** Sends one conversation. Returns the trace's id. */
   converse(reply?: string, input?: string | null): Promise<string>;
-  /** Gives the project its judge, with the changes. */
+  /** Saves the project's judge, with these changes. */
   connect(changes?: object): Promise<void>;
-  /** Tests its judge, which answers as anyone would. */
+  /** Tests the connection to its judge, which answers normally. */
   testConnection(): Promise<void>;
   trace(traceId: string): Promise<Read>;
-  /** The trace once its newest run is completed, after so many in all. */
+  /** The trace once its newest run is completed, after this many in all. */
   judged(traceId: string, runs?: number): Promise<Read>;
   /** The trace once its newest run waits for the judge. */
   waiting(traceId: string): Promise<Read>;
-  /** The calls of the trace's runs, the oldest run first. */
+  /** The calls of the trace's runs, oldest run first. */
   calls(traceId: string): Promise<Read[]>;
   get(path: string): Promise<Read>;
 };
@@ -48,11 +48,11 @@ export type JudgedProjectOptions = {
   apiKey?: string;
 };
 
-/** What the conversation is about unless a test says otherwise. */
+/** What the conversation is about by default. */
 export const userInput = "Where is my parcel?";
 export const said = "Your parcel is in Lyon and arrives on Tuesday.";
 
-/** Its judge's server ends with the test file. */
+/** Its judge's server is closed after the test file. */
 export async function openJudgedProject(
   service: TestService,
   { provider = "openai_compatible", script, apiKey = "key-1" }: JudgedProjectOptions = {},
@@ -117,7 +117,7 @@ export async function openJudgedProject(
 const servers: JudgeServer[] = [];
 after(() => Promise.all(servers.map(server => server.close())));
 
-/** Each check of a run's first result: its id, and why it was skipped, or what came of it. */
+/** Each check of a run's first result: its id, and why it was skipped, or its outcome. */
 export function checksOf(run: Read): [string, string][] {
   return run.results[0].checks.map(({ id, skipped, outcome }: Read) => [id, skipped ?? outcome]);
 }

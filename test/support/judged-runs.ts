@@ -1,4 +1,4 @@
-// Runs as a judge and its outages leave them, put straight into the tables: no judge has to be asked for them.
+// Inserts runs as the judge and its outages leave them, so that no judge has to be asked.
 import { randomUUID } from "node:crypto";
 import {
   type Applicability,
@@ -23,15 +23,15 @@ export type JudgedRun = {
   tests?: Applicability[];
   routing?: Routing;
   cause?: RunCause;
-  /** An outage kept something from being judged. */
+  /** The judge was unavailable for some checks. */
   outage?: boolean;
-  /** The tests by which it was judged, and would be again. */
+  /** The tests of the run, which would be evaluated again. */
   plan?: TestCase[];
-  /** The run has begun and is to go on then. */
+  /** The run has started and resumes then. */
   waiting?: { nextTryAt: Date; until: Date; reason: string };
 };
 
-/** The run's id. As its worker leaves it: completed, or waiting. */
+/** The run's id. The run is as its worker leaves it: completed, or waiting. */
 export async function storeJudgedRun(
   db: Database,
   { agentId, traceId }: { agentId: string; traceId: string },
@@ -80,7 +80,7 @@ function msUntil(at: Date): number {
   return at.getTime() - Date.now();
 }
 
-/** A test's result by its checks, as an evaluation would form it. */
+/** A test's result from its checks, as an evaluation computes it. */
 export function resultOf(
   test: Partial<TestCaseDocument> & { id?: string; version?: number },
   checks: Check[],

@@ -14,7 +14,7 @@ import { makeAgentRow } from "./rows.ts";
 
 export const testVault = openVault(Buffer.alloc(32, 7));
 
-/** `environment`: the judge of projects without one of their own; null: none. */
+/** `environment`: the judge of projects without their own; null: none. */
 export function openTestJudges(
   db: Database,
   environment: JudgeConnection | null,
@@ -37,7 +37,7 @@ export function openTestJudges(
   });
 }
 
-/** An agent with stored tests, of a project that nobody else's answers serve. */
+/** An agent with stored tests, in a project that shares no cached answers. */
 export async function makeJudgedAgent(
   db: Database,
   tests = 2,
@@ -48,12 +48,12 @@ export async function makeJudgedAgent(
   return { agentId, testIds: made.map(({ id }) => id) };
 }
 
-/** On behalf of one who tries something out; of a run, where one is named. */
+/** For a user who tries something out, or for a run if one is named. */
 export function contextOf(agentId: string, more: Partial<JudgeContext> = {}): JudgeContext {
   return { agentId, traceId: null, runId: null, deadlineAt: null, tries: 0, ...more };
 }
 
-/** About a short reply; a single criterion unless told. */
+/** A question about a short reply, with a single criterion by default. */
 export function semanticQuestion(more: Partial<SemanticQuestion> = {}): SemanticQuestion {
   return {
     testId: "draft",

@@ -1,9 +1,9 @@
-// A stored trace, loaded whole as an evaluation would.
+// A stored trace, loaded as a whole as for an evaluation.
 import { TraceRoom } from "../../src/load/trace-room.ts";
 import { type LoadedTrace, withTrace } from "../../src/load.ts";
 import type { Database } from "../../src/store/db.ts";
 
-/** Throws where there is none. */
+/** Throws if there is none. */
 export async function loadTrace(db: Database, traceId: string): Promise<LoadedTrace> {
   const loaded = await withTrace(db, traceId, new TraceRoom(), one => one);
   if (!loaded) throw new Error(`There is no trace ${traceId}.`);

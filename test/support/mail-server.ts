@@ -1,4 +1,4 @@
-// A local SMTP server that keeps every message it takes.
+// A local SMTP server that keeps every message it accepts.
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { SMTPServer } from "smtp-server";
@@ -6,15 +6,15 @@ import { SMTPServer } from "smtp-server";
 export type ReceivedMail = { from: string; to: string[]; source: string };
 
 export type MailServer = {
-  /** What to configure: `smtp://127.0.0.1:…`. */
+  /** The URL to configure: `smtp://127.0.0.1:…`. */
   url: string;
   mails: ReceivedMail[];
-  /** Set, it refuses every recipient with this SMTP code. */
+  /** If set, it rejects every recipient with this SMTP code. */
   refusing: number | undefined;
   close(): Promise<void>;
 };
 
-/** Listens on a free port of 127.0.0.1, without encryption. With `user`, takes mail from that user only. */
+/** Listens on a free port of 127.0.0.1, without encryption. With `user`, it accepts mail from that user only. */
 export async function startMailServer(user?: { name: string; password: string }): Promise<MailServer> {
   const server = new SMTPServer({
     disabledCommands: ["STARTTLS"],
@@ -36,7 +36,7 @@ export async function startMailServer(user?: { name: string; password: string })
       }, done);
     },
   });
-  // A client that goes away in the middle of a session is no matter of the tests.
+  // A client that disconnects in the middle of a session is no error of the test.
   server.on("error", () => undefined);
   const mailServer: MailServer = {
     url: "",
@@ -51,7 +51,7 @@ export async function startMailServer(user?: { name: string; password: string })
   return mailServer;
 }
 
-/** The readable source of a mail whose parts are quoted-printable, as ours are. */
+/** The readable source of an email whose parts are quoted-printable, as ours are. */
 export function decoded(source: string): string {
   const bytes = source
     .replace(/=\r?\n/g, "")
@@ -59,7 +59,7 @@ export function decoded(source: string): string {
   return Buffer.from(bytes, "latin1").toString();
 }
 
-/** The first link of a mail, from its source. */
+/** The first link in an email's source. */
 export function linkIn(source: string): string {
   const link = decoded(source).match(/https?:\/\/[^\s"<>]+/)?.[0];
   if (link === undefined) throw new Error("The mail has no link");

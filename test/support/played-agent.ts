@@ -1,10 +1,10 @@
-// A real HTTP server that plays an agent, and the plain way to call it: what a launcher's tests talk to.
+// A real HTTP server that plays an agent, and a simple way to call it, for tests of the launcher.
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { AgentReply, AgentTurn } from "../../src/model/agent/call.ts";
 
-/** What a turn asked of the agent: its body, and the identities its headers bear. */
+/** What a turn sent to the agent: its body, and the ids in its headers. */
 export type Asked = Pick<AgentTurn, "input" | "history" | "conversationId"> & {
   requestId: string;
   w3cTraceId: string;
@@ -12,11 +12,11 @@ export type Asked = Pick<AgentTurn, "input" | "history" | "conversationId"> & {
 
 export type AgentServer = {
   url: string;
-  /** Everything asked so far. */
+  /** Every turn received so far. */
   asked: Asked[];
-  /** The most that were under way at once. */
+  /** The maximum number of simultaneous turns. */
   readonly crowd: number;
-  /** A call as a launcher makes it; to this server, whichever the agent. */
+  /** Calls this server as a launcher does, whatever the agent. */
   call: (agentId: string, turn: AgentTurn, signal: AbortSignal) => Promise<AgentReply>;
   close(): Promise<void>;
 };

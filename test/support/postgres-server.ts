@@ -1,4 +1,4 @@
-// One embedded PostgreSQL for a run of the tests, in a temporary folder that goes with it.
+// One embedded PostgreSQL for a test run, in a temporary folder that is removed with it.
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ export async function startServer(): Promise<{ url: string; stop(): Promise<void
   return { url, stop };
 }
 
-/** Servers and folders of runs that were killed. Those of another user stay. */
+/** Removes servers and folders of runs that were killed, except those of another user. */
 async function removeLeftovers(): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter(name => name.startsWith(prefix))) {
     if (isAlive(Number.parseInt(name.slice(prefix.length), 10))) continue;
@@ -33,7 +33,7 @@ async function removeLeftovers(): Promise<void> {
       for (const dataDir of readdirSync(folder)) await end(folderIn(join(folder, dataDir)));
       rmSync(folder, { recursive: true, force: true });
     } catch {
-      // not ours, or another run that cleans up was faster
+      // Belongs to another user, or another run cleaned up first.
     }
   }
 }
@@ -52,7 +52,7 @@ export function makeScratch(): string {
   return folder;
 }
 
-/** What no test outlives need not reach the disk: half the time of making a database is waiting for that. */
+/** Test data need not survive a crash: half the time of creating a database is spent on fsync. */
 async function withoutSync(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

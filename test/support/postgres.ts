@@ -1,4 +1,4 @@
-// Databases for tests: each test file gets its own, cloned from one that was migrated once.
+// Databases for tests: each test file gets its own, cloned from a template that is migrated once.
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { after } from "node:test";
@@ -9,14 +9,14 @@ import { startServer } from "./postgres-server.ts";
 let own: ReturnType<typeof startServer> | undefined;
 let template: Promise<string> | undefined;
 
-// A file run by itself has no server from the run around it and starts one of its own.
+// A file that runs by itself has no test run around it, so it starts its own server.
 let stopped = false;
 after(async () => {
   await (await own)?.stop();
   stopped = own !== undefined;
 });
 
-/** The URL of a superuser on the database `postgres` of the server this run of the tests uses. */
+/** The URL of a superuser on the database `postgres` of this test run's server. */
 async function adminUrl(): Promise<string> {
   const given = process.env.SVC_TEST_DATABASE_URL;
   if (given) return given;
@@ -24,7 +24,7 @@ async function adminUrl(): Promise<string> {
   return (await own).url;
 }
 
-/** A new migrated database that nobody else uses. `drop` also ends the connections left to it. */
+/** A new migrated database for one user. `drop` also ends its remaining connections. */
 export async function freshDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   template ??= migratedTemplate();
   const from = await template;
@@ -32,14 +32,14 @@ export async function freshDatabase(): Promise<{ url: string; drop(): Promise<vo
   await administer(`create database ${name} template ${from}`);
   return {
     url: await urlOf(name),
-    // A file's own hooks come after the one above: its databases went with the server.
+    // A file's own hooks run after the one above, which removed its databases with the server.
     drop: async () => {
       if (!stopped) await administer(`drop database if exists ${name} with (force)`);
     },
   };
 }
 
-/** Its name holds a hash of the migrations, so that a template of other migrations is never taken for it. */
+/** Its name contains a hash of the migrations, so a template of other migrations is never used. */
 async function migratedTemplate(): Promise<string> {
   const folder = new URL("../../src/store/migrations/", import.meta.url);
   const hash = createHash("sha256");

@@ -1,11 +1,11 @@
-// Rows that store tests begin with, inserted directly.
+// Inserts the rows that store tests start from.
 import { randomUUID } from "node:crypto";
 import { insertAgent } from "../../src/store/accounts/agents.ts";
 import { insertProject } from "../../src/store/accounts/projects.ts";
 import { type Database, openDatabase } from "../../src/store/db.ts";
 import { freshDatabase } from "./postgres.ts";
 
-/** A database of the test file's own. */
+/** A database for the test file. */
 export async function openTestDatabase(): Promise<{ db: Database; close(): Promise<void> }> {
   const database = await freshDatabase();
   const db = openDatabase(database.url);

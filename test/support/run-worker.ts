@@ -1,4 +1,4 @@
-// A worker on connections of its own over a test's database, with a judge that the test has made.
+// A worker with its own connections to a test's database, and a judge made by the test.
 import pino from "pino";
 import type { TraceRoom } from "../../src/load/trace-room.ts";
 import type { RunEvent } from "../../src/model/event.ts";
@@ -21,9 +21,9 @@ export type TestWorker = {
   db: Database;
   /** The verdicts of the runs that ended here, or their states. */
   ended: string[];
-  /** What it told of runs. */
+  /** The run events it published. */
   told: RunEvent[];
-  /** Gives back what it has in hand, unless it ends within `graceMs`. Safe to call again. */
+  /** Gives back its runs, unless they end within `graceMs`. Safe to call again. */
   stop(graceMs?: number): Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-// Sends requests to the ingestion endpoint byte by byte as a test wants them, and reads its answers in both encodings.
+// Sends requests to the ingestion endpoint, byte by byte if needed, and reads responses in both encodings.
 import assert from "node:assert/strict";
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http";
 import { buffer } from "node:stream/consumers";
@@ -17,7 +17,7 @@ export type Sent = {
   type?: string | null;
   /** A list sends the header once for each value. */
   headers?: OutgoingHttpHeaders;
-  /** What is neither bytes nor text is written as JSON. */
+  /** Anything but bytes and text is sent as JSON. */
   body?: unknown;
   /** Sent in chunks, without a Content-Length. */
   chunked?: boolean;
@@ -25,7 +25,7 @@ export type Sent = {
 
 export type Answer = { status: number; headers: IncomingHttpHeaders; bytes: Buffer };
 
-/** `to.key` is the key that is sent where `sent` names none. Always over a connection of its own. */
+/** `to.key` is sent if `sent` names no key. Always on a new connection. */
 export function send(to: { url: string; key: string }, sent: Sent = {}): Promise<Answer> {
   const { method = "POST", path = "/public/traces", key = to.key, type = json, chunked = false } = sent;
   const body = bytesOf(sent.body);
@@ -56,8 +56,8 @@ function bytesOf(body: unknown): Buffer {
   return Buffer.from(typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body));
 }
 
-/** The answer's JSON; its Content-Type must be exactly `application/json`. */
-// biome-ignore lint/suspicious/noExplicitAny: a reply is whatever the test says it should be.
+/** The response's JSON; its Content-Type must be exactly `application/json`. */
+// biome-ignore lint/suspicious/noExplicitAny: the test decides what a response should be.
 export function jsonOf({ headers, bytes }: Answer): any {
   assert.equal(headers["content-type"], json);
   return JSON.parse(bytes.toString());
@@ -70,7 +70,7 @@ const messages = protobuf.parse(`
   message ExportTraceServiceResponse { PartialSuccess partial_success = 1; }
 `).root;
 
-/** The answer as a message of OTLP; its Content-Type must be exactly `application/x-protobuf`. */
+/** The response as an OTLP message; its Content-Type must be exactly `application/x-protobuf`. */
 export function messageOf(
   { headers, bytes }: Answer,
   name: "Status" | "ExportTraceServiceResponse",
@@ -98,7 +98,7 @@ export type Refused = {
   issues?: { path: string; message: string }[];
 };
 
-/** Checks that the answer is this refusal, in the encoding its Content-Type names, and returns what it says. */
+/** Asserts that the response is this refusal, in the encoding of its Content-Type, and returns its content. */
 export function refused(answer: Answer, status: number, code: RefusalCode): Refused {
   const isProto = answer.headers["content-type"] === proto;
   const said = isProto ? statusOf(answer, status) : jsonOf(answer);
@@ -116,7 +116,7 @@ export function refused(answer: Answer, status: number, code: RefusalCode): Refu
   return said;
 }
 
-/** A google.rpc.Status, its message `CODE: message (hint)` taken apart. */
+/** A google.rpc.Status, with its message `CODE: message (hint)` split up. */
 function statusOf(answer: Answer, status: number): Refused & { code: string } {
   const { code, message } = messageOf(answer, "Status") as { code: number; message: string };
   assert.equal(code, rpcCodes[status]);

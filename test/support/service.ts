@@ -1,4 +1,4 @@
-// The whole service on a free port over a database of its own, with an account, an agent and a key to begin with.
+// The whole service on a free port with its own database, an account, an agent and a key.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,13 +12,13 @@ import { type Client, makeAgent, makeKey, newClient, type Owner } from "./app.ts
 import { cheapPasswords } from "./cheap-passwords.ts";
 import { freshDatabase } from "./postgres.ts";
 
-/** What the first agent's exporters call themselves. */
+/** The OTLP service name of the first agent. */
 export const serviceName = "support-agent";
 
 export type TestServiceOptions = {
   /** Overrides the defaults: both roles, one evaluation thread, no judge, a silent log of the threads. */
   config?: Partial<Config>;
-  /** A migrated database of the caller's, who also drops it; absent: one that `stop` drops. */
+  /** A migrated database of the caller, who also drops it; by default a new one that `stop` drops. */
   databaseUrl?: string;
 };
 
@@ -27,17 +27,17 @@ export type TestService = {
   databaseUrl: string;
   /** The test's own connections, apart from the service's. */
   db: Database;
-  /** A verified account, signed in; the others here are its. */
+  /** A verified account, signed in; the other records here belong to it. */
   owner: Owner;
   client: Client;
   projectId: string;
   /** Its OTLP service name is `serviceName`. */
   agent: Agent;
-  /** The text of a key with full access. */
+  /** The text of a Full Access key. */
   key: string;
-  /** Everything logged, a line each, the evaluation threads' own lines left out. */
+  /** Everything logged, one line each, without the evaluation threads' own lines. */
   logs: string[];
-  /** A new account, signed in; verified unless told otherwise. */
+  /** A new account, signed in, and verified by default. */
   signUp(options?: { verified?: boolean }): Promise<Owner>;
   /** Safe to call again. */
   stop(): Promise<void>;

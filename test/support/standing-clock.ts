@@ -1,13 +1,13 @@
-// Time that passes only by waiting or by being told to, and timeouts that come when they are told to.
+// A clock that advances only when a test waits or advances it, with timeouts that fire on command.
 import type { Clock } from "../../src/remote/clock.ts";
 
 export type StandingClock = {
   clock: Clock;
-  /** In ms, in the order in which they began; each ended at once. */
+  /** In ms, in the order in which they started; each ends immediately. */
   waits: number[];
   timeouts: { ms: number; controller: AbortController }[];
   pass(ms: number): void;
-  /** The latest timeout comes. */
+  /** Fires the latest timeout. */
   expire(): void;
 };
 

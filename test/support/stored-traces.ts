@@ -1,4 +1,4 @@
-// Traces as a list shows them, put straight into the tables: in states that take long to come about, and by the thousand.
+// Inserts traces for lists directly: in states that take long to reach, and by the thousand.
 import { randomUUID } from "node:crypto";
 import type { Counts, Outcome, Routing, RunState } from "../../src/model/run/run.ts";
 import type { TraceKind, TracePath } from "../../src/model/trace/trace.ts";
@@ -32,7 +32,7 @@ export type StoredTrace = {
   run?: StoredRun;
 };
 
-/** The trace's id. Ids follow the times of receipt, as they do where traces are sent. */
+/** The trace's id. Ids follow the times of receipt, as for traces that are sent. */
 export async function storeTrace(db: Database, agentId: string, trace: StoredTrace = {}): Promise<string> {
   const { receivedAt = new Date(), revision = 1, tokens = [640, 118], run } = trace;
   const id = idAt(receivedAt.getTime()).slice(0, -12) + randomUUID().slice(-12);
@@ -71,7 +71,7 @@ export async function storeRun(
   { state, dueAt = new Date(), verdict = null, counts, routing, testIds = [], error }: StoredRun,
 ): Promise<void> {
   const completed = state === "completed";
-  // Under a lease that lasts: no worker takes it up.
+  // Under a long lease, so no worker takes it over.
   await db.pool.query(
     `insert into runs (id, trace_id, agent_id, kind, state, due_at, lease_until, revision, routing, verdict, passed,
       failed, skipped, missing_instrumentation, test_ids, error)
@@ -93,7 +93,7 @@ export async function storeRun(
   );
 }
 
-/** So many traces a second apart, the newest received now; each says which it is: "Question 1" is the newest. */
+/** This many traces, one second apart, the newest received now and named "Question 1". */
 export async function storeTraces(db: Database, agentId: string, count: number): Promise<void> {
   await db.pool.query(
     `with made as (

@@ -1,10 +1,10 @@
-// Runs a command on a real pseudo-terminal, by the program `script` of the system (util-linux, or that of macOS).
+// Runs a command on a real pseudo-terminal, using the program `script` (of util-linux or macOS).
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
 export type OnTerminal = {
   child: ChildProcess;
-  /** Everything shown so far, line ends as \n. A line that was rewritten in place appears once for each time. */
+  /** Everything shown so far, line ends as \n. A line that was rewritten in place appears once for each version. */
   output(): string;
   /** Presses keys, such as "\u0003" for Ctrl-C. */
   type(keys: string): void;

@@ -1,4 +1,4 @@
-// The page of an agent's test cases in a real browser: opened, read, acted on.
+// The page of an agent's test cases in a real browser: opening, reading and using it.
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
 import { makeAgent, makeKey, makeTest, type Owner } from "./app.ts";
@@ -7,7 +7,7 @@ import type { TestBrowser, Window } from "./browser.ts";
 import { eventually } from "./eventually.ts";
 import { jsonOf, send } from "./send.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: what is read back is what the test compares it with.
+// biome-ignore lint/suspicious/noExplicitAny: the test compares whatever is read back.
 export type Read = any;
 
 export type TestsPage = Window & {
@@ -16,12 +16,12 @@ export type TestsPage = Window & {
   agentId: string;
   /** Of the page. */
   path: string;
-  /** The text of a key that may write to the agent. */
+  /** The text of a key that can write to the agent. */
   key: string;
   made: { id: string; name: string }[];
 };
 
-/** A new owner's agent with these test cases, made in this order, and its page of them. */
+/** A new owner's agent with these test cases, created in this order, and the page that lists them. */
 export async function openTests(browser: TestBrowser, ...tests: object[]): Promise<TestsPage> {
   const owner = await browser.service.signUp();
   const { id: agentId } = await makeAgent(owner);
@@ -35,7 +35,7 @@ export async function openTests(browser: TestBrowser, ...tests: object[]): Promi
   return { ...window, browser, owner, agentId, path, key, made };
 }
 
-/** Sends a trace with these attributes and waits until it is judged; returns its id. */
+/** Sends a trace with these attributes and waits until it is evaluated. Returns its id. */
 export async function judge(
   { browser, owner, agentId, key }: TestsPage,
   attributes: object,
@@ -49,7 +49,7 @@ export async function judge(
   return traceId;
 }
 
-/** As the API has them, newest first. */
+/** As the API returns them, newest first. */
 export async function listTests({ owner, agentId }: Pick<TestsPage, "owner" | "agentId">): Promise<Read[]> {
   return (await owner.client.get(`/api/agents/${agentId}/tests?limit=200`).expect(200)).body.items;
 }
@@ -58,13 +58,13 @@ export function rowOf(page: Page, name: string): Locator {
   return page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
 }
 
-/** By the menu of the test's row. */
+/** Uses the menu of the test's row. */
 export async function chooseAction(page: Page, name: string, action: string): Promise<void> {
   await page.getByRole("button", { name: `Actions for ${name}` }).click();
   await page.getByRole("menuitem", { name: action, exact: true }).click();
 }
 
-/** These are shown in this order, now or soon. */
+/** Waits until these are shown in this order. */
 export async function assertNames(page: Page, names: string[]): Promise<void> {
   await eventually(async () => {
     assert.deepEqual(await page.getByRole("rowheader").getByRole("link").allTextContents(), names);

@@ -33,7 +33,7 @@ export function span(
 
 const asks = { "gen_ai.prompt": "Where is my order?", "gen_ai.response.text": "On its way." };
 
-/** Six spans: an agent's, of models, a tool, a step; one of them failed. */
+/** Six spans: of an agent, models, a tool and a step; one of them failed. */
 export const conversation = [
   span("Support", null, [0, 4_820], { attributes: { ...asks, "http.response.status_code": 200 } }),
   span("plan", "Support", [20, 1_200], {
@@ -62,9 +62,9 @@ export function openTracePages(browser: TestBrowser) {
         body: canonicalBody(agent.id, { spans, ...more }),
         ...(requestId && { headers: { "x-request-id": requestId } }),
       }),
-    /** With an OTLP service name of its own. */
+    /** With its own OTLP service name. */
     newAgent: () => makeAgent(browser.service.owner, { name: "Shop", otlpServiceName: crypto.randomUUID() }),
-    /** A window of the owner's. */
+    /** A window of the owner. */
     async open(viewport = { width: 1440, height: 900 }): Promise<Window> {
       const window = await browser.openAs(browser.service.owner, { viewport });
       return window;
@@ -84,7 +84,7 @@ export const tree = (page: Page): Locator => page.getByRole("tree", { name: "Spa
 export const item = (page: Page, name: string | RegExp): Locator =>
   tree(page).getByRole("treeitem", { name });
 
-/** The label of a row begins with its span's name. */
+/** The label of a row starts with its span's name. */
 export const named = (name: string) => new RegExp(`^${name},`);
 
 /** Waits until the selected row is this span's. */

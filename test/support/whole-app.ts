@@ -1,4 +1,4 @@
-// The app with every resource of the API, over parts that ask nobody else: for tests that may leave no address out.
+// The app with every API resource and no external services, for tests that must cover every endpoint.
 import type { Logger } from "pino";
 import { openEditor } from "../../src/editor.ts";
 import type { App, Deps } from "../../src/http/deps.ts";
@@ -14,10 +14,10 @@ import { TraceWriter } from "../../src/store/traces/writer.ts";
 import { startTestApp, type TestApp } from "./app.ts";
 import { openTestJudges } from "./judges.ts";
 
-/** Of small traces, which need no thread. */
+/** Reads small traces, which need no thread. */
 export const writerLimits = { debounceMs: 0, debounceCapMs: 0, traceSpansMax: 10, traceBytesMax: 1000 };
 
-/** Without a judge, and with nobody to tell; every agent counts as callable, and what is launched is never run. */
+/** Without a judge and without events; every agent counts as callable, and launches never run. */
 export async function startWholeApp(): Promise<TestApp> {
   const closing: (() => Promise<unknown>)[] = [];
   function extend(app: App, deps: Deps): void {

@@ -1,4 +1,4 @@
-// The evaluation of a trace: every state and every type of check, each with what it demands, found and looked at.
+// The evaluation of a trace: every state, and every type of check with what it expected, found and looked at.
 import assert from "node:assert/strict";
 import { after, beforeEach, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
@@ -14,7 +14,7 @@ import { jsonOf, send } from "../../support/send.ts";
 
 let judge: JudgeServer;
 after(() => judge.close());
-// The debounce is longer than any of these tests: a pending run stays pending until a test says otherwise.
+// The debounce is longer than any of these tests: a pending run stays pending until a test makes it due.
 const browser = useBrowser(async () => {
   judge = await startJudgeServer();
   return {
@@ -46,7 +46,7 @@ async function newPlace(on: TestBrowser = browser, otlpServiceName?: string): Pr
   return { browser: on, page, owner, agent, key, complaints };
 }
 
-/** Sends spans; answers with the trace's id. */
+/** Sends spans. Returns the trace's id. */
 async function post(
   { browser: { service }, agent, key }: Place,
   spans: unknown[] = conversation(),
@@ -63,21 +63,21 @@ async function settled({ owner }: Place, traceId: string, state = "completed"): 
 }
 
 async function open({ page, owner, agent }: Place, traceId: string): Promise<Locator> {
-  // At every width, whatever else the page shows.
+  // The view is in the URL because it is a tab at some widths.
   await page.goto(`/projects/${owner.projectId}/agents/${agent.id}/traces/${traceId}?view=evaluation`);
   const region = page.getByRole("region", { name: "Tests and checks" });
   await region.waitFor();
   return region;
 }
 
-/** The trace, judged, with its evaluation in view. */
+/** Sends a trace and opens its evaluation once it is evaluated. */
 async function judged(place: Place, spans?: unknown[]): Promise<{ region: Locator; traceId: string }> {
   const traceId = await post(place, spans);
   await settled(place, traceId);
   return { region: await open(place, traceId), traceId };
 }
 
-/** Within this list item, which is the test's or the check's. */
+/** Within this list item of the test or check. */
 function checkOf(region: Locator, type: string, having: string): Locator {
   return region
     .getByRole("listitem")
@@ -95,7 +95,7 @@ const selectedOf = (page: Page) => {
   return [searchParams.get("span"), searchParams.get("attribute")];
 };
 
-test("a passed test says what was demanded and found, by every type of check", async () => {
+test("a passed test shows what was expected and found, for every type of check", async () => {
   const place = await newPlace();
   await makeTest(place.owner, place.agent.id, { name: "Answers well", assertions: holding });
   const { region } = await judged(place);
@@ -133,7 +133,7 @@ test("a passed test says what was demanded and found, by every type of check", a
   assert.deepEqual(place.complaints, []);
 });
 
-test("a failed test shows the difference, and each check leads to the span it looked at", async () => {
+test("a failed test shows the difference, and each check links to the span it looked at", async () => {
   const place = await newPlace();
   const { page } = place;
   await makeTest(place.owner, place.agent.id, { name: "Refunds in dollars", assertions: failing });
@@ -187,7 +187,7 @@ test("a failed test shows the difference, and each check leads to the span it lo
   assert.deepEqual(place.complaints, []);
 });
 
-test("what asks for attention comes first, and n and p go from one failed check to the next", async () => {
+test("failures come first, and n and p move between failed checks", async () => {
   const place = await newPlace();
   const { page, owner, agent } = place;
   await makeTest(owner, agent.id, { name: "Passes", assertions: holding });
@@ -253,7 +253,7 @@ test("what asks for attention comes first, and n and p go from one failed check 
   await region.getByText("1 passed check hidden.").waitFor();
 });
 
-test("the test that the address names is unfolded, and its name leads to its page", async () => {
+test("the test in the URL is expanded, and its name links to its page", async () => {
   const place = await newPlace();
   const { page, owner, agent } = place;
   const { id } = await makeTest(owner, agent.id, { name: "Answers well", assertions: holding });
@@ -275,7 +275,7 @@ test("the test that the address names is unfolded, and its name leads to its pag
   );
 });
 
-test("a semantic check shows the score by its threshold and the judge's reason", async () => {
+test("a semantic check shows the score, its threshold and the judge's reason", async () => {
   judge.script = obliging({ verdict: criterion => (criterion.includes("warm") ? "met" : "not_met") });
   const place = await newPlace();
   await makeTest(place.owner, place.agent.id, {
@@ -306,7 +306,7 @@ test("a semantic check shows the score by its threshold and the judge's reason",
   await assertAccessible(place.page);
 });
 
-test("a scenario that did not match shows the input it was compared with", async () => {
+test("a scenario that did not match shows the input it was matched with", async () => {
   judge.script = obliging({ label: scenario => (scenario.includes("parcel") ? "no_match" : "match") });
   const place = await newPlace();
   const conditional = { passiveBehavior: "run_when_relevant" };
@@ -333,7 +333,7 @@ test("a scenario that did not match shows the input it was compared with", async
   await assertAccessible(place.page);
 });
 
-test("without user input the conditional tests are named, with why they did not run", async () => {
+test("without user input the conditional tests are listed with the reason that they did not run", async () => {
   const place = await newPlace();
   const scenario = { passiveBehavior: "run_when_relevant", scenario: "A refund." };
   await makeTest(place.owner, place.agent.id, { name: "Refunds", ...scenario });
@@ -384,7 +384,7 @@ test("missing instrumentation names the attribute, where it was looked for, and 
   await assertReflows(page);
 });
 
-test("without a judge semantic checks are skipped and routing is unavailable, and it says how to have one", async () => {
+test("without a judge semantic checks are skipped and routing is unavailable, and the page says how to add a judge", async () => {
   const place = await newPlace(judgeless);
   await makeTest(place.owner, place.agent.id, {
     name: "Sounds right",
@@ -435,7 +435,7 @@ test("a pending evaluation counts down, and its verdict is announced when it arr
   await shows(region, "0 of 1 counted tests passed (0%).");
 });
 
-test("a run in which the judge is being asked is running", async () => {
+test("a run is shown as running while the judge is asked", async () => {
   let answer: (reply: Reply) => void = () => {};
   judge.script = () => new Promise(resolve => (answer = resolve));
   const place = await newPlace();
@@ -454,7 +454,7 @@ test("a run in which the judge is being asked is running", async () => {
   await shows(region, "1 of 1 counted tests passed (100%).");
 });
 
-test("a run whose workers died is an error, with its reason and what to do", async () => {
+test("a run whose workers crashed is an error, with its reason and what to do", async () => {
   const service = `error-${newTraceId()}`;
   const place = await newPlace(browser, service);
   await makeTest(place.owner, place.agent.id);
@@ -504,7 +504,7 @@ test("a trace that was not evaluated says why, and what to do", async () => {
   await assertReflows(page);
 });
 
-test("a test that changed or was deleted since the run is shown as it was judged", async () => {
+test("a test that changed or was deleted since the run is shown as it was evaluated", async () => {
   const place = await newPlace();
   const { page, owner, agent } = place;
   const changed = await makeTest(owner, agent.id, {
@@ -539,7 +539,7 @@ test("a test that changed or was deleted since the run is shown as it was judged
   await assertAccessible(page);
 });
 
-test("of several runs one is chosen by a menu, and folding outlives a further verdict", async () => {
+test("a menu switches between several runs, and tests stay collapsed when another verdict arrives", async () => {
   const service = `runs-${newTraceId()}`;
   const place = await newPlace(browser, service);
   const { page } = place;
@@ -572,7 +572,7 @@ test("of several runs one is chosen by a menu, and folding outlives a further ve
   await assertAccessible(page);
 });
 
-test("hostile texts are shown as the texts they are", async () => {
+test("hostile texts are shown as plain text", async () => {
   const place = await newPlace();
   const { page } = place;
   const evil = `<img src=x onerror="document.title='owned'"> \u202e ${"W".repeat(300)} [a](javascript:alert(1)) 😀`;
@@ -622,7 +622,7 @@ test("hostile texts are shown as the texts they are", async () => {
   assert.deepEqual(place.complaints, []);
 });
 
-test("a rule is said in plain words, the other way round where it is negated", async () => {
+test("every rule is described in plain words, and its negation too", async () => {
   const place = await newPlace();
   const tool = { type: "tool_call", expected_name: "pay" };
   const step = { type: "node_call", expected_name: "draft" };
@@ -675,7 +675,7 @@ test("a rule is said in plain words, the other way round where it is negated", a
   for (const [, rule] of rules) await checks.getByText(rule, { exact: true }).waitFor();
 });
 
-/** Exports one span more of the trace; answers with its id. */
+/** Exports one more span of the trace. Returns the trace's id. */
 async function exported(place: Place, service: string, traceId: string, name = "answer"): Promise<string> {
   const to = { url: place.browser.service.url, key: place.key };
   const span = exportedSpan({
@@ -689,7 +689,7 @@ async function exported(place: Place, service: string, traceId: string, name = "
   return String(headers["x-svc-trace-id"]);
 }
 
-/** What is pending is due at once; the worker finds it when it looks next. */
+/** Makes the pending run due immediately; the worker finds it when it looks next. */
 async function dueNow({ browser: { service } }: Place, traceId: string): Promise<void> {
   await service.db.pool.query("update runs set due_at = now() where trace_id = $1 and state = 'pending'", [
     traceId,

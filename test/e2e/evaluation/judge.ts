@@ -44,7 +44,7 @@ async function fill(page: Page, provider: string, { address = judge.url, key = a
 }
 
 const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
-/** Of the card that says what is in force. */
+/** Of the card that shows the judge in use. */
 const inForce = (page: Page) => page.getByRole("region", { name: "Current judge" });
 
 for (const [provider, protocol, address] of [
@@ -53,7 +53,7 @@ for (const [provider, protocol, address] of [
   [/^Google/, "google", () => judge.url.replace("/v1", "/v1beta")],
   [/^OpenAI-compatible/, "openai", () => judge.url],
 ] as const) {
-  test(`a judge is tried as it is typed, then saved: ${provider.source}`, async () => {
+  test(`a judge can be tested before it is saved: ${provider.source}`, async () => {
     const { page, complaints } = await openJudge();
     await page.getByText("No judge configured.", { exact: false }).first().waitFor();
     const asked = judge.requests.length;
@@ -229,7 +229,7 @@ test("prices can be added, validated at their fields, saved and discarded", asyn
   assert.deepEqual(complaints, []);
 });
 
-/** A judge of the scripted server's, as the API takes it. */
+/** The scripted server's judge, as the API expects it. */
 function typed(): object {
   return { provider: "openai_compatible", url: judge.url, model: "small-judge" };
 }

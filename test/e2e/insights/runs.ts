@@ -38,7 +38,7 @@ const single = (name: string, more: object = {}) => ({
   ...more,
 });
 
-/** The agent's test cases on their page, with a connection to the local agent that waits no time for traces. */
+/** The agent's test cases on their page, with a connection to the local agent that does not wait for traces. */
 async function openRunnable(...tests: object[]): Promise<TestsPage> {
   const opened = await openTests(browser, ...tests);
   await connect(opened, { waitMs: 0 });
@@ -59,7 +59,7 @@ async function connect(
   await owner.client.put(`/api/agents/${agentId}/connection`, connection).expect(200);
 }
 
-/** Lets the next request wait until it is told to go on. */
+/** Delays the next request until it is released. */
 function heldBack(script: AgentScript) {
   const arrived = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -194,7 +194,7 @@ test("turns are shown one by one, a check names its turn, and a failed turn ends
   await shoot(page, "conversation");
   await assertAccessible(page);
 
-  // Where a turn's trace is gone, its checks are still told, and lead nowhere.
+  // If a turn's trace was deleted, its checks are still shown, without links.
   const { id: runId } = (await opened.owner.client.get(`/api/tests/${opened.made[0]!.id}/runs?kind=manual`))
     .body.items[0];
   const { body: run } = await opened.owner.client.get(`/api/runs/${runId}`).expect(200);
@@ -309,7 +309,7 @@ test("a trace links to its test run, and a test's results link to each of its te
   await page.getByRole("link", { name: /^Call of the agent/ }).click();
   const evaluation = page.getByRole("region", { name: "Tests and checks" });
   await evaluation.getByText("Manual run", { exact: false }).waitFor();
-  // Another test is none of this run's business.
+  // Another test is not part of this run.
   await eventually(async () => assert.equal(await evaluation.getByText("did not run").count(), 0));
   await assertAccessible(page);
   await page.getByRole("link", { name: "Open test run" }).click();

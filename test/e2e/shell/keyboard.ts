@@ -10,7 +10,7 @@ import { send } from "../../support/send.ts";
 
 const browser = useBrowser({ config: { debounceMs: 50 } });
 
-/** What has the focus: its accessible words, as far as its own markup says them. */
+/** The accessible text of the focused element, as far as its own markup has one. */
 const focus = `(() => {
   const { activeElement: at } = document;
   if (!at || at === document.body) return "nothing";
@@ -18,7 +18,7 @@ const focus = `(() => {
   return [at.ariaLabel, ...labels, at.textContent].filter(Boolean).join(" ").trim();
 })()`;
 
-/** Tabs on until it has the focus; it must come within so many steps. */
+/** Presses Tab until the element has the focus, up to this many times. */
 async function tabTo(page: Page, words: RegExp, steps = 60): Promise<void> {
   const passed: string[] = [];
   for (let step = 0; step < steps; step++) {
@@ -30,13 +30,13 @@ async function tabTo(page: Page, words: RegExp, steps = 60): Promise<void> {
   assert.fail(`Tab did not come to ${words} past ${passed.join(" | ")}`);
 }
 
-/** Another page has put the focus on its content. */
+/** Waits until another page has focused its content. */
 async function arrives(page: Page, heading: string | RegExp): Promise<void> {
   await page.getByRole("heading", { level: 1, name: heading }).waitFor();
   await becomesTrue(page, "document.activeElement.id === 'main'");
 }
 
-/** Presses them one after the other. */
+/** Presses these keys one after the other. */
 async function press(page: Page, ...keys: string[]): Promise<void> {
   for (const key of keys) await page.keyboard.press(key);
 }

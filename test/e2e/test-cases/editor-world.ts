@@ -1,4 +1,4 @@
-// What the tests of the editor begin with: an account with an agent, traces of it, and a window on its test cases.
+// Sets up tests of the editor: an account with an agent and traces, and a window on its test cases.
 import type { Page } from "playwright-core";
 import type { Agent } from "../../../src/model/agent/agent.ts";
 import { makeAgent, makeKey, type Owner } from "../../support/app.ts";
@@ -10,7 +10,7 @@ export type World = Window & {
   agent: Agent;
   /** Of its first trace. */
   traceId: string;
-  /** The address of its test cases. */
+  /** The URL of its test cases. */
   tests: string;
   send(spans: object[]): Promise<string>;
   open(path: string): Promise<void>;
@@ -18,7 +18,7 @@ export type World = Window & {
   counts(): Promise<{ tests: number; runs: number }>;
 };
 
-/** A shop's assistant looked an order up: one tool call, a reply, two steps. */
+/** A shop's agent that looked up an order: one tool call, a reply, two steps. */
 export const orderSpans = [
   {
     span_id: "root",
@@ -102,8 +102,8 @@ export async function addAssertion(page: Page, type: string): Promise<void> {
   await page.getByRole("button", { name: new RegExp(`^${type}`) }).click();
 }
 
-/** The document as the JSON editor has it. */
-// biome-ignore lint/suspicious/noExplicitAny: it is whatever the test says it should be.
+/** The document as the JSON editor shows it. */
+// biome-ignore lint/suspicious/noExplicitAny: the test decides what the document contains.
 export async function documentIn(page: Page): Promise<any> {
   return JSON.parse(await jsonOf(page).inputValue());
 }

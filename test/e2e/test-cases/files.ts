@@ -86,7 +86,7 @@ test("a file with an invalid test case imports nothing and names each error", as
   await assertAccessible(page);
   await eventually(async () => assert.equal((await listTests(opened)).length, 1));
 
-  // The second one that is made, which is the first of the file, is refused once.
+  // The second test case created, which is the first in the file, is rejected once.
   let posts = 0;
   await page.route(`**/api/agents/${agentId}/tests`, (route, request) =>
     request.method() === "POST" && ++posts === 2

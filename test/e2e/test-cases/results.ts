@@ -94,7 +94,7 @@ test("results load page by page", async () => {
   await links.nth(1).waitFor();
   await eventually(async () => assert.equal(await links.count(), 2));
   const more = page.getByRole("button", { name: "Show more" });
-  // A page may be short, even empty, and the end be known by the next one only.
+  // A page may be short or even empty, and only the next one shows that it was the last.
   await eventually(async () => {
     if (await more.isVisible()) await more.click();
     assert.equal(await more.count(), 0);
