@@ -72,7 +72,7 @@ async function svc(args: string[], environment?: object) {
   return { code, out, err };
 }
 
-test("where all tests pass it ends with 0 and says so", async () => {
+test("when all tests pass it exits with 0 and says so", async () => {
   const agentId = await makeCallable("Passing");
   await makeTest(service.owner, agentId, matching("Greets", "Hello"));
   const { code, out, err } = await svc(["--agent", "Passing", "--wait"]);
@@ -82,7 +82,7 @@ test("where all tests pass it ends with 0 and says so", async () => {
   assert.match(err, /Running 1 test of Passing/);
 });
 
-test("where one fails it ends with 1, and another reader finds each test and its reason in the JUnit file", async () => {
+test("when a test fails it exits with 1, and the JUnit file has each test and its reason", async () => {
   const hostile = 'Odd <name> & "more" ]]> \u0001\u001b[31m';
   const agentId = await makeCallable("Mixed & <odd>");
   await makeTest(service.owner, agentId, matching("Greets", "Hello"));
@@ -122,7 +122,7 @@ test("where one fails it ends with 1, and another reader finds each test and its
   assert.equal("skipped" in (cases.get("Polit") as object), true);
 });
 
-test("--json with --wait writes all results and nothing else", async () => {
+test("--json with --wait prints all results and nothing else", async () => {
   const agentId = await makeCallable("Json");
   await makeTest(service.owner, agentId, matching("Greets", "Hello"));
   const off = await makeTest(service.owner, agentId, { ...matching("Off", "Goodbye"), status: "disabled" });
@@ -132,7 +132,7 @@ test("--json with --wait writes all results and nothing else", async () => {
   assert.equal(result.runs[1].checks[0].outcome, "failed");
 });
 
-test("a turn that failed is told before the checks that failed by it", async () => {
+test("a failed turn is reported before the checks that failed because of it", async () => {
   const agentId = await makeCallable("Broken");
   await makeTest(service.owner, agentId, matching("Greets", "Goodbye"));
   const { script } = server;
@@ -143,7 +143,7 @@ test("a turn that failed is told before the checks that failed by it", async () 
   assert.match(out, /^FAILED {2}Greets .*\n {4}turn 1, bad_reply: .+\n {4}response_regex a1, failed: /);
 });
 
-test("--tests may be given again, and takes a name with a comma as it is", async () => {
+test("--tests can be repeated, and accepts a name with a comma", async () => {
   const agentId = await makeCallable("Commas");
   for (const name of ["Yes, no", "Yes", "no"]) {
     await makeTest(service.owner, agentId, matching(name, "Hello"));
@@ -162,25 +162,25 @@ test("--tests may be given again, and takes a name with a comma as it is", async
   assert.deepEqual(await named("no", "Yes"), ["no", "Yes"]);
 });
 
-test("--help is told on standard output and is no failure", async () => {
+test("--help prints to standard output and exits with 0", async () => {
   const { code, out } = await svc(["--help"]);
   assert.equal(code, 0);
   assert.match(out, /--junit <file>/);
 });
 
-test("without --wait it ends at once, with the launch's id", async () => {
+test("without --wait it exits immediately with the launch's id", async () => {
   const agentId = await makeCallable("Soon");
   await makeTest(service.owner, agentId, matching("Greets", "Hello"));
   const { code, out } = await svc(["--agent", "Soon", "--json"]);
   assert.equal(code, 0);
-  // To its end, so that its call is not taken for the next test's.
+  // Waits for its end, so that its call is not mistaken for the next test's.
   await eventually(async () => {
     const { body } = await service.client.get(`/api/launches/${JSON.parse(out).id}`).expect(200);
     assert.deepEqual([body.source, body.state], ["cli", "completed"]);
   });
 });
 
-test("told to end, it cancels what it launched and ends with 1", async () => {
+test("a signal makes it cancel its launch and exit with 1", async () => {
   const agentId = await makeCallable("Slow");
   await makeTest(service.owner, agentId, matching("Greets", "Hello"));
   const begun = Promise.withResolvers<void>();
@@ -198,7 +198,7 @@ test("told to end, it cancels what it launched and ends with 1", async () => {
   assert.equal(body.items[0].state, "cancelled");
 });
 
-test("told to end before its launch is answered, it cancels what was launched", async t => {
+test("a signal before its launch is answered makes it cancel that launch", async t => {
   const agentId = await makeCallable("Late");
   await makeTest(service.owner, agentId, matching("Greets", "Hello"));
   const { script } = server;
@@ -238,7 +238,7 @@ test("told to end before its launch is answered, it cancels what was launched", 
   assert.equal(body.items[0].state, "cancelled");
 });
 
-test("while the judge is away it says what it waits for, and ends when the judge has answered", async t => {
+test("while the judge is unavailable it says that it waits, and exits when the judge has answered", async t => {
   const judge = await startJudgeServer(() => refusal(503));
   t.after(() => judge.close());
   const { provider, url, model } = judge.connection();
@@ -261,7 +261,7 @@ test("while the judge is away it says what it waits for, and ends when the judge
   assert.match(err, /^0 of 1 done; 1 waits for the judge: The judge .+$/m);
 });
 
-test("where nobody reads on, the JUnit file and the exit code are what they would be", async () => {
+test("when its output pipe is closed, the JUnit file and the exit code are the same", async () => {
   const agentId = await makeCallable("Unread");
   await makeTest(service.owner, agentId, matching("Greets", "Hello"));
   const file = join(folder, "unread.xml");
@@ -272,7 +272,7 @@ test("where nobody reads on, the JUnit file and the exit code are what they woul
   assert.match(await readFile(file, "utf8"), /<testcase .*name="Greets"/);
 });
 
-test("where the JUnit file cannot be written, nothing is launched", async () => {
+test("when the JUnit file cannot be written, nothing is launched", async () => {
   const agentId = await makeCallable("Unwritable");
   await makeTest(service.owner, agentId, matching("Greets", "Hello"));
   const { code, out, err } = await svc(["--agent", agentId, "--junit", join(process.execPath, "x.xml")]);
@@ -282,14 +282,14 @@ test("where the JUnit file cannot be written, nothing is launched", async () => 
   assert.deepEqual(body.items, []);
 });
 
-test("what is no service is not taken for one", async () => {
+test("a server that is not Onlooker is reported as such", async () => {
   const agentId = await makeCallable("Elsewhere");
   const { code, out, err } = await svc(["--agent", agentId, "--url", server.url, "--wait"]);
   assert.deepEqual([code, out], [2, ""]);
   assert.match(err, /is not an Onlooker service/);
 });
 
-test("wrong use and what the service refuses end with 2, a line that says why, and never the token", async t => {
+test("wrong usage and rejected requests exit with 2 and a line that says why, and never the token", async t => {
   const agentId = await makeCallable("Empty");
   const elsewhere = await startAgentServer((_, response) => response.writeHead(404).end("Not here."));
   t.after(() => elsewhere.close());

@@ -1,4 +1,4 @@
-// The environment becomes a Config, or one line that names the variable at fault.
+// The environment becomes a Config, or one line that names the wrong variable.
 import assert from "node:assert/strict";
 import { isAbsolute } from "node:path";
 import { test } from "node:test";
@@ -115,25 +115,25 @@ test("an empty or blank variable counts as absent", () => {
   assert.deepEqual(readConfig(blank), readConfig({}));
 });
 
-test("a Config and what it holds cannot be changed", () => {
+test("a Config cannot be changed, at any depth", () => {
   const config = readConfig({ SVC_JUDGE_URL: "http://localhost:1/v1", SVC_JUDGE_MODEL: "m" });
   for (const part of [config, config.bounds, config.judge, config.roles, config.allowPrivateTargets])
     assert.ok(Object.isFrozen(part));
 });
 
-test("the key of secrets may be base64 of either alphabet", () => {
+test("the key for secrets may be hex, base64 or base64url", () => {
   const bytes = Buffer.alloc(32, 0xfb);
   for (const encoding of ["base64", "base64url", "hex"] as const) {
     assert.equal(readConfig({ SVC_SECRET_KEY: bytes.toString(encoding) }).secretKey, "fb".repeat(32));
   }
 });
 
-test("with a database of the operator's, or by the word none, no private target is allowed", () => {
+test("with an external database, or with the value none, no private target is allowed", () => {
   assert.deepEqual(readConfig({ DATABASE_URL: "postgres://u:p@db/x" }).allowPrivateTargets, []);
   assert.deepEqual(readConfig({ SVC_ALLOW_PRIVATE_TARGETS: "none" }).allowPrivateTargets, []);
 });
 
-test("a provider of its own needs a model and a key, and no address", () => {
+test("a judge provider needs a model and a key, and no URL", () => {
   const { judge } = readConfig({
     SVC_JUDGE_PROVIDER: "openai",
     SVC_JUDGE_MODEL: "m",
@@ -142,7 +142,7 @@ test("a provider of its own needs a model and a key, and no address", () => {
   assert.deepEqual([judge?.provider, judge?.url, judge?.tokensPerMinute], ["openai", null, null]);
 });
 
-test("a longer debounce alone raises the cap with it", () => {
+test("a longer debounce also raises the default cap", () => {
   assert.equal(readConfig({ SVC_DEBOUNCE_MS: "90000" }).debounceCapMs, 90_000);
 });
 
@@ -195,7 +195,7 @@ const wrong: [variable: string, env: Record<string, string>][] = [
 ];
 
 for (const [variable, env] of wrong) {
-  test(`${JSON.stringify(env)} is refused in one line that begins with ${variable}`, () => {
+  test(`${JSON.stringify(env)} is refused in one line that starts with ${variable}`, () => {
     assert.throws(
       () => readConfig(env),
       (error: unknown) => {

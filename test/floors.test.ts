@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-/** From the ground up. A room is a folder, a file of src/, or both by the same name. */
+/** From the ground up. A room is a folder, a file in src/, or both with the same name. */
 const floors = [
   ["model"],
   ["wire", "evaluate", "embedded", "threads"],
@@ -15,7 +15,7 @@ const floors = [
   ["service", "config", "command", "main", "bootstrap", "cli"],
 ];
 
-/** The rooms of the top floor, which start the others, may meet. */
+/** The rooms of the top floor start the others, so they may import each other. */
 const top = floors.at(-1)!;
 
 type Import = { path: string; typeOnly: boolean };
@@ -38,7 +38,7 @@ function floorOf(room: string): number {
   return floors.findIndex(rooms => rooms.includes(room));
 }
 
-/** What is wrong with this import in one sentence, or undefined. */
+/** What is wrong with this import, in one sentence, or undefined. */
 function breach(file: string, { path, typeOnly }: Import): string | undefined {
   const [from, to] = [roomOf(file), roomOf(path)];
   if (from === to || path.startsWith("..")) return undefined;
@@ -61,7 +61,7 @@ test("every import in src/ goes down, and no two rooms on one floor meet", () =>
   assert.deepEqual(breaches, []);
 });
 
-test("every file of src/ opens with its promise, a comment", () => {
+test("every file of src/ starts with a comment that says what it does", () => {
   const silent = files.filter(file => !/^\/(?:\/|\*)/.test(readFileSync(join(root, file), "utf8")));
   assert.deepEqual(silent, []);
 });
@@ -71,7 +71,7 @@ const webFiles = globSync("**/*.{ts,tsx}", { cwd: web });
 
 const isResponseSchema = (path: string) => /(?:^|[/-])schemas\.ts$/.test(path);
 
-/** What is wrong with the dashboard's import, or undefined: it takes types from the model and the response schemas. */
+/** What is wrong with the dashboard's import, or undefined: types may come from the model and the response schemas. */
 function webBreach(file: string, { path, typeOnly }: Import): string | undefined {
   if (!path.startsWith("..")) return undefined;
   if (typeOnly && path.startsWith("../src/model/")) return undefined;
@@ -79,7 +79,7 @@ function webBreach(file: string, { path, typeOnly }: Import): string | undefined
   return `web/${file} imports ${path}`;
 }
 
-test("the dashboard imports only types from src/, of the model and of the API's response schemas", () => {
+test("the dashboard imports only types from src/, from the model and the API's response schemas", () => {
   assert.ok(webFiles.length > 30, "web/ was found");
   const breaches = webFiles.flatMap(file =>
     importsOf(file, readFileSync(join(web, file), "utf8")).flatMap(
@@ -103,7 +103,7 @@ test("the dashboard imports only types from src/, of the model and of the API's 
   }
 });
 
-test("response schemas import the model and each other alone, so that the dashboard compiles with them", () => {
+test("response schemas import only the model and each other, so the dashboard compiles with them", () => {
   const schemas = files.filter(file => file.startsWith("http/") && isResponseSchema(file));
   assert.ok(schemas.length > 5, "schemas were found");
   const breaches = schemas.flatMap(file =>
@@ -114,12 +114,12 @@ test("response schemas import the model and each other alone, so that the dashbo
   assert.deepEqual(breaches, []);
 });
 
-test("every file of web/ opens with its promise, a comment", () => {
+test("every file of web/ starts with a comment that says what it does", () => {
   const silent = webFiles.filter(file => !readFileSync(join(web, file), "utf8").startsWith("// "));
   assert.deepEqual(silent, []);
 });
 
-test("the check of floors sees a breach in every form an import can take", () => {
+test("the check finds a violation in every form of import", () => {
   const source = [
     'import { a } from "../store/keys.ts";',
     'import type { B } from "../http/app.ts";',
@@ -136,7 +136,7 @@ test("the check of floors sees a breach in every form an import can take", () =>
   assert.equal(imports.filter(imported => breach("wire/body.ts", imported) !== undefined).length, 9);
 });
 
-test("the check of floors lets pass what goes down, stays in its room, or takes the type of the configuration", () => {
+test("the check accepts imports of lower floors, of the same room, and of the Config type", () => {
   const source = [
     'import { z } from "zod";',
     'import type { Trace } from "../model/trace.ts";',

@@ -1,4 +1,4 @@
-// Whatever happens to a run, an agent, a worker or the database meanwhile, each run ends once and nothing is sent twice.
+// Whatever happens to a run, an agent, a worker or the database, each manual run ends once and sends nothing twice.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
@@ -21,12 +21,12 @@ const launching = await openLaunching();
 const { db, other, agentOf, startLauncher, launch, ended } = launching;
 after(() => launching.close());
 
-test("no more runs of an agent are under way than it bears, whoever runs them", async () => {
+test("an agent gets no more simultaneous runs than it allows, whichever launcher runs them", async () => {
   const sender = await makeSender(db);
   const waiting: (() => void)[] = [];
   const agent = await agentOf((_, response) => {
     waiting.push(() => response.end("ok"));
-    // The third may come only once one of two has ended.
+    // The third may arrive only once one of the two has ended.
     if (waiting.length === 2) for (const release of waiting.splice(0)) release();
   });
   const launchers = [startLauncher(agent), startLauncher(agent)];
@@ -36,7 +36,7 @@ test("no more runs of an agent are under way than it bears, whoever runs them", 
   assert.deepEqual([counts.passed, agent.asked.length, agent.crowd], [6, 6, 2]);
 });
 
-/** One of its runs has asked the agent, which does not answer; the other waits its turn. */
+/** One run has sent its request, which the agent does not answer; the other waits for its turn. */
 async function launchOfTwo() {
   const sender = await makeSender(db);
   const begun = Promise.withResolvers<void>();
@@ -48,7 +48,7 @@ async function launchOfTwo() {
   return { agent, launchId, stop };
 }
 
-test("a cancelled launch begins nothing more and gives up what is under way", async () => {
+test("a cancelled launch starts no more runs and aborts the current ones", async () => {
   const { agent, launchId, stop } = await launchOfTwo();
   assert.equal((await cancelLaunch(db, launchId)).length, 1, "the one that had not begun");
   const { state, counts } = await ended(launchId);
@@ -57,7 +57,7 @@ test("a cancelled launch begins nothing more and gives up what is under way", as
   await stop();
 });
 
-test("a launch that is cancelled while a trace is waited for ends at once, and makes none", async () => {
+test("a launch that is cancelled while it waits for a trace ends immediately, and creates none", async () => {
   const sender = await makeSender(db);
   const agent = await agentOf((_, response) => void response.end("ok"));
   const { stop } = startLauncher(agent, { waitMs: 60_000 });
@@ -77,7 +77,7 @@ test("a launch that is cancelled while a trace is waited for ends at once, and m
   assert.equal((await db.pool.query("select from traces where agent_id = $1", [sender.agentId])).rowCount, 0);
 });
 
-test("a test that is deleted while it runs is judged as it was", async () => {
+test("a test that is deleted while it runs is evaluated as it was", async () => {
   const sender = await makeSender(db);
   const test = await makeTestCase(db, sender.agentId);
   const agent = await agentOf(async (_, response) => {
@@ -90,7 +90,7 @@ test("a test that is deleted while it runs is judged as it was", async () => {
   assert.deepEqual([runs[0]?.verdict, runs[0]?.testDeleted], ["passed", true]);
 });
 
-test("an agent that is deleted while it is called takes its launch along, and nobody else's", async () => {
+test("deleting an agent during a call deletes its launch, and no other", async () => {
   const [gone, staying] = [await makeSender(db), await makeSender(db)];
   const agent = await agentOf(async (_, response) => {
     await db.pool.query("delete from agents where id = $1", [gone.agentId]);
@@ -108,7 +108,7 @@ test("an agent that is deleted while it is called takes its launch along, and no
   assert.deepEqual(logged, []);
 });
 
-test("an agent that nobody knows how to call ends the run as an error that says so", async () => {
+test("a run whose agent cannot be called ends as an error that says so", async () => {
   const sender = await makeSender(db);
   const { stop } = startLauncher({ call: () => assert.fail("called") }, { callable: false });
   const { state, runs } = await ended(await launch(sender.agentId, await makeTestCase(db, sender.agentId)));
@@ -117,7 +117,7 @@ test("an agent that nobody knows how to call ends the run as an error that says 
   assert.equal(runs[0]?.error, "This agent has no connection. Make one.");
 });
 
-/** A run in the hands of a worker that is heard of no more. */
+/** A run held by a worker that is dead. */
 async function abandoned(agentId: string, { sent }: { sent: boolean }): Promise<string> {
   const launchId = await launch(agentId, await makeTestCase(db, agentId));
   const lease = randomUUID();
@@ -141,7 +141,7 @@ test("a run whose worker died after it had sent something is never sent again", 
   assert.deepEqual([state, runs[0]?.state, runs[0]?.error], ["completed", "error", workerStopped]);
 });
 
-test("a run whose worker died before it had sent anything is taken up again", async () => {
+test("a run whose worker died before it had sent anything is taken over", async () => {
   const sender = await makeSender(db);
   const launchId = await abandoned(sender.agentId, { sent: false });
   const agent = await agentOf((_, response) => void response.end("ok"));
@@ -151,7 +151,7 @@ test("a run whose worker died before it had sent anything is taken up again", as
   assert.deepEqual([runs[0]?.verdict, runs[0]?.attempts, agent.asked.length], ["passed", 2, 1]);
 });
 
-test("a launcher whose leases ran out while the database was away goes on with what nobody took over", async () => {
+test("a launcher whose leases expired while the database was down continues its runs unless they were taken over", async () => {
   const sender = await makeSender(db);
   const begun = Promise.withResolvers<() => void>();
   const agent = await agentOf((_, response) => begun.resolve(() => response.end("ok")));
@@ -175,7 +175,7 @@ test("a launcher whose leases ran out while the database was away goes on with w
   assert.deepEqual([runs[0]?.state, runs[0]?.verdict, runs[0]?.error], ["completed", "passed", null]);
 });
 
-test("after an outage of the database those that others have in hand get the time of a lease to be heard of", async t => {
+test("after the database was down, other launchers' runs get the time of a lease before they count as abandoned", async t => {
   const proxy = await startCuttingProxy(launching.url);
   const over = openDatabase(proxy.url);
   t.after(async () => {
@@ -204,7 +204,7 @@ for (const statement of [
   "insert_traces",
   "update runs set state = 'completed'",
 ]) {
-  test(`a database that goes away at “${statement}” is waited for, and nothing is sent or stored twice`, async t => {
+  test(`a database that goes down at “${statement}” is waited for, and nothing is sent or stored twice`, async t => {
     const proxy = await startCuttingProxy(launching.url);
     const over = openDatabase(proxy.url);
     t.after(async () => {
@@ -228,7 +228,7 @@ for (const statement of [
   });
 }
 
-test("a launch is cancelled while its runs are claimed, and neither stops the other", async () => {
+test("a launch can be cancelled while its runs are being claimed, without a deadlock", async () => {
   const sender = await makeSender(db);
   const launchId = await launch(sender.agentId, await makeTestCase(db, sender.agentId));
   const waiting = async (count: number) =>
@@ -252,7 +252,7 @@ test("a launch is cancelled while its runs are claimed, and neither stops the ot
   assert.equal((await findLaunch(db, launchId))?.state, "cancelled");
 });
 
-test("agents take turns: many runs of one do not keep another's waiting", async () => {
+test("agents take turns: many runs of one do not block another's", async () => {
   const [busy, other] = [await makeSender(db), await makeSender(db)];
   const tests = await Promise.all([1, 2, 3, 4].map(() => makeTestCase(db, busy.agentId)));
   const launches = [await launch(busy.agentId, ...tests)];
@@ -267,7 +267,7 @@ test("agents take turns: many runs of one do not keep another's waiting", async 
   for (const id of launches) await cancelLaunch(db, id);
 });
 
-test("a trace that is deleted before its run is judged ends the run with that reason", async () => {
+test("a trace that is deleted before its run is evaluated ends the run with that reason", async () => {
   const sender = await makeSender(db);
   const agent = await agentOf((_, response) => void response.end("ok"));
   const { stop } = startLauncher(agent, {
@@ -290,7 +290,7 @@ test("a trace that is deleted before its run is judged ends the run with that re
   );
 });
 
-test("a launcher that stops ends what it has sent, and leaves the rest to others", async () => {
+test("a launcher that stops ends the runs it has sent, and leaves the others to other launchers", async () => {
   const { launchId, stop } = await launchOfTwo();
   await stop();
   const [sent, waiting] = await listRunsOfLaunch(db, launchId);

@@ -1,4 +1,4 @@
-// Manual runs ask the judge as live traffic does: counted, bounded by the budget, waited for, and let go when told to.
+// Manual runs ask the judge as live traffic does: counted, limited by the budget, waited for, and given back on stop.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
@@ -63,7 +63,7 @@ async function judgedTest(agentId: string, criteria: string) {
   });
 }
 
-/** A launch of so many tests, each with a criterion that was never asked. */
+/** A launch of this many tests, each with a new criterion. */
 async function launch(agentId: string, count = 1): Promise<string> {
   const tests = [];
   for (let at = 0; at < count; at++)
@@ -80,10 +80,10 @@ const ended = (id: string) =>
     return { ...found, runs: await listRunsOfLaunch(db, id) };
   });
 
-test("the judge's calls are kept with the run, summed for it, and counted to the agent and the test", async () => {
+test("the judge's calls are stored with the run, added up, and counted for the agent and the test", async () => {
   server.script = obliging();
   const { agentId } = await makeSender(db);
-  // Whoever runs a test has it judged, however few of the live conversations are.
+  // Manual runs are always judged, however low the sampling of live traffic is.
   await db.pool.query("update agents set judge_sampling = 0 where id = $1", [agentId]);
   const launcher = startLauncher();
   const { runs } = await ended(await launch(agentId));
@@ -105,7 +105,7 @@ test("the judge's calls are kept with the run, summed for it, and counted to the
   assert.equal(rowCount, 1);
 });
 
-test("a budget that is used up skips the check with that reason, and asks nothing", async () => {
+test("a used-up budget skips the check with that reason, and asks nothing", async () => {
   server.script = obliging();
   const { agentId } = await makeSender(db);
   await db.pool.query("update agents set judge_budget_tokens = 1 where id = $1", [agentId]);
@@ -120,7 +120,7 @@ test("a budget that is used up skips the check with that reason, and asks nothin
   assert.match(semantic!.reason, /budget/i);
 });
 
-/** A launch whose runs all wait for a judge that is away. */
+/** A launch whose runs all wait for an unavailable judge. */
 async function awaiting(agentId: string, count: number) {
   server.script = () => refusal(503);
   const launcher = startLauncher();
@@ -133,7 +133,7 @@ async function awaiting(agentId: string, count: number) {
   return { launcher, id, waiting };
 }
 
-test("runs that wait for the judge say so, and keep no place of their agent's", async () => {
+test("runs that wait for the judge say so, and take none of their agent's slots", async () => {
   const { agentId } = await makeSender(db);
   const { launcher, id, waiting } = await awaiting(agentId, 3);
   assert.match(waiting[0]!.waitingReason!, /The judge/);
@@ -146,7 +146,7 @@ test("runs that wait for the judge say so, and keep no place of their agent's", 
   assert.deepEqual([runs[0]!.nextTryAt, runs[0]!.waitingReason], [null, null]);
 });
 
-test("a launch that is cancelled while it waits for the judge ends at once", async () => {
+test("a launch that is cancelled while it waits for the judge ends immediately", async () => {
   const { agentId } = await makeSender(db);
   const { launcher, id } = await awaiting(agentId, 2);
   await cancelLaunch(db, id);
@@ -155,7 +155,7 @@ test("a launch that is cancelled while it waits for the judge ends at once", asy
   assert.deepEqual([state, counts.cancelled, runs[0]!.nextTryAt], ["cancelled", 2, null]);
 });
 
-test("runs that wait for the judge outlive their launcher: another one judges them, and sends nothing again", async () => {
+test("runs that wait for the judge survive their launcher: another one evaluates them, and sends nothing again", async () => {
   const { agentId } = await makeSender(db);
   const { launcher, id, waiting } = await awaiting(agentId, 2);
   await launcher.stop(0);
@@ -184,14 +184,14 @@ test("runs that wait for the judge outlive their launcher: another one judges th
     ],
   );
   assert.equal(agent.asked.length, sent);
-  // The deadline is the one that was given when the judge was first asked.
+  // The deadline was set when the judge was first asked.
   assert.deepEqual(
     runs.map(run => run.judgeDeadlineAt),
     waiting.map(run => run.judgeDeadlineAt),
   );
 });
 
-test("a run that is asking the judge is given back by a launcher that stops, and taken from one that died", async () => {
+test("a run that is asking the judge is given back by a launcher that stops, and taken over from one that died", async () => {
   const { agentId } = await makeSender(db);
   for (const end of ["stops", "dies"]) {
     server.script = () => silence;
@@ -218,7 +218,7 @@ test("a run that is asking the judge is given back by a launcher that stops, and
   }
 });
 
-test("a run that kills whoever judges it ends as an error that says so", async () => {
+test("a run that crashes every worker ends as an error that says so", async () => {
   const { agentId } = await makeSender(db);
   const { launcher, id } = await awaiting(agentId, 1);
   await launcher.stop(0);
@@ -234,7 +234,7 @@ test("a run that kills whoever judges it ends as an error that says so", async (
   );
 });
 
-test("a launch that is cancelled while nobody holds its runs ends at once", async () => {
+test("a launch that is cancelled while no launcher holds its runs ends immediately", async () => {
   const { agentId } = await makeSender(db);
   const { launcher, id } = await awaiting(agentId, 2);
   await launcher.stop(0);
@@ -243,7 +243,7 @@ test("a launch that is cancelled while nobody holds its runs ends at once", asyn
   assert.deepEqual([state, counts.cancelled, runs[0]!.nextTryAt], ["cancelled", 2, null]);
 });
 
-test("a run whose launch is being cancelled is not put away", async () => {
+test("a run whose launch is being cancelled does not start to wait", async () => {
   const { agentId } = await makeSender(db);
   const id = await launch(agentId);
   const lease = randomUUID();
@@ -282,7 +282,7 @@ test("a run whose turn's trace is deleted while it waits ends as an error that s
   );
 });
 
-test("a judge that stays away is given up on at the deadline", async () => {
+test("a judge that stays unavailable is given up at the deadline", async () => {
   const { agentId } = await makeSender(db);
   const { launcher, id } = await awaiting(agentId, 1);
   await db.pool.query("update runs set judge_deadline_at = now(), next_try_at = now() where launch_id = $1", [

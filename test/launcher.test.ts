@@ -22,7 +22,7 @@ const { db, agentOf, startLauncher, launch, ended } = launching;
 after(() => launching.close());
 const writer = new TraceWriter(db, limits);
 
-test("without a trace of the agent's, one is made of what was seen, and what asks for more is missing", async () => {
+test("without a trace from the agent, Onlooker creates one from the turn, and checks that need more are missing instrumentation", async () => {
   const sender = await makeSender(db);
   const agent = await agentOf((_, response) => void response.end("Hello, Ada"));
   const { stop } = startLauncher(agent);
@@ -85,7 +85,7 @@ for (const [path, identity, make] of [
   ["OTLP", "x-request-id", (asked: Asked) => ({ make: otlpWrite, externalId: asked.requestId })],
   ["OTLP", "traceparent", (asked: Asked) => ({ make: otlpWrite, externalId: asked.w3cTraceId })],
 ] as const) {
-  test(`a trace that the agent sends by the ${path} path under ${identity} is the turn's`, async () => {
+  test(`a trace that the agent sends by the ${path} path under ${identity} belongs to the turn`, async () => {
     const sender = await makeSender(db);
     const agent = await agentOf(async (asked, response) => {
       const { make: write, externalId } = make(asked);
@@ -111,7 +111,7 @@ for (const [path, identity, make] of [
   });
 }
 
-test("a trace that comes in parts is waited for until nothing more came for the debounce, and no longer", async () => {
+test("a trace that arrives in several batches is waited for until no more come for the debounce, and no longer", async () => {
   const sender = await makeSender(db);
   const agent = await agentOf(async ({ w3cTraceId }, response) => {
     await writer.write(otlpWrite(sender, { externalId: w3cTraceId, spans: ["a"] }));
@@ -136,7 +136,7 @@ test("a trace that comes in parts is waited for until nothing more came for the 
   assert.deepEqual([runs[0]?.verdict, runs[0]?.revision], ["passed", 2]);
 });
 
-test("the trace of a turn whose connection broke is waited for: the agent may have been asked", async () => {
+test("the trace of a turn whose connection broke is waited for, because the agent may have received the request", async () => {
   const sender = await makeSender(db);
   const agent = await agentOf((_, response) => void response.destroy());
   const outbound = openOutbound({ allow: ["127.0.0.1"] });
@@ -161,7 +161,7 @@ test("the trace of a turn whose connection broke is waited for: the agent may ha
   assert.deepEqual([runs[0]?.state, runs[0]?.turns[0]?.arrived], ["completed", true]);
 });
 
-test("when the wait is over, what has come of a trace until then is the turn's", async () => {
+test("when the wait is over, the turn has the part of the trace that has arrived", async () => {
   const sender = await makeSender(db);
   const agent = await agentOf(async ({ w3cTraceId }, response) => {
     await writer.write(otlpWrite(sender, { externalId: w3cTraceId }));
@@ -173,7 +173,7 @@ test("when the wait is over, what has come of a trace until then is the turn's",
   assert.deepEqual([runs[0]?.state, runs[0]?.turns[0]?.arrived], ["completed", true]);
 });
 
-/** Its run is over; its trace was made of what was seen. */
+/** A completed run whose trace was created by Onlooker. */
 async function turnWithoutTrace() {
   const sender = await makeSender(db);
   const agent = await agentOf((_, response) => void response.end("ok"));
@@ -184,14 +184,14 @@ async function turnWithoutTrace() {
   return { sender, requestId, traceId };
 }
 
-test("a trace that comes when the wait is over takes the made one's place and stays a test run's", async () => {
+test("a trace that arrives after the wait replaces the one Onlooker created, and still belongs to the test run", async () => {
   const { sender, requestId, traceId } = await turnWithoutTrace();
   const late = await writer.write(canonicalWrite(sender, { externalId: requestId, text: "late" }));
   assert.deepEqual([late.traceId, late.state, late.evaluation], [traceId, "replaced", "none"]);
   assert.equal((await findTrace(db, traceId!))?.kind, "test_run");
 });
 
-test("the same by OTLP, under the identity that the made one bears, leaves nothing of the made one", async () => {
+test("an OTLP trace under the identity of the one Onlooker created leaves nothing of that one", async () => {
   const { sender, requestId, traceId } = await turnWithoutTrace();
   const late = await writer.write(otlpWrite(sender, { externalId: requestId, text: "late" }));
   assert.deepEqual([late.traceId, late.evaluation], [traceId, "none"]);
@@ -203,7 +203,7 @@ test("the same by OTLP, under the identity that the made one bears, leaves nothi
   assert.equal(loaded.derived.notices.includes("no_trace_arrived"), false);
 });
 
-test("turns share a conversation, see what was said, and are judged as one", async () => {
+test("turns share a conversation, see its history, and are evaluated as one", async () => {
   const sender = await makeSender(db);
   const agent = await agentOf(({ input }, response) => void response.end(`You said ${input}`));
   const { stop } = startLauncher(agent);
@@ -247,7 +247,7 @@ test("turns share a conversation, see what was said, and are judged as one", asy
   assert.deepEqual(unrun, []);
 });
 
-test("a turn that fails ends the run, which is judged by what is known", async () => {
+test("a turn that fails ends the run, which is evaluated with what is known", async () => {
   const sender = await makeSender(db);
   const agent = await agentOf(({ input }, response) => {
     if (input === "two") response.statusCode = 500;
@@ -281,7 +281,7 @@ const talkative = (count: number) => ({
   assertions: [{ type: "response_regex", pattern: "a", turn: 1 }],
 });
 
-test("a conversation that has grown too long ends, and no trace repeats all of it", async () => {
+test("a conversation that becomes too long ends, and no trace repeats all of it", async () => {
   const sender = await makeSender(db);
   const agent = await agentOf((_, response) => void response.end("a".repeat(1_000_000)));
   const { stop } = startLauncher(agent);
@@ -300,7 +300,7 @@ test("a conversation that has grown too long ends, and no trace repeats all of i
   assert.ok(rows[0].bytes < 1_200_000, `a trace of ${rows[0].bytes} bytes`);
 });
 
-test("a conversation whose traces are larger than one may be ends as an error that says so", async () => {
+test("a conversation whose traces are larger than one trace may be ends as an error that says so", async () => {
   const sender = await makeSender(db);
   const agent = await agentOf((_, response) => void response.end("a".repeat(1_000)));
   const { stop } = startLauncher(agent, { traceBytesMax: 3_000 });
@@ -328,7 +328,7 @@ test("only the last ten runs make a test flaky", async () => {
   assert.deepEqual(flaky, [false, false, ...Array(8).fill(true), false]);
 });
 
-test("a run is compared with the one before it of its test, and flaky once it has gone back and forth", async () => {
+test("a run is compared with the previous run of its test, and is flaky once its outcome has gone back and forth", async () => {
   const sender = await makeSender(db);
   let reply = "";
   const agent = await agentOf((_, response) => void response.end(reply));

@@ -1,10 +1,10 @@
-// The log: JSON lines without secrets, wherever they were put, and the same lines as text.
+// The log: JSON lines without secrets, wherever these are, and the same lines as text.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatLine } from "../src/log/text.ts";
 import { openLog } from "../src/log.ts";
 
-test("secrets are cut out at the depths at which they are logged", () => {
+test("secrets are removed at every depth at which they are logged", () => {
   const lines: string[] = [];
   const log = openLog("info", { write: line => void lines.push(line) });
   const headers = {
@@ -25,7 +25,7 @@ test("secrets are cut out at the depths at which they are logged", () => {
   assert.equal(JSON.parse(lines[2]!).req.path, "/verify-email");
 });
 
-test("what is below the level is not logged", () => {
+test("messages below the level are not logged", () => {
   const lines: string[] = [];
   openLog("warn", { write: line => void lines.push(line) }).info("quiet");
   assert.deepEqual(lines, []);
@@ -33,7 +33,7 @@ test("what is below the level is not logged", () => {
 
 const time = new Date(2026, 10, 22, 9, 5, 7).getTime();
 
-test("as text, information is its time and its message", () => {
+test("as text, an info line is its time and its message", () => {
   const line = formatLine(
     { level: 30, time, pid: 1, hostname: "h", msg: "Stopped", dataDir: "/data" },
     false,
@@ -41,7 +41,7 @@ test("as text, information is its time and its message", () => {
   assert.equal(line, "09:05:07  Stopped\n");
 });
 
-test("as text, a warning has its cause and its fields, an error also its stack", () => {
+test("as text, a warning has its cause and its fields, and an error also its stack", () => {
   const warning = formatLine({ level: 40, time, msg: "Waiting", err: "no route", runId: "r1" }, false);
   assert.equal(warning, '09:05:07  Warning: Waiting (no route) {"runId":"r1"}\n');
   const err = { type: "Error", message: "boom", stack: "Error: boom\n    at run.ts:1" };

@@ -1,4 +1,4 @@
-// What the service prints: text for a person at a terminal, JSON lines for a program, and what keeps it from starting.
+// The service's output: text at a terminal, JSON lines for programs, and why it does not start.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -42,7 +42,7 @@ test("a terminal shows where the service and its data are, the links of emails, 
   assert.match(output(), /^\d\d:\d\d:\d\d {2}Stopped$/m);
 });
 
-test("with SVC_LOG_FORMAT=json a terminal gets JSON lines alone", async () => {
+test("with SVC_LOG_FORMAT=json a terminal gets only JSON lines", async () => {
   const { output, type, ended } = start({ SVC_LOG_FORMAT: "json" });
   await eventually(() => assert.match(output(), /Onlooker is ready at http:/));
   type(ctrlC);
@@ -55,7 +55,7 @@ test("with SVC_LOG_FORMAT=json a terminal gets JSON lines alone", async () => {
   for (const line of lines) assert.equal(typeof JSON.parse(line).msg, "string");
 });
 
-test("a terminal shows what keeps the service from starting, and below it what to do", async () => {
+test("a terminal shows why the service does not start, and what to do", async () => {
   const taken = createServer();
   const port = await new Promise<number>(resolve => {
     taken.listen(0, "127.0.0.1", () => resolve((taken.address() as { port: number }).port));

@@ -1,4 +1,4 @@
-// What is kept of loaded traces: no more than its bound, never an earlier revision, and nothing twice.
+// The cache of loaded traces: limited in size, never an earlier revision, and nothing loaded twice.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { derive } from "../src/model/trace/derive.ts";
@@ -23,7 +23,7 @@ function counting(): { loads: string[]; released: string[]; hold: AcquireVersion
 
 const version = (traceId: string, revision = 1, bytes = 40): TraceVersion => ({ traceId, revision, bytes });
 
-test("a trace that is asked for again, or twice at once, is loaded once", async () => {
+test("a trace that is requested again, or twice at once, is loaded once", async () => {
   const { loads, hold } = counting();
   const { load } = cacheTraces(hold, 100);
   await Promise.all([load(version("a")), load(version("a"))]);
@@ -31,7 +31,7 @@ test("a trace that is asked for again, or twice at once, is loaded once", async 
   assert.deepEqual(loads, ["a1"]);
 });
 
-test("a later revision is loaded anew", async () => {
+test("a later revision is loaded again", async () => {
   const { loads, released, hold } = counting();
   const { load } = cacheTraces(hold, 100);
   await load(version("a", 1));
@@ -40,7 +40,7 @@ test("a later revision is loaded anew", async () => {
   assert.deepEqual(released, ["a1"]);
 });
 
-test("beyond the bytes that may be kept what was asked for longest ago goes, the last one never", async () => {
+test("beyond the size limit the least recently used trace is evicted, but never the last one", async () => {
   const { loads, released, hold } = counting();
   const { load } = cacheTraces(hold, 100);
   for (const traceId of ["a", "b", "a", "c", "a", "b"]) await load(version(traceId));
@@ -51,7 +51,7 @@ test("beyond the bytes that may be kept what was asked for longest ago goes, the
   assert.deepEqual(released, ["b1", "c1", "a1", "b1"]);
 });
 
-test("what was asked for longest ago gives its heap to a trace that waits for some", async () => {
+test("the least recently used trace is evicted for a trace that waits for memory", async () => {
   const { released, hold } = counting();
   const { load, drop } = cacheTraces(hold, 100);
   for (const traceId of ["a", "b"]) await load(version(traceId));
@@ -60,7 +60,7 @@ test("what was asked for longest ago gives its heap to a trace that waits for so
   assert.deepEqual(released, ["a1", "b1"]);
 });
 
-test("what could not be loaded is tried again", async () => {
+test("a trace that failed to load is tried again", async () => {
   let tries = 0;
   const { load } = cacheTraces(async () => {
     tries++;

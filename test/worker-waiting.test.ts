@@ -1,4 +1,4 @@
-// Runs that wait for the judge hold nobody up, outlive every worker, and end: judged when it answers, skipped when it never does.
+// Runs that wait for the judge block no others, survive every worker, and end: judged or, after the deadline, skipped.
 import assert from "node:assert/strict";
 import { after, afterEach, beforeEach, describe, it } from "node:test";
 import type { Judge, SemanticAnswer } from "../src/model/judge/judge.ts";
@@ -25,7 +25,7 @@ import { startRunWorker, type TestWorker, type WorkerOptions } from "./support/r
 
 const { url, db, close } = await openTwice();
 const started: TestWorker[] = [];
-// Those of a test that fails as well: one that is not stopped keeps the process from ending.
+// Also those of a failed test: a worker that is not stopped keeps the process alive.
 afterEach(() => Promise.all(started.splice(0).map(worker => worker.stop())));
 after(close);
 beforeEach(() => db.pool.query("delete from traces"));
@@ -50,7 +50,7 @@ const met: SemanticAnswer = {
 
 type Answer = () => SemanticAnswer | Promise<SemanticAnswer>;
 
-/** A judge that answers every question alike, and can be told to answer otherwise; `asked` counts the runs that ask. */
+/** A judge that gives every question the same answer, which can be changed; `asked` counts the runs that ask. */
 function judgeThat(answer: Answer): Judge & { answer: Answer; asked: number } {
   const judge: ReturnType<typeof judgeThat> = {
     answer,
@@ -73,7 +73,7 @@ const later =
   () =>
     serverError(503, Date.now() + ms);
 
-/** A judge that hangs until it is let go on. */
+/** A judge that hangs until it is released. */
 function hangingJudge() {
   const { promise, resolve } = Promise.withResolvers<SemanticAnswer>();
   return { ...judgeThat(() => promise), release: () => resolve(met) };
@@ -97,7 +97,7 @@ async function ended(runId: string, state = "completed") {
   });
 }
 
-/** Its time has come. */
+/** Makes the waiting runs due. */
 const goOn = (runId?: string) =>
   db.pool.query(
     "update runs set next_try_at = now() where next_try_at is not null and ($1::uuid is null or id = $1)",
@@ -123,11 +123,11 @@ function startWorker(options: WorkerOptions): TestWorker {
 }
 
 describe("while a judge hangs", () => {
-  it("five hundred runs that wait for it do not keep runs of other agents from being judged", async () => {
+  it("five hundred waiting runs do not keep runs of other agents from being evaluated", async () => {
     const judge = hangingJudge();
     const stuck = await Promise.all(Array.from({ length: 500 }, storeSemantic));
     const worker = startWorker({ judge });
-    // Wherever the five hundred are, their deterministic checks are known.
+    // Each of the five hundred has results of its deterministic checks.
     await eventually(async () => {
       const { rows } = await db.pool.query(
         "select count(*)::int as known from runs where agent_id = $1 and detail is not null",
@@ -149,7 +149,7 @@ describe("while a judge hangs", () => {
     assert.equal(worker.ended.filter(verdict => verdict === "passed").length, 500);
   });
 
-  it("those that wait for it do not keep runs of other agents from asking judges of theirs", async () => {
+  it("waiting runs do not keep runs of other agents from asking their own judges", async () => {
     const [hanging, answering] = [hangingJudge(), judgeThat(() => met)];
     const stuck = await Promise.all(Array.from({ length: 150 }, storeSemantic));
     const worker = startWorker({
@@ -172,7 +172,7 @@ describe("while a judge hangs", () => {
     await worker.stop();
   });
 
-  it("what is known of a run is stored and told soon, once, and the rest when it answers", async () => {
+  it("partial results are stored and announced soon, once, and the rest when the judge answers", async () => {
     const judge = hangingJudge();
     const { runId } = await storeSemantic();
     const worker = startWorker({ judge });
@@ -199,7 +199,7 @@ describe("while a judge hangs", () => {
     );
   });
 
-  it("a run that is asking is given back on shutdown, and goes on by its plan elsewhere", async () => {
+  it("a run that is asking is given back on shutdown, and resumed by its plan elsewhere", async () => {
     const { runId } = await storeSemantic();
     const first = startWorker({ judge: hangingJudge() });
     await eventually(async () => assert.ok((await findRun(db, runId))!.detail));
@@ -213,7 +213,7 @@ describe("while a judge hangs", () => {
     assert.deepEqual(run.judgeDeadlineAt, given.judgeDeadlineAt);
   });
 
-  it("a run whose worker dies while it asks is taken up by another", async () => {
+  it("a run whose worker dies while it asks is taken over by another", async () => {
     const { runId } = await storeSemantic();
     const dead = startWorker({ judge: hangingJudge() });
     await eventually(async () => assert.ok((await findRun(db, runId))!.detail));
@@ -225,8 +225,8 @@ describe("while a judge hangs", () => {
   });
 });
 
-describe("a run whose judge is to be asked later", () => {
-  it("waits in nobody's hand, tells of it, and is judged once when the judge answers", async () => {
+describe("a run whose judge must be asked later", () => {
+  it("is held by no worker, says that it waits, and is evaluated once when the judge answers", async () => {
     const before = await countedRuns();
     const judge = judgeThat(later(600_000));
     const { runId } = await storeSemantic();
@@ -248,7 +248,7 @@ describe("a run whose judge is to be asked later", () => {
     assert.equal(await countedRuns(), before + 1);
   });
 
-  it("goes on elsewhere when the worker that put it away is gone", async () => {
+  it("is resumed by another worker if the one that asked is gone", async () => {
     const { runId } = await storeSemantic();
     const first = startWorker({ judge: judgeThat(later(600_000)) });
     await waiting(runId);
@@ -260,7 +260,7 @@ describe("a run whose judge is to be asked later", () => {
     assert.deepEqual([run.attempts, run.verdict, second.ended], [1, "passed", ["passed"]]);
   });
 
-  it("goes on by itself when its time has come, until the judge answers", async () => {
+  it("resumes by itself when it is due, until the judge answers", async () => {
     const judge = judgeThat(later(30));
     const { runId } = await storeSemantic();
     const worker = startWorker({ judge });
@@ -271,7 +271,7 @@ describe("a run whose judge is to be asked later", () => {
     assert.deepEqual([run.verdict, run.attempts, run.error], ["passed", 1, null]);
   });
 
-  it("is skipped with the reason when its deadline passes, and listed until it is judged again", async () => {
+  it("is skipped with the reason when its deadline passes, and listed until it is evaluated again", async () => {
     const judge = judgeThat(later(600_000));
     const { runId, traceId } = await storeSemantic();
     const worker = startWorker({ judge });
@@ -301,7 +301,7 @@ describe("a run whose judge is to be asked later", () => {
     assert.equal((await findRun(db, runId))!.outage, false);
   });
 
-  it("with no time to wait at all is skipped at once", async () => {
+  it("is skipped immediately if there is no time to wait", async () => {
     const { runId } = await storeSemantic();
     const worker = startWorker({ judge: judgeThat(later(1)), judgeDeadlineMs: 0 });
     const run = await ended(runId);
@@ -313,7 +313,7 @@ describe("a run whose judge is to be asked later", () => {
 describe("a trace that changes while its run waits", () => {
   const writer = new TraceWriter(db, { ...limits, debounceMs: 0 });
 
-  it("and is deleted takes the run with it, quietly", async () => {
+  it("and is deleted deletes the run, silently", async () => {
     const judge = judgeThat(later(600_000));
     const { runId, traceId } = await storeSemantic();
     const worker = startWorker({ judge });
@@ -325,7 +325,7 @@ describe("a trace that changes while its run waits", () => {
     assert.deepEqual([worker.ended.length, await findRun(db, runId)], [1, undefined]);
   });
 
-  it("and is replaced is judged as it is then, once", async () => {
+  it("and is replaced is evaluated as it is then, once", async () => {
     const judge = judgeThat(later(600_000));
     const write = canonicalWrite(semantic, { externalId: "replaced", text: "Hello" });
     const { traceId } = await writer.write(write);
@@ -340,7 +340,7 @@ describe("a trace that changes while its run waits", () => {
     assert.equal((await listRunsOfTrace(db, traceId)).length, 1);
   });
 
-  it("and grows by a span is judged by one further run, whose verdict is the one that is shown", async () => {
+  it("and grows by a span is evaluated by one more run, whose verdict is shown", async () => {
     const judge = judgeThat(later(600_000));
     const first = otlpWrite(semantic, { externalId: "grown", spans: ["a"], text: "Hello" });
     const { traceId } = await writer.write(first);

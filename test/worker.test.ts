@@ -1,4 +1,4 @@
-// A worker judges what is due, holds on to it while it lives, and lets go of it in every other case.
+// The worker evaluates due runs, keeps its lease while it lives, and gives runs up in every other case.
 import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
 import { TraceRoom } from "../src/load/trace-room.ts";
@@ -63,7 +63,7 @@ function startWorker({ judge = quickJudge, ...options }: Partial<WorkerOptions> 
   const worker = startRunWorker(url, { judge, ...options });
   return {
     ...worker,
-    /** Its connections break. */
+    /** Breaks its database connections. */
     async disconnect() {
       const { rows } = await worker.db.pool.query("select pg_backend_pid() as pid");
       assert.equal(rows.length, 1);
@@ -90,7 +90,7 @@ async function leaseEnd(runId: string): Promise<number> {
 }
 
 describe("a worker", () => {
-  it("judges every due run once, beside another worker", async () => {
+  it("evaluates every due run once, next to another worker", async () => {
     const stored = await Promise.all(Array.from({ length: 80 }, () => storeDueRun(db, plain)));
     const workers = [startWorker(), startWorker()];
     for (const { runId } of stored) {
@@ -104,7 +104,7 @@ describe("a worker", () => {
     assert.equal(workers.flatMap(worker => worker.ended).length, 80);
   });
 
-  it("brings the columns of a merged trace up to date with the run that judges it", async () => {
+  it("updates the columns of a merged trace with the run that evaluates it", async () => {
     const writer = new TraceWriter(db, { ...limits, debounceMs: 0 });
     await writer.write(otlpWrite(plain, { externalId: "merged", text: "old" }));
     const { traceId } = await writer.write(otlpWrite(plain, { externalId: "merged", text: "new" }));
@@ -113,7 +113,7 @@ describe("a worker", () => {
     await worker.stop();
   });
 
-  it("ends a run as an error at once where its trace holds too much to be opened, and judges the others", async () => {
+  it("ends a run as an error immediately if its trace is too large to load, and evaluates the others", async () => {
     const list = Array.from({ length: 5_000 }, () => 0);
     const dense = await storeDueRun(db, plain, { attributes: { list } });
     const others = await Promise.all([1, 2].map(() => storeDueRun(db, plain)));
@@ -125,7 +125,7 @@ describe("a worker", () => {
     assert.match(run.error!, /too many values .* Send fewer or smaller spans/s);
   });
 
-  it("judges a trace for which there was no room once others have made some", async () => {
+  it("evaluates a trace that did not fit in memory once others have released some", async () => {
     const room = new TraceRoom({ bytes: 10_000, elements: 1_000 });
     const held = (await room.take(traceHeapBytes({ bytes: 10_000, elements: 1_000 })))!;
     const { runId } = await storeDueRun(db, plain);
@@ -133,12 +133,12 @@ describe("a worker", () => {
     await ended(runId, "running");
     held.release();
     await ended(runId);
-    // Nothing of the room is left taken.
+    // All memory is released.
     assert.ok(await room.take(traceHeapBytes({ bytes: 10_000, elements: 1_000 })));
     await worker.stop();
   });
 
-  it("gives a run back when it stops while the trace waits for room", async () => {
+  it("gives a run back when it stops while the trace waits for memory", async () => {
     const room = new TraceRoom({ bytes: 10_000, elements: 1_000 });
     await room.take(traceHeapBytes({ bytes: 10_000, elements: 1_000 }));
     const { runId } = await storeDueRun(db, plain);
@@ -150,7 +150,7 @@ describe("a worker", () => {
     await other.stop();
   });
 
-  it("prolongs its lease while a run takes its time, and nobody else takes it up", async () => {
+  it("extends its lease while a run takes long, so no other worker takes the run over", async () => {
     const { runId } = await storeDueRun(db, semantic, { text: "Hello" });
     const slow = slowJudge();
     const worker = startWorker({ judge: slow.judge, leaseMs: 600 });
@@ -165,7 +165,7 @@ describe("a worker", () => {
     assert.deepEqual([worker.ended, other.ended], [["passed"], []]);
   });
 
-  it("keeps nothing of a run that another has taken over", async () => {
+  it("stores nothing of a run that another worker has taken over", async () => {
     const { runId } = await storeDueRun(db, semantic, { text: "Hello" });
     const slow = slowJudge();
     const silent = startWorker({ judge: slow.judge });
@@ -180,7 +180,7 @@ describe("a worker", () => {
     assert.deepEqual([silent.ended, other.ended], [[], ["passed"]]);
   });
 
-  it("goes on after its connections to the database broke", async () => {
+  it("continues after its database connections broke", async () => {
     const { runId } = await storeDueRun(db, semantic, { text: "Hello" });
     const slow = slowJudge();
     const worker = startWorker({ judge: slow.judge });
@@ -194,8 +194,8 @@ describe("a worker", () => {
   });
 });
 
-describe("a run that cannot be judged", () => {
-  it("because its trace cannot be read becomes an error alone, and those claimed with it are judged", async () => {
+describe("a run that cannot be evaluated", () => {
+  it("becomes an error alone if its trace cannot be read, and runs claimed with it are evaluated", async () => {
     const stored = await Promise.all(Array.from({ length: 6 }, () => storeDueRun(db, plain)));
     const broken = stored[3]!;
     await db.pool.query("update trace_batches set spans = 'no zstd' where trace_id = $1", [broken.traceId]);
@@ -208,7 +208,7 @@ describe("a run that cannot be judged", () => {
     assert.match((await findRun(db, broken.runId))!.error!, /Internal error/);
   });
 
-  it("because it cost three workers their lives is told of as an error", async () => {
+  it("is announced as an error after it crashed three workers", async () => {
     const { runId } = await storeDueRun(db, plain);
     await db.pool.query(
       `update runs set state = 'running', attempts = 3, lease = gen_random_uuid(),
@@ -221,7 +221,7 @@ describe("a run that cannot be judged", () => {
     await worker.stop();
   });
 
-  it("because its trace was deleted meanwhile ends quietly", async () => {
+  it("ends silently if its trace was deleted in the meantime", async () => {
     const { traceId } = await storeDueRun(db, semantic, { text: "Hello" });
     const slow = slowJudge();
     const worker = startWorker({ judge: slow.judge });
@@ -235,8 +235,8 @@ describe("a run that cannot be judged", () => {
   });
 });
 
-describe("stopping", () => {
-  it("finishes what is in hand and takes nothing more", async () => {
+describe("a worker that stops", () => {
+  it("finishes its runs and takes no more", async () => {
     const { runId } = await storeDueRun(db, semantic, { text: "Hello" });
     const slow = slowJudge();
     const worker = startWorker({ judge: slow.judge });
@@ -249,7 +249,7 @@ describe("stopping", () => {
     assert.equal((await findRun(db, late.runId))!.state, "pending");
   });
 
-  it("gives back what it cannot finish, for another to judge at once", async () => {
+  it("gives back what it cannot finish, for another worker to evaluate immediately", async () => {
     const { runId } = await storeDueRun(db, semantic, { text: "Hello" });
     const slow = slowJudge();
     const worker = startWorker({ judge: slow.judge });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertAccessible } from "../../support/accessible.ts";
 import { makeAgent, type Owner } from "../../support/app.ts";
-import { assertReflows, becomesTrue, signIn, useBrowser, type Window } from "../../support/browser.ts";
+import { assertReflows, becomesTrue, useBrowser, type Window } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const browser = useBrowser();
@@ -16,10 +16,8 @@ async function open(): Promise<Window & { owner: Owner }> {
 }
 
 test("an agent's card shows its id, service name, last trace and the pass rate of its day", async () => {
-  const { page, complaints } = await browser.open();
   const { owner, agent, key, url } = browser.service;
-  await signIn(page, owner);
-  await page.goto("/");
+  const { page, complaints } = await browser.openAs(owner, { path: "/" });
   const card = page.getByRole("article").filter({ hasText: agent.name });
   await card.getByText("None yet").waitFor();
   await card.getByText("Nothing evaluated").waitFor();

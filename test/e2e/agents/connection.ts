@@ -14,7 +14,7 @@ import {
   startAgentServer,
 } from "../../support/agent-server.ts";
 import { makeAgent, type Owner } from "../../support/app.ts";
-import { assertReflows, becomesFocused, signIn, useBrowser, type Window } from "../../support/browser.ts";
+import { assertReflows, becomesFocused, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const browser = useBrowser();
@@ -28,11 +28,9 @@ after(() => agentServer.close());
 async function open(type: "http_api" | "workflow" | "flow_builder") {
   const owner: Owner = await browser.service.signUp();
   const agent = await makeAgent(owner, { type });
-  const window: Window = await browser.open();
-  const { page } = window;
-  await signIn(page, owner);
-  await page.goto(`/projects/${owner.projectId}/agents/${agent.id}/settings`);
-  const section = page.getByRole("region", { name: "Connection" });
+  const path = `/projects/${owner.projectId}/agents/${agent.id}/settings`;
+  const window = await browser.openAs(owner, { path });
+  const section = window.page.getByRole("region", { name: "Connection" });
   await section.getByRole("button", { name: "Save connection" }).waitFor();
   const stored = async () =>
     (await owner.client.get(`/api/agents/${agent.id}/connection`).expect(200)).body.connection;

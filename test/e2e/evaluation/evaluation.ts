@@ -6,7 +6,7 @@ import type { Agent } from "../../../src/model/agent/agent.ts";
 import { assertAccessible } from "../../support/accessible.ts";
 import { makeAgent, makeKey, makeTest, type Owner } from "../../support/app.ts";
 import { exportedSpan, exportOf, newTraceId } from "../../support/bodies.ts";
-import { assertReflows, becomesTrue, signIn, type TestBrowser, useBrowser } from "../../support/browser.ts";
+import { assertReflows, becomesTrue, type TestBrowser, useBrowser } from "../../support/browser.ts";
 import { asked, conversation, failing, holding } from "../../support/conversation.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type JudgeServer, obliging, type Reply, startJudgeServer } from "../../support/judge-server.ts";
@@ -40,9 +40,8 @@ async function newPlace(on: TestBrowser = browser, otlpServiceName?: string): Pr
   const owner = await on.service.signUp();
   const agent = await makeAgent(owner, otlpServiceName === undefined ? {} : { otlpServiceName });
   const { key } = await makeKey(owner);
-  const { page, context, complaints } = await on.open({ viewport: { width: 1440, height: 900 } });
+  const { page, context, complaints } = await on.openAs(owner, { viewport: { width: 1440, height: 900 } });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: on.origin });
-  await signIn(page, owner);
   return { browser: on, page, owner, agent, key, complaints };
 }
 

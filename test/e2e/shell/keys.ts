@@ -4,17 +4,16 @@ import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { assertAccessible } from "../../support/accessible.ts";
 import { makeAgent, makeKey, type Owner } from "../../support/app.ts";
-import { assertReflows, becomesTrue, signIn, useBrowser } from "../../support/browser.ts";
+import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const browser = useBrowser();
 
 async function openKeys(): Promise<{ page: Page; owner: Owner; complaints: string[] }> {
   const owner = await browser.service.signUp();
-  const { page, complaints, context } = await browser.open();
+  const path = `/projects/${owner.projectId}/keys`;
+  const { page, complaints, context } = await browser.openAs(owner, { path });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: browser.origin });
-  await signIn(page, owner);
-  await page.goto(`/projects/${owner.projectId}/keys`);
   await page.getByRole("heading", { level: 1, name: "API keys" }).waitFor();
   return { page, owner, complaints };
 }

@@ -6,7 +6,7 @@ import type { Agent } from "../../../src/model/agent/agent.ts";
 import { sendJson, startAgentServer } from "../../support/agent-server.ts";
 import { makeAgent, makeKey, type Owner } from "../../support/app.ts";
 import { canonicalBody, exportedSpan, exportOf } from "../../support/bodies.ts";
-import { assertReflows, signIn, useBrowser, type Window } from "../../support/browser.ts";
+import { assertReflows, useBrowser, type Window } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { json, jsonOf, send } from "../../support/send.ts";
 
@@ -153,12 +153,11 @@ before(async () => {
     assert.equal(body.run.state, "completed");
   });
   await send(to, { body: exportOf([exportedSpan()], short("service-unknown")), type: json });
-  window = await browser.open({ viewport: { width: 1440, height: 900 }, lasting: true });
+  window = await browser.openAs(owner, { viewport: { width: 1440, height: 900 }, lasting: true });
   window.page.on("dialog", dialog => {
     opened.push(dialog.message());
     void dialog.dismiss();
   });
-  await signIn(window.page, owner);
 });
 
 /** All text of the page, the values of its fields included. */

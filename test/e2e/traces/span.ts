@@ -5,7 +5,7 @@ import { before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { assertAccessible } from "../../support/accessible.ts";
 import { makeTest } from "../../support/app.ts";
-import { assertReflows, becomesTrue, signIn, useBrowser } from "../../support/browser.ts";
+import { assertReflows, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import { conversation, hostile, longReply, say, storeSpans, timed } from "./span-data.ts";
 
@@ -17,10 +17,10 @@ let told: string;
 before(async () => {
   await browser.started;
   told = await storeSpans(browser.service, conversation);
-  const window = await browser.open({ viewport: { width: 1440, height: 900 }, lasting: true });
+  const viewport = { width: 1440, height: 900 };
+  const window = await browser.openAs(browser.service.owner, { viewport, lasting: true });
   ({ page, complaints } = window);
   await window.context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: browser.origin });
-  await signIn(page, browser.service.owner);
 });
 
 async function open(traceId: string, search: Record<string, string>): Promise<void> {
