@@ -1,11 +1,12 @@
-// Claims manual runs under a lease, conducts a few of them at once, puts away those that wait for the judge, and ends each exactly once.
+// Claims manual runs under a lease, executes some concurrently, parks those that wait for the judge, and ends each once.
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { ClaimLoop, logFault } from "./claiming.ts";
 import type { Caller, RunBounds } from "./launcher/caller.ts";
-import { type ConductDeps, conduct, type Held, patiently } from "./launcher/conduct.ts";
-import { Patience } from "./launcher/deadline.ts";
+import { LaunchDeadlines } from "./launcher/deadlines.ts";
+import { executeManualRun, type ManualRunDeps } from "./launcher/manual-run.ts";
+import { retryTransient } from "./launcher/retry.ts";
 import { Refusal } from "./model/refusal.ts";
 import { type Reason, runErrorReason } from "./model/run/reason.ts";
 import type { RunState } from "./model/run/run.ts";
@@ -14,72 +15,73 @@ import type { EventPublisher } from "./store/events.ts";
 import {
   claimManualRuns,
   claimWaitingManualRuns,
+  extendManualLeases,
   listWaitingAgents,
   type ManualRun,
   releaseAbandoned,
-  tendManualRuns,
 } from "./store/runs/manual-claims.ts";
 import {
   completeManualRun,
   endManualRun,
   giveBackManualRun,
   type JudgedManualRun,
+  type LeasedRun,
   type ManualWait,
-  putAwayManualRun,
+  parkManualRun,
 } from "./store/runs/manual-runs.ts";
 import { dropExpected } from "./store/runs/turns.ts";
 
-export type LauncherDeps = Omit<ConductDeps, "onTurn" | "onTurnsOver" | "call" | "patience"> &
+export type LauncherDeps = Omit<ManualRunDeps, "onTurn" | "onTurnsDone" | "call" | "deadlines"> &
   Caller & {
-    /** How long a launch waits for the judge while it does not answer. */
+    /** How long a launch waits for an unavailable judge. */
     judgeDeadlineMs: number;
     events: EventPublisher;
     log: Logger;
     leaseMs: number;
-    /** Told of every run that ended. */
+    /** Called for every run that ended. */
     onEnd?: (state: RunState, verdict: string | null) => void;
   };
 
-// At once: nearly all of the time such a run waits for its agent.
+// Concurrent runs that call agents, which are nearly always waiting for the reply.
 const callingMax = 20;
-// With those that are being judged: an agent whose judge is slow keeps no place from others.
+// Including runs that are being evaluated, so that a slow judge does not block the runs of other agents.
 const inHandMax = 100;
 const idleMs = 1_000;
-// How soon a cancelled run stops.
-const tendMs = 1_000;
+// A cancelled run stops within this time.
+const extendMs = 1_000;
 const sweepMs = 3_600_000;
 
 type InHand = {
   run: ManualRun;
-  /** Undefined of one that was put away: it calls its agent no more. */
+  /** Undefined for a run that waited for the judge: it no longer calls its agent. */
   bounds: RunBounds | Refusal | undefined;
   abort: AbortController;
-  turnsOver: boolean;
+  turnsDone: boolean;
 };
 
 export class Launcher {
   readonly #deps: LauncherDeps;
   readonly #clock: Clock;
-  readonly #patience: Patience;
+  readonly #deadlines: LaunchDeadlines;
   readonly #lease = randomUUID();
   readonly #inHand = new Map<string, InHand>();
   readonly #timers: NodeJS.Timeout[];
   readonly #claimLoop: ClaimLoop;
-  /** Before this a lease that ran out says nothing: while the database was away nobody could prolong one. */
+  /** Expired leases are ignored before this time: while the database was unavailable, no worker could extend one. */
   #leasesCountAt = 0;
-  #tending: Promise<void> | undefined;
+  #extending: Promise<void> | undefined;
 
   constructor(deps: LauncherDeps) {
     this.#deps = deps;
     this.#clock = deps.clock ?? systemClock;
-    this.#patience = new Patience(deps.judgeDeadlineMs, this.#clock);
-    const tend = () => {
-      this.#tending ??= this.#tend().finally(() => {
-        this.#tending = undefined;
+    this.#deadlines = new LaunchDeadlines(deps.judgeDeadlineMs, this.#clock);
+    const extend = () => {
+      this.#extending ??= this.#extendLeases().finally(() => {
+        this.#extending = undefined;
       });
     };
     const sweep = () => void dropExpected(deps.db).catch(() => {});
-    this.#timers = [setInterval(tend, Math.min(tendMs, deps.leaseMs / 3)), setInterval(sweep, sweepMs)];
+    this.#timers = [setInterval(extend, Math.min(extendMs, deps.leaseMs / 3)), setInterval(sweep, sweepMs)];
     this.#claimLoop = new ClaimLoop({
       claim: () => this.#claim(),
       onFault: error => {
@@ -89,14 +91,14 @@ export class Launcher {
     });
   }
 
-  /** Something may wait to be run. */
+  /** Call it when a run may be pending. */
   wake(): void {
     this.#claimLoop.wake();
   }
 
   /**
-   * Takes no further run, lets those in hand finish within `graceMs`, gives back what has sent nothing or whose turns
-   * are over, and ends the rest.
+   * Claims no further run and lets the current ones finish within `graceMs`. Then gives back runs that have sent nothing
+   * or whose turns are done, and ends the rest.
    */
   async stop(graceMs: number): Promise<void> {
     await this.#claimLoop.stop();
@@ -106,43 +108,43 @@ export class Launcher {
     while (this.#inHand.size > 0) await delay(20);
     clearTimeout(timer);
     for (const interval of this.#timers) clearInterval(interval);
-    await this.#tending;
+    await this.#extending;
   }
 
   async #release(): Promise<void> {
     if (this.#clock.now() < this.#leasesCountAt) return;
     for (const ended of await releaseAbandoned(this.#deps.db, [...this.#inHand.keys()])) {
-      this.#tellEnd(ended, ended.state);
+      this.#publishEnd(ended, ended.state);
     }
   }
 
-  /** Resolves to the ms after which to look again. */
+  /** Resolves to the ms after which to claim again. */
   async #claim(): Promise<number> {
     const { db, leaseMs } = this.#deps;
     await this.#release();
     const waitedMax = inHandMax - this.#inHand.size;
     const waited = await claimWaitingManualRuns(db, { lease: this.#lease, leaseMs, runsMax: waitedMax });
-    for (const run of waited) this.#take(run, undefined);
-    const calling = [...this.#inHand.values()].filter(({ turnsOver }) => !turnsOver).length;
+    for (const run of waited) this.#begin(run, undefined);
+    const calling = [...this.#inHand.values()].filter(({ turnsDone }) => !turnsDone).length;
     const runsMax = Math.min(callingMax - calling, inHandMax - this.#inHand.size);
     const agentIds = runsMax > 0 ? await listWaitingAgents(db) : [];
     if (agentIds.length === 0) return waited.length > 0 ? 0 : idleMs;
     const bounds = new Map<string, RunBounds | Refusal>();
     for (const id of agentIds) bounds.set(id, await this.#boundsOf(id));
-    // One that cannot be called is claimed too, to be told so.
+    // If an agent cannot be called, its runs are claimed too, so that they end with that error.
     const concurrency = new Map(
       [...bounds].map(([id, found]) => [id, found instanceof Refusal ? 1 : found.concurrency]),
     );
     const runs = await claimManualRuns(db, { lease: this.#lease, leaseMs, runsMax, concurrency });
-    for (const run of runs) this.#take(run, bounds.get(run.agentId)!);
+    for (const run of runs) this.#begin(run, bounds.get(run.agentId)!);
     return runs.length + waited.length > 0 ? 0 : idleMs;
   }
 
-  #take(run: ManualRun, bounds: InHand["bounds"]): void {
-    this.#tell(run);
-    const held = { run, bounds, abort: new AbortController(), turnsOver: bounds === undefined };
-    this.#inHand.set(run.id, held);
-    void this.#conduct(held);
+  #begin(run: ManualRun, bounds: InHand["bounds"]): void {
+    this.#publish(run);
+    const inHand = { run, bounds, abort: new AbortController(), turnsDone: bounds === undefined };
+    this.#inHand.set(run.id, inHand);
+    void this.#execute(inHand);
   }
 
   async #boundsOf(agentId: string): Promise<RunBounds | Refusal> {
@@ -154,54 +156,56 @@ export class Launcher {
     }
   }
 
-  async #conduct(inHand: InHand): Promise<void> {
+  async #execute(inHand: InHand): Promise<void> {
     const { run, bounds } = inHand;
     const { signal } = inHand.abort;
     try {
       if (bounds instanceof Refusal) throw bounds;
-      const held = { lease: this.#lease, run, waitMs: bounds?.waitMs ?? 0 };
-      const onTurnsOver = () => {
-        inHand.turnsOver = true;
+      const leased = { lease: this.#lease, run, waitMs: bounds?.waitMs ?? 0 };
+      const onTurnsDone = () => {
+        inHand.turnsDone = true;
         this.wake();
       };
-      const deps = { ...this.#deps, patience: this.#patience, onTurn: () => this.#tell(run), onTurnsOver };
-      const conducted = await conduct(deps, held, signal);
-      if (!conducted) await this.#giveUp(run);
-      else if ("wait" in conducted) await this.#putAway(held, conducted.wait, signal);
-      else await this.#complete(held, conducted.judged, signal);
+      const onTurn = () => this.#publish(run);
+      const deps = { ...this.#deps, deadlines: this.#deadlines, onTurn, onTurnsDone };
+      const executed = await executeManualRun(deps, leased, signal);
+      if (!executed) await this.#giveUp(run);
+      else if ("wait" in executed) await this.#park(leased, executed.wait, signal);
+      else await this.#complete(leased, executed.judged, signal);
     } catch (error) {
       await this.#fail(run, error);
     } finally {
-      // One that was put away may have been taken up again already.
+      // A parked run may already have been claimed again.
       if (this.#inHand.get(run.id) === inHand) this.#inHand.delete(run.id);
       this.wake();
     }
   }
 
-  async #complete(held: Held, judged: JudgedManualRun, signal: AbortSignal): Promise<void> {
+  async #complete(leased: LeasedRun, judged: JudgedManualRun, signal: AbortSignal): Promise<void> {
     const { db, events } = this.#deps;
-    if (!(await patiently(signal, () => completeManualRun(db, held, judged)))) return;
-    const { id: runId, agentId } = held.run;
+    if (!(await retryTransient(signal, () => completeManualRun(db, leased, judged)))) return;
+    const { id: runId, agentId } = leased.run;
     const {
       traceId,
       verdict: { verdict },
     } = judged;
     events.publish({ type: "run", agentId, traceId, runId, state: "completed", verdict });
-    this.#tellEnd(held.run, "completed", verdict);
+    this.#publishEnd(leased.run, "completed", verdict);
   }
 
-  async #putAway(held: Held, wait: ManualWait, signal: AbortSignal): Promise<void> {
-    if (await patiently(signal, () => putAwayManualRun(this.#deps.db, held, wait))) this.#tell(held.run);
-    else await this.#giveUp(held.run);
+  async #park(leased: LeasedRun, wait: ManualWait, signal: AbortSignal): Promise<void> {
+    const parked = await retryTransient(signal, () => parkManualRun(this.#deps.db, leased, wait));
+    if (parked) this.#publish(leased.run);
+    else await this.#giveUp(leased.run);
   }
 
-  /** Of a run that is to stop. */
+  /** Gives back a stopped run, or ends it if it has sent something. */
   async #giveUp(run: ManualRun): Promise<void> {
-    if (await giveBackManualRun(this.#deps.db, { lease: this.#lease, run })) this.#tell(run);
+    if (await giveBackManualRun(this.#deps.db, { lease: this.#lease, run })) this.#publish(run);
     else await this.#end(run, { code: "worker_stopped" });
   }
 
-  /** What keeps a run from being finished that is not there any more, such as a deleted agent's, is no fault. */
+  /** Errors of a run that no longer exists, such as a deleted agent's, are not logged. */
   async #fail(run: ManualRun, error: unknown): Promise<void> {
     const isFault = !(error instanceof Refusal);
     const ended = await this.#end(run, runErrorReason(error)).catch(failure => failure as Error);
@@ -210,20 +214,20 @@ export class Launcher {
     if (ended instanceof Error) logFault(log, ended, "a manual run cannot be ended", { runId: run.id });
   }
 
-  /** Whether it was this worker's still. */
+  /** False if this worker no longer has the lease. */
   async #end(run: ManualRun, error: Reason): Promise<boolean> {
     const ended = await endManualRun(this.#deps.db, { lease: this.#lease, run }, error);
-    if (ended) this.#tellEnd(run, ended.state);
+    if (ended) this.#publishEnd(run, ended.state);
     return ended !== undefined;
   }
 
-  /** Prolongs the leases, and has those stop that were cancelled or are no longer this worker's. */
-  async #tend(): Promise<void> {
+  /** Extends the leases, and stops runs that were cancelled or that another worker took over. */
+  async #extendLeases(): Promise<void> {
     const runIds = [...this.#inHand.keys()];
     if (runIds.length === 0) return;
     const { db, log, leaseMs } = this.#deps;
     try {
-      for (const id of await tendManualRuns(db, { lease: this.#lease, leaseMs, runIds })) {
+      for (const id of await extendManualLeases(db, { lease: this.#lease, leaseMs, runIds })) {
         this.#inHand.get(id)?.abort.abort();
       }
     } catch (error) {
@@ -231,16 +235,16 @@ export class Launcher {
     }
   }
 
-  #tell({ id: runId, agentId, launchId }: Pick<ManualRun, "id" | "agentId" | "launchId">): void {
+  #publish({ id: runId, agentId, launchId }: Pick<ManualRun, "id" | "agentId" | "launchId">): void {
     this.#deps.events.publish({ type: "launch", agentId, launchId, runId });
   }
 
-  #tellEnd(
+  #publishEnd(
     run: Pick<ManualRun, "id" | "agentId" | "launchId">,
     state: RunState,
     verdict: string | null = null,
   ): void {
-    this.#tell(run);
+    this.#publish(run);
     this.#deps.onEnd?.(state, verdict);
   }
 }

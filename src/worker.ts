@@ -23,7 +23,7 @@ import {
   giveBackRuns,
   nextDueMs,
 } from "./store/runs/claims.ts";
-import { keepPartly } from "./store/runs/waiting.ts";
+import { savePartial } from "./store/runs/waiting.ts";
 import { updateColumns } from "./store/traces/read.ts";
 
 export type WorkerDeps = RunDeps & {
@@ -68,7 +68,7 @@ export class RunWorker {
     });
   }
 
-  /** Something may be due now. */
+  /** Call it when a run may be due. */
   wake(): void {
     this.#claimLoop.wake();
   }
@@ -202,7 +202,7 @@ export class RunWorker {
 
   async #storePartial(partial: PartialRun[]): Promise<void> {
     const latest = [...new Map(partial.map(one => [one.run.id, one])).values()];
-    const kept = await keepPartly(
+    const kept = await savePartial(
       this.#deps.db,
       this.#lease,
       latest.map(({ run, ...known }) => ({ id: run.id, ...known })),

@@ -10,7 +10,7 @@ import { listJudgeCalls } from "../src/store/judge/calls.ts";
 import { decodeDetail } from "../src/store/runs/detail.ts";
 import { cancelLaunch, findLaunch, insertLaunch, listRunsOfLaunch } from "../src/store/runs/launches.ts";
 import { claimManualRuns } from "../src/store/runs/manual-claims.ts";
-import { endManualRun, putAwayManualRun } from "../src/store/runs/manual-runs.ts";
+import { endManualRun, parkManualRun } from "../src/store/runs/manual-runs.ts";
 import { listTurns } from "../src/store/runs/turns.ts";
 import { deleteTrace } from "../src/store/traces/read.ts";
 import { limits, makeSender, makeTestCase, openTwice } from "./store/traces/make-write.ts";
@@ -252,7 +252,7 @@ test("a run whose launch is being cancelled does not start to wait", async () =>
   const client = await db.pool.connect();
   await client.query("begin");
   await client.query("update launches set cancel_requested_at = now() where id = $1", [id]);
-  const put = putAwayManualRun(other, { lease, run: run! }, { nextTryMs: 0, reason: "Away.", tried: true });
+  const put = parkManualRun(other, { lease, run: run! }, { nextTryMs: 0, reason: "Away.", tried: true });
   await eventually(async () => {
     const { rowCount } = await db.pool.query(
       "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",

@@ -308,7 +308,7 @@ test("a conversation whose traces are larger than one trace may be ends as an er
     await launch(sender.agentId, await makeTestCase(db, sender.agentId, talkative(3))),
   );
   await stop();
-  assert.match(runs[0]!.error!, /^The traces of the turns together are larger than a trace may be\. /);
+  assert.match(runs[0]!.error!, /^The traces of all turns together exceed the size limit of a trace\. /);
 });
 
 test("only the last ten runs make a test flaky", async () => {

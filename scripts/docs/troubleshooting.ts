@@ -143,7 +143,7 @@ const callErrors: Record<AgentCallError["code"], [what: string, todo: string]> =
     "Use a public URL, or have the operator allow it with `SVC_ALLOW_PRIVATE_TARGETS`.",
   ],
   unreachable: [
-    "No such host, nothing listens there, or its certificate is not trusted.",
+    "The host name does not exist, the connection was refused, or the certificate is not trusted.",
     "Check the URL from the service's machine.",
   ],
   broken_off: [

@@ -1,16 +1,16 @@
-// How a launcher reaches agents: by their connections as they are now, through the one door that leads outside.
+// Calls agents with their current connection, through the SSRF-safe fetch.
 import { callAgent } from "../remote/agent/call.ts";
 import type { Outbound } from "../remote/outbound.ts";
 import type { Database } from "../store/db.ts";
 import { requireConnection } from "../store/runs/agent-connections.ts";
 import type { Vault } from "../store/secrets/vault.ts";
-import type { ConductDeps } from "./conduct.ts";
+import type { TurnDeps } from "./turns.ts";
 
-/** How long a turn's trace is waited for, and how many runs of the agent there may be at once. */
+/** How long to wait for the trace of a turn, and the limit of concurrent runs of the agent. */
 export type RunBounds = { waitMs: number; concurrency: number };
 
-export type Caller = Pick<ConductDeps, "call"> & {
-  /** Throws a Refusal where the agent cannot be called. */
+export type Caller = Pick<TurnDeps, "call"> & {
+  /** Throws a Refusal if the agent cannot be called. */
   boundsOf: (agentId: string) => Promise<RunBounds>;
 };
 

@@ -52,9 +52,9 @@ export type Outbound = {
 
 export const outboundLimits = { replyBytesMax: 1_048_576, timeoutMs: 60_000, redirectsMax: 5 };
 
-// For one host; several of its IP addresses may be tried in this time.
+// Per host; several of its IP addresses may be tried in this time.
 const connectTimeoutMs = 10_000;
-// For one of several IP addresses; the default gives up on distant hosts too soon.
+// Per IP address of several; the default is too short for distant hosts.
 const attemptTimeoutMs = 2_000;
 
 export function openOutbound({
@@ -139,13 +139,13 @@ const derivedHeaders = ["host", "connection", "content-length", "keep-alive", "t
 /** Never repeats the URL: it may contain a password. */
 function callable(text: string, base?: URL): URL {
   const url = URL.parse(text, base?.href);
-  if (url === null) throw new OutboundRefused("This is not an address that can be called.");
+  if (url === null) throw new OutboundRefused("The URL is invalid.");
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new OutboundRefused(`Only http and https are called, not ${url.protocol.slice(0, -1)}.`);
   }
   if (url.username !== "" || url.password !== "") {
     throw new OutboundRefused(
-      `The address of ${url.host} holds a user name or password; send them in a header instead.`,
+      `The URL of ${url.host} contains a user name or password. Send them in a header instead.`,
     );
   }
   return url;

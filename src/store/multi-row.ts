@@ -1,7 +1,7 @@
 // Sends many rows as parameters of one statement: an array per column, combined by unnest.
 
 /** `bytes` columns share one binary parameter; an array of bytea would be sent as hex, twice the size. */
-type ColumnType = "uuid" | "text" | "int" | "bigint" | "float8" | "bool" | "bytea" | "bytes";
+type ColumnType = "uuid" | "text" | "int" | "bigint" | "float8" | "date" | "bool" | "bytea" | "bytes";
 
 export type Column<Row> = readonly [type: ColumnType, read: (row: Row, index: number) => unknown];
 

@@ -1,4 +1,4 @@
-// Encodes and decodes stored batches: JSON compressed by zstd, every string and key exactly as received.
+// Encodes and reads stored batches: JSON compressed by zstd, every string and key exactly as received.
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Batch } from "../model/trace/trace.ts";
 import { parseExactly } from "./json-exact.ts";
@@ -42,8 +42,4 @@ export function scanBatch(bytes: Uint8Array): ScannedBatch {
 export function readBatch({ text, exactNeeded }: ScannedBatch): Batch {
   const json = text.toString();
   return (exactNeeded ? parseExactly(json, Number) : JSON.parse(json)) as Batch;
-}
-
-export function decodeBatch(bytes: Uint8Array): Batch {
-  return readBatch(scanBatch(bytes));
 }

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type PreparedBatch, prepareBody } from "../../src/ingest/prepare.ts";
-import { decodeBatch } from "../../src/wire/batch.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
 import { canonicalSpan, encodings, exportedSpan, exportOf } from "../support/bodies.ts";
+import { decodeBatch } from "../support/decode-batch.ts";
 
 function canonical(spans: unknown[], more: object = {}): PreparedBatch {
   const body = prepareBody(Buffer.from(JSON.stringify({ spans, ...more })), "json", decodeLimits);

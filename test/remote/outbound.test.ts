@@ -214,7 +214,7 @@ for (const host of [
   "[v1.fe]",
 ]) {
   test(`http://${host}/ is refused as an invalid URL`, () =>
-    refused(here.fetch(`http://${host}/`), /^This is not an address that can be called\.$/));
+    refused(here.fetch(`http://${host}/`), /^The URL is invalid\.$/));
 }
 
 test("a password in a URL is refused and not repeated", async () => {

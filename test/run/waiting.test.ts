@@ -8,7 +8,7 @@ import type { Clock } from "../../src/remote/clock.ts";
 import { Sandbox } from "../../src/remote/sandbox/sandbox.ts";
 import { type EvaluatedRun, evaluateRuns, type PartialRun } from "../../src/run.ts";
 import { type ClaimedRun, claimRuns } from "../../src/store/runs/claims.ts";
-import { keepPartly } from "../../src/store/runs/waiting.ts";
+import { savePartial } from "../../src/store/runs/waiting.ts";
 import { deleteTestCase, updateTestCase } from "../../src/store/test-cases.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";
 import {
@@ -173,7 +173,7 @@ async function judged(run: ClaimedRun, judge: ReturnType<typeof scripted>) {
 /** The run as it is claimed when it goes on, `tries` in vain behind it. */
 async function goneOn(run: ClaimedRun, partly: PartialRun): Promise<ClaimedRun> {
   const { run: _, wait, ...known } = partly;
-  await keepPartly(db, lease, [{ id: run.id, ...known, wait: { ...wait!, nextTryMs: 0 } }]);
+  await savePartial(db, lease, [{ id: run.id, ...known, wait: { ...wait!, nextTryMs: 0 } }]);
   return claimed(run.id);
 }
 

@@ -16,7 +16,7 @@ import type { Assertion } from "../../src/model/test-case/assertion.ts";
 import type { TestCase, TestCaseDocument } from "../../src/model/test-case/test-case.ts";
 import type { Database } from "../../src/store/db.ts";
 import { completeRuns } from "../../src/store/runs/claims.ts";
-import { keepPartly } from "../../src/store/runs/waiting.ts";
+import { savePartial } from "../../src/store/runs/waiting.ts";
 
 export type JudgedRun = {
   results?: Result[];
@@ -56,7 +56,7 @@ export async function storeJudgedRun(
   if (waiting) {
     const wait = { nextTryMs: msUntil(waiting.nextTryAt), reason: waiting.reason, tried: true };
     const partly = { id, verdict: { results, tests }, plan: [], leftMs: msUntil(waiting.until), wait };
-    await keepPartly(db, lease, [partly]);
+    await savePartial(db, lease, [partly]);
     return id;
   }
   const counts = countsOf(results);

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { Attributes, Batch } from "../../src/model/trace/trace.ts";
-import { decodeBatch, encodeBatch } from "../../src/wire/batch.ts";
+import { encodeBatch } from "../../src/wire/batch.ts";
+import { decodeBatch } from "../support/decode-batch.ts";
 import { fixture, otlpGroups } from "./make-body.ts";
 
 const batchOf = (attributes: Attributes): Batch => ({

@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
 import fc from "fast-check";
 import { Refusal } from "../../src/model/refusal.ts";
-import { decodeBatch, encodeBatch } from "../../src/wire/batch.ts";
+import { encodeBatch } from "../../src/wire/batch.ts";
 import { decodeBody } from "../../src/wire/body.ts";
 import { decodeLimits } from "../../src/wire/limits.ts";
 import type { MediaType } from "../../src/wire/media-type.ts";
+import { decodeBatch } from "../support/decode-batch.ts";
 import { field } from "./encode-otlp.ts";
 import { fixture } from "./make-body.ts";
 

@@ -10,7 +10,7 @@ import {
   saveJudgeConnection,
 } from "../../store/judge/connections.ts";
 import { findJudgeState, fingerprintOf } from "../../store/judge/states.ts";
-import { hastenWaiting } from "../../store/runs/waiting.ts";
+import { retryWaitingSoon } from "../../store/runs/waiting.ts";
 import { unreadableSecret, type Vault } from "../../store/secrets/vault.ts";
 import type { App, Deps } from "../deps.ts";
 import { found } from "../page.ts";
@@ -67,7 +67,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
       const saved = found(
         await saveJudgeConnection(db, vault, projectId, stored => parseJudgeConnection(body, stored)),
       );
-      if (!isSame(former?.connection, saved.connection)) await hastenWaiting(db, projectId, hastenedMs);
+      if (!isSame(former?.connection, saved.connection)) await retryWaitingSoon(db, projectId, hastenedMs);
       return viewOf(deps, projectId, saved);
     },
   );
@@ -84,7 +84,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
     async (request, reply) => {
       const { id: projectId } = request.params;
       await deleteJudgeConnection(db, projectId);
-      await hastenWaiting(db, projectId, hastenedMs);
+      await retryWaitingSoon(db, projectId, hastenedMs);
       return reply.code(204).send();
     },
   );
@@ -116,7 +116,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
         const owner = draft !== undefined || stored ? projectId : null;
         const trial = await tryJudge(deps, connection, owner, gone.signal);
         const judges = draft === undefined || isSame(stored?.connection, connection);
-        if (trial.mode !== null && judges) await hastenWaiting(db, projectId, hastenedMs);
+        if (trial.mode !== null && judges) await retryWaitingSoon(db, projectId, hastenedMs);
         return trial;
       });
     },

@@ -1,4 +1,4 @@
-// One turn put to an agent over HTTP; whatever happens, what comes back is a reply of model/agent/call.ts.
+// Sends one turn to an agent over HTTP. Errors become part of the reply (model/agent/call.ts).
 
 import { BodyTooLarge, bodyCharsMax, fillTemplate } from "../../model/agent/body-template.ts";
 import type { AgentCallError, AgentReply, AgentTurn } from "../../model/agent/call.ts";
@@ -9,7 +9,7 @@ import { decoded, findText, readText, type TextLocation } from "./reply.ts";
 
 type Call = { url: string; method: string; body: string; place: TextLocation };
 
-/** Never rejects. `signal` withdraws the call. */
+/** Never rejects. `signal` cancels the call. */
 export async function callAgent(
   outbound: Pick<Outbound, "fetch">,
   connection: AgentConnection,
@@ -40,7 +40,7 @@ export async function callAgent(
     } else {
       reply.error = { code: "http_status", reason: `${host} answered with status ${response.status}.` };
       const content = await decoded(response);
-      // What a server says of its fault has seldom the shape of a reply.
+      // Error responses seldom have the shape of a reply.
       reply.text = findText(content, place).text ?? (content || null);
     }
   } catch (error) {
@@ -55,10 +55,10 @@ export async function callAgent(
   };
 }
 
-// A shorter one may be a word of any reply.
+// Shorter secrets could be ordinary words of a reply.
 const secretCharsMin = 8;
 
-/** What comes back is shown, stored and judged: a server that repeats what it was sent must not open its secrets. */
+/** Replies are shown, stored and judged, so secrets that a server echoes are redacted. */
 function withoutSecrets(text: string, { headers }: AgentConnection): string {
   const secrets = headers.flatMap(({ value, secret }) =>
     secret ? [value.trim(), value.trim().replace(/^(?:basic|bearer|token|api-?key)\s+/i, "")] : [],
@@ -137,10 +137,10 @@ function errorOf(
   status: number | null,
   signal: AbortSignal | undefined,
 ): AgentCallError {
-  if (signal?.aborted) return { code: "cancelled", reason: "The call was withdrawn." };
+  if (signal?.aborted) return { code: "cancelled", reason: "The call was cancelled." };
   if (error instanceof OutboundRefused) return { code: "refused_target", reason: error.message };
   if (error instanceof BodyTooLarge) {
-    const reason = `The request would be longer than ${bodyCharsMax} characters; what was said before is part of it.`;
+    const reason = `The request would be longer than ${bodyCharsMax} characters, including the conversation so far.`;
     return { code: "too_large", reason };
   }
   if (error instanceof OutboundTooLarge) {
@@ -153,36 +153,36 @@ function errorOf(
   const why = codeOf(error);
   const broken = brokenOff[why ?? ""];
   if (broken !== undefined || why === undefined || why.startsWith("HPE_") || status !== null) {
-    return { code: "broken_off", reason: `${host} ${broken ?? "answered with what cannot be read"}.` };
+    return { code: "broken_off", reason: `${host} ${broken ?? "sent an invalid response"}.` };
   }
   return { code: "unreachable", reason: `${host} could not be reached: ${unreached[why] ?? why}.` };
 }
 
-/** By the code of what befell a connection that was made: the request may have arrived. */
+/** Errors after the connection was established, by code: the request may have arrived. */
 const brokenOff: Record<string, string> = {
-  ECONNRESET: "broke the connection off",
-  UND_ERR_SOCKET: "broke the connection off",
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "broke the connection off",
-  EPIPE: "broke the connection off",
-  UND_ERR_HEADERS_OVERFLOW: "answered with headers that are too large",
+  ECONNRESET: "closed the connection",
+  UND_ERR_SOCKET: "closed the connection",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "closed the connection",
+  EPIPE: "closed the connection",
+  UND_ERR_HEADERS_OVERFLOW: "sent response headers that are too large",
 };
 
 const unreached: Record<string, string> = {
-  ENOTFOUND: "its name leads to no address",
-  EAI_AGAIN: "its name could not be looked up",
-  ECONNREFUSED: "nothing listens there",
-  ETIMEDOUT: "it does not take connections",
-  UND_ERR_CONNECT_TIMEOUT: "it does not take connections",
-  EHOSTUNREACH: "there is no way there",
-  ENETUNREACH: "there is no way there",
+  ENOTFOUND: "the host name was not found",
+  EAI_AGAIN: "the DNS lookup failed",
+  ECONNREFUSED: "the connection was refused",
+  ETIMEDOUT: "the connection timed out",
+  UND_ERR_CONNECT_TIMEOUT: "the connection timed out",
+  EHOSTUNREACH: "there is no route to the host",
+  ENETUNREACH: "there is no route to the network",
   CERT_HAS_EXPIRED: "its certificate has expired",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is signed by itself",
-  SELF_SIGNED_CERT_IN_CHAIN: "its certificate is signed by an authority that is not known here",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed",
+  SELF_SIGNED_CERT_IN_CHAIN: "its certificate is signed by an unknown authority",
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate cannot be verified",
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name",
 };
 
-/** Of what lies at the bottom of it. Never the error's own words: they may repeat what was sent. */
+/** The code of the innermost error. Never its message, which may repeat what was sent. */
 function codeOf(error: unknown): string | undefined {
   return [error, (error as Error).cause, ...((error as AggregateError).errors ?? [])]
     .flatMap(one => (one instanceof AggregateError ? [one, ...one.errors] : [one]))

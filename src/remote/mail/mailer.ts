@@ -74,7 +74,10 @@ function toOutbox(from: string, dir: string, log: Pick<Logger, "info">): Mailer 
       await writeFile(`${file}.part`, eml, { mode: 0o600, flag: "wx" });
       await rename(`${file}.part`, file);
       const link = mail.link === undefined ? "" : `; its link: ${mail.link}`;
-      log.info({ file }, `No mail server is set, so "${mail.subject}" to ${mail.to} is in the outbox${link}`);
+      log.info(
+        { file },
+        `No mail server configured: "${mail.subject}" to ${mail.to} was written to the outbox${link}`,
+      );
     },
     close: () => transport.close(),
   };

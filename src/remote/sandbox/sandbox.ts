@@ -4,9 +4,9 @@ import { Piscina } from "piscina";
 import { type SandboxAnswer, type SandboxQuestion, sandboxTextMax } from "../../model/sandbox.ts";
 
 export type SandboxOptions = {
-  /** For one question, from the moment the thread turns to it. */
+  /** Time limit of one question, from when the thread starts it. */
   budgetMs?: number;
-  /** For the thread's heap. */
+  /** Limit of the thread's heap. */
   memoryMb?: number;
 };
 
@@ -14,7 +14,7 @@ type Job = {
   question: SandboxQuestion;
   resolve: (answer: SandboxAnswer) => void;
   signal: AbortSignal | undefined;
-  /** Whether it was in a batch that did not come back: asked again by itself, to find out which one is to blame. */
+  /** Whether its batch failed: asked again alone, to find the question that caused it. */
   alone: boolean;
 };
 
@@ -39,7 +39,7 @@ export class Sandbox {
   #batch: Job[] = [];
   #running: boolean = false;
   #closed: boolean = false;
-  /** By what the author wrote: a pattern or a schema. */
+  /** The number of timeouts by pattern or schema. */
   readonly #timeouts = new Map<string, number>();
 
   constructor({ budgetMs = 250, memoryMb = threadMemoryMb }: SandboxOptions = {}) {
@@ -60,7 +60,7 @@ export class Sandbox {
     });
   }
 
-  /** Never throws: a timeout, a thread out of memory and a withdrawn question are answers too. */
+  /** Never throws: a timeout, a thread out of memory and a cancelled question are answers too. */
   answer(question: SandboxQuestion, signal?: AbortSignal): Promise<SandboxAnswer> {
     if (this.#closed || signal?.aborted) return Promise.resolve(withdrawn);
     if (textOf(question).length > sandboxTextMax) return Promise.resolve(tooLong);
@@ -72,7 +72,7 @@ export class Sandbox {
     });
   }
 
-  /** Kills the thread; open questions are answered as withdrawn. */
+  /** Kills the thread; open questions are answered as cancelled. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { resolve } of [...this.#batch, ...this.#waiting.splice(0)]) resolve(withdrawn);

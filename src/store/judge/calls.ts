@@ -4,6 +4,7 @@ import type { JudgeCall } from "../../model/judge/call.ts";
 import type { JudgeUse } from "../../model/judge/prices.ts";
 import { isUuid } from "../accounts/ownership.ts";
 import type { Database } from "../db.ts";
+import { multiRow } from "../multi-row.ts";
 
 export type CallEntry = {
   id: string;
@@ -21,6 +22,16 @@ export type CallEntry = {
   /** The valid answers, by the keys (64 hex digits) of their questions. */
   answers: Map<string, string>;
 };
+
+const shareRows = multiRow<[testId: string, part: number]>(17, {
+  test_id: ["uuid", ([testId]) => testId],
+  part: ["float8", ([, part]) => part],
+});
+
+const answerRows = multiRow<[key: string, answer: string]>(19, {
+  key: ["bytea", ([key]) => Buffer.from(key, "hex")],
+  answer: ["text", ([, answer]) => answer],
+});
 
 /**
  * Stores a call; idempotent, so it can be retried. Stores nothing for a deleted agent, no texts about a deleted trace, and
@@ -54,12 +65,12 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
       ), tests as (
         insert into judge_test_days as known
             (test_id, day, input_tokens, output_tokens, cost_usd, unpriced_tokens, estimated_tokens)
-          select t.id, (now() at time zone 'utc')::date, share.part * $13::int, share.part * $14::int,
-            share.part * coalesce($15::float8, 0),
-            case when $15::float8 is null then share.part * ($13::int + $14::int) else 0 end,
+          select t.id, (now() at time zone 'utc')::date, item.part * $13::int, item.part * $14::int,
+            item.part * coalesce($15::float8, 0),
+            case when $15::float8 is null then item.part * ($13::int + $14::int) else 0 end,
             case when $23::boolean then share.part * ($13::int + $14::int) else 0 end
-          from unnest($17::uuid[], $18::float8[]) as share (id, part)
-          join test_cases t on t.id = share.id and t.agent_id = (select id from agent)
+          from ${shareRows.from}
+          join test_cases t on t.id = item.test_id and t.agent_id = (select id from agent)
           order by t.id
         on conflict (test_id, day) do update set
           input_tokens = known.input_tokens + excluded.input_tokens,
@@ -69,8 +80,8 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
           estimated_tokens = known.estimated_tokens + excluded.estimated_tokens
       ), answers as (
         insert into judge_answers (key, project_id, answer, trace_id)
-          select answer.key, p.id, answer.text, $3
-          from unnest($19::bytea[], $20::text[]) as answer (key, text) join projects p on p.id = $2
+          select item.key, p.id, item.answer, $3
+          from ${answerRows.from} join projects p on p.id = $2
           where $3::uuid is null or exists (select from trace)
         on conflict (key) do update set answer = excluded.answer, made_at = now(), trace_id = excluded.trace_id
       )
@@ -96,10 +107,8 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
       call.outputTokens,
       costUsd,
       Math.round(call.ms),
-      shares.map(([testId]) => testId),
-      shares.map(([, part]) => part),
-      answers.map(([key]) => Buffer.from(key, "hex")),
-      answers.map(([, text]) => text),
+      ...shareRows.values(shares),
+      ...answerRows.values(answers),
       zstdCompressSync(JSON.stringify({ instructions, material, answer } satisfies Said)),
       id,
       call.tokensEstimated,

@@ -1,6 +1,7 @@
 // The project's own prices of judge models, in place of the built-in ones.
 import type { OwnPrice } from "../../model/judge/prices.ts";
 import { type Database, transaction } from "../db.ts";
+import { multiRow } from "../multi-row.ts";
 
 const columns = `model, valid_from::text as "validFrom", input_usd as "inputUsd", output_usd as "outputUsd"`;
 
@@ -14,6 +15,13 @@ export async function listJudgePrices(db: Database, projectId: string): Promise<
   return rows;
 }
 
+const priceRows = multiRow<OwnPrice>(2, {
+  model: ["text", ({ model }) => model],
+  valid_from: ["date", ({ validFrom }) => validFrom],
+  input_usd: ["float8", ({ inputUsd }) => inputUsd],
+  output_usd: ["float8", ({ outputUsd }) => outputUsd],
+});
+
 /** Replaces all prices of the project; each model has at most one price per day. */
 export async function replaceJudgePrices(db: Database, projectId: string, prices: OwnPrice[]): Promise<void> {
   await transaction(db, async client => {
@@ -22,16 +30,9 @@ export async function replaceJudgePrices(db: Database, projectId: string, prices
     await client.query("delete from judge_prices where project_id = $1", [projectId]);
     await client.query(
       `insert into judge_prices (project_id, model, valid_from, input_usd, output_usd)
-        select p.id, given.* from projects p,
-          unnest($2::text[], $3::date[], $4::float8[], $5::float8[]) as given
+        select p.id, item.* from projects p, ${priceRows.from}
         where p.id = $1`,
-      [
-        projectId,
-        prices.map(({ model }) => model),
-        prices.map(({ validFrom }) => validFrom),
-        prices.map(({ inputUsd }) => inputUsd),
-        prices.map(({ outputUsd }) => outputUsd),
-      ],
+      [projectId, ...priceRows.values(prices)],
     );
   });
 }

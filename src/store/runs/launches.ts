@@ -1,4 +1,4 @@
-// Launches: made with a pending run for each test, listed, cancelled, ended with the last of their runs.
+// Launches: created with a pending run per test, listed, cancelled, and ended with their last run.
 import { hash, randomUUIDv7 } from "node:crypto";
 import type pg from "pg";
 import { type Change, changeOf, isFlaky, type Launch, type LaunchSource } from "../../model/run/launch.ts";
@@ -19,8 +19,8 @@ const items = multiRow<{ runId: string; test: TestCase }>(3, {
 });
 
 /**
- * In one transaction with its runs, which anyone may claim at once. The launch is read in it as well: once it is made,
- * nothing must keep whoever made it from hearing so.
+ * Inserts the launch and its runs in one transaction; any worker may claim them immediately. The transaction also reads
+ * the launch, so that no later error hides from the caller that it was created.
  */
 export async function insertLaunch(
   db: Database,
@@ -46,7 +46,7 @@ export async function insertLaunch(
   });
 }
 
-/** Of what is asked and expected: runs with the same are of one version of the test. */
+/** Digest of the inputs and expectations: runs with the same digest have the same version of the test. */
 function digestOf({ turns, assertions, threshold, scenario }: TestCase): Buffer {
   return hash("sha256", JSON.stringify([turns, assertions, threshold, scenario]), "buffer");
 }
@@ -77,18 +77,18 @@ export async function countOpenLaunches(db: Database, agentId: string): Promise<
 export type ComparedRun = Omit<RunWithDetail, "launchId"> & {
   launchId: string;
   testId: string;
-  /** As it was when the run was made. */
+  /** The test as it was when the run was created. */
   test: TestCaseDocument;
-  /** It is not there any more. */
+  /** Whether the test was deleted since. */
   testDeleted: boolean;
   change: Change | null;
   flaky: boolean;
   turnsEnded: number;
-  /** Of some turn the agent sent no trace. */
+  /** Whether the agent sent no trace for some turn. */
   unseen: boolean;
 };
 
-/** The runs of a launch in the order in which its tests were given, each compared with the one before of its test. */
+/** The runs of a launch in the order of its tests, each compared with the previous run of its test. */
 export async function listRunsOfLaunch(db: Database, launchId: string): Promise<ComparedRun[]> {
   return compared(db, "r.launch_id = $1 order by r.id", [launchId]);
 }
@@ -110,14 +110,14 @@ export async function findManualRun(db: Database, id: string): Promise<ComparedR
   return (await compared(db, "r.kind = 'manual' and r.id = $1", [id]))[0];
 }
 
-// As SQL. Within a text of JSON each quote has a backslash before it, so that only the key itself is found; and the
-// texts, which are long, stay where they are.
+// Searched as text in SQL, so that long documents are not sent here. Quotes inside JSON strings are escaped, so only the
+// key itself matches.
 const unseenTurn = `'"arrived":false'`;
 
-// Flaky is said of the last so many runs of one version of a test, this one included.
+// A test is flaky by its last runs of the same version, including this one.
 const flakyRuns = 10;
 
-/** `runs r` with what they are compared with: the outcome before, and the latest of the same version. */
+/** Reads `runs r` with the previous outcome, and the latest outcomes of the same version of the test. */
 async function compared(db: Database, where: string, values: unknown[]): Promise<ComparedRun[]> {
   type Row = Omit<RunWithDetail, "judging" | "launchId"> & {
     launchId: string;
@@ -156,8 +156,8 @@ async function compared(db: Database, where: string, values: unknown[]): Promise
 }
 
 /**
- * No further test of it begins from now on; those that run are given up by whoever runs them. Nothing happens to a
- * launch that has ended. Resolves to the runs that were cancelled at once.
+ * Cancels the launch: pending runs immediately, whose ids are returned; active runs are stopped by their workers. Does
+ * nothing if the launch has ended.
  */
 export async function cancelLaunch(db: Database, id: string): Promise<string[]> {
   return transaction(db, async client => {
@@ -183,16 +183,16 @@ export async function cancelLaunch(db: Database, id: string): Promise<string[]> 
 const turnLock = 4_826_170_392;
 
 /**
- * To be called first in a transaction that takes runs which have not begun. One does so after the other, so that no two
- * fill an agent's last place, and none waits in a ring with another.
+ * Takes the lock under which pending runs are claimed; call it first in the transaction. Serialized claims cannot exceed
+ * an agent's concurrency or deadlock.
  */
 export async function takeTurn(client: pg.PoolClient): Promise<void> {
   await client.query("select pg_advisory_xact_lock($1)", [turnLock]);
 }
 
 /**
- * To be called last in every transaction that begins or ends runs of these launches: whoever does the same to another
- * run of one of them waits, so that the last one sees that it is the last.
+ * Updates the states of these launches; call it last in every transaction that starts or ends their runs. The row locks
+ * make concurrent transactions take turns, so that the last run to end sees that it is the last.
  */
 export async function settleLaunches(client: pg.PoolClient, ids: string[]): Promise<void> {
   await client.query("select from launches where id = any ($1::uuid[]) order by id for update", [ids]);

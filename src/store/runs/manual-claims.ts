@@ -1,8 +1,9 @@
-// Which worker has which manual runs: claimed under a lease that it prolongs, released where it is heard of no more.
+// The job queue of manual runs: claims them under a lease, extends leases, and releases those of crashed workers.
 import { reasonText } from "../../model/run/reason.ts";
 import type { RunState } from "../../model/run/run.ts";
 import type { TestCase, TestCaseDocument } from "../../model/test-case/test-case.ts";
 import { type Database, transaction } from "../db.ts";
+import { multiRow } from "../multi-row.ts";
 import { attemptsMax } from "./claims.ts";
 import { settleLaunches, takeTurn } from "./launches.ts";
 
@@ -10,24 +11,24 @@ export type ManualRun = {
   id: string;
   agentId: string;
   launchId: string;
-  /** As it was when the run was made. */
+  /** The test as it was when the run was created. */
   test: TestCase;
-  /** For how long the judge is still waited for; null: its turns are not over. */
+  /** The time left to wait for the judge; null until all turns are done. */
   judgeLeftMs: number | null;
-  /** How often the judge was asked in vain. */
+  /** Number of failed attempts to ask the judge. */
   judgeTries: number;
 };
 
-/** What became of a run, for those who are told. */
+/** A run that ended without results, for events and metrics. */
 export type EndedManualRun = Pick<ManualRun, "id" | "agentId" | "launchId"> & {
   state: "error" | "cancelled";
 };
 
-/** The agents of which some run waits for its turn. */
+/** The agents with pending manual runs. */
 export async function listWaitingAgents(db: Database): Promise<string[]> {
   const { rows } = await db.pool.query<{ agent_id: string }>({
     name: "waiting_agents",
-    // From one agent to the next, however many runs of each wait.
+    // One index lookup per agent, however many runs of each are pending.
     text: `with recursive waiting as (
         (select agent_id from runs where kind = 'manual' and state = 'pending' order by agent_id limit 1)
         union all
@@ -45,16 +46,21 @@ export type ManualClaim = {
   lease: string;
   leaseMs: number;
   runsMax: number;
-  /** How many runs each agent may have at once, whoever runs them; those whose turns are over call it no more. */
+  /** The limit of concurrent runs by agent, over all workers; runs whose turns are done no longer count. */
   concurrency: Map<string, number>;
 };
 
-// Those that wait are said to be open without a lease, so that only the index in their order fits: by another, all that
-// wait for the agent were read and sorted to find the first.
+// Pending runs are spelled `state in ('pending', 'running') and lease is null` so that the planner uses the partial index
+// ordered by id; with another index it reads and sorts all pending runs of the agent.
+
+const concurrencyRows = multiRow<[agentId: string, runsMax: number]>(3, {
+  agent_id: ["uuid", ([agentId]) => agentId],
+  runs_max: ["int", ([, runsMax]) => runsMax],
+});
 
 /**
- * Pending runs within the bounds of their agents: first those of the agent that has the fewest under way, of each the
- * oldest first. By the database's clock.
+ * Claims pending runs within the concurrency of their agents, by the database's clock: first those of the agent with the
+ * fewest active runs, and oldest first for each agent.
  */
 export async function claimManualRuns(db: Database, claim: ManualClaim): Promise<ManualRun[]> {
   return transaction(db, async client => {
@@ -62,18 +68,18 @@ export async function claimManualRuns(db: Database, claim: ManualClaim): Promise
     const { rows } = await client.query<RunRow>({
       name: "claim_manual",
       text: `with bound as materialized (
-          select b.agent_id, b.places, (
-            select count(*) from runs r where r.agent_id = b.agent_id and r.kind = 'manual' and r.state = 'running'
+          select item.agent_id, item.runs_max, (
+            select count(*) from runs r where r.agent_id = item.agent_id and r.kind = 'manual' and r.state = 'running'
               and r.judge_deadline_at is null
-          ) as taken
-          from unnest($3::uuid[], $4::int[]) as b (agent_id, places)
+          ) as active
+          from ${concurrencyRows.from}
         ), waiting as (
-          select next.id, bound.taken + row_number() over (partition by bound.agent_id order by next.id) as place
+          select next.id, bound.active + row_number() over (partition by bound.agent_id order by next.id) as place
           from bound cross join lateral (
             select r.id from runs r
             where r.agent_id = bound.agent_id and r.kind = 'manual' and r.state in ('pending', 'running')
               and r.lease is null and r.judge_deadline_at is null
-            order by r.id limit greatest(bound.places - bound.taken, 0)
+            order by r.id limit greatest(bound.runs_max - bound.active, 0)
           ) next
         ), chosen as (
           select id from waiting order by place, id limit $5
@@ -84,20 +90,14 @@ export async function claimManualRuns(db: Database, claim: ManualClaim): Promise
           attempts = attempts + 1, started_at = now()
         from locked where runs.id = locked.id
         returning ${returned}`,
-      values: [
-        claim.lease,
-        claim.leaseMs,
-        [...claim.concurrency.keys()],
-        [...claim.concurrency.values()],
-        claim.runsMax,
-      ],
+      values: [claim.lease, claim.leaseMs, ...concurrencyRows.values([...claim.concurrency]), claim.runsMax],
     });
     if (rows.length > 0) await settleLaunches(client, launchesOf(rows));
     return rows.map(toManualRun).sort((one, other) => (one.id < other.id ? -1 : 1));
   });
 }
 
-/** Those whose turns are over, nobody holds, and whose time to ask the judge again has come. */
+/** Claims runs whose turns are done and that are due to ask the judge again. */
 export async function claimWaitingManualRuns(
   db: Database,
   { lease, leaseMs, runsMax }: Omit<ManualClaim, "concurrency">,
@@ -118,10 +118,10 @@ export async function claimWaitingManualRuns(
 }
 
 /**
- * Runs whose worker is heard of no more. Those `inHand` are left to the worker that asks, though their lease ran out
- * while the database was away. One whose turns are over goes on to be judged. One that had sent something ends: sending
- * it again could do again what the agent did. One that had not waits anew. Those that have cost too many workers their
- * lives end, and so do those that were cancelled.
+ * Releases runs whose lease expired, except `inHand`: the caller's own, whose leases may have expired while the database
+ * was unavailable. If all turns are done, the run continues with its evaluation. If something was sent, it ends with an
+ * error, because sending it again could repeat the agent's actions. Otherwise it is pending again. Cancelled runs end, and
+ * so do runs that crashed too many workers.
  */
 export async function releaseAbandoned(db: Database, inHand: string[]): Promise<EndedManualRun[]> {
   return transaction(db, async client => {
@@ -160,8 +160,8 @@ export async function releaseAbandoned(db: Database, inHand: string[]): Promise<
   });
 }
 
-/** Prolongs the leases of these runs; resolves to those that are to be given up: cancelled, or no longer this lease's. */
-export async function tendManualRuns(
+/** Extends the leases; returns the runs to stop: those that were cancelled or are leased by another worker. */
+export async function extendManualLeases(
   db: Database,
   { lease, leaseMs, runIds }: { lease: string; leaseMs: number; runIds: string[] },
 ): Promise<Set<string>> {

@@ -1,4 +1,4 @@
-// What becomes of a manual run in hand: its turns noted before they are sent, put away while it waits for the judge, ended once.
+// Writes the progress of a leased manual run: its turns before they are sent, its wait for the judge, and its end.
 import type pg from "pg";
 import { Refusal } from "../../model/refusal.ts";
 import type { RunTurn } from "../../model/run/launch.ts";
@@ -10,13 +10,14 @@ import { encodeDetail } from "./detail.ts";
 import { settleLaunches } from "./launches.ts";
 import type { EndedManualRun, ManualRun } from "./manual-claims.ts";
 
-type Held = { lease: string; run: ManualRun };
+/** A run and the lease under which this worker has it. */
+export type LeasedRun = { lease: string; run: ManualRun };
 
 /**
- * Notes a turn that is about to be sent, and the identities of its trace. False where the run is no longer this
- * lease's, or was cancelled: nothing may be sent then.
+ * Records a turn and the identities of its trace before it is sent. False if the run was cancelled or lost its lease: then
+ * nothing may be sent.
  */
-export async function beginTurn(db: Database, { lease, run }: Held, turn: RunTurn): Promise<boolean> {
+export async function beginTurn(db: Database, { lease, run }: LeasedRun, turn: RunTurn): Promise<boolean> {
   return transaction(db, async client => {
     const { rowCount } = await client.query(
       `update runs set sent_at = coalesce(sent_at, now()) from launches l
@@ -38,8 +39,8 @@ export async function beginTurn(db: Database, { lease, run }: Held, turn: RunTur
   });
 }
 
-/** Notes that the run's turns are over, and for how long the judge is waited for: whoever holds it can judge it. */
-export async function keepTurnsOver(db: Database, { lease, run }: Held, leftMs: number): Promise<void> {
+/** Records that all turns are done, and the time left to wait for the judge; any worker can evaluate the run now. */
+export async function saveTurnsDone(db: Database, { lease, run }: LeasedRun, leftMs: number): Promise<void> {
   await db.pool.query(
     `update runs set judge_deadline_at = now() + $3::float8 * interval '1 ms'
      where id = $1 and lease = $2 and state = 'running'`,
@@ -50,13 +51,12 @@ export async function keepTurnsOver(db: Database, { lease, run }: Held, leftMs: 
 export type ManualWait = { nextTryMs: number; reason: string; tried: boolean };
 
 /**
- * Puts away a run that waits for the judge: nobody holds it until its next try, and it begins then as for the first
- * time. False where it is no longer this lease's, or was cancelled: who cancels meanwhile finds it put away, or is
- * waited for.
+ * Releases a run that waits for the judge until its next attempt, and resets its attempts. False if the run was cancelled
+ * or lost its lease. The share lock on the launch orders this before or after a concurrent cancellation.
  */
-export async function putAwayManualRun(
+export async function parkManualRun(
   db: Database,
-  { lease, run }: Held,
+  { lease, run }: LeasedRun,
   { nextTryMs, reason, tried }: ManualWait,
 ): Promise<boolean> {
   const { rowCount } = await db.pool.query(
@@ -79,12 +79,12 @@ export function traceDeleted(): Refusal {
 }
 
 /**
- * Keeps what the run came to; it is counted in no insights. False where it is no longer this lease's. Throws where its
- * trace was deleted meanwhile, with which it would have gone.
+ * Stores the results; manual runs are not counted in insights. False if the run lost its lease. Throws if its trace was
+ * deleted in the meantime.
  */
 export async function completeManualRun(
   db: Database,
-  { lease, run }: Held,
+  { lease, run }: LeasedRun,
   { traceId, revision, verdict }: JudgedManualRun,
 ): Promise<boolean> {
   return ending(db, run, async client => {
@@ -115,10 +115,10 @@ export async function completeManualRun(
   });
 }
 
-/** Ends a run unjudged: cancelled where its launch was, else as an error that says why. */
+/** Ends a run without results: as cancelled if its launch was, else as an error with this reason. */
 export async function endManualRun(
   db: Database,
-  { lease, run }: Held,
+  { lease, run }: LeasedRun,
   error: Reason,
 ): Promise<EndedManualRun | undefined> {
   return transaction(db, async client => {
@@ -136,10 +136,10 @@ export async function endManualRun(
 }
 
 /**
- * Gives back a run that has sent nothing, or whose turns are over: anyone may claim it at once. False of others, and
- * where it was cancelled.
+ * Gives back a run that has sent nothing or whose turns are done: any worker may claim it immediately. False for other
+ * runs, and if it was cancelled.
  */
-export async function giveBackManualRun(db: Database, { lease, run }: Held): Promise<boolean> {
+export async function giveBackManualRun(db: Database, { lease, run }: LeasedRun): Promise<boolean> {
   return ending(db, run, client =>
     client.query(
       `update runs set state = case when judge_deadline_at is null then 'pending' else 'running' end,

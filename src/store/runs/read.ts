@@ -1,4 +1,4 @@
-// Reading runs back: one by its id, those of a trace, those that judged a test.
+// Reads runs: by id, by trace, and by test.
 import type { Outcome, Routing, RunCause, RunKind, RunState } from "../../model/run/run.ts";
 import type { Database } from "../db.ts";
 import { type JudgeUseSum, sumJudgeUse } from "../judge/calls.ts";
@@ -8,11 +8,11 @@ import { decodeDetail } from "./detail.ts";
 
 export type RunRow = {
   id: string;
-  /** Null: a manual run whose trace does not exist yet. */
+  /** Null for a manual run whose trace does not exist yet. */
   traceId: string | null;
   agentId: string;
   kind: RunKind;
-  /** Of a manual run. */
+  /** Null for passive runs. */
   launchId: string | null;
   state: RunState;
   dueAt: Date;
@@ -20,7 +20,7 @@ export type RunRow = {
   startedAt: Date | null;
   finishedAt: Date | null;
   attempts: number;
-  /** The trace's revision that was judged. */
+  /** The evaluated revision of the trace. */
   revision: number | null;
   routing: Routing | null;
   verdict: Outcome | null;
@@ -32,15 +32,15 @@ export type RunRow = {
   test_ids: string[] | null;
   error: string | null;
   cause: RunCause;
-  /** Whether an outage of the judge skipped something that no later run of the trace has judged. */
+  /** Whether checks were skipped because the judge was unavailable, and no later run evaluated them. */
   outage: boolean;
-  /** While it waits for the judge: when it goes on, until when at most, and why not now. */
+  /** While it waits for the judge: the time of the next attempt, the deadline, and the reason. */
   nextTryAt: Date | null;
   judgeDeadlineAt: Date | null;
   waitingReason: string | null;
 };
 
-/** `judging`: what its calls of the judge came to; null where there was none. */
+/** `judging`: the usage of its judge calls; null if there were none. */
 export type RunWithDetail = RunRow & { detail: Buffer | null; judging: JudgeUseSum | null };
 
 type Row = Omit<RunWithDetail, "judging">;
@@ -59,7 +59,7 @@ export async function findRun(db: Database, id: string): Promise<RunWithDetail |
   return (await withJudging(db, rows))[0];
 }
 
-/** Every run of a trace, newest first; also those of which it is one turn among several. */
+/** Every run of a trace, newest first, including manual runs in which the trace is one of several turns. */
 export async function listRunsOfTrace(db: Database, traceId: string): Promise<RunWithDetail[]> {
   const { rows } = await db.pool.query<Row>(
     `select ${runColumns}, r.detail from runs r
@@ -71,7 +71,7 @@ export async function listRunsOfTrace(db: Database, traceId: string): Promise<Ru
   return withJudging(db, rows);
 }
 
-/** The runs with what judging them took. */
+/** Adds the judge usage to runs. */
 export async function withJudging<R extends { id: string }>(
   db: Database,
   runs: R[],
@@ -83,7 +83,7 @@ export async function withJudging<R extends { id: string }>(
   return runs.map(run => ({ ...run, judging: sums.get(run.id) ?? null }));
 }
 
-/** `outcome`: only the runs in which the test had this one; `from` (inclusive) and `to`: only those made between. */
+/** `outcome`: of the test in the run. `from` (inclusive) and `to` (exclusive): when the run was created. */
 export type JudgedTest = {
   agentId: string;
   testId: string;
@@ -93,9 +93,8 @@ export type JudgedTest = {
 };
 
 /**
- * The completed runs that hold a result of the test, newest first. Only hours in which the test was judged, and had
- * the outcome, are looked at. Fewer than were asked for do not mean that there are no more: those below `reach` have
- * not been looked at.
+ * The completed runs with a result of the test, newest first. Searches only hours in which the rollups have the test with
+ * the outcome. Fewer than requested does not mean that there are no more: those below `reach` have not been searched.
  */
 export async function listRunsOfTest(
   db: Database,
@@ -113,14 +112,14 @@ export async function listRunsOfTest(
   return { rows: await withJudging(db, rows), reach };
 }
 
-/** What a run can come to in which a test had the outcome: one of the worst among its tests'. */
+/** The possible verdicts of a run in which a test had the outcome: a verdict is the worst of its tests' outcomes. */
 const verdictsWith: Record<Outcome, Outcome[]> = {
   failed: ["failed"],
   missing_instrumentation: ["failed", "missing_instrumentation"],
   passed: ["failed", "missing_instrumentation", "passed"],
   skipped: ["failed", "missing_instrumentation", "passed", "skipped"],
 };
-/** How many runs are opened at once, to see which outcome the test had in them. */
+/** How many details are decompressed per query to read the test's outcome. */
 const openedMax = 50;
 
 async function lookForRunsOfTest(
@@ -171,7 +170,7 @@ async function lookForRunsOfTest(
     ],
   });
   const found = rows.filter(row => row.id !== null).map(({ reach: _, ...row }) => row);
-  // Where the hour is through, the next look begins below it.
+  // If the whole hour was searched, the next look starts below it.
   const through = rows[0]!.reach ?? floor;
   if (!outcome) return { rows: found, reach: through };
   const had = found.filter(({ detail }) =>

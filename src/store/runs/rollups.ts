@@ -1,11 +1,11 @@
-// Adds what completed runs came to to the hourly counts of their agents, tests and checks.
+// Adds completed runs to the hourly rollups of their agents, tests and checks.
 import type pg from "pg";
 import { count, type Histogram } from "../../model/run/histogram.ts";
 import type { Counts, Outcome, Verdict } from "../../model/run/run.ts";
 import { storable } from "../../model/trace/columns.ts";
 import type { Derived } from "../../model/trace/trace.ts";
 
-/** A run that has just been completed, with the hour in which it was made. */
+/** A run that was just completed, with the hour in which it was created. */
 export type CountedRun = {
   agentId: string;
   hour: Date;
@@ -26,8 +26,8 @@ type AgentHour = Counts & {
 type TestHour = Counts & { test_id: string; hour: Date; last_outcome: Outcome };
 type CheckHour = Counts & { test_id: string; check_id: string; hour: Date };
 
-// What was deleted meanwhile is not counted, and what was not is held until the commit. Each lateral look-up is by
-// the primary key whatever the planner knows of the table.
+// Deleted agents and tests are not counted; the others are locked until the commit. Each lateral lookup uses the primary
+// key, whatever the statistics of the table.
 const outcomes = ["passed", "failed", "skipped", "missing_instrumentation"] as const;
 const counts = outcomes.map(outcome => `${outcome} int`).join(", ");
 const added = (table: string, columns: readonly string[] = outcomes) =>
@@ -56,7 +56,7 @@ from json_to_recordset($3) as item (test_id uuid, check_id text, hour timestampt
   cross join lateral (select from test_cases where id = item.test_id for key share)
 on conflict (test_id, check_id, hour) do update set ${added("check_hours")}`;
 
-/** To be called last in the transaction that completes the runs: whoever counts in the same hour waits for its end. */
+/** Call it last in the transaction that completes the runs: others that count in the same hour wait for its commit. */
 export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Promise<void> {
   const agents = new Map<string, AgentHour>();
   const tests = new Map<string, TestHour>();
@@ -113,7 +113,7 @@ function addRun(agents: Map<string, AgentHour>, run: CountedRun): void {
   if (durationMs !== null) count(agent.durations, durationMs);
 }
 
-// A sender may claim any number; one that no conversation uses must not push the sum out of its column.
+// Senders may report any number; absurd ones must not overflow the column.
 const tokensMax = 1e9;
 
 function countable(tokens: number | null): number {
@@ -128,7 +128,7 @@ function entry<T>(map: Map<string, T>, key: string, make: () => T): T {
   return made;
 }
 
-/** In the order of their keys, downwards as changes of several tests lock them: nobody waits in a ring. */
+/** Sorted by key, descending like the locks of `updateTestCases`, so that concurrent transactions never deadlock. */
 function inOrder<T>(rows: Map<string, T>): T[] {
   return [...rows].sort(([one], [other]) => (one < other ? 1 : -1)).map(([, row]) => row);
 }

@@ -1,8 +1,8 @@
-// The turns of manual runs as they were sent and answered, and the traces that came of them.
+// The turns of manual runs, and the traces that agents sent for them.
 import type { RunTurn } from "../../model/run/launch.ts";
 import type { Database } from "../db.ts";
 
-/** Keeps what has become known of a turn. */
+/** Updates a turn with its reply or its trace. */
 export async function saveTurn(db: Database, runId: string, turn: RunTurn): Promise<void> {
   await db.pool.query("update run_turns set document = $3, trace_id = $4 where run_id = $1 and turn = $2", [
     runId,
@@ -12,7 +12,7 @@ export async function saveTurn(db: Database, runId: string, turn: RunTurn): Prom
   ]);
 }
 
-/** The turns of these runs, by run, in their order. */
+/** The turns of these runs by run, in order. */
 export async function listTurns(db: Database, runIds: string[]): Promise<Map<string, RunTurn[]>> {
   const { rows } = await db.pool.query<{ run_id: string; document: string }>(
     "select run_id, document from run_turns where run_id = any ($1::uuid[]) order by run_id, turn",
@@ -25,7 +25,7 @@ export async function listTurns(db: Database, runIds: string[]): Promise<Map<str
   return turns;
 }
 
-/** The trace that came under one of these identities, the first if several did, and for how long nothing was added. */
+/** The first trace with one of these identities, and the ms since its last batch. */
 export async function findArrived(
   db: Database,
   agentId: string,
@@ -40,7 +40,7 @@ export async function findArrived(
   return rows[0];
 }
 
-/** Identities that were expected this long ago are expected no more. */
+/** Deletes expected identities that are older than a day. */
 export async function dropExpected(db: Database): Promise<void> {
   await db.pool.query("delete from expected_traces where created_at < now() - interval '1 day'");
 }

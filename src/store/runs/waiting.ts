@@ -1,4 +1,4 @@
-// Runs that wait for the judge: what is known of them is kept, nobody holds them, and they say when they go on.
+// Runs that wait for the judge: stores partial results and the time of the next attempt, and releases the lease.
 
 import type { Verdict } from "../../model/run/run.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
@@ -10,11 +10,11 @@ import { encodeDetail } from "./detail.ts";
 export type PartlyJudged = {
   id: string;
   verdict: Pick<Verdict, "results" | "tests">;
-  /** The tests by which it goes on. */
+  /** The tests to continue with. */
   plan: TestCase[];
-  /** How long the judge is still waited for; counts where the run has no deadline yet. */
+  /** The time left to wait for the judge; ignored if the run already has a deadline. */
   leftMs: number;
-  /** Absent: its worker still holds it. `tried`: whether the judge was asked in vain. */
+  /** Absent: the worker keeps its lease. `tried`: whether an attempt to ask the judge failed. */
   wait?: { nextTryMs: number; reason: string; tried: boolean } | undefined;
 };
 
@@ -28,10 +28,10 @@ const items = multiRow<PartlyJudged>(2, {
 });
 
 /**
- * Keeps what is known of runs whose lease is this worker's, and answers with the ids of those. One that waits loses
- * its lease, and what it cost before: whoever claims it then begins the first time.
+ * Stores partial results of runs that are leased by this worker, and returns their ids. A run with `wait` loses its lease,
+ * and its attempts start again from 0.
  */
-export async function keepPartly(db: Database, lease: string, partly: PartlyJudged[]): Promise<Set<string>> {
+export async function savePartial(db: Database, lease: string, partly: PartlyJudged[]): Promise<Set<string>> {
   const { rows } = await db.pool.query<{ id: string }>({
     name: "keep_partly",
     text: `update runs set detail = ${items.bytes("detail")},
@@ -50,10 +50,10 @@ export async function keepPartly(db: Database, lease: string, partly: PartlyJudg
 }
 
 /**
- * Another judge may answer what the project's runs wait for: none of them waits longer than `withinMs`. Those that
- * somebody is just claiming, or that go with their trace, are left to whoever is at them.
+ * Lets the project's waiting runs retry within `withinMs`, for example because its judge changed. Skips rows that are
+ * locked by a claim or a deletion.
  */
-export async function hastenWaiting(db: Database, projectId: string, withinMs: number): Promise<void> {
+export async function retryWaitingSoon(db: Database, projectId: string, withinMs: number): Promise<void> {
   await db.pool.query(
     `with hastened as (
         select r.id from runs r join agents a on a.id = r.agent_id
@@ -66,7 +66,7 @@ export async function hastenWaiting(db: Database, projectId: string, withinMs: n
   );
 }
 
-/** How many runs wait for the judge, of all agents. */
+/** How many runs of all agents wait for the judge. */
 export async function countWaiting(db: Database): Promise<number> {
   const { rows } = await db.pool.query<{ count: number }>({
     name: "count_waiting",

@@ -24,7 +24,7 @@ export const traceColumns = `t.id, t.agent_id as "agentId", t.external_id as "ex
   t.output_tokens as "outputTokens", t.reasoning_tokens as "reasoningTokens", t.failed,
   t.span_count as "spanCount", t.user_input as "userInput", t.response_text as "responseText"`;
 
-/** Whoever owns it. */
+/** Does not check the owner. */
 export async function findTrace(db: Database, id: string): Promise<TraceRow | undefined> {
   const { rows } = await db.pool.query<TraceRow>(`select ${traceColumns} from traces t where t.id = $1`, [
     id,

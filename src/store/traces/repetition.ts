@@ -20,8 +20,8 @@ const items = multiRow<Candidate>(1, {
 });
 
 /**
- * Of writes to stored traces, those whose very batch is among the trace's latest with nothing later for its spans.
- * Equal batches are equal at rest, so they are compared compressed.
+ * The writes whose exact batch is among the latest of its trace, with nothing newer for its spans. Equal batches compress
+ * to equal bytes, so they are compared compressed.
  */
 export async function findRepeated(client: pg.PoolClient, candidates: Candidate[]): Promise<Set<TraceWrite>> {
   const { rows } = await client.query<{ at: number; seq: number }>({

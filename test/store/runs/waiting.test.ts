@@ -16,9 +16,9 @@ import { decodeDetail } from "../../../src/store/runs/detail.ts";
 import { findRun } from "../../../src/store/runs/read.ts";
 import {
   countWaiting,
-  hastenWaiting,
-  keepPartly,
   type PartlyJudged,
+  retryWaitingSoon,
+  savePartial,
 } from "../../../src/store/runs/waiting.ts";
 import { listForAgent } from "../../../src/store/test-cases.ts";
 import { deleteTrace } from "../../../src/store/traces/read.ts";
@@ -59,7 +59,7 @@ function makeWorker() {
     claim: async (runsMax = 100, resumedMax = runsMax) =>
       (await claimRuns(db, { lease, leaseMs, runsMax, resumedMax })).runs,
     putAway: (id: string, more: Partial<PartlyJudged> = {}) =>
-      keepPartly(db, lease, [partly(id, { wait, ...more })]),
+      savePartial(db, lease, [partly(id, { wait, ...more })]),
     complete: (id: string) =>
       completeRuns(db, lease, [{ id, revision: 1, verdict, outage: false, ...unmeasured }]),
   };
@@ -76,7 +76,7 @@ async function waitingRuns(count: number, nextTryMs = 0): Promise<string[]> {
   const worker = makeWorker();
   await worker.claim(1_000);
   const putAway = runIds.map(id => partly(id, { wait: { ...wait, nextTryMs } }));
-  assert.equal((await keepPartly(db, worker.lease, putAway)).size, count);
+  assert.equal((await savePartial(db, worker.lease, putAway)).size, count);
   return runIds;
 }
 
@@ -91,7 +91,7 @@ describe("the partial results of a run", () => {
     const [runId] = (await dueRuns(1)) as [string];
     const worker = makeWorker();
     await worker.claim();
-    assert.deepEqual(await keepPartly(db, worker.lease, [partly(runId)]), new Set([runId]));
+    assert.deepEqual(await savePartial(db, worker.lease, [partly(runId)]), new Set([runId]));
     const run = (await findRun(db, runId))!;
     assert.deepEqual(
       [run.state, run.attempts, run.nextTryAt, run.waitingReason, run.verdict, run.test_ids],
@@ -108,7 +108,7 @@ describe("the partial results of a run", () => {
     const worker = makeWorker();
     await worker.claim();
     const named = (at: number) => [{ ...verdict.tests[0]!, name: "x".repeat(100 * at) }];
-    await keepPartly(
+    await savePartial(
       db,
       worker.lease,
       runIds.map((id, at) => partly(id, { verdict: { results: [], tests: named(at) } })),
@@ -125,7 +125,7 @@ describe("the partial results of a run", () => {
     await deleteTrace(db, deleted.traceId);
     await expire(taken);
     await second.claim();
-    const kept = await keepPartly(db, first.lease, [
+    const kept = await savePartial(db, first.lease, [
       partly(taken, { wait }),
       partly(deleted.runId, { wait }),
     ]);
@@ -138,7 +138,7 @@ describe("the partial results of a run", () => {
     const [runId] = (await dueRuns(1)) as [string];
     const worker = makeWorker();
     await worker.claim();
-    await keepPartly(db, worker.lease, [partly(runId)]);
+    await savePartial(db, worker.lease, [partly(runId)]);
     await expire(runId);
     const [run] = await makeWorker().claim();
     assert.deepEqual([run!.id, run!.attempts, run!.judgeTries], [runId, 2, 0]);
@@ -150,7 +150,7 @@ describe("the partial results of a run", () => {
     const runIds = (await dueRuns(2)) as [string, string];
     const worker = makeWorker();
     await worker.claim();
-    await keepPartly(
+    await savePartial(
       db,
       worker.lease,
       runIds.map(id => partly(id)),
@@ -234,7 +234,7 @@ describe("a run that waits", () => {
     const { rows } = await db.pool.query("select project_id as id from agents where id = $1", [
       sender.agentId,
     ]);
-    await hastenWaiting(db, rows[0].id, 2_000);
+    await retryWaitingSoon(db, rows[0].id, 2_000);
     const leftMs = async (id: string) => (await findRun(db, id))!.nextTryAt!.getTime() - Date.now();
     assert.ok((await leftMs(mine)) <= 2_000);
     assert.ok((await leftMs(stored.runId)) > 60_000);

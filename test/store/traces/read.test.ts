@@ -15,7 +15,7 @@ import {
 } from "../../../src/store/traces/read.ts";
 import type { TraceWrite } from "../../../src/store/traces/write.ts";
 import { TraceWriter } from "../../../src/store/traces/writer.ts";
-import { decodeBatch } from "../../../src/wire/batch.ts";
+import { decodeBatch } from "../../support/decode-batch.ts";
 import { canonicalWrite, limits, makeSender, openTwice, otlpWrite } from "./make-write.ts";
 
 const { db, close } = await openTwice();

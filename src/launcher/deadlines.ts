@@ -1,14 +1,14 @@
-// For how long manual runs wait for the judge: an outage is waited out by all runs of a launch together, not by each anew.
+// Deadlines for asking the judge, shared by the runs of a launch: an unavailable judge delays the launch only once.
 import type { SemanticAnswer } from "../model/judge/judge.ts";
 import { isWaiting, wasCalled } from "../model/judge/outcome.ts";
 import type { Clock } from "../remote/clock.ts";
 
 const forgetAfterMs = 86_400_000;
 
-export class Patience {
+export class LaunchDeadlines {
   readonly #deadlineMs: number;
   readonly #clock: Pick<Clock, "now">;
-  /** By launch: since when the judge has not answered. */
+  /** When the judge became unavailable, by launch. */
   readonly #since = new Map<string, number>();
 
   constructor(deadlineMs: number, clock: Pick<Clock, "now">) {
@@ -16,12 +16,12 @@ export class Patience {
     this.#clock = clock;
   }
 
-  /** For a run that is about to ask. In the past where the launch has waited enough: it is asked once then. */
+  /** Deadline for a run that is about to ask. May already have passed; the judge is then asked once. */
   deadlineAt(launchId: string): number {
     return (this.#since.get(launchId) ?? this.#clock.now()) + this.#deadlineMs;
   }
 
-  /** For how long one has waited that waits for so long at most from now on. */
+  /** The time already waited, given the time left. */
   waitedMs(leftMs: number): number {
     return Math.max(0, this.#deadlineMs - leftMs);
   }

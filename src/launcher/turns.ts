@@ -1,0 +1,213 @@
+// Sends the turns of a manual run one by one, and waits for the trace of each, or builds one from request and reply.
+import { randomBytes, randomUUID, randomUUIDv7 } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import { prepareBatch } from "../ingest/prepare.ts";
+import type { AgentMessage, AgentReply, AgentTurn } from "../model/agent/call.ts";
+import { Refusal } from "../model/refusal.ts";
+import { type RunTurn, replyMax } from "../model/run/launch.ts";
+import { observedTurn } from "../model/run/observed-turn.ts";
+import type { Database } from "../store/db.ts";
+import type { ManualRun } from "../store/runs/manual-claims.ts";
+import { beginTurn, type LeasedRun, traceDeleted } from "../store/runs/manual-runs.ts";
+import { findArrived, listTurns, saveTurn } from "../store/runs/turns.ts";
+import { insertTraces } from "../store/traces/insert.ts";
+import { findTraceSize } from "../store/traces/read.ts";
+import { retryTransient } from "./retry.ts";
+
+export type TurnDeps = {
+  db: Database;
+  /** Errors are part of the reply; throws a Refusal if the agent can no longer be called. */
+  call: (agentId: string, turn: AgentTurn, signal: AbortSignal) => Promise<AgentReply>;
+  /** An OTLP trace is complete once no batch has arrived for this long. */
+  debounceMs: number;
+  /** Limit of the traces of all turns together, the same as for one trace. */
+  traceBytesMax: number;
+  /** Called when a turn begins, and when its reply or its trace is known. */
+  onTurn: (run: ManualRun, turn: RunTurn) => void;
+};
+
+/** `waitMs`: how long to wait for the trace of a turn. */
+export type SendableRun = LeasedRun & { waitMs: number };
+
+/** Characters of a conversation, which is stored, and sent again with every turn. */
+const conversationCharsMax = 4_000_000;
+
+/**
+ * Sends all turns and returns the ids of their traces; undefined if `signal` was aborted or the lease was lost. Stops after
+ * a failed turn: the run is then evaluated by the turns so far.
+ */
+export async function sendTurns(
+  deps: TurnDeps,
+  leased: SendableRun,
+  signal: AbortSignal,
+): Promise<string[] | undefined> {
+  const traceIds: string[] = [];
+  const history: AgentMessage[] = [];
+  let bytesLeft = deps.traceBytesMax;
+  for (const [at, { input }] of leased.run.test.turns.entries()) {
+    const sent = await sendTurn(deps, leased, { at, input, history, bytesLeft }, signal);
+    if (!sent) return undefined;
+    traceIds.push(sent.traceId);
+    bytesLeft -= sent.bytes;
+    if (sent.reply.error) break;
+    history.push({ role: "user", content: input }, { role: "assistant", content: sent.reply.text ?? "" });
+  }
+  return traceIds;
+}
+
+/** The traces of turns that were sent earlier, of a run that waited for the judge. */
+export async function findSentTurns(
+  { db, traceBytesMax }: TurnDeps,
+  { id }: ManualRun,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const traceIds: string[] = [];
+  let bytesLeft = traceBytesMax;
+  for (const { traceId } of (await retryTransient(signal, () => listTurns(db, [id]))).get(id) ?? []) {
+    if (traceId === null) throw traceDeleted();
+    bytesLeft -= await retryTransient(signal, () => sizeOf(db, traceId, bytesLeft));
+    traceIds.push(traceId);
+  }
+  return traceIds;
+}
+
+type NextTurn = { at: number; input: string; history: AgentMessage[]; bytesLeft: number };
+
+type SentTurn = { reply: AgentReply; traceId: string; bytes: number };
+
+/** Sends one turn, and returns once its trace is stored. */
+async function sendTurn(
+  deps: TurnDeps,
+  leased: SendableRun,
+  { at, input, history, bytesLeft }: NextTurn,
+  signal: AbortSignal,
+): Promise<SentTurn | undefined> {
+  const { db } = deps;
+  const { run } = leased;
+  const turn: RunTurn = {
+    turn: at + 1,
+    input,
+    requestId: `run-${randomUUID()}`,
+    w3cTraceId: randomBytes(16).toString("hex"),
+    startedAt: new Date().toISOString(),
+    status: null,
+    ms: null,
+    text: null,
+    error: null,
+    arrived: null,
+    traceId: null,
+  };
+  if (!(await retryTransient(signal, () => beginTurn(db, leased, turn)))) return undefined;
+  deps.onTurn(run, turn);
+  const sent: AgentTurn = {
+    input,
+    history: [...history],
+    conversationId: `run-${run.id}`,
+    requestId: turn.requestId,
+    traceparent: `00-${turn.w3cTraceId}-${randomBytes(8).toString("hex")}-01`,
+  };
+  const answered = await deps.call(run.agentId, sent, signal);
+  if (signal.aborted) return undefined;
+  const reply = at + 1 < run.test.turns.length ? limitConversation(sent, answered) : answered;
+  Object.assign(turn, replyFields(reply));
+  await retryTransient(signal, () => saveTurn(db, run.id, turn));
+  deps.onTurn(run, turn);
+
+  const arrived = await awaitTrace(deps, leased, turn, traceWaitMs(reply, leased.waitMs), signal);
+  if (signal.aborted) return undefined;
+  const stored = arrived
+    ? { traceId: arrived, arrived: true }
+    : await storeObserved(deps, run, turn, sent, reply, signal);
+  Object.assign(turn, stored);
+  await retryTransient(signal, () => saveTurn(db, run.id, turn));
+  deps.onTurn(run, turn);
+  const { traceId } = stored;
+  return { reply, traceId, bytes: await retryTransient(signal, () => sizeOf(db, traceId, bytesLeft)) };
+}
+
+/** Turns the reply into an error if the conversation would get too long for another turn. */
+function limitConversation({ input, history }: AgentTurn, reply: AgentReply): AgentReply {
+  const chars = history.reduce((sum, { content }) => sum + content.length, input.length);
+  if (reply.error || chars + (reply.text?.length ?? 0) <= conversationCharsMax) return reply;
+  const reason = `The conversation is longer than ${conversationCharsMax} characters.`;
+  return { ...reply, error: { code: "too_large", reason } };
+}
+
+async function sizeOf(db: Database, traceId: string, bytesLeft: number): Promise<number> {
+  const size = await findTraceSize(db, traceId);
+  if (!size) throw traceDeleted();
+  if (size.bytes > bytesLeft) {
+    throw new Refusal("PAYLOAD_TOO_LARGE", {
+      message: "The traces of all turns together exceed the size limit of a trace.",
+      hint: "Send smaller traces, or use fewer turns.",
+    });
+  }
+  return size.bytes;
+}
+
+function replyFields({ status, ms, text, error, startedAt }: AgentReply): Partial<RunTurn> {
+  const kept = text !== null && text.length > replyMax ? `${text.slice(0, replyMax - 1)}…` : text;
+  return { status, ms: Math.round(ms), text: kept, error, startedAt: startedAt.toISOString() };
+}
+
+/** No wait if the agent was not called or not reached, because it sends no trace then. */
+function traceWaitMs({ error, status }: AgentReply, waitMs: number): number {
+  const isUncalled = error?.code === "too_large" && status === null;
+  return isUncalled || error?.code === "unreachable" || error?.code === "refused_target" ? 0 : waitMs;
+}
+
+const pollMs = 200;
+
+/** The agent's trace of the turn: a canonical one immediately, an OTLP one once it is quiet or the time is up. */
+async function awaitTrace(
+  { db, debounceMs }: TurnDeps,
+  { run }: LeasedRun,
+  { requestId, w3cTraceId }: RunTurn,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const deadline = performance.now() + waitMs;
+  while (!signal.aborted) {
+    const leftMs = deadline - performance.now();
+    const found = await retryTransient(signal, () => findArrived(db, run.agentId, [requestId, w3cTraceId]));
+    const isComplete = found && (found.path === "canonical" || found.quietMs >= debounceMs);
+    if (found && (isComplete || leftMs <= 0)) return found.traceId;
+    if (leftMs <= 0) return undefined;
+    await delay(Math.min(pollMs, leftMs), undefined, { signal }).catch(() => {});
+  }
+  return undefined;
+}
+
+/** Builds the turn's trace from request and reply, unless the agent's own arrived at the last moment. */
+async function storeObserved(
+  { db, debounceMs }: TurnDeps,
+  run: ManualRun,
+  turn: RunTurn,
+  sent: AgentTurn,
+  reply: AgentReply,
+  signal: AbortSignal,
+): Promise<{ traceId: string; arrived: boolean }> {
+  const spanId = randomBytes(8).toString("hex");
+  const batch = prepareBatch(
+    observedTurn(sent, reply, { runId: run.id, turn: turn.turn, spanId }),
+    "canonical",
+  );
+  const traceId = randomUUIDv7();
+  const { agentId } = run;
+  const write = {
+    ...batch,
+    traceId,
+    runId: randomUUIDv7(),
+    keyId: null,
+    agentId,
+    externalId: turn.requestId,
+    path: "canonical" as const,
+  };
+  return retryTransient(signal, async () => {
+    const [stored] = await insertTraces(db, [write], debounceMs);
+    if (stored instanceof Error) throw stored;
+    if (stored) return { traceId, arrived: false };
+    const found = await findArrived(db, agentId, [turn.requestId]);
+    return { traceId: found?.traceId ?? traceId, arrived: found !== undefined && found.traceId !== traceId };
+  });
+}
