@@ -25,7 +25,7 @@ export type LoadedTrace = {
   stale: boolean;
   trace: MergedTrace;
   derived: Derived;
-  /** The heap that it needs at most. */
+  /** Upper bound of the heap it needs. */
   heapBytes: number;
 };
 

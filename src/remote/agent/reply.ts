@@ -1,8 +1,8 @@
-// Finds the text in an agent's reply: by a JSON pointer, where a product puts it, or in the events of a stream.
+// Extracts the text of an agent's reply: by a JSON pointer, at a product's usual location, or from an event stream.
 import { createParser } from "eventsource-parser";
 import type { ReplyLocation } from "../../model/agent/connection.ts";
 
-/** `product`: where Flowise and Langflow put it. */
+/** `product`: the location used by Flowise or Langflow. */
 export type TextLocation = ReplyLocation | { kind: "product"; product: "flowise" | "langflow" };
 
 /** `why` completes "The reply …". */
@@ -15,14 +15,14 @@ export async function readText(response: Response, place: TextLocation): Promise
   return findText(await decoded(response), place);
 }
 
-/** The whole body, in the charset that it names. */
+/** The whole body, decoded by its charset. */
 export async function decoded(response: Response): Promise<string> {
   const [, charset] = /;\s*charset="?([^\s";]+)/i.exec(response.headers.get("content-type") ?? "") ?? [];
   const bytes = await response.arrayBuffer();
   return decoderOf(charset).decode(bytes);
 }
 
-/** Of UTF-8 for a charset that nobody knows. */
+/** Falls back to UTF-8 for unknown charsets. */
 function decoderOf(charset = "utf-8"): InstanceType<typeof TextDecoder> {
   try {
     return new TextDecoder(charset);
@@ -36,7 +36,7 @@ export function findText(body: string, place: TextLocation): Found {
   if (body.trim() === "") return { text: null, why: "is empty" };
   const value = parsed(body);
   if (value !== undefined) return inValue(value, place);
-  // Signing in, a proxy's error, the dashboard of a product: all of them may answer with a status of 200.
+  // Sign-in pages, proxy errors and dashboards may all have status 200.
   if (/^\s*<(?:!doctype\s|html\b)/i.test(body)) return { text: null, why: "is a web page" };
   return place.kind === "auto" ? inLines(body) : { text: null, why: "is not JSON" };
 }
@@ -62,7 +62,7 @@ const names = { flowise: "Flowise", langflow: "Langflow" };
 
 const flowisePointers = ["/text", "/json"];
 
-// In an output of Langflow: from where it writes it today to where its older versions and other components do.
+// Locations in a Langflow output: the current one first, then those of older versions and other components.
 const langflowPointers = [
   "/results/message/text",
   "/results/message/data/text",
@@ -74,7 +74,7 @@ const langflowPointers = [
   "/results/text/data/text",
 ];
 
-/** Of the first output that has one: a flow may have several, and those of branches not taken are empty. */
+/** The text of the first output that has one: outputs of branches not taken are empty. */
 function inOutputs(value: unknown): string | undefined {
   return outputsOf(value)
     .map(output => firstText(output, langflowPointers))
@@ -95,7 +95,7 @@ function isFailedOutput(output: unknown): boolean {
   );
 }
 
-// What workflows call their last item's text; the first two are what chat triggers look for.
+// Usual names for the text in a workflow's last item; chat triggers read the first two.
 const usualPointers = [
   "/output",
   "/text",
@@ -107,7 +107,7 @@ const usualPointers = [
   "/message",
 ];
 
-/** A workflow's reply: a text, an item, or a list of items of which the first counts. */
+/** A workflow's reply: a text, an item, or a list of items, of which the first is used. */
 function inItem(value: unknown): Found {
   const item = Array.isArray(value) ? value[0] : value;
   const why = ownWordOf(item);
@@ -150,7 +150,7 @@ function nested(pointers: string[]): string[] {
 
 const chunkTypes = ["begin", "item", "end", "error", "keepalive"];
 
-/** What is no JSON as a whole: a stream of items, a line each, as chat triggers send it; else a plain text. */
+/** A reply that is not JSON: a stream with one item per line, as chat triggers send it, else plain text. */
 function inLines(body: string): Found {
   const parts: string[] = [];
   const counts = { begin: 0, end: 0 };
@@ -161,7 +161,7 @@ function inLines(body: string): Found {
     const type = at(item, "/type");
     // A line that was cut off is no reply in plain text.
     if (item === undefined && parts.length > 0 && line.startsWith("{")) return { text: null, why: unended };
-    // One line that is no item is enough: text of a million lines is not tried a million times.
+    // Stops at the first line that is not an item, so that a text of a million lines is not parsed line by line.
     if (item === undefined || (parts.length === 0 && !chunkTypes.includes(String(type))))
       return { text: body };
     if (type === "error") return { text: null, why: "ends in an error" };
@@ -174,14 +174,13 @@ function inLines(body: string): Found {
 }
 
 /**
- * The texts of a stream's events, joined; events without one, such as those that begin and end it, count for nothing.
- * Nothing is read after `[DONE]`: some servers then leave the connection open. Each event is looked at as it comes,
- * so that a thread with other work has its turns between them.
+ * Joins the texts of a stream's events; events without text are skipped. Stops reading after `[DONE]`, because some servers
+ * then leave the connection open. Events are parsed as they arrive, so that other work of the thread can run in between.
  */
 async function inEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>, place: TextLocation): Promise<Found> {
   const parts: string[] = [];
   let [done, broken] = [false, false];
-  // Chat completions name the reason of their end in their last chunk.
+  // The last chunk of a chat completion has a finish reason.
   let [isUnfinished, isFinished] = [false, false];
   const parser = createParser({
     onEvent({ event, data }) {
@@ -198,9 +197,9 @@ async function inEvents(body: ReadableStream<Uint8Array<ArrayBuffer>>, place: Te
     parser.feed(chunk);
     if (done) break;
   }
-  // The end of a stream ends its last event, too.
+  // The end of the stream also ends the last event.
   parser.feed("\n\n");
-  // Half a reply is none.
+  // A partial reply is an error.
   if (broken) return { text: null, why: "is a stream with an error in it" };
   if (isUnfinished && !isFinished && !done) return { text: null, why: unended };
   if (parts.length > 0) return { text: parts.join("") };
@@ -240,7 +239,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
 }
 
-/** RFC 6901; undefined for what is not there. */
+/** The value at an RFC 6901 pointer; undefined if there is none. */
 function at(value: unknown, pointer: string): unknown {
   let found = value;
   for (const step of pointer.split("/").slice(1)) {
