@@ -16,7 +16,8 @@ export function reasonText({ reason, reasonCode, reasonData = {} }: Reasoned): s
     : undefined;
   if (!sentence) return reason;
   const text = (sentence as (data: unknown) => string)(reasonData);
-  return reasonData["negated"] === true ? `Negated: ${text}` : text;
+  // A negated range is part of the sentence.
+  return reasonData["negated"] === true && !("min" in reasonData) ? `Negated: ${text}` : text;
 }
 
 /** Codes that are left out have nothing in their sentence to be formatted. */
@@ -76,10 +77,20 @@ function countText(count: number, noun: string): string {
 }
 
 /** "at least 1", "at most 3", "exactly 2", "2 to 4". */
-function rangeText({ min, max }: { min: number; max?: number }): string {
+type Range = { min: number; max?: number; negated?: boolean };
+
+function rangeText({ min, max, negated = false }: Range): string {
+  if (negated) return negatedRangeText({ min, ...(max !== undefined && { max }) });
   if (max === undefined) return `at least ${numberText(min)}`;
   if (max === min) return `exactly ${numberText(min)}`;
   return min === 0 ? `at most ${numberText(max)}` : `${numberText(min)} to ${numberText(max)}`;
+}
+
+function negatedRangeText({ min, max }: { min: number; max?: number }): string {
+  if (max === undefined) return min === 1 ? "none" : `fewer than ${numberText(min)}`;
+  if (max === min) return `any number but ${numberText(min)}`;
+  if (min === 0) return `more than ${numberText(max)}`;
+  return `fewer than ${numberText(min)} or more than ${numberText(max)}`;
 }
 
 function insteadText(instead: NonNullable<ReasonData["tool_call_count"]["instead"]>): string {

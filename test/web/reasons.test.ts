@@ -14,7 +14,19 @@ const formatted: [Reason, string][] = [
   ],
   [
     { code: "tool_call_count", data: { name: "refund", count: 1, min: 1, max: 1, negated: true } },
-    "Negated: 1 call of “refund” (expected exactly 1).",
+    "1 call of “refund” (expected any number but 1).",
+  ],
+  [
+    { code: "tool_call_count", data: { name: "refund", count: 2, min: 1, negated: true } },
+    "2 calls of “refund” (expected none).",
+  ],
+  [
+    { code: "step_count", data: { name: "plan", count: 2, min: 0, max: 3, negated: true } },
+    "2 steps with “plan” in the name (expected more than 3).",
+  ],
+  [
+    { code: "pattern_found", data: { pattern: "as an ai", negated: true } },
+    "Negated: “as an ai” was found in the reply.",
   ],
   [
     { code: "step_count", data: { name: "plan", count: 2, min: 0, max: 1 } },

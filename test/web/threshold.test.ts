@@ -31,31 +31,31 @@ test("the leeway matches the scores for every threshold and number of criteria",
 
 test("a threshold is explained by verdicts, and negated for a negated rule", () => {
   const texts: [number, number, string][] = [
-    [0.7, 1, "Passes when the criterion is met or mostly met. Only partly met fails."],
-    [0.4, 1, "Passes when the criterion is met, mostly met or partly met. Not met fails."],
-    [1, 1, "Passes when the criterion is fully met. Only mostly met fails."],
+    [0.7, 1, "Passes if the criterion is met or mostly met. Fails if it is only partly met."],
+    [0.4, 1, "Passes if the criterion is met, mostly met or partly met. Fails if it is not met."],
+    [1, 1, "Passes if the criterion is fully met. Fails if it is only mostly met."],
     [0, 1, "Always passes, whatever the judge says."],
     [0, 6, "Always passes, whatever the judge says."],
-    [1, 3, "Passes only when all 3 are fully met."],
+    [1, 3, "Passes only if all 3 are fully met."],
     [
       0.9,
       3,
-      "Passes even when 1 is only mostly met and the others are fully met. One only partly met fails.",
+      "Passes even if 1 is only mostly met and the others are fully met. Fails if one is only partly met.",
     ],
     [
       0.7,
       3,
-      "Passes even when all 3 are only mostly met or 1 is only partly met and the others are fully met. One not met fails.",
+      "Passes even if all 3 are only mostly met or 1 is only partly met and the others are fully met. Fails if one is not met.",
     ],
     [
       0.7,
       5,
-      "Passes even when all 5 are only mostly met, 2 are only partly met or 1 is not met and the others are fully met. More than 1 not met fails.",
+      "Passes even if all 5 are only mostly met, 2 are only partly met or 1 is not met and the others are fully met. Fails if more than 1 is not met.",
     ],
   ];
   for (const [threshold, count, text] of texts) assert.equal(thresholdText(threshold, count, false), text);
   assert.equal(
     thresholdText(0.7, 1, true),
-    "Fails when the criterion is met or mostly met. Only partly met passes.",
+    "Fails if the criterion is met or mostly met. Passes if it is only partly met.",
   );
 });

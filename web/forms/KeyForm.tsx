@@ -48,7 +48,7 @@ export function KeyForm({ projectId, onDone }: KeyFormProps) {
   });
   return (
     <form {...form} className="stack">
-      <NameField hint="What or where you use it for: “production”, “CI”" fault={faults["name"]} />
+      <NameField hint="What the key is for, or where you use it: “production”, “CI”" fault={faults["name"]} />
       <Choices
         label="Access"
         name="access"

@@ -102,14 +102,14 @@ test("an existing key is shown masked, and a key created here is gone after a re
   const { key } = await makeKey(owner, { name: "production" });
   await page.reload();
   const masked = `svc_...${key.slice(-4)}`;
-  await page.getByLabel("Key to send with").waitFor();
+  await page.getByLabel("API key to use").waitFor();
   await eventually(async () =>
     assert.ok((await snippet(page).textContent())!.includes(`x-api-key: ${masked}`)),
   );
   const made = await makeKeyHere(page);
   await eventually(async () => assert.ok((await snippet(page).textContent())!.includes(made)));
   await page.reload();
-  await page.getByLabel("Key to send with").waitFor();
+  await page.getByLabel("API key to use").waitFor();
   assert.equal((await page.content()).includes(made), false);
 });
 

@@ -257,7 +257,7 @@ test("the environment's judge is shown, can be tested, and can be replaced by th
       .first()
       .waitFor();
     await page.goto("/settings/judge");
-    await page.getByRole("link", { name: "Judge of “My project”" }).click();
+    await page.getByRole("link", { name: "Judge for “My project”" }).click();
     await inForce(page).getByText("small-judge").waitFor();
   } finally {
     await inherited.close();

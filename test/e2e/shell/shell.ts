@@ -146,7 +146,7 @@ test("the judge is shown without its key, and a connection test shows result, du
     const button = page.getByRole("button", { name: "Test connection" });
     await button.click();
     await page.getByText("The judge works.").waitFor();
-    await page.getByText(/^Took [\d.]+ m?s$/).waitFor();
+    await page.getByText(/^Took [\d.]+ m?s\.$/).waitFor();
     await assertAccessible(page);
     judge.script = () => refusal(401);
     await button.click();

@@ -92,13 +92,13 @@ test("strictness is explained by verdicts: the test's, or the assertion's own", 
   });
   await world.open(`/${id}`);
   const one = card(page, 1);
-  await one.getByText("The test’s strictness, 0.7: Passes even when all 3 are only mostly met").waitFor();
+  await one.getByText("The test’s strictness, 0.7: Passes even if all 3 are only mostly met").waitFor();
   await page.getByLabel("Strictness value").fill("1");
-  await one.getByText("The test’s strictness, 1: Passes only when all 3 are fully met.").waitFor();
+  await one.getByText("The test’s strictness, 1: Passes only if all 3 are fully met.").waitFor();
   await one.getByLabel("Strictness (optional)").fill("0.9");
-  await one.getByText("0.9: Passes even when 1 is only mostly met").waitFor();
+  await one.getByText("0.9: Passes even if 1 is only mostly met").waitFor();
   await one.getByLabel("Rule").selectOption("not");
-  await one.getByText("0.9: Fails even when 1 is only mostly met").waitFor();
+  await one.getByText("0.9: Fails even if 1 is only mostly met").waitFor();
   await one.getByLabel("Strictness (optional)").fill("0");
   await one.getByText("Every score reaches 0, so this never passes.").waitFor();
   await page.setViewportSize({ width: 320, height: 800 });

@@ -183,7 +183,7 @@ test("a second turn shows that the test runs manually only", async () => {
   await page.getByText("Evaluates new live traces").waitFor();
   await page.getByRole("button", { name: "Add another turn" }).click();
   await page.getByLabel("User message, turn 2").fill("And then?");
-  await page.getByText("Tests with several turns run manually only. They do not").first().waitFor();
+  await page.getByText("Tests with several turns can only be run manually. They do not").first().waitFor();
   await page.getByText("Manual runs only, because it does not have exactly one turn.").waitFor();
   await page.getByRole("button", { name: "Remove turn 2" }).click();
   await page.getByText("Evaluates new live traces").waitFor();

@@ -55,8 +55,8 @@ test("the header shows name, verdict, facts and actions of the trace", async () 
     ["Path", "Canonical"],
     ["Received", /now|ago/],
     ["Revision", "2 (replaced once)"],
-    ["Trace id", id],
-    ["External id", "order-17"],
+    ["Trace ID", id],
+    ["External ID", "order-17"],
   ];
   for (const [name, value] of facts) await fact(page, name).getByText(value).first().waitFor();
   await page.locator("summary").getByText("Metadata").click();

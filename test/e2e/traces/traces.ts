@@ -435,8 +435,8 @@ test("hostile texts are shown as plain text", async () => {
   await link(page, hostile.markup).first().waitFor();
   await eventually(async () => assert.equal(await page.getByRole("table").locator("img, script").count(), 0));
   await page.getByRole("button", { name: "Columns" }).click();
-  await page.getByRole("checkbox", { name: "External id" }).check();
-  await page.getByRole("columnheader", { name: "External id" }).waitFor();
+  await page.getByRole("checkbox", { name: "External ID" }).check();
+  await page.getByRole("columnheader", { name: "External ID" }).waitFor();
   await eventually(async () => {
     for (const one of await page.getByRole("row").all()) {
       const { height } = (await one.boundingBox())!;
@@ -455,7 +455,7 @@ test("added columns are kept after a reload", async () => {
     store(agentId, { externalId: "order-17", run: failed }),
   );
   await page.getByRole("button", { name: "Columns" }).click();
-  for (const name of ["External id", "Path", "Agent", "Tests"]) {
+  for (const name of ["External ID", "Path", "Agent", "Tests"]) {
     await page.getByRole("checkbox", { name }).check();
   }
   await assertAccessible(page);

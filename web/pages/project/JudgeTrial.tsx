@@ -1,12 +1,14 @@
-// The "Test connection" button of a judge and its result: each answer format tried, and how to fix a failure.
+// The "Test connection" button of a judge, for projects and for the environment, and its result: each answer format
+// tried, and how to fix a failure.
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { JudgeTrial } from "../../../src/http/judge/schemas.ts";
 import type { Answer } from "../../api.ts";
 import { durationText } from "../../format.ts";
-import { testProjectJudge } from "../../mutations/judge.ts";
+import { testEnvironmentJudge, testProjectJudge } from "../../mutations/judge.ts";
 import { projectJudgeQuery } from "../../queries/project-judge.ts";
+import "../../styles/judge.css";
 import { Button } from "../../ui/Button.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
@@ -19,8 +21,8 @@ export type Trial = {
   clear: () => void;
 };
 
-/** `run` tests the given connection, as typed, or else the saved one. */
-export function useTrial(projectId: string): Trial {
+/** `run` tests the given connection, as typed, or else the saved one; without a project, the environment's judge. */
+export function useTrial(projectId?: string): Trial {
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
   const [answer, setAnswer] = useState<Answer<JudgeTrial>>();
@@ -31,18 +33,21 @@ export function useTrial(projectId: string): Trial {
     async run(connection) {
       setBusy(true);
       setAnswer(undefined);
-      const answered = await testProjectJudge(projectId, connection);
+      const answered = await (projectId === undefined
+        ? testEnvironmentJudge()
+        : testProjectJudge(projectId, connection));
       setAnswer(answered);
       setBusy(false);
       // A successful test ends a pause; a failed one updates its reason.
-      await queries.invalidateQueries({ queryKey: projectJudgeQuery(projectId).queryKey });
+      if (projectId !== undefined)
+        await queries.invalidateQueries({ queryKey: projectJudgeQuery(projectId).queryKey });
       return answered;
     },
   };
 }
 
-/** Tests the saved judge. */
-export function TrialButton({ projectId }: { projectId: string }) {
+/** Tests the project's saved judge, or else the environment's. */
+export function TrialButton({ projectId }: { projectId?: string }) {
   const trial = useTrial(projectId);
   return (
     <>
@@ -52,7 +57,7 @@ export function TrialButton({ projectId }: { projectId: string }) {
         </Button>
         <TrialCost />
       </div>
-      <TrialResult projectId={projectId} trial={trial} />
+      <TrialResult {...(projectId && { projectId })} trial={trial} />
     </>
   );
 }
@@ -61,19 +66,21 @@ export function TrialCost() {
   return <span className="quiet small">Sends two short questions, a few thousand tokens at most</span>;
 }
 
-export function TrialResult({ projectId, trial: { busy, answer } }: { projectId: string; trial: Trial }) {
+type TrialResultProps = { projectId?: string; trial: Trial };
+
+export function TrialResult({ projectId, trial: { busy, answer } }: TrialResultProps) {
   return (
     <>
       <div role="status">
         {busy && <p className="quiet">Waiting for the judge. Loading a model can take a while…</p>}
-        {answer?.ok && <TrialReport projectId={projectId} trial={answer.value} />}
+        {answer?.ok && <TrialReport {...(projectId && { projectId })} trial={answer.value} />}
       </div>
       {answer && !answer.ok && <FailureNotice failure={answer.failure} />}
     </>
   );
 }
 
-function TrialReport({ projectId, trial }: { projectId: string; trial: JudgeTrial }) {
+function TrialReport({ projectId, trial }: { projectId?: string; trial: JudgeTrial }) {
   const { ok, ms, reason, fault, tried } = trial;
   return (
     <Notice tone={ok ? "good" : "warn"}>
@@ -94,7 +101,7 @@ function TrialReport({ projectId, trial }: { projectId: string; trial: JudgeTria
           ))}
         </ul>
       )}
-      {fault === null && (
+      {fault === null && projectId && (
         <p className="small">
           <Link to="/projects/$projectId/settings/prices" params={{ projectId }}>
             View prices

@@ -1,16 +1,12 @@
 // The judge set in the service's environment: server, model, connection test, or how to configure one.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
-import type { JudgeTrial } from "../../../src/http/judge/schemas.ts";
-import type { Answer } from "../../api.ts";
-import { testEnvironmentJudge } from "../../mutations/judge.ts";
 import { judgeQuery } from "../../queries/judge.ts";
 import { useProject } from "../../shell/project.ts";
-import { Button } from "../../ui/Button.tsx";
 import { Copy } from "../../ui/Copy.tsx";
-import { FailureNotice, Notice } from "../../ui/Notice.tsx";
+import { Notice } from "../../ui/Notice.tsx";
 import { Loaded } from "../../ui/State.tsx";
+import { TrialButton } from "../project/JudgeTrial.tsx";
 
 const environment = [
   "SVC_JUDGE_URL=https://api.example.com/v1",
@@ -44,7 +40,7 @@ export function SettingsJudge() {
                   <code>{model}</code>
                 </dd>
               </dl>
-              <Trial />
+              <TrialButton />
             </>
           ) : (
             <NoJudge />
@@ -62,41 +58,9 @@ function ProjectJudgeLink() {
   return (
     <p>
       <Link to="/projects/$projectId/settings/judge" params={{ projectId: project.id }}>
-        Judge of “<bdi>{project.name}</bdi>”
+        Judge for “<bdi>{project.name}</bdi>”
       </Link>
     </p>
-  );
-}
-
-/** The "Test connection" button and its result. */
-function Trial() {
-  const [busy, setBusy] = useState(false);
-  const [answer, setAnswer] = useState<Answer<JudgeTrial>>();
-  const test = async () => {
-    setBusy(true);
-    setAnswer(undefined);
-    setAnswer(await testEnvironmentJudge());
-    setBusy(false);
-  };
-  return (
-    <>
-      <div className="line">
-        <Button busy={busy} onClick={() => void test()}>
-          Test connection
-        </Button>
-        <span className="quiet small">Sends two short questions, a few thousand tokens at most</span>
-      </div>
-      <div role="status" className="stack">
-        {busy && <p className="quiet">Waiting for the judge…</p>}
-        {answer?.ok && (
-          <Notice tone={answer.value.ok ? "good" : "warn"}>
-            <p>{answer.value.reason}</p>
-            <p className="quiet small">{secondsText(answer.value.ms)}</p>
-          </Notice>
-        )}
-      </div>
-      {answer && !answer.ok && <FailureNotice failure={answer.failure} />}
-    </>
   );
 }
 
@@ -125,8 +89,4 @@ function NoJudge() {
       </div>
     </>
   );
-}
-
-function secondsText(ms: number): string {
-  return ms < 1_000 ? `Took ${ms} ms` : `Took ${(ms / 1_000).toFixed(1)} s`;
 }

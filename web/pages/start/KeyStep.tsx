@@ -59,7 +59,7 @@ export function KeyStep({ keys, chosen, created, canWrite, onChoose, onNewKey }:
   return (
     <>
       <div className="field">
-        <label htmlFor={id}>Key to send with</label>
+        <label htmlFor={id}>API key to use</label>
         <select
           id={id}
           className="input"

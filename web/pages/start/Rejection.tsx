@@ -76,7 +76,7 @@ function Fix({ rejected: { code, serviceName }, agent, onNewKey }: RejectionProp
     case "CUSTOM_API_PLATFORM_NOT_FOUND":
       return (
         <>
-          <CopyText text={agent.id} label="agent id" />
+          <CopyText text={agent.id} label="agent ID" />
           <NewKey onNewKey={onNewKey} />
         </>
       );

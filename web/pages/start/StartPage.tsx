@@ -39,7 +39,7 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
   const usable = keys?.filter(key => key.status === "active" && canWrite(key, agentId));
   const chosen = usable?.find(({ id }) => id === chosenId) ?? usable?.[0];
   return (
-    <Page title="Get started" about="Send a first trace and see how it is evaluated.">
+    <Page title="Get started" about="Send your first trace and see how it is evaluated.">
       <div className="start">
         <div className="stack">
           <section className="card stack" aria-labelledby="start-agent">
@@ -47,9 +47,9 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
             <dl className="facts">
               <dt>Name</dt>
               <dd>{agent.name}</dd>
-              <dt>Id</dt>
+              <dt>ID</dt>
               <dd>
-                <CopyText text={agent.id} label="agent id" />
+                <CopyText text={agent.id} label="agent ID" />
               </dd>
               {agent.otlpServiceName !== null && (
                 <>
@@ -110,11 +110,11 @@ function Start({ projectId, agentId }: { projectId: string; agentId: string }) {
 function ManualRuns({ params }: { params: { projectId: string; agentId: string } }) {
   return (
     <section className="card stack-tight" aria-labelledby="start-run">
-      <h2 id="start-run">Or run test cases without traffic</h2>
+      <h2 id="start-run">Or run test cases without live traffic</h2>
       <p>
         Onlooker can send test inputs to the agent and evaluate its replies.{" "}
         <Link to="/projects/$projectId/agents/$agentId/settings" params={params} hash="connection">
-          Set up connection
+          Set up the connection
         </Link>
         , then{" "}
         <Link to="/projects/$projectId/agents/$agentId/runs" params={params}>

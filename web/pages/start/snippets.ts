@@ -36,7 +36,8 @@ const endpointOf = ({ origin }: Given) => `${origin}/public/traces`;
 export const snippets: Record<Sender, Snippet> = {
   curl: {
     label: "curl",
-    before: "A complete trace as plain JSON. The agent’s id identifies the agent; no service name is needed.",
+    before:
+      "A complete trace in plain JSON. The agent ID identifies the agent, so no service name is needed.",
     text: given =>
       [
         `curl -i ${word(endpointOf(given))} \\`,
@@ -60,7 +61,7 @@ export const snippets: Record<Sender, Snippet> = {
   collector: {
     label: "Collector",
     before:
-      "If your applications already send to a Collector, merge this into its configuration. Before Collector 0.144, write otlphttp for otlp_http.",
+      "If your applications already send traces to a Collector, merge this into its configuration. With a Collector older than 0.144, use otlphttp instead of otlp_http.",
     text: collectorText,
     after: { label: "In the application", text: ({ serviceName }) => environmentOf(serviceName) },
   },

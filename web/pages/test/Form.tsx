@@ -171,7 +171,7 @@ function Turns({ turns, onTurns }: TurnsProps) {
       ))}
       {several && (
         <Notice tone="info" role="status">
-          Tests with several turns run manually only. They do not evaluate live traces.
+          Tests with several turns can only be run manually. They do not evaluate live traces.
         </Notice>
       )}
       <div className="line">
@@ -184,7 +184,7 @@ function Turns({ turns, onTurns }: TurnsProps) {
           {list.length === 0 ? "Add turn" : "Add another turn"}
         </Button>
         {list.length === 1 && (
-          <span className="quiet small">Tests with several turns run manually only.</span>
+          <span className="quiet small">Tests with several turns can only be run manually.</span>
         )}
       </div>
       <Fault id={faultId} fault={fault} />

@@ -15,25 +15,28 @@ export function leewayOf(threshold: number, count: number): Leeway {
 
 /** One or two sentences; `negate`: replies that reach the threshold fail. */
 export function thresholdText(threshold: number, count: number, negate: boolean): string {
-  const [reaching, missing] = negate ? ["Fails", "passes"] : ["Passes", "fails"];
+  const [reaching, missing] = negate ? ["Fails", "Passes"] : ["Passes", "Fails"];
   const { mostly, partly, not_met } = leewayOf(threshold, count);
   if (not_met === count) return `Always ${reaching.toLowerCase()}, whatever the judge says.`;
   if (count === 1) {
     const enough = partly ? "met, mostly met or partly met" : mostly ? "met or mostly met" : "fully met";
-    const short = partly ? "Not met" : mostly ? "Only partly met" : "Only mostly met";
-    return `${reaching} when the criterion is ${enough}. ${short} ${missing}.`;
+    const short = partly ? "not met" : mostly ? "only partly met" : "only mostly met";
+    return `${reaching} if the criterion is ${enough}. ${missing} if it is ${short}.`;
   }
-  if (mostly === 0) return `${reaching} only when all ${count} are fully met.`;
+  const all = count === 2 ? "both" : `all ${count}`;
+  if (mostly === 0) return `${reaching} only if ${all} are fully met.`;
   const of = (number: number, short: string) =>
-    number === count ? `all ${count} are ${short}` : `${number} ${number === 1 ? "is" : "are"} ${short}`;
+    number === count ? `${all} are ${short}` : `${number} ${number === 1 ? "is" : "are"} ${short}`;
   const ways = [
     of(mostly, "only mostly met"),
     ...(partly ? [of(partly, "only partly met")] : []),
     ...(not_met ? [of(not_met, "not met")] : []),
   ];
   const others = partly < count || not_met > 0 ? " and the others are fully met" : "";
-  const limit = not_met ? `More than ${not_met} not met` : partly ? "One not met" : "One only partly met";
-  return `${reaching} even when ${listed(ways)}${others}. ${limit} ${missing}.`;
+  const limit = not_met
+    ? `more than ${not_met} ${not_met === 1 ? "is" : "are"} not met`
+    : `one is ${partly ? "not met" : "only partly met"}`;
+  return `${reaching} even if ${listed(ways)}${others}. ${missing} if ${limit}.`;
 }
 
 function listed(ways: string[]): string {

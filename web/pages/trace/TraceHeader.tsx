@@ -121,11 +121,11 @@ function MoreFacts({ trace }: { trace: TraceOutline }) {
           </span>
         )}
       </Fact>
-      <Fact name="Trace id">
+      <Fact name="Trace ID">
         <CopyText text={trace.id} label="trace id" />
       </Fact>
-      <Fact name="External id">
-        <CopyText text={trace.externalId} label="external id" />
+      <Fact name="External ID">
+        <CopyText text={trace.externalId} label="external ID" />
       </Fact>
     </>
   );

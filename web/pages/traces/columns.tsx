@@ -97,7 +97,7 @@ const fixed: readonly Column[] = [
 const optional: readonly Column[] = [
   {
     id: "externalId",
-    label: "External id",
+    label: "External ID",
     rem: 9,
     from: "wide",
     cell: ({ externalId }) => (

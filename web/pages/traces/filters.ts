@@ -58,7 +58,7 @@ export const filters: readonly Filter[] = [
   },
   choice("Path", "path", choicesOf(tracePaths)),
   {
-    label: "External id",
+    label: "External ID",
     names: ["externalId"],
     by: { kind: "input", name: "externalId", type: "text" },
   },
