@@ -1,4 +1,4 @@
-// A choice stored in localStorage and shared by all tabs. Where storage is blocked, it lasts as long as the page.
+// A choice stored in localStorage and shared by all tabs. If storage is blocked, it lasts until the page is closed.
 import { useSyncExternalStore } from "react";
 
 export type PersistedChoice<T extends string> = {
@@ -40,7 +40,7 @@ export function persistedChoice<T extends string>(
       try {
         localStorage.setItem(name, next);
       } catch {
-        // It lasts as long as the page.
+        // Storage is blocked or full.
       }
       tell();
     },

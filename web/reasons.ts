@@ -1,4 +1,4 @@
-// The sentences of reasons: why a check, a test or a run came out as it did, from the reason's code and data.
+// Sentences for reason codes: why a check, a test or a run had its outcome.
 import type { ReasonCode, ReasonData, SomeNames } from "../src/model/run/reason.ts";
 import { durationText, numberText } from "./format.ts";
 import { moneyText } from "./money.ts";
@@ -9,7 +9,7 @@ type Reasoned = {
   reasonData?: Record<string, unknown> | undefined;
 };
 
-/** Results stored before reasons had codes, and codes of a later version, keep the sentence that came with them. */
+/** Results stored before reasons had codes, and codes of a later version, keep their stored sentence. */
 export function reasonText({ reason, reasonCode, reasonData = {} }: Reasoned): string {
   const sentence = Object.hasOwn(sentences, reasonCode ?? "")
     ? sentences[reasonCode as ReasonCode]
@@ -20,7 +20,7 @@ export function reasonText({ reason, reasonCode, reasonData = {} }: Reasoned): s
   return reasonData["negated"] === true && !("min" in reasonData) ? `Negated: ${text}` : text;
 }
 
-/** Codes that are left out have nothing in their sentence to be formatted. */
+/** The other codes have nothing to format, so their stored sentence is used. */
 const sentences: { [C in ReasonCode]?: (data: NonNullable<ReasonData[C]>) => string } = {
   tool_call_count: ({ name, count, withArguments, instead, ...range }) =>
     `${countText(count, "call")} of ${quote(name)}${withArguments ? " with the expected arguments" : ""} (expected ${rangeText(range)})${

@@ -1,15 +1,15 @@
-// How requests of ingestion end, in plain words: what each code means, and what to do about it.
+// Explains each result code of ingestion requests: what happened and how to fix it.
 import type { IngestionCode } from "../src/model/ingestion.ts";
 import type { Word } from "./labels.ts";
 
 export type Explained = {
-  /** What was wrong. */
+  /** What happened. */
   why: string;
-  /** What to do; absent where there is nothing to do. */
+  /** How to fix it, if there is anything to fix. */
   remedy?: string;
 };
 
-/** Beside the code itself, which is what senders see. */
+/** Shown beside the code, which senders see. */
 export function ingestionWord(code: IngestionCode): Word {
   if (code === "OK") return { text: "Accepted", icon: "check", tone: "good" };
   if (code === "PARTIAL") return { text: "Partly accepted", icon: "warning", tone: "warn" };
@@ -29,7 +29,7 @@ export const explained: Record<IngestionCode, Explained> = {
   },
   CUSTOM_API_PLATFORM_NOT_FOUND: {
     why: "The request names no agent that the key can write to.",
-    remedy: "Send the agent’s id as “platformId”, with a key that can write to it.",
+    remedy: "Send the agent ID as “platformId”, with a key that can write to it.",
   },
   OTLP_SERVICE_NAME_REQUIRED: {
     why: "The resource has no service.name.",
@@ -82,7 +82,7 @@ export const explained: Record<IngestionCode, Explained> = {
   RATE_LIMITED: { why: "Too many requests at once.", remedy: "Exporters retry automatically." },
   INTERNAL: {
     why: "Internal error: the trace was not stored.",
-    remedy: "Look up the request id from the response in the service log.",
+    remedy: "Find the response’s request ID in the service log.",
   },
   UNAVAILABLE: {
     why: "The service was unavailable.",

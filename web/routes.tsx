@@ -1,4 +1,4 @@
-// The router over every address of the dashboard; each page is loaded when it is first opened.
+// Router with every URL of the dashboard. Pages are loaded when first opened.
 import type { QueryClient } from "@tanstack/react-query";
 import {
   createRoute,
@@ -9,7 +9,7 @@ import {
 } from "@tanstack/react-router";
 import { failureOf } from "./api.ts";
 import { projectsQuery } from "./queries/projects.ts";
-import { fromMails, guests, member, root } from "./routes/entrance.ts";
+import { emailRoutes, member, root, signedOutRoutes } from "./routes/accounts.ts";
 import { projectTree } from "./routes/project.ts";
 import { settingsTree } from "./routes/settings.ts";
 import { NotFound } from "./shell/NotFound.tsx";
@@ -27,7 +27,7 @@ export function makeRouter(queries: QueryClient) {
     defaultPendingComponent: () => <Skeleton />,
     defaultErrorComponent: RouteFailed,
     defaultNotFoundComponent: NotFound,
-    // Values are the texts they are: an id or token of digits stays what it is.
+    // Values stay strings: the default would parse an id or token of digits as a number.
     parseSearch: text => Object.fromEntries(new URLSearchParams(text)),
     stringifySearch: search => {
       const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== "");
@@ -52,12 +52,12 @@ const home = createRoute({
     throw redirect({ to: "/projects/$projectId/agents", params: { projectId: project.id } });
   },
 });
-// Whatever else is asked for.
+// Any other URL.
 const unknown = createRoute({ path: "$", getParentRoute: () => member, component: NotFound });
 
 const routeTree = root.addChildren([
-  guests,
-  ...fromMails,
+  signedOutRoutes,
+  ...emailRoutes,
   member.addChildren([home, settingsTree, projectTree, unknown]),
 ]);
 

@@ -1,7 +1,7 @@
-// What an address says after its question mark, as far as it is valid. What is not is named all the same:
-// what a check leaves out the router takes as it came.
+// Validates URL search parameters. Invalid ones are returned as undefined instead of being left out, because the router
+// would keep their raw value.
 
-/** Where to go once signed in. */
+/** The URL to open after signing in. */
 export function nextOf(search: Record<string, unknown>): { next?: string | undefined } {
   return { next: ownPath(search["next"]) };
 }

@@ -1,10 +1,10 @@
-// Runs before the first paint, by itself and blocking: the page never flashes in the wrong theme.
+// Sets the theme before the first paint, as a blocking script, so that the page never flashes in the wrong theme.
 {
   let chosen = null;
   try {
     chosen = localStorage.getItem("theme");
   } catch {
-    // Storage can be forbidden: then the system decides.
+    // Storage may be blocked: use the system's theme.
   }
   const dark =
     chosen === "dark" || (chosen !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);

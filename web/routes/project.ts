@@ -1,4 +1,4 @@
-// The addresses of a project and of its agents; what they name that is not there is not found.
+// Routes of a project and its agents. Unknown ids lead to the not-found page.
 
 import { createRoute, lazyRouteComponent, notFound, redirect } from "@tanstack/react-router";
 import type { Page } from "../../src/http/schemas.ts";
@@ -8,7 +8,7 @@ import { projectsQuery } from "../queries/projects.ts";
 import { traceSearch } from "../queries/trace-search.ts";
 import { textsOf } from "../search.ts";
 import { lastProject } from "../shell/project.ts";
-import { member } from "./entrance.ts";
+import { member } from "./accounts.ts";
 
 const project = createRoute({
   path: "/projects/$projectId",
@@ -22,7 +22,7 @@ const project = createRoute({
   loader: async ({ context: { queries }, params }) => {
     const has = ({ items }: Page<Project>) => items.some(({ id }) => id === params.projectId);
     if (has(await queries.ensureQueryData(projectsQuery))) return;
-    // Made elsewhere, a moment ago?
+    // The project may have been created elsewhere since the list was cached.
     if (!has(await queries.fetchQuery({ ...projectsQuery, staleTime: 0 }))) throw notFound();
   },
 });
@@ -63,7 +63,7 @@ const tests = createRoute({
   validateSearch: textsOf("text", "status", "behavior", "last", "sort"),
   component: lazyRouteComponent(() => import("../pages/tests/TestsPage.tsx"), "TestsPage"),
 });
-// `testId` "new" is one that is not saved yet. The rest of the address drafts from a trace, or from a value in it.
+// `testId` "new" is an unsaved test; the search parameters draft it from a trace, or from a value in one.
 const test = createRoute({
   path: "/tests/$testId",
   getParentRoute: () => agent,

@@ -1,6 +1,6 @@
-// The addresses of an account's settings.
+// Routes of the account settings.
 import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
-import { member } from "./entrance.ts";
+import { member } from "./accounts.ts";
 
 const settings = createRoute({
   path: "/settings",

@@ -287,7 +287,7 @@ test("the runs page says what to set up before the first run", async () => {
   await page.waitForURL("**/settings#connection");
   await page.getByRole("heading", { level: 2, name: "Connection" }).waitFor();
   await page.goto(path.replace(/tests$/, "start"));
-  await page.getByRole("link", { name: "Set up connection" }).click();
+  await page.getByRole("link", { name: "Set up the connection" }).click();
   await page.waitForURL("**/settings#connection");
   await connect({ owner, agentId }, {});
   await page.goto(runs);

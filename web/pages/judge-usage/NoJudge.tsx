@@ -1,4 +1,4 @@
-// One quiet line on a project without a judge: what is not evaluated, and the link that adds a judge.
+// One quiet line on a project without a judge: what is not evaluated, and a link to set up a judge.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ListedTest } from "../../../src/http/test-cases/schemas.ts";

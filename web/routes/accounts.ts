@@ -1,4 +1,4 @@
-// Who may come in: the addresses of those who are signed out, of links in mails, and what all the others stand under.
+// Root route, routes for signed-out users and email links, and the parent of all routes that need a session.
 import type { QueryClient } from "@tanstack/react-query";
 import {
   createRootRouteWithContext,
@@ -15,8 +15,8 @@ type Context = { queries: QueryClient };
 
 export const root = createRootRouteWithContext<Context>()({ component: Outlet });
 
-// For whoever is signed out. `next` is where to go once signed in.
-const guest = createRoute({
+// Signed-out users only. `next` is the URL to open after signing in.
+const signedOut = createRoute({
   id: "guest",
   getParentRoute: () => root,
   validateSearch: nextOf,
@@ -26,24 +26,24 @@ const guest = createRoute({
 });
 const signIn = createRoute({
   path: "/sign-in",
-  getParentRoute: () => guest,
+  getParentRoute: () => signedOut,
   component: lazyRouteComponent(() => import("../pages/accounts/SignInPage.tsx"), "SignInPage"),
 });
 const signUp = createRoute({
   path: "/sign-up",
-  getParentRoute: () => guest,
+  getParentRoute: () => signedOut,
   component: lazyRouteComponent(() => import("../pages/accounts/SignUpPage.tsx"), "SignUpPage"),
 });
 const forgotPassword = createRoute({
   path: "/forgot-password",
-  getParentRoute: () => guest,
+  getParentRoute: () => signedOut,
   component: lazyRouteComponent(
     () => import("../pages/accounts/ForgotPasswordPage.tsx"),
     "ForgotPasswordPage",
   ),
 });
 
-// Where the links of mails lead, signed in or not.
+// Links in emails, which work with and without a session.
 const verifyEmail = createRoute({
   path: "/verify-email",
   getParentRoute: () => root,
@@ -57,7 +57,7 @@ const resetPassword = createRoute({
   component: lazyRouteComponent(() => import("../pages/accounts/ResetPasswordPage.tsx"), "ResetPasswordPage"),
 });
 
-// For whoever is signed in; others sign in first and come back.
+// Signed-in users only; others are sent to the sign-in page, which returns here.
 export const member = createRoute({
   id: "member",
   getParentRoute: () => root,
@@ -69,5 +69,5 @@ export const member = createRoute({
   component: Shell,
 });
 
-export const guests = guest.addChildren([signIn, signUp, forgotPassword]);
-export const fromMails = [verifyEmail, resetPassword] as const;
+export const signedOutRoutes = signedOut.addChildren([signIn, signUp, forgotPassword]);
+export const emailRoutes = [verifyEmail, resetPassword] as const;
