@@ -1,19 +1,20 @@
 // Positions in a JSON text: the first syntax error, and the range of the value at a path.
+import { findNodeAtLocation, type ParseError, parse, parseTree, printParseErrorCode } from "jsonc-parser";
 
 export type TextFault = { message: string; offset: number; line: number; column: number };
 
 export type ReadText = { ok: true; value: unknown } | { ok: false; fault: TextFault };
 
-/** Keys and positions from the top. */
-type Path = (string | number)[];
 type Span = { start: number; end: number };
 
-/** Lines and columns count from 1. Hand-written, because browsers report the position only for some errors. */
+const strict = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
+
+/** Lines and columns count from 1. The parser only locates the error: browsers report its position for some alone. */
 export function readText(text: string): ReadText {
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch {
-    const fault = new Scan(text).fault() ?? { message: "Nested too deeply.", offset: 0 };
+    const fault = faultOf(text) ?? { message: "Nested too deeply.", offset: 0 };
     return { ok: false, fault: { ...fault, ...positionOf(text, fault.offset) } };
   }
 }
@@ -26,120 +27,61 @@ export function positionOf(text: string, offset: number): { line: number; column
 
 /** The range of the value at the path, or of its nearest existing parent; the text must parse. */
 export function placeOf(text: string, path: string): Span {
-  const wanted = keysOf(path);
-  let best: Span & { depth: number } = { start: 0, end: 0, depth: -1 };
-  new Scan(text, (at, span) => {
-    if (at.length > best.depth && at.length <= wanted.length && at.every((key, i) => key === wanted[i])) {
-      best = { ...span, depth: at.length };
-    }
-  }).fault();
-  return best;
+  const keys = keysOf(path);
+  const root = unlessTooDeep(() => parseTree(text));
+  for (let depth = keys.length; root && depth >= 0; depth--) {
+    const node = findNodeAtLocation(root, keys.slice(0, depth));
+    if (node) return { start: node.offset, end: node.offset + node.length };
+  }
+  return { start: 0, end: 0 };
 }
 
 /** Splits a path such as `assertions[1]["a name"]` into its keys. */
-export function keysOf(path: string): Path {
+export function keysOf(path: string): (string | number)[] {
   const steps = path.matchAll(/\.?([\w$]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/g);
   return [...steps].map(([, name, position, quoted]) =>
     position !== undefined ? Number(position) : quoted !== undefined ? JSON.parse(quoted) : name!,
   );
 }
 
-/** Thrown and caught only in this file. */
-class Stop extends Error {
-  readonly offset: number;
+const badString = "Unterminated string, or a character that must be escaped.";
 
-  constructor(message: string, offset: number) {
-    super(message);
-    this.offset = offset;
-  }
+/** By the parser's code. */
+const messages: Record<string, string> = {
+  ValueExpected: "Expected a value.",
+  PropertyNameExpected: "Expected a property name in double quotes.",
+  ColonExpected: "Expected “:” after the name.",
+  CommaExpected: "Expected “,” or the end of the list or object.",
+  CloseBraceExpected: "Expected “,” or “}”.",
+  CloseBracketExpected: "Expected “,” or “]”.",
+  EndOfFileExpected: "Unexpected text after the end of the document.",
+  InvalidSymbol: "Unexpected text. Strings and property names need double quotes.",
+  InvalidNumberFormat: "Invalid number.",
+  UnexpectedEndOfNumber: "Incomplete number.",
+  UnexpectedEndOfString: badString,
+  InvalidCharacter: badString,
+  InvalidEscapeCharacter: "Invalid escape in a string.",
+  InvalidUnicode: "Invalid \\u escape in a string.",
+  InvalidCommentToken: "JSON does not allow comments.",
+  UnexpectedEndOfComment: "JSON does not allow comments.",
+};
+
+/** The first error by position; undefined if the parser finds none or the nesting exceeds its stack. */
+function faultOf(text: string): { message: string; offset: number } | undefined {
+  const errors: ParseError[] = [];
+  unlessTooDeep(() => parse(text, errors, strict));
+  const [first] = errors.sort((one, other) => one.offset - other.offset);
+  if (!first) return undefined;
+  if (text.trim() === "") return { message: "Unexpected end of text.", offset: first.offset };
+  return { message: messages[printParseErrorCode(first.error)] ?? "Invalid JSON.", offset: first.offset };
 }
 
-const string = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4})|\x7f|[\x80-\x9f])*"/uy;
-const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const word = /true|false|null/y;
-const depthMax = 2_000;
-
-class Scan {
-  readonly #text: string;
-  readonly #found: (path: Path, span: Span) => void;
-  #at = 0;
-
-  constructor(text: string, found: (path: Path, span: Span) => void = () => {}) {
-    this.#text = text;
-    this.#found = found;
-  }
-
-  fault(): { message: string; offset: number } | undefined {
-    try {
-      this.#value([]);
-      if (this.#next() !== undefined) this.#stop("Unexpected text after the end of the document.");
-      return undefined;
-    } catch (error) {
-      if (error instanceof Stop) return { message: error.message, offset: error.offset };
-      throw error;
-    }
-  }
-
-  #value(path: Path): void {
-    const opening = this.#next();
-    const start = this.#at;
-    if (path.length > depthMax) this.#stop("Nested too deeply.");
-    if (opening === "{") this.#members(path);
-    else if (opening === "[") this.#items(path);
-    else if (opening === '"') this.#string();
-    else if (!this.#take(number) && !this.#take(word)) {
-      this.#stop(opening === undefined ? "Unexpected end of text." : "Expected a value.");
-    }
-    this.#found(path, { start, end: this.#at });
-  }
-
-  #members(path: Path): void {
-    this.#at += 1;
-    if (this.#skip("}")) return;
-    for (;;) {
-      if (this.#next() !== '"') this.#stop("Expected a property name in double quotes.");
-      const name: string = JSON.parse(this.#string());
-      if (!this.#skip(":")) this.#stop("Expected “:” after the name.");
-      this.#value([...path, name]);
-      if (this.#skip("}")) return;
-      if (!this.#skip(",")) this.#stop("Expected “,” or “}”.");
-    }
-  }
-
-  #items(path: Path): void {
-    this.#at += 1;
-    if (this.#skip("]")) return;
-    for (let position = 0; ; position++) {
-      this.#value([...path, position]);
-      if (this.#skip("]")) return;
-      if (!this.#skip(",")) this.#stop("Expected “,” or “]”.");
-    }
-  }
-
-  #string(): string {
-    return this.#take(string) ?? this.#stop("Unterminated string, or a character that must be escaped.");
-  }
-
-  /** The next character that is not whitespace; undefined at the end. */
-  #next(): string | undefined {
-    while (/^[ \t\n\r]$/.test(this.#text[this.#at] ?? "")) this.#at += 1;
-    return this.#text[this.#at];
-  }
-
-  #skip(character: string): boolean {
-    if (this.#next() !== character) return false;
-    this.#at += 1;
-    return true;
-  }
-
-  #take(token: RegExp): string | undefined {
-    token.lastIndex = this.#at;
-    const [found] = token.exec(this.#text) ?? [];
-    this.#at += found?.length ?? 0;
-    return found;
-  }
-
-  #stop(message: string): never {
-    throw new Stop(message, this.#at);
+/** The parser calls itself once per level. */
+function unlessTooDeep<T>(run: () => T): T | undefined {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
   }
 }
