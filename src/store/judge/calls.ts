@@ -68,7 +68,7 @@ export async function keepJudgeCall(db: Database, entry: CallEntry): Promise<voi
           select t.id, (now() at time zone 'utc')::date, item.part * $13::int, item.part * $14::int,
             item.part * coalesce($15::float8, 0),
             case when $15::float8 is null then item.part * ($13::int + $14::int) else 0 end,
-            case when $23::boolean then share.part * ($13::int + $14::int) else 0 end
+            case when $23::boolean then item.part * ($13::int + $14::int) else 0 end
           from ${shareRows.from}
           join test_cases t on t.id = item.test_id and t.agent_id = (select id from agent)
           order by t.id
