@@ -10,10 +10,10 @@ import { freshDatabase } from "../support/postgres.ts";
 import {
   type Bootstrapped,
   bootstrapped,
-  type ServiceProcess,
   signedIn,
   startProcess,
   stopProcess,
+  stopProcesses,
 } from "./processes.ts";
 
 const database = await freshDatabase();
@@ -24,7 +24,7 @@ const env = {
   SVC_SECRET_KEY: "5".repeat(64),
   SVC_ALLOW_PRIVATE_TARGETS: "127.0.0.0/8",
 };
-const started: ServiceProcess[] = [];
+const start = (role: string) => startProcess({ ...env, SVC_ROLES: role });
 let server: AgentServer;
 let made: Bootstrapped;
 let owner: Owner;
@@ -45,17 +45,11 @@ before(async () => {
     .expect(200);
 });
 after(async () => {
-  await Promise.all(started.map(stopProcess));
+  await stopProcesses();
   await server.close();
   await db.close();
   await database.drop();
 });
-
-async function start(role: string): Promise<ServiceProcess> {
-  const service = await startProcess({ ...env, SVC_ROLES: role });
-  started.push(service);
-  return service;
-}
 
 async function launch(...names: string[]): Promise<string> {
   const testIds = [];

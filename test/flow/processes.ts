@@ -63,6 +63,16 @@ export async function stopProcess(service: ServiceProcess): Promise<number | nul
   return service.exited;
 }
 
+/** Stops every process of this test file that is still running. */
+export async function stopProcesses(): Promise<void> {
+  const stop = async (child: ChildProcess) => {
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    await exited;
+  };
+  await Promise.all([...running].map(stop));
+}
+
 export type Output = { stdout: string; stderr: string; code: number };
 
 /** Runs `src/bootstrap.ts` with these arguments and variables. */

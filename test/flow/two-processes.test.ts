@@ -15,7 +15,7 @@ import {
   serviceName,
   signedIn,
   startProcess,
-  stopProcess,
+  stopProcesses,
 } from "./processes.ts";
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
@@ -31,7 +31,7 @@ before(async () => {
   owner = await signedIn(nodes[0], made);
 });
 after(async () => {
-  await Promise.all(nodes.map(stopProcess));
+  await stopProcesses();
   await database.drop();
 });
 

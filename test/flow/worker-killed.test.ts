@@ -7,7 +7,7 @@ import { eventually } from "../support/eventually.ts";
 import { obliging, silence, startJudgeServer } from "../support/judge-server.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { jsonOf, send } from "../support/send.ts";
-import { bootstrapped, type ServiceProcess, signedIn, startProcess, stopProcess } from "./processes.ts";
+import { bootstrapped, signedIn, startProcess, stopProcesses } from "./processes.ts";
 
 const judge = await startJudgeServer(() => silence);
 const database = await freshDatabase();
@@ -17,18 +17,13 @@ const env = {
   SVC_JUDGE_URL: judge.url,
   SVC_JUDGE_MODEL: "local-model",
 };
-const started: ServiceProcess[] = [];
 after(async () => {
-  await Promise.all(started.map(stopProcess));
+  await stopProcesses();
   await database.drop();
   await judge.close();
 });
 
-async function start(role: string): Promise<ServiceProcess> {
-  const service = await startProcess({ ...env, SVC_ROLES: role });
-  started.push(service);
-  return service;
-}
+const start = (role: string) => startProcess({ ...env, SVC_ROLES: role });
 
 it("a killed worker's run is taken over by another and has one result per test", async () => {
   const made = await bootstrapped(env);
