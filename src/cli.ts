@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { CliError, type Client, NotThere, openClient } from "./cli/client.ts";
+import { CliError, type Client, NotFoundError, openClient } from "./cli/client.ts";
 import {
   exitCodeOf,
   junitOf,
@@ -32,10 +32,10 @@ type Launched = Omit<Report["launch"], "counts"> & {
 };
 
 const pollMs = 1_000;
-const awayMaxMs = 60_000;
+const outageMaxMs = 60_000;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-// When standard output is closed early ("| head"), the file and the exit code still count.
+// Standard output may be closed early ("| head"); the JUnit file and the exit code must still be written.
 process.stdout.on("error", () => {});
 
 const program = new Command("npm run svc --").exitOverride().showHelpAfterError("Add --help for usage.");
@@ -55,12 +55,12 @@ program
   .option("--junit <file>", "write the results to a JUnit file; implies --wait")
   .addHelpText(
     "after",
-    "\nExit codes: 0 all passed or skipped, 1 some did not, 2 wrong usage or the service could not be asked.",
+    "\nExit codes: 0 all passed or skipped, 1 some did not, 2 invalid usage or a request failed.",
   )
   .action(async (options: RunOptions, command: Command) => {
     const { token } = options;
     if (!token) command.error("error: no access token: set SVC_TOKEN or pass --token");
-    // Not by a parser of the option: its error would print the token.
+    // Not in an option parser, because its error would print the token.
     if (!/^[\x21-\x7e]+$/.test(token)) command.error("error: invalid access token");
     process.exitCode = await run(options, token);
   });
@@ -93,22 +93,22 @@ async function run(wanted: RunOptions, token: string): Promise<number> {
   const waits = wanted.wait || wanted.junit !== undefined;
   const agent = await findAgent(client, wanted.agent);
   const testIds = await findTests(client, agent.id, wanted.tests ?? []);
-  // Before anything is sent to the agent: fails early, and clears the results of an earlier build.
+  // Fails before anything is sent to the agent, and clears the results of an earlier build.
   if (wanted.junit) await write(wanted.junit, "");
   // Progress goes to standard error, so that scripts can read standard output.
-  const tell = (line: string) => process.stderr.write(`${line}\n`);
-  // Survives a restart of the service, during which the launch continues.
-  const patient = openClient(wanted.url, token, awayMaxMs);
+  const print = (line: string) => process.stderr.write(`${line}\n`);
+  // Retries while the service restarts, during which the launch continues.
+  const retryingClient = openClient(wanted.url, token, outageMaxMs);
   const launching = launchTests(client, wanted.url, agent.id, testIds);
-  if (waits) cancelOnSignal(patient, launching, tell);
+  if (waits) cancelOnSignal(retryingClient, launching, print);
   const launch = await launching;
   if (!waits) {
     process.stdout.write(wanted.json ? `${JSON.stringify(launch)}\n` : `Launched ${launch.id}\n`);
     return 0;
   }
-  tell(`Running ${launch.testCount} ${launch.testCount === 1 ? "test" : "tests"} of ${agent.name}.`);
-  const ended = await follow(patient, launch, tell);
-  const report: Report = { agent, launch: ended, runs: await withChecks(patient, ended.runs) };
+  print(`Running ${launch.testCount} ${launch.testCount === 1 ? "test" : "tests"} of ${agent.name}.`);
+  const ended = await follow(retryingClient, launch, print);
+  const report: Report = { agent, launch: ended, runs: await withChecks(retryingClient, ended.runs) };
   const lines = [...report.runs.flatMap(runLines), "", summaryOf(report)];
   process.stdout.write(
     wanted.json ? `${JSON.stringify({ ...ended, runs: report.runs })}\n` : `${lines.join("\n")}\n`,
@@ -132,28 +132,28 @@ async function launchTests(
 }
 
 /** Polls until the launch has finished, and prints its progress whenever that changes. */
-async function follow(client: Client, begun: Launched, tell: (line: string) => void): Promise<Launched> {
-  let told = progressOf(begun, []);
+async function follow(client: Client, begun: Launched, print: (line: string) => void): Promise<Launched> {
+  let printed = progressOf(begun, []);
   for (;;) {
     const launch = await client<Launched>("GET", `/api/launches/${begun.id}`);
     if (launch.finishedAt !== null) return launch;
     const line = progressOf(launch, launch.runs);
-    if (line !== told) tell(line);
-    told = line;
+    if (line !== printed) print(line);
+    printed = line;
     await new Promise(resolve => setTimeout(resolve, pollMs));
   }
 }
 
 /** On SIGINT or SIGTERM, cancels the launch, even if its request is still open; a second signal exits immediately. */
-function cancelOnSignal(client: Client, launching: Promise<Launched>, tell: (line: string) => void): void {
+function cancelOnSignal(client: Client, launching: Promise<Launched>, print: (line: string) => void): void {
   const cancel = async ({ id }: Launched) => client("POST", `/api/launches/${id}/cancel`);
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, async () => {
-      tell("Cancelling.");
+      print("Cancelling.");
       // If launching failed, there is nothing to cancel, and run() reports the error.
       const launch = await launching.catch(() => undefined);
       await (launch && cancel(launch))?.catch(error => {
-        tell((error as Error).message);
+        print((error as Error).message);
         process.exit(2);
       });
     });
@@ -177,7 +177,7 @@ type Named = { id: string; name: string };
 async function findAgent(client: Client, wanted: string): Promise<Named> {
   if (uuid.test(wanted)) {
     return client<Named>("GET", `/api/agents/${wanted}`).catch(error => {
-      throw error instanceof NotThere ? new CliError(`No agent with id ${wanted}.`) : error;
+      throw error instanceof NotFoundError ? new CliError(`No agent with id ${wanted}.`) : error;
     });
   }
   const found: (Named & { project: string })[] = [];

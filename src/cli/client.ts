@@ -1,32 +1,32 @@
-// Speaks to a service's API with an access token; what cannot be had is a CliError with one line for the person.
+// HTTP client for the service's API with an access token; failures are CliErrors with one line for the user.
 
-/** What keeps the command from knowing how the tests do. The message is one line and never shows the token. */
+/** Ends the command with exit code 2. The message is one line and never contains the token. */
 export class CliError extends Error {
   override name = "CliError";
 }
 
-/** There is nothing of that address, or it is another account's. */
-export class NotThere extends CliError {}
+/** 404: the resource does not exist or belongs to another account. */
+export class NotFoundError extends CliError {}
 
-/** Answers JSON; throws CliError where the service says no or is not reached. */
+/** Resolves to the JSON response; throws CliError if the request is rejected or the service cannot be reached. */
 export type Client = <T>(method: "GET" | "POST", path: string, body?: object) => Promise<T>;
 
 type Answer = { message?: string; hint?: string; issues?: { path: string; message: string }[] };
 
-/** Where the service is away it is asked again for `patienceMs`: only for what may be asked twice. */
-export function openClient(url: string, token: string, patienceMs = 0): Client {
+/** Retries for `retryMs` while the service is unavailable, so all requests of the client must be idempotent. */
+export function openClient(url: string, token: string, retryMs = 0): Client {
   return async (method, path, body) => {
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + retryMs;
     for (;;) {
       const answer = await ask(url, token, method, path, body);
       if (!(answer instanceof CliError)) return answer as never;
-      if (!(answer instanceof Away) || performance.now() > deadline) throw answer;
+      if (!(answer instanceof UnavailableError) || performance.now() > deadline) throw answer;
       await new Promise(resolve => setTimeout(resolve, 1_000));
     }
   };
 }
 
-class Away extends CliError {}
+class UnavailableError extends CliError {}
 
 async function ask(
   url: string,
@@ -40,7 +40,7 @@ async function ask(
   try {
     response = await fetch(url + path, {
       method,
-      // A redirect would make a question of a command, and take the token along.
+      // Following a redirect would turn a POST into a GET, and send the token to another URL.
       redirect: "manual",
       headers: {
         authorization: `Bearer ${token}`,
@@ -51,7 +51,9 @@ async function ask(
     text = await response.text();
   } catch (error) {
     const { cause } = error as { cause?: { code?: string; message?: string } };
-    return new Away(`${url} cannot be reached (${cause?.code || cause?.message || "no answer"}).`);
+    return new UnavailableError(
+      `${url} cannot be reached (${cause?.code || cause?.message || "no answer"}).`,
+    );
   }
   const { status } = response;
   const answer = readJson(text);
@@ -61,15 +63,15 @@ async function ask(
       `${url} redirects to ${response.headers.get("location") ?? `another URL (${status})`}. Pass that URL as --url.`,
     );
   }
-  if (status === 404 && answer !== undefined) return new NotThere(`${url}${path} was not found.`);
+  if (status === 404 && answer !== undefined) return new NotFoundError(`${url}${path} was not found.`);
   const {
     message = `${url} answered ${status}; is it an Onlooker service?`,
     hint,
     issues,
   } = (answer ?? {}) as Answer;
-  const faults = issues?.map(issue => `${issue.path}: ${issue.message}`).join(" ");
-  const said = [message, faults, hint].filter(Boolean).join(" ");
-  return [429, 502, 503, 504].includes(status) ? new Away(said) : new CliError(said);
+  const issueTexts = issues?.map(issue => `${issue.path}: ${issue.message}`).join(" ");
+  const problem = [message, issueTexts, hint].filter(Boolean).join(" ");
+  return [429, 502, 503, 504].includes(status) ? new UnavailableError(problem) : new CliError(problem);
 }
 
 function readJson(text: string): unknown {

@@ -29,7 +29,7 @@ export type Report = {
   runs: ReportedRun[];
 };
 
-/** 0: every run passed or was skipped. 1: some run failed, lacked instrumentation, broke or was cancelled. */
+/** 0: every run passed or was skipped. 1: some run failed, lacked instrumentation, errored or was cancelled. */
 export function exitCodeOf({ launch, runs }: Report): 0 | 1 {
   const fine = runs.every(({ verdict }) => verdict === "passed" || verdict === "skipped");
   // A run deleted in the meantime has not passed.
@@ -38,25 +38,25 @@ export function exitCodeOf({ launch, runs }: Report): 0 | 1 {
 
 /** One run, followed by its checks that did not pass. */
 export function runLines(run: ReportedRun): string[] {
-  const told = [
+  const remarks = [
     run.change === "broke" && "broke since its last run",
     run.change === "mended" && "fixed since its last run",
     run.flaky && "flaky",
     run.notices.includes("no_trace_arrived") && "the agent sent no trace",
   ].filter(Boolean);
   const seconds = secondsOf(run);
-  const about = [...(seconds === undefined ? [] : [`${seconds.toFixed(1)} s`]), ...told].join(", ");
+  const about = [...(seconds === undefined ? [] : [`${seconds.toFixed(1)} s`]), ...remarks].join(", ");
   const head = `${wordOf(run)}  ${oneLine(run.testName)}${about && `  (${about})`}`;
   return [head, ...reasonsOf(run).map(reason => `    ${reason}`)];
 }
 
-/** "4 of 9 done: 4 passed; 2 wait for the judge: …", with why one of them waits. */
+/** "4 of 9 done: 4 passed; 2 wait for the judge: …", with the reason of one of them. */
 export function progressOf(launch: Report["launch"], runs: Pick<ReportedRun, "waiting">[]): string {
   const done = launch.testCount - launch.counts.open;
   const waits = runs.flatMap(({ waiting }) => waiting ?? []);
-  const told = `${done} of ${launch.testCount} done${done > 0 ? `: ${summaryOf({ launch })}` : ""}`;
-  if (!waits[0]) return told;
-  return `${told}; ${waits.length} ${waits.length === 1 ? "waits" : "wait"} for the judge: ${oneLine(waits[0].reason)}`;
+  const progress = `${done} of ${launch.testCount} done${done > 0 ? `: ${summaryOf({ launch })}` : ""}`;
+  if (!waits[0]) return progress;
+  return `${progress}; ${waits.length} ${waits.length === 1 ? "waits" : "wait"} for the judge: ${oneLine(waits[0].reason)}`;
 }
 
 /** "3 passed, 1 failed, 1 skipped". */

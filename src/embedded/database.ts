@@ -12,7 +12,16 @@ import {
   runningServer,
   superuser,
 } from "./folder.ts";
-import { connect, holdProcess, type Log, type Place, type Server, shutDown, start, urlOf } from "./server.ts";
+import {
+  connect,
+  keepAlive,
+  type Log,
+  type Server,
+  type ServerContext,
+  shutDown,
+  start,
+  urlOf,
+} from "./server.ts";
 import { statIfAny } from "./user.ts";
 
 export type EmbeddedDatabase = {
@@ -26,13 +35,13 @@ export type EmbeddedDatabase = {
 /** A running server and the connection that has the owner lock. */
 type Owned = { server: Server; client: pg.Client };
 
-/** A session-level advisory lock marks the owner: PostgreSQL releases it the moment its holder dies. */
+/** A session-level advisory lock marks the owner: PostgreSQL releases it as soon as the owner's connection ends. */
 const ownerLock = 7_164_250_883;
 
-/** Wait this long for an owner that is just ending, such as a bootstrap or the service before a restart. */
+/** How long to wait for an owner that is just ending, such as a bootstrap or the service before a restart. */
 const handoverMs = 2_000;
 
-/** Wait this long while another start uses the folder, or leftovers of a killed server block it. */
+/** How long to wait while another start uses the folder, or leftovers of a killed server block it. */
 const startMs = 30_000;
 
 /**
@@ -52,14 +61,14 @@ export async function openEmbedded({
   await ensureCluster(dataDir, binaries, user);
   const folder = realFolder(dataDir);
   const ending = new AbortController();
-  const place: Place = { folder, binaries, user, log, port: undefined, signal: ending.signal };
+  const context: ServerContext = { folder, binaries, user, log, port: undefined, signal: ending.signal };
 
-  let owned: Owned | undefined = await own(place);
-  place.port = owned.server.port;
+  let owned: Owned | undefined = await becomeOwner(context);
+  context.port = owned.server.port;
   try {
     await ensureDatabase(owned.client);
   } catch (error) {
-    await shutDown(place);
+    await shutDown(context);
     throw error;
   }
   let restarting: Promise<void> | undefined;
@@ -68,7 +77,7 @@ export async function openEmbedded({
 
   /** When the connection that has the lock breaks, waits for the server or restarts it. */
   function watch({ client }: Owned): void {
-    holdProcess(client, false);
+    keepAlive(client, false);
     client.once("end", () => {
       owned = undefined;
       if (ending.signal.aborted) return;
@@ -80,7 +89,7 @@ export async function openEmbedded({
   async function restart(): Promise<void> {
     while (!ending.signal.aborted) {
       try {
-        owned = await own(place);
+        owned = await becomeOwner(context);
         log.info("The embedded PostgreSQL is running again.");
         return watch(owned);
       } catch (error) {
@@ -92,7 +101,7 @@ export async function openEmbedded({
   }
 
   return {
-    url: urlOf(folder, place.port, superuser),
+    url: urlOf(folder, context.port, superuser),
     owner: true,
     async stop() {
       ending.abort();
@@ -101,17 +110,17 @@ export async function openEmbedded({
       const last = owned;
       if (last === undefined) return;
       owned = undefined;
-      holdProcess(last.client, true);
-      // The lock is kept until the server ends: nobody takes over a server that is stopping.
-      await shutDown(place);
+      keepAlive(last.client, true);
+      // The lock is kept until the server ends, so that no process adopts a server that is stopping.
+      await shutDown(context);
       await last.client.end().catch(() => {});
     },
   };
 }
 
 /**
- * The running server of this data folder, for work beside its owner; undefined if none runs. Throws EmbeddedError if
- * this user may not use it.
+ * Connects to the running server of this data folder without becoming its owner; undefined if none runs. Throws
+ * EmbeddedError if this user may not use it.
  */
 export async function connectEmbedded(dataDir: string): Promise<EmbeddedDatabase | undefined> {
   refuseForeign(dataDir);
@@ -128,14 +137,14 @@ export async function connectEmbedded(dataDir: string): Promise<EmbeddedDatabase
 }
 
 /** Finds the running server or starts it, and becomes its owner. */
-async function own(place: Place): Promise<Owned> {
+async function becomeOwner(context: ServerContext): Promise<Owned> {
   const since = Date.now();
   for (;;) {
-    place.signal.throwIfAborted();
-    const running = runningServer(place.folder);
-    const server = running ?? (await start(place, Date.now() - since < startMs));
+    context.signal.throwIfAborted();
+    const running = runningServer(context.folder);
+    const server = running ?? (await start(context, Date.now() - since < startMs));
     const client =
-      server === undefined ? undefined : await connectOrStop(place, server, running === undefined);
+      server === undefined ? undefined : await connectOrStop(context, server, running === undefined);
     if (server === undefined || client === undefined) {
       await delay(50);
       continue;
@@ -145,7 +154,7 @@ async function own(place: Place): Promise<Owned> {
     await client.end();
     if (Date.now() - since > handoverMs) {
       throw new EmbeddedError(
-        `The database in ${place.folder.home} is in use by another Onlooker, ${holder}.`,
+        `The database in ${context.folder.home} is in use by another Onlooker, ${holder}.`,
         "Stop that one first, or set SVC_DATA_DIR to another folder.",
       );
     }
@@ -155,14 +164,14 @@ async function own(place: Place): Promise<Owned> {
 
 /** Connects; if that fails, stops a server that was started for it. */
 async function connectOrStop(
-  place: Place,
+  context: ServerContext,
   server: Server,
   startedHere: boolean,
 ): Promise<pg.Client | undefined> {
   try {
-    return await connect(place.folder, server, place.signal, place.log);
+    return await connect(context.folder, server, context.signal, context.log);
   } catch (error) {
-    if (startedHere) await shutDown(place);
+    if (startedHere) await shutDown(context);
     throw error;
   }
 }
@@ -183,7 +192,7 @@ async function ensureDatabase(client: pg.Client): Promise<void> {
   const { rowCount } = await client.query("select from pg_database where datname = $1", [superuser]);
   if (rowCount !== 0) return;
   await client.query(`create database ${superuser}`).catch((error: { code?: string }) => {
-    // The owner and a process beside it may create it at the same time.
+    // The owner and another process may create it at the same time.
     if (error.code !== "42P04" && error.code !== "23505") throw error;
   });
 }

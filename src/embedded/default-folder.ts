@@ -7,7 +7,7 @@ import { blockedAt, serverUser } from "./user.ts";
 
 /**
  * `data` in the project. For root, if the user that PostgreSQL runs as cannot reach the project, such as a checkout in
- * /root (mode 700): a folder of this project in `shared`, which stays the choice once it exists, so that a later chmod
+ * /root (mode 700): a folder for this project in `shared`. Once that exists it is always used, so that a later chmod
  * never makes a database disappear. Creates nothing. Throws EmbeddedError if root finds no such user.
  */
 export function defaultDataDir(project: string, shared = "/var/lib/onlooker"): string {

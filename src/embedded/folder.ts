@@ -39,7 +39,7 @@ export type Folder = {
   log: string;
 };
 
-/** The whole environment of PostgreSQL's programs: no PG variable may reach them, and no locale change them. */
+/** The environment of PostgreSQL's programs, without inherited variables: PG* and locale variables would change them. */
 export const serverEnvironment = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 
 /** Paths only: touches nothing. */
@@ -113,7 +113,7 @@ export async function ensureCluster(dataDir: string, binaries: Binaries, user: S
   }
   if (version !== binaries.major) {
     throw new EmbeddedError(
-      `The database in ${home} was written by PostgreSQL ${version}, and this version of Onlooker brings ${binaries.major}.`,
+      `The database in ${home} was written by PostgreSQL ${version}, but this version of Onlooker uses ${binaries.major}.`,
       `Dump it with pg_dump under PostgreSQL ${version} and restore it into a new folder, or set SVC_DATA_DIR to another folder.`,
     );
   }
@@ -126,7 +126,7 @@ async function createCluster(home: string, binaries: Binaries, user: ServerUser)
     const password = join(draft, "password");
     writeFileSync(password, `${randomBytes(24).toString("base64url")}\n`, { mode: 0o600 });
     if (user.switched) for (const path of [draft, password]) chownSync(path, user.uid, user.gid);
-    // This collation sorts by code point, like C, and knows the letters of every language.
+    // This collation sorts by code point, like C, but classifies and folds the letters of every language.
     const shape = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
     const access = [`--username=${superuser}`, "--auth=scram-sha-256", `--pwfile=${password}`];
     const where = ["-D", join(draft, "data"), "--no-instructions"];

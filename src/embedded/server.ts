@@ -22,30 +22,30 @@ import { asUser, type ServerUser, statIfAny } from "./user.ts";
 
 export type Log = { info(message: string): void; warn(message: string): void; error(message: string): void };
 
-/** What starting and stopping need. */
-export type Place = {
+/** Inputs for starting and stopping a server. */
+export type ServerContext = {
   folder: Folder;
   binaries: Binaries;
   user: ServerUser;
   log: Log;
-  /** The port to restart on; the first start takes a free one. */
+  /** The port to restart on; undefined: take a free one. */
   port: number | undefined;
   signal: AbortSignal;
 };
 
 export type Server = { pid: number; port: number };
 
-// For many small inserts and few readers. Durability is PostgreSQL's default: fsync and synchronous_commit are on. (No
-// wal_compression: this build has no lz4, and spans are compressed already.) Statement errors are not in the server's
-// log: whoever sent the statement logs them.
+// For many small inserts and few readers. Durability is PostgreSQL's default: fsync and synchronous_commit are on. No
+// wal_compression: this build has no lz4, and spans are compressed already. Statement errors are not in the server's
+// log, because the client logs them.
 const settings = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
   max_connections: "100",
   shared_buffers: "256MB",
   max_wal_size: "2GB",
-  // WAL files are reused: creating one holds commits up for 40 ms. New files are filled with zeros (wal_init_zero stays
-  // on): without that, a commit of twelve traces took 2.5 ms instead of 1.6 ms.
+  // Keeps WAL files for reuse, because creating one blocks commits for 40 ms. wal_init_zero stays on: without zeroed
+  // files, a commit of twelve traces took 2.5 ms instead of 1.6 ms.
   min_wal_size: "512MB",
   checkpoint_timeout: "15min",
   timezone: "UTC",
@@ -55,7 +55,7 @@ const settings = {
   log_error_verbosity: "terse",
 };
 
-/** pg_ctl gives up waiting after this; a server that is still recovering from a crash goes on starting. */
+/** After this, pg_ctl stops waiting; a server that is still recovering from a crash continues to start. */
 const startSeconds = 5;
 
 /**
@@ -63,22 +63,29 @@ const startSeconds = 5;
  * ends because of another start, a taken port or leftovers of a killed server, returns undefined if `mayRetry`. Throws
  * EmbeddedError if it ends for another reason.
  */
-export async function start(place: Place, mayRetry: boolean): Promise<Server | undefined> {
-  const { folder } = place;
+export async function start(context: ServerContext, mayRetry: boolean): Promise<Server | undefined> {
+  const { folder } = context;
   removeStalePid(folder);
   boundLog(folder);
-  const port = place.port ?? (await freePort());
+  const port = context.port ?? (await freePort());
   const loggedBefore = statIfAny(folder.log)?.size ?? 0;
   const options = Object.entries({ port, ...settings }).map(([name, value]) => `-c ${name}=${quoted(value)}`);
   const wait = ["-w", "-t", String(startSeconds)];
-  // pg_ctl puts its own -D and -l into a shell command between double quotes, where a $ in a path is expanded. So the
-  // server's -D is among the options, which are passed on as they are, and the log is named relative to the folder.
-  const words = `-D ${quoted(folder.cluster)} ${options.join(" ")}`;
-  const ended = await pgCtl(place, ["start", ...wait, "-l", relative(folder.home, folder.log), "-o", words]);
+  // pg_ctl puts its own -D and -l into a shell command in double quotes, where a $ in a path is expanded. So the server's
+  // -D is among the options, which are passed on unchanged, and the path of the log is relative to the folder.
+  const serverArgs = `-D ${quoted(folder.cluster)} ${options.join(" ")}`;
+  const ended = await pgCtl(context, [
+    "start",
+    ...wait,
+    "-l",
+    relative(folder.home, folder.log),
+    "-o",
+    serverArgs,
+  ]);
   const server = runningServer(folder);
   if (server !== undefined) return server;
   const logged = existsSync(folder.log) ? readFileSync(folder.log).subarray(loggedBefore).toString() : "";
-  if (mayRetry && isTemporary(logged, place)) return undefined;
+  if (mayRetry && isTemporary(logged, context)) return undefined;
   throw new EmbeddedError(
     `The embedded PostgreSQL ended while it started: ${errorsIn(logged) || ended}.`,
     `Its log is ${folder.log}.`,
@@ -86,8 +93,8 @@ export async function start(place: Place, mayRetry: boolean): Promise<Server | u
 }
 
 /** Runs pg_ctl as the server's user; resolves with what it printed, whether it succeeded or not. */
-async function pgCtl({ folder, binaries, user }: Place, words: string[]): Promise<string> {
-  const run = promisify(execFile)(binaries.pgCtl, words, {
+async function pgCtl({ folder, binaries, user }: ServerContext, args: string[]): Promise<string> {
+  const run = promisify(execFile)(binaries.pgCtl, args, {
     cwd: folder.home,
     env: { ...serverEnvironment, PGDATA: folder.cluster },
     ...asUser(user),
@@ -96,15 +103,15 @@ async function pgCtl({ folder, binaries, user }: Place, words: string[]): Promis
   return errorsIn(`${stdout ?? ""}\n${stderr ?? ""}`);
 }
 
-/** As one word of a shell command. */
+/** Quoted for a shell command. */
 function quoted(text: string | number): string {
   return `'${String(text).replaceAll("'", "'\\''")}'`;
 }
 
-/** Whether a server that ended at once did so for a reason that passes. */
-function isTemporary(logged: string, place: Place): boolean {
-  if (runningServer(place.folder) !== undefined) return true;
-  if (/Address already in use/.test(logged)) return place.port === undefined;
+/** Whether a server that ended right after its start did so for a temporary reason. */
+function isTemporary(logged: string, context: ServerContext): boolean {
+  if (runningServer(context.folder) !== undefined) return true;
+  if (/Address already in use/.test(logged)) return context.port === undefined;
   return /lock file "postmaster.pid"|pre-existing shared memory block/.test(logged);
 }
 
@@ -146,27 +153,27 @@ export async function connect(
   }
 }
 
-/** Whether this connection keeps the process alive. */
-export function holdProcess(client: pg.Client, hold: boolean): void {
+/** Sets whether this connection keeps the process alive. */
+export function keepAlive(client: pg.Client, keep: boolean): void {
   const socket = client as unknown as { ref(): void; unref(): void }; // missing from its types
-  if (hold) socket.ref();
+  if (keep) socket.ref();
   else socket.unref();
 }
 
 /** Fast (open transactions are rolled back), then immediate (the next start recovers), then by SIGKILL. */
-export async function shutDown(place: Place): Promise<void> {
-  const server = runningServer(place.folder);
+export async function shutDown(context: ServerContext): Promise<void> {
+  const server = runningServer(context.folder);
   if (server === undefined) return;
   for (const [mode, seconds] of [
     ["fast", 12],
     ["immediate", 5],
   ] as const) {
-    await pgCtl(place, ["stop", "-m", mode, "-t", String(seconds)]);
-    if (!isServer(server.pid, place.folder)) return;
+    await pgCtl(context, ["stop", "-m", mode, "-t", String(seconds)]);
+    if (!isServer(server.pid, context.folder)) return;
   }
   process.kill(server.pid, "SIGKILL");
   for (const until = Date.now() + 3_000; Date.now() < until; await delay(10)) {
-    if (!isServer(server.pid, place.folder)) return;
+    if (!isServer(server.pid, context.folder)) return;
   }
 }
 

@@ -1,4 +1,4 @@
-// The user that PostgreSQL runs as (it refuses to run as root), and what that user may access.
+// Chooses the user that PostgreSQL runs as (it refuses to run as root), and checks which folders that user may enter.
 import { chmodSync, mkdirSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { EmbeddedError } from "./error.ts";
@@ -55,7 +55,7 @@ export function asUser(user: ServerUser): { uid?: number; gid?: number } {
 
 /**
  * The first folder on the path, or the file itself, whose mode does not let this user in; undefined if there is none.
- * What does not exist yet blocks nobody.
+ * Folders that do not exist yet are ignored.
  */
 export function blockedAt(path: string, user: Pick<ServerUser, "uid" | "gid">): string | undefined {
   const target = realPathOf(resolve(path));

@@ -1,4 +1,4 @@
-// The HTTP server: every route, behind one set of limits, headers and error replies.
+// Builds the HTTP server: all routes, with shared limits, headers and error responses.
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import Fastify, { LogController } from "fastify";
@@ -16,20 +16,20 @@ import { validate } from "./validate.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
-    /** Every route, for tests that must leave none out. */
+    /** Every route, for tests that must cover all of them. */
     routeTable: Route[];
   }
 }
 
 /**
- * The server, ready to listen; the database must be migrated. `close` stops taking connections, lets requests in
- * hand finish and waits for mails under way. `more` adds routes of rooms that need further dependencies.
+ * The server, ready to listen; the database must be migrated. `close` stops accepting connections, and waits for open
+ * requests and emails. `more` adds routes that need further dependencies.
  */
 export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []): Promise<App> {
   const app: App = Fastify({
     loggerInstance: deps.log,
     logController: new LogController({ disableRequestLogging: true }),
-    // Never the client's: x-request-id names a trace here.
+    // Never taken from the client: its x-request-id is the identity of a trace.
     genReqId: () => randomUUID(),
     bodyLimit: 1_048_576,
     // A span's id may be any text.
@@ -57,7 +57,7 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
   });
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsAt(request.url.split("?", 1)[0]!);
-    // Answered, but not here: an id far too long for one reaches no route of its address.
+    // A path parameter that is too long matches no route, although the method is right.
     if (methods.length === 0 || methods.includes(request.method)) throw new Refusal("NOT_FOUND");
     reply.header("allow", methods.join(", "));
     throw new Refusal("METHOD_NOT_ALLOWED");
@@ -71,7 +71,7 @@ export async function buildApp<D extends Deps>(deps: D, more: Register<D>[] = []
   return app;
 }
 
-/** What a process that only evaluates answers: whether it lives, can work, and how it has worked. */
+/** The server of a process that only evaluates: health and metrics. */
 export async function buildHealthApp({ db, log }: Pick<Deps, "db" | "log">): Promise<App> {
   const app: App = Fastify({
     loggerInstance: log,
@@ -95,7 +95,7 @@ function headersFor(url: string): Record<string, string> {
   };
 }
 
-/** What is no HTTP, or came too slowly, has no request to answer: the reply goes to the socket itself. */
+/** Invalid HTTP or a timeout leaves no request to reply to, so the response is written to the socket. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();

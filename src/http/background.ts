@@ -1,24 +1,24 @@
-// Work that outlives the reply it began with, such as a mail: it is logged when it fails and awaited at the end.
+// Background work that outlives its request, such as sending an email: failures are logged, and shutdown waits for it.
 import type { FastifyBaseLogger } from "fastify";
 
 export type Background = {
-  /** Begins the work; `failure` is what the log says should it fail. */
+  /** Starts the work; `failure` is the log message if it fails. */
   start(work: () => Promise<void>, failure: string): void;
-  /** Resolves when none is under way. */
+  /** Resolves when all work has finished. */
   settled(): Promise<void>;
 };
 
 export function openBackground(log: FastifyBaseLogger): Background {
-  const underWay = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
   return {
     start(work, failure) {
       const done = work()
         .catch((error: unknown) => log.error({ err: error }, failure))
-        .finally(() => underWay.delete(done));
-      underWay.add(done);
+        .finally(() => running.delete(done));
+      running.add(done);
     },
     async settled() {
-      while (underWay.size > 0) await Promise.all(underWay);
+      while (running.size > 0) await Promise.all(running);
     },
   };
 }

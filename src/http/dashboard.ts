@@ -19,7 +19,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** First path segments that never lead to a page: unknown URLs below them are answered 404 in JSON. */
+/** First path segments without pages: unknown URLs below them are answered 404 in JSON. */
 const reserved = new Set(["api", "public", "assets", "healthz", "readyz", "metrics"]);
 
 export function registerDashboard(app: App, folder: string): void {
@@ -41,7 +41,7 @@ export function registerDashboard(app: App, folder: string): void {
 
   const options = {
     schema: { hide: true },
-    // The library sends the obsolete type.
+    // @fastify/static sends the obsolete application/javascript.
     onSend: async (_request: unknown, reply: FastifyReply, payload: unknown) => {
       const type = String(reply.getHeader("content-type"));
       if (type.startsWith("application/javascript")) reply.type("text/javascript; charset=utf-8");

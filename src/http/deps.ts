@@ -1,4 +1,4 @@
-// What the HTTP rooms are given: the types of everything that main.ts wires into them.
+// Types of the dependencies that every HTTP route gets.
 import type {
   FastifyBaseLogger,
   FastifyInstance,
@@ -13,17 +13,17 @@ import type { PasswordHashing } from "./accounts/passwords.ts";
 
 export type Deps = {
   config: {
-    /** The origin that links in mails and the Origin check go by. Read when it is needed, not when the app is built. */
+    /** The origin of links in emails and of the Origin check. Read per request: it is set once the port is known. */
     readonly baseUrl: string;
-    /** None: mails wait in the outbox, and their links are in the log. */
+    /** Without one, emails are written to the outbox, and their links to the log. */
     readonly smtpUrl?: string | null | undefined;
   };
   db: Database;
   mailer: Pick<Mailer, "send">;
   log: FastifyBaseLogger;
-  /** Whether sign-up, sign-in and resets are limited by client address; on unless it is false. */
+  /** Whether to rate-limit sign-up, sign-in and resets by client IP address. Default: true. */
   limitAccounts?: boolean;
-  /** Absent: scrypt. Tests, which create thousands of accounts, bring a cheap one. */
+  /** Default: scrypt. Tests create thousands of accounts, so they pass a cheap hash. */
   passwordHashing?: PasswordHashing | undefined;
 };
 
@@ -35,5 +35,5 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >;
 
-/** Adds a room's routes to the app. */
+/** Adds routes to the app. */
 export type Register<D extends Deps = Deps> = (app: App, deps: D) => void | Promise<void>;

@@ -1,4 +1,5 @@
-// /api/events: what happens to an account's traces, and what is refused, as server-sent events. A client that was away reads again.
+// /api/events: server-sent events about an account's traces, runs and rejected requests. Events are not replayed: a
+// client that was disconnected reloads.
 import { PassThrough } from "node:stream";
 import { z } from "zod";
 import type { ServiceEvent } from "../model/event.ts";
@@ -8,15 +9,14 @@ import type { App, Deps } from "./deps.ts";
 import { Id } from "./schemas.ts";
 import { requireAccount } from "./session.ts";
 
-// Below the idle time-outs of proxies, 30 s and more.
+// Below the idle timeouts of proxies, which are 30 s or more.
 const keepAliveMs = 15_000;
-// A client that reads more slowly than this lets pile up is cut off; it connects again and reads anew.
+// A client with more unread events than this is disconnected; it reconnects and reloads.
 const bufferedBytesMax = 1024 * 1024;
-// How often a stream looks anew whether its session or token still holds, and what is the account's: agents and projects
-// made later are heard too.
-const ownEveryMs = 5_000;
+// How often a stream checks that its session or token is still valid, and reloads the account's agents and projects.
+const recheckMs = 5_000;
 
-/** One process's listeners; whoever hears the database's notifications tells them. */
+/** Distributes events to the streams of one process. */
 export class EventHub {
   readonly #listeners = new Set<(event: ServiceEvent) => void>();
 
@@ -30,7 +30,7 @@ export class EventHub {
   }
 }
 
-type Own = Awaited<ReturnType<typeof listOwnIds>>;
+type OwnIds = Awaited<ReturnType<typeof listOwnIds>>;
 
 export function registerEvents(app: App, { db, hub }: Deps & { hub: EventHub }): void {
   const streams = new Set<PassThrough>();
@@ -46,13 +46,13 @@ export function registerEvents(app: App, { db, hub }: Deps & { hub: EventHub }):
         summary: "Stream server-sent events: trace, run, launch, ingestion, refresh",
         querystring: z.object({
           agentId: Id.optional().describe(
-            "Traces and runs of this agent only; refusals only where projectId is given too.",
+            "Only traces and runs of this agent; rejected requests only if projectId is set, too.",
           ),
-          projectId: Id.optional().describe("Only of this project; else of every project of the account."),
+          projectId: Id.optional().describe("Only events of this project. Default: all projects."),
         }),
         response: {
           200: {
-            description: "Ends with what let it in.",
+            description: "Ends when the session or access token ends.",
             content: { "text/event-stream": { schema: z.unknown().meta({ type: "string" }) } },
           },
         },
@@ -62,11 +62,11 @@ export function registerEvents(app: App, { db, hub }: Deps & { hub: EventHub }):
       const { agentId, projectId } = request.query;
       const account = requireAccount(request);
       const ownNow = () => listOwnIds(db, account.id, projectId);
-      const isThere = ({ agents, projects }: Own) =>
+      const exists = ({ agents, projects }: OwnIds) =>
         (!agentId || agents.has(agentId)) && (!projectId || projects.has(projectId));
       let own = await ownNow();
-      if (!isThere(own)) throw new Refusal("NOT_FOUND");
-      const hears = (event: ServiceEvent): boolean => {
+      if (!exists(own)) throw new Refusal("NOT_FOUND");
+      const receives = (event: ServiceEvent): boolean => {
         if (event.type === "ingestion") return own.projects.has(event.projectId) && (!agentId || !!projectId);
         return (
           event.agentId === null || (agentId ? event.agentId === agentId : own.agents.has(event.agentId))
@@ -80,22 +80,22 @@ export function registerEvents(app: App, { db, hub }: Deps & { hub: EventHub }):
         else stream.write(text);
       };
       const stopListening = hub.listen(event => {
-        if (hears(event)) send(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+        if (receives(event)) send(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
       });
-      const alive = setInterval(() => send(": alive\n\n"), keepAliveMs);
-      const look = setInterval(() => {
-        Promise.all([ownNow(), request.isStillIn()]).then(
-          ([now, isIn]) => {
+      const keepAlive = setInterval(() => send(": alive\n\n"), keepAliveMs);
+      const recheck = setInterval(() => {
+        Promise.all([ownNow(), request.isStillAuthenticated()]).then(
+          ([now, isAuthenticated]) => {
             own = now;
-            if (!isIn || !isThere(now)) stream.end();
+            if (!isAuthenticated || !exists(now)) stream.end();
           },
           () => {},
         );
-      }, ownEveryMs);
+      }, recheckMs);
       stream.once("close", () => {
         stopListening();
-        clearInterval(alive);
-        clearInterval(look);
+        clearInterval(keepAlive);
+        clearInterval(recheck);
         streams.delete(stream);
       });
       send("retry: 2000\n\n");

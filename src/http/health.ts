@@ -1,4 +1,4 @@
-// /healthz, /readyz and /metrics: whether the process lives, whether it can work, and how it has worked.
+// /healthz, /readyz and /metrics: liveness, readiness and Prometheus metrics.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "@prometheus-io/client";
 import { isMigrated } from "../store/migrate.ts";
 import { countWaiting } from "../store/runs/waiting.ts";
@@ -8,11 +8,11 @@ const registry = new Registry();
 const registers = [registry];
 collectDefaultMetrics({ register: registry });
 
-/** What this process counts, for the rooms that do the work to count up. */
+/** The metrics of this process, for the rooms that count. */
 export const metrics = {
   ingestRequests: new Counter({
     name: "svc_ingest_requests_total",
-    help: "Ingestion requests by the code they were answered with: OK, PARTIAL or the code of the refusal.",
+    help: "Ingestion requests by result: OK, PARTIAL or an error code.",
     labelNames: ["code"],
     registers,
   }),
@@ -25,18 +25,18 @@ export const metrics = {
   }),
   judgeCalls: new Counter({
     name: "svc_judge_calls_total",
-    help: "Questions put to the judge, by kind and the state of the answer.",
+    help: "Judge calls, by kind and the state of the answer.",
     labelNames: ["kind", "state"],
     registers,
   }),
   runsWaiting: new Gauge({
     name: "svc_runs_waiting",
-    help: "Runs that wait for the judge, of the whole database; absent while it is away.",
+    help: "Runs waiting for the judge, in the whole database; absent while the database is unavailable.",
     registers,
   }),
   httpSeconds: new Histogram({
     name: "svc_http_request_duration_seconds",
-    help: "Time from a request's headers to the end of its reply.",
+    help: "Time from a request's headers to the end of its response.",
     labelNames: ["method", "route", "status"],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,

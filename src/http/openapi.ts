@@ -1,4 +1,4 @@
-// /api/openapi.json: the description of every address, made from the schemas that requests are checked against.
+// /api/openapi.json: the OpenAPI description of the API, generated from the schemas that validate requests.
 import swagger from "@fastify/swagger";
 import type { RouteOptions } from "fastify";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
@@ -17,7 +17,7 @@ const ErrorReply = z
   })
   .meta({ id: "Error" });
 
-/** Describes the routes that are added from now on. */
+/** Describes the routes that are added after this call. */
 export async function registerOpenapi(app: App, baseUrl: string): Promise<void> {
   // Browsers keep a cookie of this name only over https.
   const prefix = new URL(baseUrl).protocol === "https:" ? "__Secure-" : "";
@@ -28,7 +28,11 @@ export async function registerOpenapi(app: App, baseUrl: string): Promise<void> 
       components: {
         securitySchemes: {
           session: { type: "apiKey", in: "cookie", name: `${prefix}svc.session_token` },
-          token: { type: "http", scheme: "bearer", description: "An access token: reads, and runs tests." },
+          token: {
+            type: "http",
+            scheme: "bearer",
+            description: "An access token: reads data and runs tests.",
+          },
           key: { type: "apiKey", in: "header", name: "x-api-key" },
         },
       },
@@ -41,13 +45,13 @@ export async function registerOpenapi(app: App, baseUrl: string): Promise<void> 
       const security = securityOf(route);
       return security ? { ...transformed, schema: { ...transformed.schema, security } } : transformed;
     },
-    transformObject: document => describeProtobuf(letOptionalBodies(jsonSchemaTransformObject(document))),
+    transformObject: document => describeProtobuf(markOptionalBodies(jsonSchemaTransformObject(document))),
   });
 
   app.get("/api/openapi.json", { config: { open: true }, schema: { hide: true } }, async () => app.swagger());
 }
 
-/** Undefined: what the route says itself, else a session. */
+/** Undefined: the route's own setting, or by default a session. */
 function securityOf(route: RouteOptions): Record<string, string[]>[] | undefined {
   if (route.config?.open === true) return [];
   const isApi = route.url.startsWith("/api/");
@@ -59,8 +63,8 @@ type Body = { required?: boolean; content: Content };
 type Operation = { requestBody?: Body; responses: Record<string, { content?: Content }> };
 type Paths = Record<string, Record<string, Operation>>;
 
-/** A body that may be null may be left out, where the library calls every body required. */
-function letOptionalBodies<D extends object>(document: D): D {
+/** Marks nullable bodies as optional: the library describes every body as required. */
+function markOptionalBodies<D extends object>(document: D): D {
   const { paths } = document as { paths: Paths };
   for (const { requestBody } of Object.values(paths).flatMap(path => Object.values(path))) {
     if (!requestBody) continue;
@@ -73,8 +77,8 @@ function letOptionalBodies<D extends object>(document: D): D {
 }
 
 /**
- * The library gives every media type of an address the same schema. Protobuf is bytes, which no JSON schema describes;
- * what is sent so is never answered with 201, which is the canonical format's.
+ * Removes the schemas of protobuf bodies, which no JSON Schema describes: the library gives every media type of a route
+ * the same schema. Also removes protobuf from 201, which only canonical traces get.
  */
 function describeProtobuf<D extends object>(document: D): D {
   const { paths } = document as { paths: Paths };

@@ -24,7 +24,7 @@ export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 
-/** Asks the store for one row more than the page holds, which tells whether there is a next page. */
+/** Reads one row more than the page has, to find out whether there is a next page. */
 export function listingOf(query: z.output<typeof PageQuery>): Listing {
   return { before: query.cursor ?? newest, rowsMax: query.limit + 1 };
 }

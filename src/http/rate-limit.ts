@@ -1,31 +1,31 @@
-// Bounds what an account may have tried out by the service: so many things at once, and so many within a minute.
+// Rate limit for trials (test messages, judge tests, dry runs): concurrent and per minute, for each account.
 import { Refusal } from "../model/refusal.ts";
 
 export const trialsPerMinute = 20;
 
-/** Runs `work` where the account may have it. Throws RATE_LIMITED. */
+/** Runs `work`. Throws RATE_LIMITED if the account has reached a limit. */
 export type Trials = <T>(accountId: string, work: () => Promise<T>) => Promise<T>;
 
 type TrialBounds = {
-  /** Says what is under way already. */
+  /** The message if too many trials are running. */
   busy: string;
-  atOnceMax?: number;
+  concurrentMax?: number;
   perMinuteMax?: number;
-  /** Milliseconds, always forward. */
+  /** Monotonic milliseconds. */
   now?: (() => number) | undefined;
 };
 
 export function limitTrials({
   busy,
-  atOnceMax = 1,
+  concurrentMax = 1,
   perMinuteMax = trialsPerMinute,
   now = () => performance.now(),
 }: TrialBounds): Trials {
-  const underWay = new Map<string, number>();
+  const running = new Map<string, number>();
   const recent = new Map<string, number[]>();
   return async (accountId, work) => {
-    const running = underWay.get(accountId) ?? 0;
-    if (running >= atOnceMax) throw new Refusal("RATE_LIMITED", { message: busy, retryAfterSeconds: 1 });
+    const count = running.get(accountId) ?? 0;
+    if (count >= concurrentMax) throw new Refusal("RATE_LIMITED", { message: busy, retryAfterSeconds: 1 });
     const time = now();
     for (const [id, times] of recent) if (times.at(-1)! <= time - 60_000) recent.delete(id);
     const times = (recent.get(accountId) ?? []).filter(one => one > time - 60_000);
@@ -38,13 +38,13 @@ export function limitTrials({
       });
     }
     recent.set(accountId, [...times, time]);
-    underWay.set(accountId, running + 1);
+    running.set(accountId, count + 1);
     try {
       return await work();
     } finally {
-      const left = underWay.get(accountId)! - 1;
-      if (left > 0) underWay.set(accountId, left);
-      else underWay.delete(accountId);
+      const left = running.get(accountId)! - 1;
+      if (left > 0) running.set(accountId, left);
+      else running.delete(accountId);
     }
   };
 }

@@ -1,4 +1,4 @@
-// The bodies of the dashboard API: JSON and nothing else, in UTF-8, of bounded depth.
+// Parses the bodies of the dashboard API: only JSON in UTF-8, with a limit on depth.
 import { isWithin } from "../model/path.ts";
 import { Refusal } from "../model/refusal.ts";
 import type { App } from "./deps.ts";
@@ -6,7 +6,7 @@ import type { App } from "./deps.ts";
 const levelsMax = 200;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Makes JSON the only media type that is read; an empty body is no body. */
+/** Makes JSON the only accepted media type. An empty body counts as absent. */
 export function readJson(app: App): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>(

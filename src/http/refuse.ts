@@ -1,4 +1,4 @@
-// From any error to what the client is told: the one mapper of the HTTP rooms.
+// The error handler of the HTTP API: maps every error to a Refusal and sends it.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Issue, Refusal } from "../model/refusal.ts";
 import { asUnavailable, isCommitFault, violatedConstraint } from "../store/db.ts";
@@ -14,7 +14,7 @@ export type RefusalBody = {
   requestId: string;
 };
 
-/** Answers with the refusal that `error` amounts to; what is none of the client's business is logged, not told. */
+/** Sends the Refusal for `error`. Errors of the service are logged and sent without details. */
 export function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = asRefusal(error);
   if (refusal.status >= 500) {
@@ -38,7 +38,7 @@ export function refusalBody(refusal: Refusal, requestId: string): RefusalBody {
   };
 }
 
-/** The refusal that an error amounts to: itself, the framework's objections translated, else INTERNAL. */
+/** The Refusal for an error: itself, a mapped framework or database error, else INTERNAL. */
 export function asRefusal(error: unknown): Refusal {
   if (isCommitFault(error)) {
     return new Refusal("UNAVAILABLE", {
@@ -59,9 +59,9 @@ export function asRefusal(error: unknown): Refusal {
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
     return new Refusal("PAYLOAD_TOO_LARGE", { message: "The body is larger than this endpoint accepts." });
   }
-  // An address that cannot be decoded, or an id far too long, names nothing.
+  // A path that cannot be decoded, or with a parameter that is too long, identifies nothing.
   if (code === "FST_ERR_BAD_URL" || code === "FST_ERR_MAX_PARAM_LENGTH") return new Refusal("NOT_FOUND");
-  // What the row was to belong to was deleted a moment ago.
+  // The parent row was deleted in the meantime.
   if (violatedConstraint(error)?.endsWith("_fkey")) return new Refusal("NOT_FOUND");
   if (statusCode === 400) {
     return new Refusal("VALIDATION_ERROR", { message: "The request cannot be read.", cause: error });

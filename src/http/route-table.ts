@@ -1,12 +1,12 @@
-// Which methods each address answers: what tells "not here" from "not like this".
+// The methods of each path, to tell 405 Method Not Allowed from 404 Not Found.
 import type { FastifyInstance } from "fastify";
 
 export type Route = { method: string; url: string };
 
-/** Watches the routes that are added to the app from now on. */
+/** Records the routes that are added to the app after this call. */
 export function watchRoutes(app: Pick<FastifyInstance, "addHook">): {
   routes: Route[];
-  /** The methods of the routes whose address is `path`; wildcard routes, which answer anything, left out. */
+  /** The methods of the routes that match `path`, except wildcard routes, which match any path. */
   methodsAt(path: string): string[];
 } {
   const routes: Route[] = [];

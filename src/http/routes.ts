@@ -32,7 +32,7 @@ import { registerTraceParts } from "./traces/parts.ts";
 import { registerRuns } from "./traces/runs.ts";
 import { registerTraces } from "./traces/traces.ts";
 
-/** What every app has, in an order that matters: the session's hook covers the routes that come after it. */
+/** The routes of every app. The order matters: the session hook covers only routes that are registered after it. */
 export async function registerBase(app: App, deps: Deps, auth: Auth, background: Background): Promise<void> {
   registerHealth(app, deps);
   await registerOpenapi(app, deps.config.baseUrl);
@@ -45,7 +45,7 @@ export async function registerBase(app: App, deps: Deps, auth: Auth, background:
   registerTestCases(app, deps);
 }
 
-/** What needs more than a database and a mailer: ingestion, evaluation, the dashboard's live data. */
+/** Routes that need more than a database and a mailer: ingestion, evaluation, live data. */
 export const resources = [
   registerTraces,
   registerTraceParts,

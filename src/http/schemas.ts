@@ -1,4 +1,4 @@
-// The zod schemas that every room of the API shares: ids, names, times and pages. Imports nothing but zod.
+// Shared zod schemas of the API: ids, names, times and pages. Imports nothing but zod.
 import { z } from "zod";
 
 /** An id in a body or a reply, in lower case as the database writes it. */
@@ -8,13 +8,13 @@ export const Id = z.guid().toLowerCase();
 const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed();
 const storableRule = "Must not contain U+0000 or unpaired surrogates.";
 
-/** A name that people choose: trimmed, 1 to 200 characters. */
+/** A display name: trimmed, 1 to 200 characters. */
 export const Name = z.string().trim().min(1).max(200).refine(isStorable, storableRule);
 
 /** A name that is stored exactly as given: 1 to 255 characters. */
 export const ExactName = z.string().min(1).max(255).refine(isStorable, storableRule);
 
-/** A day in UTC, as in 2026-01-31. Calendars and databases agree on all days from 2000 on. */
+/** A day in UTC, such as 2026-01-31. Years before 2000 are rejected. */
 export const Day = z.iso
   .date("Must be a day, as in 2026-01-31.")
   .refine(day => day >= "2000-01-01", "Must not be before 2000-01-01.");
@@ -36,7 +36,7 @@ export type Page<T> = { items: T[]; nextCursor: string | null };
 
 type KeysOf<T> = T extends unknown ? keyof T : never;
 
-/** The schema, if a T passes it and keeps all of its fields. */
+/** S if every T passes it and keeps all fields; else never. */
 type Fitting<T, S extends z.ZodType> = [T] extends [z.input<S>]
   ? [unknown] extends [z.input<S>]
     ? S
@@ -46,8 +46,8 @@ type Fitting<T, S extends z.ZodType> = [T] extends [z.input<S>]
   : never;
 
 /**
- * Gives a loose schema the exact type of what the service answers under it. Does not compile where such a value would
- * fail the schema, or where the schema would strip one of its fields.
+ * Gives a loose schema the exact type of the response. Does not compile if such a value would fail the schema, or if the
+ * schema would strip one of its fields.
  */
 export function typed<T>() {
   return <S extends z.ZodType>(schema: Fitting<T, S>): z.ZodType<T, T> =>

@@ -1,4 +1,5 @@
-// Who is asking: every address under /api needs a session or an access token, and an id in it must be the asker's own.
+// Authentication and ownership: every route under /api needs a session or an access token, and an id in its path must
+// belong to the account.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { bearerOf } from "../model/access-token.ts";
 import type { Account } from "../model/account.ts";
@@ -11,29 +12,29 @@ import type { App, Deps } from "./deps.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** An address under /api that needs no session. */
+    /** A route under /api that needs no session. */
     open?: boolean;
-    /** An access token may change something here; without this it only reads. */
+    /** Access tokens may call this route even if it is not a GET. */
     tokens?: boolean;
   }
   interface FastifyRequest {
     account: Account | null;
-    /** Whether what let it in would let it in again. Throws what the database threw. */
-    isStillIn: () => Promise<boolean>;
+    /** Whether the session or token of the request is still valid. Throws the database's errors. */
+    isStillAuthenticated: () => Promise<boolean>;
   }
 }
 
 /**
- * Guards the routes that are added from now on, before their bodies are read. `/api/<noun>/:id` needs no look at
- * the owner in its handler: what is not the account's own has been answered with 404.
+ * Guards the routes that are added after this call, before their bodies are read. Handlers of `/api/<noun>/:id` need not
+ * check the owner: ids of other accounts have already been answered with 404.
  */
 export function registerSession(app: App, deps: Deps, auth: Auth): void {
   app.decorateRequest("account", null);
-  app.decorateRequest("isStillIn", async () => false);
+  app.decorateRequest("isStillAuthenticated", async () => false);
 
   app.addHook("onRoute", ({ url }) => {
     if (url.startsWith("/api/") && url.includes("/:id") && !isOwnedNoun(nounOf(url))) {
-      throw new Error(`Nobody knows whose ${url} is: add it to store/accounts/ownership.ts.`);
+      throw new Error(`No ownership check for ${url}: add its noun to store/accounts/ownership.ts.`);
     }
   });
 
@@ -41,18 +42,20 @@ export function registerSession(app: App, deps: Deps, auth: Auth): void {
     const { url, config } = request.routeOptions;
     if (!url?.startsWith("/api/")) return;
     const token = bearerOf(request.headers.authorization);
-    // A token is no cookie: no page of another site can make a browser send it.
-    const foreign = token === undefined && isForeign(request, deps.config.baseUrl);
-    if (config.open && !foreign) return;
+    // Unlike a cookie, a token is never sent by a browser on behalf of another site.
+    const crossSite = token === undefined && isCrossSite(request, deps.config.baseUrl);
+    if (config.open && !crossSite) return;
     if (token !== undefined) {
       request.account = await accountOfToken(deps, request, token);
-      request.isStillIn = async () => (await admitAccessToken(deps.db, hashKey(token))) !== undefined;
+      request.isStillAuthenticated = async () =>
+        (await admitAccessToken(deps.db, hashKey(token))) !== undefined;
     } else {
-      const session = foreign ? undefined : await findSession(auth, request);
+      const session = crossSite ? undefined : await findSession(auth, request);
       if (!session) throw new Refusal("UNAUTHORIZED", { message: "Sign in first." });
       if (session.cookies.length > 0) reply.header("set-cookie", session.cookies);
       request.account = session.account;
-      request.isStillIn = async () => (await findSession(auth, request, { extend: false })) !== undefined;
+      request.isStillAuthenticated = async () =>
+        (await findSession(auth, request, { extend: false })) !== undefined;
     }
     const { id } = request.params as { id?: string };
     const noun = nounOf(url);
@@ -61,13 +64,13 @@ export function registerSession(app: App, deps: Deps, auth: Auth): void {
   });
 }
 
-/** The account that is signed in. Throws UNAUTHORIZED where there is none. */
+/** The authenticated account. Throws UNAUTHORIZED if there is none. */
 export function requireAccount(request: FastifyRequest): Account {
   if (request.account) return request.account;
   throw new Refusal("UNAUTHORIZED", { message: "Sign in first." });
 }
 
-/** The same, of a verified address. Throws EMAIL_NOT_VERIFIED; `what` waits for that, as in "Agents are called". */
+/** The same with a verified email. Throws EMAIL_NOT_VERIFIED; `what` begins its message, as in "Agents can be called". */
 export function requireVerified(request: FastifyRequest, what: string): Account {
   const account = requireAccount(request);
   if (account.emailVerified) return account;
@@ -77,10 +80,10 @@ export function requireVerified(request: FastifyRequest, what: string): Account 
   });
 }
 
-// What belongs to whoever signs in, and tells of sessions and tokens: not even read with a token.
+// Routes about credentials of the user, which access tokens may not even read.
 const closedToTokens = new Set(["auth", "verification", "access-tokens"]);
 
-/** Whether whoever sends an access token may do this. */
+/** Whether access tokens may call this route. */
 export function admitsTokens(route: {
   method: string | string[];
   url: string;
@@ -90,7 +93,7 @@ export function admitsTokens(route: {
   return !closedToTokens.has(nounOf(route.url) ?? "") && (reads || route.config?.tokens === true);
 }
 
-/** Looked up for every request: a token that was revoked is refused by every process at once. */
+/** Not cached, so that every process rejects a revoked token immediately. */
 async function accountOfToken({ db }: Deps, request: FastifyRequest, token: string): Promise<Account> {
   const account = await admitAccessToken(db, hashKey(token));
   if (!account) {
@@ -114,14 +117,14 @@ function nounOf(url: string): string | undefined {
 }
 
 /**
- * Whether a page of another site makes the browser ask for a change: such a request counts as having no session.
- * Browsers name the page's origin; other clients, which name none, carry no cookie they were not meant to.
+ * CSRF protection: whether a page of another site makes the browser send a write request, which then counts as having no
+ * session. Browsers send the page's origin; other clients send none, and no cookies without their user's intent.
  */
-function isForeign(request: FastifyRequest, baseUrl: string): boolean {
+function isCrossSite(request: FastifyRequest, baseUrl: string): boolean {
   if (request.method === "GET" || request.method === "HEAD") return false;
   const { origin, host } = request.headers;
   if (request.headers["sec-fetch-site"] === "cross-site") return true;
   if (origin === undefined || origin === new URL(baseUrl).origin) return false;
-  // The same service under another of its names, such as 127.0.0.1 for localhost: a page cannot forge either header.
+  // The same service under another host name, such as 127.0.0.1 for localhost: a page can forge neither header.
   return URL.parse(origin)?.host !== host;
 }

@@ -5,7 +5,14 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { findBinaries } from "../../src/embedded/binaries.ts";
 import { ensureCluster, isServer, openFolder, realFolder } from "../../src/embedded/folder.ts";
-import { connect, type Place, type Server, shutDown, start, urlOf } from "../../src/embedded/server.ts";
+import {
+  connect,
+  type Server,
+  type ServerContext,
+  shutDown,
+  start,
+  urlOf,
+} from "../../src/embedded/server.ts";
 
 export type Cluster = {
   /** Of a superuser on the database `postgres`; the same after every crash. */
@@ -26,10 +33,10 @@ export async function startCluster(): Promise<Cluster> {
   const folder = realFolder(dataDir);
   const log = { info() {}, warn: console.error, error: console.error };
   const { signal } = new AbortController();
-  const place: Place = { folder, binaries, user, log, port: undefined, signal };
+  const context: ServerContext = { folder, binaries, user, log, port: undefined, signal };
 
   async function up(): Promise<Server> {
-    const server = (await start(place, false))!;
+    const server = (await start(context, false))!;
     const client = await connect(folder, server, signal);
     if (!client) throw new Error(`PostgreSQL ended while it recovered; its log is ${folder.log}.`);
     await client.end();
@@ -37,7 +44,7 @@ export async function startCluster(): Promise<Cluster> {
   }
 
   let server = await up();
-  place.port = server.port;
+  context.port = server.port;
   return {
     url: urlOf(folder, server.port, "postgres"),
     async crash() {
@@ -48,7 +55,7 @@ export async function startCluster(): Promise<Cluster> {
       server = await up();
     },
     async stop() {
-      await shutDown(place);
+      await shutDown(context);
       rmSync(dataDir, { recursive: true, force: true });
     },
   };

@@ -1,4 +1,4 @@
-// Personal access tokens: shown in full once, listed masked, revoked for good; made by whoever is signed in only.
+// /api/access-tokens: personal access tokens. Shown in full once, then masked; only a session can create them.
 import { z } from "zod";
 import { makeAccessToken, maskAccessToken } from "../../model/access-token.ts";
 import { hashKey } from "../../model/key.ts";
@@ -15,7 +15,7 @@ import { Name, pageSchema } from "../schemas.ts";
 import { requireAccount } from "../session.ts";
 import { AccessToken, CreatedAccessToken } from "./schemas.ts";
 
-// Strict, as with keys: a misspelt expiry must not pass for the default.
+// Strict, as with keys: a misspelled expiry must not fall back to the default.
 const NewAccessToken = z
   .strictObject({
     name: Name,

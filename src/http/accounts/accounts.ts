@@ -1,4 +1,4 @@
-// /api/auth: signing up, in and out, passwords and sessions, in our error shape over the accounts library.
+// /api/auth: sign-up, sign-in, passwords and sessions. Forwards to the accounts library and maps its errors to ours.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
@@ -7,8 +7,8 @@ import { makeFirstProject } from "../../store/accounts/projects.ts";
 import type { Background } from "../background.ts";
 import type { App, Deps } from "../deps.ts";
 import { Name } from "../schemas.ts";
-import { type Auth, addressHeader, authOrigin, passwordLengthMax, passwordLengthMin } from "./auth.ts";
-import { askLibrary } from "./outages.ts";
+import { type Auth, authOrigin, clientIpHeader, passwordLengthMax, passwordLengthMin } from "./auth.ts";
+import { callLibrary } from "./outages.ts";
 import { CurrentSession, Session, SignedIn } from "./schemas.ts";
 import { deliverLink, newLink } from "./verification-mail.ts";
 
@@ -27,8 +27,8 @@ type Forwarded = {
   open?: boolean;
   body?: z.ZodType<Record<string, unknown>>;
   answer: z.ZodType;
-  /** What the library is told beyond the body. */
-  also?: Record<string, unknown>;
+  /** Fields that the library gets in addition to the body. */
+  extra?: Record<string, unknown>;
 };
 
 const forwarded: Forwarded[] = [
@@ -74,7 +74,7 @@ const forwarded: Forwarded[] = [
     path: "/change-password",
     summary: "Change the password and end all other sessions",
     body: z.object({ currentPassword: Password, newPassword: NewPassword }),
-    also: { revokeOtherSessions: true },
+    extra: { revokeOtherSessions: true },
     answer: SignedIn,
   },
   {
@@ -103,14 +103,14 @@ const forwarded: Forwarded[] = [
 ];
 
 export function registerAccounts(app: App, deps: Deps, auth: Auth, background: Background): void {
-  for (const { method, path, summary, open = false, body, answer, also } of forwarded) {
+  for (const { method, path, summary, open = false, body, answer, extra } of forwarded) {
     app.route({
       method,
       url: `/api/auth${path}`,
       config: { open },
       schema: { tags: ["accounts"], summary, ...(body && { body }), response: { 200: answer } },
       handler: (request, reply) =>
-        forward(deps, auth, path, body && { ...(request.body as object), ...also }, request, reply),
+        forward(deps, auth, path, body && { ...(request.body as object), ...extra }, request, reply),
     });
   }
 
@@ -130,7 +130,7 @@ export function registerAccounts(app: App, deps: Deps, auth: Auth, background: B
       const answer = await forward(deps, auth, "/sign-up/email", { email, password, name }, request, reply);
       const signedUp = SignedIn.parse(answer);
       await welcome(deps, background, signedUp.user.id).catch((error: unknown) =>
-        // The account exists. Its project is made when projects are listed, its mail sent when it is asked for again.
+        // The account exists. Listing projects creates the first one, and the user can request the email again.
         request.log.error({ err: error }, "created an account, but not its project or verification email"),
       );
       return signedUp;
@@ -146,7 +146,7 @@ async function welcome(deps: Deps, background: Background, accountId: string): P
   }
 }
 
-/** Has the library answer the request; its objections become refusals, its cookies are passed on. */
+/** Forwards the request to the library, passes its cookies on and throws its errors as refusals. */
 async function forward(
   deps: Deps,
   auth: Auth,
@@ -156,7 +156,7 @@ async function forward(
   reply: FastifyReply,
 ): Promise<unknown> {
   const { cookie, "user-agent": userAgent } = request.headers;
-  const headers = new Headers({ [addressHeader]: request.ip, "content-type": "application/json" });
+  const headers = new Headers({ [clientIpHeader]: request.ip, "content-type": "application/json" });
   if (cookie !== undefined) headers.set("cookie", cookie);
   if (userAgent !== undefined) headers.set("user-agent", userAgent);
   const { method } = request;
@@ -165,7 +165,7 @@ async function forward(
     headers,
     ...(method === "POST" && { body: JSON.stringify(body ?? {}) }),
   });
-  const answer = await askLibrary(
+  const answer = await callLibrary(
     () => auth.handler(asked),
     ({ ok }) => !ok,
   );
@@ -175,7 +175,7 @@ async function forward(
   throw await refusalOf(deps, answer, body);
 }
 
-/** What the library's objection is in our words; what it does not explain is returned as a bug. */
+/** Maps an error response of the library to a Refusal, or to an Error if it is a bug. */
 async function refusalOf(
   deps: Deps,
   answer: Response,
@@ -196,7 +196,7 @@ async function refusalOf(
     hint: "Sign in, or reset the password.",
   });
   if (code.startsWith("USER_ALREADY_EXISTS")) return taken;
-  // Its word for the slower of two sign-ups with one address too.
+  // Also the code for the slower of two concurrent sign-ups with the same email.
   if (code === "FAILED_TO_CREATE_USER" && (await findAccountByEmail(deps.db, String(body?.["email"]))))
     return taken;
   if (status === 401 || status === 403) return new Refusal("UNAUTHORIZED", { message });

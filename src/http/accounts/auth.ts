@@ -1,4 +1,5 @@
-// The accounts library, fitted to our tables: passwords, sessions and resets are its; addresses and mails are ours.
+// Configures the accounts library (better-auth) for our tables. It handles passwords, sessions and resets; this project
+// handles email verification and sends the emails.
 import { betterAuth } from "better-auth";
 import type { FastifyRequest } from "fastify";
 import type { Account } from "../../model/account.ts";
@@ -9,28 +10,28 @@ import { sharedSecret } from "../../store/secrets/shared-secret.ts";
 import { deleteTracesOf } from "../../store/traces/read.ts";
 import type { Background } from "../background.ts";
 import type { Deps } from "../deps.ts";
-import { askLibrary, noteOutage } from "./outages.ts";
-import { inTurns } from "./passwords.ts";
+import { callLibrary, recordOutage } from "./outages.ts";
+import { limitHashing } from "./passwords.ts";
 
 export const passwordLengthMin = 8;
 export const passwordLengthMax = 128;
 
-/** The header in which the library is told who asks; whatever a client sends under this name is not passed on. */
-export const addressHeader = "x-client-address";
+/** Header that passes the client's IP address to the library. A header of this name sent by a client is dropped. */
+export const clientIpHeader = "x-client-address";
 
-// A minute each, per client address and per process.
+// Per minute, client IP address and process.
 const limits = { "/sign-up/email": 60, "/sign-in/email": 30, "/change-password": 10 };
 const mailLimits = { "/request-password-reset": 5, "/reset-password": 10, "/delete-user": 10 };
 
 export type Auth = Awaited<ReturnType<typeof openAuth>>;
 
-/** Asks the database for the secret that cookies are signed with; the schema must be in place. */
+/** Reads the secret that signs cookies from the database, which must be migrated. */
 export async function openAuth(deps: Deps, background: Background) {
   const { db, log, mailer, config } = deps;
   return betterAuth({
     appName: "Onlooker",
     secret: await sharedSecret(db, "session-cookies"),
-    // Never seen by a client: requests are handed over one by one, and links are built from the configured URL.
+    // Never seen by a client: requests are forwarded one by one, and links are built from the configured URL.
     baseURL: authOrigin,
     basePath: "/api/auth",
     database: accountsDatabase(db),
@@ -77,10 +78,10 @@ export async function openAuth(deps: Deps, background: Background) {
       enabled: true,
       minPasswordLength: passwordLengthMin,
       maxPasswordLength: passwordLengthMax,
-      password: inTurns(deps.passwordHashing),
+      password: limitHashing(deps.passwordHashing),
       revokeSessionsOnPasswordReset: true,
       resetPasswordTokenExpiresIn: 3600,
-      // In the background, so that the answer takes no longer for an address that exists.
+      // In the background, so that response times do not reveal which emails have an account.
       sendResetPassword: async ({ user, token }) => {
         const link = `${config.baseUrl}/reset-password?token=${token}`;
         background.start(
@@ -102,10 +103,10 @@ export async function openAuth(deps: Deps, background: Background) {
       cookiePrefix: "svc",
       useSecureCookies: new URL(config.baseUrl).protocol === "https:",
       defaultCookieAttributes: { httpOnly: true, sameSite: "lax" },
-      ipAddress: { ipAddressHeaders: [addressHeader] },
-      // session.ts judges the origin of every request before it comes here.
+      ipAddress: { ipAddressHeaders: [clientIpHeader] },
+      // session.ts checks the origin of every request before it is forwarded.
       disableCSRFCheck: true,
-      // Ours are made by migrations; a check at the first request would only fail while the database is away.
+      // Migrations create the tables; a check at the first request would fail while the database is unavailable.
       database: { validateSchema: false },
     },
     onAPIError: { throw: true },
@@ -113,19 +114,19 @@ export async function openAuth(deps: Deps, background: Background) {
     logger: {
       level: "error",
       log(level, message, ...details) {
-        noteOutage(message, ...details);
+        recordOutage(message, ...details);
         log[level]({ err: details.find(detail => detail instanceof Error) }, `accounts: ${message}`);
       },
     },
   });
 }
 
-/** Where the library believes to be. */
+/** The origin of the requests that are forwarded to the library. */
 export const authOrigin = "http://accounts.invalid";
 
 /**
- * The account whose session the request's cookie names, and the cookies to set where the session was extended.
- * Throws what the database threw when it is away.
+ * The account of the session in the request's cookie, and the cookies to set if the session was extended.
+ * Throws the database's error if the database is unavailable.
  */
 export async function findSession(
   auth: Auth,
@@ -141,7 +142,7 @@ export async function findSession(
       returnHeaders: true,
     });
   try {
-    const { response, headers } = await askLibrary(find, found => !found.response);
+    const { response, headers } = await callLibrary(find, found => !found.response);
     if (!response) return undefined;
     const { id, name, email, emailVerified } = response.user;
     return { account: { id, name, email, emailVerified }, cookies: headers.getSetCookie() };

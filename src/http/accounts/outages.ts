@@ -1,30 +1,30 @@
-// What failed below the accounts library, which tells it to its log alone: an outage is no bug, and ends no session.
+// Detects database outages below the accounts library, which only logs them, so that an outage neither looks like a bug
+// nor ends a session.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { isTransient } from "../../store/db.ts";
 
-type Met = { outage?: unknown };
+type CallState = { outage?: unknown };
 
-const asking = new AsyncLocalStorage<Met>();
+const calls = new AsyncLocalStorage<CallState>();
 
-/** To be handed all that the library logs. */
-export function noteOutage(...logged: unknown[]): void {
-  const met = asking.getStore();
+/** Call with everything that the library logs. */
+export function recordOutage(...logged: unknown[]): void {
+  const state = calls.getStore();
   const outage = logged.find(isTransient);
-  if (met && outage) met.outage = outage;
+  if (state && outage) state.outage = outage;
 }
 
 /**
- * Has the library asked. Where it objects, which it does in the same words for an outage as for a bug or for somebody
- * who is not signed in, throws the outage that was under it. Asking the database afterwards would tell too late: it may
- * be back by then.
+ * Calls the library and throws the outage that caused an error response: the library responds the same way to an outage,
+ * a bug and a missing session. Checking the database afterwards would be too late, because it may be back by then.
  */
-export async function askLibrary<T>(ask: () => Promise<T>, isObjection: (answer: T) => boolean): Promise<T> {
-  const met: Met = {};
+export async function callLibrary<T>(call: () => Promise<T>, isError: (response: T) => boolean): Promise<T> {
+  const state: CallState = {};
   try {
-    const answer = await asking.run(met, ask);
-    if (met.outage && isObjection(answer)) throw met.outage;
-    return answer;
+    const response = await calls.run(state, call);
+    if (state.outage && isError(response)) throw state.outage;
+    return response;
   } catch (error) {
-    throw met.outage ?? error;
+    throw state.outage ?? error;
   }
 }

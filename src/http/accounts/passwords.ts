@@ -1,5 +1,5 @@
-// Hashing passwords, two at a time: each fills one of the process's four worker threads for a tenth of a second,
-// and the others are needed to open database connections and to inflate bodies.
+// Hashes passwords, two at a time: each hash takes one of libuv's four threads for 0.1 s, and the others are needed to
+// open database connections and to inflate bodies.
 import { hashPassword, verifyPassword } from "better-auth/crypto";
 import { Refusal } from "../../model/refusal.ts";
 import { Semaphore } from "../../threads/semaphore.ts";
@@ -12,18 +12,18 @@ export type PasswordHashing = {
   verify(given: { hash: string; password: string }): Promise<boolean>;
 };
 
-/** The accounts library's own: scrypt, about 0.1 s of a core. */
+/** The accounts library's scrypt: about 0.1 s of a core. */
 const scrypt: PasswordHashing = { hash: hashPassword, verify: verifyPassword };
 
-/** Two at a time. Both functions throw UNAVAILABLE when too many are waiting. */
-export function inTurns({ hash, verify }: PasswordHashing = scrypt): PasswordHashing {
+/** Both functions throw UNAVAILABLE after waiting 10 s for a permit. */
+export function limitHashing({ hash, verify }: PasswordHashing = scrypt): PasswordHashing {
   return {
-    hash: password => inTurn(() => hash(password)),
-    verify: given => inTurn(() => verify(given)),
+    hash: password => withPermit(() => hash(password)),
+    verify: given => withPermit(() => verify(given)),
   };
 }
 
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+async function withPermit<T>(work: () => Promise<T>): Promise<T> {
   const release = await semaphore.acquire({ timeoutMs: waitMs });
   if (!release) {
     throw new Refusal("UNAVAILABLE", { message: "Too many people are signing in right now." });

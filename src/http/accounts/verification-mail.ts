@@ -1,4 +1,4 @@
-// The verification mail: a link with a token that is kept nowhere, sent to the address it verifies.
+// Sends the verification email: a link with a token that is stored only as a hash.
 import { createHash, randomBytes } from "node:crypto";
 import { verificationMail } from "../../remote/mail/mails.ts";
 import { type InsertedLink, insertEmailLink, markUnsent } from "../../store/accounts/email-links.ts";
@@ -8,14 +8,14 @@ export type NewLink =
   | Exclude<InsertedLink, { state: "inserted" }>
   | { state: "inserted"; email: string; token: string };
 
-/** Records a new link, unless its cooldown or its hourly limit forbids one now. */
+/** Inserts a new link, unless the cooldown or the hourly limit forbids it. */
 export async function newLink(deps: Deps, accountId: string): Promise<NewLink> {
   const token = randomBytes(32).toString("base64url");
   const inserted = await insertEmailLink(deps.db, accountId, hashToken(token));
   return inserted.state === "inserted" ? { ...inserted, token } : inserted;
 }
 
-/** Sends it. A mail that nobody took counts toward no limit, and the refusal is passed on. */
+/** Sends the link. An email that the mail server does not accept counts toward no limit, and its error is rethrown. */
 export async function deliverLink(
   deps: Deps,
   { email, token }: { email: string; token: string },
@@ -29,7 +29,7 @@ export async function deliverLink(
   }
 }
 
-/** All that is stored of a link's token. Any text has a hash; one that was never sent is simply unknown. */
+/** Only this hash of a token is stored. */
 export function hashToken(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }

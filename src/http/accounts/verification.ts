@@ -1,4 +1,4 @@
-// Verifying an address: where it stands, the mail sent again, and the confirmation its link leads to.
+// /api/verification: the verification state of the email, resending the email, and confirming its link.
 import { z } from "zod";
 import type { LinkState } from "../../model/account.ts";
 import { Refusal } from "../../model/refusal.ts";
@@ -12,7 +12,7 @@ import { deliverLink, hashToken, newLink } from "./verification-mail.ts";
 const Token = z.string().min(1).max(200);
 export function registerVerification(app: App, deps: Deps): void {
   const tags = ["accounts"];
-  const standing = async (accountId: string) => ({
+  const stateOf = async (accountId: string) => ({
     ...(await getVerification(deps.db, accountId)),
     mailServer: Boolean(deps.config.smtpUrl),
   });
@@ -20,7 +20,7 @@ export function registerVerification(app: App, deps: Deps): void {
   app.get(
     "/api/verification",
     { schema: { tags, summary: "Get the verification state of the email", response: { 200: Verification } } },
-    async request => standing(requireAccount(request).id),
+    async request => stateOf(requireAccount(request).id),
   );
 
   app.post(
@@ -40,7 +40,7 @@ export function registerVerification(app: App, deps: Deps): void {
         });
       }
       await deliverLink(deps, link);
-      return standing(account.id);
+      return stateOf(account.id);
     },
   );
 

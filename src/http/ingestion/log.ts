@@ -1,4 +1,4 @@
-// The ingestion log: what became of a project's requests in the last seven days, by the minute and summed.
+// /api/projects/:id/ingestion: results of ingestion requests in the last seven days, per minute and in total.
 import { z } from "zod";
 import { listIngestion, summarizeIngestion } from "../../store/ingestion/minutes.ts";
 import type { App, Deps } from "../deps.ts";
@@ -7,8 +7,8 @@ import { Id, Instant, pageSchema } from "../schemas.ts";
 import { Code, IngestionMinute, IngestionSummary } from "./schemas.ts";
 
 const Range = {
-  from: Instant.optional().describe("From the minute that holds this instant."),
-  to: Instant.optional().describe("Minutes that begin before this instant."),
+  from: Instant.optional().describe("Starts with the minute that contains this time."),
+  to: Instant.optional().describe("Only minutes that begin before this time."),
 };
 
 const IngestionQuery = PageQuery.extend({

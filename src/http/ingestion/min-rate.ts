@@ -1,31 +1,31 @@
 // Aborts uploads slower than a minimum rate.
 
-/** At least so many bytes in every so many ms. */
-export type Pace = { bytes: number; ms: number };
+/** At least `bytes` in every `ms`. */
+export type MinRate = { bytes: number; ms: number };
 
-/** Slower than any line by which traces are sent or looked at. */
-export const leastPace: Pace = { bytes: 100_000, ms: 5_000 };
+/** 20 KB/s: slower than any connection in practical use. */
+export const defaultMinRate: MinRate = { bytes: 100_000, ms: 5_000 };
 
-/** Calls `late`, once, when fewer bytes were counted than had to be; nothing is asked any more after `stop`. */
-export function keepPace(
-  { bytes, ms }: Pace,
-  late: () => void,
+/** Calls `onSlow` once when an interval had fewer bytes than required. */
+export function enforceMinRate(
+  { bytes, ms }: MinRate,
+  onSlow: () => void,
 ): { count(bytes: number): void; stop(): void } {
   let counted = 0;
-  // What came while this thread was busy is counted first.
-  const timer = setInterval(() => setImmediate(judge), ms);
+  // setImmediate: bytes that arrived while the thread was busy are counted first.
+  const timer = setInterval(() => setImmediate(check), ms);
   let stopped = false;
   function stop(): void {
     stopped = true;
     clearInterval(timer);
   }
-  function judge(): void {
+  function check(): void {
     if (stopped) return;
-    const isLate = counted < bytes;
+    const isSlow = counted < bytes;
     counted = 0;
-    if (!isLate) return;
+    if (!isSlow) return;
     stop();
-    late();
+    onSlow();
   }
   return {
     count(more) {

@@ -1,4 +1,4 @@
-// How ingestion is described. Nothing is checked by this: bodies are decoded by wire/, after the key was judged.
+// The OpenAPI description of ingestion. Validates nothing: wire/ decodes bodies after the key is checked.
 import { z } from "zod";
 
 const nanoseconds = z
@@ -23,7 +23,7 @@ const CanonicalTrace = z
   .looseObject({
     spans: z.array(Span).min(1),
     metadata: z.record(z.string(), z.unknown()).optional(),
-    platformId: z.guid().optional().describe("The agent's id; a key limited to one agent needs none."),
+    platformId: z.guid().optional().describe("The agent's id; optional with a key limited to one agent."),
   })
   .meta({ id: "CanonicalTrace" });
 
@@ -39,7 +39,7 @@ const CanonicalStored = z
     agentId: z.guid(),
     status: z.enum(["created", "replaced"]),
     evaluation: z.enum(["scheduled", "none"]),
-    hint: z.string().optional().describe("Where evaluation is none: how to get a trace evaluated."),
+    hint: z.string().optional().describe("If evaluation is none: how to get a trace evaluated."),
   })
   .meta({ id: "CanonicalStored" });
 
@@ -62,7 +62,9 @@ export const publicTracesSchema = {
   }),
   body: z.union([CanonicalTrace, OtlpExport]),
   response: {
-    200: z.union([CanonicalStored, OtlpStored]).describe("Replaced; or an OTLP export was taken."),
+    200: z
+      .union([CanonicalStored, OtlpStored])
+      .describe("The trace was replaced, or the OTLP export stored."),
     201: CanonicalStored.describe("A new trace."),
   },
 };

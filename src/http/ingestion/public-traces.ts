@@ -11,22 +11,22 @@ import { asRefusal, refusalBody } from "../refuse.ts";
 import { publicTracesSchema } from "./public-traces-schema.ts";
 import { BodyReader } from "./read-body.ts";
 
-// How long the rest of a refused request is read and thrown away, so that its sender gets to read the answer.
+// How long to read and discard the rest of a rejected request, so that the client gets to read the response.
 const drainMs = 2_000;
 
-const addresses = ["/public/traces", "/public/traces/"];
-const doubledAddresses = ["/public/traces/v1/traces", "/public/traces/v1/traces/"];
-const isEndpoint = (url: string) => addresses.includes(url.split("?", 1)[0]!);
+const paths = ["/public/traces", "/public/traces/"];
+const doubledPaths = ["/public/traces/v1/traces", "/public/traces/v1/traces/"];
+const isEndpoint = (url: string) => paths.includes(url.split("?", 1)[0]!);
 
 export type PublicTracesDeps = { ingest: IngestDeps };
 
 /**
- * Registers the endpoint. It answers in `onRequest`, before Fastify would look at the body or its type: the key is
- * judged first, from the headers alone.
+ * Registers the endpoint. It responds in `onRequest`, before Fastify reads the body or its type, so that the key is
+ * checked first, from the headers alone.
  */
 export function registerPublicTraces(app: FastifyInstance, deps: PublicTracesDeps): void {
   const reader = new BodyReader();
-  // Node would ask for the body at once. Here only the reader asks for it, once the key has been judged.
+  // Node would send "100 Continue" immediately. Here the reader sends it, after the key has been checked.
   app.server.on("checkContinue", (request, response) => {
     if (!isEndpoint(request.url!)) response.writeContinue();
     app.server.emit("request", request, response);
@@ -36,14 +36,14 @@ export function registerPublicTraces(app: FastifyInstance, deps: PublicTracesDep
     reply.header("allow", "POST");
     throw new Refusal("METHOD_NOT_ALLOWED");
   });
-  for (const url of addresses) {
+  for (const url of paths) {
     app.post(url, {
-      schema: url === addresses[0] ? publicTracesSchema : { hide: true },
+      schema: url === paths[0] ? publicTracesSchema : { hide: true },
       onRequest: (request, reply) => receive(deps, reader, request, reply),
       handler: () => {},
     });
   }
-  for (const url of doubledAddresses) {
+  for (const url of doubledPaths) {
     app.post(url, {
       schema: { hide: true },
       onRequest: async (request, reply) => answerRefusal(request, reply, doubledPath()),
@@ -109,7 +109,7 @@ function canonicalReply({ traceId, externalId, agentId, state, evaluation }: Sto
   };
 }
 
-/** What to do about a trace that is not evaluated. */
+/** How to get a trace evaluated. */
 const hints = {
   created:
     "No test case runs automatically on this trace. Activate a test case that has one turn and is not limited to manual runs; it evaluates the next trace.",
@@ -126,12 +126,12 @@ function partialSuccess(refused: RefusedGroup[]): PartialSuccess {
 
 const contentTypes = { json: "application/json", protobuf: "application/x-protobuf" } as const;
 
-/** Whether the sender speaks protobuf, and so reads its answer as protobuf, even that of a refusal. */
+/** Whether the client sends protobuf, and so reads every response as protobuf, errors included. */
 function isProtobuf(request: FastifyRequest): boolean {
   return /^\s*application\/(x-)?protobuf\s*(;|$)/i.test(request.headers["content-type"] ?? "");
 }
 
-/** Sent as bytes: to text, a charset would be added to the type that some clients compare as it is. */
+/** Sent as bytes: for text, Fastify adds a charset to the content type, which some clients compare exactly. */
 function answerRefusal(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   const refusal = asRefusal(error);
   if (refusal.code === "INTERNAL") request.log.error({ err: error }, "ingestion failed");
@@ -151,9 +151,9 @@ function answerRefusal(request: FastifyRequest, reply: FastifyReply, error: unkn
 }
 
 /**
- * The whole answer at once, but its end only when the sender has finished, or has gone on for too long and is cut
- * off. Node would close a connection that is not kept alive at the end of the answer, and a client that is still
- * writing by then never reads it.
+ * Sends the whole body immediately, but ends the response only when the client has finished sending, or is disconnected
+ * after `drainMs`. Node closes a connection without keep-alive at the end of the response, and a client that is still
+ * writing then never reads it.
  */
 function whileDraining(request: IncomingMessage, body: Buffer): Readable {
   const answer = new PassThrough();

@@ -1,23 +1,23 @@
-// Reads the body of an ingestion request: bounded while it comes in and while it inflates, in bytes and in number.
+// Reads the body of an ingestion request, with limits on received and inflated bytes and on concurrent large bodies.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { gunzip, gunzipSync } from "node:zlib";
 import { Refusal } from "../../model/refusal.ts";
 import { Semaphore } from "../../threads/semaphore.ts";
 import type { ContentEncoding, MediaType } from "../../wire/media-type.ts";
-import { keepPace, leastPace, type Pace } from "./min-rate.ts";
+import { defaultMinRate, enforceMinRate, type MinRate } from "./min-rate.ts";
 
 /** The largest body, in bytes after decompression: exactly this many pass. */
 export const bodyBytesMax = 31_457_280;
 
-// A body that grows past this holds one of the few places for large bodies until it has been decoded. Together
-// with the places they bound the memory of bodies: 4 of at most 60 MB (compressed and inflated), whatever is sent.
+// A body larger than this needs one of the permits for large bodies until it has been decoded. The permits limit the
+// memory of large bodies to 4 times 60 MB (compressed and inflated).
 const largeBytes = 1024 * 1024;
 const largePermits = 4;
 const permitWaitMs = 10_000;
 
-// Inflated at once on the main thread (0.03 ms for 27 KB); more than this goes to the thread pool.
-const inflatedAtOnceMax = 256 * 1024;
+// Inflated on the main thread (0.03 ms for 27 KB); larger bodies go to the thread pool.
+const inflatedInlineMax = 256 * 1024;
 
 export type Body = { bytes: Buffer; release: () => void };
 type Gunzipped = { buffer: Buffer; engine: { bytesWritten: number } };
@@ -28,18 +28,17 @@ const gunzipAsync = promisify(gunzip) as unknown as (
 
 export class BodyReader {
   readonly #semaphore = new Semaphore(largePermits);
-  readonly #pace: Pace;
+  readonly #minRate: MinRate;
 
-  /** `pace`: of what holds a permit. */
-  constructor({ pace = leastPace }: { pace?: Pace } = {}) {
-    this.#pace = pace;
+  /** `minRate` applies to bodies with a permit. */
+  constructor({ minRate = defaultMinRate }: { minRate?: MinRate } = {}) {
+    this.#minRate = minRate;
   }
 
   /**
    * The body after decompression; `release` must be called once its bytes are no longer needed. Throws
-   * PAYLOAD_TOO_LARGE, UNAVAILABLE when every place for large bodies stays taken or the body comes too slowly to
-   * hold one, and VALIDATION_ERROR or OTLP_PROTOBUF_INVALID for gzip that is corrupt, cut short or followed by
-   * something else.
+   * PAYLOAD_TOO_LARGE; UNAVAILABLE if no permit for large bodies becomes free or the upload is too slow; and
+   * VALIDATION_ERROR or OTLP_PROTOBUF_INVALID for gzip that is corrupt, truncated or followed by other bytes.
    */
   async read(
     request: IncomingMessage,
@@ -54,7 +53,7 @@ export class BodyReader {
     try {
       if (declared > largeBytes) await permit.acquire();
       if (awaitsContinue(request)) response.writeContinue();
-      const received = await receive(request, receivedMax, permit, this.#pace);
+      const received = await receive(request, receivedMax, permit, this.#minRate);
       const bytes = encoding === "gzip" ? await inflate(received, mediaType, permit) : received;
       return { bytes, release: () => permit.release() };
     } catch (error) {
@@ -64,15 +63,15 @@ export class BodyReader {
   }
 }
 
-/** Node has answered every other expectation, and passes over those of HTTP/1.0. */
+/** Node responds to all other Expect headers itself, and ignores them in HTTP/1.0. */
 function awaitsContinue({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.expect !== undefined && httpVersion === "1.1";
 }
 
-/** One body's permit for large bodies, acquired at most once, and never after its release. */
+/** The permit of one large body, acquired at most once and never after its release. */
 class Permit {
   readonly #semaphore: Semaphore;
-  #over = false;
+  #released = false;
   #release: (() => void) | undefined;
 
   constructor(semaphore: Semaphore) {
@@ -88,7 +87,7 @@ class Permit {
         hint: "Retry in a second, or send smaller batches.",
       });
     }
-    if (this.#over) release();
+    if (this.#released) release();
     else this.#release = release;
   }
 
@@ -97,26 +96,31 @@ class Permit {
   }
 
   release(): void {
-    this.#over = true;
+    this.#released = true;
     this.#release?.();
     this.#release = undefined;
   }
 }
 
-function receive(request: IncomingMessage, bytesMax: number, permit: Permit, pace: Pace): Promise<Buffer> {
+function receive(
+  request: IncomingMessage,
+  bytesMax: number,
+  permit: Permit,
+  minRate: MinRate,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // It may have gone away while it waited for its permit.
+    // The client may have disconnected while the request waited for its permit.
     if (request.destroyed) return reject(cutOff());
     const chunks: Buffer[] = [];
     let size = 0;
-    let over = false;
-    let keeping: ReturnType<typeof keepPace> | undefined;
-    const hurry = () => {
-      if (!over) keeping = keepPace(pace, () => end(tooSlow()));
+    let ended = false;
+    let monitor: ReturnType<typeof enforceMinRate> | undefined;
+    const startMonitor = () => {
+      if (!ended) monitor = enforceMinRate(minRate, () => end(tooSlow()));
     };
     const end = (error?: unknown) => {
-      over = true;
-      keeping?.stop();
+      ended = true;
+      monitor?.stop();
       request.off("data", onData).off("end", onEnd).off("error", onCut).off("close", onCut);
       if (error) {
         request.pause();
@@ -125,20 +129,20 @@ function receive(request: IncomingMessage, bytesMax: number, permit: Permit, pac
     };
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      keeping?.count(chunk.length);
+      monitor?.count(chunk.length);
       chunks.push(chunk);
       if (size > bytesMax) return end(tooLarge());
       if (size > largeBytes && !permit.acquired) {
         request.pause();
         permit.acquire().then(() => {
-          hurry();
+          startMonitor();
           request.resume();
         }, end);
       }
     };
     const onEnd = () => end();
     const onCut = () => end(cutOff());
-    if (permit.acquired) hurry();
+    if (permit.acquired) startMonitor();
     request.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
   });
 }
@@ -154,9 +158,9 @@ async function inflate(bytes: Buffer, mediaType: MediaType, permit: Permit): Pro
 }
 
 async function gunzipBounded(bytes: Buffer, permit: Permit): Promise<Gunzipped> {
-  if (bytes.length <= inflatedAtOnceMax) {
+  if (bytes.length <= inflatedInlineMax) {
     try {
-      const options = { maxOutputLength: inflatedAtOnceMax, info: true };
+      const options = { maxOutputLength: inflatedInlineMax, info: true };
       return gunzipSync(bytes, options) as unknown as Gunzipped;
     } catch (error) {
       if ((error as { code?: string }).code !== "ERR_BUFFER_TOO_LARGE") throw error;
@@ -166,7 +170,7 @@ async function gunzipBounded(bytes: Buffer, permit: Permit): Promise<Gunzipped> 
   return await gunzipAsync(bytes, { maxOutputLength: bodyBytesMax, info: true });
 }
 
-/** zlib passes over bytes that follow the last gzip member; they are no part of any body we know. */
+/** zlib ignores bytes after the last gzip member; no known client sends any, so they are treated as corruption. */
 function complete({ buffer, engine }: Gunzipped, bytes: Buffer): Buffer {
   if (engine.bytesWritten < bytes.length) throw new Error("bytes after the end of the gzip stream");
   return buffer;
@@ -190,7 +194,7 @@ function cutOff(): Refusal {
   return new Refusal("VALIDATION_ERROR", { message: "The connection ended before the body did." });
 }
 
-/** It may pass, as a line that is slow for a moment does: the sender keeps the body and tries again. */
+/** UNAVAILABLE, because the connection may be slow only for a moment: the client keeps the body and retries. */
 function tooSlow(): Refusal {
   return new Refusal("UNAVAILABLE", {
     message: "The upload was too slow for a large body.",

@@ -1,4 +1,4 @@
-// A sample trace for whoever has not integrated anything yet.
+// Stores a sample trace, for users who have not integrated an agent yet.
 import { z } from "zod";
 import { type IngestDeps, ingestSample } from "../../ingest.ts";
 import type { App, Deps } from "../deps.ts";

@@ -1,4 +1,4 @@
-// Judge calls: those of a run with prompts and answers, and the usage of an agent by day and test.
+// Judge calls of a run with prompts and answers, and judge usage of an agent by day and test.
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { listJudgeCalls } from "../../store/judge/calls.ts";
@@ -8,12 +8,12 @@ import { Day } from "../schemas.ts";
 import { JudgeCall, JudgeUsage } from "./schemas.ts";
 
 const spanDaysMax = 366;
-const spanDaysUsual = 30;
+const spanDaysDefault = 30;
 const dayMs = 86_400_000;
 
 const Query = z.object({
-  from: Day.optional().describe("The first day of UTC. Default: 30 days in all."),
-  to: Day.optional().describe("The last one. Default: today."),
+  from: Day.optional().describe("First day (UTC). Default: 30 days up to `to`."),
+  to: Day.optional().describe("Last day (UTC). Default: today."),
 });
 
 export function registerJudging(app: App, { db }: Deps): void {
@@ -56,8 +56,8 @@ export function registerJudging(app: App, { db }: Deps): void {
 
 function spanOf(query: z.output<typeof Query>): { from: string; to: string } {
   const to = query.to ?? dayOf(Date.now());
-  const from = query.from ?? dayOf(Date.parse(to) - (spanDaysUsual - 1) * dayMs);
-  if (from > to) throw refused("from", "Must not come after `to`.");
+  const from = query.from ?? dayOf(Date.parse(to) - (spanDaysDefault - 1) * dayMs);
+  if (from > to) throw refused("from", "Must not be after `to`.");
   if (Date.parse(to) - Date.parse(from) >= spanDaysMax * dayMs) {
     throw refused("from", `Must not be more than ${spanDaysMax} days before \`to\`.`);
   }

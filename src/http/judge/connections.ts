@@ -1,4 +1,4 @@
-// The judge of a project: its own connection or the environment's, and a test of either.
+// /api/projects/:id/judge: the project's own judge or the environment's, and testing either.
 import { z } from "zod";
 import type { JudgeConnection } from "../../model/judge/call.ts";
 import { hostOf, judgeConnectionSchema, parseJudgeConnection } from "../../model/judge/connection.ts";
@@ -21,22 +21,22 @@ import { failedTrial, type JudgeTrialDeps, tryJudge } from "./trials.ts";
 
 export type JudgeConnectionDeps = JudgeTrialDeps & {
   vault: Vault;
-  /** The operator's; null: there is none. */
+  /** The judge that the environment configures; null: none. */
   environmentJudge: JudgeConnection | null;
-  /** Milliseconds, always forward. */
+  /** Monotonic milliseconds. */
   now?: () => number;
 };
 
-/** By then no process uses the former connection from its cache. */
+/** After this time, no process has the former connection in its cache. */
 const hastenedMs = 2_000;
 
 const { $schema: _, ...description } = z.toJSONSchema(judgeConnectionSchema, { io: "input" });
-const Typed = z.unknown().meta(description);
+const ConnectionBody = z.unknown().meta(description);
 
 export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionDeps): void {
   const { db, vault, environmentJudge } = deps;
   const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
-  const busy = "The judge is being tested already. Wait for the result.";
+  const busy = "A test of the judge is already running. Wait for its result.";
   const trials = limitTrials({ busy, now: deps.now });
 
   app.get(
@@ -57,7 +57,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
       schema: {
         ...schema,
         summary: "Set the project's own judge; without `apiKey` the stored key is kept",
-        body: Typed,
+        body: ConnectionBody,
         response: { 200: ProjectJudge },
       },
     },
@@ -95,12 +95,12 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
       schema: {
         ...schema,
         summary: "Test the project's judge, or one that is not saved yet",
-        body: z.object({ connection: Typed.optional() }).nullish(),
+        body: z.object({ connection: ConnectionBody.optional() }).nullish(),
         response: { 200: JudgeTrial },
       },
     },
     async (request, reply) => {
-      const account = requireVerified(request, "Judges are called");
+      const account = requireVerified(request, "Judges can be called");
       const { id: projectId } = request.params;
       const stored = await findJudgeConnection(db, vault, projectId);
       const draft = request.body?.connection;
@@ -124,7 +124,7 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
 }
 
 const unreadableKey = `Its key ${unreadableSecret}.`;
-const noJudge = "No judge is configured: there is nothing to test.";
+const noJudge = "No judge is configured.";
 
 /** Whether both are the same judge: provider, URL, model and key. */
 function isSame(one: JudgeConnection | undefined, other: JudgeConnection): boolean {

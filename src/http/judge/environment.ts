@@ -1,4 +1,4 @@
-// The judge that the environment configures, and a test of it.
+// /api/judge: the judge that the environment configures, and testing it.
 import type { JudgeConnection } from "../../model/judge/call.ts";
 import { hostOf } from "../../model/judge/connection.ts";
 import type { App, Deps } from "../deps.ts";
@@ -8,14 +8,14 @@ import { EnvironmentJudge, JudgeTrial } from "./schemas.ts";
 import { failedTrial, type JudgeTrialDeps, tryJudge } from "./trials.ts";
 
 export type JudgeDeps = JudgeTrialDeps & {
-  /** The operator's; null: there is none. */
+  /** The judge that the environment configures; null: none. */
   environmentJudge: JudgeConnection | null;
 };
 
 export function registerJudge(app: App, deps: Deps & JudgeDeps): void {
   const judge = deps.environmentJudge;
   const tags = ["judge"];
-  const trials = limitTrials({ busy: "The judge is being tested already. Wait for the result." });
+  const trials = limitTrials({ busy: "A test of the judge is already running. Wait for its result." });
 
   app.get(
     "/api/judge",
@@ -43,7 +43,7 @@ export function registerJudge(app: App, deps: Deps & JudgeDeps): void {
       },
     },
     async (request, reply) => {
-      const account = requireVerified(request, "Judges are called");
+      const account = requireVerified(request, "Judges can be called");
       if (!judge) return failedTrial("No judge is configured; set SVC_JUDGE_MODEL.");
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());

@@ -1,4 +1,4 @@
-// Traces of an agent that are not fully evaluated because the judge was unavailable; evaluates them again.
+// Counts traces that are not fully evaluated because the judge was unavailable, and evaluates them again.
 import { z } from "zod";
 import { againMax } from "../../model/judge/outages.ts";
 import type { EventPublisher } from "../../store/events.ts";
@@ -7,13 +7,13 @@ import type { App, Deps } from "../deps.ts";
 import { Id } from "../schemas.ts";
 import { JudgedAgain, Outages } from "./schemas.ts";
 
-const Again = z.object({
+const TracesToEvaluate = z.object({
   traceIds: z
     .array(Id)
     .min(1)
     .max(againMax)
     .optional()
-    .describe(`Absent: those that an outage left something open on, the oldest ${againMax} of them.`),
+    .describe(`Default: traces with checks the judge was unavailable for, at most the ${againMax} oldest.`),
 });
 
 export function registerOutages(app: App, { db, events }: Deps & { events: EventPublisher }): void {
@@ -25,7 +25,7 @@ export function registerOutages(app: App, { db, events }: Deps & { events: Event
     {
       schema: {
         tags,
-        summary: "Count the traces that an unavailable judge left partly unevaluated",
+        summary: "Count the traces with checks the judge was unavailable for",
         params,
         response: { 200: Outages },
       },
@@ -41,9 +41,9 @@ export function registerOutages(app: App, { db, events }: Deps & { events: Event
     {
       schema: {
         tags,
-        summary: "Evaluate traces again that an unavailable judge left open, by the tests as they were",
+        summary: "Evaluate traces the judge was unavailable for again, with the same versions of the tests",
         params,
-        body: Again,
+        body: TracesToEvaluate,
         response: { 200: JudgedAgain },
       },
     },

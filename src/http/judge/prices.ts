@@ -41,7 +41,7 @@ function requireDistinct(prices: OwnPrice[]): void {
   for (const [at, { model, validFrom }] of prices.entries()) {
     const name = `${validFrom} ${model}`;
     if (seen.has(name)) {
-      const message = "This model has a price from this day already.";
+      const message = "This model already has a price from this day.";
       issues.push({ path: `prices[${at}].validFrom`, message });
     }
     seen.add(name);

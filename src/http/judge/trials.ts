@@ -1,4 +1,4 @@
-// Tests a judge on request, and stores what the test found out about the connection.
+// Tests a judge connection on request, and stores the result by the connection's fingerprint.
 import type { JudgeConnection } from "../../model/judge/call.ts";
 import { reasonText } from "../../model/run/reason.ts";
 import { modesOf } from "../../remote/judge/models.ts";
@@ -7,37 +7,41 @@ import { fingerprintOf, pauseJudge, resumeJudge } from "../../store/judge/states
 import type { Deps } from "../deps.ts";
 import type { JudgeTrial } from "./schemas.ts";
 
-/** Long enough for a local model to load first. */
+/** Enough for a local model to load first. */
 const testMaxMs = 60_000;
 
 export type JudgeTrialDeps = Pick<Deps, "db"> & { openProbe: OpenProbe };
 
 /**
- * `projectId`: the owner of the connection; null: the environment. The findings are stored by the connection's
- * fingerprint, so they hold if it is saved later.
+ * `projectId`: the owner of the connection; null: the environment. The result is stored by the connection's fingerprint,
+ * so it also applies if the connection is saved later.
  */
 export async function tryJudge(
   { db, openProbe }: JudgeTrialDeps,
   connection: JudgeConnection,
   projectId: string | null,
-  gone: AbortSignal,
+  clientGone: AbortSignal,
 ): Promise<JudgeTrial> {
-  const late = AbortSignal.timeout(testMaxMs);
+  const timeout = AbortSignal.timeout(testMaxMs);
   const clientOf = await openProbe(connection, { userSupplied: projectId !== null });
-  const probe = await probeJudge(clientOf, modesOf(connection.provider), AbortSignal.any([late, gone]));
+  const probe = await probeJudge(
+    clientOf,
+    modesOf(connection.provider),
+    AbortSignal.any([timeout, clientGone]),
+  );
   const fingerprint = fingerprintOf(connection, projectId);
   if (probe.mode !== null) await resumeJudge(db, fingerprint, probe.mode);
   else if (probe.state === "refused") await pauseJudge(db, fingerprint, probe.reason);
   const { state, ...trial } = probe;
   if (state === "ok") return { ...trial, fault: probe.ok ? null : "misjudged" };
-  // Time is up, or the client disconnected.
+  // The timeout was reached, or the client disconnected.
   if (state === "aborted") return { ...trial, reason: tooLate, fault: "later" };
   return { ...trial, fault: state };
 }
 
 const tooLate = reasonText({ code: "judge_silent", data: { seconds: testMaxMs / 1_000 } });
 
-/** For a judge that cannot be called. */
+/** The result for a judge that cannot be called. */
 export function failedTrial(reason: string): JudgeTrial {
   return { ok: false, mode: null, ms: 0, reason, fault: "refused", tried: [] };
 }

@@ -10,7 +10,7 @@ const tally = { counts: Counts, passRate };
 const Tally = z.object(tally);
 export type Tally = z.output<typeof Tally>;
 
-/** What charts by agent have beyond outcomes. */
+/** Figures by agent, in addition to outcomes. */
 const AgentTally = Tally.extend({
   runs: z.number().describe("By agent: all runs, with or without a verdict."),
   routingUnavailable: z.number().describe("By agent: runs for which routing was unavailable."),

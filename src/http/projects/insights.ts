@@ -1,4 +1,4 @@
-// Insights: pass rates, durations and tokens over time, and the figures beside agents and tests.
+// Insights: pass rates, durations and tokens over time, and recent figures for the lists of agents and tests.
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { addTo, type Histogram, percentile } from "../../model/run/histogram.ts";
@@ -21,17 +21,17 @@ import { AgentDay, Insights, type Series, stripDays, TestInsights } from "./insi
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const lengths = { hour: hourMs, day: dayMs };
-/** The longest span of time, and that which is shown when none is named, in intervals. */
+/** The longest and the default time range, in intervals. */
 const spansMax = { hour: 31 * 24, day: 366 };
-const spansUsual = { hour: 24, day: 30 };
+const spansDefault = { hour: 24, day: 30 };
 const pointsMax = 20_000;
 
 const InsightsQuery = z.object({
   from: Instant.optional().describe("Default: 24 hours or 30 days before `to`."),
-  to: Instant.optional().describe("Default: now. The interval it falls into is the last one."),
-  interval: z.enum(["hour", "day"]).default("hour").describe("Hours and days of UTC."),
+  to: Instant.optional().describe("Default: now. The interval that contains this time is the last one."),
+  interval: z.enum(["hour", "day"]).default("hour").describe("Hours and days in UTC."),
   by: z.enum(["agent", "test", "check"]).default("agent"),
-  testId: Id.optional().describe("By test or check: of this test alone."),
+  testId: Id.optional().describe("By test or check: only this test."),
 });
 
 export function registerInsights(app: App, { db }: Deps): void {
@@ -55,7 +55,7 @@ export function registerInsights(app: App, { db }: Deps): void {
       const about = { from: from.toISOString(), to: to.toISOString(), interval };
       if (query.by === "agent") {
         const hours = await listAgentHours(db, agentId, span);
-        const points = inIntervals(hours, interval).map(agentPointView);
+        const points = sumIntervals(hours, interval).map(agentPointView);
         const { at: _, ...total } = agentPointView(hours.reduce(addHour, noHour()));
         return { ...about, series: [{ testId: null, checkId: null, name: null, points }], total };
       }
@@ -129,14 +129,14 @@ function floorTo(timeMs: number, lengthMs: number): Date {
   return new Date(Math.floor(timeMs / lengthMs) * lengthMs);
 }
 
-/** Whole intervals. Throws VALIDATION_ERROR for a span that ends before it begins or is too long. */
+/** Extends the time range to whole intervals. Throws VALIDATION_ERROR if it is empty, negative or too long. */
 function spanOf({ from, to, interval }: z.output<typeof InsightsQuery>, now: Date): Span {
   const length = lengths[interval];
-  // What begins an interval ends the one before it.
+  // `to` is exclusive: a time on a boundary ends the previous interval.
   const end = floorTo((to ?? now).getTime() + length - 1, length);
   const begin = from
     ? floorTo(from.getTime(), length)
-    : new Date(end.getTime() - spansUsual[interval] * length);
+    : new Date(end.getTime() - spansDefault[interval] * length);
   if (begin >= end) refuse("from", "Must be before `to`.");
   if (end.getTime() - begin.getTime() > spansMax[interval] * length) {
     refuse("from", `Must be at most ${spansMax[interval]} ${interval}s before \`to\`.`);
@@ -155,8 +155,8 @@ function tooMany(): Refusal {
   });
 }
 
-/** Hours added up to the intervals they are in. */
-function inIntervals(hours: AgentPoint[], interval: Span["interval"]): AgentPoint[] {
+/** Sums hours into intervals. */
+function sumIntervals(hours: AgentPoint[], interval: Span["interval"]): AgentPoint[] {
   const points = new Map<number, AgentPoint>();
   for (const hour of hours) {
     const at = floorTo(hour.at.getTime(), lengths[interval]);
@@ -201,7 +201,7 @@ function durationView(durations: Histogram) {
   return { p50: percentile(durations, 0.5), p95: percentile(durations, 0.95) };
 }
 
-/** Points that follow each other belong to one series as long as they are of one test and check. */
+/** Groups consecutive points of the same test and check into series. */
 function seriesOf(points: (TestPoint & { checkId?: string })[]): Series[] {
   const series: Series[] = [];
   for (const { testId, checkId = null, name, at, ...counts } of points) {

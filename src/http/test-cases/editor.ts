@@ -1,4 +1,4 @@
-// What the editor of test cases asks: dry-runs on past traces, drafts from one, and the words to complete with.
+// Routes of the test editor: dry runs, scenario trials, drafts made from a trace, and completions.
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
 import type { Editor } from "../../editor.ts";
@@ -13,18 +13,18 @@ import { DraftedAssertion, DryRun, ScenarioTrial, Vocabulary } from "./editor-sc
 import { TestDocument } from "./schemas.ts";
 import { testCaseBody } from "./test-cases.ts";
 
-// Each may hold a whole trace in memory; a dry-run holds it while the judge thinks.
-const atOnce = 6;
+// Each request may keep a whole trace in memory; a dry run keeps it while it waits for the judge.
+const concurrentMax = 6;
 const waitMs = 5_000;
-/** So that no account takes all the places with what waits for the judge. */
+/** Keeps one account from using all permits with requests that wait for the judge. */
 const judgedOfAccountMax = 2;
 
 export function registerEditor(app: App, { editor }: Deps & { editor: Editor }): void {
   const params = z.object({ id: z.string() });
-  const semaphore = new Semaphore(atOnce);
+  const semaphore = new Semaphore(concurrentMax);
   const trials = limitTrials({
     busy: `Limit: ${judgedOfAccountMax} dry runs at a time. Wait for one to finish.`,
-    atOnceMax: judgedOfAccountMax,
+    concurrentMax: judgedOfAccountMax,
     perMinuteMax: Number.POSITIVE_INFINITY,
   });
 
@@ -139,7 +139,7 @@ export function registerEditor(app: App, { editor }: Deps & { editor: Editor }):
   );
 }
 
-/** Does the work when there is room for it, and withdraws it when the client goes away. */
+/** Runs `work` with a permit; its signal aborts when the client disconnects. */
 async function withPermit<T>(
   semaphore: Semaphore,
   reply: FastifyReply,
@@ -147,7 +147,7 @@ async function withPermit<T>(
 ): Promise<T> {
   const gone = new AbortController();
   reply.raw.once("close", () => gone.abort());
-  // It may have left while its session was looked up.
+  // The client may have disconnected while its session was looked up.
   if (reply.raw.destroyed) gone.abort();
   const release = await semaphore.acquire({ timeoutMs: waitMs });
   if (!release) throw new Refusal("UNAVAILABLE", { message: "The editor is busy. Try again." });

@@ -1,4 +1,4 @@
-// Turns stored launches and manual runs into the answers of the API.
+// Maps stored launches and manual runs to API responses.
 import type { RunTurn, Launch as StoredLaunch } from "../../model/run/launch.ts";
 import type { Result } from "../../model/run/run.ts";
 import { decodeDetail } from "../../store/runs/detail.ts";

@@ -1,4 +1,4 @@
-// Launches: test cases of an agent that somebody runs now, how far they are, and how to stop them.
+// Launches: start manual runs of an agent's test cases, get their progress, and cancel them.
 import { z } from "zod";
 import { type Issue, Refusal } from "../../model/refusal.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
@@ -21,14 +21,14 @@ import { launchDetailView, launchView } from "./launch-view.ts";
 
 export type LaunchesDeps = Deps & {
   events: Pick<EventPublisher, "publish">;
-  /** Throws CONFLICT where the agent cannot be called, for want of a connection or of its secrets. */
+  /** Throws CONFLICT if the agent has no connection, or its secrets cannot be decrypted. */
   requireCallable: (agentId: string) => Promise<unknown>;
-  /** Something waits to be run. */
+  /** Called after a launch was inserted. */
   onLaunch: () => void;
 };
 
 const testsMax = 1_000;
-// Enough for a team and its CI; a loop that launches without waiting is stopped here.
+// Enough for a team and its CI; stops a script that launches in a loop without waiting.
 const openMax = 20;
 
 const NewLaunch = z
@@ -132,7 +132,7 @@ export function registerLaunches(app: App, deps: LaunchesDeps): void {
   );
 }
 
-/** The tests to run, in the order in which they were named, each once. Throws where one cannot be run. */
+/** The tests to run, each once, in the order of `testIds`. Throws if a test cannot be run. */
 function chosen(tests: TestCase[], testIds: string[] | undefined): TestCase[] {
   if (!testIds) {
     const active = tests.filter(test => test.status === "active");
@@ -172,7 +172,7 @@ function whyNotRunnable(test: TestCase | undefined): string | undefined {
   return undefined;
 }
 
-/** Throws CONFLICT where the agent cannot be called, or too much of it waits already. */
+/** Throws CONFLICT if the agent cannot be called or has too many open launches. */
 async function requireReady({ db, requireCallable }: LaunchesDeps, agentId: string): Promise<void> {
   await requireCallable(agentId);
   if ((await countOpenLaunches(db, agentId)) >= openMax) {

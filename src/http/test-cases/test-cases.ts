@@ -1,4 +1,4 @@
-// Test cases of an agent: one JSON document each, with its id around it.
+// /api/tests: the test cases of an agent, each one JSON document with an id.
 import { z } from "zod";
 import { whyNotEligible } from "../../model/test-case/eligibility.ts";
 import {
@@ -22,11 +22,11 @@ import { found, listingOf, PageQuery, pageOf } from "../page.ts";
 import { Id, pageSchema } from "../schemas.ts";
 import { ListedTest, Status, ValidatedTest } from "./schemas.ts";
 
-// For the description of the API only: the model reads test cases, and names every fault itself.
+// Only for OpenAPI: the model validates test cases and reports every issue itself.
 const { $schema: _, required: __, ...description } = z.toJSONSchema(testCaseInputSchema, { io: "input" });
 export const testCaseBody = z.unknown().meta({ ...description, required: ["name"] });
 
-/** What answers have around the document. */
+/** Fields that responses add to the document. */
 const addedFields = ["id", "agentId", "version", "eligibility"];
 const ignored = { readOnly: true, description: "Ignored; accepted so that a response can be sent back." };
 const added = Object.fromEntries(addedFields.map(name => [name, ignored]));
@@ -161,7 +161,7 @@ function testView(test: Stored): ListedTest {
   return { ...test, eligibility: whyNotEligible(test) };
 }
 
-/** The document of an answer about this test; what bears no id, or that of another test, as it is. */
+/** Removes the added fields if the body has the id of this test, as a response that is sent back does. */
 function withoutAdded(body: unknown, id: string): unknown {
   if (typeof body !== "object" || body === null || !("id" in body) || body.id !== id) return body;
   return Object.fromEntries(Object.entries(body).filter(([name]) => !addedFields.includes(name)));

@@ -1,4 +1,4 @@
-// One trace by its parts, for a page that shows it however large it is: its outline, a span, what was said, and all of it as a file.
+// Parts of one trace, for showing traces of any size: outline, single spans, conversation, and the whole as a file.
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
@@ -9,18 +9,18 @@ import { findTrace } from "../../store/traces/read.ts";
 import { Semaphore } from "../../threads/semaphore.ts";
 import type { TraceReader } from "../../trace-reader.ts";
 import type { App, Deps } from "../deps.ts";
-import { keepPace, leastPace, type Pace } from "../ingestion/min-rate.ts";
+import { defaultMinRate, enforceMinRate, type MinRate } from "../ingestion/min-rate.ts";
 import { found } from "../page.ts";
 import { Conversation } from "./conversation-schemas.ts";
 import { RawTrace, SpanDetail, TraceOutline } from "./schemas.ts";
 import { traceOutlineView } from "./view.ts";
 
-// A file holds the whole trace in memory until its client has taken it, and a whole span or a long outline up to as
-// much; those who look do not wait for those who download.
+// A download keeps the whole trace in memory until the client has received it; a whole span or a long outline may be as
+// large. Separate semaphores, so that viewing does not wait for downloads.
 const downloadsMax = 3;
 const largeMax = 6;
 const waitMs = 5_000;
-/** An outline of more spans is a long one: 4 MB. */
+/** Outlines of more spans (about 4 MB) need a permit. */
 const spansMax = 20_000;
 
 export function registerTraceParts(app: App, { db, reader }: Deps & { reader: TraceReader }): void {
@@ -105,7 +105,7 @@ export function registerTraceParts(app: App, { db, reader }: Deps & { reader: Tr
 
 const close = Buffer.from("}");
 
-/** Until the answer has gone out, or whoever asked is gone. */
+/** Holds a permit until the response is sent or the client disconnects. */
 async function holdPermit(semaphore: Semaphore, reply: FastifyReply): Promise<void> {
   const release = await semaphore.acquire({ timeoutMs: waitMs });
   if (!release) throw new Refusal("UNAVAILABLE", { message: "Too many large traces. Try again." });
@@ -113,19 +113,19 @@ async function holdPermit(semaphore: Semaphore, reply: FastifyReply): Promise<vo
   if (reply.raw.destroyed) release();
 }
 
-// Up to this much goes out at once, whoever reads it.
-const atOnceBytesMax = 1024 * 1024;
+// Larger responses are sent in chunks, with a minimum rate.
+const unchunkedBytesMax = 1024 * 1024;
 const chunkBytes = 64 * 1024;
 
-/** Bytes that are JSON already; their documented shape is held by tests. Who takes much too slowly is cut off. */
-function sendJson(reply: FastifyReply, bytes: Uint8Array, pace: Pace = leastPace): never {
+/** Sends bytes that are JSON already; tests check their documented shape. Disconnects clients that read too slowly. */
+function sendJson(reply: FastifyReply, bytes: Uint8Array, minRate: MinRate = defaultMinRate): never {
   reply.code(200).header("content-type", "application/json; charset=utf-8");
-  if (bytes.length <= atOnceBytesMax) return reply.send(bytes) as never;
-  const keeping = keepPace(pace, () => reply.raw.destroy());
-  reply.raw.once("close", keeping.stop);
-  if (reply.raw.destroyed) keeping.stop();
+  if (bytes.length <= unchunkedBytesMax) return reply.send(bytes) as never;
+  const monitor = enforceMinRate(minRate, () => reply.raw.destroy());
+  reply.raw.once("close", monitor.stop);
+  if (reply.raw.destroyed) monitor.stop();
   reply.header("content-length", bytes.length);
-  return reply.send(Readable.from(chunksOf(bytes, keeping.count))) as never;
+  return reply.send(Readable.from(chunksOf(bytes, monitor.count))) as never;
 }
 
 function* chunksOf(bytes: Uint8Array, onTaken: (bytes: number) => void): Generator<Uint8Array> {

@@ -1,4 +1,4 @@
-// Runs: one whole, and those that judged a test.
+// /api/runs: one run with its results, and the runs of a test.
 import { z } from "zod";
 import { Refusal } from "../../model/refusal.ts";
 import { findManualRun, listManualRunsOfTest } from "../../store/runs/launches.ts";
@@ -71,7 +71,7 @@ export function registerRuns(app: App, { db }: Deps): void {
         { agentId, testId, outcome, from, to },
         listingOf(page),
       );
-      // Of each run, the result of the test that was asked for.
+      // Only the results of the requested test.
       const views = rows.map(run => {
         const view = runDetailView(run);
         const ofTest = (one: { testId: string }) => one.testId === testId;

@@ -1,4 +1,4 @@
-// The response schemas of traces, runs and results. Field names inside spans and assertions are the wire's own.
+// The response schemas of traces, runs and results. Fields of spans and assertions keep their snake_case wire names.
 import { z } from "zod";
 import type { Applicability as RunApplicability, Result as RunResult } from "../../model/run/run.ts";
 import type { OutlineSpan as SpanOfTree } from "../../model/trace/outline.ts";
@@ -26,7 +26,7 @@ const suspicious = z
   .optional()
   .describe("Why the judged text looks as if it were addressed to the judge.");
 
-/** What the sentence in `reason` is made of. */
+/** The code and values that the sentence in `reason` is made from. */
 export const reasonParts = {
   reasonCode: z.string().optional().describe("The kind of reason. Absent in older results."),
   reasonData: z

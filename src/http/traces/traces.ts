@@ -1,4 +1,4 @@
-// Traces of an agent: the list with its filters, one trace whole, and its deletion.
+// /api/traces: the filtered list of an agent's traces, one whole trace, and deleting a trace.
 import { z } from "zod";
 import { TraceRoom } from "../../load/trace-room.ts";
 import { refreshStale, withTrace } from "../../load.ts";
@@ -28,7 +28,7 @@ const TraceQuery = PageQuery.extend({
     .enum(["pending", "running", "waiting", "completed", "error", "none"])
     .optional()
     .describe(
-      "Of the run that the list shows; waiting: running, and waiting for the judge; none: not evaluated.",
+      "State of the run shown in the list; waiting: running, and waiting for the judge; none: not evaluated.",
     ),
   verdict: z.enum(["passed", "failed", "skipped", "missing_instrumentation"]).optional(),
   routing: z.enum(["ok", "not_needed", "no_user_input", "unavailable"]).optional(),
@@ -36,26 +36,26 @@ const TraceQuery = PageQuery.extend({
   outage: z
     .stringbool()
     .optional()
-    .describe("Whether an outage of the judge skipped something that was not judged since."),
+    .describe("Whether checks were skipped because the judge was unavailable, and not judged since."),
   httpStatus: z.coerce.number().int().min(100).max(999).optional(),
   externalId: z.string().max(255).refine(noNul).optional(),
   testId: Id.optional().describe("Traces on which this test has a result."),
   checkType: z
     .enum(assertionTypes)
     .optional()
-    .describe("Traces on which a test has a result that holds a check of this type, as the tests are now."),
+    .describe("Traces with a result of a test that currently has an assertion of this type."),
   receivedFrom: Instant.optional(),
   receivedTo: Instant.optional(),
   durationMinMs: number.optional(),
   durationMaxMs: number.optional(),
   tokensMin: count.optional(),
   tokensMax: count.optional(),
-  text: z.string().max(200).refine(noNul).optional().describe("In name, user input or response."),
+  text: z.string().max(200).refine(noNul).optional().describe("Text in the name, user input or response."),
 });
 
-// Read here, on the thread that answers requests. A list refreshes rows of 1 MB at most, which stop other requests for
-// 5 ms each; larger ones follow as soon as a worker is idle. One trace is read whole up to about what one request may
-// bring, which takes up to 400 MB of heap: others wait for theirs.
+// Traces are read on the main thread here. A list refreshes stale rows of at most 1 MB, which block other requests for
+// 5 ms each; idle workers refresh larger ones. A whole trace is read up to about the size of one request, which takes up
+// to 400 MB of heap, so concurrent reads wait for each other.
 const refreshedBytesMax = 1024 * 1024;
 const wholeBytesMax = 32 * 1024 * 1024;
 

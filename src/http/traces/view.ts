@@ -1,4 +1,4 @@
-// Turns stored traces and runs into the answers of the API.
+// Maps stored traces and runs to API responses.
 import type { LoadedTrace } from "../../load.ts";
 import type { Counts, Waiting } from "../../model/run/run.ts";
 import { whyNotEligible } from "../../model/test-case/eligibility.ts";
@@ -88,7 +88,7 @@ export function listedTraceView({ run, ...trace }: ListedTraceRow): ListedTrace 
   return { ...traceColumnsView(trace), run: run && runView(run) };
 }
 
-/** The whole trace, as it is now: its spans, what is derived from them, its runs, and why each test ran or not. */
+/** The current trace: spans, derived values, runs, and why each test ran or not. */
 export function traceDetailView(
   row: TraceRow,
   { trace, derived, revision }: LoadedTrace,
@@ -98,7 +98,7 @@ export function traceDetailView(
   return {
     ...traceColumnsView(row),
     revision,
-    // The derived values of these very spans; the row's own may be a moment behind.
+    // Derived from the loaded spans: the columns of the row may be from an earlier revision.
     name: derived.name,
     durationMs: derived.durationMs,
     httpStatus: derived.httpStatus?.value ?? null,
@@ -119,7 +119,7 @@ export function traceDetailView(
   };
 }
 
-/** All but the spans, which are JSON already. */
+/** Without the spans, which are JSON already. */
 export function traceOutlineView(
   row: TraceRow,
   head: OutlinePart["head"],
@@ -133,13 +133,13 @@ export function traceOutlineView(
   };
 }
 
-/** That nothing is the root is as it should be where the whole hangs from the request that a run sent. */
+/** In a manual run, a missing root is expected: the parent of the first span is the request that the run sent. */
 function noticesOf(kind: TraceKind, notices: Notice[]): Notice[] {
   if (kind === "live" || !notices.includes("no_root")) return notices;
   return notices.filter(notice => notice !== "no_root" && notice !== "orphan_spans");
 }
 
-/** What runs and tests say about the trace at this revision. */
+/** Runs, tests and notices of the trace at this revision. */
 function judgedView(derived: Notice[], revision: number, runs: RunWithDetail[], tests: TestCase[]) {
   const completed = runs.find(run => run.state === "completed");
   const notices = [...derived];
@@ -154,21 +154,21 @@ function judgedView(derived: Notice[], revision: number, runs: RunWithDetail[], 
   };
 }
 
-/** As the latest completed run said, else the one that goes on; for a test it did not know, as the test stands now. */
+/** From the latest completed run, else the running one; for other tests, from their current state. */
 function testsView(
   runs: RunWithDetail[],
   completed: RunWithDetail | undefined,
   tests: TestCase[],
 ): TestOnTrace[] {
-  const judged = completed ?? runs.find(run => run.state === "running" && run.detail !== null);
-  const said = judged ? decodeDetail(judged.detail).tests : [];
-  const known = new Set(said.map(test => test.testId));
+  const run = completed ?? runs.find(run => run.state === "running" && run.detail !== null);
+  const evaluated = run ? decodeDetail(run.detail).tests : [];
+  const known = new Set(evaluated.map(test => test.testId));
   const open = runs.some(run => run.state === "pending" || run.state === "running");
-  const unjudged = tests
+  const others = tests
     .filter(test => !known.has(test.id))
     .map((test): TestOnTrace => {
       const why = whyNotEligible(test) ?? (open ? "pending" : "not_evaluated");
       return { testId: test.id, name: test.name, applied: false, why };
     });
-  return [...said, ...unjudged];
+  return [...evaluated, ...others];
 }

@@ -11,7 +11,7 @@ import {
 import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { after, before, mock, test } from "node:test";
-import { keepPace, type Pace } from "../../../src/http/ingestion/min-rate.ts";
+import { enforceMinRate, type MinRate } from "../../../src/http/ingestion/min-rate.ts";
 import { BodyReader } from "../../../src/http/ingestion/read-body.ts";
 import { Refusal } from "../../../src/model/refusal.ts";
 import { canonicalBody } from "../../support/bodies.ts";
@@ -130,8 +130,8 @@ test("while every slot for large bodies is taken, small ones pass", async () => 
 });
 
 /** A server that reads bodies at a minimum rate and answers their length. `begun`: how many it is reading. */
-async function openReading(pace: Pace) {
-  const reader = new BodyReader({ pace });
+async function openReading(minRate: MinRate) {
+  const reader = new BodyReader({ minRate });
   const reading = { begun: 0 };
   const server = createServer(async (incoming, outgoing) => {
     reading.begun++;
@@ -213,9 +213,9 @@ test("a client that disconnects while it waits for a slot takes none", { timeout
 test("an upload keeps the minimum rate if it sends enough in every interval", async () => {
   mock.timers.enable({ apis: ["setInterval"] });
   let late = 0;
-  const keeping = keepPace({ bytes: 100, ms: 1_000 }, () => late++);
+  const monitor = enforceMinRate({ bytes: 100, ms: 1_000 }, () => late++);
   const pass = async (bytes: number) => {
-    keeping.count(bytes);
+    monitor.count(bytes);
     mock.timers.tick(1_000);
     await new Promise(resolve => setImmediate(resolve));
   };

@@ -296,7 +296,7 @@ test("an account may run one connection test at a time and a number per minute",
   const first = owner.client.post(path);
   await asked;
   const second = await owner.client.post(path).expect(429);
-  assert.match(second.body.message, /being tested already/);
+  assert.match(second.body.message, /already running/);
   release();
   assert.equal((await first).status, 200);
   answer = asExpected;
