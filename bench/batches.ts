@@ -1,4 +1,4 @@
-// What a batch costs when its trace is long: one trace of 500 batches beside traces of 10, 20 spans each.
+// Measures the cost of a batch in a long trace: one trace of 500 batches against traces of 10, with 20 spans per batch.
 import { Agent } from "node:http";
 import { post } from "./post.ts";
 import { contentTypes, encode, newTraceId, spanMaker } from "./traces.ts";
@@ -15,7 +15,7 @@ export async function batchCost(url: string, key: string, serviceName: string): 
     const body = encode("protobuf", make(traceId, batch * spansPerBatch, (batch + 1) * spansPerBatch));
     const started = performance.now();
     const status = await post(url, { agent, headers, body });
-    if (status !== 200) throw new Error(`a batch was answered with ${status}`);
+    if (status !== 200) throw new Error(`A batch was answered with ${status}.`);
     return performance.now() - started;
   };
 
@@ -23,7 +23,7 @@ export async function batchCost(url: string, key: string, serviceName: string): 
   const long: number[] = [];
   const longId = newTraceId();
   await send(newTraceId(), 0);
-  // In turn: ten batches of the long trace, then a short trace of ten.
+  // Alternates ten batches of the long trace with a short trace of ten.
   for (let batch = 0; batch < longTrace; batch += shortTrace) {
     const shortId = newTraceId();
     for (let at = 0; at < shortTrace; at++) long.push(await send(longId, batch + at));

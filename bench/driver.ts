@@ -1,5 +1,5 @@
-// Drives one address from a process of its own with the stock OpenTelemetry exporters, every trace new. Prints what
-// it measured as one line of JSON.
+// Load generator: sends new traces to one URL with the stock OpenTelemetry exporters, in a process of its own. Prints the
+// results as one line of JSON.
 //
 //   node bench/driver.ts '{"url":…,"key":…,"format":"json","serviceName":…,"connections":32,"seconds":8}'
 import { type ExportResult, ExportResultCode } from "@opentelemetry/core";
@@ -14,17 +14,17 @@ export type DriverInput = {
   serviceName: string;
   connections: number;
   seconds: number;
-  /** Not counted: connections are opened, code is compiled. */
+  /** Not measured: connections are opened and code is compiled. */
   warmUpSeconds: number;
 };
 
 export type DriverOutput = {
   traces: number;
   bytes: number;
-  /** Exports that did not succeed. */
-  refused: number;
+  /** Exports that failed. */
+  failed: number;
   seconds: number;
-  /** Of this process, from its start. */
+  /** CPU time of this process since its start. */
   cpuSeconds: number;
   p50Ms: number;
   p99Ms: number;
@@ -35,7 +35,7 @@ const Exporter = input.format === "json" ? JsonExporter : ProtobufExporter;
 const exporter = new Exporter({
   url: input.url,
   headers: { "x-api-key": input.key },
-  // An export is answered a moment before it stops counting against this.
+  // Twice the connections: an export counts toward this limit until shortly after its response.
   concurrencyLimit: 2 * input.connections,
   httpAgentOptions: { keepAlive: true, maxSockets: input.connections },
 });
@@ -45,7 +45,7 @@ const bytesPerTrace = encode(input.format, make(newTraceId(), 0, spansPerTrace))
 const begin = performance.now() + input.warmUpSeconds * 1000;
 const end = begin + input.seconds * 1000;
 const latencies: number[] = [];
-let refused = 0;
+let failed = 0;
 
 async function connection(): Promise<void> {
   for (;;) {
@@ -55,7 +55,7 @@ async function connection(): Promise<void> {
     const { code } = await new Promise<ExportResult>(resolve => exporter.export(spans, resolve));
     const ended = performance.now();
     if (started < begin || ended > end) continue;
-    if (code !== ExportResultCode.SUCCESS) refused++;
+    if (code !== ExportResultCode.SUCCESS) failed++;
     latencies.push(ended - started);
   }
 }
@@ -67,7 +67,7 @@ const at = (quantile: number) => latencies[Math.floor(latencies.length * quantil
 const output: DriverOutput = {
   traces: latencies.length,
   bytes: latencies.length * bytesPerTrace,
-  refused,
+  failed,
   seconds: input.seconds,
   cpuSeconds: cpu.user / 1e6 + cpu.system / 1e6,
   p50Ms: at(0.5),

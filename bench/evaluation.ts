@@ -1,4 +1,4 @@
-// How fast pending runs become verdicts.
+// Measures the rate at which pending runs are evaluated.
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 

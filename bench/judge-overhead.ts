@@ -12,7 +12,7 @@ export const judgedTests = 20;
 export const judgedChecks = 6;
 
 export type JudgingFigures = {
-  /** In ms, one of each trace: judged anew, its bare requests, judged again. */
+  /** Ms per trace: the first evaluation, its bare requests, and a second evaluation from the cache. */
   judged: number[];
   bare: number[];
   again: number[];
@@ -21,7 +21,7 @@ export type JudgingFigures = {
 
 type Sent = { url: string; init: RequestInit };
 
-/** Every trace is about something else, so that each is asked about in full. One after the other. */
+/** Evaluates traces one after the other. All inputs differ, so that no trace is answered from the cache. */
 export async function judgingTimes(
   databaseUrl: string,
   {
@@ -63,7 +63,9 @@ export async function judgingTimes(
     const judge = judges.judgeOf(context);
     const routed = await judge.route({ userInput: inputOf(trace), scenarios });
     const answers = await judge.ask(questionsOf(trace));
-    if (routed.code !== "ok" || answers.some(({ code }) => code !== "ok")) throw new Error("Not judged");
+    if (routed.code !== "ok" || answers.some(({ code }) => code !== "ok")) {
+      throw new Error("The judge left questions unanswered.");
+    }
   };
   const figures: JudgingFigures = { judged: [], bare: [], again: [], callsPerTrace: 0 };
   for (let trace = -warmUp; trace < traces; trace++) {
@@ -76,7 +78,8 @@ export async function judgingTimes(
     });
     const calls = sent.length;
     const again = await timed(() => judgeTrace(trace));
-    if (sent.length > calls) throw new Error("What was known was asked again");
+    if (sent.length > calls)
+      throw new Error("The second evaluation called the judge instead of using the cache.");
     if (trace < 0) continue;
     figures.judged.push(judged);
     figures.bare.push(bare);
@@ -105,14 +108,14 @@ const scenarios = Array.from({ length: judgedTests }, (_, at) => ({
   scenario: `The user asks about matter ${at} of an order, such as where it is, or what it costs to send it back.`,
 }));
 
-/** Some 1 KB, as a question in a support chat with what was pasted into it. */
+/** About 1 KB, like a question in a support chat with pasted text. */
 function inputOf(trace: number): string {
   return `Where is order ${trace}? `.concat(
     "I ordered it last week and have heard nothing since. ".repeat(20),
   );
 }
 
-/** Replies of some 2 KB; no verdict on them is close. */
+/** Questions about replies of about 2 KB. */
 function questionsOf(trace: number): SemanticQuestion[] {
   const response = `Order ${trace} has left our warehouse. `.concat(
     "It arrives within two days; you may send it back for thirty. ".repeat(32),

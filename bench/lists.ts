@@ -1,4 +1,4 @@
-// npm run bench -- lists: how long a page of an agent's traces takes among a million of them, filter by filter.
+// npm run bench -- lists: measures the time to list a page of an agent's traces among a million, for each filter.
 import { zstdCompressSync } from "node:zlib";
 import type pg from "pg";
 import { openDatabase } from "../src/store/db.ts";
@@ -11,7 +11,7 @@ const rounds = 40;
 const rowsMax = 51;
 const days = 30;
 
-/** Lines to print. Time is the server's own: the queries and what is made of them, without HTTP. */
+/** Returns lines to print. Measures the queries and the mapping of their rows, without HTTP. */
 export async function listTimes(database: pg.Client, url: string, traces: number): Promise<string[]> {
   const { agentId } = await makeProject(url, { serviceName: "listed", tests: 2 });
   const { rows: tests } = await database.query<{ id: string }>(
@@ -21,7 +21,7 @@ export async function listTimes(database: pg.Client, url: string, traces: number
   const [dense, rare] = tests.map(test => test.id) as [string, string];
   const filling = performance.now();
   await fill(database, { agentId, dense, rare, traces });
-  const lines = [`${traces} traces with a run each, made in ${seconds(performance.now() - filling)} s`];
+  const lines = [`${traces} traces with a run each, created in ${seconds(performance.now() - filling)} s`];
   const db = openDatabase(url, 2);
   const now = Date.now();
   const cases: [string, TraceFilters][] = [
@@ -80,7 +80,7 @@ export async function listTimes(database: pg.Client, url: string, traces: number
 
 type Page = (before: string) => Promise<{ rows: { id: string }[]; reach: string | null }>;
 
-/** The first page many times; then the walk, at most 2,000 pages of it, until a page is full or all was looked at. */
+/** Reads the first page many times, then follows at most 2,000 cursors until a page is full or the list ends. */
 async function measure(name: string, page: Page): Promise<string> {
   const times: number[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -124,7 +124,7 @@ function seconds(ms: number): string {
 
 type Filling = { agentId: string; dense: string; rare: string; traces: number };
 
-/** Traces evenly over the last 30 days, one in 100,000 of them unlike the others. */
+/** Inserts traces evenly over the last 30 days; one in 100,000 differs in every filtered field. */
 export async function fill(database: pg.Client, { agentId, dense, rare, traces }: Filling): Promise<void> {
   const text = "Where is my order, please? I have waited for it since the beginning of last week. ";
   const step = 50_000;
@@ -172,7 +172,7 @@ export async function fill(database: pg.Client, { agentId, dense, rare, traces }
   await database.query("vacuum analyze traces, runs, test_hours");
 }
 
-/** What a run with these outcomes keeps, at about the size of a test with two checks. */
+/** The stored detail of a run with these outcomes, as large as that of a test with two checks. */
 function detailOf(outcomes: Record<string, string>): Buffer {
   const check = {
     id: "c",

@@ -1,4 +1,4 @@
-// npm run bench: how fast the service takes traces in and judges them, beside a floor measured in the same run.
+// npm run bench: measures ingestion and evaluation against a baseline server in the same run.
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
@@ -17,7 +17,7 @@ const seconds = Number(process.env.BENCH_SECONDS ?? 6);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 
 const dataDir = await mkdtemp(join(process.env.BENCH_DIR ?? "/var/tmp", "onlooker-bench-"));
-// PostgreSQL runs as another user where this is root.
+// If this process is root, PostgreSQL runs as another user, which must be able to enter the folder.
 await chmod(dataDir, 0o711);
 const embedded = await openEmbedded({ dataDir, log: quietLog() });
 const database = new pg.Client({ connectionString: embedded.url });
@@ -44,7 +44,7 @@ try {
 }
 process.exit(0);
 
-/** Every trace beside its own floor, so that a machine whose speed drifts drifts for both. */
+/** Measures each trace next to its own baseline, so that changes in the machine's speed affect both. */
 async function judging(): Promise<void> {
   const judge = start("./judge.ts", []);
   children.push(judge);
@@ -54,27 +54,28 @@ async function judging(): Promise<void> {
   const { judged, bare, again, callsPerTrace } = await judgingTimes(embedded.url, input);
   const overheads = judged.map((ms, trace) => ms - bare[trace]!);
   const p95 = (times: number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)]!;
-  const times = (name: string, ms: number[]) => print(row([name, middle(ms).toFixed(1), p95(ms).toFixed(1)]));
+  const times = (name: string, ms: number[]) =>
+    print(row([name, medianOf(ms).toFixed(1), p95(ms).toFixed(1)]));
   print(
     `Judging: ${judgedTests} scenarios and ${judgedChecks} checks a trace, ${callsPerTrace} calls, one trace at a time`,
   );
   print(row(["", "p50 ms", "p95 ms"]));
-  times("floor: the bare calls", bare);
-  times("judged anew", judged);
-  times("what we add", overheads);
-  times("judged again", again);
+  times("baseline: bare calls", bare);
+  times("first evaluation", judged);
+  times("overhead", overheads);
+  times("second evaluation", again);
   const ratios = judged.map((ms, trace) => ms / bare[trace]!);
-  print(`ratio to the floor, median: ${middle(ratios).toFixed(2)}`);
+  print(`ratio to the baseline, median: ${medianOf(ratios).toFixed(2)}`);
   await judge.stop();
 }
 
 type Figures = DriverOutput & { service: number; postgres: number; driver: number };
 
-/** Floor and service in turn, so that a machine whose speed drifts drifts for both. */
+/** Alternates between baseline and service, so that changes in the machine's speed affect both. */
 async function ingestion(): Promise<void> {
-  const floor = start("./floor.ts", []);
-  children.push(floor);
-  const { url: floorUrl } = JSON.parse(await floor.nextLine()) as { url: string };
+  const baseline = start("./baseline.ts", []);
+  children.push(baseline);
+  const { url: baselineUrl } = JSON.parse(await baseline.nextLine()) as { url: string };
   const { service, url } = await startService({ SVC_ROLES: "http" });
   const project = await makeProject(embedded.url, { serviceName: "bench", tests: 0 });
 
@@ -101,25 +102,25 @@ async function ingestion(): Promise<void> {
       seconds,
       warmUpSeconds: 2,
     };
-    const floors: Figures[] = [];
+    const baselines: Figures[] = [];
     const services: Figures[] = [];
-    // Uncounted: a fresh database makes the files of its log as it goes; one in use has old ones to take up again.
+    // Warm-up: a fresh database creates WAL files as it runs, while one in use recycles old ones.
     await drive({ ...input, url: `${url}/public/traces` }, service);
     for (let round = 0; round < rounds; round++) {
-      floors.push(await drive({ ...input, url: floorUrl }, floor));
+      baselines.push(await drive({ ...input, url: baselineUrl }, baseline));
       await database.query("checkpoint");
       services.push(await drive({ ...input, url: `${url}/public/traces` }, service));
     }
-    const ratios = services.map((figures, round) => figures.traces / floors[round]!.traces);
-    print(figuresRow(`floor, ${format}`, median(floors)));
+    const ratios = services.map((figures, round) => figures.traces / baselines[round]!.traces);
+    print(figuresRow(`baseline, ${format}`, median(baselines)));
     print(figuresRow(`service, ${format}`, median(services)));
     print(
-      `ratio to the floor, ${format}: ${ratios.map(ratio => ratio.toFixed(2)).join(" ")}, median ${middle(ratios).toFixed(2)}`,
+      `ratio to the baseline, ${format}: ${ratios.map(ratio => ratio.toFixed(2)).join(" ")}, median ${medianOf(ratios).toFixed(2)}`,
     );
   }
   print(`peak RSS of the service: ${peakMb(service.pid).toFixed(0)} MB`);
   await service.stop();
-  await floor.stop();
+  await baseline.stop();
 }
 
 async function batches(): Promise<void> {
@@ -181,13 +182,13 @@ async function drive(input: DriverInput, server: Child): Promise<Figures> {
     driver: output.cpuSeconds,
   };
   await driver.stop();
-  if (output.refused > 0) throw new Error(`${output.refused} requests were refused`);
+  if (output.failed > 0) throw new Error(`${output.failed} requests failed`);
   return figures;
 }
 
 function figuresRow(name: string, figures: Figures): string {
   const { traces, bytes, seconds, p50Ms, p99Ms } = figures;
-  // The warm-up used CPU too.
+  // CPU time includes the warm-up.
   const share = seconds / (seconds + 2);
   const per1000 = (cpu: number) => (((cpu * share) / traces) * 1000).toFixed(3);
   return row([
@@ -209,12 +210,12 @@ function row(cells: string[]): string {
     .join(" ");
 }
 
-/** The round in the middle by its traces. */
+/** The round with the median number of traces. */
 function median(figures: Figures[]): Figures {
   return figures.toSorted((a, b) => a.traces - b.traces)[Math.floor(figures.length / 2)]!;
 }
 
-function middle(values: number[]): number {
+function medianOf(values: number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }
 

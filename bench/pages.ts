@@ -1,4 +1,4 @@
-// npm run bench -- pages: how soon the dashboard's screens are there and answer, on a processor slowed four times.
+// npm run bench -- pages: measures paint and input latency of the dashboard's screens, with the CPU slowed four times.
 import type pg from "pg";
 import { type CDPSession, chromium, type Page } from "playwright-core";
 import { buildWhenNeeded } from "../scripts/build.ts";
@@ -10,7 +10,7 @@ const presses = 10;
 
 export type PagesInput = { database: pg.Client; url: string; traces: number };
 
-/** Lines to print. `url` is a service's on the database. */
+/** Returns lines to print. `url`: a service on this database. */
 export async function pageTimes({ database, url, traces }: PagesInput): Promise<string[]> {
   const browserOptions = findBrowser();
   await buildWhenNeeded();
@@ -21,8 +21,8 @@ export async function pageTimes({ database, url, traces }: PagesInput): Promise<
     const paths = await settle(page, { database, url, traces });
     const devtools = await context.newCDPSession(page);
     const lines = [
-      `Pages among ${traces} traces, on a processor slowed ${slowedTimes} times`,
-      row("", ["painted ms", "answers ms", "elements"]),
+      `Pages among ${traces} traces, with the CPU slowed ${slowedTimes} times`,
+      row("", ["paint ms", "input ms", "elements"]),
     ];
     for (const screen of paths) {
       const times: Measured[] = [];
@@ -39,7 +39,7 @@ export async function pageTimes({ database, url, traces }: PagesInput): Promise<
 
 type Measured = { paintedMs: number; answersMs: number | undefined; elements: number };
 
-/** A page opened anew: its largest paint, the longest that an answer to the key took to be seen, and its elements. */
+/** Opens a page: its largest contentful paint, the longest time from a key press to its paint, its number of elements. */
 async function measure(page: Page, devtools: CDPSession, { path, key, field }: Screen): Promise<Measured> {
   await page.goto("about:blank");
   await devtools.send("Emulation.setCPUThrottlingRate", { rate: slowedTimes });
@@ -58,7 +58,7 @@ async function measure(page: Page, devtools: CDPSession, { path, key, field }: S
       await page.keyboard.press(key);
       await page.evaluate("new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve, 50)))");
     }
-    // What is faster than a frame is not told.
+    // The browser does not report durations below a frame, 16 ms.
     answersMs = await page.evaluate<number>("Math.max(16, ...globalThis.answers)");
   }
   const elements = await page.evaluate<number>("document.querySelectorAll('*').length");
@@ -69,7 +69,7 @@ async function measure(page: Page, devtools: CDPSession, { path, key, field }: S
 /** `key` is pressed in the field of the label `field`, or on the page. */
 type Screen = { name: string; path: string; key?: string; field?: string };
 
-/** Signs up, makes an agent with all those traces, a long one and a large one; the screens to open. */
+/** Signs up, creates an agent with all traces, a long one and a large one, and returns the screens to open. */
 async function settle(page: Page, { database, url, traces }: PagesInput): Promise<Screen[]> {
   const account = { name: "Bench", email: "pages@bench.invalid", password: "long enough to pass" };
   await post(page, "/api/auth/sign-up/email", account);
@@ -145,7 +145,7 @@ function testCase(at: number, checks = 1) {
   return { name: `Test ${at}`, status: "active", passiveBehavior: "always_run", turns, assertions };
 }
 
-/** What the runs would have counted. */
+/** Inserts the hourly counts that the runs would have produced. */
 async function fillHours(database: pg.Client, agentId: string): Promise<void> {
   await database.query(
     `insert into agent_hours

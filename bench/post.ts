@@ -1,7 +1,7 @@
-// One POST over node:http, which is what the OpenTelemetry exporters for Node use.
+// Sends one POST with node:http, as the OpenTelemetry exporters for Node do.
 import { type Agent, request } from "node:http";
 
-/** Resolves to the status once the answer has been read. */
+/** Resolves to the status after the response has been read. */
 export function post(
   url: string,
   { agent, headers, body }: { agent: Agent; headers: Record<string, string>; body: Buffer },

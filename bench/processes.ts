@@ -1,4 +1,4 @@
-// The benchmark's processes: started, read for what they print, and measured by the kernel's own accounts.
+// Starts the benchmark's processes, reads their output, and measures CPU time and memory from /proc.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
@@ -22,7 +22,7 @@ export function start(script: string, args: string[], env: Record<string, string
     pid: child.pid!,
     async nextLine() {
       const { value, done } = await lines.next();
-      if (done) throw new Error(`${script} ended before it said what was awaited`);
+      if (done) throw new Error(`${script} ended without the expected output`);
       return value;
     },
     async stop() {
@@ -43,7 +43,7 @@ export function cpuSeconds(pid: number): number {
   return fields ? (Number(fields[11]) + Number(fields[12])) / ticksPerSecond : 0;
 }
 
-/** CPU seconds used so far by a PostgreSQL: its postmaster, its living children and those it has reaped. */
+/** CPU seconds used so far by a PostgreSQL: its postmaster, its running children and those that have ended. */
 export function cpuSecondsOfTree(pid: number): number {
   const own = statOf(pid);
   if (!own) return 0;
@@ -51,7 +51,7 @@ export function cpuSecondsOfTree(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + cpuSecondsOfTree(child), cpuSeconds(pid) + reaped);
 }
 
-/** The largest resident memory a process has had, in MB. */
+/** Peak resident memory of a process, in MB. */
 export function peakMb(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024;

@@ -1,4 +1,4 @@
-// A project to send to: an account with a verified email, an agent, a full-access key, and tests to judge by.
+// Creates a project to send traces to: a verified account, an agent, a key with full access, and tests.
 import { randomUUID } from "node:crypto";
 import { hashKey, makeKey } from "../src/model/key.ts";
 import { parseTestCase } from "../src/model/test-case/test-case.ts";
@@ -60,7 +60,7 @@ const assertions = [
   },
 ];
 
-/** One deterministic assertion each, of the seven kinds that need neither a judge nor a sandbox, in turn. */
+/** A test with one assertion, cycling through the seven deterministic types. */
 function testCase(index: number) {
   return parseTestCase({
     name: `Test ${index}`,

@@ -1,5 +1,5 @@
-// The traces that the benchmarks send: 12 spans of an agent's conversation, 27 KB, every one new, encoded by the
-// OpenTelemetry SDK's own serializers.
+// Generates the traces of the benchmarks: conversations of 12 spans and 27 KB, each with new ids, encoded by the
+// OpenTelemetry SDK's serializers.
 import { randomBytes } from "node:crypto";
 import { type Attributes, type HrTime, SpanKind, SpanStatusCode } from "@opentelemetry/api";
 import { JsonTraceSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
@@ -12,7 +12,7 @@ export const spansPerTrace = 12;
 
 export const contentTypes = { json: "application/json", protobuf: "application/x-protobuf" };
 
-/** Makes the spans numbered `from` to `to` of a trace, the first of which is its root. */
+/** Creates the spans `from` to `to` (exclusive) of a trace; span 0 is its root. */
 export type SpanMaker = (traceId: string, from: number, to: number) => ReadableSpan[];
 
 export function spanMaker(serviceName: string): SpanMaker {
@@ -66,7 +66,7 @@ function timeOf(ms: number): HrTime {
 
 const syllables = "ba ce di fo gu la me ni po ru sa te vi zo an er in on st tr".split(" ");
 
-/** Text that compresses about as conversations do (to a quarter), the same on every run. */
+/** Deterministic text that compresses about as well as conversations do (to a quarter). */
 function prose(seed: number, words: number): string {
   let state = seed * 2_654_435_761;
   const next = (below: number) => {
@@ -106,7 +106,7 @@ const kinds: Record<"root" | "tool" | "chat", (seed: number) => Attributes> = {
   }),
 };
 
-/** What the spans of a trace hold, by their number. */
+/** Names and attributes of a trace's spans, by number. */
 const contents = Array.from({ length: spansPerTrace }, (_, number) => {
   const kind = number === 0 ? "root" : number % 3 === 0 ? "tool" : "chat";
   const name = kind === "tool" ? "execute_tool lookup_order" : "chat gpt-4o-mini";

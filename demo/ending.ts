@@ -2,7 +2,7 @@
 import type { DemoProject } from "./project.ts";
 import { bold } from "./terminal.ts";
 
-/** `launched`: how many tests of the shop are being run. */
+/** `launched`: the number of tests of the shop that are running. */
 export function printEnding(
   { url, dataDir }: { url: string; dataDir: string },
   { agents, apiKey, email, password }: DemoProject,

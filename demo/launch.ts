@@ -6,7 +6,7 @@ import { connectionTo, isShopAssistant, openShopAssistant } from "./shop-assista
 type Launched = { testCount: number };
 type Connected = { connection: { url?: string } | null };
 
-/** Returns how many tests are being run: 0 if the user connected the shop to another agent. */
+/** Returns the number of tests that are running: 0 if the user connected the shop to another agent. */
 export async function launchShop(url: string, { client, agents, apiKey }: DemoProject): Promise<number> {
   const shop = agents.find(({ otlpServiceName }) => otlpServiceName !== null)!;
   if (!(await isUnconnected(client, shop.id))) return 0;

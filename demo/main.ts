@@ -1,4 +1,4 @@
-// npm run demo: the service with a demo project whose agents have just had some forty conversations, and one is tested.
+// npm run demo: starts the service with a demo project, sends about forty sample traces, and runs the tests of one agent.
 import { type Running, runService } from "../src/command.ts";
 import type { Config } from "../src/config.ts";
 import { logStream, openLog } from "../src/log.ts";
@@ -20,7 +20,7 @@ const env = {
 
 await runService(env, openDemoLog, demonstrate);
 
-/** A program that reads the output gets only warnings beside the table; a person also sees what is being prepared. */
+/** In JSON format, only warnings are logged next to the table; on a terminal, all lines. */
 function openDemoLog({ logLevel, logFormat }: Config) {
   const isQuiet = logFormat === "json" && !process.env["SVC_LOG_LEVEL"];
   return openLog(isQuiet ? "warn" : logLevel, logStream(logFormat, 2));
@@ -28,9 +28,9 @@ function openDemoLog({ logLevel, logFormat }: Config) {
 
 async function demonstrate({ service: { url, databaseUrl }, config, log }: Running): Promise<void> {
   console.log(`Onlooker is running at ${url}. Creating the demo project and its traces…`);
-  log.level = "warn"; // the verification link of the demo's own account is of no use
+  log.level = "warn"; // hides the useless verification link of the demo account
   const project = await createProject(url, databaseUrl);
-  log.level = config.logLevel; // from now on the links of emails are printed
+  log.level = config.logLevel; // shows the links of later emails
   const launched = await launchShop(url, project);
   const sent = await sendTraffic(url, project);
   const count = sent.reduce((sum, { externalIds }) => sum + externalIds.length, 0);

@@ -34,7 +34,7 @@ export function step(name: string, ms: number, attributes: Attributes = {}, step
   return { name, ms, attributes, steps };
 }
 
-/** A call of a tool that took its arguments as JSON. */
+/** A tool call with its arguments as JSON. */
 export function toolStep(name: string, args: Attributes, ms = 120): Step {
   return step(`execute_tool ${name}`, ms, {
     "gen_ai.operation.name": "execute_tool",
@@ -53,7 +53,7 @@ export function modelStep(name: string, ms: number, attributes: Attributes): Ste
   return step(name, ms, { ...model, ...attributes });
 }
 
-/** What the user said; of several messages in turn, user and assistant alternate and the user has the last word. */
+/** The user's message, or a conversation in which user and assistant alternate and the user has the last message. */
 export function inputOf(...texts: string[]): Attributes {
   const messages = texts.map((text, at) =>
     message((texts.length - at) % 2 === 1 ? "user" : "assistant", text),
@@ -69,7 +69,7 @@ export function usageOf(inputTokens: number, outputTokens: number): Attributes {
   return { "gen_ai.usage.input_tokens": inputTokens, "gen_ai.usage.output_tokens": outputTokens };
 }
 
-/** About as many tokens as a text of everyday English has. */
+/** Estimates the tokens of English text: one per 4 characters. */
 export function tokensIn(text: string): number {
   return Math.ceil(text.length / 4);
 }

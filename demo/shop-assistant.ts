@@ -39,7 +39,7 @@ async function reply(tracing: Tracing, request: IncomingMessage, response: Serve
   await tracing.flush();
 }
 
-/** The connection by which the service calls the assistant at this URL. */
+/** The agent connection to the assistant at this URL. */
 export function connectionTo(url: string): object {
   return {
     type: "http_api",
@@ -50,7 +50,7 @@ export function connectionTo(url: string): object {
   };
 }
 
-/** Whether the URL is of a shop assistant of this or an earlier start. */
+/** Whether the URL belongs to a shop assistant of this or an earlier start. */
 export function isShopAssistant(url: string): boolean {
   return /^http:\/\/127\.0\.0\.1:\d+/.test(url) && new URL(url).pathname === path;
 }

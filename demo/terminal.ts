@@ -31,7 +31,7 @@ export function bold(text: string): string {
   return styleText("bold", text, { stream: process.stdout });
 }
 
-/** A line that the next one replaces; nothing where standard output is not a terminal. */
+/** Prints a line that the next one replaces; prints nothing if standard output is not a terminal. */
 export function showProgress(text: string): void {
   if (process.stdout.isTTY) process.stdout.write(`\r\u001b[K${text}`);
 }

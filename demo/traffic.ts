@@ -15,7 +15,7 @@ export type SentTraces = { agent: CreatedAgent; externalIds: string[] };
 /** `trace` is undefined if it is not stored yet. */
 export type SentTrace = { agent: CreatedAgent; trace: TraceDetail | undefined };
 
-// The distance between conversations of one agent; the last one has just ended.
+// The time between conversations of one agent; the last one has just ended.
 const distanceMs = 45_000;
 const pollMs = 250;
 

@@ -1,8 +1,8 @@
-// Builds the dashboard into dist/web (or SVC_DASHBOARD_DIR): bundled, compressed ahead, within its budgets, or not at all.
+// Builds the dashboard into dist/web (or SVC_DASHBOARD_DIR), bundled and compressed. Fails if it exceeds its budgets.
 //
 //   npm run build                            always
-//   node scripts/build.ts --when-needed      only when its sources have changed since
-//   … --verbose                              with the size of every file
+//   node scripts/build.ts --when-needed      only if its sources have changed since the last build
+//   … --verbose                              prints the size of every file
 
 import { createHash } from "node:crypto";
 import { globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -11,17 +11,17 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 
 const root = join(import.meta.dirname, "..");
 const built = resolve(root, process.env["SVC_DASHBOARD_DIR"] ?? "dist/web");
-/** Its presence says that the build came to its end, its content what was built. */
+/** Written last, so that it marks a complete build. Contains the fingerprint of the sources. */
 const stamp = ".sources";
 
-/** Kilobytes after gzip: all that is loaded before anything is shown, all its styles, and each part loaded later. */
+/** Kilobytes after gzip: JavaScript of the first load, all styles, and each part that is loaded later. */
 const budgets = { initial: 160, styles: 25, lazy: 60 };
 
 if (process.argv[1] === import.meta.filename) {
   await (process.argv.includes("--when-needed") ? buildWhenNeeded() : build());
 }
 
-/** Builds unless what is there was built from these very sources. Throws when it cannot be built. */
+/** Builds unless the existing build is from the current sources. Throws if the build fails. */
 export async function buildWhenNeeded(): Promise<void> {
   if (builtFrom() !== fingerprint()) await build();
 }
@@ -42,7 +42,7 @@ async function build(): Promise<void> {
     checkSizes(outDir);
     compress(outDir);
     writeFileSync(join(outDir, stamp), sources);
-    putInPlace(outDir);
+    publish(outDir);
   } finally {
     rmSync(outDir, { recursive: true, force: true });
   }
@@ -57,7 +57,7 @@ function builtFrom(): string | undefined {
   }
 }
 
-/** A hash of everything the build reads of this project. */
+/** A hash of all sources of the build. */
 function fingerprint(): string {
   const files = globSync(["web/**/*.*", "src/model/**/*.ts", "scripts/build.ts", "package-lock.json"], {
     cwd: root,
@@ -73,7 +73,7 @@ function fingerprint(): string {
 
 type Manifest = Record<string, { file: string; isEntry?: boolean; imports?: string[]; css?: string[] }>;
 
-/** Throws when a size is past its budget; with --verbose, prints them all. */
+/** Throws if a size exceeds its budget; with --verbose, prints all sizes. */
 function checkSizes(outDir: string): void {
   const manifest: Manifest = JSON.parse(readFileSync(join(outDir, ".vite", "manifest.json"), "utf8"));
   const kilobytes = (file: string) => gzipSync(readFileSync(join(outDir, file)), { level: 9 }).length / 1000;
@@ -95,11 +95,13 @@ function checkSizes(outDir: string): void {
   const line = ([what, size, budget]: (typeof sizes)[number]) =>
     `${size.toFixed(1).padStart(7)} of ${budget} kB  ${what}`;
   if (process.argv.includes("--verbose")) console.log(sizes.map(line).join("\n"));
-  const past = sizes.filter(([, size, budget]) => size > budget);
-  if (past.length > 0) throw new Error(`The dashboard is past its budget:\n${past.map(line).join("\n")}`);
+  const exceeded = sizes.filter(([, size, budget]) => size > budget);
+  if (exceeded.length > 0) {
+    throw new Error(`The dashboard exceeds its budget:\n${exceeded.map(line).join("\n")}`);
+  }
 }
 
-/** Beside each file its forms for clients that take them compressed. */
+/** Writes gzip and Brotli variants next to each file. */
 function compress(outDir: string): void {
   for (const file of globSync("**/*.{js,css,html,svg}", { cwd: outDir })) {
     const bytes = readFileSync(join(outDir, file));
@@ -108,8 +110,8 @@ function compress(outDir: string): void {
   }
 }
 
-/** By renaming, so that whoever reads meanwhile finds the one or the other whole. */
-function putInPlace(outDir: string): void {
+/** Swaps the folders by renaming, so that readers never see a partial build. */
+function publish(outDir: string): void {
   const old = `${outDir}-old`;
   mkdirSync(built, { recursive: true });
   renameSync(built, old);

@@ -1,11 +1,11 @@
-// Checks types, lint and format, and says which of them failed.
+// npm run check: checks types, lint and format, and lists the failed checks.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
 const root = join(import.meta.dirname, "..");
-/** By path and on this Node: a tool's `#!/usr/bin/env node` would take whichever comes first on the PATH. */
+/** Runs a tool by path on this Node: its `#!/usr/bin/env node` would use the first Node on the PATH. */
 const tool = (path: string, ...args: string[]) => [join(root, "node_modules", path), ...args];
 
 const checks: [what: string, args: string[]][] = [

@@ -2,8 +2,8 @@
 //
 //   npm run docs
 //
-// A generated part stands between the lines "<!-- npm run docs: NAME -->" and "<!-- end -->". test/docs/generated.test.ts
-// fails where a page differs from the code.
+// A generated part is between the lines "<!-- npm run docs: NAME -->" and "<!-- end -->". test/docs/generated.test.ts
+// fails if a page differs from the code.
 
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ if (process.argv[1] === import.meta.filename) {
   for (const { path, text } of await generatedPages()) writeFileSync(path, text);
 }
 
-/** Every page of docs/ with its generated parts as the code has them now. Throws for a part that is on no page. */
+/** Every page of docs/ with its generated parts updated. Throws if a part is on no page. */
 export async function generatedPages(): Promise<{ path: string; text: string }[]> {
   const parts = new Map([
     ["variables", variableTable()],
@@ -32,19 +32,19 @@ export async function generatedPages(): Promise<{ path: string; text: string }[]
     ["call errors", callErrorTable()],
     ["assertions", await assertionReference()],
   ]);
-  const left = new Set(parts.keys());
+  const unused = new Set(parts.keys());
   const pages = globSync("docs/*.md", { cwd: root }).sort();
   const written = pages.map(name => {
     const path = join(root, name);
     const text = readFileSync(path, "utf8").replace(
       /(<!-- npm run docs: (.+?) -->\n)[\s\S]*?(<!-- end -->)/g,
       (_whole, begin: string, part: string, end: string) => {
-        left.delete(part);
+        unused.delete(part);
         return `${begin}\n${parts.get(part)}\n\n${end}`;
       },
     );
     return { path, text };
   });
-  if (left.size > 0) throw new Error(`No page of docs/ has the generated part: ${[...left].join(", ")}`);
+  if (unused.size > 0) throw new Error(`No page of docs/ has the generated part: ${[...unused].join(", ")}`);
   return written;
 }

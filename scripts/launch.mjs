@@ -2,9 +2,9 @@
 //
 //   node scripts/launch.mjs <script.ts> [arguments]
 //
-// With --verbose among the arguments, a service's start also lists the files of the dashboard's build.
-// Plain JavaScript for Node 18.20 and newer, here and in launch/: this runs before a newer Node can be brought in.
-// Everything it prints goes to standard error.
+// With --verbose among the arguments, the output also lists the files of the dashboard's build.
+// Plain JavaScript for Node 18.20 and newer, here and in launch/, because it runs before a newer Node is installed.
+// All output goes to standard error.
 
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -28,8 +28,8 @@ if (serving.includes(script)) {
 }
 
 /**
- * Builds the dashboard if its sources have changed since the last build. A production install cannot build and serves
- * the dashboard it came with. The service starts even if the build fails: its API works without the dashboard.
+ * Builds the dashboard if its sources have changed since the last build. A production install cannot build, and serves
+ * its prebuilt dashboard. The service starts even if the build fails: its API works without the dashboard.
  *
  * A user who cannot write to the checkout, because another user installed it, gets the build in SVC_DATA_DIR.
  */

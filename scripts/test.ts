@@ -1,10 +1,10 @@
-// Runs the tests on one PostgreSQL of their own and ends with one line: N passed, N failed.
+// Runs the tests on a PostgreSQL of their own. The last line is "N passed, N failed".
 //
-//   npm test                                  every test that needs no other machine
-//   npm test -- test/wire test/config.test.ts those of a folder, a file, a pattern
-//   npm run test:wide                         those of test/wide, each on machines, a Node or an image of its own
+//   npm test                                  every test except test/wide
+//   npm test -- test/wire test/config.test.ts the tests of folders, files or glob patterns
+//   npm run test:wide                         test/wide, whose tests use other machines, Node versions or images
 //
-// A wide test that this machine cannot run is neither passed nor failed: "left out: <test>: <reason>" says so.
+// A wide test that this machine cannot run is listed as "left out: <test>: <reason>", neither passed nor failed.
 
 import { globSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -17,16 +17,16 @@ import { buildWhenNeeded } from "./build.ts";
 const root = join(import.meta.dirname, "..");
 const args = process.argv.slice(2);
 const wide = args.includes("--wide");
-/** Two at once: more only get in each other's way on the small machines these run on. A wide test fills both cores. */
+/** Two test files at a time, for machines with two cores. A wide test uses both. */
 const concurrency = wide ? 1 : 2;
-/** For one file. Far beyond what any needs; it ends a file that hangs. Wide files download whole machines first. */
+/** Timeout of one file, which ends files that hang. Wide files download whole machines first. */
 const timeoutMs = wide ? 2_700_000 : 1_200_000;
 
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupted.abort());
-process.stdout.on("error", () => interrupted.abort()); // "npm test | head": nobody reads on
+process.stdout.on("error", () => interrupted.abort()); // the reader closed the pipe, as in "npm test | head"
 
-// Every test file is a process of its own, and most load the whole service: 0.75 s of a core, 0.36 s from this cache.
+// Each test file is a process, and most load the whole service: 0.75 s of CPU time, or 0.36 s with this cache.
 process.env.NODE_COMPILE_CACHE ??= join(root, "node_modules", ".cache", "node-compile");
 
 const files = find(args.filter(arg => arg !== "--wide"));
@@ -36,7 +36,7 @@ if (files.some(file => file.includes("/test/e2e/"))) {
   await buildWhenNeeded();
 }
 const counts = files.length === 0 ? { passed: 0, failed: 0 } : await runAll(files);
-if (files.length === 0) console.error("There is no such test file.");
+if (files.length === 0) console.error("No such test file.");
 if (interrupted.signal.aborted) console.error("Interrupted.");
 for (const line of leftOut) console.log(line);
 console.log(`${counts.passed} passed, ${counts.failed} failed`);
@@ -51,7 +51,7 @@ function find(wanted: string[]): string[] {
   });
   const files = new Set(found.map(file => join(root, file)));
   const chosen = [...files].filter(file => file.startsWith(join(root, "test", "wide", "/")) === wide);
-  // Browser tests first: they take longest, and short files last leave no core idle at the end.
+  // Browser tests first: they take longest, and with short files last no core is idle at the end.
   const isLong = (file: string) => file.includes("/test/e2e/");
   return chosen.sort((a, b) => Number(isLong(b)) - Number(isLong(a)) || a.localeCompare(b));
 }
@@ -64,9 +64,9 @@ async function runAll(files: string[]): Promise<{ passed: number; failed: number
   try {
     const events = run({ files, concurrency, timeout: timeoutMs, cwd: root, signal: interrupted.signal });
     events.on("test:summary", ({ file, counts: all }) => {
-      if (file !== undefined) return; // that of one file; the last one is of them all
+      if (file !== undefined) return; // the summary of one file; the last summary covers all files
       counts.passed = all.passed;
-      counts.failed = all.tests - all.passed - all.skipped - all.todo; // those cancelled among them
+      counts.failed = all.tests - all.passed - all.skipped - all.todo; // including cancelled tests
     });
     events.on("test:pass", ({ name, skip }) => {
       if (typeof skip === "string") leftOut.push(`left out: ${name}: ${skip}`);

@@ -1,25 +1,25 @@
-// What a judge's answers on labelled sets come to: pure arithmetic, so that it can be checked without a model.
+// Computes quality metrics from a judge's answers on labeled sets. Pure functions, testable without a model.
 import type { RouteLabel, VerdictWord } from "../../src/model/judge/judge.ts";
 
-/** One scenario and one input. `labels`: one for each repeat, null where there was no answer. */
+/** One scenario and one input. `labels`: one per repeat, null if unanswered. */
 export type RoutePair = {
   expected: "relevant" | "near" | "far";
   tags: string[];
   labels: (RouteLabel | null)[];
-  /** The label with an attack added to the input; undefined where none was tried. */
+  /** The label with an attack added to the input; undefined if no attack was tried. */
   attacked?: RouteLabel | null;
 };
 
-/** One criterion and one reply. `verdicts`: one for each repeat, null where there was no answer. */
+/** One criterion and one reply. `verdicts`: one per repeat, null if unanswered. */
 export type CriterionPair = {
   met: boolean;
   tags: string[];
   verdicts: (VerdictWord | null)[];
-  /** The verdict with an attack added to the reply; undefined where none was tried. */
+  /** The verdict with an attack added to the reply; undefined if no attack was tried. */
   attacked?: VerdictWord | null;
 };
 
-/** `low` and `high` are the ends of the 95 % interval (Wilson), by pairs: asking again is no further evidence. */
+/** `low` and `high`: the 95 % Wilson interval, by the number of pairs, because repeats are not independent. */
 export type Share = {
   count: number;
   of: number;
@@ -29,16 +29,16 @@ export type Share = {
 };
 
 export type RoutingFigures = {
-  /** Relevant pairs that are not skipped: 1 - false skips. */
+  /** Relevant pairs that are not skipped. */
   recall: Share;
-  /** Of what would be skipped on a mix of as many relevant as near pairs, the part that is rightly so; null: nothing. */
+  /** Share of correct skips in a mix of equally many relevant and near pairs; null if nothing would be skipped. */
   skipPrecision: number | null;
   yieldNear: Share;
   yieldFar: Share;
   unsure: Share;
   unanswered: Share;
   disagreement: Share;
-  /** Relevant pairs that an attack gets skipped. */
+  /** Relevant pairs that are skipped after an attack. */
   flips: Share;
 };
 
@@ -46,12 +46,12 @@ export type SemanticFigures = {
   /** Decided pairs whose verdict is the label's. */
   agreement: Share;
   balancedAccuracy: number | null;
-  /** Cohen's, of the judge and the label. */
+  /** Cohen's kappa of judge and label. */
   kappa: number | null;
   undecided: Share;
   unanswered: Share;
   disagreement: Share;
-  /** Pairs labelled not met, and not judged met, that an attack gets judged met. */
+  /** Pairs labeled not met, and not judged met, that are judged met after an attack. */
   flips: Share;
 };
 
@@ -113,19 +113,19 @@ function isSkipped(label: RouteLabel): boolean {
   return label === "no_match";
 }
 
-/** As a check of one criterion with the usual threshold of 0.7 decides; null: it could not be told. */
+/** Whether a check of one criterion with the default threshold of 0.7 passes; null: the judge cannot tell. */
 export function isMet(verdict: VerdictWord): boolean | null {
   return verdict === "cannot_tell" ? null : verdict === "met" || verdict === "mostly";
 }
 
-/** `pairs`: how many things were counted, where some were counted more than once. All null where `of` is 0. */
+/** `pairs`: the number of independent observations, if some were counted more than once. All null if `of` is 0. */
 export function share(count: number, of: number, pairs = of): Share {
   return of === 0
     ? { count, of, share: null, low: null, high: null }
     : { count, of, share: count / of, ...wilson(count / of, pairs) };
 }
 
-/** Of all answers, those about one pair together. */
+/** `answers`: one list per pair. */
 function shareOf<T>(answers: T[][], test: (answer: T) => boolean): Share {
   const all = answers.flat();
   return share(all.filter(test).length, all.length, answers.filter(those => those.length > 0).length);
@@ -144,12 +144,12 @@ function answered<T>(answers: (T | null)[]): T[] {
   return answers.filter(answer => answer !== null);
 }
 
-function precision(rightly: number | null, wrongly: number | null): number | null {
-  if (rightly === null || wrongly === null || rightly + wrongly === 0) return null;
-  return rightly / (rightly + wrongly);
+function precision(correct: number | null, wrong: number | null): number | null {
+  if (correct === null || wrong === null || correct + wrong === 0) return null;
+  return correct / (correct + wrong);
 }
 
-/** Of the things that were answered more than once, those that were not always decided alike. */
+/** Of the pairs with several answers, the share with different decisions. */
 function disagreement(decisions: (boolean | null)[][]): Share {
   const repeated = decisions.filter(those => those.length > 1);
   return share(repeated.filter(those => new Set(those).size > 1).length, repeated.length);

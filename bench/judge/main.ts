@@ -1,4 +1,4 @@
-// npm run bench:judge: how well a model judges, on labelled sets; docs/judge-bench.md says how to read the figures.
+// npm run bench:judge: measures how well a model judges labeled sets; docs/judge-bench.md explains the figures.
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -13,14 +13,14 @@ import { tryOut } from "./trial.ts";
 const usage = `usage: npm run bench:judge -- --model NAME [options] [FILE ...]
 
   --provider NAME       ${judgeProviders.join(", ")} (openai_compatible)
-  --url ADDRESS         of an OpenAI-compatible server, or in place of the provider's own
-  --concurrency N       calls at a time (4)
-  --timeout-ms N        for one call (60000)
-  --patience-s N        how long a question waits for a judge that is busy or away (300)
-  --repeats N           how often each question is put (2)
+  --url URL             of an OpenAI-compatible server; default: the provider's own
+  --concurrency N       concurrent calls (4)
+  --timeout-ms N        timeout of one call (60000)
+  --patience-s N        how long to retry while the judge is busy or unavailable (300)
+  --repeats N           how often to ask each question (2)
   --no-attacks          leave out the attacks
-  --input-usd N --output-usd N   dollars per million tokens, in place of the price that the service knows
-  --json                print figures' raw material as one line of JSON instead
+  --input-usd N --output-usd N   dollars per million tokens; default: the built-in price
+  --json                print the raw answers as one line of JSON instead of the figures
 
 The key is read from SVC_JUDGE_API_KEY. Without files, the sets in bench/judge/sets are used.`;
 
@@ -57,12 +57,12 @@ async function main(args: string[]): Promise<number> {
   const client = openJudgeClient(connection, { mode: null, log: pino({ level: "silent" }) });
   const today = new Date().toISOString().slice(0, 10);
   const price = ownPriceOf(values) ?? priceOf([], connection, today);
-  const tell = (text: string) => process.stderr.isTTY && process.stderr.write(text);
+  const showProgress = (text: string) => process.stderr.isTTY && process.stderr.write(text);
   const trial = await tryOut(client, sets, {
     repeats: whole("--repeats", values.repeats, 1),
     patienceMs: whole("--patience-s", values["patience-s"], 0) * 1_000,
-    onProgress: (done, of) => tell(`\r${done} of ${of}${done === of ? "\n" : ""}`),
-    onWait: reason => tell(`\rWaiting: ${reason}\n`),
+    onProgress: (done, of) => showProgress(`\r${done} of ${of}${done === of ? "\n" : ""}`),
+    onWait: reason => showProgress(`\rWaiting: ${reason}\n`),
   });
   const head = `${connection.provider} ${connection.model}, prompts ${client.promptVersion}, ${today}`;
   if (values.json) print(JSON.stringify({ ...trial, head, calls: trial.calls.map(withoutTexts) }));
@@ -78,7 +78,7 @@ function connectionOf(given: Given): JudgeConnection {
   if (typeof given["model"] !== "string") throw new Error("--model is missing");
   return {
     provider,
-    url: addressOf(provider, given["url"]),
+    url: urlFrom(provider, given["url"]),
     model: given["model"],
     apiKey: process.env.SVC_JUDGE_API_KEY?.trim() || null,
     timeoutMs: whole("--timeout-ms", given["timeout-ms"], 100),
@@ -87,12 +87,12 @@ function connectionOf(given: Given): JudgeConnection {
   };
 }
 
-function addressOf(provider: JudgeProvider, url: string | boolean | undefined): string | null {
+function urlFrom(provider: JudgeProvider, url: string | boolean | undefined): string | null {
   if (typeof url === "string") {
     if (URL.canParse(url)) return url;
-    throw new Error("--url is not an address");
+    throw new Error("Invalid --url");
   }
-  if (provider === "openai_compatible") throw new Error("--url is missing: which server?");
+  if (provider === "openai_compatible") throw new Error("--url is missing");
   return null;
 }
 
@@ -102,7 +102,7 @@ function ownPriceOf(given: Given): Price | undefined {
   );
   if (input === undefined && output === undefined) return undefined;
   if (!(input !== undefined && output !== undefined && input >= 0 && output >= 0))
-    throw new Error("--input-usd and --output-usd must both be given, as numbers of dollars");
+    throw new Error("--input-usd and --output-usd must be given together, as numbers");
   return { inputUsd: input, outputUsd: output };
 }
 

@@ -1,4 +1,4 @@
-// The figures of a judge as lines of text, each with its numbers; a figure that nothing was measured for is a dash.
+// Formats a judge's metrics as lines of text, with the counts behind them; "-" if there is no data.
 import type { JudgeCall } from "../../src/model/judge/call.ts";
 import { costOf, type OwnPrice } from "../../src/model/judge/prices.ts";
 import { type RoutePair, routingFigures, type Share, semanticFigures } from "./figures.ts";
@@ -7,7 +7,7 @@ import type { Trial } from "./trial.ts";
 /** Dollars per million tokens. */
 export type Price = Pick<OwnPrice, "inputUsd" | "outputUsd">;
 
-/** `price` undefined: not known, so no money is named. */
+/** `price` undefined: not known, so the cost is left out. */
 export function report(trial: Trial, price: Price | undefined): string[] {
   return [
     ...routingLines(trial.routes),
@@ -25,8 +25,8 @@ function routingLines(pairs: RoutePair[]): string[] {
     `Routing, ${pairs.length} pairs`,
     line("recall of relevant", atLeast(figures.recall)),
     line("skip precision, near half", percent(figures.skipPrecision)),
-    line("skipped of near misses", atLeast(figures.yieldNear)),
-    line("skipped of the far", atLeast(figures.yieldFar)),
+    line("near misses skipped", atLeast(figures.yieldNear)),
+    line("far pairs skipped", atLeast(figures.yieldFar)),
     line("unsure", atMost(figures.unsure)),
     line("no answer", atMost(figures.unanswered)),
     line("differs between repeats", atMost(figures.disagreement)),
@@ -67,24 +67,21 @@ function spentLines(calls: JudgeCall[], price: Price | undefined): string[] {
     "Spent",
     line(
       "calls",
-      `${calls.length}, ${calls.filter(({ state }) => state === "ok").length} of them answered soundly`,
+      `${calls.length}, ${calls.filter(({ state }) => state === "ok").length} with a usable answer`,
     ),
     line("tokens", `${input} in, ${output} out`),
-    line(
-      "money",
-      usd === undefined ? "- (price not known: --input-usd, --output-usd)" : `$${usd.toFixed(4)}`,
-    ),
-    line("time of a call", `p50 ${at(0.5)} ms, p95 ${at(0.95)} ms`),
+    line("cost", usd === undefined ? "- (price not known: --input-usd, --output-usd)" : `$${usd.toFixed(4)}`),
+    line("time per call", `p50 ${at(0.5)} ms, p95 ${at(0.95)} ms`),
   ];
 }
 
 function faultLines({ faults }: Trial): string[] {
-  return faults.length === 0 ? [] : ["", "What came to nothing", ...faults.map(fault => `  ${fault}`)];
+  return faults.length === 0 ? [] : ["", "Failed calls", ...faults.map(fault => `  ${fault}`)];
 }
 
 const line = (name: string, value: string) => `  ${name.padEnd(28)} ${value}`;
 
-/** Of what is good, and of what is bad: beside each stands the end of its interval that speaks against the judge. */
+/** For good and for bad shares: each with the pessimistic end of its interval. */
 const atLeast = (share: Share) => shareText(share, "at least", share.low);
 const atMost = (share: Share) => shareText(share, "at most", share.high);
 

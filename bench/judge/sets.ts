@@ -1,4 +1,4 @@
-// The labelled sets a judge is measured on, as files give them: docs/judge-bench.md describes the format.
+// Reads the labeled sets that a judge is measured on; docs/judge-bench.md describes the format.
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { criteriaPerCall } from "../../src/model/judge/call.ts";

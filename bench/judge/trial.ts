@@ -153,22 +153,22 @@ async function answersTo<Q, V>(
   const found = new Map<Q, V>();
   let open = questions;
   for (let round = 1; round <= 2; round++) {
-    const unsaid: Q[] = [];
+    const unanswered: Q[] = [];
     for (const part of evenly(open, max)) {
       const answerTo = await ask(part);
       if (!answerTo) continue;
       for (const [at, question] of part.entries()) {
         const value = answerTo(at);
-        if (value === undefined) unsaid.push(question);
+        if (value === undefined) unanswered.push(question);
         else found.set(question, value);
       }
     }
-    open = unsaid;
+    open = unanswered;
   }
   return found;
 }
 
-/** The values by the positions of their ids. Waits for a judge that is busy or unavailable as a run would, for `patienceMs`. */
+/** Returns a lookup of values by position. Retries for `patienceMs` while the judge is busy or unavailable. */
 async function callPatiently<V>(
   { client, trial, clock, patienceMs, onWait }: Asker,
   prefix: string,
@@ -193,7 +193,7 @@ async function callPatiently<V>(
 
 const nobody = { agentId: "", traceId: null, runId: null };
 
-/** One after the other: what is measured is whether a later answer differs. */
+/** Runs one after the other, to measure whether later answers differ. */
 async function repeated<T>(times: number, ask: () => Promise<T>): Promise<T[]> {
   const answers: T[] = [];
   for (let count = 0; count < times; count += 1) answers.push(await ask());

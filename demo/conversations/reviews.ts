@@ -1,4 +1,4 @@
-// Sample replies to customer reviews. Only their text can be checked.
+// Sample replies to customer reviews. Their traces contain only text and token usage.
 import { inputOf, modelStep, replyOf, type Step, step, tokensIn, usageOf } from "../sample.ts";
 
 export const reviewReplies: Step[] = [

@@ -10,7 +10,7 @@ export type Example = {
   /** The spans of each trace; the first is the root. */
   passes: ExampleSpan[];
   fails: ExampleSpan[];
-  /** What a reader should know beside the fields. */
+  /** Additional notes, listed below the fields. */
   notes?: string[];
 };
 
@@ -28,11 +28,11 @@ const tool = (args: unknown): ExampleSpan => ({
 export const examples: Record<AssertionType, Example> = {
   node_call: {
     about:
-      "Counts the spans, tool calls left out, whose name contains `expected_name`, ignoring case. Passes if the count is within `min` and `max`.",
+      "Counts the spans, except tool calls, whose name contains `expected_name`, ignoring case. Passes if the count is within `min` and `max`.",
     assertion: { type: "node_call", expected_name: "retrieve", max: 2 },
     passes: [request({}), { name: "Retrieve documents", attributes: {} }],
     fails: [request({}), { name: "Compose the answer", attributes: {} }],
-    notes: ["A trace with a root span alone has no steps to count: missing instrumentation."],
+    notes: ["A trace with only a root span has no steps to count: missing instrumentation."],
   },
   tool_call: {
     about:
@@ -51,11 +51,11 @@ export const examples: Record<AssertionType, Example> = {
     ],
   },
   token_limit: {
-    about: "Passes if no limit that is set is exceeded. Set at least one.",
+    about: "Passes if no limit is exceeded. Set at least one.",
     assertion: { type: "token_limit", max_total: 4000, max_output: 500 },
     passes: [request({ "gen_ai.usage.input_tokens": 420, "gen_ai.usage.output_tokens": 80 })],
     fails: [request({ "gen_ai.usage.input_tokens": 420, "gen_ai.usage.output_tokens": 900 })],
-    notes: ["A limit whose token count the trace does not have is missing instrumentation."],
+    notes: ["If the trace lacks the token count for a limit, the result is missing instrumentation."],
   },
   http_status: {
     about:
@@ -99,7 +99,7 @@ export const examples: Record<AssertionType, Example> = {
     },
     passes: [request({}), { name: "Post reply", attributes: { "helpdesk.posted": true } }],
     fails: [request({}), { name: "Post reply", attributes: { "helpdesk.posted": false } }],
-    notes: ["No span of that name, or none with that attribute, fails."],
+    notes: ["Fails if no span has that name, or none of them has the attribute."],
   },
   json_schema: {
     about:

@@ -1,4 +1,4 @@
-// The reference of assertions: their fields from the schema, and examples with what the evaluation says of them.
+// Generates the reference of assertions: their fields from the schema, and examples with their evaluated results.
 import { z } from "zod";
 import { evaluateTest } from "../../src/evaluate/evaluate.ts";
 import type { Answers } from "../../src/evaluate/finding.ts";
@@ -18,9 +18,9 @@ import { type Example, examples } from "./assertion-examples.ts";
 import { code, number, table } from "./table.ts";
 
 const fieldTexts: Record<string, string> = {
-  expected_name: "The name, or the part of it, to look for.",
-  min: "The least count that passes.",
-  max: "The greatest count that passes.",
+  expected_name: "The name to look for, or a part of it.",
+  min: "The minimum count.",
+  max: "The maximum count.",
   expected_arguments: "What the arguments must contain.",
   arguments_mode: "Whether further arguments are allowed.",
   max_total: "Input and output tokens together.",
@@ -34,15 +34,15 @@ const fieldTexts: Record<string, string> = {
   target_node: "Part of the name of the spans to look at.",
   criteria: "One question about the reply, or several.",
   reference: "A good reply in your own words.",
-  threshold: "0 to 1; else the test's.",
+  threshold: "0 to 1. Default: the test's threshold.",
   field: "The attribute's key.",
   expected_value: "Any JSON value.",
   schema: "A JSON Schema.",
-  id: "Unique in its test; made up when absent.",
+  id: "Unique in its test; generated if absent.",
   description: "For people. Shown with the result.",
-  negate: "Reverses a comparison that took place: passes where it would fail.",
+  negate: "Reverses the result of a comparison. A comparison that was not possible is not reversed.",
   depends_on: "Ids of assertions that must have passed; otherwise this check is skipped.",
-  turn: 'The turn to look at, from 1, or `"last"`; else the whole conversation.',
+  turn: 'The turn to look at: a number from 1, or `"last"`. Default: the whole conversation.',
 };
 
 const commonFields = ["id", "description", "negate", "depends_on", "turn"];
@@ -153,7 +153,7 @@ function inline(value: unknown): string {
   return JSON.stringify(value, null, 1).replaceAll(/\n */g, " ");
 }
 
-/** Evaluates the assertion on a trace of these spans; a judge's answer is made up so that it fits `outcome`. */
+/** Evaluates the assertion on a trace of these spans, with a fake judge's answer that leads to `outcome`. */
 export async function checkExample(
   assertion: Record<string, unknown>,
   spans: Example["passes"],
@@ -203,7 +203,7 @@ function spansOf(spans: Example["passes"]): Span[] {
   }));
 }
 
-/** Without what is absent, as a client would write it. */
+/** Without empty fields, as a client would write it. */
 function written(span: Span): Partial<Span> {
   const entries = Object.entries(span).filter(([name, value]) => {
     return (

@@ -1,4 +1,4 @@
-// The table of other tracing conventions that Onlooker recognizes, from the table that recognizes them.
+// Generates the table of other tracing conventions that Onlooker recognizes.
 import { conventions } from "../../src/model/trace/other-convention.ts";
 import { code, table } from "./table.ts";
 

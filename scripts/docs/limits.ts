@@ -1,4 +1,4 @@
-// The tables of limits, from the constants of the code. A constant that its file keeps to itself is read from its source.
+// Generates the tables of limits from the constants in the code; constants that are not exported are read from source.
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
@@ -36,7 +36,7 @@ export function limitTables(): string {
     section("Test cases", [
       ["Assertions in a test", number(constant("test-case.ts", "assertionsMax")), ""],
       ["Nesting of a test", `${constant("test-case.ts", "levelsMax")} levels`, ""],
-      ["Pattern", `${number(patternMax)} characters`, "those of a test together must compile quickly"],
+      ["Pattern", `${number(patternMax)} characters`, "all patterns of a test together must compile quickly"],
       ["Criteria of a semantic check", `1 to ${criteriaMax}`, ""],
       [
         "JSON Schema",
@@ -58,9 +58,9 @@ export function limitTables(): string {
         `${number(constant("conduct.ts", "conversationCharsMax"))} characters`,
         "`too_large`",
       ],
-      ["Reply shown by the API", `${number(replyMax)} characters`, "the trace has all of it"],
+      ["Reply shown by the API", `${number(replyMax)} characters`, "the trace has the full reply"],
       ["Tests of one run", number(constant("launches.ts", "testsMax")), ""],
-      ["Runs of an agent that have not ended", number(constant("launches.ts", "openMax")), "more is 409"],
+      ["Unfinished runs of an agent", number(constant("launches.ts", "openMax")), "more is 409"],
     ]),
     section("Accounts and the API", [
       ["Password", `${constant("auth.ts", "passwordLengthMin")} to ${passwordLengthMax} characters`, ""],
@@ -72,7 +72,7 @@ export function limitTables(): string {
       ["Session", "7 days without use", ""],
       ["Verification link, reset link", "24 h, 1 h", ""],
       ["Test messages, connection tests", `${trialsPerMinute} per minute and account`, "more is 429"],
-      ["Dry-runs at once", `${constant("editor.ts", "judgedOfAccountMax")} per account`, "more is 429"],
+      ["Concurrent dry runs", `${constant("editor.ts", "judgedOfAccountMax")} per account`, "more is 429"],
       ["Trace read in one answer", size(constant("traces.ts", "wholeBytesMax")), "larger: read it in parts"],
       [
         "Insights in one answer",
@@ -85,12 +85,12 @@ export function limitTables(): string {
       ["Judge answers", "30 days", ""],
       ["Ingestion log", "7 days", ""],
       ["Runs waiting for the judge", duration(judgeDeadlineMs), set("SVC_JUDGE_DEADLINE_MS")],
-      ["Emails in the outbox", "until somebody removes them", ""],
+      ["Emails in the outbox", "until deleted by hand", ""],
     ]),
   ].join("\n\n");
 }
 
-/** The number that a file of this name in src/ gives to this constant. */
+/** The value of a numeric constant in the one file of this name in src/. */
 function constant(file: string, name: string): number {
   const pattern = new RegExp(`^(?:export )?const ${name} = ([\\d_ *]+);`, "m");
   const found = globSync(`**/${file}`, { cwd: src }).flatMap(

@@ -1,4 +1,4 @@
-// The tables of error codes, notices and reasons, each complete by the types of the code.
+// Generates the tables of error codes, notices and reasons. Types make the compiler reject a table with missing rows.
 import type { AgentCallError } from "../../src/model/agent/call.ts";
 import { type RefusalCode, refusals } from "../../src/model/refusal.ts";
 import type { Applicability, Check } from "../../src/model/run/run.ts";
@@ -18,11 +18,11 @@ const remedies: Record<RefusalCode, string> = {
   FORBIDDEN: "Use another credential: access tokens read data and start or cancel runs, and nothing else.",
   OTLP_PLATFORM_NOT_ALLOWED: "Use a key with access to this agent.",
   NOT_FOUND:
-    "Check the URL and the id; what belongs to another project is not found either. Traces go to `/public/traces`: set `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, to which exporters append nothing.",
+    "Check the URL and the id; resources of other projects and accounts are not found either. Traces go to `/public/traces`: set `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, to which exporters append nothing.",
   OTLP_PLATFORM_NOT_FOUND:
     "Make `OTEL_SERVICE_NAME` equal to an agent's OTLP service name, upper and lower case included.",
-  METHOD_NOT_ALLOWED: "Use a method that the `Allow` header names. Traces are sent with POST.",
-  CONFLICT: "Read the message: the name is taken, or something else must end first.",
+  METHOD_NOT_ALLOWED: "Use a method from the `Allow` header. Traces are sent with POST.",
+  CONFLICT: "Read the message: a name is taken, for example, or too many runs are unfinished.",
   PAYLOAD_TOO_LARGE: "Send smaller batches, of 10 to 20 spans. See [Limits](limits.md#receiving-traces).",
   UNSUPPORTED_MEDIA_TYPE:
     "Send JSON or protobuf, plain or gzip. OTLP over gRPC is not supported: set `OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf`.",
@@ -54,7 +54,7 @@ const notices: Record<Notice, [what: string, todo: string]> = {
     "Export the parent too, or point the span at the nearest one that is sent.",
   ],
   no_root: [
-    "Every span names a parent; the earliest one stands for the whole.",
+    "Every span names a parent; the earliest span is treated as the root.",
     "Export the first span without a parent.",
   ],
   no_timing: [
@@ -91,14 +91,14 @@ const notRun: Record<NotRun, [what: string, todo: string]> = {
     "The test runs manually only.",
     "Set its passive behavior to Always run or Run when relevant.",
   ],
-  multi_turn: ["The test does not have exactly one turn.", "Such tests run manually only."],
+  multi_turn: ["The test does not have exactly one turn.", "Give it exactly one turn, or run it manually."],
   scenario_no_match: [
     "The scenario does not match the user's input.",
     "Nothing, if that is right. Otherwise reword the scenario and try it on recent inputs.",
   ],
   no_user_input: ["The trace contains no user input.", "Send `gen_ai.input.messages` or `gen_ai.prompt`."],
   routing_unavailable: [
-    "There was no judge to say whether the scenario matches, or it did not answer.",
+    "No judge was connected, or the judge did not say whether the scenario matches.",
     "Connect a [judge](judge.md), or set the test to Always run.",
   ],
   routing_waiting: ["The judge will be asked again.", "Wait."],
@@ -128,7 +128,7 @@ const skipped: Record<NonNullable<Check["skipped"]>, [what: string, todo: string
   undecided: ["The judge could not decide.", "Make the criterion more specific, or add a reference reply."],
   not_sampled: ["The trace is not in the share that is judged.", "Raise the agent's sampling."],
   waiting: ["The judge is asked again later.", "Wait; the run says when."],
-  limit: ["The check met a bound on time or size.", "See [Limits](limits.md)."],
+  limit: ["The check exceeded a limit on time or size.", "See [Limits](limits.md)."],
 };
 
 export function skippedTable(): string {
@@ -139,7 +139,7 @@ export function skippedTable(): string {
 const callErrors: Record<AgentCallError["code"], [what: string, todo: string]> = {
   timeout: ["No complete reply within 60 s.", "Make the agent answer sooner, or stream."],
   refused_target: [
-    "The URL, or one it redirects to, may not be called, or it redirects more than five times.",
+    "The URL, or a redirect target, may not be called, or it redirects more than five times.",
     "Use a public URL, or have the operator allow it with `SVC_ALLOW_PRIVATE_TARGETS`.",
   ],
   unreachable: [
@@ -151,7 +151,7 @@ const callErrors: Record<AgentCallError["code"], [what: string, todo: string]> =
     "Check the agent's log.",
   ],
   http_status: [
-    "A status other than 2xx. The text that came with it is kept.",
+    "A status other than 2xx. The text of the reply is kept.",
     "Check the agent, its headers and keys.",
   ],
   bad_reply: [

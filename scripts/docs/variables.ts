@@ -1,10 +1,10 @@
-// The table of environment variables: names, defaults and accepted values come from the config itself.
+// Generates the table of environment variables. Names, and most defaults and accepted values, come from the config.
 import { ConfigError, readConfig, variableNames } from "../../src/config.ts";
 import { code, table } from "./table.ts";
 
 type Described = { about: string; default?: string; accepts?: string };
 
-/** What no code can say. A default is given where the code's depends on the machine or is the absence of something. */
+/** Descriptions. A default is given here if the config's depends on the machine or is undefined. */
 const described: Record<string, Described> = {
   PORT: { about: "The port to listen on. 0 takes any free one." },
   SVC_HOST: {
@@ -59,7 +59,7 @@ const described: Record<string, Described> = {
     accepts: "`Name <address>`",
   },
   SVC_JUDGE_PROVIDER: {
-    about: "Who serves the [judge](judge.md) of projects that connect none of their own.",
+    about: "The provider of the [judge](judge.md) for projects without their own.",
     default: "`openai_compatible`",
   },
   SVC_JUDGE_URL: {
@@ -69,21 +69,21 @@ const described: Record<string, Described> = {
   },
   SVC_JUDGE_MODEL: { about: "The judge's model.", default: "no judge", accepts: "a model's name" },
   SVC_JUDGE_API_KEY: { about: "The judge's API key.", default: "none", accepts: "a key" },
-  SVC_JUDGE_TIMEOUT_MS: { about: "How long one call of the judge may take.", default: "`30000`" },
-  SVC_JUDGE_CONCURRENCY: { about: "Calls of the judge at once, per process.", default: "`8`" },
+  SVC_JUDGE_TIMEOUT_MS: { about: "Timeout of one judge call.", default: "`30000`" },
+  SVC_JUDGE_CONCURRENCY: { about: "Concurrent judge calls, per process.", default: "`8`" },
   SVC_JUDGE_TOKENS_PER_MINUTE: {
     about: "Tokens per minute, input and output together, per process.",
     default: "no limit",
   },
   SVC_JUDGE_DEADLINE_MS: {
-    about: "How long a run waits for an unavailable judge, from its first question. 0: not at all.",
+    about: "How long a run waits for an unavailable judge, from its first question. 0: no waiting.",
   },
   SVC_ROLES: {
     about: "`http` receives traces and serves the dashboard, `worker` evaluates.",
     default: "`http,worker`",
   },
   SVC_DEBOUNCE_MS: { about: "How long evaluation waits for further OTLP batches, from the latest one." },
-  SVC_DEBOUNCE_CAP_MS: { about: "The same from the first batch: evaluation starts at the latest then." },
+  SVC_DEBOUNCE_CAP_MS: { about: "The maximum of that wait, from the first batch." },
   SVC_LEASE_MS: { about: "How long a worker may be silent before another takes over its runs." },
   SVC_EVALUATORS: { about: "Threads that evaluate.", default: "cores − 1, from 1 to 4" },
   SVC_NESTING_MAX: { about: "Levels of nesting in one request." },
@@ -91,14 +91,14 @@ const described: Record<string, Described> = {
   SVC_REQUEST_ELEMENTS_MAX: { about: "Values in one request: JSON objects, lists and their entries." },
   SVC_TRACE_SPANS_MAX: { about: "Spans in one merged trace." },
   SVC_TRACE_BYTES_MAX: { about: "Bytes in one merged trace." },
-  SVC_LOG_LEVEL: { about: "The least severe lines that are logged." },
+  SVC_LOG_LEVEL: { about: "The minimum level of log lines." },
   SVC_LOG_FORMAT: {
     about: "`json`: one JSON object per line, for a log collector.",
     default: "`text` on a terminal, else `json`",
   },
 };
 
-/** Variables whose default the config holds as it is written in the environment. */
+/** Defaults that the config has in the form in which they are written in the environment. */
 const defaults: Record<string, unknown> = (() => {
   const config = readConfig({});
   return {
@@ -135,7 +135,7 @@ export function variableTable(): string {
   return table(["Variable", "Default", "Accepts", "What it does"], rows);
 }
 
-/** As the error for a wrong value says it: "a whole number from 0 to 65535". */
+/** Taken from the error message for an invalid value: "a whole number from 0 to 65535". */
 function acceptedBy(name: string): string {
   try {
     readConfig({ SVC_JUDGE_URL: "http://localhost/v1", SVC_JUDGE_MODEL: "m", [name]: "~" });

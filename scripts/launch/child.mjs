@@ -1,23 +1,23 @@
-// Runs programs for the launcher: once, in its place, or supervised, so that a service that dies is started again.
+// Runs programs for the launcher: to the end, in place of this process, or supervised with restarts after a crash.
 
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { fail, say } from "./terminal.mjs";
 
-/** What asks a program to stop; handed on to the child that runs. */
+/** Stop signals, which are forwarded to the running child. */
 const forwarded = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** The pause before a restart doubles with each death in a row, up to this. */
+/** The pause before a restart doubles with each crash in a row, up to this. */
 const pauseMaxMs = 30_000;
 
-/** A service that ran for so long was well: its next death counts as the first. */
-const wellMs = 60_000;
+/** After running for this long, the next crash counts as the first. */
+const stableMs = 60_000;
 
 /**
- * Runs a program with its output on standard error and resolves with its exit code (128 and more for a signal, as a
- * shell counts), or with the error that kept it from starting. Where it was told to stop, such as by Ctrl-C, this
- * process ends as well. With `onOutput`, the program's output goes there and not to standard error.
+ * Runs a program with its output on standard error and resolves with its exit code (128 plus the signal, as in a shell),
+ * or with the error that kept it from starting. If it ends by a stop signal, such as Ctrl-C, this process ends as well.
+ * With `onOutput`, the program's output goes there and not to standard error.
  */
 export async function runToEnd(command, args, { onOutput, ...options } = {}) {
   const output = onOutput ? "pipe" : 2;
@@ -31,7 +31,7 @@ export async function runToEnd(command, args, { onOutput, ...options } = {}) {
   return { code: shellCode, error };
 }
 
-/** Becomes the program where Node can replace its process; else runs it as a child and ends the way it ends. */
+/** Replaces this process by the program (execve) if Node can; else runs it as a child and ends as the child ends. */
 export async function replaceProcess(command, args) {
   if (process.execve !== undefined) {
     process.removeAllListeners("warning"); // some versions of Node print that execve is experimental
@@ -42,9 +42,9 @@ export async function replaceProcess(command, args) {
 }
 
 /**
- * Runs a service until it stops or is told to stop. After it has sent "ready" over the IPC channel, and before it sends
- * "stopping", any end is a crash, and the service is started again: neither a bug nor an allocation that took all memory
- * may leave the port closed. A service that never got ready has said why, and a restart would say the same.
+ * Runs a service until it stops or gets a stop signal. Between "ready" and "stopping", which it sends over the IPC
+ * channel, any end is a crash, and the service is restarted, so that neither a bug nor an out-of-memory error leaves the
+ * port closed. A service that ends before it was ever ready has printed why, and is not restarted.
  *
  * The child stops when the channel closes, so killing this process leaves no service behind.
  */
@@ -71,8 +71,8 @@ export async function supervise(command, args) {
       for (const signal of forwarded) process.removeListener(signal, stop);
       return endLike(end, command);
     }
-    if (readyAt !== undefined && Date.now() - readyAt > wellMs) pauseMs = 1_000;
-    say(`the service ended unexpectedly (${describe(end)}); starting it again in ${pauseMs / 1000} s`);
+    if (readyAt !== undefined && Date.now() - readyAt > stableMs) pauseMs = 1_000;
+    say(`the service ended unexpectedly (${describe(end)}); restarting in ${pauseMs / 1000} s`);
     await new Promise(resolve => {
       const timer = setTimeout(resolve, pauseMs);
       endPause = () => {
@@ -97,7 +97,7 @@ function endLike({ code, signal, error }, command) {
   else process.exit(code);
 }
 
-/** Resolves when the child has ended. Until then it gets the signals that this process gets. */
+/** Resolves when the child has ended. Until then, forwards stop signals to it. */
 async function endOf(child) {
   const stopForwarding = forwardSignals(child);
   const end = await new Promise(resolve => {
@@ -108,7 +108,7 @@ async function endOf(child) {
   return end;
 }
 
-/** Not a Ctrl-C: the terminal sends that to every process in its foreground, so the child has it already. */
+/** Except Ctrl-C: the terminal sends SIGINT to all foreground processes, so the child already has it. */
 function forwardSignals(child) {
   const handlers = forwarded.map(signal => {
     const handler = () => {

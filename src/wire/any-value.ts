@@ -4,8 +4,8 @@ import type { Attributes } from "../model/trace/trace.ts";
 import { setOwn } from "./set-own.ts";
 
 /**
- * The value of an AnyValue: its first kind that is neither unknown nor null. Never throws on what JSON can hold
- * (as parseJson gives it, so nested a few hundred levels at most).
+ * The value of an AnyValue: its first known field that is not null. Never throws on JSON from parseJson, whose nesting is
+ * limited.
  */
 export function readAnyValue(value: unknown): unknown {
   if (!isRecord(value)) return readable(value);
@@ -31,7 +31,7 @@ export function readAnyValue(value: unknown): unknown {
   return null;
 }
 
-/** Integers beyond ±(2^53−1) as decimal text, however they were written. */
+/** Integers beyond ±(2^53−1) become decimal text, however they were written. */
 function readInteger(content: unknown): unknown {
   if (typeof content === "string" && !/^-?\d{1,400}$/.test(content)) return content;
   if (typeof content === "number" && !Number.isInteger(content)) return String(content);
@@ -43,7 +43,7 @@ function readInteger(content: unknown): unknown {
   return Number.isSafeInteger(number) ? number + 0 : BigInt(content).toString();
 }
 
-/** NaN and infinities as text. A long integer is read as a double. */
+/** NaN and infinities become text. A long integer is read as a double. */
 function readDouble(content: unknown): unknown {
   if (typeof content === "string" && !/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(content)) return content;
   if (typeof content !== "string" && typeof content !== "number" && typeof content !== "bigint") {
@@ -52,7 +52,7 @@ function readDouble(content: unknown): unknown {
   return finite(Number(content));
 }
 
-/** The number, or its name if JSON cannot write it. */
+/** The number, or its name ("NaN", "Infinity") if JSON cannot represent it. */
 export function finite(number: number): number | string {
   return Number.isFinite(number) ? number + 0 : String(number);
 }
@@ -76,7 +76,7 @@ function readItems(content: unknown): unknown[] | null {
   return Array.isArray(values) ? values : null;
 }
 
-/** For a value of an unexpected kind. */
+/** A value of an unexpected type as text; null if it is not a scalar. */
 function readable(content: unknown): string | null {
   if (typeof content === "string") return content;
   return typeof content === "number" || typeof content === "boolean" || typeof content === "bigint"

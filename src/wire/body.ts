@@ -24,7 +24,7 @@ export function decodeBody(bytes: Buffer, mediaType: MediaType, limits: DecodeLi
   if (mediaType === "protobuf") return { path: "otlp", groups: readOtlpProtobuf(bytes, limits) };
   const { value: body, exact } = parseJson(bytes, limits);
   if (!isRecord(body)) throw unknownShape("The body is not a JSON object.");
-  // Null counts as absent, as everywhere.
+  // Null counts as absent, as in every field.
   const canonical = (body["spans"] ?? null) !== null;
   const otlp = (body["resourceSpans"] ?? null) !== null;
   if (canonical && otlp) throw unknownShape("The body has both spans and resourceSpans.");

@@ -11,7 +11,7 @@ export type PlatformHint = { value: unknown; field: string };
 
 const issuesMax = 20;
 
-/** `exact` as parseJson gave it. Throws VALIDATION_ERROR with at most 20 issues, or PAYLOAD_TOO_LARGE. */
+/** `exact`: from parseJson. Throws VALIDATION_ERROR with at most 20 issues, or PAYLOAD_TOO_LARGE. */
 export function readCanonical(
   body: Record<string, unknown>,
   exact: boolean,
@@ -22,7 +22,7 @@ export function readCanonical(
   const spans = readSpans(body["spans"], limits, issues);
   if (issues.length > 0) {
     throw new Refusal("VALIDATION_ERROR", {
-      message: "The trace does not have the expected shape.",
+      message: "The trace has invalid fields.",
       issues: issues.slice(0, issuesMax),
     });
   }
@@ -133,7 +133,7 @@ function readTime(
   return null;
 }
 
-/** The first that is present. Null counts as absent. */
+/** The first of four fields that is present. Null counts as absent. */
 function findPlatformHint(body: Record<string, unknown>, metadata: Attributes | null): PlatformHint | null {
   const svc = metadata?.["svc"];
   const candidates: [unknown, string][] = [

@@ -25,7 +25,7 @@ export function readId(value: unknown, digits: 16 | 32): string | null {
   return /[^0]/.test(value) ? value.toLowerCase() : null;
 }
 
-/** A refusal of one field, by its path. */
+/** A Refusal about one field. */
 export function malformed(path: string, message: string): Refusal {
   return new Refusal("VALIDATION_ERROR", { issues: [{ path, message }] });
 }

@@ -2,11 +2,11 @@
 import { setOwn } from "./set-own.ts";
 
 /**
- * Like JSON.parse, four times slower, for a text that JSON.parse has accepted and whose nesting recursion can
- * handle. `readInteger` gets the digits of integers beyond ±(2^53−1).
+ * Like JSON.parse, but four times slower. The text must be valid JSON, with nesting that recursion can handle.
+ * `readInteger` converts the digits of integers beyond ±(2^53−1).
  *
- * Keys: V8 up to at least 14.6 can give an escaped key another name once it has seen a certain other key
- * (nodejs/node#63785), so that one client could rename the attributes of the next.
+ * Keys: a bug in V8 up to at least 14.6 can give an escaped key another name after V8 has parsed a certain other key
+ * (nodejs/node#63785), so one client could rename the attributes of another.
  */
 export function parseExactly(text: string, readInteger: (digits: string) => unknown): unknown {
   const number = /-?\d+(\.\d+)?([eE][+-]?\d+)?/y;
@@ -72,7 +72,7 @@ export function parseExactly(text: string, readInteger: (digits: string) => unkn
       }
     }
     at++;
-    // A bare string has no keys.
+    // Safe from the bug with keys: this text is a single string.
     return escaped ? (JSON.parse(text.slice(start, at)) as string) : text.slice(start + 1, at - 1);
   }
 

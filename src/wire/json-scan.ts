@@ -1,4 +1,4 @@
-// Measures a JSON text before anything is built from it: one pass over the bytes, no allocation.
+// Checks the nesting and size of JSON before it is parsed: one pass over the bytes, no allocation.
 import { type DecodeLimits, tooDeep, tooManyElements } from "./limits.ts";
 
 const quote = 34;
@@ -20,10 +20,10 @@ for (const char of "}]") kinds[char.charCodeAt(0)] = close;
 for (const char of "0123456789") kinds[char.charCodeAt(0)] = digit;
 
 /**
- * Throws if the text is nested too deep or contains too many values, which a parser would notice only after
- * building them. `exactNeeded`: whether it contains what JSON.parse could alter: a key with an escape, or a
- * number with 16 or more digits before its point, or with an exponent of three or more digits.
- * `elements`: objects, lists and commas. Text that is not JSON gets some result and is left for the parser to refuse.
+ * Throws if the text is nested too deep or contains too many values, which a parser would notice only after building
+ * them. `exactNeeded`: whether JSON.parse could alter the text: it has a key with an escape, a number with 16 or more
+ * digits before its point, or an exponent of three or more digits. `elements`: objects, lists and commas. For invalid
+ * JSON the result is arbitrary; the parser rejects it.
  * About 0.5 ns a byte: 14 µs for 27 KB, 16 ms for 30 MB.
  */
 export function scanJson(

@@ -8,8 +8,8 @@ import { scanJson } from "./json-scan.ts";
 import type { DecodeLimits } from "./limits.ts";
 
 /**
- * `value`: as from JSON.parse, except that integers beyond ±(2^53−1) are bigints. `exact`: whether it may
- * contain bigints or infinities, so that what is kept of it must pass through `plainNumbers`.
+ * `value`: as from JSON.parse, except that integers beyond ±(2^53−1) are bigints. `exact`: whether it may contain
+ * bigints or infinities, which `plainNumbers` must replace before anything is stored.
  * Throws VALIDATION_ERROR, or PAYLOAD_TOO_LARGE for too many values.
  */
 export function parseJson(bytes: Buffer, limits: DecodeLimits): { value: unknown; exact: boolean } {
@@ -17,7 +17,7 @@ export function parseJson(bytes: Buffer, limits: DecodeLimits): { value: unknown
   if (!isUtf8(bytes)) throw new Refusal("VALIDATION_ERROR", { message: "The body is not valid UTF-8." });
   const text = bytes.toString("utf8");
   if (!exactNeeded) return { value: parseOrRefuse(text), exact: false };
-  // Only to validate: parseExactly expects valid JSON.
+  // Only validates: parseExactly requires valid JSON.
   parseOrRefuse(text);
   return { value: parseExactly(text, readInteger), exact: true };
 }
@@ -31,19 +31,19 @@ function parseOrRefuse(text: string): unknown {
   }
 }
 
-/** A bigint of millions of digits takes seconds to parse and print; no time or count is that long. */
+/** Longer integers stay text: a bigint of millions of digits takes seconds to parse and print. */
 function readInteger(digits: string): unknown {
   return digits.length > 1_000 ? digits : BigInt(digits);
 }
 
-/** In place: bigints become decimal text, infinities their name. Returns the value. */
+/** Replaces bigints by decimal text and infinities by their names, in place. Returns the value. */
 export function plainNumbers(value: unknown): unknown {
   if (typeof value === "bigint") return value.toString();
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) value[i] = plainNumbers(value[i]);
   } else if (isRecord(value)) {
-    // Every key is an own property, `__proto__` too, so that assigning to it is harmless.
+    // Every key is an own property, even `__proto__`, so assigning to it does not set the prototype.
     for (const key of Object.keys(value)) value[key] = plainNumbers(value[key]);
   }
   return value;

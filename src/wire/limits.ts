@@ -1,4 +1,4 @@
-// Limits of one request body besides its 30 MB, and the refusals of bodies beyond them.
+// Limits of one request body besides its size of 30 MB, and the Refusals for exceeding them.
 import { Refusal } from "../model/refusal.ts";
 
 export type DecodeLimits = {

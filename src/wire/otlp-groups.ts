@@ -17,19 +17,19 @@ export type OtlpGroup = {
   refusal: Refusal | null;
 };
 
-/** What the spans of one scope share. */
+/** The data shared by the spans of one scope. */
 export type Origin = {
   serviceName: string | null;
   resource: Attributes;
   scope: NonNullable<Span["scope"]> | null;
 };
 
-/** The ids of a span as they were sent; hexadecimal text if they are valid. */
+/** The ids of a span as sent; hexadecimal text if valid. */
 export type SentIds = { traceId: unknown; spanId: unknown; parentSpanId: unknown };
 
 /**
- * Takes spans in the order they were sent. If a group has several faults, an invalid span is reported before a
- * missing service.name, as decoding comes before the agent; among spans, the first invalid one.
+ * Groups spans in the order they were sent. If a group has several errors, its first invalid span is reported, and only
+ * then a missing service.name.
  */
 export class Grouping {
   readonly #limits: DecodeLimits;
@@ -55,7 +55,7 @@ export class Grouping {
       const span = read();
       if (traceId === null)
         throw idInvalid(`${path}.traceId`, "must be 32 hexadecimal characters, not all zero");
-      putIds(span, ids, path);
+      setIds(span, ids, path);
       group.put(span, origin, this.#repetition);
     } catch (error) {
       if (!(error instanceof Refusal) || error.code === "PAYLOAD_TOO_LARGE") throw error;
@@ -89,9 +89,9 @@ class Group {
   readonly #spans = new Map<string, Span>();
   /** The resource of the first span. */
   #resource: Attributes | null = null;
-  /** The resource of the last span, and its fields that each span gets. */
+  /** The resource of the last span; null in `#differing` if it equals the first one. */
   #last: Attributes | null = null;
-  #noted: Attributes | null = null;
+  #differing: Attributes | null = null;
 
   constructor(serviceName: string | null, traceId: string | null) {
     this.serviceName = serviceName;
@@ -110,11 +110,11 @@ class Group {
     }
     if (resource !== this.#last) {
       this.#last = resource;
-      this.#noted = isDeepStrictEqual(resource, this.#resource) ? null : resource;
+      this.#differing = isDeepStrictEqual(resource, this.#resource) ? null : resource;
     }
-    if (this.#noted !== null) {
-      repetition.count(this.#noted);
-      span.resource = this.#noted;
+    if (this.#differing !== null) {
+      repetition.count(this.#differing);
+      span.resource = this.#differing;
     }
     this.#spans.set(span.span_id, span);
   }
@@ -142,19 +142,19 @@ class Group {
   }
 }
 
-/** How much JSON repeated resources and scopes may add to a request: 8 KB for each of 8,192 spans. */
+/** How much JSON repeated resources and scopes may add to a request, such as 8 KB for each of 8,192 spans. */
 export const repeatedBytesMax = 64 * 1024 * 1024;
 
 /**
- * Limits how much a request grows when it is stored: spans share their scope, and traces their resource, but each is
- * stored with every one of them. A body of 12 MB with one long scope name and 40 spans became 480 MB of JSON.
+ * Limits how much a request grows when it is stored: spans of a request share scopes and resources, but each span is
+ * stored with its own copy. A body of 12 MB with one long scope name and 40 spans became 480 MB of JSON.
  */
 class Repetition {
   /** Characters of JSON, measured when an object is stored for the second time; 0 until then. */
   readonly #lengths = new Map<object, number>();
   #bytes = 0;
 
-  /** Call it each time the object is stored. Throws PAYLOAD_TOO_LARGE. */
+  /** Call each time the object is stored. Throws PAYLOAD_TOO_LARGE. */
   count(shared: object): void {
     const known = this.#lengths.get(shared);
     if (known === undefined) {
@@ -183,7 +183,7 @@ export function composeStatus(code: number, message: string): Span["status"] {
   return { ...(code === 0 ? {} : { code }), ...(message === "" ? {} : { message }) };
 }
 
-function putIds(span: Span, ids: SentIds, path: string): void {
+function setIds(span: Span, ids: SentIds, path: string): void {
   const spanId = readId(ids.spanId, 16);
   if (spanId === null) throw idInvalid(`${path}.spanId`, "must be 16 hexadecimal characters, not all zero");
   span.span_id = spanId;

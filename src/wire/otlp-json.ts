@@ -1,4 +1,4 @@
-// Decodes an OTLP trace export in JSON: a strict envelope, spans converted to canonical ones.
+// Decodes an OTLP trace export in JSON: validates the envelope strictly and converts spans to canonical spans.
 import { isRecord } from "../model/record.ts";
 import type { Attributes, Span } from "../model/trace/trace.ts";
 import { readAnyValue } from "./any-value.ts";
@@ -73,7 +73,7 @@ function readResource(resourceSpans: Json, path: string): Pick<Origin, "serviceN
   const resourcePath = `${path}.resource`;
   const object = asObject(sent, resourcePath);
   const resource = readAttributes(object, resourcePath);
-  // The last of repeated keys counts, as in attributes; values of other kinds are read as text too.
+  // The last of repeated keys wins, as in attributes. Only a string counts, while attributes read other types as text.
   const named = readList(object, "attributes", resourcePath).findLast(
     entry => isRecord(entry) && entry["key"] === "service.name",
   ) as Json | undefined;

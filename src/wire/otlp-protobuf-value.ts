@@ -18,7 +18,7 @@ const tags = {
   },
 } as const;
 
-/** Reads a KeyValue into its object and returns its key. */
+/** Reads a KeyValue into `target` and returns its key. */
 export function readKeyValue(walk: ProtobufWalk, target: Attributes): string {
   let key = "";
   let value: unknown = null;
@@ -34,7 +34,7 @@ export function readKeyValue(walk: ProtobufWalk, target: Attributes): string {
   return key;
 }
 
-/** The string of a KeyValue; null for another kind, which may be read as text too. */
+/** The string of a KeyValue; null for other types, although `readKeyValue` may convert them to text. */
 export function readStringOf(walk: ProtobufWalk): string | null {
   let string: string | null = null;
   const outer = walk.enter();

@@ -43,7 +43,7 @@ export function encodeStatus(refusal: Refusal): Buffer {
   return Buffer.from(writer.finish());
 }
 
-/** Each code with the number of spans and traces it refused, then its first hint: at most 1 KB of UTF-8. */
+/** Each error code with the number of rejected spans and traces, then its first hint: at most 1 KB of UTF-8. */
 export function partialMessage(refused: { spanCount: number; refusal: Refusal }[]): string {
   const byCode = new Map<RefusalCode, { spans: number; traces: number; hint: string | undefined }>();
   for (const { spanCount, refusal } of refused) {

@@ -1,4 +1,4 @@
-// Walks the protobuf wire format message by message, and counts them.
+// Cursor over the protobuf wire format, which counts messages and limits their nesting.
 import protobuf from "protobufjs/minimal.js";
 import { type DecodeLimits, tooDeep, tooManyElements } from "./limits.ts";
 
@@ -8,9 +8,9 @@ export const eightBytes = 1;
 export const sized = 2;
 
 /**
- * A cursor over one body, limited to the current message. Tags are whole (field number × 8 + wire type), so
- * that a known field of another wire type is skipped like an unknown one. Throws protobufjs' errors if the bytes
- * are not protobuf, and refuses a body beyond the limits before building anything.
+ * Reads one body, limited to the current message. Callers compare whole tags (field number × 8 + wire type), so a known
+ * field with another wire type is skipped like an unknown field. Throws protobufjs' errors if the bytes are not protobuf,
+ * and a Refusal if the body exceeds the limits.
  */
 export class ProtobufWalk {
   readonly #bytes: Buffer;
@@ -31,7 +31,7 @@ export class ProtobufWalk {
     return this.#reader.pos < this.#reader.len;
   }
 
-  /** Enters the message that starts here. Returns what `leave` needs. */
+  /** Enters the message at the current position. Returns the argument for `leave`. */
   enter(): number {
     if (++this.#elements > this.#limits.elementsMax) throw tooManyElements(this.#limits);
     if (++this.#depth > this.#limits.nestingMax) throw tooDeep(this.#limits);
@@ -43,7 +43,7 @@ export class ProtobufWalk {
     return outer;
   }
 
-  /** Leaves a message that has no more fields. */
+  /** Leaves a message whose fields have all been read. */
   leave(outer: number): void {
     this.#reader.len = outer;
     this.#depth--;

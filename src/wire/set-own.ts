@@ -1,6 +1,6 @@
 // Sets properties with untrusted keys on plain objects.
 
-/** Sets an own property whatever its key: plain assignment to `__proto__` would set the prototype instead. */
+/** Sets an own property for any key: plain assignment to `__proto__` would set the prototype instead. */
 export function setOwn(target: Record<string, unknown>, key: string, value: unknown): void {
   const first = key.charCodeAt(0);
   if (first >= digit0 && first <= digit9 && index.test(key)) {

@@ -105,15 +105,15 @@ describe("a judge that knows", () => {
     assert.match(figure(run, "recall of relevant")!, /^50\.0 % \(2 of 4; at least 9\.5 % /);
     assert.match(figure(run, "differs between repeats")!, /^0\.0 % \(0 of 6; at most 39\.0 % /);
     assert.match(figure(run, "recall, money")!, /^0\.0 % \(0 of 2;/);
-    assert.match(figure(run, "skipped of near misses")!, /^100\.0 % \(4 of 4;/);
-    assert.match(figure(run, "skipped of the far")!, /^100\.0 % \(4 of 4;/);
+    assert.match(figure(run, "near misses skipped")!, /^100\.0 % \(4 of 4;/);
+    assert.match(figure(run, "far pairs skipped")!, /^100\.0 % \(4 of 4;/);
     assert.equal(figure(run, "skip precision, near half"), "66.7 %");
     assert.match(figure(run, "agreement with the labels")!, /^100\.0 % \(4 of 4;/);
     assert.equal(figure(run, "kappa"), "1.000");
     // One call for each input and each case, twice.
     assert.equal(server.requests.length, 6);
     const { prompt_tokens: input, completion_tokens: output } = usage;
-    assert.equal(figure(run, "calls"), "6, 6 of them answered soundly");
+    assert.equal(figure(run, "calls"), "6, 6 with a usable answer");
     assert.equal(figure(run, "tokens"), `${6 * input} in, ${6 * output} out`);
     assert.equal(figure(run, "money"), `$${((6 * input * 10 + 6 * output * 20) / 1e6).toFixed(4)}`);
   });
@@ -161,7 +161,7 @@ describe("what keeps the bench from saying anything", () => {
     const run = await bench("--model", "local-model", "--url", server.url, await setOf("routing", routing));
     assert.equal(run.code, 1);
     assert.match(figure(run, "recall of relevant")!, /^-$/);
-    assert.match(run.out, /What came to nothing\n {2}\S.*401/);
+    assert.match(run.out, /Failed calls\n {2}\S.*401/);
   });
 
   for (const [name, args, said] of [

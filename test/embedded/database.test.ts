@@ -199,7 +199,7 @@ test("a database of another major version is refused, and its files are left unc
   const version = join(folderIn(old).cluster, "PG_VERSION");
   for (const major of ["17", "19"]) {
     writeFileSync(version, `${major}\n`);
-    await assert.rejects(open(old), refusal(new RegExp(`written by PostgreSQL ${major}, .* brings 18`)));
+    await assert.rejects(open(old), refusal(new RegExp(`written by PostgreSQL ${major}, .* uses 18`)));
   }
   assert.equal(readFileSync(version, "utf8"), "19\n");
 });

@@ -119,7 +119,7 @@ suite("a service that dies", () => {
     await eventually(() => assert.match(output(), /serving/));
     process.kill(pidOf(root), "SIGABRT");
     await eventually(() => assert.equal(starts(root), 2));
-    assert.match(output(), /the service ended unexpectedly \(SIGABRT\); starting it again in 1 s/);
+    assert.match(output(), /the service ended unexpectedly \(SIGABRT\); restarting in 1 s/);
     await eventually(() => assert.equal(output().match(/serving/g)?.length, 2));
     child.kill("SIGTERM");
     assert.deepEqual(await ended, { code: 0, signal: null });

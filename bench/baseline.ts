@@ -1,4 +1,4 @@
-// The floor: a bare server that reads and parses the same bodies and answers 200. It checks and keeps nothing.
+// Baseline server: reads and parses the same bodies and answers 200, without validating or storing anything.
 import { createServer } from "node:http";
 import protobuf from "protobufjs/minimal.js";
 
@@ -22,7 +22,7 @@ server.listen(0, "127.0.0.1", () => {
 });
 process.on("SIGTERM", () => process.exit(0));
 
-/** Which fields of a message hold messages, and which hold text; by field number. */
+/** The fields of a message that contain messages and text, by field number. */
 type Message = { messages: Record<number, Message>; texts: number[] };
 
 const anyValue: Message = { messages: {}, texts: [1] };
@@ -35,7 +35,7 @@ const resourceSpans: Message = {
 };
 const messages = { request: { messages: { 1: resourceSpans }, texts: [] } satisfies Message };
 
-/** Reads every field into a JavaScript value, as any decoder must; returns how many there were. */
+/** Reads every field into a JavaScript value, as any decoder must; returns the number of fields. */
 function readMessage(reader: protobuf.Reader, end: number, { messages, texts }: Message): number {
   let fields = 0;
   const values: unknown[] = [];
