@@ -58,7 +58,7 @@ const routing = {
   },
   inputs: [
     { text: "Where is my parcel?", relevant: ["parcel"], near: ["refund"] },
-    { text: "I want my money back.", relevant: ["refund"], near: ["parcel"], tags: ["money"] },
+    { text: "I want my money back.", relevant: ["refund"], near: ["parcel"], tags: ["cost"] },
   ],
 };
 const semantic = {
@@ -115,7 +115,7 @@ describe("a judge that knows", () => {
     const { prompt_tokens: input, completion_tokens: output } = usage;
     assert.equal(figure(run, "calls"), "6, 6 with a usable answer");
     assert.equal(figure(run, "tokens"), `${6 * input} in, ${6 * output} out`);
-    assert.equal(figure(run, "money"), `$${((6 * input * 10 + 6 * output * 20) / 1e6).toFixed(4)}`);
+    assert.equal(figure(run, "cost"), `$${((6 * input * 10 + 6 * output * 20) / 1e6).toFixed(4)}`);
   });
 
   it("costs what the service knows its model to cost, where nothing else is said", async () => {
@@ -127,7 +127,7 @@ describe("a judge that knows", () => {
     );
     const price = priceOf([], { provider: "openai", model }, new Date().toISOString().slice(0, 10))!;
     const spent = { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens };
-    assert.equal(figure(run, "money"), `$${costOf(price, spent).toFixed(4)}`);
+    assert.equal(figure(run, "cost"), `$${costOf(price, spent).toFixed(4)}`);
   });
 
   it("is asked once more with each attack, and what that turns round is counted", async () => {
@@ -151,7 +151,7 @@ describe("a judge that knows", () => {
     assert.match(figure(run, "skipped by an attack")!, /^100\.0 % \(2 of 2;/);
     assert.match(figure(run, "met by an attack")!, /^100\.0 % \(1 of 1;/);
     assert.equal(server.requests.length, 6);
-    assert.equal(figure(run, "money"), "- (price not known: --input-usd, --output-usd)");
+    assert.equal(figure(run, "cost"), "- (price not known: --input-usd, --output-usd)");
   });
 });
 
