@@ -55,7 +55,7 @@ export function limitTables(): string {
       ["Request to an agent", `${number(bodyCharsMax)} characters`, "`too_large`"],
       [
         "Conversation that continues",
-        `${number(constant("conduct.ts", "conversationCharsMax"))} characters`,
+        `${number(constant("turns.ts", "conversationCharsMax"))} characters`,
         "`too_large`",
       ],
       ["Reply shown by the API", `${number(replyMax)} characters`, "the trace has the full reply"],

@@ -58,7 +58,7 @@ const routing = {
   },
   inputs: [
     { text: "Where is my parcel?", relevant: ["parcel"], near: ["refund"] },
-    { text: "I want my money back.", relevant: ["refund"], near: ["parcel"], tags: ["cost"] },
+    { text: "I want my money back.", relevant: ["refund"], near: ["parcel"], tags: ["money"] },
   ],
 };
 const semantic = {
