@@ -1,13 +1,15 @@
 // The launcher sends each turn once, finds the trace it produced, and evaluates the whole conversation.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import type { LauncherDeps } from "../src/launcher.ts";
 import { parseConnection } from "../src/model/agent/connection.ts";
 import { callAgent } from "../src/remote/agent/call.ts";
 import { openOutbound } from "../src/remote/outbound.ts";
 import { newest } from "../src/store/listing.ts";
+import { decodeDetail } from "../src/store/runs/detail.ts";
 import { insertLaunch, listRunsOfLaunch } from "../src/store/runs/launches.ts";
 import { listRunsOfTrace } from "../src/store/runs/read.ts";
-import { listTurns } from "../src/store/runs/turns.ts";
+import { findArrived, listTurns, listWholeTurns } from "../src/store/runs/turns.ts";
 import { listTraces } from "../src/store/traces/list.ts";
 import { findTrace } from "../src/store/traces/read.ts";
 import { TraceWriter } from "../src/store/traces/writer.ts";
@@ -90,16 +92,23 @@ for (const [path, identity, make] of [
     const agent = await agentOf(async (asked, response) => {
       const { make: write, externalId } = make(asked);
       await writer.write(write(sender, { externalId, text: "from the trace" }));
-      response.end('{"arrived":false}');
+      response.end('{"arrived":false, "statusInTrace":200}');
     });
     const { stop } = startLauncher(agent, { waitMs: 60_000 });
     const test = await makeTestCase(db, sender.agentId, {
-      assertions: [{ type: "response_regex", pattern: "from the trace" }],
+      assertions: [
+        { type: "node_call", expected_name: "a" },
+        { type: "response_regex", pattern: "arrived" },
+      ],
     });
     const { runs } = await ended(await launch(sender.agentId, test));
     await stop();
     const [run] = runs;
     assert.equal(run?.verdict, "passed");
+    assert.deepEqual(
+      [run?.turns[0]?.statusInTrace, run?.turns[0]?.replyInTrace, run?.differs],
+      [undefined, "from the trace", true],
+    );
     assert.deepEqual([run?.turns[0]?.arrived, run?.turnsEnded, run?.unseen], [true, 1, false]);
     assert.equal((await findTrace(db, run!.traceId!))?.kind, "test_run");
     const ofTrace = await listRunsOfTrace(db, run!.traceId!);
@@ -108,6 +117,125 @@ for (const [path, identity, make] of [
       ["manual"],
       "it is not judged passively",
     );
+  });
+}
+
+test("a call that failed fails the test as an agent error, whatever a healthy trace lets its checks find", async () => {
+  const sender = await makeSender(db);
+  const attributes = { "http.response.status_code": 200 };
+  const agent = await agentOf(async ({ requestId }, response) => {
+    await writer.write(canonicalWrite(sender, { externalId: requestId, text: "All is well", attributes }));
+    response.writeHead(502).end("Bad gateway");
+  });
+  const { stop } = startLauncher(agent, { waitMs: 60_000 });
+  const assertions = [
+    { type: "response_regex", pattern: "refund", negate: true },
+    { type: "http_status", expected_status: 200, negate: true },
+    { type: "response_time", max_ms: 60_000 },
+    { type: "node_call", expected_name: "a" },
+  ];
+  const asking = [...assertions, { type: "http_status", expected_status: "5xx" }];
+  const { runs } = await ended(
+    await launch(
+      sender.agentId,
+      await makeTestCase(db, sender.agentId, { assertions }),
+      await makeTestCase(db, sender.agentId, { name: "asks for it", assertions: asking }),
+    ),
+  );
+  await stop();
+  assert.deepEqual(
+    runs.map(({ verdict, checks }) => [verdict, new Set(checks.map(({ outcome }) => outcome))]),
+    [
+      ["failed", new Set(["passed"])],
+      ["passed", new Set(["passed"])],
+    ],
+  );
+  const [result] = decodeDetail(runs[0]!.detail).results;
+  assert.deepEqual(
+    [result?.reasonCode, result?.reason],
+    ["agent_error", "Agent error: The agent answered 502."],
+  );
+  const [turn] = runs[0]!.turns;
+  assert.deepEqual([turn?.statusInTrace, turn?.replyInTrace], [200, "All is well"]);
+});
+
+test("a reply is judged whole, however long, where its trace has no content", async () => {
+  const sender = await makeSender(db);
+  const agent = await agentOf(async ({ requestId }, response) => {
+    await writer.write(canonicalWrite(sender, { externalId: requestId }));
+    response.end(`${"a".repeat(200_000)}needle`);
+  });
+  const { stop } = startLauncher(agent, { waitMs: 60_000 });
+  const assertions = [{ type: "response_regex", pattern: "needle" }];
+  const test = await makeTestCase(db, sender.agentId, { assertions });
+  const { runs } = await ended(await launch(sender.agentId, test));
+  await stop();
+  assert.deepEqual([runs[0]?.verdict, runs[0]?.turns[0]?.text?.length], ["passed", 100_000]);
+  const [turn] = await listWholeTurns(db, runs[0]!.id);
+  assert.equal(turn?.text?.length, 200_006);
+});
+
+/** Agents that say "accepted" and reply in their trace. */
+const accepting = (agent: { call: LauncherDeps["call"] }): Pick<LauncherDeps, "call"> => ({
+  call: async (...args) => ({ ...(await agent.call(...args)), text: null, fromTrace: true }),
+});
+
+test("where the reply is in the trace, a trace without one is waited for, and the next turn knows it", async () => {
+  const sender = await makeSender(db);
+  const agent = await agentOf(async ({ input, requestId }, response) => {
+    await writer.write(canonicalWrite(sender, { externalId: requestId }));
+    response.writeHead(202).end("started");
+    const text = `You said ${input}`;
+    await eventually(async () => {
+      assert.equal((await findArrived(db, sender.agentId, [requestId]))?.hasReply, false);
+    });
+    await writer.write(canonicalWrite(sender, { externalId: requestId, text }));
+  });
+  const { stop } = startLauncher(accepting(agent), { waitMs: 60_000 });
+  const test = await makeTestCase(db, sender.agentId, {
+    passiveBehavior: "manual_only",
+    turns: [{ input: "one" }, { input: "two" }],
+    assertions: [
+      { type: "response_regex", pattern: "one", turn: 1 },
+      { type: "response_regex", pattern: "started", negate: true },
+      { type: "http_status", expected_status: 202 },
+    ],
+  });
+  const { runs } = await ended(await launch(sender.agentId, test));
+  await stop();
+  assert.equal(runs[0]?.verdict, "passed", JSON.stringify(runs[0]?.checks));
+  assert.deepEqual(
+    runs[0]?.turns.map(({ status, text, error, replyFrom }) => [status, text, error, replyFrom]),
+    [
+      [202, "You said one", null, "trace"],
+      [202, "You said two", null, "trace"],
+    ],
+  );
+  assert.deepEqual(agent.asked[1]?.history, [
+    { role: "user", content: "one" },
+    { role: "assistant", content: "You said one" },
+  ]);
+});
+
+for (const [what, sends] of [
+  ["no trace", false],
+  ["a trace without a reply", true],
+] as const) {
+  test(`where the reply is in the trace and ${what} arrives in time, the turn is an agent error`, async () => {
+    const sender = await makeSender(db);
+    const agent = await agentOf(async ({ requestId }, response) => {
+      if (sends) await writer.write(canonicalWrite(sender, { externalId: requestId }));
+      response.writeHead(202).end();
+    });
+    const { stop } = startLauncher(accepting(agent), { waitMs: 300 });
+    const test = await makeTestCase(db, sender.agentId, {
+      assertions: [{ type: "http_status", expected_status: 202 }],
+    });
+    const { runs } = await ended(await launch(sender.agentId, test));
+    await stop();
+    const [turn] = runs[0]!.turns;
+    assert.deepEqual([runs[0]?.verdict, turn?.error?.code, turn?.arrived], ["failed", "no_reply", sends]);
+    assert.equal(turn?.error?.reason, "No trace with a reply arrived within 0.3 s.");
   });
 }
 

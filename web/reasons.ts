@@ -34,7 +34,8 @@ const sentences: { [C in ReasonCode]?: (data: NonNullable<ReasonData[C]>) => str
     `The trace used ${usages
       .map(({ kind, used, max }) => `${numberText(used)} ${kind} tokens (limit ${numberText(max)})`)
       .join(", ")}.`,
-  duration: ({ ms, maxMs }) => `The trace took ${durationText(ms)} (limit ${durationText(maxMs)}).`,
+  duration: ({ ms, maxMs, received }) =>
+    `The ${received ? "reply" : "trace"} took ${durationText(ms)} (limit ${durationText(maxMs)}).`,
   pattern_found: ({ pattern, target }) => `${quote(pattern)} was found in ${textOf(target)}.`,
   pattern_not_found: ({ pattern, target }) => `${quote(pattern)} was not found in ${textOf(target)}.`,
   value_matches: ({ field, span }) => `${quote(field)} of ${quote(span)} is the expected value.`,
@@ -57,6 +58,8 @@ const sentences: { [C in ReasonCode]?: (data: NonNullable<ReasonData[C]>) => str
   text_too_long: ({ max }) =>
     `The text is longer than ${numberText(max)} characters, the most that is checked.`,
   sandbox_timeout: ({ ms }) => `This check took longer than its limit of ${durationText(ms)}.`,
+  agent_error: ({ turn, message }) =>
+    `Agent error${turn === undefined ? "" : ` in turn ${numberText(turn)}`}: ${message}`,
   no_judge: () => "No judge is configured.",
   judge_budget_spent: budget =>
     `The agent’s daily judge budget of ${

@@ -158,6 +158,10 @@ const callErrors: Record<AgentCallError["code"], [what: string, todo: string]> =
     "No text where the connection looks for it.",
     "Correct the JSON pointer; send a test message to see the reply.",
   ],
+  no_reply: [
+    "The connection reads the reply from the trace, and no trace with a reply arrived within the wait.",
+    "Raise the wait; check that the agent sends `gen_ai.response.text` or `gen_ai.output.messages`.",
+  ],
   too_large: [
     "The reply, the request or the conversation is too large.",
     "See [Limits](limits.md#manual-runs).",

@@ -1,6 +1,6 @@
 // Evaluates a trace with the tests of its agent. Pure, and never throws on trace data.
 import type { RoutingAnswer } from "../model/judge/judge.ts";
-import { type ReasonFields, reasonFields, reasonText } from "../model/run/reason.ts";
+import { type Reason, type ReasonFields, reasonFields, reasonText } from "../model/run/reason.ts";
 import {
   type Check,
   type Counts,
@@ -41,6 +41,12 @@ export function evaluate({ trace, derived, tests, routing, answers }: EvaluateIn
 /** The result of one test on a trace, whether the test applies or not: for manual runs and dry-runs. */
 export function evaluateTest(trace: MergedTrace, derived: Derived, test: TestCase, answers: Answers): Result {
   return resultOn(new TraceView(trace, derived), test, answers);
+}
+
+/** The result of a test whose agent could not be called, or gave no reply that counts; its checks stay as they are. */
+export function failedByAgent(result: Result, reason: Reason): Result {
+  const { reasonData: _, ...rest } = result;
+  return { ...rest, outcome: "failed", ...reasonFields(reason) };
 }
 
 /** Verdict, score and counts over the outcomes of results. The verdict is null if there are none. */

@@ -2,6 +2,7 @@
 import { attributeOf, spanText, toolNameOf } from "../model/conversation/conversation.ts";
 import { parseJson, ValueAllowance } from "../model/json-text.ts";
 import { observedMark } from "../model/run/observed-turn.ts";
+import { receivedAttributes } from "../model/run/received.ts";
 import type { Evidence } from "../model/run/run.ts";
 import type { Derived, FoundText, MergedTrace, Span } from "../model/trace/trace.ts";
 import { evidenceMax, excerpt } from "./excerpt.ts";
@@ -16,6 +17,7 @@ export class TraceView {
   readonly turns: TraceView[] | null;
   /** Whether it, or one of its turns, was made of what was seen from outside: of what the agent did, nothing shows. */
   readonly isObserved: boolean;
+  readonly received: MergedTrace["received"];
   #all: Node[] | undefined;
   #nodes: Node[] | undefined;
   #named = new Map<string, Span[]>();
@@ -26,6 +28,7 @@ export class TraceView {
   constructor(trace: MergedTrace, derived: Derived) {
     this.spans = trace.spans;
     this.derived = derived;
+    this.received = trace.received;
     this.turns = trace.turns?.map(turn => new TraceView(turn.trace, turn.derived)) ?? null;
     this.isObserved = this.turns
       ? this.turns.some(turn => turn.isObserved)
@@ -75,6 +78,14 @@ export class TraceView {
     const holders = this.spans.filter(span => attributeOf(span, attribute) !== undefined);
     const onRoot = holders.find(span => span.span_id === this.derived.rootSpanId);
     return (onRoot ? [onRoot] : holders).slice(0, evidenceMax).map(span => placeOf(span, attribute));
+  }
+
+  /** Where the duration was read: on the root, or on none where the call itself was timed. */
+  placesOfTime(): Evidence[] {
+    if (!this.received?.time) return this.rootWithout(null);
+    if (this.turns) return this.turns.flatMap(turn => turn.placesOfTime()).slice(0, evidenceMax);
+    const { rootSpanId, durationMs } = this.derived;
+    return [{ spanId: rootSpanId ?? "", attribute: receivedAttributes.time, value: durationMs }];
   }
 
   /** The root, as the place where an attribute would have been; none where the trace has no span. */

@@ -19,6 +19,9 @@ export function joinTurns(given: Turn[]): Turn {
     path: turns.some(turn => turn.trace.path === "otlp") ? "otlp" : "canonical",
     spans: turns.flatMap(turn => turn.trace.spans),
     turns,
+    ...(last.trace.received && {
+      received: { time: turns.every(turn => turn.trace.received?.time) },
+    }),
   };
   const derived: Derived = {
     ...last.derived,

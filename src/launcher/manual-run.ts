@@ -1,9 +1,10 @@
 // Executes one manual run: sends its turns, evaluates their traces, and returns the results or the wait for the judge.
-import { evaluateTest, verdictOf } from "../evaluate/evaluate.ts";
+import { evaluateTest, failedByAgent, verdictOf } from "../evaluate/evaluate.ts";
+import { agentErrorOf, differencesOf, withReceived } from "../evaluate/received.ts";
 import { joinTurns, placedInTurns } from "../evaluate/turns.ts";
 import { isWaiting } from "../evaluate/unsettled.ts";
-import { TraceRoom } from "../load/trace-room.ts";
-import { type HeldTraces, holdTraces, type LoadedTrace } from "../load.ts";
+import type { LoadedTrace } from "../load.ts";
+import type { RunTurn } from "../model/run/launch.ts";
 import type { Verdict } from "../model/run/run.ts";
 import { systemClock } from "../remote/clock.ts";
 import { judgeOfRun } from "../run/admission.ts";
@@ -14,9 +15,10 @@ import {
   type LeasedRun,
   type ManualWait,
   saveTurnsDone,
-  traceDeleted,
 } from "../store/runs/manual-runs.ts";
+import { saveTurn } from "../store/runs/turns.ts";
 import type { LaunchDeadlines } from "./deadlines.ts";
+import { openTraces } from "./open-traces.ts";
 import { retryTransient } from "./retry.ts";
 import { findSentTurns, type SendableRun, sendTurns, type TurnDeps } from "./turns.ts";
 
@@ -40,16 +42,18 @@ export async function executeManualRun(
   signal: AbortSignal,
 ): Promise<Executed | undefined> {
   const { run } = leased;
-  const traceIds =
+  const turns =
     run.judgeLeftMs === null ? await sendTurns(deps, leased, signal) : await findSentTurns(deps, run, signal);
-  if (!traceIds) return undefined;
-  if (traceIds.length === 0) throw new Error("The test has no turn.");
+  if (!turns) return undefined;
+  if (turns.length === 0) throw new Error("The test has no turn.");
   // Opened together after the last turn: two runs that each keep some traces open could deadlock on the heap.
-  const opened = await open(deps, traceIds, signal);
+  const traceIds = turns.map(({ traceId }) => traceId!);
+  const opened = await openTraces(deps, traceIds, signal);
   if (!opened) return undefined;
   try {
     const last = opened.traces.at(-1)!;
-    const { verdict, wait } = await evaluate(deps, leased, opened.traces, signal);
+    await saveDifferences(deps, run, turns, opened.traces, signal);
+    const { verdict, wait } = await evaluate(deps, leased, turns, opened.traces, signal);
     if (signal.aborted) return undefined;
     return wait ? { wait } : { judged: { traceId: last.traceId, revision: last.revision, verdict } };
   } finally {
@@ -57,22 +61,29 @@ export async function executeManualRun(
   }
 }
 
-async function open(
-  { db, room = new TraceRoom() }: ManualRunDeps,
-  traceIds: string[],
+/** Stores what each trace that the agent sent says otherwise than its call. */
+async function saveDifferences(
+  { db, onTurn }: ManualRunDeps,
+  run: ManualRun,
+  turns: RunTurn[],
+  traces: LoadedTrace[],
   signal: AbortSignal,
-): Promise<HeldTraces | undefined> {
-  const held = await retryTransient(signal, () => holdTraces(db, traceIds, room, signal));
-  if (!held || held.traces.length === traceIds.length) return held;
-  held.release();
-  throw traceDeleted();
+): Promise<void> {
+  for (const [at, turn] of turns.entries()) {
+    const differences = turn.arrived ? differencesOf(traces[at]!.derived, turn) : {};
+    if (Object.keys(differences).length === 0) continue;
+    Object.assign(turn, differences);
+    await retryTransient(signal, () => saveTurn(db, run.id, turn));
+    onTurn(run, turn);
+  }
 }
 
 /** Evaluates with the same code as passive runs; several turns are joined to one conversation. */
 async function evaluate(
   { db, judgeOf, sandbox, deadlines, clock = systemClock, onTurnsDone }: ManualRunDeps,
   leased: LeasedRun,
-  turns: LoadedTrace[],
+  turns: RunTurn[],
+  traces: LoadedTrace[],
   signal: AbortSignal,
 ): Promise<{ verdict: Verdict; wait: ManualWait | undefined }> {
   const { id: runId, agentId, launchId, test, judgeLeftMs, judgeTries: tries } = leased.run;
@@ -82,17 +93,20 @@ async function evaluate(
   }
   onTurnsDone(leased.run);
   const isConversation = test.turns.length > 1;
-  const { trace, derived } = isConversation ? joinTurns(turns) : turns[0]!;
-  const { traceId } = turns.at(-1)!;
+  const received = traces.map((loaded, at) => withReceived(loaded, turns[at]!));
+  const { trace, derived } = isConversation ? joinTurns(received) : received[0]!;
+  const { traceId } = traces.at(-1)!;
   const waitedMs = judgeLeftMs === null ? 0 : deadlines.waitedMs(judgeLeftMs);
   const context = { agentId, traceId, runId, deadlineAt, tries, waitedMs, chosen: true as const };
   const askable = { judge: judgeOfRun({ judgeOf, clock }, context), sandbox };
   const answers = await answersFor(askable, { trace, derived }, [test], signal);
   const given = [...answers.semantic.values()];
   deadlines.note(launchId, given);
-  const result = evaluateTest(trace, derived, test, answers);
+  const evaluated = evaluateTest(trace, derived, test, answers);
+  const result = isConversation ? placedInTurns(evaluated) : evaluated;
+  const agentError = agentErrorOf(test, turns);
   const verdict: Verdict = {
-    ...verdictOf([isConversation ? placedInTurns(result) : result]),
+    ...verdictOf([agentError ? failedByAgent(result, agentError) : result]),
     routing: "not_needed",
     tests: [{ testId: test.id, name: test.name, applied: true, why: "manual_run" }],
   };

@@ -4,18 +4,18 @@ import { setTimeout as delay } from "node:timers/promises";
 import { prepareBatch } from "../ingest/prepare.ts";
 import type { AgentMessage, AgentReply, AgentTurn } from "../model/agent/call.ts";
 import { Refusal } from "../model/refusal.ts";
-import { type RunTurn, replyMax } from "../model/run/launch.ts";
+import type { RunTurn } from "../model/run/launch.ts";
 import { observedTurn } from "../model/run/observed-turn.ts";
 import type { Database } from "../store/db.ts";
 import type { ManualRun } from "../store/runs/manual-claims.ts";
 import { beginTurn, type LeasedRun, traceDeleted } from "../store/runs/manual-runs.ts";
-import { findArrived, listTurns, saveTurn } from "../store/runs/turns.ts";
+import { findArrived, listWholeTurns, saveTurn } from "../store/runs/turns.ts";
 import { insertTraces } from "../store/traces/insert.ts";
 import { findTraceSize } from "../store/traces/read.ts";
+import { type OpenDeps, openTraces } from "./open-traces.ts";
 import { retryTransient } from "./retry.ts";
 
-export type TurnDeps = {
-  db: Database;
+export type TurnDeps = OpenDeps & {
   /** Errors are part of the reply; throws a Refusal if the agent can no longer be called. */
   call: (agentId: string, turn: AgentTurn, signal: AbortSignal) => Promise<AgentReply>;
   /** An OTLP trace is complete once no batch has arrived for this long. */
@@ -33,47 +33,47 @@ export type SendableRun = LeasedRun & { waitMs: number };
 const conversationCharsMax = 4_000_000;
 
 /**
- * Sends all turns and returns the ids of their traces; undefined if `signal` was aborted or the lease was lost. Stops after
+ * Sends all turns and returns them with the whole text of each reply; undefined if `signal` was aborted or the lease was lost. Stops after
  * a failed turn: the run is then evaluated by the turns so far.
  */
 export async function sendTurns(
   deps: TurnDeps,
   leased: SendableRun,
   signal: AbortSignal,
-): Promise<string[] | undefined> {
-  const traceIds: string[] = [];
+): Promise<RunTurn[] | undefined> {
+  const turns: RunTurn[] = [];
   const history: AgentMessage[] = [];
   let bytesLeft = deps.traceBytesMax;
   for (const [at, { input }] of leased.run.test.turns.entries()) {
     const sent = await sendTurn(deps, leased, { at, input, history, bytesLeft }, signal);
     if (!sent) return undefined;
-    traceIds.push(sent.traceId);
-    bytesLeft -= sent.bytes;
-    if (sent.reply.error) break;
-    history.push({ role: "user", content: input }, { role: "assistant", content: sent.reply.text ?? "" });
+    const { turn, bytes } = sent;
+    turns.push(turn);
+    bytesLeft -= bytes;
+    if (turn.error) break;
+    history.push({ role: "user", content: input }, { role: "assistant", content: turn.text ?? "" });
   }
-  return traceIds;
+  return turns;
 }
 
-/** The traces of turns that were sent earlier, of a run that waited for the judge. */
+/** The turns that were sent earlier, of a run that waited for the judge. */
 export async function findSentTurns(
   { db, traceBytesMax }: TurnDeps,
   { id }: ManualRun,
   signal: AbortSignal,
-): Promise<string[]> {
-  const traceIds: string[] = [];
+): Promise<RunTurn[]> {
   let bytesLeft = traceBytesMax;
-  for (const { traceId } of (await retryTransient(signal, () => listTurns(db, [id]))).get(id) ?? []) {
+  const turns = await retryTransient(signal, () => listWholeTurns(db, id));
+  for (const { traceId } of turns) {
     if (traceId === null) throw traceDeleted();
     bytesLeft -= await retryTransient(signal, () => sizeOf(db, traceId, bytesLeft));
-    traceIds.push(traceId);
   }
-  return traceIds;
+  return turns;
 }
 
 type NextTurn = { at: number; input: string; history: AgentMessage[]; bytesLeft: number };
 
-type SentTurn = { reply: AgentReply; traceId: string; bytes: number };
+type SentTurn = { turn: RunTurn; bytes: number };
 
 /** Sends one turn, and returns once its trace is stored. */
 async function sendTurn(
@@ -108,13 +108,21 @@ async function sendTurn(
   };
   const answered = await deps.call(run.agentId, sent, signal);
   if (signal.aborted) return undefined;
-  const reply = at + 1 < run.test.turns.length ? limitConversation(sent, answered) : answered;
+  const limited = (reply: AgentReply) =>
+    at + 1 < run.test.turns.length ? limitConversation(sent, reply) : reply;
+  let reply = limited(answered);
   Object.assign(turn, replyFields(reply));
   await retryTransient(signal, () => saveTurn(db, run.id, turn));
   deps.onTurn(run, turn);
 
   const arrived = await awaitTrace(deps, leased, turn, traceWaitMs(reply, leased.waitMs), signal);
   if (signal.aborted) return undefined;
+  if (reply.fromTrace && !reply.error) {
+    const read = await readReply(deps, arrived, leased.waitMs, signal);
+    if (signal.aborted) return undefined;
+    reply = limited({ ...reply, ...read });
+    Object.assign(turn, replyFields(reply));
+  }
   const stored = arrived
     ? { traceId: arrived, arrived: true }
     : await storeObserved(deps, run, turn, sent, reply, signal);
@@ -122,7 +130,26 @@ async function sendTurn(
   await retryTransient(signal, () => saveTurn(db, run.id, turn));
   deps.onTurn(run, turn);
   const { traceId } = stored;
-  return { reply, traceId, bytes: await retryTransient(signal, () => sizeOf(db, traceId, bytesLeft)) };
+  return { turn, bytes: await retryTransient(signal, () => sizeOf(db, traceId, bytesLeft)) };
+}
+
+/** Reads the reply from the agent's trace. Opens it alone and releases it at once, so that runs cannot deadlock. */
+async function readReply(
+  deps: TurnDeps,
+  traceId: string | undefined,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<Pick<AgentReply, "text" | "error">> {
+  const opened = traceId === undefined ? undefined : await openTraces(deps, [traceId], signal);
+  try {
+    const { judgedText, responseText } = opened?.traces[0]?.derived ?? {};
+    const text = (judgedText ?? responseText)?.text;
+    if (text) return { text, error: null };
+    const reason = `No trace with a reply arrived within ${waitMs / 1000} s.`;
+    return { text: null, error: { code: "no_reply", reason } };
+  } finally {
+    opened?.release();
+  }
 }
 
 /** Turns the reply into an error if the conversation would get too long for another turn. */
@@ -145,9 +172,9 @@ async function sizeOf(db: Database, traceId: string, bytesLeft: number): Promise
   return size.bytes;
 }
 
-function replyFields({ status, ms, text, error, startedAt }: AgentReply): Partial<RunTurn> {
-  const kept = text !== null && text.length > replyMax ? `${text.slice(0, replyMax - 1)}…` : text;
-  return { status, ms: Math.round(ms), text: kept, error, startedAt: startedAt.toISOString() };
+function replyFields({ status, ms, text, error, startedAt, fromTrace }: AgentReply): Partial<RunTurn> {
+  const fields = { status, ms: Math.round(ms), text, error, startedAt: startedAt.toISOString() };
+  return fromTrace ? { ...fields, replyFrom: "trace" } : fields;
 }
 
 /** No wait if the agent was not called or not reached, because it sends no trace then. */
@@ -162,7 +189,7 @@ const pollMs = 200;
 async function awaitTrace(
   { db, debounceMs }: TurnDeps,
   { run }: LeasedRun,
-  { requestId, w3cTraceId }: RunTurn,
+  { requestId, w3cTraceId, replyFrom }: RunTurn,
   waitMs: number,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -170,7 +197,9 @@ async function awaitTrace(
   while (!signal.aborted) {
     const leftMs = deadline - performance.now();
     const found = await retryTransient(signal, () => findArrived(db, run.agentId, [requestId, w3cTraceId]));
-    const isComplete = found && (found.path === "canonical" || found.quietMs >= debounceMs);
+    const isQuiet = found && (found.path === "canonical" || found.quietMs >= debounceMs);
+    // A reply that is missing may still be added.
+    const isComplete = isQuiet && (found.hasReply || replyFrom !== "trace");
     if (found && (isComplete || leftMs <= 0)) return found.traceId;
     if (leftMs <= 0) return undefined;
     await delay(Math.min(pollMs, leftMs), undefined, { signal }).catch(() => {});

@@ -38,6 +38,18 @@ const formatted: [Reason, string][] = [
   ],
   [{ code: "duration", data: { ms: 61_000, maxMs: 2_500 } }, "The trace took 1 min 1 s (limit 2.5 s)."],
   [
+    { code: "duration", data: { ms: 61_000, maxMs: 2_500, received: true } },
+    "The reply took 1 min 1 s (limit 2.5 s).",
+  ],
+  [
+    { code: "agent_error", data: { turn: 1_000, error: "bad_reply", message: "The reply is empty." } },
+    "Agent error in turn 1,000: The reply is empty.",
+  ],
+  [
+    { code: "agent_error", data: { error: "timeout", message: "h did not answer within 60 s." } },
+    "Agent error: h did not answer within 60 s.",
+  ],
+  [
     { code: "pattern_not_found", data: { pattern: "refund", target: "llm" } },
     "“refund” was not found in a text of “llm”.",
   ],

@@ -84,7 +84,7 @@ function HttpApiFields({ draft, onChange, faults }: ConnectionFieldsProps) {
           Use the chat completions format
         </Button>
       </div>
-      <ReplyFields draft={draft} onChange={onChange} faults={faults} kinds={["json", "text"]} />
+      <ReplyFields draft={draft} onChange={onChange} faults={faults} kinds={["json", "text", "trace"]} />
     </>
   );
 }
@@ -126,7 +126,12 @@ function WorkflowFields({ draft, onChange, faults }: ConnectionFieldsProps) {
       {!isChat && (
         <>
           <BodyField draft={draft} onChange={onChange} faults={faults} />
-          <ReplyFields draft={draft} onChange={onChange} faults={faults} kinds={["auto", "json", "text"]} />
+          <ReplyFields
+            draft={draft}
+            onChange={onChange}
+            faults={faults}
+            kinds={["auto", "json", "text", "trace"]}
+          />
         </>
       )}
     </>

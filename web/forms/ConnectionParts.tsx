@@ -76,6 +76,7 @@ const replyKinds: Record<Draft["replyKind"], { label: string; note?: string }> =
   auto: { label: "Detect automatically", note: "output, text or a similar field of the first item" },
   json: { label: "JSON pointer" },
   text: { label: "Entire response as plain text" },
+  trace: { label: "In the trace", note: "for agents that answer 202 or “started” and reply later" },
 };
 
 type ReplyFieldsProps = ConnectionFieldsProps & { kinds: Draft["replyKind"][] };

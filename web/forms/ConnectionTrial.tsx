@@ -72,7 +72,7 @@ function Outcome({ trial }: { trial: AgentTrial }) {
   return (
     <>
       <Notice tone={ok ? "good" : "bad"}>
-        <p>{ok ? (text === "" ? "The agent replied with empty text." : "The agent replied.") : reason}</p>
+        <p>{ok ? answerText(text) : reason}</p>
         <p className="quiet small break">
           {facts.filter(Boolean).join(" · ")} · x-request-id <span className="mono">{requestId}</span>
         </p>
@@ -84,4 +84,10 @@ function Outcome({ trial }: { trial: AgentTrial }) {
       )}
     </>
   );
+}
+
+/** Null: the connection reads the reply from the trace, which a test message does not ask for. */
+function answerText(text: string | null): string {
+  if (text === null) return "The agent accepted the message. In runs, its reply is read from the trace.";
+  return text === "" ? "The agent replied with empty text." : "The agent replied.";
 }

@@ -3,10 +3,11 @@ import type { CheckOf } from "../finding.ts";
 
 export const responseTime: CheckOf<"response_time"> = ({ max_ms }, { view }) => {
   const { durationMs } = view.derived;
-  const seen = { expected: { max_ms }, actual: durationMs, evidence: view.rootWithout(null) };
+  const seen = { expected: { max_ms }, actual: durationMs, evidence: view.placesOfTime() };
   if (durationMs === null) {
     return { kind: "absent", outcome: "missing_instrumentation", reason: { code: "no_duration" }, ...seen };
   }
-  const data = { ms: Math.round(durationMs * 1000) / 1000, maxMs: max_ms };
+  const received = view.received?.time ? { received: true as const } : {};
+  const data = { ms: Math.round(durationMs * 1000) / 1000, maxMs: max_ms, ...received };
   return { kind: "compared", holds: durationMs <= max_ms, reason: { code: "duration", data }, ...seen };
 };

@@ -41,12 +41,17 @@ const manualRunFields = {
     .nullable()
     .describe("Compared with the previous run of the same test; null if there is nothing to compare."),
   reason: z.string().nullable().describe("The result in one sentence."),
+  ...reasonParts,
   telling: z
     .object({ type: z.enum(assertionTypes), reason: z.string(), ...reasonParts })
     .nullable()
-    .describe("The first check with the run's outcome; null if it passed."),
+    .describe("The first check with the run's outcome; null if it passed, or if the agent's call failed."),
   flaky: z.boolean().describe("The last ten runs of this version alternated between passed and failed."),
-  notices: z.array(z.string()).describe("no_trace_arrived: the agent sent no trace for some turn."),
+  notices: z
+    .array(z.string())
+    .describe(
+      "no_trace_arrived: the agent sent no trace for some turn. trace_differs: the trace of some turn has another status or reply than the call answered.",
+    ),
 };
 
 export const LaunchedRun = z
@@ -72,6 +77,12 @@ const Turn = z.object({
     .nullable()
     .describe("Whether the agent sent a trace for the turn; null while waiting for it."),
   traceId: Id.nullable(),
+  replyFrom: z
+    .literal("trace")
+    .optional()
+    .describe("The connection reads the reply from the trace; absent: text is what the call answered."),
+  statusInTrace: z.number().optional().describe("Set if the trace has another HTTP status than the call."),
+  replyInTrace: z.string().optional().describe("Set if the trace has another reply than the call."),
 });
 
 const manual = { ...manualRunFields, turns: z.array(typed<RunTurn>()(Turn.meta({ id: "RunTurn" }))) };

@@ -1,5 +1,6 @@
 // Maps stored launches and manual runs to API responses.
 import type { RunTurn, Launch as StoredLaunch } from "../../model/run/launch.ts";
+import type { ReasonFields } from "../../model/run/reason.ts";
 import type { Result } from "../../model/run/run.ts";
 import { decodeDetail } from "../../store/runs/detail.ts";
 import type { ComparedRun } from "../../store/runs/launches.ts";
@@ -23,15 +24,19 @@ export function launchDetailView(launch: StoredLaunch, runs: ComparedRun[]): Lau
   };
 }
 
-function tellingOf({ outcome, checks }: Result) {
-  const check = outcome === "passed" ? undefined : checks.find(one => one.outcome === outcome);
+function tellingOf({ outcome, checks, reasonCode }: Result) {
+  const isTold = outcome === "passed" || reasonCode === "agent_error";
+  const check = isTold ? undefined : checks.find(one => one.outcome === outcome);
   if (!check) return null;
-  const { type, reason, reasonCode, reasonData } = check;
-  return { type, reason, ...(reasonCode && { reasonCode }), ...(reasonData && { reasonData }) };
+  return { type: check.type, ...reasonOf(check) };
+}
+
+function reasonOf({ reason, reasonCode, reasonData }: ReasonFields) {
+  return { reason, ...(reasonCode && { reasonCode }), ...(reasonData && { reasonData }) };
 }
 
 function comparedView(run: ComparedRun) {
-  const { launchId, testId, test, testDeleted, turnsEnded, change, flaky, unseen } = run;
+  const { launchId, testId, test, testDeleted, turnsEnded, change, flaky, unseen, differs } = run;
   const [result] = decodeDetail(run.detail).results;
   return {
     launchId,
@@ -41,9 +46,9 @@ function comparedView(run: ComparedRun) {
     turnCount: test.turns.length,
     turnsEnded,
     change,
-    reason: result?.reason ?? null,
+    ...(result ? reasonOf(result) : { reason: null }),
     telling: result ? tellingOf(result) : null,
     flaky,
-    notices: unseen ? ["no_trace_arrived"] : [],
+    notices: [...(unseen ? ["no_trace_arrived"] : []), ...(differs ? ["trace_differs"] : [])],
   };
 }

@@ -22,6 +22,7 @@ export type AgentCallError = {
     | "broken_off"
     | "http_status"
     | "bad_reply"
+    | "no_reply"
     | "too_large"
     | "cancelled";
   /** One sentence, without secrets and without text of the reply. */
@@ -37,5 +38,7 @@ export type AgentReply = {
   ms: number;
   startedAt: Date;
   contentType: string | null;
+  /** The agent has accepted the turn; its reply is in the trace that it sends. */
+  fromTrace?: true;
   error: AgentCallError | null;
 };

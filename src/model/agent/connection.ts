@@ -12,8 +12,15 @@ export type ConnectionHeader = {
   secret: boolean;
 };
 
-/** Where the text of a reply is. `auto`: where products of this type usually put it. */
-export type ReplyLocation = { kind: "json"; pointer: string } | { kind: "text" } | { kind: "auto" };
+/**
+ * Where the text of a reply is. `auto`: where products of this type usually put it. `trace`: in the trace that the agent
+ * sends.
+ */
+export type ReplyLocation =
+  | { kind: "json"; pointer: string }
+  | { kind: "text" }
+  | { kind: "auto" }
+  | { kind: "trace" };
 
 type Common = {
   headers: ConnectionHeader[];
@@ -72,6 +79,15 @@ const bodyTemplate = z
 const json = z.strictObject({ kind: z.literal("json"), pointer });
 const text = z.strictObject({ kind: z.literal("text") });
 const auto = z.strictObject({ kind: z.literal("auto") });
+const trace = z.strictObject({
+  kind: z
+    .literal("trace")
+    .describe(
+      "The agent answers any 2xx, such as 202, and replies in the trace that it sends within waitMs.",
+    ),
+});
+/** Without a wait, no reply could arrive in a trace. */
+const replyWaitMsMin = 1_000;
 
 const header = z.strictObject({
   name: z
@@ -103,7 +119,7 @@ const schemas = {
     method: z.enum(["POST", "PUT", "PATCH"]).default("POST"),
     url,
     bodyTemplate,
-    reply: z.discriminatedUnion("kind", [json, text]),
+    reply: z.discriminatedUnion("kind", [json, text, trace]),
     ...common,
   }),
   workflow: z.discriminatedUnion("kind", [
@@ -113,7 +129,7 @@ const schemas = {
       kind: z.literal("webhook"),
       url,
       bodyTemplate: bodyTemplate.default(webhookTemplate),
-      reply: z.discriminatedUnion("kind", [auto, json, text]).default({ kind: "auto" }),
+      reply: z.discriminatedUnion("kind", [auto, json, text, trace]).default({ kind: "auto" }),
       ...common,
     }),
   ]),
@@ -173,7 +189,7 @@ export function parseConnection(
   const read = schemas[type].safeParse(given, { error: sentence });
   if (!read.success) return refuse(read.error.issues.flatMap(issuesOf));
   const known = stored?.connection.type === type ? stored : undefined;
-  const issues: Issue[] = [];
+  const issues: Issue[] = waitIssues(read.data);
   const names = new Set<string>();
   const headers = read.data.headers.map(({ name, value, secret }, at): ConnectionHeader => {
     const path = `headers[${at}]`;
@@ -188,6 +204,11 @@ export function parseConnection(
 }
 
 const unsaid = { value: undefined, why: "Enter a value." };
+
+function waitIssues(connection: { waitMs: number; reply?: ReplyLocation }): Issue[] {
+  if (connection.reply?.kind !== "trace" || connection.waitMs >= replyWaitMsMin) return [];
+  return [{ path: "waitMs", message: "Wait at least 1 s: the reply is in the trace." }];
+}
 
 type Kept = { value: string } | { value: undefined; why: string };
 

@@ -44,10 +44,19 @@ export type RunTurn = {
   arrived: boolean | null;
   /** The trace that is evaluated: the agent's, or one built from request and reply. */
   traceId: string | null;
+  /** The connection reads the reply from the trace; absent: `text` is what the call answered. */
+  replyFrom?: "trace";
+  /** Set where the agent's trace has another status or reply than the call answered; the reply is cut as `text` is. */
+  statusInTrace?: number;
+  replyInTrace?: string;
 };
 
-/** Characters of a reply kept with the run; the trace has the full text. */
+/** Characters of a reply that the API shows with its turn. */
 export const replyMax = 100_000;
+
+export function cutReply(text: string): string {
+  return text.length > replyMax ? `${text.slice(0, replyMax - 1)}…` : text;
+}
 
 /** Null if the run has no outcome to compare. Skipped runs are ignored. */
 export function changeOf(state: RunState, outcome: Outcome | null, before: Outcome | null): Change | null {

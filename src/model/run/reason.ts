@@ -52,7 +52,8 @@ type Comparisons = {
   /** The exceeded limits, else all. */
   token_usage: { usages: { kind: string; used: number; max: number }[] };
   http_status: { status: number; expected: number | number[] | string };
-  duration: { ms: number; maxMs: number };
+  /** `received`: from the request to the end of the reply, as Onlooker measured it. */
+  duration: { ms: number; maxMs: number; received?: true };
   /** `target`: part of the name of the searched spans; absent: the reply was searched. */
   pattern_found: { pattern: string; target?: string };
   pattern_not_found: { pattern: string; target?: string };
@@ -74,6 +75,8 @@ type Comparisons = {
 /** Reasons of checks whose subject is missing from the trace. */
 type AbsenceData = {
   no_http_status: null;
+  /** In a manual run: the call ended without a reply. */
+  no_response: null;
   no_token_usage: { attributes: string[] };
   no_duration: null;
   no_reply: null;
@@ -161,6 +164,8 @@ type JudgeReasonData = {
 };
 
 type ResultData = {
+  /** A turn of a manual run failed. `turn`: of a test with several; `message`: the sentence of the call's error. */
+  agent_error: { turn?: number; error: string; message: string };
   checks_counted: { outcome: Outcome; counts: Counts };
   checks_waiting: { checked: number; of: number };
   /** `comment`: the judge's. */
@@ -216,7 +221,8 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
     `The trace used ${usages.map(({ kind, used, max }) => `${used} ${kind} tokens (limit: ${max})`).join(", ")}.`,
   http_status: ({ status, expected }) =>
     `The HTTP status is ${status} (expected: ${Array.isArray(expected) ? `one of ${expected.join(", ")}` : expected}).`,
-  duration: ({ ms, maxMs }) => `The trace took ${ms} ms (limit: ${maxMs} ms).`,
+  duration: ({ ms, maxMs, received }) =>
+    `The ${received ? "reply" : "trace"} took ${ms} ms (limit: ${maxMs} ms).`,
   pattern_found: ({ pattern, target }) => `${quote(pattern)} was found in ${textOf(target)}.`,
   pattern_not_found: ({ pattern, target }) => `${quote(pattern)} was not found in ${textOf(target)}.`,
   value_matches: ({ field, span }) => `${quote(field)} of ${quote(span)} is the expected value.`,
@@ -233,6 +239,7 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
     }): ${criteria ? `${criteria.met} of ${criteria.of} criteria are fully met.` : (comment ?? "")}`,
 
   no_http_status: () => "The trace has no HTTP status: http.response.status_code is missing.",
+  no_response: () => "The agent sent no HTTP response.",
   no_token_usage: ({ attributes }) =>
     `The trace has no token usage: ${attributes.join(" and ")} ${attributes.length === 1 ? "is" : "are"} missing.`,
   no_duration: () => "The trace has no duration: its spans have no usable start and end time.",
@@ -311,6 +318,8 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   judge_quote_missing: () => "The judge quoted no passage of the reply.",
   judge_quote_not_found: () => "The passage that the judge quoted is not in the reply.",
 
+  agent_error: ({ turn, message }) =>
+    `Agent error${turn === undefined ? "" : ` in turn ${turn}`}: ${message}`,
   checks_counted: ({ outcome, counts }) => countsText(outcome, counts),
   checks_waiting: ({ checked, of }) => `Waiting for the judge, ${checked} of ${of} checked`,
   scenario_no_match: ({ comment }) => `Skipped, the scenario does not match${comment ? `: ${comment}` : ""}`,

@@ -41,6 +41,8 @@ export type MergedTrace = Batch & {
   path: TracePath;
   /** The single turns, if the trace joins the turns of a manual run. */
   turns?: Turn[];
+  /** In a manual run: the derived duration is the time that the call took, and the status what it answered. */
+  received?: { time: boolean };
 };
 
 /** One turn of a conversation, or a conversation joined from turns. */

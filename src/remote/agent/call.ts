@@ -33,7 +33,10 @@ export async function callAgent(
     const response = await outbound.fetch(url, { method, headers, body, signal: signal ?? null });
     reply.status = response.status;
     reply.contentType = response.headers.get("content-type");
-    if (response.ok) {
+    if (response.ok && place.kind === "trace") {
+      reply.fromTrace = true;
+      await response.body?.cancel();
+    } else if (response.ok) {
       const found = await readText(response, place);
       reply.text = found.text;
       if (found.text === null) reply.error = { code: "bad_reply", reason: `The reply ${found.why}.` };

@@ -32,7 +32,7 @@ function decoderOf(charset = "utf-8"): InstanceType<typeof TextDecoder> {
 }
 
 export function findText(body: string, place: TextLocation): Found {
-  if (place.kind === "text") return { text: body };
+  if (place.kind === "text" || place.kind === "trace") return { text: body };
   if (body.trim() === "") return { text: null, why: "is empty" };
   const value = parsed(body);
   if (value !== undefined) return inValue(value, place);
@@ -41,7 +41,7 @@ export function findText(body: string, place: TextLocation): Found {
   return place.kind === "auto" ? inLines(body) : { text: null, why: "is not JSON" };
 }
 
-function inValue(value: unknown, place: Exclude<TextLocation, { kind: "text" }>): Found {
+function inValue(value: unknown, place: Exclude<TextLocation, { kind: "text" | "trace" }>): Found {
   if (place.kind === "json") {
     const text = textOf(at(value, place.pointer));
     if (text !== undefined) return { text };
@@ -211,7 +211,7 @@ type EventFound = { text: string | null; isError: boolean; finish?: unknown };
 
 /** `isError`: its data says so, as servers of completions do. `finish`: null in chunks before the last. */
 function inEvent(data: string, place: TextLocation): EventFound {
-  if (place.kind === "text") return { text: data, isError: false };
+  if (place.kind === "text" || place.kind === "trace") return { text: data, isError: false };
   const value = parsed(data);
   if (value === undefined) return { text: place.kind === "auto" ? data : null, isError: false };
   const finish = at(value, "/choices/0/finish_reason");

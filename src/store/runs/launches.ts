@@ -86,6 +86,8 @@ export type ComparedRun = Omit<RunWithDetail, "launchId"> & {
   turnsEnded: number;
   /** Whether the agent sent no trace for some turn. */
   unseen: boolean;
+  /** The agent's trace of some turn has another status or reply than the call answered. */
+  differs: boolean;
 };
 
 /** The runs of a launch in the order of its tests, each compared with the previous run of its test. */
@@ -112,7 +114,8 @@ export async function findManualRun(db: Database, id: string): Promise<ComparedR
 
 // Searched as text in SQL, so that long documents are not sent here. Quotes inside JSON strings are escaped, so only the
 // key itself matches.
-const unseenTurn = `'"arrived":false'`;
+const unseenTurn = `strpos(u.document, '"arrived":false') > 0`;
+const differingTurn = `strpos(u.document, '"statusInTrace":') > 0 or strpos(u.document, '"replyInTrace":') > 0`;
 
 // A test is flaky by its last runs of the same version, including this one.
 const flakyRuns = 10;
@@ -126,6 +129,7 @@ async function compared(db: Database, where: string, values: unknown[]): Promise
     testDeleted: boolean;
     turnsEnded: number;
     unseen: boolean;
+    differs: boolean;
     before: Outcome | null;
     recent: Outcome[] | null;
   };
@@ -133,7 +137,8 @@ async function compared(db: Database, where: string, values: unknown[]): Promise
     `select ${runColumns}, r.detail, r.test_id as "testId", r.test,
       not exists (select from test_cases t where t.id = r.test_id) as "testDeleted",
       (select count(*)::int from run_turns u where u.run_id = r.id and u.trace_id is not null) as "turnsEnded",
-      exists (select from run_turns u where u.run_id = r.id and strpos(u.document, ${unseenTurn}) > 0) as unseen,
+      exists (select from run_turns u where u.run_id = r.id and ${unseenTurn}) as unseen,
+      exists (select from run_turns u where u.run_id = r.id and (${differingTurn})) as differs,
       (select m.verdict from runs m
         where m.kind = 'manual' and m.test_id = r.test_id and m.id < r.id and m.state = 'completed'
           and m.verdict <> 'skipped'

@@ -1,15 +1,33 @@
 // The turns of manual runs, and the traces that agents sent for them.
-import type { RunTurn } from "../../model/run/launch.ts";
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { cutReply, type RunTurn } from "../../model/run/launch.ts";
 import type { Database } from "../db.ts";
 
-/** Updates a turn with its reply or its trace. */
+/** Updates a turn with its reply or its trace. A longer text is stored whole, but `listTurns` reads the start of it. */
 export async function saveTurn(db: Database, runId: string, turn: RunTurn): Promise<void> {
-  await db.pool.query("update run_turns set document = $3, trace_id = $4 where run_id = $1 and turn = $2", [
-    runId,
-    turn.turn,
-    JSON.stringify(turn),
-    turn.traceId,
-  ]);
+  const text = turn.text && cutReply(turn.text);
+  await db.pool.query(
+    "update run_turns set document = $3, trace_id = $4, reply = $5 where run_id = $1 and turn = $2",
+    [
+      runId,
+      turn.turn,
+      JSON.stringify({ ...turn, text }),
+      turn.traceId,
+      text === turn.text ? null : zstdCompressSync(JSON.stringify(turn.text)),
+    ],
+  );
+}
+
+/** The turns of a run in their order, with the whole text of each reply. */
+export async function listWholeTurns(db: Database, runId: string): Promise<RunTurn[]> {
+  const { rows } = await db.pool.query<{ document: string; reply: Buffer | null }>(
+    "select document, reply from run_turns where run_id = $1 order by turn",
+    [runId],
+  );
+  return rows.map(({ document, reply }) => {
+    const turn: RunTurn = JSON.parse(document);
+    return reply ? { ...turn, text: JSON.parse(zstdDecompressSync(reply).toString()) } : turn;
+  });
 }
 
 /** The turns of these runs by run, in order. */
@@ -25,15 +43,24 @@ export async function listTurns(db: Database, runIds: string[]): Promise<Map<str
   return turns;
 }
 
-/** The first trace with one of these identities, and the ms since its last batch. */
+export type ArrivedTrace = {
+  traceId: string;
+  path: "canonical" | "otlp";
+  /** Since its last batch. */
+  quietMs: number;
+  hasReply: boolean;
+};
+
+/** The first trace with one of these identities. */
 export async function findArrived(
   db: Database,
   agentId: string,
   externalIds: string[],
-): Promise<{ traceId: string; path: "canonical" | "otlp"; quietMs: number } | undefined> {
-  const { rows } = await db.pool.query<{ traceId: string; path: "canonical" | "otlp"; quietMs: number }>({
+): Promise<ArrivedTrace | undefined> {
+  const { rows } = await db.pool.query<ArrivedTrace>({
     name: "find_arrived",
-    text: `select id as "traceId", path, extract(epoch from now() - updated_at)::float8 * 1000 as "quietMs"
+    text: `select id as "traceId", path, extract(epoch from now() - updated_at)::float8 * 1000 as "quietMs",
+        coalesce(response_text <> '', false) as "hasReply"
       from traces where agent_id = $1 and external_id = any ($2::text[]) order by received_at, id limit 1`,
     values: [agentId, externalIds],
   });

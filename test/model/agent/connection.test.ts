@@ -61,6 +61,11 @@ const faulty: [name: string, input: unknown, issue: RegExp, type?: AgentType][] 
     /^reply\.pointer: Not a JSON pointer/,
   ],
   ["a wait too long", { ...http, waitMs: 120_001 }, /^waitMs: /],
+  [
+    "no wait for a reply in the trace",
+    { ...http, reply: { kind: "trace" }, waitMs: 999 },
+    /^waitMs: Wait at least 1 s: the reply is in the trace\./,
+  ],
   ["no run at once", { ...http, concurrency: 0 }, /^concurrency: /],
   ["no name of a header", { ...http, headers: [{ name: "a b", value: "" }] }, /^headers\[0\]\.name: /],
   [

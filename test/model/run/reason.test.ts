@@ -58,7 +58,10 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
     [{ status: 200, expected: "2xx" }, "The HTTP status is 200 (expected: 2xx)."],
     [{ status: 500, expected: [200, 201] }, "The HTTP status is 500 (expected: one of 200, 201)."],
   ],
-  duration: [[{ ms: 12.5, maxMs: 20 }, "The trace took 12.5 ms (limit: 20 ms)."]],
+  duration: [
+    [{ ms: 12.5, maxMs: 20 }, "The trace took 12.5 ms (limit: 20 ms)."],
+    [{ ms: 12, maxMs: 20, received: true }, "The reply took 12 ms (limit: 20 ms)."],
+  ],
   pattern_found: [[{ pattern: "a+" }, '"a+" was found in the reply.']],
   pattern_not_found: [[{ pattern: "a+", target: "llm" }, '"a+" was not found in a text of "llm".']],
   value_matches: [[{ field: "f", span: "s" }, '"f" of "s" is the expected value.']],
@@ -91,6 +94,7 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
     [{ attributes: ["a"] }, "The trace has no token usage: a is missing."],
     [{ attributes: ["a", "b"] }, "The trace has no token usage: a and b are missing."],
   ],
+  no_response: "The agent sent no HTTP response.",
   no_duration: "The trace has no duration: its spans have no usable start and end time.",
   no_reply: "The trace has no reply text: gen_ai.response.text and gen_ai.output.messages are missing.",
   failed_without_reply: "The agent failed without a reply.",
@@ -173,6 +177,16 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   judge_tied: "The judge could not decide: its votes are tied.",
   judge_quote_missing: "The judge quoted no passage of the reply.",
   judge_quote_not_found: "The passage that the judge quoted is not in the reply.",
+  agent_error: [
+    [
+      { error: "timeout", message: "h did not answer within 60 s." },
+      "Agent error: h did not answer within 60 s.",
+    ],
+    [
+      { turn: 2, error: "bad_reply", message: "The reply is empty." },
+      "Agent error in turn 2: The reply is empty.",
+    ],
+  ],
   checks_counted: [
     [{ outcome: "failed", counts }, "Failed, 4 of 7 checked, 1 failed, 2 skipped, 1 missing instrumentation"],
   ],

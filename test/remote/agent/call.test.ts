@@ -236,6 +236,29 @@ suite("an HTTP agent", () => {
   }
 });
 
+suite("a reply in the trace", () => {
+  const to = http({ reply: { kind: "trace" } });
+
+  test("any 2xx is no error, and its body is not waited for", async () => {
+    for (const status of [200, 202, 204]) {
+      const { reply } = await call((_request, response) => {
+        response.writeHead(status);
+        if (status === 204) response.end();
+        else response.write("started");
+      }, to);
+      assert.deepEqual([reply.status, reply.text, reply.error, reply.fromTrace], [status, null, null, true]);
+    }
+  });
+
+  test("any other status is an error with the text that came along", async () => {
+    const { reply } = await call((_request, response) => sendJson(response, { no: 1 }, 503), to);
+    assert.deepEqual(
+      [reply.text, reply.error?.code, reply.fromTrace],
+      ['{"no":1}', "http_status", undefined],
+    );
+  });
+});
+
 suite("n8n", () => {
   test("the chat trigger receives a message of its session, and replies with output", async () => {
     const to = connection("workflow", { kind: "chat", url: `${agent.url}/webhook/abc/chat` });

@@ -10,6 +10,7 @@ import { useLaunch } from "../../forms/use-launch.tsx";
 import { useLive } from "../../live.ts";
 import { manualRunQuery, manualRunsQuery } from "../../queries/launches.ts";
 import { outlineQuery } from "../../queries/traces.ts";
+import { reasonText } from "../../reasons.ts";
 import { useRefresh } from "../../refreshing.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Notice } from "../../ui/Notice.tsx";
@@ -105,7 +106,7 @@ function RunContent({ run, params }: { run: ManualRun; params: Params }) {
         <RunOutcome run={run} />
         <Compared run={run} />
         <span className="break">
-          {run.error ?? run.reason ?? run.waiting?.reason ?? stateTexts[run.state]}
+          {run.error ?? resultText(run) ?? run.waiting?.reason ?? stateTexts[run.state]}
         </span>
       </div>
       {run.testDeleted && (
@@ -115,6 +116,7 @@ function RunContent({ run, params }: { run: ManualRun; params: Params }) {
       )}
       {run.error !== null && <FixConnection params={params} />}
       <EndedEarly run={run} />
+      {run.notices.includes("trace_differs") && <TraceDiffers />}
       {run.notices.includes("no_trace_arrived") && <NoTrace single={run.turnCount === 1} params={params} />}
       <section className="stack-tight" aria-labelledby="turns">
         <h2 id="turns">Turns</h2>
@@ -133,16 +135,35 @@ function RunContent({ run, params }: { run: ManualRun; params: Params }) {
   );
 }
 
-function EndedEarly({ run: { turns, turnCount } }: { run: ManualRun }) {
+function resultText({ reason, ...rest }: ManualRun): string | null {
+  return reason === null ? null : reasonText({ reason, ...rest });
+}
+
+function EndedEarly({ run: { turns, turnCount, reasonCode } }: { run: ManualRun }) {
   const last = turns.at(-1);
   if (!last?.error) return null;
+  const isAgentError = reasonCode === "agent_error";
   return (
-    <Notice tone="warn">
+    <Notice tone={isAgentError ? "bad" : "warn"}>
       <p>
         <b>
           Turn {last.turn} of {turnCount} failed,
         </b>{" "}
-        so the run stopped there and was evaluated up to that point. {last.error.reason}
+        so the run stopped there and{" "}
+        {isAgentError ? "the test failed, whatever its checks found" : "was evaluated up to that point"}.{" "}
+        {last.error.reason}
+      </p>
+    </Notice>
+  );
+}
+
+/** What differs is shown with its turn. */
+function TraceDiffers() {
+  return (
+    <Notice tone="info">
+      <p>
+        <b>The agent’s trace differs from what Onlooker received.</b> The test was evaluated by the received
+        reply and status; the turns below show both.
       </p>
     </Notice>
   );

@@ -102,10 +102,11 @@ function RunRow({ run, params, by }: RunRowProps) {
   );
 }
 
-function Reason({ run: { state, error, telling, reason, waiting } }: { run: LaunchedRun }) {
+function Reason({ run }: { run: LaunchedRun }) {
+  const { state, error, telling, reason, waiting } = run;
   if (error !== null) return error;
   if (telling) return `${checkTypes[telling.type]}: ${reasonText(telling)}`;
-  if (reason !== null) return reason;
+  if (reason !== null) return reasonText({ ...run, reason });
   if (state === "cancelled") return <span className="quiet">Cancelled</span>;
   return <span className="quiet">{waiting ? waiting.reason : "Not finished"}</span>;
 }

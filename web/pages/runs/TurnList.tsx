@@ -50,6 +50,7 @@ type TurnItemProps = {
 function TurnItem(props: TurnItemProps) {
   const { turn, isOpen } = props;
   const { input, text, error, status, ms } = turn;
+  const isFromTrace = turn.replyFrom === "trace";
   return (
     <>
       <h3 className="line line-apart">
@@ -65,17 +66,21 @@ function TurnItem(props: TurnItemProps) {
       </div>
       <div className="runs-said">
         <h4>Reply</h4>
+        {isFromTrace && text !== null && <p className="quiet small">Read from the trace</p>}
         {ms === null && isOpen && <Badge word={{ text: "Waiting for reply", icon: "spin", tone: "info" }} />}
         {ms === null && !isOpen && <p className="quiet">The run ended before the reply arrived.</p>}
         {text !== null && text !== "" && <LongText text={text} label={`Reply of turn ${turn.turn}`} />}
         {text === "" && <p className="quiet">Empty reply</p>}
-        {ms !== null && text === null && !error && <p className="quiet">The reply has no text.</p>}
+        {ms !== null && text === null && !error && (
+          <p className="quiet">{isFromTrace ? "It arrives with the trace." : "The reply has no text."}</p>
+        )}
         {error && (
           <Notice tone="bad">
             <p>{error.reason}</p>
           </Notice>
         )}
       </div>
+      <Differences turn={turn} />
       <TraceLine {...props} />
       <dl className="runs-ids small quiet">
         <dt>x-request-id</dt>
@@ -88,6 +93,27 @@ function TurnItem(props: TurnItemProps) {
         </dd>
       </dl>
     </>
+  );
+}
+
+/** The status and reply of the agent's trace, where they differ from the received ones above. */
+function Differences({ turn: { turn, status, statusInTrace, replyInTrace } }: { turn: RunTurn }) {
+  if (statusInTrace === undefined && replyInTrace === undefined) return null;
+  return (
+    <Notice tone="info">
+      {statusInTrace !== undefined && (
+        <p>
+          The trace says HTTP {statusInTrace}; Onlooker received{" "}
+          {status === null ? "no status" : `HTTP ${status}`}.
+        </p>
+      )}
+      {replyInTrace !== undefined && (
+        <>
+          <p>The trace has another reply:</p>
+          <LongText text={replyInTrace} label={`Reply in the trace of turn ${turn}`} />
+        </>
+      )}
+    </Notice>
   );
 }
 

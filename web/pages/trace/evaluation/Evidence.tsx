@@ -1,6 +1,7 @@
 // The places where a check looked, as chips that select or open the span and attribute.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { receivedAttributes } from "../../../../src/model/run/received.ts";
 import type { Evidence } from "../../../../src/model/run/run.ts";
 import { Button } from "../../../ui/Button.tsx";
 import { useTrace } from "./context.ts";
@@ -33,11 +34,28 @@ export function EvidenceChips({ evidence }: { evidence: Evidence[] }) {
   );
 }
 
+/** Places that are in no span: what Onlooker itself saw of the call. */
+const receivedTexts: Record<(typeof receivedAttributes)[keyof typeof receivedAttributes], string> = {
+  "svc.received.http_status": "Status received",
+  "svc.received.reply": "Reply received",
+  "svc.received.time": "Time measured",
+  "svc.sent.input": "Input sent",
+};
+
 export function EvidenceChip({ place: { spanId, attribute, ...place } }: { place: Evidence }) {
   const shared = useTrace();
   const { selected, onSelect, params } = shared;
   const { trace, spanNames } = (place.turn !== undefined && shared.ofTurn?.(place.turn)) || shared;
   const name = spanNames.get(spanId);
+  const received = (receivedTexts as Record<string, string>)[attribute ?? ""];
+  if (received !== undefined) {
+    return (
+      <span className="chip">
+        {place.turn !== undefined && `Turn ${place.turn} · `}
+        {received}
+      </span>
+    );
+  }
   const absent = attribute !== null && !("value" in place);
   const text = (
     <>
