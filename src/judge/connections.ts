@@ -17,7 +17,13 @@ import type { SemaphoreLike } from "../threads/shared-semaphore.ts";
  */
 export type OpenClient = (
   connection: JudgeConnection,
-  options: { name: string; userSupplied: boolean; mode: JudgeMode | null; onMode: (mode: JudgeMode) => void },
+  options: {
+    name: string;
+    userSupplied: boolean;
+    mode: JudgeMode | null;
+    systemRole: boolean;
+    onMode: (mode: JudgeMode, systemRole: boolean) => void;
+  },
 ) => JudgeClient;
 
 /** Opens clients for one thread. `threads`: how many share the tokens per minute. */
@@ -29,11 +35,11 @@ export function clientOpener(deps: {
   clock?: Clock;
 }): OpenClient {
   const { outbound, log, semaphore, threads = 1, clock = systemClock } = deps;
-  return (connection, { name, userSupplied, mode, onMode }) => {
+  return (connection, { name, userSupplied, mode, systemRole, onMode }) => {
     const { concurrency, tokensPerMinute, timeoutMs } = connection;
     const share = { ...connection, tokensPerMinute: tokensPerMinute && Math.ceil(tokensPerMinute / threads) };
     return openJudgeClient(share, {
-      ...{ log, mode, onMode, semaphore: semaphore(name, concurrency), clock },
+      ...{ log, mode, systemRole, onMode, semaphore: semaphore(name, concurrency), clock },
       ...(userSupplied ? { fetch: judgeFetch(outbound, timeoutMs) } : {}),
     });
   };
@@ -96,7 +102,9 @@ export class Connections {
         name,
         userSupplied: own,
         mode: state?.mode ?? null,
-        onMode: mode => void saveMode(this.#deps.db, fingerprint, mode).catch(() => {}),
+        systemRole: state?.systemRole ?? true,
+        onMode: (mode, systemRole) =>
+          void saveMode(this.#deps.db, fingerprint, mode, systemRole).catch(() => {}),
       });
     put(this.#clients, name, client, clientsMax);
     return client;

@@ -49,6 +49,8 @@ const counted: JudgeReasonCode[] = [
   "judge_timeout",
   "judge_cut_off",
   "judge_http_error",
+  "judge_quota_exceeded",
+  "judge_gateway_budget_exceeded",
 ];
 
 function withTries(detail: JudgeReason, tries: number): JudgeReason {

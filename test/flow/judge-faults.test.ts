@@ -146,10 +146,9 @@ for (const provider of providers) {
         const { conditional } = await makeTests(project);
         const traceId = await project.converse();
         const trace = await assertUnjudged(project, traceId, conditional, fault);
-        const isOutage = fault.code !== "budget";
-        assert.equal(trace.runs[0].outage, isOutage);
+        assert.equal(trace.runs[0].outage, true);
         const outages = await project.get(`/api/agents/${project.agentId}/outages`);
-        assert.equal(outages.traces, isOutage ? 1 : 0);
+        assert.equal(outages.traces, 1);
         const count = fault.calls * (fault.stops ? 1 : 2);
         await assertCalls(project, traceId, Array(count).fill(fault.state), fault.metered === true);
       });

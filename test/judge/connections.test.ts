@@ -18,6 +18,7 @@ const connection: FoundJudge["connection"] = {
 };
 const state: NonNullable<FoundJudge["state"]> = {
   mode: "tool",
+  systemRole: true,
   testedAt: null,
   pausedAt: null,
   pausedReason: null,

@@ -199,7 +199,10 @@ describe("a judge that is away", () => {
     assert.equal(await next(down, 2_000), 1_000);
     assert.equal(await next(down, 1_999), "The judge answered with status 503 (7 tries).");
     const busy: Script = () => refusal(429, {}, { "retry-after": "101" });
-    assert.equal(await next(busy, 100_000), "The judge answered with status 429 (7 tries).");
+    assert.equal(
+      await next(busy, 100_000),
+      "The judge answered with status 429 (asked to wait 101 s; 7 tries).",
+    );
   });
 
   it("and is left alone after a row of failures counts as tried by those alone who asked it", async () => {
@@ -276,7 +279,10 @@ describe("a judge that is away", () => {
   it("that asks to wait beyond the deadline is given up on at once, with how often it was asked", async () => {
     const busy: Script = () => refusal(429, {}, { "retry-after": "3600" });
     const [route, semantic] = await bothOf(busy, { deadlineAt: now + 900_000, tries: 5 });
-    assert.equal(reasonText(route!.detail), "The judge answered with status 429 (6 tries).");
+    assert.equal(
+      reasonText(route!.detail),
+      "The judge answered with status 429 (asked to wait 60 min; 6 tries).",
+    );
     assert.ok(semantic?.code === "later" && !isWaiting(semantic));
   });
 
@@ -399,9 +405,9 @@ describe("a judge that refuses", () => {
     await judges.close();
   });
 
-  it("says so where the provider has no money left, and is not paused", async () => {
+  it("says so where the provider has no money left, as of an outage that may pass", async () => {
     for (const answer of await bothOf(() => refusal(429, { code: "insufficient_quota" }))) {
-      assert.equal(answer.code, "budget");
+      assert.equal(answer.code, "later");
       assert.equal(answer.detail.code, "judge_quota_exceeded");
     }
   });

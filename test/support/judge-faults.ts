@@ -34,6 +34,14 @@ export const passingFaults: JudgeFault[] = [
     state: "later",
     reason: /answered with status 429/,
   },
+  {
+    name: "429 for want of quota",
+    reply: always(
+      json(429, { error: { message: "No.", type: "x", code: "insufficient_quota" } }, { "retry-after": "1" }),
+    ),
+    state: "later",
+    reason: /quota at the judge's provider is used up/,
+  },
   { name: "500", reply: always(refusal(500)), state: "later", reason: /answered with status 500/ },
   { name: "503", reply: always(refusal(503)), state: "later", reason: /answered with status 503/ },
   {
@@ -47,7 +55,7 @@ export const passingFaults: JudgeFault[] = [
 ];
 
 export type FinalFault = JudgeFault & {
-  code: "judge_unavailable" | "judge_unusable" | "budget";
+  code: "judge_unavailable" | "judge_unusable";
   /** Calls that each kind of question costs; if `stops`, all calls of a run. */
   calls: number;
   /** Nothing more is asked after it. */
@@ -91,14 +99,15 @@ export const finalFaults: FinalFault[] = [
     ...{ calls: 1, stops: true },
   },
   {
-    name: "402",
-    reply: always(refusal(402)),
-    ...{ state: "budget", reason: /quota at the judge's provider is used up/, code: "budget", calls: 1 },
-  },
-  {
-    name: "429 for want of quota",
-    reply: always(json(429, { error: { message: "No.", type: "x", code: "insufficient_quota" } })),
-    ...{ state: "budget", reason: /quota at the judge's provider is used up/, code: "budget", calls: 1 },
+    name: "402 with a Retry-After beyond the deadline",
+    reply: always(refusal(402, {}, { "retry-after": "3600" })),
+    ...{
+      state: "later",
+      reason: /quota at the judge's provider is used up/,
+      code: "judge_unavailable",
+      calls: 1,
+      stops: true,
+    },
   },
   { name: "400", reply: always(refusal(400)), ...unusable, reason: /rejected the request \(400\)/ },
   {

@@ -9,19 +9,19 @@ type Ending = "stop" | "length" | "content_filter";
 type Text = { text: string };
 type OpenAi = {
   model: string;
-  messages: [{ content: string }, { content: string }];
+  messages: [{ content: string }, { content: string }?];
   response_format?: { type: "json_schema" | "json_object" };
   tools?: unknown;
 };
 type Anthropic = {
   model: string;
-  system: [Text];
+  system?: [Text];
   messages: [{ content: [Text] }];
   output_config?: { format?: unknown };
   tools?: unknown;
 };
 type Google = {
-  systemInstruction: { parts: [Text] };
+  systemInstruction?: { parts: [Text] };
   contents: [{ parts: [Text] }];
   generationConfig?: { responseJsonSchema?: unknown; responseMimeType?: string };
   tools?: unknown;
@@ -49,7 +49,7 @@ export const protocols: Record<Protocol, Speech> = {
     read: body => {
       const { model, messages, response_format, tools } = body as OpenAi;
       const mode = tools ? "tool" : (response_format?.type ?? "text");
-      return { model, mode, instructions: messages[0].content, material: messages[1].content };
+      return { model, mode, ...promptOf(messages[0].content, messages[1]?.content) };
     },
     answer: (text, ending, mode, usage) => {
       const called = {
@@ -70,7 +70,8 @@ export const protocols: Record<Protocol, Speech> = {
     read: body => {
       const { model, system, messages, tools, output_config } = body as Anthropic;
       const mode = tools ? "tool" : output_config?.format ? "json_schema" : "text";
-      return { model, mode, instructions: system[0].text, material: messages[0].content[0].text };
+      const { text } = messages[0].content[0];
+      return { model, mode, ...(system ? promptOf(system[0].text, text) : promptOf(text)) };
     },
     answer: (text, ending, mode, usage) =>
       message(
@@ -94,8 +95,9 @@ export const protocols: Record<Protocol, Speech> = {
       return {
         model: path.match(/models\/(.+):/)![1]!,
         mode: tools ? "tool" : asked,
-        instructions: systemInstruction.parts[0].text,
-        material: contents[0].parts[0].text,
+        ...(systemInstruction
+          ? promptOf(systemInstruction.parts[0].text, contents[0].parts[0].text)
+          : promptOf(contents[0].parts[0].text)),
       };
     },
     answer: (text, ending, mode, usage) =>
@@ -113,6 +115,13 @@ export const protocols: Record<Protocol, Speech> = {
     }),
   },
 };
+
+/** Without a system role, one message has both. */
+function promptOf(first: string, second?: string): { instructions: string; material: string } {
+  if (second !== undefined) return { instructions: first, material: second };
+  const at = first.indexOf("\n\nMATERIAL ");
+  return { instructions: first.slice(0, at), material: first.slice(at + 2) };
+}
 
 const endings = { length: "max_tokens", content_filter: "refusal" };
 const anthropicErrors: Record<number, string> = {

@@ -30,14 +30,16 @@ export async function tryJudge(
     AbortSignal.any([timeout, clientGone]),
   );
   const fingerprint = fingerprintOf(connection, projectId);
-  if (probe.mode !== null) await resumeJudge(db, fingerprint, probe.mode);
+  if (probe.mode !== null) await resumeJudge(db, fingerprint, probe.mode, probe.systemRole);
   else if (probe.state === "refused") await pauseJudge(db, fingerprint, probe.reason);
-  const { state, ...trial } = probe;
+  const { state, detail, systemRole: _, ...trial } = probe;
   if (state === "ok") return { ...trial, fault: probe.ok ? null : "misjudged" };
   // The timeout was reached, or the client disconnected.
   if (state === "aborted") return { ...trial, reason: tooLate, fault: "later" };
-  return { ...trial, fault: state };
+  return { ...trial, fault: detail && quotas.includes(detail.code) ? "budget" : state };
 }
+
+const quotas: string[] = ["judge_quota_exceeded", "judge_gateway_budget_exceeded"];
 
 const tooLate = reasonText({ code: "judge_silent", data: { seconds: testMaxMs / 1_000 } });
 

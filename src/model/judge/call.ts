@@ -26,8 +26,8 @@ export type JudgeConnection = {
 
 /**
  * The result of a call. "later": a retry may succeed. "refused": no retry succeeds until the connection is edited (401,
- * 403, an unknown model, a redirect). "unusable": the answer cannot be used. "budget": the provider's quota is used up.
- * "aborted": the caller cancelled it.
+ * 403, an unknown model, a redirect). "unusable": the answer cannot be used. "budget": the provider's quota was
+ * used up, in calls of earlier versions. "aborted": the caller cancelled it.
  */
 export type JudgeCallState = "ok" | "later" | "refused" | "unusable" | "budget" | "aborted";
 

@@ -114,6 +114,9 @@ export type SandboxReason = Coded<SandboxReasonData & Pick<LimitData, "text_too_
 /** The number of failed attempts to ask the judge. */
 type Tried = { tries?: number };
 
+/** How long the server asked to wait. */
+type Waited = { waitMs?: number };
+
 /** Why the judge gave no answer, or why its answer cannot be used. */
 type JudgeReasonData = {
   // No call was made.
@@ -139,13 +142,21 @@ type JudgeReasonData = {
   judge_unreachable: Tried;
   judge_timeout: Tried;
   judge_cut_off: Tried;
-  judge_http_error: Tried & { status: number };
+  judge_http_error: Tried & Waited & { status: number };
+  judge_quota_exceeded: Tried & Waited;
+  judge_gateway_budget_exceeded: Tried & Waited;
   judge_key_rejected: { status: number };
+  judge_upstream_rejected: { status: number };
+  judge_header_missing: { status: number };
+  judge_model_unknown: { status: number };
+  judge_model_denied: { status: number };
+  judge_url_unknown: { status: number };
   judge_not_found: { status: number };
+  judge_system_role_rejected: { status: number };
   judge_redirected: { status: number };
   judge_request_rejected: { status: number };
   judge_input_rejected: { status: number };
-  judge_quota_exceeded: null;
+  judge_context_exceeded: { status: number };
   judge_silent: { seconds: number };
   // The answer cannot be used.
   judge_answer_too_large: null;
@@ -296,13 +307,28 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   judge_unreachable: ({ tries }) => `The judge could not be reached${triesText(tries)}.`,
   judge_timeout: ({ tries }) => `The judge did not answer in time${triesText(tries)}.`,
   judge_cut_off: ({ tries }) => `The judge's answer broke off${triesText(tries)}.`,
-  judge_http_error: ({ status, tries }) => `The judge answered with status ${status}${triesText(tries)}.`,
+  judge_http_error: ({ status, waitMs, tries }) =>
+    `The judge answered with status ${status}${triesText(tries, waitMs)}.`,
+  judge_quota_exceeded: ({ waitMs, tries }) =>
+    `The quota at the judge's provider is used up${triesText(tries, waitMs)}.`,
+  judge_gateway_budget_exceeded: ({ waitMs, tries }) =>
+    `The budget at the judge's gateway is used up${triesText(tries, waitMs)}.`,
   judge_key_rejected: ({ status }) => `The judge rejected the API key (${status}).`,
+  judge_upstream_rejected: ({ status }) =>
+    `The provider behind the judge's gateway rejected the gateway's own key (${status}). Fix that key in the gateway.`,
+  judge_header_missing: ({ status }) =>
+    `The judge's gateway requires a header that is missing, such as the provider's name (${status}). Add the header to the connection.`,
+  judge_model_unknown: ({ status }) => `The judge's server does not know this model (${status}).`,
+  judge_model_denied: ({ status }) => `The judge's API key has no access to this model (${status}).`,
+  judge_url_unknown: ({ status }) => `The judge's server does not know this URL (${status}).`,
   judge_not_found: ({ status }) => `The judge does not know this URL or model (${status}).`,
   judge_redirected: ({ status }) => `The judge redirects elsewhere, which is not followed (${status}).`,
   judge_request_rejected: ({ status }) => `The judge rejected the request (${status}).`,
   judge_input_rejected: ({ status }) => `The judge rejected this input (${status}).`,
-  judge_quota_exceeded: () => "The quota at the judge's provider is used up.",
+  judge_context_exceeded: ({ status }) =>
+    `The prompt is longer than the judge's context (${status}). Use a larger context or another model.`,
+  judge_system_role_rejected: ({ status }) =>
+    `The judge's model rejected the roles of the messages (${status}).`,
   judge_silent: ({ seconds }) => `The judge did not answer within ${seconds} s.`,
   judge_answer_too_large: () => "The judge's answer is larger than 1 MB.",
   judge_answer_truncated: () => "The judge's answer was cut short.",
@@ -358,8 +384,17 @@ function textOf(target: string | undefined): string {
   return target === undefined ? "the reply" : `a text of ${quote(target)}`;
 }
 
-function triesText(tries: number | undefined): string {
-  return tries !== undefined && tries > 1 ? ` (${tries} tries)` : "";
+/** " (asked to wait 45 s; 3 tries)". */
+function triesText(tries: number | undefined, waitMs?: number): string {
+  const parts = [
+    ...(waitMs === undefined ? [] : [`asked to wait ${waitText(waitMs)}`]),
+    ...(tries !== undefined && tries > 1 ? [`${tries} tries`] : []),
+  ];
+  return parts.length > 0 ? ` (${parts.join("; ")})` : "";
+}
+
+function waitText(ms: number): string {
+  return ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
 function dollars(usd: number): string {

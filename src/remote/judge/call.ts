@@ -5,14 +5,16 @@ import { type JudgeCall, type JudgeConnection, type JudgeMode, judgeModes } from
 import { type Unanswered, unanswered } from "../../model/judge/outcome.ts";
 import type { JudgeReason } from "../../model/run/reason.ts";
 import type { Outbound, OutboundInit } from "../outbound.ts";
-import { callOptions, modesOf, openModel, refusesMode, textOf } from "./models.ts";
+import { readError } from "./error-reply.ts";
+import { faultOf } from "./errors.ts";
+import { callOptions, type Manner, modesOf, openModel, refusesMode, textOf } from "./models.ts";
 import { type Prompt, tokensOf, tokensOfText } from "./prompts.ts";
 
 /** Longer answers are aborted. */
 export const answerBytesMax = 1_048_576;
 
-/** `failure`: why the text, if there is one, cannot be used. */
-export type CallResult = { mode: JudgeMode } & Usage &
+/** `isKnown`: further calls begin in this manner. `failure`: why the text, if there is one, cannot be used. */
+export type CallResult = Manner & { isKnown: boolean } & Usage &
   ({ text: string; failure: Unanswered | null } | { text: null; failure: Unanswered });
 
 /** Sends one prompt; never rejects. `signal` must end the call in time. */
@@ -20,49 +22,92 @@ export type ModelCaller = (prompt: Prompt, shape: z.ZodType, signal: AbortSignal
 
 export type ModelCallerOptions = {
   fetch?: typeof globalThis.fetch;
-  /** The mode that is known to work; a provider without it starts with its next weaker one. */
+  /** What is known to work; a provider without the mode starts with its next weaker one. */
   mode: JudgeMode | null;
+  systemRole: boolean;
   now: () => number;
 };
 
 /**
- * Falls back to the next weaker mode when the server rejects one, and remembers it. Tokens are those of the call that
- * was answered.
+ * Falls back to the next weaker mode, or to a prompt without a system role, when the server rejects the first, and
+ * remembers it. Tokens are those of the call that was answered.
  */
 export function createModelCaller(connection: JudgeConnection, options: ModelCallerOptions): ModelCaller {
   const modes = modesOf(connection.provider);
   const first = judgeModes.indexOf(options.mode ?? judgeModes[0]!);
-  let mode = modes.find(mode => judgeModes.indexOf(mode) >= first)!;
+  let known: Manner = {
+    mode: modes.find(mode => judgeModes.indexOf(mode) >= first)!,
+    systemRole: options.systemRole,
+  };
   let model: Promise<LanguageModelV4> | undefined;
+  let calls = 0;
+  /** How many calls had begun when one was last answered only after a 5xx. */
+  let doubtedAt: number | undefined;
 
   return async (prompt, shape, signal) => {
-    for (let tried = mode; ; ) {
+    calls += 1;
+    const call = calls;
+    let isDoubtful = false;
+    for (let tried = known; ; ) {
       try {
         model ??= openModel(connection, boundedFetch(options.fetch ?? globalThis.fetch));
         const { content, finishReason, usage } = await (await model).doGenerate({
           ...callOptions(prompt, shape, tried),
           abortSignal: signal,
         });
-        if (modes.indexOf(tried) > modes.indexOf(mode)) mode = tried;
+        // A 5xx may be a glitch: only if it comes again, to a later call, is what it rejected given up.
+        if (!isDoubtful) doubtedAt = undefined;
+        if (!isDoubtful || (doubtedAt !== undefined && call > doubtedAt)) known = weaker(known, tried, modes);
+        else doubtedAt = calls;
         const text = textOf(content);
         const unfinished = unfinishedBy[finishReason.unified];
         return {
-          mode: tried,
+          ...tried,
+          isKnown: known.mode === tried.mode && known.systemRole === tried.systemRole,
           text,
           failure: unfinished ? unanswered("unusable", unfinished) : null,
           ...usageOf(usage, prompt, text),
         };
       } catch (error) {
-        const { statusCode, responseBody } = APICallError.isInstance(error) ? error : {};
-        const next = modes[modes.indexOf(tried) + 1];
-        if (next !== undefined && !signal.aborted && refusesMode(tried, statusCode, responseBody)) {
-          tried = next;
+        const next = signal.aborted ? undefined : fallbackOf(error, tried, modes, options.now());
+        if (next) {
+          tried = next.manner;
+          isDoubtful ||= next.status >= 500;
           continue;
         }
         const failure = signal.aborted ? timedOut : failureOf(error, options.now());
-        return { mode: tried, text: null, failure, ...noUsage };
+        return { ...tried, isKnown: false, text: null, failure, ...noUsage };
       }
     }
+  };
+}
+
+/** Another manner to ask the same, if the server rejected this one rather than the question. */
+function fallbackOf(
+  error: unknown,
+  { mode, systemRole }: Manner,
+  modes: JudgeMode[],
+  now: number,
+): { manner: Manner; status: number } | undefined {
+  const reply = APICallError.isInstance(error) ? readError(error, now) : undefined;
+  if (!reply) return undefined;
+  const { status } = reply;
+  const fault = faultOf(reply)?.code;
+  if (fault === "judge_system_role_rejected" && systemRole)
+    return { manner: { mode, systemRole: false }, status };
+  const next = modes[modes.indexOf(mode) + 1];
+  const isOpen = fault === undefined || fault === "judge_not_found";
+  const body = (error as APICallError).responseBody;
+  return isOpen && next !== undefined && refusesMode(mode, status, body)
+    ? { manner: { mode: next, systemRole }, status }
+    : undefined;
+}
+
+/** What both have given up: calls in flight learn at the same time. */
+function weaker(one: Manner, other: Manner, modes: JudgeMode[]): Manner {
+  return {
+    mode: modes.indexOf(other.mode) > modes.indexOf(one.mode) ? other.mode : one.mode,
+    systemRole: one.systemRole && other.systemRole,
   };
 }
 
@@ -148,67 +193,40 @@ function failureOf(error: unknown, now: number): Unanswered {
 }
 
 function failureOfResponse(error: APICallError, causes: Error[], now: number): Unanswered {
-  const { statusCode: status, responseBody: body = "" } = error;
-  if (status === undefined) return unanswered("later", { code: "judge_unreachable", data: {} });
-  if (status < 300) {
+  if (error.statusCode === undefined) return unanswered("later", { code: "judge_unreachable", data: {} });
+  const reply = readError(error, now);
+  if (!reply) {
     // A connection that ends in mid-chunk is reported as a parse error, caused by "terminated".
     const isCutOff = error.isRetryable || causes.some(({ message }) => message === "terminated");
     return isCutOff ? unanswered("later", { code: "judge_cut_off", data: {} }) : notAModel;
   }
-  const data = { status };
-  if (
-    status === 402 ||
-    (status < 500 && /"insufficient_quota"|"billing_error"|credit balance is too low/.test(body))
-  ) {
-    return unanswered("budget", { code: "judge_quota_exceeded" });
+  const { status, retryMs } = reply;
+  const fault = faultOf(reply);
+  if (fault?.state === "later") {
+    const detail = { code: fault.code, data: waitOf(retryMs) } as JudgeReason;
+    return unanswered("later", detail, now + (retryMs ?? quotaRetryMs));
   }
-  // Some routers answer a flagged input with 403: it must not pause the connection for all others.
-  if (status === 403 && /moderation|flagged/i.test(body)) {
-    return unanswered("unusable", { code: "judge_input_rejected", data });
+  if (fault) {
+    const detail = (
+      fault.code === "judge_answer_malformed" ? { code: fault.code } : { code: fault.code, data: { status } }
+    ) as JudgeReason;
+    return unanswered(fault.state, detail);
   }
-  // Google answers a wrong key with 400.
-  if (
-    status === 401 ||
-    status === 403 ||
-    detailsOf(error).some(({ reason }) => reason === "API_KEY_INVALID")
-  ) {
-    return unanswered("refused", { code: "judge_key_rejected", data });
-  }
-  if (status === 404) return unanswered("refused", { code: "judge_not_found", data });
+  if (status < 300) return notAModel;
   if (status === 408 || status === 409 || status === 429 || status >= 500) {
-    return unanswered("later", { code: "judge_http_error", data }, retryAtOf(error, now));
+    const detail = { code: "judge_http_error", data: { status, ...waitOf(retryMs) } } as const;
+    return unanswered("later", detail, retryMs === null ? null : now + retryMs);
   }
   return status < 400
-    ? unanswered("refused", { code: "judge_redirected", data })
-    : unanswered("unusable", { code: "judge_request_rejected", data });
+    ? unanswered("refused", { code: "judge_redirected", data: { status } })
+    : unanswered("unusable", { code: "judge_request_rejected", data: { status } });
 }
 
-type GoogleDetail = { reason?: unknown; retryDelay?: unknown };
+/** Credit is added and budgets are reset without a word to us, so calls go on, but seldom. */
+const quotaRetryMs = 60_000;
 
-function detailsOf({ data }: APICallError): GoogleDetail[] {
-  const details = (data as { error?: { details?: GoogleDetail[] | null } } | undefined)?.error?.details;
-  return Array.isArray(details)
-    ? details.filter(detail => typeof detail === "object" && detail !== null)
-    : [];
-}
-
-/** From the headers, in seconds, milliseconds or as a date by the server's own clock; Google has it in the body. */
-function retryAtOf(error: APICallError, now: number): number | null {
-  const headers = error.responseHeaders ?? {};
-  const text = headers["retry-after"];
-  const theirNow = Date.parse(headers["date"] ?? "") || now;
-  const delay = detailsOf(error).find(({ retryDelay }) => typeof retryDelay === "string")?.retryDelay;
-  const ms = [
-    number(headers["retry-after-ms"]),
-    number(text, 1_000),
-    text === undefined ? Number.NaN : Date.parse(text) - theirNow,
-    number(/^([\d.]+)s$/.exec(String(delay))?.[1], 1_000),
-  ].find(ms => !Number.isNaN(ms));
-  return ms === undefined ? null : now + Math.max(0, ms);
-}
-
-function number(text: string | undefined, unitMs = 1): number {
-  return text !== undefined && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) * unitMs : Number.NaN;
+function waitOf(retryMs: number | null): { waitMs?: number } {
+  return retryMs !== null && retryMs >= 1_000 ? { waitMs: Math.round(retryMs) } : {};
 }
 
 /** The error and its causes, outermost first. */

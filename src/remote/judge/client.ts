@@ -19,6 +19,7 @@ import { type Clock, systemClock } from "../clock.ts";
 import { answerSchemas, readLabels, readVerdicts } from "./answers.ts";
 import { createBounds, type Turn } from "./bounds.ts";
 import { createModelCaller } from "./call.ts";
+import type { Manner } from "./models.ts";
 import {
   answerTokens,
   type Prompt,
@@ -56,8 +57,10 @@ export type JudgeClientOptions = {
   log: Pick<Logger, "info" | "warn">;
   /** The mode that is known to work; null: not known yet. */
   mode?: JudgeMode | null;
-  /** Called when another mode than the known one worked. */
-  onMode?: (mode: JudgeMode) => void;
+  /** Whether the model takes a system role, as far as that is known. */
+  systemRole?: boolean;
+  /** Called when another mode than the known one worked, or a prompt without a system role. */
+  onMode?: (mode: JudgeMode, systemRole: boolean) => void;
   /** In place of the global one. Redirects are not followed in either case. */
   fetch?: typeof globalThis.fetch;
   /** In place of its own, which has as many permits as the connection allows. */
@@ -69,19 +72,24 @@ export function openJudgeClient(connection: JudgeConnection, options: JudgeClien
   const { log, onMode, fetch, clock = systemClock } = options;
   const { semaphore = new Semaphore(connection.concurrency) } = options;
   const { provider, model, timeoutMs } = connection;
-  let known = options.mode ?? null;
+  let { mode: known = null, systemRole: knownRole = true } = options;
   const callModel = createModelCaller(connection, {
     mode: known,
+    systemRole: knownRole,
     now: clock.now,
     ...(fetch ? { fetch } : {}),
   });
   const bounds = createBounds(connection, semaphore, clock, log);
 
-  function learn(mode: JudgeMode): void {
-    if (mode === known) return;
-    if (mode !== "json_schema") log.info({ provider, model, mode }, "The judge needs a weaker output mode");
+  function learn({ mode, systemRole }: Manner): void {
+    if (mode === known && systemRole === knownRole) return;
+    if (mode !== known && mode !== "json_schema") {
+      log.info({ provider, model, mode }, "The judge needs a weaker output mode");
+    }
+    if (!systemRole && knownRole) log.info({ provider, model }, "The judge takes no system role");
     known = mode;
-    onMode?.(mode);
+    knownRole = systemRole;
+    onMode?.(mode, systemRole);
   }
 
   return {
@@ -99,7 +107,7 @@ export function openJudgeClient(connection: JudgeConnection, options: JudgeClien
       const result = await callModel(prompt, answerSchemas[kind], AbortSignal.any(signals));
       const { mode, text, failure, inputTokens, outputTokens, tokensEstimated } = result;
       const outcome = text === null && signal?.aborted ? cancelled : (failure ?? read(text!));
-      if (outcome.code === "ok") learn(mode);
+      if (outcome.code === "ok" && result.isKnown) learn(result);
       const call: JudgeCall = {
         ...{ kind, provider, model, promptVersion, mode },
         state: outcome.code as JudgeCall["state"],

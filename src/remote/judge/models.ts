@@ -53,18 +53,21 @@ export function modesOf(provider: JudgeProvider): JudgeMode[] {
     : ["json_schema", "tool", "json_object", "text"];
 }
 
+/** How a model is asked. Without a system role, the instructions begin the user's message. */
+export type Manner = { mode: JudgeMode; systemRole: boolean };
+
 const toolName = "answer";
 
 /** No temperature and no token limit: models disagree on whether and how these may be sent. */
 export function callOptions(
   { instructions, material }: Prompt,
   shape: z.ZodType,
-  mode: JudgeMode,
+  { mode, systemRole }: Manner,
 ): LanguageModelV4CallOptions {
-  const prompt: LanguageModelV4CallOptions["prompt"] = [
-    { role: "system", content: instructions },
-    { role: "user", content: [{ type: "text", text: material }] },
-  ];
+  const user = (text: string) => ({ role: "user" as const, content: [{ type: "text" as const, text }] });
+  const prompt: LanguageModelV4CallOptions["prompt"] = systemRole
+    ? [{ role: "system", content: instructions }, user(material)]
+    : [user(`${instructions}\n\n${material}`)];
   if (mode === "text") return { prompt };
   if (mode === "json_object") return { prompt, responseFormat: { type: "json" } };
   const { $schema: _, ...schema } = z.toJSONSchema(shape) as JSONSchema7;

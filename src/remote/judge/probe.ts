@@ -7,26 +7,33 @@ import type {
   RouteAsk,
   SemanticAsk,
 } from "../../model/judge/call.ts";
-import { reasonText } from "../../model/run/reason.ts";
+import { type JudgeReason, reasonText } from "../../model/run/reason.ts";
 import type { Outbound } from "../outbound.ts";
-import type { JudgeClient, JudgeReply } from "./client.ts";
+import type { JudgeClient, JudgeClientOptions, JudgeReply } from "./client.ts";
 
 export type Probe = {
   /** The judge answered, and correctly. */
   ok: boolean;
   /** The first mode that works; null if none does, or if it was not reached. */
   mode: JudgeMode | null;
+  /** Whether the model takes a system role. */
+  systemRole: boolean;
   ms: number;
   /** One sentence, whatever the result. */
   reason: string;
+  /** What `reason` was made of; null for a judge that answers. */
+  detail: JudgeReason | null;
   /** In the order in which they were tried. */
   tried: { mode: JudgeMode; ok: boolean; reason: string }[];
   /** How the last call ended. */
   state: JudgeCallState;
 };
 
-/** Makes a client that starts with a mode, and may fall back to a weaker one. */
-export type ProbeClients = (mode: JudgeMode) => Pick<JudgeClient, "call">;
+/** Makes a client that starts with a mode, and may fall back to a weaker one. `onMode`: as a client calls it. */
+export type ProbeClients = (
+  mode: JudgeMode,
+  onMode: NonNullable<JudgeClientOptions["onMode"]>,
+) => Pick<JudgeClient, "call">;
 
 /** `userSupplied`: a user entered the URL, so only public and allowed addresses are called. */
 export type OpenProbe = (
@@ -46,7 +53,7 @@ export function openProbes(deps: {
       import("./call.ts"),
     ]);
     const fetch = userSupplied ? { fetch: judgeFetch(outbound, connection.timeoutMs) } : {};
-    return mode => openJudgeClient(connection, { log, mode, ...fetch });
+    return (mode, onMode) => openJudgeClient(connection, { log, mode, onMode, ...fetch });
   };
 }
 
@@ -78,32 +85,47 @@ export async function probeJudge(
   const { routeRequest, semanticRequest } = await import("./client.ts");
   const started = now();
   const tried: Probe["tried"] = [];
-  const end = (state: JudgeCallState, mode: JudgeMode | null, reason: string, ok = false): Probe => ({
-    ...{ ok, mode, ms: Math.round(now() - started), reason, tried, state },
+  let systemRole = true;
+  const end = (
+    state: JudgeCallState,
+    mode: JudgeMode | null,
+    reason: string,
+    more: Partial<Probe> = {},
+  ): Probe => ({
+    ...{ ok: false, mode, systemRole, ms: Math.round(now() - started), reason, detail: null, tried, state },
+    ...more,
   });
   for (let at = 0; at < modes.length; ) {
-    const client = clientOf(modes[at]!);
+    systemRole = true;
+    const client = clientOf(modes[at]!, (_, role) => {
+      systemRole = role;
+    });
     const judged = await client.call(semanticRequest(semantic), signal);
-    // The server rejected the modes that were passed over on the way.
-    const used = Math.max(at, modes.indexOf(judged.call?.mode ?? modes[at]!));
+    const routed = judged.code === "ok" ? await client.call(routeRequest(routing), signal) : judged;
+    // The server rejected the modes that were passed over on the way, unless the second call took a stricter one.
+    const used = Math.max(at, modes.indexOf(routed.call?.mode ?? modes[at]!));
     for (; at < used; at += 1) tried.push({ mode: modes[at]!, ok: false, reason: "Not supported." });
     const mode = modes[used]!;
-    const routed = judged.code === "ok" ? await client.call(routeRequest(routing), signal) : judged;
     if (judged.code === "ok" && routed.code === "ok") {
       tried.push({ mode, ok: true, reason: "Works." });
       const verdict = judged.value.get("c1")?.verdict;
       const isRight =
         (verdict === "met" || verdict === "mostly") && routed.value.get("s1")?.label === "match";
-      return end("ok", mode, isRight ? works : misjudged, isRight);
+      return end("ok", mode, isRight ? works : misjudged, { ok: isRight });
     }
     const { code, detail } = routed as Exclude<JudgeReply<never>, { code: "ok" }>;
     const reason = reasonText(detail);
     tried.push({ mode, ok: false, reason });
-    if (code !== "unusable") return end(code as JudgeCallState, null, reason);
+    if (code !== "unusable" || inEveryMode.includes(detail.code)) {
+      return end(code as JudgeCallState, null, reason, { detail });
+    }
     at = used + 1;
   }
   return end("unusable", null, "The judge answers, but not in any of the supported output modes.");
 }
+
+/** Unusable, whatever the mode. */
+const inEveryMode: string[] = ["judge_context_exceeded", "judge_system_role_rejected"];
 
 const works = "The judge works.";
 const misjudged =

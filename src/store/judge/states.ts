@@ -6,6 +6,8 @@ import type { Database } from "../db.ts";
 /** `mode` null: not known yet. `pausedReason`: why it is not called until it is edited or tested successfully. */
 export type JudgeState = {
   mode: JudgeMode | null;
+  /** Whether the model takes a system role. */
+  systemRole: boolean;
   testedAt: Date | null;
   pausedReason: string | null;
   pausedAt: Date | null;
@@ -27,7 +29,7 @@ export function fingerprintOf({ provider, url, model, apiKey }: Identity, projec
 export async function findJudgeState(db: Database, fingerprint: Buffer): Promise<JudgeState | undefined> {
   const { rows } = await db.pool.query<JudgeState>({
     name: "judge-state",
-    text: `select mode, tested_at as "testedAt", paused_reason as "pausedReason", paused_at as "pausedAt"
+    text: `select mode, system_role as "systemRole", tested_at as "testedAt", paused_reason as "pausedReason", paused_at as "pausedAt"
       from judge_states where fingerprint = $1`,
     values: [fingerprint],
   });
@@ -35,11 +37,16 @@ export async function findJudgeState(db: Database, fingerprint: Buffer): Promise
 }
 
 /** Stores the output mode that a call found. */
-export async function saveMode(db: Database, fingerprint: Buffer, mode: JudgeMode): Promise<void> {
+export async function saveMode(
+  db: Database,
+  fingerprint: Buffer,
+  mode: JudgeMode,
+  systemRole = true,
+): Promise<void> {
   await db.pool.query(
-    `insert into judge_states (fingerprint, mode) values ($1, $2)
-      on conflict (fingerprint) do update set mode = excluded.mode`,
-    [fingerprint, mode],
+    `insert into judge_states (fingerprint, mode, system_role) values ($1, $2, $3)
+      on conflict (fingerprint) do update set mode = excluded.mode, system_role = excluded.system_role`,
+    [fingerprint, mode, systemRole],
   );
 }
 
@@ -54,12 +61,17 @@ export async function pauseJudge(db: Database, fingerprint: Buffer, reason: stri
   );
 }
 
-/** After a successful test: stores the mode and ends the pause. */
-export async function resumeJudge(db: Database, fingerprint: Buffer, mode: JudgeMode): Promise<void> {
+/** After a successful test: stores what works and ends the pause. */
+export async function resumeJudge(
+  db: Database,
+  fingerprint: Buffer,
+  mode: JudgeMode,
+  systemRole = true,
+): Promise<void> {
   await db.pool.query(
-    `insert into judge_states (fingerprint, mode, tested_at) values ($1, $2, now())
-      on conflict (fingerprint) do update set
-        mode = excluded.mode, tested_at = now(), paused_reason = null, paused_at = null`,
-    [fingerprint, mode],
+    `insert into judge_states (fingerprint, mode, system_role, tested_at) values ($1, $2, $3, now())
+      on conflict (fingerprint) do update set mode = excluded.mode, system_role = excluded.system_role,
+        tested_at = now(), paused_reason = null, paused_at = null`,
+    [fingerprint, mode, systemRole],
   );
 }

@@ -4,6 +4,7 @@ import { after, before, beforeEach, test } from "node:test";
 import { registerJudgeConnections } from "../../../src/http/judge/connections.ts";
 import { trialsPerMinute } from "../../../src/http/rate-limit.ts";
 import type { JudgeCall, JudgeConnection, JudgeMode, Verdicts } from "../../../src/model/judge/call.ts";
+import { unanswered } from "../../../src/model/judge/outcome.ts";
 import type { JudgeReply, JudgeRequest } from "../../../src/remote/judge/client.ts";
 import { findJudgeConnection } from "../../../src/store/judge/connections.ts";
 import { findJudgeState, fingerprintOf, pauseJudge } from "../../../src/store/judge/states.ts";
@@ -48,12 +49,21 @@ before(async () => {
           now: () => minutes * 60_000,
           async openProbe(connection, { userSupplied }) {
             opened.push({ connection, userSupplied });
-            const call = async <T>({ kind }: JudgeRequest<T>, mode: JudgeMode, signal?: AbortSignal) => {
-              if (kind === "semantic") return (await answer(mode, signal)) as JudgeReply<T>;
+            // As a client does, the second call begins in the mode that the first one found to work.
+            let known: JudgeMode;
+            const call = async <T>({ kind }: JudgeRequest<T>, signal?: AbortSignal) => {
+              if (kind === "semantic") {
+                const reply = (await answer(known, signal)) as JudgeReply<T>;
+                known = reply.call?.mode ?? known;
+                return reply;
+              }
               const value = new Map([["s1", { label: "match", reason: "" }]]) as T;
-              return { code: "ok", value, call: { mode } as JudgeCall } as JudgeReply<T>;
+              return { code: "ok", value, call: { mode: known } as JudgeCall } as JudgeReply<T>;
             };
-            return mode => ({ call: (request, signal) => call(request, mode, signal) });
+            return mode => {
+              known = mode;
+              return { call };
+            };
           },
         }),
     });
@@ -224,6 +234,18 @@ test("a rejected connection test pauses the connection until it is edited", asyn
   assert.equal((await owner.client.get(path)).body.pausedReason, "The judge rejected the API key (401).");
   const edited = await owner.client.put(path, openai).expect(200);
   assert.equal(edited.body.pausedReason, null);
+});
+
+test("a connection test that finds the quota used up says what to do about that, and pauses nothing", async () => {
+  const path = await newPath();
+  await owner.client.put(path, openai).expect(200);
+  for (const code of ["judge_quota_exceeded", "judge_gateway_budget_exceeded"] as const) {
+    answer = async () => ({ ...unanswered("later", { code, data: {} }), call: null });
+    const { body } = await owner.client.post(`${path}/test`).expect(200);
+    assert.deepEqual([body.ok, body.fault], [false, "budget"]);
+    minutes += 1;
+  }
+  assert.equal((await owner.client.get(path)).body.pausedReason, null);
 });
 
 test("a connection test that finds the judge busy changes nothing", async () => {

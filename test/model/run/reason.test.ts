@@ -157,13 +157,45 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   judge_unreachable: [[{ tries: 3 }, "The judge could not be reached (3 tries)."]],
   judge_timeout: [[{}, "The judge did not answer in time."]],
   judge_cut_off: [[{}, "The judge's answer broke off."]],
-  judge_http_error: [[{ status: 503, tries: 2 }, "The judge answered with status 503 (2 tries)."]],
+  judge_http_error: [
+    [{ status: 503, tries: 2 }, "The judge answered with status 503 (2 tries)."],
+    [{ status: 429, waitMs: 45_000 }, "The judge answered with status 429 (asked to wait 45 s)."],
+    [{ status: 429, waitMs: 3_600_000 }, "The judge answered with status 429 (asked to wait 60 min)."],
+  ],
+  judge_quota_exceeded: [
+    [{}, "The quota at the judge's provider is used up."],
+    [{ tries: 4 }, "The quota at the judge's provider is used up (4 tries)."],
+  ],
+  judge_gateway_budget_exceeded: [[{}, "The budget at the judge's gateway is used up."]],
+  judge_upstream_rejected: [
+    [
+      { status: 401 },
+      "The provider behind the judge's gateway rejected the gateway's own key (401). Fix that key in the gateway.",
+    ],
+  ],
+  judge_header_missing: [
+    [
+      { status: 400 },
+      "The judge's gateway requires a header that is missing, such as the provider's name (400). Add the header to the connection.",
+    ],
+  ],
+  judge_model_unknown: [[{ status: 404 }, "The judge's server does not know this model (404)."]],
+  judge_model_denied: [[{ status: 403 }, "The judge's API key has no access to this model (403)."]],
+  judge_url_unknown: [[{ status: 404 }, "The judge's server does not know this URL (404)."]],
+  judge_system_role_rejected: [
+    [{ status: 400 }, "The judge's model rejected the roles of the messages (400)."],
+  ],
+  judge_context_exceeded: [
+    [
+      { status: 400 },
+      "The prompt is longer than the judge's context (400). Use a larger context or another model.",
+    ],
+  ],
   judge_key_rejected: [[{ status: 401 }, "The judge rejected the API key (401)."]],
   judge_not_found: [[{ status: 404 }, "The judge does not know this URL or model (404)."]],
   judge_redirected: [[{ status: 302 }, "The judge redirects elsewhere, which is not followed (302)."]],
   judge_request_rejected: [[{ status: 400 }, "The judge rejected the request (400)."]],
   judge_input_rejected: [[{ status: 403 }, "The judge rejected this input (403)."]],
-  judge_quota_exceeded: "The quota at the judge's provider is used up.",
   judge_silent: [[{ seconds: 60 }, "The judge did not answer within 60 s."]],
   judge_answer_too_large: "The judge's answer is larger than 1 MB.",
   judge_answer_truncated: "The judge's answer was cut short.",

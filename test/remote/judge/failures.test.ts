@@ -284,11 +284,18 @@ describe("a judge that refuses us", () => {
       "anthropic",
     ],
   ] as const) {
-    it(`for want of money is a matter of budget: ${what}`, async () => {
-      const { client } = open(() => reply, { provider });
-      assert.equal(failed(await client.judge(question)).code, "budget");
-      assert.equal(failed(await client.route(routing)).code, "budget");
-      assert.equal(server.requests.length, 2);
+    it(`for want of money is asked again, but seldom: ${what}`, async () => {
+      const { client, clock, pass } = open(() => reply, { provider });
+      const answer = failed(await client.judge(question));
+      assert.deepEqual(
+        [answer.code, answer.reason, answer.retryAt],
+        ["later", "The quota at the judge's provider is used up.", clock.now() + 60_000],
+      );
+      assert.equal(failed(await client.route(routing)).code, "later");
+      assert.equal(server.requests.length, 1);
+      pass(60_000);
+      server.script = obliging();
+      assert.equal((await client.route(routing)).code, "ok");
     });
   }
 

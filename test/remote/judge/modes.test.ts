@@ -101,6 +101,32 @@ describe("the way in which an answer's shape is asked for", () => {
     });
   }
 
+  it("is not given up for one 500 that may have been a glitch, but for two in a row", async () => {
+    const glitch = refusal(500, { message: "failed to parse grammar" });
+    const fails = new Set([0]);
+    server.script = (request, index) => (fails.has(index) ? glitch : obliging()(request, index));
+    const { client, learned } = open();
+    for (let calls = 0; calls < 2; calls++) assert.equal((await client.judge(semantic)).code, "ok");
+    assert.equal(modesAsked(), "json_schema tool json_schema");
+    assert.deepEqual(learned, ["json_schema"]);
+
+    // Of calls at a time, one glitch may hit several.
+    server.requests.length = 0;
+    server.script = ({ mode }, index) =>
+      mode === "json_schema" && index < 3 ? glitch : obliging()(server.requests[index]!, index);
+    await Promise.all([client.judge(semantic), client.judge(semantic)]);
+    await client.judge(semantic);
+    assert.equal(server.requests.at(-1)!.mode, "json_schema");
+
+    server.script = (request, index) =>
+      request.mode === "json_schema" ? glitch : obliging()(request, index);
+    for (let calls = 0; calls < 2; calls++) await client.judge(semantic);
+    server.requests.length = 0;
+    await client.judge(semantic);
+    assert.equal(modesAsked(), "tool");
+    assert.deepEqual(learned, ["json_schema", "tool"]);
+  });
+
   it("is refused by Google and Anthropic in their own words", async () => {
     for (const [provider, model, message] of [
       ["google", "gemini-2.5-flash", "Json mode is not enabled for models/gemma-3-27b-it"],

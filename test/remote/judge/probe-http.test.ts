@@ -114,3 +114,28 @@ test("a key is not carried to where a server redirects", async () => {
 test("a bound on tokens a minute does not hold a test up", async () => {
   assert.equal((await probe(judge.connection({ tokensPerMinute: 100 }))).ok, true);
 });
+
+test("a model that takes no system role is found to take none, and keeps its mode", async () => {
+  judge.script = (request, index) => {
+    const { messages } = request.body as { messages: { role: string }[] };
+    return messages[0]!.role === "system"
+      ? refusal(400, { message: "System role not supported" })
+      : obliging()(request, index);
+  };
+  const found = await probe(judge.connection());
+  assert.deepEqual([found.ok, found.mode, found.systemRole], [true, "json_schema", false]);
+});
+
+test("a context that is too small is named as such, not as a mode that fails", async () => {
+  judge.script = () => refusal(400, { code: "context_length_exceeded" });
+  const found = await probe(judge.connection());
+  assert.deepEqual([found.ok, found.tried.length, found.state], [false, 1, "unusable"]);
+  assert.match(found.reason, /longer than the judge's context/);
+});
+
+test("one glitch in the mode that works does not lower it", async () => {
+  judge.script = (request, index) =>
+    index === 0 ? refusal(500, { message: "failed to parse grammar" }) : obliging()(request, index);
+  const found = await probe(judge.connection());
+  assert.deepEqual([found.ok, found.mode, found.tried.length], [true, "json_schema", 1]);
+});

@@ -49,8 +49,10 @@ test("the strictest mode is kept where it works, after one question of either ki
   assert.deepEqual(found, {
     ok: true,
     mode: "json_schema",
+    systemRole: true,
     ms: 40,
     reason: "The judge works.",
+    detail: null,
     tried: [{ mode: "json_schema", ok: true, reason: "Works." }],
     state: "ok",
   });

@@ -1,0 +1,100 @@
+// Reads the failed HTTP response of a judge: its codes and text, and how long the server asks to be left alone.
+import type { APICallError } from "@ai-sdk/provider";
+import { isRecord } from "../../model/record.ts";
+
+/** What a failed response says. `text` is never shown or stored: it may repeat the key or the prompt. */
+export type ErrorReply = {
+  /** A gateway's 200 with an error in its body has the status of that error, if it names one. */
+  status: number;
+  /** Everything the body has as code, type, status or reason. */
+  codes: string[];
+  text: string;
+  /** `{ "detail" }`, as FastAPI has it, or anything else. */
+  form: "detail" | null;
+  /** How long the server asks to be left alone; null: it does not say. */
+  retryMs: number | null;
+};
+
+/** Undefined where no response arrived, or where one with 2xx has no error in its body. */
+export function readError(error: APICallError, now: number): ErrorReply | undefined {
+  const { statusCode, responseBody = "", responseHeaders = {} } = error;
+  if (statusCode === undefined) return undefined;
+  const body = parsed(responseBody);
+  const root = Array.isArray(body) ? body[0] : body;
+  const parts = isRecord(root) ? partsOf(root) : [];
+  const said = parts
+    .flatMap(part => [part["code"], part["status"]])
+    .find(code => /^[45]\d\d$/.test(String(code)));
+  if (statusCode < 300 && said === undefined && !(isRecord(root) && ("error" in root || "detail" in root))) {
+    return undefined;
+  }
+  const text = isRecord(root) ? parts.map(textOf).find(text => text !== "") : plainText(responseBody);
+  return {
+    status: statusCode < 300 && said !== undefined ? Number(said) : statusCode,
+    codes: parts.flatMap(codesOf),
+    // Before the material: a server that repeats the prompt must not have a trace's words decide.
+    text: (text ?? "").split(/MATERIAL [\da-f]{24}/)[0]!.slice(0, 600),
+    form: isRecord(root) && "detail" in root && !("error" in root) ? "detail" : null,
+    retryMs: retryMsOf(responseHeaders, parts, now),
+  };
+}
+
+type Part = Record<string, unknown>;
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The objects of a body that may describe the error: itself, its `error` or `detail`, and what these contain. */
+function partsOf(root: Part): Part[] {
+  const inner = [root["error"], root["detail"]].flatMap(one =>
+    typeof one === "string" ? { message: one } : one,
+  );
+  const parts = inner.filter(isRecord);
+  const nested = parts
+    .flatMap(part => [part["error"], part["details"]])
+    .flat()
+    .filter(isRecord);
+  return [...parts, ...nested, root];
+}
+
+function codesOf(part: Part): string[] {
+  const { loc, type } = part as { loc?: unknown; type?: unknown };
+  const missing = Array.isArray(loc) && loc[0] === "header" && type === "missing" ? ["missing_header"] : [];
+  const all = [part["code"], type, part["status"], part["reason"], part["error_code"]];
+  return [...missing, ...all.filter(code => typeof code === "string").map(code => code.toLowerCase())];
+}
+
+function textOf(part: Part): string {
+  const text = [part["message"], part["msg"], part["error"]].find(text => typeof text === "string");
+  return typeof text === "string" ? text.trim() : "";
+}
+
+function plainText(body: string): string {
+  return /^\s*</.test(body) ? "" : body.trim();
+}
+
+/** From the headers, in seconds, milliseconds or as a date by the server's own clock; Google has it in the body. */
+function retryMsOf(headers: Record<string, string>, parts: Part[], now: number): number | null {
+  const theirNow = Date.parse(headers["date"] ?? "") || now;
+  const ofHeaders = ["", "llm_provider-"].flatMap(prefix => {
+    const text = headers[`${prefix}retry-after`];
+    return [
+      number(headers[`${prefix}retry-after-ms`]),
+      number(text, 1_000),
+      text === undefined ? Number.NaN : Date.parse(text) - theirNow,
+    ];
+  });
+  const delay = parts.map(part => part["retryDelay"]).find(delay => typeof delay === "string");
+  const ofBody = number(/^([\d.]+)s$/.exec(String(delay))?.[1], 1_000);
+  const ms = [...ofHeaders, ofBody].find(ms => !Number.isNaN(ms));
+  return ms === undefined ? null : Math.max(0, ms);
+}
+
+function number(text: string | undefined, unitMs = 1): number {
+  return text !== undefined && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) * unitMs : Number.NaN;
+}
