@@ -46,6 +46,7 @@ const counted: JudgeReasonCode[] = [
   "judge_rate_limited",
   "judge_suspended",
   "judge_unreachable",
+  "judge_broken_off",
   "judge_timeout",
   "judge_cut_off",
   "judge_http_error",

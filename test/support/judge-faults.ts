@@ -50,7 +50,7 @@ export const passingFaults: JudgeFault[] = [
     state: "later",
     reason: /answered with status 502/,
   },
-  { name: "a reset", reply: always(reset), state: "later", reason: /could not be reached/ },
+  { name: "a reset", reply: always(reset), state: "later", reason: /server closed the connection/ },
   { name: "a broken-off answer", reply: always(cutOff), state: "later", reason: /answer broke off/ },
 ];
 

@@ -139,7 +139,9 @@ type JudgeReasonData = {
   // The call failed.
   judge_url_blocked: { why: string };
   judge_connection_invalid: null;
-  judge_unreachable: Tried;
+  /** `why`: in the words of connection-fault.ts; reasons of earlier versions have none. */
+  judge_unreachable: Tried & { why?: string };
+  judge_broken_off: Tried & { why: string };
   judge_timeout: Tried;
   judge_cut_off: Tried;
   judge_http_error: Tried & Waited & { status: number };
@@ -304,7 +306,9 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   no_scenario: () => "The test has no scenario to match.",
   judge_url_blocked: ({ why }) => `The judge's URL is blocked: ${why}`,
   judge_connection_invalid: () => "The judge could not be called: its URL or API key may be malformed.",
-  judge_unreachable: ({ tries }) => `The judge could not be reached${triesText(tries)}.`,
+  judge_unreachable: ({ why, tries }) =>
+    `The judge could not be reached${why === undefined ? "" : `: ${why}`}${triesText(tries)}.`,
+  judge_broken_off: ({ why, tries }) => `The judge's server ${why}${triesText(tries)}.`,
   judge_timeout: ({ tries }) => `The judge did not answer in time${triesText(tries)}.`,
   judge_cut_off: ({ tries }) => `The judge's answer broke off${triesText(tries)}.`,
   judge_http_error: ({ status, waitMs, tries }) =>

@@ -3,6 +3,7 @@
 import { BodyTooLarge, bodyCharsMax, fillTemplate } from "../../model/agent/body-template.ts";
 import type { AgentCallError, AgentReply, AgentTurn } from "../../model/agent/call.ts";
 import type { AgentConnection } from "../../model/agent/connection.ts";
+import { connectionFault } from "../connection-fault.ts";
 import { type Outbound, OutboundRefused, OutboundTooLarge, outboundLimits } from "../outbound.ts";
 import { redactSecrets } from "./redact-secrets.ts";
 import { decoded, findText, readText, type TextLocation } from "./reply.ts";
@@ -153,42 +154,9 @@ function errorOf(
     const reason = `${host} did not answer within ${outboundLimits.timeoutMs / 1000} s.`;
     return { code: "timeout", reason };
   }
-  const why = codeOf(error);
-  const broken = brokenOff[why ?? ""];
-  if (broken !== undefined || why === undefined || why.startsWith("HPE_") || status !== null) {
-    return { code: "broken_off", reason: `${host} ${broken ?? "sent an invalid response"}.` };
+  const { reached, why } = connectionFault(error);
+  if (reached || status !== null) {
+    return { code: "broken_off", reason: `${host} ${reached ? why : "sent an invalid response"}.` };
   }
-  return { code: "unreachable", reason: `${host} could not be reached: ${unreached[why] ?? why}.` };
-}
-
-/** Errors after the connection was established, by code: the request may have arrived. */
-const brokenOff: Record<string, string> = {
-  ECONNRESET: "closed the connection",
-  UND_ERR_SOCKET: "closed the connection",
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "closed the connection",
-  EPIPE: "closed the connection",
-  UND_ERR_HEADERS_OVERFLOW: "sent response headers that are too large",
-};
-
-const unreached: Record<string, string> = {
-  ENOTFOUND: "the host name was not found",
-  EAI_AGAIN: "the DNS lookup failed",
-  ECONNREFUSED: "the connection was refused",
-  ETIMEDOUT: "the connection timed out",
-  UND_ERR_CONNECT_TIMEOUT: "the connection timed out",
-  EHOSTUNREACH: "there is no route to the host",
-  ENETUNREACH: "there is no route to the network",
-  CERT_HAS_EXPIRED: "its certificate has expired",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed",
-  SELF_SIGNED_CERT_IN_CHAIN: "its certificate is signed by an unknown authority",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate cannot be verified",
-  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name",
-};
-
-/** The code of the innermost error. Never its message, which may repeat what was sent. */
-function codeOf(error: unknown): string | undefined {
-  return [error, (error as Error).cause, ...((error as AggregateError).errors ?? [])]
-    .flatMap(one => (one instanceof AggregateError ? [one, ...one.errors] : [one]))
-    .map(one => (one as { code?: unknown } | undefined)?.code)
-    .find(code => typeof code === "string");
+  return { code: "unreachable", reason: `${host} could not be reached: ${why}.` };
 }

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import { type JudgeCall, type JudgeConnection, type JudgeMode, judgeModes } from "../../model/judge/call.ts";
 import { type Unanswered, unanswered } from "../../model/judge/outcome.ts";
 import type { JudgeReason } from "../../model/run/reason.ts";
+import { connectionFault } from "../connection-fault.ts";
 import type { Outbound, OutboundInit } from "../outbound.ts";
 import { readError } from "./error-reply.ts";
 import { faultOf } from "./errors.ts";
@@ -193,7 +194,10 @@ function failureOf(error: unknown, now: number): Unanswered {
 }
 
 function failureOfResponse(error: APICallError, causes: Error[], now: number): Unanswered {
-  if (error.statusCode === undefined) return unanswered("later", { code: "judge_unreachable", data: {} });
+  if (error.statusCode === undefined) {
+    const { reached, why } = connectionFault(error);
+    return unanswered("later", { code: reached ? "judge_broken_off" : "judge_unreachable", data: { why } });
+  }
   const reply = readError(error, now);
   if (!reply) {
     // A connection that ends in mid-chunk is reported as a parse error, caused by "terminated".

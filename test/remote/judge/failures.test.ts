@@ -159,7 +159,7 @@ describe("a judge that is down", () => {
     "408": [refusal(408), "The judge answered with status 408."],
     "409": [refusal(409), "The judge answered with status 409."],
     "a cut answer": [cutOff, "The judge's answer broke off."],
-    "a dropped connection": [reset, "The judge could not be reached."],
+    "a dropped connection": [reset, "The judge's server closed the connection."],
   };
   for (const [name, [reply, reason]] of Object.entries(cases)) {
     it(`may be asked later, and is asked once: ${name}`, async () => {
@@ -180,7 +180,10 @@ describe("a judge that is down", () => {
     const gone = await startJudgeServer();
     await gone.close();
     const { client } = open(obliging(), { url: gone.url });
-    assert.equal(failed(await client.judge(question)).reason, "The judge could not be reached.");
+    assert.equal(
+      failed(await client.judge(question)).reason,
+      "The judge could not be reached: the connection was refused.",
+    );
   });
 });
 
