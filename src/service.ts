@@ -203,6 +203,7 @@ async function serve(
     ...options,
     requireCallable: (agentId: string) => requireConnection(db, vault, agentId),
     onLaunch: () => evaluators?.wake(),
+    judgeDeadlineMs: config.judgeDeadlineMs,
   };
   const app = await buildApp(deps, serviceRoutes(config.dashboardDir));
   return listen(app, config, closing);

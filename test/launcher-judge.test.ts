@@ -9,8 +9,8 @@ import { EventPublisher } from "../src/store/events.ts";
 import { listJudgeCalls } from "../src/store/judge/calls.ts";
 import { decodeDetail } from "../src/store/runs/detail.ts";
 import { cancelLaunch, findLaunch, insertLaunch, listRunsOfLaunch } from "../src/store/runs/launches.ts";
-import { claimManualRuns } from "../src/store/runs/manual-claims.ts";
-import { endManualRun, parkManualRun } from "../src/store/runs/manual-runs.ts";
+import { claimManualRuns, releaseAbandoned } from "../src/store/runs/manual-claims.ts";
+import { endManualRun, evaluateManualRunsAgain, parkManualRun } from "../src/store/runs/manual-runs.ts";
 import { listTurns } from "../src/store/runs/turns.ts";
 import { deleteTrace } from "../src/store/traces/read.ts";
 import { limits, makeSender, makeTestCase, openTwice } from "./store/traces/make-write.ts";
@@ -216,6 +216,81 @@ test("a run that is asking the judge is given back by a launcher that stops, and
       ["passed", end === "dies" ? 2 : 1, 1],
     );
   }
+});
+
+test("a run whose checks the judge was unavailable for says so, and is evaluated again without calling the agent", async () => {
+  const { agentId } = await makeSender(db);
+  const { launcher, id } = await awaiting(agentId, 2);
+  await launcher.stop(0);
+  // Their deadline has passed.
+  await db.pool.query("update runs set next_try_at = now(), judge_deadline_at = now() where launch_id = $1", [
+    id,
+  ]);
+  const second = startLauncher();
+  const { state, counts, notFullyEvaluated, runs } = await ended(id);
+  assert.deepEqual([state, counts.passed, notFullyEvaluated], ["completed", 2, 2]);
+  assert.deepEqual(
+    runs.map(({ verdict, skipped, outage }) => [verdict, skipped, outage]),
+    Array(2).fill(["passed", 0, true]),
+  );
+  const [first] = runs;
+  const sent = agent.asked.length;
+  server.script = obliging();
+  // A cancelled launch keeps the results it has, and so do runs that are evaluated again.
+  await db.pool.query("update launches set cancel_requested_at = now(), state = 'cancelled' where id = $1", [
+    id,
+  ]);
+  const again = await evaluateManualRunsAgain(db, agentId, { runIds: [first!.id] }, 900_000);
+  assert.deepEqual(
+    again.map(run => run.id),
+    [first!.id],
+  );
+  const during = await findLaunch(db, id);
+  assert.deepEqual([during?.state, during?.counts.passed, during?.counts.open], ["cancelled", 2, 0]);
+  await cancelLaunch(db, id);
+  second.wake();
+  const after = await eventually(async () => {
+    const [run] = await listRunsOfLaunch(db, id);
+    assert.deepEqual([run?.state, run?.outage], ["completed", false]);
+    return run!;
+  });
+  await second.stop(0);
+  assert.deepEqual(
+    decodeDetail(after.detail).results[0]!.checks.map(({ outcome }) => outcome),
+    ["passed", "passed"],
+  );
+  assert.deepEqual([agent.asked.length, after.finishedAt], [sent, first!.finishedAt]);
+  assert.equal((await findLaunch(db, id))?.notFullyEvaluated, 1);
+});
+
+test("a run that is evaluated again in vain keeps its results, and one whose trace was deleted is left out", async () => {
+  const { agentId } = await makeSender(db);
+  const { launcher, id } = await awaiting(agentId, 1);
+  await launcher.stop(0);
+  await db.pool.query("update runs set next_try_at = now(), judge_deadline_at = now() where launch_id = $1", [
+    id,
+  ]);
+  const second = startLauncher();
+  const [run] = (await ended(id)).runs;
+  const again = () => evaluateManualRunsAgain(db, agentId, { launchId: id }, 900_000);
+  assert.equal((await again()).length, 1);
+  assert.deepEqual(await again(), [], "it is under way");
+  await eventually(async () => assert.notEqual((await listRunsOfLaunch(db, id))[0]?.nextTryAt, null));
+  await second.stop(0);
+  const gone =
+    "update runs set attempts = 3, lease = gen_random_uuid(), lease_until = now() - interval '1 s'";
+  await db.pool.query(`${gone}, next_try_at = null where launch_id = $1`, [id]);
+  assert.deepEqual(
+    (await releaseAbandoned(db, [])).map(ended => [ended.id, ended.state]),
+    [[run!.id, "completed"]],
+  );
+  const [kept] = await listRunsOfLaunch(db, id);
+  assert.deepEqual(
+    [kept?.state, kept?.verdict, kept?.outage, kept?.error],
+    ["completed", "passed", true, null],
+  );
+  await db.pool.query("update run_turns set trace_id = gen_random_uuid() where run_id = $1", [run!.id]);
+  assert.deepEqual(await again(), []);
 });
 
 test("a run that crashes every worker ends as an error that says so", async () => {

@@ -2,7 +2,7 @@
 import { evaluateTest, failedByAgent, verdictOf } from "../evaluate/evaluate.ts";
 import { agentErrorOf, differencesOf, withReceived } from "../evaluate/received.ts";
 import { joinTurns, placedInTurns } from "../evaluate/turns.ts";
-import { isWaiting } from "../evaluate/unsettled.ts";
+import { isOutage, isWaiting } from "../evaluate/unsettled.ts";
 import type { LoadedTrace } from "../load.ts";
 import type { RunTurn } from "../model/run/launch.ts";
 import type { Verdict } from "../model/run/run.ts";
@@ -55,7 +55,9 @@ export async function executeManualRun(
     await saveDifferences(deps, run, turns, opened.traces, signal);
     const { verdict, wait } = await evaluate(deps, leased, turns, opened.traces, signal);
     if (signal.aborted) return undefined;
-    return wait ? { wait } : { judged: { traceId: last.traceId, revision: last.revision, verdict } };
+    if (wait) return { wait };
+    const { traceId, revision } = last;
+    return { judged: { traceId, revision, verdict, outage: isOutage(verdict, null) } };
   } finally {
     opened.release();
   }

@@ -39,6 +39,7 @@ export async function startWholeApp(): Promise<TestApp> {
       openProbe: () => Promise.reject(new Error("never asked")),
       requireCallable: none,
       onLaunch: () => {},
+      judgeDeadlineMs: 900_000,
       ingest: {
         findKey: none,
         findAgent: none,

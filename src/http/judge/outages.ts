@@ -3,20 +3,38 @@ import { z } from "zod";
 import { againMax } from "../../model/judge/outages.ts";
 import type { EventPublisher } from "../../store/events.ts";
 import { judgeAgain, readOutages } from "../../store/judge/outages.ts";
+import { evaluateManualRunsAgain } from "../../store/runs/manual-runs.ts";
 import type { App, Deps } from "../deps.ts";
 import { Id } from "../schemas.ts";
+import type { LaunchesDeps } from "../test-cases/launches.ts";
 import { JudgedAgain, Outages } from "./schemas.ts";
 
-const TracesToEvaluate = z.object({
+const ToEvaluate = z.object({
   traceIds: z
     .array(Id)
     .min(1)
     .max(againMax)
     .optional()
-    .describe(`Default: traces with checks the judge was unavailable for, at most the ${againMax} oldest.`),
+    .describe(
+      `Traces, of live traffic or of manual runs. Default: live ones with checks the judge was unavailable for, at most the ${againMax} oldest.`,
+    ),
+  runIds: z
+    .array(Id)
+    .min(1)
+    .max(againMax)
+    .optional()
+    .describe("Manual runs instead; the agent is not called."),
+  launchId: Id.optional().describe("All manual runs of this launch instead; the agent is not called."),
 });
 
-export function registerOutages(app: App, { db, events }: Deps & { events: EventPublisher }): void {
+export type OutagesDeps = Deps &
+  Pick<LaunchesDeps, "onLaunch"> & {
+    events: EventPublisher;
+    /** How long a manual run waits for the judge. */
+    judgeDeadlineMs: number;
+  };
+
+export function registerOutages(app: App, { db, events, onLaunch, judgeDeadlineMs }: OutagesDeps): void {
   const tags = ["runs"];
   const params = z.object({ id: z.string() });
 
@@ -41,18 +59,37 @@ export function registerOutages(app: App, { db, events }: Deps & { events: Event
     {
       schema: {
         tags,
-        summary: "Evaluate traces the judge was unavailable for again, with the same versions of the tests",
+        summary:
+          "Evaluate traces or manual runs the judge was unavailable for again, with the same versions of the tests",
         params,
-        body: TracesToEvaluate,
+        body: ToEvaluate,
         response: { 200: JudgedAgain },
       },
     },
-    async ({ params: { id: agentId }, body: { traceIds } }) => {
+    async ({ params: { id: agentId }, body: { traceIds, runIds, launchId } }) => {
+      const manual =
+        traceIds || runIds || launchId
+          ? await evaluateManualRunsAgain(
+              db,
+              agentId,
+              {
+                ...(traceIds && { traceIds }),
+                ...(runIds && { runIds }),
+                ...(launchId && { launchId }),
+              },
+              judgeDeadlineMs,
+            )
+          : [];
+      for (const run of manual) {
+        events.publish({ type: "launch", agentId, launchId: run.launchId, runId: run.id });
+      }
+      if (manual.length > 0) onLaunch();
+      if (runIds || launchId) return { scheduled: manual.length, left: 0 };
       const scheduled = await judgeAgain(db, agentId, traceIds);
       for (const { runId, traceId } of scheduled.runs) {
         events.publish({ type: "run", agentId, traceId, runId, state: "pending", verdict: null });
       }
-      return { scheduled: scheduled.runs.length, left: scheduled.left };
+      return { scheduled: manual.length + scheduled.runs.length, left: scheduled.left };
     },
   );
 }

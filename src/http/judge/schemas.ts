@@ -155,7 +155,9 @@ export const JudgedAgain = z
     scheduled: z
       .number()
       .int()
-      .describe("Traces that get another run; traces that are being judged anyway get none."),
+      .describe(
+        "Traces that get another run, and manual runs evaluated again; those under way are left out.",
+      ),
     left: z
       .number()
       .int()

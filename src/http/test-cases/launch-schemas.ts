@@ -26,6 +26,9 @@ export const Launch = z
         open: z.number(),
       })
       .describe("Its runs by result; open: not finished yet."),
+    notFullyEvaluated: z
+      .number()
+      .describe("Runs with checks that were skipped because the judge was unavailable."),
   })
   .meta({ id: "Launch" });
 export type Launch = z.output<typeof Launch>;
@@ -36,6 +39,12 @@ const manualRunFields = {
   testDeleted: z.boolean().describe("The test case was deleted and cannot be run again."),
   turnCount: z.number(),
   turnsEnded: z.number(),
+  fullyEvaluated: z
+    .boolean()
+    .nullable()
+    .describe(
+      "False: checks were skipped because the judge was unavailable; they can be evaluated again. Null until the run has completed.",
+    ),
   change: z
     .enum(["broke", "mended", "same", "new"])
     .nullable()

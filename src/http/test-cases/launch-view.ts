@@ -45,6 +45,7 @@ function comparedView(run: ComparedRun) {
     testDeleted,
     turnCount: test.turns.length,
     turnsEnded,
+    fullyEvaluated: run.state === "completed" ? !run.outage : null,
     change,
     ...(result ? reasonOf(result) : { reason: null }),
     telling: result ? tellingOf(result) : null,

@@ -19,6 +19,8 @@ export type Launch = {
   testCount: number;
   finishedAt: Date | null;
   counts: LaunchCounts;
+  /** Runs with checks that were skipped because the judge was unavailable. */
+  notFullyEvaluated: number;
 };
 
 /** A run's outcome compared with that of the previous run of the same test. */

@@ -32,7 +32,7 @@ const underWay = (traceId: string) => `(
   where other.state in ('pending', 'running') and other.kind <> 'manual' limit 1
 )`;
 // A trace evaluated since does not count, even if two runs that completed concurrently left the flag set.
-const open = `s.agent_id = $1 and s.outage_open and ${judgedSince} is null`;
+const open = `s.agent_id = $1 and s.outage_open and s.kind <> 'manual' and ${judgedSince} is null`;
 
 export async function readOutages(db: Database, agentId: string): Promise<Outages> {
   const { rows } = await db.pool.query<Outages>({

@@ -176,6 +176,7 @@ export async function cancelLaunch(db: Database, id: string): Promise<string[]> 
     const { rows } = await client.query<{ id: string }>(
       `update runs set state = 'cancelled', finished_at = now(), next_try_at = null, waiting_reason = null
        where launch_id = $1 and kind = 'manual' and (state = 'pending' or state = 'running' and lease is null)
+         and verdict is null
        returning id`,
       [id],
     );
@@ -208,7 +209,7 @@ export async function settleLaunches(client: pg.PoolClient, ids: string[]): Prom
           when l.cancel_requested_at is not null then 'cancelled' else 'completed' end,
         finished_at = case when open.runs = 0 then now() end
       from launches own cross join lateral (
-        select count(*) filter (where r.state in ('pending', 'running')) as runs,
+        select count(*) filter (where r.state in ('pending', 'running') and r.verdict is null) as runs,
           bool_or(r.state <> 'pending') as begun
         from runs r where r.launch_id = own.id
       ) open
@@ -227,7 +228,8 @@ const selectLaunch = `select l.id, l.agent_id, l.created_at, l.source, l.state, 
       count(*) filter (where verdict = 'missing_instrumentation')::int as missing_instrumentation,
       count(*) filter (where state = 'error')::int as error,
       count(*) filter (where state = 'cancelled')::int as cancelled,
-      count(*) filter (where state in ('pending', 'running'))::int as open
+      count(*) filter (where state in ('pending', 'running') and verdict is null)::int as open,
+      count(*) filter (where outage_open)::int as not_fully_evaluated
     from runs where launch_id = l.id
   ) c`;
 
@@ -238,6 +240,7 @@ type LaunchRow = Launch["counts"] & {
   source: LaunchSource;
   state: Launch["state"];
   test_count: number;
+  not_fully_evaluated: number;
   finished_at: Date | null;
   maker_id: string | null;
   maker_name: string | null;
@@ -254,6 +257,7 @@ function toLaunch(row: LaunchRow): Launch {
     state: row.state,
     testCount: row.test_count,
     finishedAt: row.finished_at,
+    notFullyEvaluated: row.not_fully_evaluated,
     counts: { passed, failed, skipped, missing_instrumentation, error, cancelled, open },
   };
 }

@@ -21,7 +21,8 @@ export type ManualRun = {
 
 /** A run that ended without results, for events and metrics. */
 export type EndedManualRun = Pick<ManualRun, "id" | "agentId" | "launchId"> & {
-  state: "error" | "cancelled";
+  /** "completed": it was evaluated again, and keeps its earlier results. */
+  state: "error" | "cancelled" | "completed";
 };
 
 /** The agents with pending manual runs. */
@@ -129,7 +130,8 @@ export async function releaseAbandoned(db: Database, inHand: string[]): Promise<
       name: "release_abandoned",
       text: `with abandoned as (
           select r.id,
-            case when l.cancel_requested_at is not null then 'cancelled'
+            case when r.verdict is not null then case when r.attempts >= $1 then 'completed' else 'running' end
+              when l.cancel_requested_at is not null then 'cancelled'
               when r.judge_deadline_at is null and r.sent_at is not null or r.attempts >= $1 then 'error'
               when r.judge_deadline_at is not null then 'running' else 'pending' end as state
           from runs r join launches l on l.id = r.launch_id
@@ -142,7 +144,7 @@ export async function releaseAbandoned(db: Database, inHand: string[]): Promise<
             when judge_deadline_at is not null then $4
             when sent_at is not null then $2
             else $5 end,
-          finished_at = case when abandoned.state in ('cancelled', 'error') then now() end,
+          finished_at = coalesce(finished_at, case when abandoned.state in ('cancelled', 'error') then now() end),
           lease = null, lease_until = null, waiting_reason = null,
           next_try_at = case when abandoned.state = 'running' then now() end
         from abandoned where runs.id = abandoned.id
@@ -170,7 +172,7 @@ export async function extendManualLeases(
     text: `update runs set lease_until = now() + $2::float8 * interval '1 ms'
       from launches l
       where runs.id = any ($3::uuid[]) and runs.lease = $1 and runs.state = 'running' and l.id = runs.launch_id
-        and l.cancel_requested_at is null
+        and (l.cancel_requested_at is null or runs.verdict is not null)
       returning runs.id`,
     values: [lease, leaseMs, runIds],
   });
@@ -185,7 +187,7 @@ type RunRow = Omit<ManualRun, "test"> & { testId: string; test: string };
 type EndedRow = Pick<ManualRun, "id" | "agentId" | "launchId"> & { state: RunState };
 
 function isEnded(row: EndedRow): row is EndedManualRun {
-  return row.state === "error" || row.state === "cancelled";
+  return row.state === "error" || row.state === "cancelled" || row.state === "completed";
 }
 
 function toManualRun({ testId, test, ...run }: RunRow): ManualRun {

@@ -61,7 +61,7 @@ export async function parkManualRun(
 ): Promise<boolean> {
   const { rowCount } = await db.pool.query(
     `with launch as materialized (
-       select from launches where id = $6 and cancel_requested_at is null for share
+       select from launches where id = $6 and (cancel_requested_at is null or ${judgedBefore("$1")}) for share
      )
      update runs set waiting_reason = $3, next_try_at = now() + $4::float8 * interval '1 ms',
        judge_tries = judge_tries + $5::bool::int, lease = null, lease_until = null, attempts = 0
@@ -71,7 +71,12 @@ export async function parkManualRun(
   return rowCount === 1;
 }
 
-export type JudgedManualRun = { traceId: string; revision: number; verdict: Verdict };
+/** As SQL: a run that is evaluated again has its earlier results, whatever becomes of its launch. */
+const judgedBefore = (id: string) =>
+  `exists (select from runs r where r.id = ${id} and r.verdict is not null)`;
+
+/** `outage`: the judge was unavailable for some checks. */
+export type JudgedManualRun = { traceId: string; revision: number; verdict: Verdict; outage: boolean };
 
 /** Ends a run whose trace was deleted. */
 export function traceDeleted(): Refusal {
@@ -85,16 +90,16 @@ export function traceDeleted(): Refusal {
 export async function completeManualRun(
   db: Database,
   { lease, run }: LeasedRun,
-  { traceId, revision, verdict }: JudgedManualRun,
+  { traceId, revision, verdict, outage }: JudgedManualRun,
 ): Promise<boolean> {
   return ending(db, run, async client => {
     const trace = await client.query("select from traces where id = $1 for key share", [traceId]);
     if (trace.rowCount === 0) throw traceDeleted();
     return client.query(
-      `update runs set state = 'completed', finished_at = now(), lease = null, lease_until = null,
+      `update runs set state = 'completed', finished_at = coalesce(finished_at, now()), lease = null, lease_until = null,
         next_try_at = null, waiting_reason = null, trace_id = $3,
         revision = $4, routing = $5, verdict = $6, score = $7, passed = $8, failed = $9, skipped = $10,
-        missing_instrumentation = $11, test_ids = $12, detail = $13
+        missing_instrumentation = $11, test_ids = $12, detail = $13, outage_open = $14
        where id = $1 and lease = $2 and state = 'running'`,
       [
         run.id,
@@ -110,12 +115,16 @@ export async function completeManualRun(
         verdict.counts.missing_instrumentation,
         verdict.results.map(result => result.testId),
         encodeDetail({ results: verdict.results, tests: verdict.tests }),
+        outage,
       ],
     );
   });
 }
 
-/** Ends a run without results: as cancelled if its launch was, else as an error with this reason. */
+/**
+ * Ends a run without results: as cancelled if its launch was, else as an error with this reason. A run that is evaluated
+ * again keeps its earlier results.
+ */
 export async function endManualRun(
   db: Database,
   { lease, run }: LeasedRun,
@@ -123,9 +132,11 @@ export async function endManualRun(
 ): Promise<EndedManualRun | undefined> {
   return transaction(db, async client => {
     const { rows } = await client.query<EndedManualRun>(
-      `update runs set finished_at = now(), lease = null, lease_until = null, next_try_at = null,
-        waiting_reason = null, state = case when l.cancel_requested_at is null then 'error' else 'cancelled' end,
-        error = case when l.cancel_requested_at is null then $3 end
+      `update runs set finished_at = coalesce(runs.finished_at, now()), lease = null, lease_until = null,
+        next_try_at = null, waiting_reason = null,
+        state = case when verdict is not null then 'completed'
+          when l.cancel_requested_at is null then 'error' else 'cancelled' end,
+        error = case when verdict is null and l.cancel_requested_at is null then $3 end
        from launches l where runs.id = $1 and runs.lease = $2 and runs.state = 'running' and l.id = runs.launch_id
        returning runs.id, runs.agent_id as "agentId", runs.launch_id as "launchId", runs.state`,
       [run.id, lease, reasonText(error)],
@@ -148,10 +159,40 @@ export async function giveBackManualRun(db: Database, { lease, run }: LeasedRun)
        from launches l
        where runs.id = $1 and runs.lease = $2 and runs.state = 'running'
          and (runs.sent_at is null or runs.judge_deadline_at is not null)
-         and l.id = runs.launch_id and l.cancel_requested_at is null`,
+         and l.id = runs.launch_id and (l.cancel_requested_at is null or runs.verdict is not null)`,
       [run.id, lease],
     ),
   );
+}
+
+export type EvaluatedAgain = Pick<ManualRun, "id" | "agentId" | "launchId">;
+
+/**
+ * Has completed runs evaluated again for which the judge was unavailable: their stored replies and traces, by the tests
+ * as they were; the agent is not called. Until a run ends again, its results stay. Runs whose traces were deleted are
+ * left out. Among `runIds`, the runs of one launch, or those of these traces.
+ */
+export async function evaluateManualRunsAgain(
+  db: Database,
+  agentId: string,
+  { runIds, launchId, traceIds }: { runIds?: string[]; launchId?: string; traceIds?: string[] },
+  deadlineMs: number,
+): Promise<EvaluatedAgain[]> {
+  const { rows } = await db.pool.query<EvaluatedAgain>(
+    `update runs set state = 'running', next_try_at = now(), waiting_reason = null, judge_tries = 0, attempts = 0,
+       judge_deadline_at = now() + $5::float8 * interval '1 ms'
+     where agent_id = $1 and kind = 'manual' and state = 'completed' and outage_open
+       and ($2::uuid[] is null or id = any ($2)) and ($3::uuid is null or launch_id = $3)
+       and ($4::uuid[] is null
+         or id = any (array(select u.run_id from run_turns u where u.trace_id = any ($4))))
+       and not exists (
+         select from run_turns u
+         where u.run_id = runs.id and not exists (select from traces t where t.id = u.trace_id)
+       )
+     returning id, agent_id as "agentId", launch_id as "launchId"`,
+    [agentId, runIds ?? null, launchId ?? null, traceIds ?? null, deadlineMs],
+  );
+  return rows;
 }
 
 async function ending(
