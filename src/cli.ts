@@ -1,16 +1,19 @@
 // npm run svc: runs an agent's test cases from a shell or CI, over the service's API.
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { CliError, type Client, NotFoundError, openClient } from "./cli/client.ts";
 import {
   exitCodeOf,
+  type FailureKind,
+  failureKinds,
   junitOf,
   progressOf,
   type Report,
   type ReportedRun,
   runLines,
   summaryOf,
+  unfinishedJunit,
 } from "./cli/report.ts";
 import type { RunTurn } from "./model/run/launch.ts";
 import type { Result } from "./model/run/run.ts";
@@ -23,6 +26,7 @@ type RunOptions = {
   wait?: true;
   json?: true;
   junit?: string;
+  failOn?: FailureKind[];
 };
 
 type Launched = Omit<Report["launch"], "counts"> & {
@@ -32,6 +36,8 @@ type Launched = Omit<Report["launch"], "counts"> & {
 };
 
 const pollMs = 1_000;
+// A terminal sends Ctrl-C to npm and to this process, and npm may pass it on: the same signal arrives twice.
+const sameSignalMs = 2_000;
 const outageMaxMs = 60_000;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -53,9 +59,14 @@ program
   .option("--wait", "wait for the results; exit code 1 unless all runs passed or were skipped")
   .option("--json", "print the launch, or with --wait all results, as JSON (use npm run --silent)")
   .option("--junit <file>", "write the results to a JUnit file; implies --wait")
+  .option(
+    "--fail-on <kinds>",
+    "what else fails: skipped (a test or a check was skipped), missing (missing instrumentation, which always fails), separated by commas; implies --wait",
+    readFailOn,
+  )
   .addHelpText(
     "after",
-    "\nExit codes: 0 all passed or skipped, 1 some did not, 2 invalid usage or a request failed.",
+    "\nExit codes: 0 all passed or skipped, 1 some did not, 2 invalid usage or a request failed, 3 the judge was unavailable for some checks.",
   )
   .action(async (options: RunOptions, command: Command) => {
     const { token } = options;
@@ -83,38 +94,60 @@ function nonEmpty(text: string): string {
   return text.trim();
 }
 
+function readFailOn(text: string): FailureKind[] {
+  return text.split(",").map(name => {
+    const kind = failureKinds.find(one => one === name.trim());
+    if (kind === undefined) throw new InvalidArgumentError(`It must be of ${failureKinds.join(", ")}.`);
+    return kind;
+  });
+}
+
 function serviceUrl(text: string): string {
   if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text.replace(/\/+$/, "");
   throw new InvalidArgumentError("It must start with http:// or https://.");
 }
 
 async function run(wanted: RunOptions, token: string): Promise<number> {
+  const { junit } = wanted;
+  // Fails before anything is asked for, and replaces the results of an earlier build: however this process ends, the file
+  // is valid, and not of that build.
+  if (junit) writeJunit(junit, unfinishedJunit(wanted.agent, "The run did not finish."));
+  try {
+    return await runTests(wanted, token);
+  } catch (error) {
+    if (junit) writeJunit(junit, unfinishedJunit(wanted.agent, (error as Error).message));
+    throw error;
+  }
+}
+
+async function runTests(wanted: RunOptions, token: string): Promise<number> {
+  const { junit, failOn } = wanted;
   const client = openClient(wanted.url, token);
-  const waits = wanted.wait || wanted.junit !== undefined;
-  const agent = await findAgent(client, wanted.agent);
-  const testIds = await findTests(client, agent.id, wanted.tests ?? []);
-  // Fails before anything is sent to the agent, and clears the results of an earlier build.
-  if (wanted.junit) await write(wanted.junit, "");
+  const waits = wanted.wait || junit !== undefined || failOn !== undefined;
   // Progress goes to standard error, so that scripts can read standard output.
   const print = (line: string) => process.stderr.write(`${line}\n`);
   // Retries while the service restarts, during which the launch continues.
   const retryingClient = openClient(wanted.url, token, outageMaxMs);
-  const launching = launchTests(client, wanted.url, agent.id, testIds);
-  if (waits) cancelOnSignal(retryingClient, launching, print);
-  const launch = await launching;
+  const begun: Begun = { junit };
+  if (waits) cancelOnSignal(retryingClient, begun, print);
+  const agent = await findAgent(client, wanted.agent);
+  const testIds = await findTests(client, agent.id, wanted.tests ?? []);
+  begun.agent = agent;
+  begun.launching = launchTests(client, wanted.url, agent.id, testIds);
+  const launch = await begun.launching;
   if (!waits) {
     process.stdout.write(wanted.json ? `${JSON.stringify(launch)}\n` : `Launched ${launch.id}\n`);
     return 0;
   }
   print(`Running ${launch.testCount} ${launch.testCount === 1 ? "test" : "tests"} of ${agent.name}.`);
-  const ended = await follow(retryingClient, launch, print);
+  const ended = await follow(retryingClient, launch, begun, print);
   const report: Report = { agent, launch: ended, runs: await withChecks(retryingClient, ended.runs) };
+  if (junit) writeJunit(junit, junitOf(report));
   const lines = [...report.runs.flatMap(runLines), "", summaryOf(report)];
   process.stdout.write(
     wanted.json ? `${JSON.stringify({ ...ended, runs: report.runs })}\n` : `${lines.join("\n")}\n`,
   );
-  if (wanted.junit) await write(wanted.junit, junitOf(report));
-  return exitCodeOf(report);
+  return exitCodeOf(report, failOn);
 }
 
 async function launchTests(
@@ -132,11 +165,17 @@ async function launchTests(
 }
 
 /** Polls until the launch has finished, and prints its progress whenever that changes. */
-async function follow(client: Client, begun: Launched, print: (line: string) => void): Promise<Launched> {
-  let printed = progressOf(begun, []);
+async function follow(
+  client: Client,
+  launched: Launched,
+  begun: Begun,
+  print: (line: string) => void,
+): Promise<Launched> {
+  let printed = progressOf(launched, []);
   for (;;) {
-    const launch = await client<Launched>("GET", `/api/launches/${begun.id}`);
+    const launch = await client<Launched>("GET", `/api/launches/${launched.id}`);
     if (launch.finishedAt !== null) return launch;
+    begun.latest = launch;
     const line = progressOf(launch, launch.runs);
     if (line !== printed) print(line);
     printed = line;
@@ -144,20 +183,49 @@ async function follow(client: Client, begun: Launched, print: (line: string) => 
   }
 }
 
-/** On SIGINT or SIGTERM, cancels the launch, even if its request is still open; a second signal exits immediately. */
-function cancelOnSignal(client: Client, launching: Promise<Launched>, print: (line: string) => void): void {
-  const cancel = async ({ id }: Launched) => client("POST", `/api/launches/${id}/cancel`);
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, async () => {
-      print("Cancelling.");
-      // If launching failed, there is nothing to cancel, and run() reports the error.
-      const launch = await launching.catch(() => undefined);
-      await (launch && cancel(launch))?.catch(error => {
-        print((error as Error).message);
-        process.exit(2);
-      });
+/** How far the command is: what a signal cancels, and what the JUnit file then says. */
+type Begun = {
+  junit: string | undefined;
+  agent?: Named;
+  launching?: Promise<Launched>;
+  latest?: Launched;
+};
+
+/**
+ * On a signal, cancels the launch, even if its request is still open; the results are then written as usual. A second
+ * signal ends the process without waiting for them. The JUnit file is valid in every case.
+ */
+function cancelOnSignal(client: Client, begun: Begun, print: (line: string) => void): void {
+  let firstAt: number | undefined;
+  const end = (code: number): never => {
+    writeKnown(begun);
+    return process.exit(code);
+  };
+  const cancel = async () => {
+    if (!begun.launching) return end(1);
+    // If launching failed, there is nothing to cancel, and run() reports the error.
+    const launch = await begun.launching.catch(() => undefined);
+    await (launch && client("POST", `/api/launches/${launch.id}/cancel`))?.catch(error => {
+      print((error as Error).message);
+      end(2);
+    });
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(signal, () => {
+      if (firstAt === undefined) {
+        firstAt = performance.now();
+        print("Cancelling.");
+        void cancel();
+      } else if (performance.now() - firstAt > sameSignalMs) end(1);
     });
   }
+}
+
+/** Writes what is known of a launch that is not waited for. */
+function writeKnown({ junit, agent, latest }: Begun): void {
+  if (junit === undefined || !agent || !latest) return;
+  const runs = latest.runs.map(run => ({ ...run, turns: [], checks: [] }));
+  writeJunit(junit, junitOf({ agent, launch: latest, runs }));
 }
 
 async function withChecks(client: Client, runs: Launched["runs"]): Promise<ReportedRun[]> {
@@ -167,9 +235,17 @@ async function withChecks(client: Client, runs: Launched["runs"]): Promise<Repor
       "GET",
       `/api/runs/${run.id}`,
     );
-    reported.push({ ...run, turns, checks: results.flatMap(({ checks }) => checks) });
+    reported.push({ ...run, turns, checks: results.flatMap(describedChecks) });
   }
   return reported;
+}
+
+function describedChecks({ checks, test }: Result): ReportedRun["checks"] {
+  const descriptions = new Map(test.assertions.map(({ id, description }) => [id, description]));
+  return checks.map(check => {
+    const description = descriptions.get(check.id);
+    return description === undefined ? check : { ...check, description };
+  });
 }
 
 type Named = { id: string; name: string };
@@ -223,10 +299,11 @@ async function listAll(client: Client, path: string): Promise<Named[]> {
   }
 }
 
-async function write(file: string, text: string): Promise<void> {
+/** Not asynchronous: a signal that ends the process finds no half-written file. */
+function writeJunit(file: string, text: string): void {
   try {
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, text);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
   } catch (error) {
     throw new CliError(`Cannot write ${file}: ${(error as Error).message}`);
   }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -168,6 +168,104 @@ test("--help prints to standard output and exits with 0", async () => {
   assert.match(out, /--junit <file>/);
 });
 
+/** The JUnit file as another reader sees it. */
+async function readJunit(file: string) {
+  const parser = new XMLParser({
+    ignoreAttributes: false,
+    attributeNamePrefix: "",
+    isArray: name => name === "testcase",
+  });
+  return parser.parse(await readFile(file, "utf8"), true).testsuites.testsuite;
+}
+
+test("an agent that fails is an error in the JUnit file, and an assertion's description is in the failure", async () => {
+  const agentId = await makeCallable("Down");
+  await makeTest(service.owner, agentId, {
+    name: "Never refunds",
+    assertions: [{ type: "response_regex", pattern: "refund", negate: true }],
+  });
+  const file = join(folder, "down.xml");
+  const { script } = server;
+  server.script = (_, response) => response.writeHead(502).end("Bad gateway");
+  const down = await svc(["--agent", agentId, "--junit", file]);
+  server.script = script;
+  assert.equal(down.code, 1, down.err);
+  assert.match(down.out, /^FAILED {2}Never refunds .*\n {4}turn 1, http_status: .+\n/);
+  const suite = await readJunit(file);
+  assert.deepEqual([suite.errors, suite.failures], ["1", "0"]);
+  const [{ error }] = suite.testcase;
+  assert.equal(error.type, "agent_error");
+  assert.match(error.message, /^Agent error: .+ answered with status 502\./);
+
+  const describedId = await makeCallable("Described");
+  await makeTest(service.owner, describedId, {
+    name: "Greets",
+    assertions: [{ type: "response_regex", pattern: "Goodbye", description: "Says goodbye" }],
+  });
+  await svc(["--agent", describedId, "--junit", file]);
+  assert.match(
+    (await readJunit(file)).testcase[0].failure["#text"],
+    /^response_regex a1 \(Says goodbye\), failed: /,
+  );
+});
+
+test("checks that the judge was unavailable for end with 3, are skipped in the JUnit file, and can be evaluated later", async t => {
+  const judge = await startJudgeServer(() => refusal(401));
+  t.after(() => judge.close());
+  const { provider, url, model } = judge.connection();
+  const path = `/api/projects/${service.projectId}/judge`;
+  await service.client.put(path, { provider, url, model }).expect(200);
+  const agentId = await makeCallable("Unjudged");
+  await makeTest(service.owner, agentId, {
+    name: "Polite",
+    assertions: [
+      { type: "response_regex", pattern: "Hello" },
+      { type: "semantic", criteria: "Is polite.", description: "Politeness" },
+    ],
+  });
+  const file = join(folder, "unjudged.xml");
+  const { code, out, err } = await svc(["--agent", agentId, "--junit", file]);
+  assert.equal(code, 3, err);
+  assert.match(
+    out,
+    /^PASSED {2}Polite {2}\(.*not fully evaluated\)\n {4}semantic a2 \(Politeness\), skipped: The judge/,
+  );
+  assert.match(out, /\n1 passed; 1 not fully evaluated, because the judge was unavailable\n$/);
+  const suite = await readJunit(file);
+  assert.deepEqual([suite.tests, suite.skipped, suite.failures, suite.errors], ["2", "1", "0", "0"]);
+  assert.equal(suite.testcase[1].name, "Polite: semantic a2 (Politeness)");
+  assert.match(suite.testcase[1].skipped.message, /^The judge/);
+  assert.equal((await svc(["--agent", agentId, "--fail-on", "skipped,missing"])).code, 1);
+
+  const launches = await service.client.get(`/api/agents/${agentId}/launches`).expect(200);
+  const [{ id: launchId, notFullyEvaluated, counts }] = launches.body.items;
+  assert.deepEqual([notFullyEvaluated, counts.passed], [1, 1]);
+  const runOf = async () => {
+    const { body } = await service.client.get(`/api/launches/${launchId}`).expect(200);
+    return body.runs[0];
+  };
+  assert.deepEqual([(await runOf()).verdict, (await runOf()).fullyEvaluated], ["passed", false]);
+  judge.script = obliging();
+  await service.client.put(path, { provider, url, model: "another" }).expect(200);
+  const asked = server.requests.length;
+  const again = await service.client.post(`/api/agents/${agentId}/judge-again`, { launchId }).expect(200);
+  assert.deepEqual(again.body, { scheduled: 1, left: 0 });
+  const run = await eventually(async () => {
+    const found = await runOf();
+    assert.equal(found.fullyEvaluated, true);
+    return found;
+  });
+  assert.deepEqual([run.state, run.verdict, run.outage], ["completed", "passed", false]);
+  assert.equal(server.requests.length, asked, "the agent is not called again");
+  await service.client.delete(path).expect(204);
+});
+
+test("--fail-on takes the kinds it knows", async () => {
+  const { code, err } = await svc(["--agent", "x", "--fail-on", "skipped,everything"]);
+  assert.equal(code, 2);
+  assert.match(err, /It must be of skipped, missing/);
+});
+
 test("without --wait it exits immediately with the launch's id", async () => {
   const agentId = await makeCallable("Soon");
   await makeTest(service.owner, agentId, matching("Greets", "Hello"));
@@ -280,6 +378,94 @@ test("when the JUnit file cannot be written, nothing is launched", async () => {
   assert.match(err, /Cannot write .*x\.xml/);
   const { body } = await service.client.get(`/api/agents/${agentId}/launches`).expect(200);
   assert.deepEqual(body.items, []);
+});
+
+test("an unwritable JUnit file is said before the service is asked for anything", async () => {
+  const file = join(process.execPath, "x.xml");
+  const { code, err } = await svc(["--agent", "x", "--url", "http://127.0.0.1:1", "--junit", file]);
+  assert.equal(code, 2);
+  assert.match(err, /Cannot write .*x\.xml/);
+});
+
+test("a command that cannot run leaves a JUnit file that says so, in place of an earlier build's", async () => {
+  const file = join(folder, "stale.xml");
+  await writeFile(file, "<testsuites/>");
+  await svc(["--agent", "nobody", "--junit", file]);
+  const { testcase } = await readJunit(file);
+  assert.match(testcase[0].error.message, /^No agent named “nobody”/);
+});
+
+for (const [how, kill] of [
+  ["Ctrl-C", (npm: ChildProcess) => process.kill(-npm.pid!, "SIGINT")],
+  ["SIGTERM", (npm: ChildProcess) => npm.kill("SIGTERM")],
+] as const) {
+  test(`${how} through npm cancels the launch, and leaves a JUnit file`, async () => {
+    const agentId = await makeCallable(`Stopped by ${how}`);
+    await makeTest(service.owner, agentId, matching("Greets", "Hello"));
+    const begun = Promise.withResolvers<void>();
+    const { script } = server;
+    server.script = () => begun.resolve();
+    const file = join(folder, `${how}.xml`);
+    const args = ["run", "--silent", "svc", "--", "run", "--url", service.url, "--agent", agentId];
+    const npm = spawn("npm", [...args, "--junit", file], {
+      cwd: join(import.meta.dirname, ".."),
+      env: { ...childEnv, SVC_TOKEN: token },
+      stdio: ["ignore", "pipe", "pipe"],
+      // A group of its own, which gets the signal as a terminal's does.
+      detached: true,
+    });
+    const exit = once(npm, "exit");
+    const err = text(npm.stderr!);
+    await begun.promise;
+    server.script = script;
+    kill(npm);
+    await exit;
+    await err;
+    const suite = await readJunit(file);
+    assert.deepEqual([suite.tests, suite.errors], ["1", "1"], await err);
+    assert.equal(suite.testcase[0].error.type, "cancelled");
+    const { body } = await service.client.get(`/api/agents/${agentId}/launches`).expect(200);
+    assert.equal(body.items[0].state, "cancelled");
+  });
+}
+
+test("a later signal ends the command though the launch goes on, and its JUnit file is valid", async t => {
+  const id = crypto.randomUUID();
+  const cancelled = Promise.withResolvers<void>();
+  const launch = {
+    ...{ id, state: "running", testCount: 1, finishedAt: null, notFullyEvaluated: 0 },
+    counts: { passed: 0, failed: 0, skipped: 0, missing_instrumentation: 0, error: 0, cancelled: 0, open: 1 },
+    runs: [
+      { id, testId: id, testName: "Greets", state: "running", verdict: null, notices: [], waiting: null },
+    ],
+  };
+  let polls = 0;
+  const stuck = createServer((request, response) => {
+    if (request.url?.endsWith("/cancel")) cancelled.resolve();
+    else if (request.url === `/api/launches/${id}`) polls += 1;
+    response.end(
+      JSON.stringify(
+        request.url?.startsWith("/api/agents") && request.method === "GET" ? { id, name: "A" } : launch,
+      ),
+    );
+  }).listen(0, "127.0.0.1");
+  t.after(() => stuck.close().closeAllConnections());
+  await once(stuck, "listening");
+  const url = `http://127.0.0.1:${(stuck.address() as AddressInfo).port}`;
+  const file = join(folder, "stuck.xml");
+  const child = start(["run", "--url", url, "--agent", id, "--junit", file]);
+  const exit = once(child, "exit");
+  await eventually(async () => assert.ok(polls > 0));
+  child.kill("SIGINT");
+  child.kill("SIGINT");
+  await cancelled.promise;
+  // Repeated at once, a signal is the same one; the launch is waited for until a later one.
+  const at = polls;
+  await eventually(async () => assert.ok(polls > at));
+  await eventually(async () => assert.equal(child.kill("SIGTERM") && child.exitCode === null, false));
+  assert.deepEqual(await exit, [1, null]);
+  const suite = await readJunit(file);
+  assert.deepEqual([suite.tests, suite.errors, suite.testcase[0].name], ["1", "1", "Greets"]);
 });
 
 test("a server that is not Onlooker is reported as such", async () => {
