@@ -25,6 +25,13 @@ export const outcomes: Record<Outcome, Word> = {
   missing_instrumentation: { text: "Missing instrumentation", icon: "missing", tone: "warn" },
 };
 
+/** The outcome of a manual run. Failed is final; anything else is open while checks can still be judged. */
+export function outcomeWord(outcome: Outcome, fullyEvaluated: boolean | null): Word {
+  const word = outcomes[outcome];
+  if (fullyEvaluated !== false || outcome === "failed") return word;
+  return { text: `${word.text}, not fully evaluated`, icon: "warning", tone: "warn" };
+}
+
 /** `none`: a trace without a run; `waiting`: running, and waiting to call the judge again. */
 export const runStates: Record<RunState | "none" | "waiting", Word> = {
   none: { text: "Not evaluated", icon: "none" },

@@ -1,12 +1,14 @@
-// Re-evaluates the checks that were skipped because the judge was unavailable, each trace in a new run.
+// Re-evaluates checks that were skipped because the judge was unavailable: live traces in a new run, manual runs in place.
 
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryKey, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Failure } from "../api.ts";
 import { numberText } from "../format.ts";
-import { reevaluate } from "../mutations/judge.ts";
+import { counted } from "../labels.ts";
+import { reevaluate, type ToReevaluate } from "../mutations/judge.ts";
 import { outagesQuery } from "../queries/judging.ts";
+import { launchQuery, manualRunQuery } from "../queries/launches.ts";
 import { projectJudgeQuery } from "../queries/project-judge.ts";
 import { outlineQuery } from "../queries/traces.ts";
 import { Button } from "../ui/Button.tsx";
@@ -19,12 +21,12 @@ type Scheduled = { scheduled: number; left: number };
 type ReevaluateProps = {
   projectId: string;
   agentId: string;
-  /** Absent: all traces of the agent with such checks. */
-  traceId?: string;
+  /** Absent: all live traces of the agent with such checks. */
+  what?: ToReevaluate;
 };
 
 /** While the judge is paused, a link to it instead: the checks would only be skipped again. */
-export function Reevaluate({ projectId, agentId, traceId }: ReevaluateProps) {
+export function Reevaluate({ projectId, agentId, what = {} }: ReevaluateProps) {
   const isPaused = usePausedReason(projectId) !== null;
   const queries = useQueryClient();
   const [busy, setBusy] = useState(false);
@@ -32,14 +34,12 @@ export function Reevaluate({ projectId, agentId, traceId }: ReevaluateProps) {
   const start = async () => {
     setBusy(true);
     setFailure(undefined);
-    const answer = await reevaluate(agentId, traceId);
+    const answer = await reevaluate(agentId, what);
     setBusy(false);
     if (!answer.ok) return setFailure(answer.failure);
-    toast(scheduledText(answer.value, traceId !== undefined));
-    await Promise.all([
-      queries.invalidateQueries({ queryKey: outagesQuery(agentId).queryKey }),
-      traceId !== undefined && queries.invalidateQueries({ queryKey: outlineQuery(traceId).queryKey }),
-    ]);
+    toast(scheduledText(answer.value, what));
+    const keys = [outagesQuery(agentId).queryKey, ...keysOf(what)];
+    await Promise.all(keys.map(queryKey => queries.invalidateQueries({ queryKey })));
   };
   if (isPaused) {
     return (
@@ -63,9 +63,17 @@ export function usePausedReason(projectId: string): string | null {
   return useQuery(projectJudgeQuery(projectId)).data?.pausedReason ?? null;
 }
 
-function scheduledText({ scheduled, left }: Scheduled, isOne: boolean): string {
+function keysOf(what: ToReevaluate): QueryKey[] {
+  if ("launchId" in what) return [launchQuery(what.launchId).queryKey];
+  if ("runIds" in what) return what.runIds.map(id => manualRunQuery(id).queryKey);
+  return what.traceIds?.map(id => outlineQuery(id).queryKey) ?? [];
+}
+
+function scheduledText({ scheduled, left }: Scheduled, what: ToReevaluate): string {
   if (scheduled === 0) return "Already being re-evaluated";
-  if (isOne) return "Re-evaluating the trace";
+  if ("runIds" in what) return "Re-evaluating the test run";
+  if ("launchId" in what) return `Re-evaluating ${counted(scheduled, "test run")}`;
+  if (what.traceIds) return "Re-evaluating the trace";
   const traces = `${numberText(scheduled)} ${scheduled === 1 ? "trace" : "traces"}`;
   return left > 0
     ? `Re-evaluating ${traces}. Re-evaluate again for the other ${numberText(left)}.`

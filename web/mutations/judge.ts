@@ -34,8 +34,9 @@ export const saveJudgeSettings = (
   body: Omit<JudgeSettings, "today">,
 ): Promise<Answer<JudgeSettings>> => ask("PUT", `/api/agents/${agentId}/judge-settings`, { body });
 
-/** Evaluates the skipped checks of one trace, or of all the agent's traces, again. */
-export const reevaluate = (agentId: string, traceId?: string): Promise<Answer<JudgedAgain>> =>
-  ask("POST", `/api/agents/${agentId}/judge-again`, {
-    body: traceId === undefined ? {} : { traceIds: [traceId] },
-  });
+/** What is evaluated again; empty: all the agent's live traces. */
+export type ToReevaluate = { traceIds?: string[] } | { runIds: string[] } | { launchId: string };
+
+/** Evaluates checks again that were skipped because the judge was unavailable. */
+export const reevaluate = (agentId: string, body: ToReevaluate): Promise<Answer<JudgedAgain>> =>
+  ask("POST", `/api/agents/${agentId}/judge-again`, { body });

@@ -5,6 +5,7 @@ import { useState } from "react";
 import type { LaunchDetail, LaunchedRun } from "../../../src/http/test-cases/launch-schemas.ts";
 import { type Failure, failureOf } from "../../api.ts";
 import { numberText } from "../../format.ts";
+import { Reevaluate } from "../../forms/Reevaluate.tsx";
 import { useLaunch } from "../../forms/use-launch.tsx";
 import { counted, launchSources } from "../../labels.ts";
 import { useLive } from "../../live.ts";
@@ -13,7 +14,7 @@ import { launchesQuery, launchQuery } from "../../queries/launches.ts";
 import { useRefresh } from "../../refreshing.ts";
 import { NotFound } from "../../shell/NotFound.tsx";
 import { Button } from "../../ui/Button.tsx";
-import { FailureNotice } from "../../ui/Notice.tsx";
+import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { EmptyState, Loaded } from "../../ui/State.tsx";
 import { RelativeTime } from "../../ui/Time.tsx";
@@ -45,13 +46,14 @@ export function LaunchPage() {
             <section className="card stack-tight" aria-label="Progress" tabIndex={-1}>
               <div className="line runs-standing">
                 <LaunchStateBadge launch={found} />
-                <span>{countsOfLaunch(found.counts)}</span>
+                <span>{countsOfLaunch(found)}</span>
                 {isOpen(found) && <Cancel launch={found} />}
               </div>
               <Progress launch={found} />
               <ProgressNews launch={found} />
               <DeletedRuns launch={found} />
             </section>
+            {!isOpen(found) && <NotFullyEvaluated launch={found} params={params} />}
             <Runs launch={found} params={params} />
             <MissingTraces launch={found} params={params} />
           </div>
@@ -93,6 +95,21 @@ function MissingTraces({ launch: { runs }, params }: { launch: LaunchDetail; par
         How to send traces
       </Link>
     </p>
+  );
+}
+
+function NotFullyEvaluated({ launch, params }: { launch: LaunchDetail; params: Params }) {
+  if (launch.notFullyEvaluated === 0) return null;
+  return (
+    <Notice tone="warn">
+      <div className="line line-apart">
+        <p>
+          <b>The judge was unavailable for {counted(launch.notFullyEvaluated, "test run")}.</b> Their skipped
+          checks can be judged without calling the agent again.
+        </p>
+        <Reevaluate {...params} what={{ launchId: launch.id }} />
+      </div>
+    </Notice>
   );
 }
 

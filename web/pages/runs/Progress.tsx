@@ -2,21 +2,25 @@
 import type { Launch } from "../../../src/http/test-cases/launch-schemas.ts";
 import type { LaunchCounts } from "../../../src/model/run/launch.ts";
 import { numberText } from "../../format.ts";
-import { launchStates, manualStates, outcomes, type Word } from "../../labels.ts";
+import { launchStates, manualStates, outcomes, outcomeWord, type Word } from "../../labels.ts";
 import { Badge } from "../../ui/Badge.tsx";
 
 /** The state of a launch; once completed, its worst outcome. */
-export function LaunchStateBadge({ launch: { state, counts } }: { launch: Launch }) {
-  return <Badge word={state === "completed" ? worstOf(counts) : launchStates[state]} />;
+export function LaunchStateBadge({ launch }: { launch: Launch }) {
+  return <Badge word={launch.state === "completed" ? worstOf(launch) : launchStates[launch.state]} />;
 }
 
-function worstOf(counts: LaunchCounts): Word {
+function worstOf({ counts, notFullyEvaluated }: Launch): Word {
   const worst = (
     ["failed", "error", "missing_instrumentation", "cancelled", "passed", "skipped"] as const
   ).find(kind => counts[kind] > 0);
+  if (worst === "passed" || worst === "skipped" || worst === "missing_instrumentation") {
+    return outcomeWord(worst, notFullyEvaluated === 0);
+  }
   return worst ? wordOf(worst) : launchStates.completed;
 }
 
+type CountedLaunch = Pick<Launch, "counts" | "notFullyEvaluated">;
 type Kind = keyof LaunchCounts;
 
 const kinds: Kind[] = [
@@ -35,11 +39,12 @@ function wordOf(kind: Kind): Word {
 }
 
 /** "9 passed, 2 failed, 1 remaining". */
-export function countsOfLaunch(counts: LaunchCounts): string {
-  return kinds
+export function countsOfLaunch({ counts, notFullyEvaluated }: CountedLaunch): string {
+  const ended = kinds
     .filter(kind => counts[kind] > 0)
     .map(kind => `${numberText(counts[kind])} ${wordOf(kind).text.toLowerCase()}`)
     .join(", ");
+  return notFullyEvaluated > 0 ? `${ended}; ${numberText(notFullyEvaluated)} not fully evaluated` : ended;
 }
 
 /** The whole bar is all test runs of the launch. */
@@ -54,7 +59,7 @@ export function Progress({ launch }: { launch: Launch }) {
       aria-valuemin={0}
       aria-valuemax={testCount}
       aria-valuenow={ended}
-      aria-valuetext={`${ended} of ${testCount}: ${countsOfLaunch(counts)}`}
+      aria-valuetext={`${ended} of ${testCount}: ${countsOfLaunch(launch)}`}
     >
       {kinds.map(kind =>
         counts[kind] > 0 ? <span key={kind} data-kind={kind} style={{ flexGrow: counts[kind] }} /> : null,
@@ -66,13 +71,14 @@ export function Progress({ launch }: { launch: Launch }) {
 const quarters = 4;
 
 /** For screen readers: announced at each quarter and at the end, not with every test run. */
-export function ProgressNews({ launch: { state, counts, testCount } }: { launch: Launch }) {
+export function ProgressNews({ launch }: { launch: Launch }) {
+  const { state, counts, testCount } = launch;
   const isOpen = state === "queued" || state === "running";
   const quarter = Math.floor(((testCount - counts.open) / testCount) * quarters);
   const part = quarter > 0 ? `${(quarter * 100) / quarters}% finished` : "";
   return (
     <span role="status" className="unseen">
-      {isOpen ? part : `${launchStates[state].text}: ${countsOfLaunch(counts)}`}
+      {isOpen ? part : `${launchStates[state].text}: ${countsOfLaunch(launch)}`}
     </span>
   );
 }

@@ -1,10 +1,14 @@
 // Badges of a test run: its outcome, and how it compares with the previous test run.
 import type { LaunchedRun } from "../../../src/http/test-cases/launch-schemas.ts";
-import { changes, flakyWord, manualStates, outcomes } from "../../labels.ts";
+import { changes, flakyWord, manualStates, outcomeWord } from "../../labels.ts";
 import { Badge } from "../../ui/Badge.tsx";
 
-export function RunOutcome({ run: { state, verdict } }: { run: Pick<LaunchedRun, "state" | "verdict"> }) {
-  return <Badge word={verdict ? outcomes[verdict] : manualStates[state]} />;
+type Ended = Pick<LaunchedRun, "state" | "verdict" | "fullyEvaluated">;
+
+/** A run that is evaluated again has its earlier verdict until it completes. */
+export function RunOutcome({ run: { state, verdict, fullyEvaluated } }: { run: Ended }) {
+  const isOpen = state === "pending" || state === "running";
+  return <Badge word={verdict && !isOpen ? outcomeWord(verdict, fullyEvaluated) : manualStates[state]} />;
 }
 
 /** Nothing if the outcome is the same as last time. */

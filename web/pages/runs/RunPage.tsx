@@ -6,6 +6,7 @@ import type { TraceOutline } from "../../../src/http/traces/schemas.ts";
 import type { RunState } from "../../../src/model/run/run.ts";
 import { failureOf } from "../../api.ts";
 import { FixConnection } from "../../forms/FixConnection.tsx";
+import { Reevaluate } from "../../forms/Reevaluate.tsx";
 import { useLaunch } from "../../forms/use-launch.tsx";
 import { useLive } from "../../live.ts";
 import { manualRunQuery, manualRunsQuery } from "../../queries/launches.ts";
@@ -116,6 +117,17 @@ function RunContent({ run, params }: { run: ManualRun; params: Params }) {
       )}
       {run.error !== null && <FixConnection params={params} />}
       <EndedEarly run={run} />
+      {run.fullyEvaluated === false && (
+        <Notice tone="warn">
+          <div className="line line-apart">
+            <p>
+              <b>The judge was unavailable for some checks.</b> They can be judged without calling the agent
+              again.
+            </p>
+            <Reevaluate {...params} what={{ runIds: [run.id] }} />
+          </div>
+        </Notice>
+      )}
       {run.notices.includes("trace_differs") && <TraceDiffers />}
       {run.notices.includes("no_trace_arrived") && <NoTrace single={run.turnCount === 1} params={params} />}
       <section className="stack-tight" aria-labelledby="turns">

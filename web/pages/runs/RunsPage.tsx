@@ -156,7 +156,7 @@ function LaunchTable({ launches, params }: LaunchTableProps) {
               <td>
                 <LaunchStateBadge launch={launch} />
               </td>
-              <td>{countsOfLaunch(launch.counts)}</td>
+              <td>{countsOfLaunch(launch)}</td>
               <td>
                 <Progress launch={launch} />
               </td>

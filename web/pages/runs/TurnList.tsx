@@ -19,7 +19,8 @@ type TurnListProps = {
 
 /** Also counts the turns that are not sent yet: their number is known from the test. */
 export function TurnList({ run, gone, params }: TurnListProps) {
-  const isOpen = run.state === "pending" || run.state === "running";
+  // A run that is evaluated again sends nothing.
+  const isOpen = run.finishedAt === null && (run.state === "pending" || run.state === "running");
   const left = run.turnCount - run.turns.length;
   return (
     <ol className="runs-turns">

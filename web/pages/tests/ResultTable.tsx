@@ -89,7 +89,7 @@ function ResultRow({ run, result, isChanged, params }: ResultRowProps) {
           {decisive && <span className="tests-under">{result.reason}</span>}
           {run.outage && hasUnjudgedChecks(result) && traceId !== null && (
             <span>
-              <Reevaluate projectId={params.projectId} agentId={run.agentId} traceId={traceId} />
+              <Reevaluate projectId={params.projectId} agentId={run.agentId} what={{ traceIds: [traceId] }} />
             </span>
           )}
           {isChanged && <span className="tests-under">Test changed since</span>}

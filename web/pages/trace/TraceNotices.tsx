@@ -128,7 +128,7 @@ function SkippedChecks({ trace, run }: { trace: TraceOutline; run: RunDetail | u
               ? "Skipped checks can be judged now."
               : "Skipped checks can be judged once there is budget again."}
         </p>
-        <Reevaluate projectId={projectId} agentId={trace.agentId} traceId={trace.id} />
+        <Reevaluate projectId={projectId} agentId={trace.agentId} what={{ traceIds: [trace.id] }} />
       </div>
     </Notice>
   );
