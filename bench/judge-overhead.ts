@@ -121,7 +121,15 @@ function questionsOf(trace: number): SemanticQuestion[] {
     "It arrives within two days; you may send it back for thirty. ".repeat(32),
   );
   return scenarios.slice(0, judgedChecks).map(({ testId, scenario }, at) => ({
-    ...{ testId, assertionId: "a1", scenario, userInput: inputOf(trace), response, threshold: 0.6 },
+    ...{
+      testId,
+      assertionId: "a1",
+      scenario,
+      userInput: inputOf(trace),
+      response,
+      threshold: 0.6,
+      negate: false,
+    },
     criteria: [`The reply says ${at} of what was asked for.`],
   }));
 }

@@ -166,14 +166,14 @@ export class Judges {
         if (earlier) answers.set(key, earlier);
       }
     }
-    // Questions that the judge leaves out are asked once more, all together.
+    // Questions that the judge leaves out, or answers in another shape, are asked once more, all together.
     let open = questions.filter(({ key }) => !answers.has(key));
     for (let round = 1; round <= 2; round++) {
       const calls = kind.batches(open).map(batch => this.#call(kind, batch, asker, signal));
       for (const [key, answer] of (await Promise.all(calls)).flatMap(found => [...found])) {
         answers.set(key, answer);
       }
-      open = open.filter(({ key }) => answers.get(key) === leftOut);
+      open = open.filter(({ key }) => isWorthAsking(answers.get(key)!));
     }
     this.#runAnswers.keep(context, answers, kind);
     return answers;
@@ -267,6 +267,13 @@ export class Judges {
 
 const outOfTime = unanswered("later", { code: "judge_busy_until_deadline" });
 const leftOut = unanswered("unusable", { code: "judge_question_skipped" });
+
+function isWorthAsking(answer: Answered<unknown>): boolean {
+  if (answer.code !== "unusable") return false;
+  return ["judge_question_skipped", "judge_answer_malformed", "judge_echo_wrong"].includes(
+    answer.detail.code,
+  );
+}
 
 /** Whether another asker of the same question must not get this outcome: cancelled, over budget, or too busy. */
 function concernsOnlyItsAsker(answer: Answered<unknown>): boolean {

@@ -3,7 +3,7 @@
 import type { Key } from "../src/http/projects/schemas.ts";
 import type { TestOnTrace } from "../src/http/traces/schemas.ts";
 import type { AgentType } from "../src/model/agent/agent.ts";
-import type { JudgeCallState } from "../src/model/judge/call.ts";
+import type { JudgeCallState, RestsOn } from "../src/model/judge/call.ts";
 import type { RouteLabel, VerdictWord } from "../src/model/judge/judge.ts";
 import type { Change, LaunchSource, LaunchState } from "../src/model/run/launch.ts";
 import type { Counts, Outcome, Routing, RunState } from "../src/model/run/run.ts";
@@ -136,7 +136,15 @@ export const verdictWords: Record<VerdictWord, Word> = {
   mostly: { text: "Mostly met", icon: "check", tone: "good" },
   partly: { text: "Partly met", icon: "skip", tone: "warn" },
   not_met: { text: "Not met", icon: "cross", tone: "bad" },
+  not_applicable: { text: "Not applicable", icon: "skip" },
   cannot_tell: { text: "Cannot tell", icon: "help" },
+};
+
+/** What shows that a criterion is met. */
+export const restsOnWords: Record<RestsOn, string> = {
+  passage: "A passage of the reply",
+  whole: "The whole reply",
+  absence: "Something that is absent",
 };
 
 /** How a call of the judge ended. */

@@ -33,6 +33,7 @@ const fieldTexts: Record<string, string> = {
   flags: "Any of `i`, `m`, `s`.",
   target_node: "Part of the name of the spans to look at.",
   criteria: "One question about the reply, or several.",
+  rests_on: "What shows that a criterion is met: `passage`, `whole` or `absence`; else the judge is asked.",
   reference: "A good reply in your own words.",
   threshold: "0 to 1. Default: the test's threshold.",
   field: "The attribute's key.",

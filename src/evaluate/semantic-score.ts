@@ -1,49 +1,64 @@
-// The numbers behind a judge's words: a score from verdicts, whether more votes are worth asking for, and what votes come to.
+// The numbers behind a judge's words: a score from verdicts, whether more votes are worth asking for, and the outcome of votes.
 import type { VerdictWord, Vote } from "../model/judge/judge.ts";
+
+/** `negate`: the check passes if the score misses the threshold. */
+export type DecisionRule = { threshold: number; negate: boolean };
 
 /** The anchors, from the best to the worst: the judge chooses a word, the number is ours. */
 const scores = { met: 1, mostly: 0.75, partly: 0.4, not_met: 0 };
-const steps = [scores.met, scores.mostly, scores.partly, scores.not_met];
+const steps: VerdictWord[] = ["met", "mostly", "partly", "not_met"];
 
-/** The mean over the verdicts that decide, null where none does. */
-export function scoreOfVerdicts(verdicts: VerdictWord[]): number | null {
-  return mean(decided(verdicts));
+/**
+ * The mean of the verdicts, null if they do not decide the outcome (E7): an undecided one may be 0 or 1, and both must
+ * fall on the same side of the threshold. Then the score is the one of the two that is nearer to the threshold.
+ */
+export function scoreOfVerdicts(verdicts: VerdictWord[], { threshold, negate }: DecisionRule): number | null {
+  if (verdicts.length === 0) return null;
+  const [low, high] = [0, 1].map(undecided =>
+    mean(
+      verdicts.map(verdict => {
+        if (verdict === "cannot_tell") return undecided;
+        // Counts in the check's favor.
+        return verdict === "not_applicable" ? Number(!negate) : scores[verdict];
+      }),
+    ),
+  ) as [number, number];
+  if (low >= threshold) return low;
+  return high < threshold ? high : null;
 }
 
-/** Whether one verdict, had it been the next better or the next worse, would have turned the outcome round. */
-export function isNearThreshold(verdicts: VerdictWord[], threshold: number): boolean {
-  const values = decided(verdicts);
-  const score = mean(values);
-  if (score === null) return false;
-  return values.some((value, at) =>
+/** Whether one verdict, had it been the next better or the next worse, would have changed a decided outcome. */
+export function isNearThreshold(verdicts: VerdictWord[], rule: DecisionRule): boolean {
+  const reaches = (verdicts: VerdictWord[]) => {
+    const score = scoreOfVerdicts(verdicts, rule);
+    return score === null ? null : score >= rule.threshold;
+  };
+  const outcome = reaches(verdicts);
+  if (outcome === null) return false;
+  return verdicts.some((verdict, at) =>
     [-1, 1].some(step => {
-      const neighbour = steps[steps.indexOf(value) + step];
-      return neighbour !== undefined && mean(values.with(at, neighbour))! >= threshold !== score >= threshold;
+      const neighbor = steps.includes(verdict) ? steps[steps.indexOf(verdict) + step] : undefined;
+      return neighbor !== undefined && reaches(verdicts.with(at, neighbor)) !== outcome;
     }),
   );
 }
 
+type DecidedVote = Vote & { score: number };
+
 /**
- * The vote whose score is the median of those that decided: as many lie above as below, so it reaches the threshold
- * where most do. Of an even number the lower of the two in the middle. Undefined where none decided.
+ * The vote that gives the check its score and its verdicts. Of several votes it is the median of those that decided, the
+ * lower of two in the middle. Undefined if they decide nothing: then fewer than two votes, or no majority of the decided
+ * ones, are on one side of the threshold (E7).
  */
-export function decidingVote(votes: Vote[]): (Vote & { score: number }) | undefined {
-  const decided = votes.filter((vote): vote is Vote & { score: number } => vote.score !== null);
+export function decidingVote(votes: Vote[], threshold: number): DecidedVote | undefined {
+  const decided = votes.filter((vote): vote is DecidedVote => vote.score !== null);
+  const passed = decided.filter(({ score }) => score >= threshold).length;
+  const majority = Math.max(passed, decided.length - passed);
+  if (majority * 2 <= decided.length || majority < Math.min(2, votes.length)) return undefined;
   return decided.toSorted((a, b) => a.score - b.score)[Math.floor((decided.length - 1) / 2)];
 }
 
-/** Whether as many of the votes that decided reach the threshold as do not: one that is missing would tip them. */
-export function isTie(votes: Vote[], threshold: number): boolean {
-  const scores = votes.flatMap(({ score }) => (score === null ? [] : [score]));
-  return scores.filter(score => score >= threshold).length * 2 === scores.length;
-}
-
-function decided(verdicts: VerdictWord[]): number[] {
-  return verdicts.flatMap(verdict => (verdict === "cannot_tell" ? [] : [scores[verdict]]));
-}
-
 // Sums of these anchors carry the noise of binary fractions: without rounding, a mean of exactly 0.7 could miss 0.7.
-function mean(values: number[]): number | null {
-  if (values.length === 0) return null;
+function mean(values: number[]): number {
   return Math.round((values.reduce((sum, value) => sum + value, 0) / values.length) * 1e9) / 1e9;
 }

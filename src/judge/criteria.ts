@@ -1,22 +1,36 @@
 // Criterion questions: verdicts on replies in few calls, two more votes where the score is close, a score per check.
-import { decidingVote, isNearThreshold, isTie, scoreOfVerdicts } from "../evaluate/semantic-score.ts";
+import {
+  type DecisionRule,
+  decidingVote,
+  isNearThreshold,
+  scoreOfVerdicts,
+} from "../evaluate/semantic-score.ts";
 import { suspicionOf } from "../evaluate/suspicion.ts";
 import type { Judges } from "../judge.ts";
-import { criteriaPerCall } from "../model/judge/call.ts";
-import type { SemanticAnswer, SemanticQuestion, Spent, VerdictWord, Vote } from "../model/judge/judge.ts";
+import { criteriaPerCall, type GivenVerdict, type RestsOn } from "../model/judge/call.ts";
+import type {
+  CriterionVerdict,
+  SemanticAnswer,
+  SemanticQuestion,
+  Spent,
+  Vote,
+} from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered, unanswered } from "../model/judge/outcome.ts";
 import { hasWord } from "../model/strip-invisible.ts";
 import { semanticRequest } from "../remote/judge/client.ts";
+import { promptBounds, replyParts } from "../remote/judge/prompts.ts";
 import { together } from "./batches.ts";
+import { Classifier } from "./classes.ts";
 import { type CriterionQuestion, identityOf, keysFor, oncePerText } from "./keys.ts";
 import { type Answers, type Asker, byKey, type Question, type QuestionKind } from "./question.ts";
 import { withRetry } from "./retry.ts";
-
-/** `overruled`: the judge's own verdict was better, but its quotation did not support it. */
-type Verdict = { verdict: VerdictWord; evidence: string; reason: string; overruled?: true };
+import { isFavorable, isOpenWithoutClass, verdictOf } from "./verdict.ts";
 
 /** `check` names the check whose criteria stay in one call if possible. */
 type CheckCriterion = CriterionQuestion & { check: number };
+
+/** One vote on a check: for each criterion a question per part of the reply. */
+type Ballot = Question<CheckCriterion>[][];
 
 /** About one trace. The answers are in the order of the questions. */
 export async function judgeReplies(
@@ -28,123 +42,214 @@ export async function judgeReplies(
   const identity = identityOf(asker.access);
   const keys = keysFor(identity);
   const suspicious = oncePerText(suspicionOf);
-  const ballot = (check: number, vote: number) =>
-    questions[check]!.criteria.map((criterion): Question<CheckCriterion> => {
-      const { testId, scenario, reference, userInput, response: reply } = questions[check]!;
-      const about = reference === undefined ? {} : { reference };
-      const content = { criterion, scenario, ...about, userInput, reply, vote, check };
-      return { key: keys.ofCriterion(content), content, testIds: [testId] };
-    });
+  const partsOf = oncePerText(replyParts);
+  const classifier = new Classifier(judges, asker, keys);
+  const ballot = (check: number, vote: number): Ballot => {
+    const { testId, criteria, scenario, reference, userInput, response } = questions[check]!;
+    const parts = partsOf(response)!;
+    const about = reference === undefined ? {} : { reference };
+    return criteria.map(criterion =>
+      parts.map((reply, at): Question<CheckCriterion> => {
+        const part = parts.length > 1 ? { part: { at: at + 1, of: parts.length } } : {};
+        const content = { criterion, scenario, ...about, userInput, reply, ...part, vote, check };
+        return { key: keys.ofCriterion(content), content, testIds: [testId] };
+      }),
+    );
+  };
 
   // Many judges accept replies like ":" or "👍", so they are not asked.
-  const worded = questions.flatMap(({ response }, check) => (hasWord(response) ? [check] : []));
-  const ballots = new Map(worded.map(check => [check, [ballot(check, 1)]]));
-  const answers = await judges.answer(kind, [...ballots.values()].flat(2), asker, signal);
-  const close = worded.filter(check => {
-    const verdicts = verdictsOf(ballots.get(check)![0]!, answers);
-    const words = verdicts?.map(({ verdict }) => verdict);
-    return words && isNearThreshold(words, questions[check]!.threshold);
+  const judged = questions.flatMap(({ response }, check) =>
+    hasWord(response) && partsOf(response) ? [check] : [],
+  );
+  const ballots = new Map(judged.map(check => [check, [ballot(check, 1)]]));
+  const answers: Answers<GivenVerdict> = new Map();
+  const cast = async (added: Ballot[]) => {
+    for (const [key, answer] of await judges.answer(kind, added.flat(2), asker, signal)) {
+      answers.set(key, answer);
+    }
+    const unclear = added.flatMap(ballot =>
+      ballot.flatMap(parts => {
+        const { check, criterion } = parts[0]!.content;
+        const { testId, criteria, restsOn } = questions[check]!;
+        const given = givenBy(parts, answers);
+        return given && !restsOn?.[criteria.indexOf(criterion)] && isOpenWithoutClass(given)
+          ? [{ criterion, testId }]
+          : [];
+      }),
+    );
+    await classifier.classify(unclear, signal);
+  };
+  const verdictsOf = (ballot: Ballot): CriterionVerdict[] | Unanswered[] => {
+    const outcomes = ballot.map((parts): CriterionVerdict | Unanswered => {
+      const { check, criterion } = parts[0]!.content;
+      const { criteria, restsOn } = questions[check]!;
+      const given = givenBy(parts, answers);
+      if (!given) return failureOf(parts, answers)!;
+      const own: RestsOn | null = restsOn?.[criteria.indexOf(criterion)] ?? null;
+      const known = own ?? (isOpenWithoutClass(given) ? classifier.classOf(criterion) : null);
+      return known !== null && typeof known === "object" ? known : verdictOf(given, known);
+    });
+    const failures = outcomes.filter(outcome => "code" in outcome);
+    return failures.length > 0 ? failures : (outcomes as CriterionVerdict[]);
+  };
+
+  await cast([...ballots.values()].flat());
+  const close = judged.filter(check => {
+    const verdicts = verdictsOf(ballots.get(check)![0]!);
+    if (!isAnswered(verdicts)) return false;
+    return isNearThreshold(
+      verdicts.map(({ verdict }) => verdict),
+      questions[check]!,
+    );
   });
   for (const check of close) ballots.get(check)!.push(ballot(check, 2), ballot(check, 3));
-  const further = close.flatMap(check => ballots.get(check)!.slice(1).flat());
-  for (const [key, answer] of await judges.answer(kind, further, asker, signal)) answers.set(key, answer);
+  await cast(close.flatMap(check => ballots.get(check)!.slice(1)));
 
   const retry = (outcome: Unanswered) => withRetry(outcome, asker.context, judges.clock);
-  return questions.map(({ response, threshold }, check): SemanticAnswer => {
+  return questions.map((question, check): SemanticAnswer => {
+    const { response } = question;
     const votes = ballots.get(check);
-    if (!votes) return unanswered("undecided", { code: "reply_without_words" });
-    const result = tally(votes, answers, threshold, retry);
+    if (!votes) return notJudged(response);
+    const result = tally(votes.map(verdictsOf), question, retry);
     if (result.code !== "ok") return result;
-    const { model, promptVersion } = identity;
+    const rounds = [votes[0]!, votes.slice(1).flat()];
+    const spent = rounds.flatMap(round => spentOn(round, answers) ?? []);
+    const cached = spent.length === 0;
     const why = suspicious(response);
-    return { ...result, model, promptVersion, ...(why === undefined ? {} : { suspicious: why }) };
+    return {
+      ...result,
+      ...{ model: identity.model, promptVersion: identity.promptVersion, cached },
+      ...(cached ? {} : { spent: sum(spent) }),
+      ...(why === undefined ? {} : { suspicious: why }),
+    };
   });
 }
 
-const kind: QuestionKind<CheckCriterion, Verdict> = {
+function notJudged(response: string): Unanswered {
+  if (!hasWord(response)) return unanswered("undecided", { code: "reply_without_words" });
+  const { reply, replyOverlap, replyParts } = promptBounds;
+  const shown = replyParts * reply - (replyParts - 1) * replyOverlap;
+  return unanswered("undecided", { code: "reply_too_long", data: { shown, of: response.length } });
+}
+
+const kind: QuestionKind<CheckCriterion, GivenVerdict> = {
   /** A call never has the same question twice, so votes are separate; so are inputs, though a trace has only one. */
   batches(questions) {
     const by = (name: "vote" | "userInput" | "check") => (part: Question<CheckCriterion>[]) => [
       ...Map.groupBy(part, ({ content }) => content[name]).values(),
     ];
+    // Each part of a long reply fills a call, so that what is asked about it goes together.
+    const byLongReply = (part: Question<CheckCriterion>[]) => [
+      ...Map.groupBy(part, ({ content }) => (content.part ? content.reply : "")).values(),
+    ];
     return by("vote")(questions)
       .flatMap(by("userInput"))
+      .flatMap(byLongReply)
       .flatMap(part => together(by("check")(part), criteriaPerCall));
   },
   request(questions) {
-    const texts = [...new Set(questions.map(({ content }) => content.reply))];
-    const replies = texts.map((text, at) => ({ id: `r${at + 1}`, text }));
+    const replies = new Map(
+      questions.map(({ content: { reply, part } }) => [reply, part ? { part } : {}] as const),
+    );
+    const texts = [...replies.keys()];
     const criteria = questions.map(({ content: { criterion, scenario, reference, reply } }, at) => ({
       ...{ id: `c${at + 1}`, replyId: `r${texts.indexOf(reply) + 1}`, scenario, criterion },
       ...(reference === undefined ? {} : { reference }),
     }));
     const { userInput } = questions[0]!.content;
-    return byKey(semanticRequest({ userInput, replies, criteria }), "c", questions);
+    const shown = [...replies].map(([text, part], at) => ({ id: `r${at + 1}`, ...part, text }));
+    return byKey(semanticRequest({ userInput, replies: shown, criteria }), "c", questions);
   },
-  isReusable: ({ overruled }) => overruled !== true,
+  isReusable: ({ verdict, quotation }) =>
+    quotation === "found" || quotation === "empty" || (quotation === "elsewhere" && !isFavorable(verdict)),
 };
 
-type Ballot = Question<CheckCriterion>[];
-
-function verdictsOf(ballot: Ballot, answers: Answers<Verdict>): Verdict[] | undefined {
-  const verdicts = ballot.flatMap(({ key }) => {
+/** The verdicts on the parts of a reply; undefined if one is missing. */
+function givenBy(
+  parts: Question<CheckCriterion>[],
+  answers: Answers<GivenVerdict>,
+): GivenVerdict[] | undefined {
+  const given = parts.flatMap(({ key }) => {
     const answer = answers.get(key);
     return answer?.code === "ok" ? [answer.value] : [];
   });
-  return verdicts.length === ballot.length ? verdicts : undefined;
+  return given.length === parts.length ? given : undefined;
 }
 
-function failuresOf(ballot: Ballot, answers: Answers<Verdict>): Unanswered[] {
-  return ballot.flatMap(({ key }) => {
-    const answer = answers.get(key)!;
-    return answer.code === "ok" ? [] : [answer];
-  });
+function failureOf(
+  parts: Question<CheckCriterion>[],
+  answers: Answers<GivenVerdict>,
+): Unanswered | undefined {
+  return firstOf(
+    parts.flatMap(({ key }) => {
+      const answer = answers.get(key)!;
+      return answer.code === "ok" ? [] : [answer];
+    }),
+  );
 }
 
-type Tally = Omit<SemanticAnswer & { code: "ok" }, "model" | "promptVersion" | "suspicious"> | Unanswered;
+/** Of several reasons, one that no retry changes comes first. */
+function firstOf(failures: Unanswered[]): Unanswered | undefined {
+  return failures.find(({ code }) => code !== "later") ?? failures[0];
+}
+
+function isAnswered(verdicts: CriterionVerdict[] | Unanswered[]): verdicts is CriterionVerdict[] {
+  return !verdicts.some(verdict => "code" in verdict);
+}
+
+type Tally = Pick<SemanticAnswer & { code: "ok" }, "code" | "score" | "votes"> | Unanswered;
 
 /**
- * From the first vote, and from two further ones if they were asked for and answered. A further vote that failed never
- * changes the outcome: if it may still come, the check waits; otherwise the others decide if they agree.
+ * From the first vote, and from two further ones if they were asked for. A further vote that failed counts as undecided;
+ * if it may still come, the check waits.
  */
 function tally(
-  [first, ...further]: Ballot[],
-  answers: Answers<Verdict>,
-  threshold: number,
+  [first, ...further]: (CriterionVerdict[] | Unanswered[])[],
+  { criteria, ...rule }: Pick<SemanticQuestion, "criteria"> & DecisionRule,
   retry: (outcome: Unanswered) => Unanswered,
 ): Tally {
-  const failures = failuresOf(first!, answers);
-  // Of several reasons, one that no retry changes comes first.
-  const failure = failures.find(({ code }) => code !== "later") ?? failures[0];
-  if (failure) return retry(failure);
-  const lost = further.flatMap(ballot => failuresOf(ballot, answers)).map(retry);
+  if (!isAnswered(first!)) return retry(firstOf(first!)!);
+  const lost = further.flatMap(vote => (isAnswered(vote) ? [] : [retry(firstOf(vote)!)]));
   const waiting = lost.find(isWaiting);
   if (waiting) return waiting;
-  const votes = [first!, ...further].flatMap(ballot => {
-    const verdicts = verdictsOf(ballot, answers);
-    return verdicts ? [voteOf(verdicts)] : [];
-  });
-  const deciding = decidingVote(votes);
-  if (!deciding) {
-    const comment = [...new Set(votes[0]!.verdicts.map(({ reason }) => reason))].join(" ");
-    return unanswered("undecided", { code: "judge_undecided", data: { comment } });
-  }
-  if (isTie(votes, threshold)) return lost[0] ?? unanswered("undecided", { code: "judge_tied" });
-  const spent = [first!, further.flat()].flatMap(round => spentOn(round, answers) ?? []);
-  const cached = spent.length === 0;
-  return { code: "ok", score: deciding.score, votes, cached, ...(cached ? {} : { spent: sum(spent) }) };
+  const votes = [first!, ...further].map(
+    (vote): Vote =>
+      isAnswered(vote)
+        ? {
+            score: scoreOfVerdicts(
+              vote.map(({ verdict }) => verdict),
+              rule,
+            ),
+            verdicts: vote,
+          }
+        : { score: null, verdicts: [] },
+  );
+  const deciding = decidingVote(votes, rule.threshold);
+  if (deciding) return { code: "ok", score: deciding.score, votes };
+  if (lost[0]) return lost[0];
+  if (votes.length === 1) return undecidedBy(first!, criteria);
+  const passed = votes.filter(({ score }) => score !== null && score >= rule.threshold).length;
+  const undecided = votes.filter(({ score }) => score === null).length;
+  const data = { passed, failed: votes.length - passed - undecided, undecided };
+  return unanswered("undecided", { code: "judge_votes_split", data });
 }
 
-function voteOf(verdicts: Verdict[]): Vote {
-  return {
-    score: scoreOfVerdicts(verdicts.map(({ verdict }) => verdict)),
-    verdicts: verdicts.map(({ verdict, evidence, reason }) => ({ verdict, evidence, reason })),
-  };
+/** Names the criteria that the judge could not decide. */
+function undecidedBy(verdicts: CriterionVerdict[], criteria: string[]): Unanswered {
+  const open = verdicts.flatMap(({ verdict, reason }, at) =>
+    verdict === "cannot_tell" ? [{ criterion: criteria[at]!, reason }] : [],
+  );
+  const comment = [...new Set(open.map(({ reason }) => reason))].join(" ");
+  const named = open.map(({ criterion }) =>
+    criterion.length <= 80 ? criterion : `${criterion.slice(0, 79)}…`,
+  );
+  const data = { comment, ...(criteria.length > 1 ? { criteria: named } : {}) };
+  return unanswered("undecided", { code: "judge_undecided", data });
 }
 
 /** Usage of one round, whose calls were made in parallel. Undefined if none was made. */
-function spentOn(round: Ballot, answers: Answers<Verdict>): Spent | undefined {
-  const spent = round.flatMap(({ key }) => {
+function spentOn(round: Question<CheckCriterion>[][], answers: Answers<GivenVerdict>): Spent | undefined {
+  const spent = round.flat().flatMap(({ key }) => {
     const answer = answers.get(key);
     return answer?.code === "ok" && answer.spent ? [answer.spent] : [];
   });

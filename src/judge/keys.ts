@@ -1,5 +1,6 @@
 // Cache keys of questions: a hash of everything that the judge's answer depends on.
 import { createHash } from "node:crypto";
+import type { ReplyPart } from "../model/judge/call.ts";
 import { stripInvisible } from "../model/strip-invisible.ts";
 import type { JudgeAccess } from "./admission.ts";
 
@@ -15,6 +16,8 @@ export type CriterionQuestion = {
   reference?: string;
   userInput: string | null;
   reply: string;
+  /** Absent: the reply is judged as a whole. */
+  part?: ReplyPart;
   vote: number;
 };
 
@@ -41,14 +44,16 @@ export function keysFor({ projectId, promptVersion, provider, url, model }: Judg
     ofScenario: ({ scenario, userInput }: ScenarioQuestion): QuestionKey =>
       hash(["route", ...shared, scenario, inputs(userInput)]),
     ofCriterion(question: CriterionQuestion): QuestionKey {
-      const { criterion, scenario, reference, userInput, reply, vote } = question;
+      const { criterion, scenario, reference, userInput, reply, part, vote } = question;
       const input = userInput === null ? null : inputs(userInput);
       return hash([
         "semantic",
         ...shared,
         ...[criterion, scenario, reference ?? null, input, replies(reply), vote],
+        ...(part ? [part.at, part.of] : []),
       ]);
     },
+    ofClass: (criterion: string): QuestionKey => hash(["classify", ...shared, criterion]),
   };
 }
 

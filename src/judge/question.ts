@@ -39,8 +39,8 @@ export function byKey<V>(
   const keys = new Map(questions.map(({ key }, at) => [`${prefix}${at + 1}`, key]));
   return {
     ...request,
-    read(text) {
-      const outcome = request.read(text);
+    read(answer) {
+      const outcome = request.read(answer);
       if (outcome.code !== "ok") return outcome;
       return { code: "ok", value: new Map([...outcome.value].map(([id, value]) => [keys.get(id)!, value])) };
     },

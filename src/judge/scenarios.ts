@@ -100,7 +100,7 @@ export async function estimateScenarios(
     routeRequest({ userInput, scenarios: batch.map((scenario, at) => ({ id: `s${at + 1}`, scenario })) }),
   );
   const inputTokens = requests.reduce((sum, { prompt }) => sum + tokensOf(prompt), 0);
-  const outputTokens = open.size * answerTokens.route;
+  const outputTokens = requests.reduce((sum, { items }) => sum + items, 0) * answerTokens.route;
   const price = priceOf(
     access.prices,
     access.judge.connection,

@@ -102,6 +102,7 @@ suite("semantic checks", () => {
           response: "Dear customer",
           criteria: [polite.criteria],
           threshold: 0.7,
+          negate: false,
           reference: "Dear X",
         },
       ],

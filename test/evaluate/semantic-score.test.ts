@@ -1,87 +1,155 @@
-// The arithmetic behind a judge's words: the score, when more votes are asked for, and what several votes come to.
+// The arithmetic behind a judge's words: the score, when more votes are asked for, and the outcome of several votes.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { decidingVote, isNearThreshold, isTie, scoreOfVerdicts } from "../../src/evaluate/semantic-score.ts";
+import { decidingVote, isNearThreshold, scoreOfVerdicts } from "../../src/evaluate/semantic-score.ts";
 import type { VerdictWord, Vote } from "../../src/model/judge/judge.ts";
 
-const words: VerdictWord[] = ["met", "mostly", "partly", "not_met", "cannot_tell"];
+const words: VerdictWord[] = ["met", "mostly", "partly", "not_met", "not_applicable", "cannot_tell"];
 const ordered: VerdictWord[] = ["met", "mostly", "partly", "not_met"];
+const at = (threshold: number, negate = false) => ({ threshold, negate });
 
-describe("the score of verdicts", () => {
-  for (const [verdicts, score] of [
-    [["met"], 1],
-    [["mostly"], 0.75],
-    [["partly"], 0.4],
-    [["not_met"], 0],
-    [["met", "mostly", "partly"], 0.716666667],
-    [["met", "partly", "mostly", "mostly", "partly", "partly"], 0.616666667],
-    [["met", "partly"], 0.7],
-    [["met", "cannot_tell"], 1],
-    [["cannot_tell", "not_met", "met"], 0.5],
-    [["cannot_tell", "cannot_tell"], null],
-    [[], null],
-  ] as [VerdictWord[], number | null][]) {
-    it(`of ${verdicts.join(", ") || "none"} is ${score}`, () =>
-      assert.equal(scoreOfVerdicts(verdicts), score));
-  }
+const someVerdicts = fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 6 });
+const someRule = fc.record({
+  threshold: fc.integer({ min: 0, max: 100 }).map(percent => percent / 100),
+  negate: fc.boolean(),
 });
 
-describe("more votes are worth asking for", () => {
-  it("only where one verdict, had it been the next better or the next worse, would turn the outcome", () => {
-    const verdicts = fc.array(fc.constantFrom(...words), { minLength: 1, maxLength: 6 });
-    const threshold = fc.integer({ min: 0, max: 100 }).map(percent => percent / 100);
+describe("the score of verdicts", () => {
+  for (const [verdicts, rule, score] of [
+    [["met"], at(0.7), 1],
+    [["mostly"], at(0.7), 0.75],
+    [["partly"], at(0.7), 0.4],
+    [["not_met"], at(0.7), 0],
+    [["met", "mostly", "partly"], at(0.7), 0.716666667],
+    [["met", "partly", "mostly", "mostly", "partly", "partly"], at(0.7), 0.616666667],
+    [["met", "partly"], at(0.7), 0.7],
+    // Undecided ones count as 0 and as 1, and both must fall on the same side.
+    [["met", "cannot_tell"], at(0.5), 0.5],
+    [["met", "cannot_tell"], at(1), null],
+    [["met", "cannot_tell"], at(0.7), null],
+    [["not_met", "cannot_tell"], at(0.7), 0.5],
+    [["not_met", "cannot_tell"], at(0.7, true), 0.5],
+    [["not_met", "cannot_tell"], at(0.4, true), null],
+    [["met", "cannot_tell", "cannot_tell", "cannot_tell", "cannot_tell", "cannot_tell"], at(0.7), null],
+    [["met", "met", "met", "met", "met", "cannot_tell"], at(0.7), 0.833333333],
+    [["cannot_tell"], at(0.7), null],
+    [["cannot_tell"], at(0), 0],
+    [[], at(0.7), null],
+    // In the check's favor.
+    [["not_applicable"], at(0.7), 1],
+    [["not_applicable"], at(0.7, true), 0],
+    [["not_applicable", "not_met"], at(0.7), 0.5],
+    [["not_applicable", "met"], at(0.7, true), 0.5],
+  ] as [VerdictWord[], { threshold: number; negate: boolean }, number | null][]) {
+    const name = `of ${verdicts.join(", ") || "none"} at ${rule.threshold}${rule.negate ? ", negated," : ""}`;
+    it(`${name} is ${score}`, () => assert.equal(scoreOfVerdicts(verdicts, rule), score));
+  }
+
+  it("is on the side of the threshold on which every way to settle the undecided ones is", () => {
     fc.assert(
-      fc.property(verdicts, threshold, (verdicts, threshold) => {
-        const passes = (verdicts: VerdictWord[]) => {
-          const score = scoreOfVerdicts(verdicts);
-          return score === null ? null : score >= threshold;
-        };
-        const neighbours = verdicts.flatMap((verdict, at) =>
-          [-1, 1].flatMap(step => {
-            const other = verdict === "cannot_tell" ? undefined : ordered[ordered.indexOf(verdict) + step];
-            return other ? [verdicts.with(at, other)] : [];
-          }),
-        );
-        const turns = neighbours.some(other => passes(other) !== passes(verdicts));
-        assert.equal(isNearThreshold(verdicts, threshold), turns);
+      fc.property(someVerdicts, someRule, (verdicts, rule) => {
+        const score = scoreOfVerdicts(verdicts, rule);
+        const settled = (word: VerdictWord) =>
+          scoreOfVerdicts(
+            verdicts.map(verdict => (verdict === "cannot_tell" ? word : verdict)),
+            rule,
+          )!;
+        const sides = new Set(ordered.map(word => settled(word) >= rule.threshold));
+        assert.equal(score === null, sides.size === 2);
+        if (score !== null) assert.ok(sides.has(score >= rule.threshold));
       }),
     );
   });
 
-  it("which for a few of them is so, and for the others is not", () => {
-    for (const [verdicts, threshold, near] of [
-      [["met"], 0, false],
-      [["not_met"], 0, false],
-      [["met"], 0.7, false],
-      [["mostly"], 0.7, true],
-      [["partly"], 0.7, true],
-      [["not_met"], 0.7, false],
-      [["met"], 1, true],
-      [["met", "met", "met", "met", "met", "met"], 0.9, false],
-      [["cannot_tell"], 0.5, false],
-    ] as [VerdictWord[], number, boolean][]) {
-      assert.equal(isNearThreshold(verdicts, threshold), near, `${verdicts} at ${threshold}`);
-    }
+  it("of a check and of its negation never both pass, unless a criterion does not apply", () => {
+    fc.assert(
+      fc.property(someVerdicts, someRule, (verdicts, { threshold }) => {
+        if (verdicts.includes("not_applicable")) return;
+        assert.equal(
+          scoreOfVerdicts(verdicts, at(threshold)),
+          scoreOfVerdicts(verdicts, at(threshold, true)),
+        );
+      }),
+    );
   });
+});
+
+describe("more votes are worth asking for", () => {
+  it("if one verdict, had it been the next better or the next worse, would have changed the outcome", () => {
+    fc.assert(
+      fc.property(someVerdicts, someRule, (verdicts, rule) => {
+        const passes = (verdicts: VerdictWord[]) => {
+          const score = scoreOfVerdicts(verdicts, rule);
+          return score === null ? null : score >= rule.threshold;
+        };
+        const neighbors = verdicts.flatMap((verdict, at) =>
+          [-1, 1].flatMap(step => {
+            const other = ordered.includes(verdict) ? ordered[ordered.indexOf(verdict) + step] : undefined;
+            return other ? [verdicts.with(at, other)] : [];
+          }),
+        );
+        const turns =
+          passes(verdicts) !== null && neighbors.some(other => passes(other) !== passes(verdicts));
+        assert.equal(isNearThreshold(verdicts, rule), turns);
+      }),
+    );
+  });
+
+  for (const [verdicts, threshold, near] of [
+    [["met"], 0, false],
+    [["not_met"], 0, false],
+    [["met"], 0.7, false],
+    [["mostly"], 0.7, true],
+    [["partly"], 0.7, true],
+    [["not_met"], 0.7, false],
+    [["met"], 1, true],
+    [["met", "met", "met", "met", "met", "met"], 0.9, false],
+    [["cannot_tell"], 0.5, false],
+    [["not_applicable"], 1, false],
+  ] as [VerdictWord[], number, boolean][]) {
+    it(`${verdicts} at ${threshold}: ${near ? "yes" : "no"}`, () =>
+      assert.equal(isNearThreshold(verdicts, at(threshold)), near));
+  }
 });
 
 const vote = (score: number | null): Vote => ({ score, verdicts: [] });
 
-describe("several votes", () => {
-  it("come to the outcome that most of those that decided have, and to none where they are even", () => {
+describe("votes at a threshold of 0.7", () => {
+  for (const [scores, score] of [
+    [[0.75], 0.75],
+    [[null], undefined],
+    [[0.75, null, null], undefined],
+    [[0.75, 0.4, null], undefined],
+    [[0.75, 1, null], 0.75],
+    [[0.75, 1, 0.4], 0.75],
+    [[0.75, 0.4, 0], 0.4],
+    [[0.4, null, 0], 0],
+    [[null, null, null], undefined],
+  ] as [(number | null)[], number | undefined][]) {
+    it(`${scores.map(score => score ?? "undecided").join(", ")} decide ${score ?? "nothing"}`, () =>
+      assert.equal(decidingVote(scores.map(vote), 0.7)?.score, score));
+  }
+
+  it("decide as a majority of the decided ones does, and never by one of several", () => {
     const score = fc.constantFrom(null, 0, 0.4, 0.7, 0.75, 1);
     fc.assert(
-      fc.property(fc.array(score, { maxLength: 5 }), fc.constantFrom(0.4, 0.7, 1), (scores, threshold) => {
-        const votes = scores.map(vote);
-        const decided = scores.filter(score => score !== null);
-        const passing = decided.filter(score => score >= threshold).length;
-        assert.equal(isTie(votes, threshold), passing === decided.length - passing);
-        const deciding = decidingVote(votes);
-        assert.equal(deciding === undefined, decided.length === 0);
-        if (!deciding || isTie(votes, threshold)) return;
-        assert.equal(deciding.score >= threshold, passing > decided.length - passing);
-      }),
+      fc.property(
+        fc.array(score, { minLength: 1, maxLength: 5 }),
+        fc.constantFrom(0.4, 0.7, 1),
+        (scores, threshold) => {
+          const decided = scores.filter(score => score !== null);
+          const passing = decided.filter(score => score >= threshold).length;
+          const deciding = decidingVote(scores.map(vote), threshold);
+          if (!deciding) {
+            const majority = Math.max(passing, decided.length - passing);
+            assert.ok(majority * 2 <= decided.length || majority < 2);
+            return;
+          }
+          const agreeing = deciding.score >= threshold ? passing : decided.length - passing;
+          assert.ok(agreeing * 2 > decided.length && (scores.length === 1 || agreeing >= 2));
+        },
+      ),
     );
   });
 });

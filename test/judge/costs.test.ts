@@ -17,6 +17,7 @@ import { startCuttingProxy } from "../store/cutting-proxy.ts";
 import { makeSender, makeTestCase, openTwice, type Sender, storeDueRun } from "../store/traces/make-write.ts";
 import {
   completion,
+  echoing,
   json,
   obliging,
   refusal,
@@ -111,7 +112,7 @@ describe("a call", () => {
   it("that failed is kept and counted as well, its tokens unpriced where the price is not known", async () => {
     const sender = await makeSender(db);
     const context = await run(sender);
-    server.script = (_, index) => (index === 0 ? completion("no JSON") : refusal(503));
+    server.script = (_, index) => (index === 0 ? completion("", "content_filter") : refusal(503));
     await ask(context, "First.");
     await ask(context, "Second.");
     assert.deepEqual(
@@ -132,7 +133,8 @@ describe("a call", () => {
     ] as const) {
       const sender = await makeSender(db);
       server.script = request => {
-        const message = { role: "assistant", content: JSON.stringify({ verdicts: verdictsOf(request) }) };
+        const answer = echoing({ verdicts: verdictsOf(request) }, request);
+        const message = { role: "assistant", content: JSON.stringify(answer) };
         const usage = { prompt_tokens: said, completion_tokens: said };
         return json(200, { choices: [{ index: 0, message, finish_reason: "stop" }], usage });
       };

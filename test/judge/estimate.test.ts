@@ -5,6 +5,7 @@ import { after, beforeEach, test } from "node:test";
 import { Judges } from "../../src/judge.ts";
 import type { JudgeCall, JudgeConnection } from "../../src/model/judge/call.ts";
 import type { Judge, RouteEstimate, RoutingAnswer } from "../../src/model/judge/judge.ts";
+import { canaryKindOf } from "../../src/remote/judge/canaries.ts";
 import type { JudgeClient, JudgeRequest } from "../../src/remote/judge/client.ts";
 import { replaceJudgePrices } from "../../src/store/judge/prices.ts";
 import { openVault } from "../../src/store/secrets/vault.ts";
@@ -51,10 +52,13 @@ const client: JudgeClient = {
   enter: async () => ({ end() {} }),
   async call(request) {
     asked.push(request);
-    const labels = Array.from({ length: request.items }, (_, at) => ({
-      ...{ id: `s${at + 1}`, why: "as told", label: "match" },
+    const { instructions, echo } = request.prompt;
+    const scenarios = JSON.parse(instructions.split("\n").at(-3)!) as { id: string; scenario: string }[];
+    const labels = scenarios.map(({ id, scenario }) => ({
+      ...{ id, why: "as told", label: canaryKindOf(scenario) === "never" ? "no_match" : "match" },
     }));
-    return { ...request.read(JSON.stringify({ labels })), call };
+    const text = JSON.stringify({ first_word: echo.first, labels, last_word: echo.last });
+    return { ...request.read({ text, tokens: { counted: 0, estimated: 1 } }), call };
   },
 };
 
@@ -86,9 +90,9 @@ async function estimate(count: number, judge = judgeOf()) {
 
 test("nothing is asked for it, and each sixteen scenarios are a call", async () => {
   const one = await estimate(1);
-  assert.deepEqual([one.calls, one.outputTokens, one.costUsd, one.model], [1, 40, null, "local"]);
+  assert.deepEqual([one.calls, one.outputTokens, one.costUsd, one.model], [1, 3 * 40, null, "local"]);
   const many = await estimate(33);
-  assert.deepEqual([many.calls, many.outputTokens], [3, 1_320]);
+  assert.deepEqual([many.calls, many.outputTokens], [3, (33 + 3 * 2) * 40]);
   assert.ok(one.inputTokens > 100 && many.inputTokens > one.inputTokens * 2);
   assert.equal(asked.length, 0);
 });
@@ -98,7 +102,7 @@ test("what was answered before costs nothing, whatever white space the input bea
   const routed = (await judge.route(question(2))) as RoutingAnswer & { code: "ok" };
   assert.deepEqual(routed.spent, { calls: 1, inputTokens: 1_000, outputTokens: 100, costUsd: null });
   const again = await judge.estimateRoute!({ ...question(3), userInput: " Where is\nmy parcel? " });
-  assert.deepEqual(again.code === "ok" && [again.calls, again.outputTokens], [1, 40]);
+  assert.deepEqual(again.code === "ok" && [again.calls, again.outputTokens], [1, 3 * 40]);
   const known = await estimate(2);
   assert.deepEqual([known.calls, known.inputTokens, known.outputTokens], [0, 0, 0]);
   const cached = (await judge.route(question(2))) as RoutingAnswer & { code: "ok" };

@@ -24,6 +24,7 @@ import {
   completion,
   cutOff,
   declined,
+  labelsOf,
   obliging,
   raw,
   refusal,
@@ -92,8 +93,7 @@ const nan: Script = request => {
 const missing: Script = () => completion({ labels: [], verdicts: [] });
 const contradicting: Script = request => {
   if (askedOf(request).kind === "route") {
-    const labels = ["match", "no_match"].map(label => ({ id: "s1", why: "x", label }));
-    return completion({ labels });
+    return completion({ labels: [...labelsOf(request), ...labelsOf(request, () => "no_match")] });
   }
   const verdicts = verdictsOf(request);
   return completion({ verdicts: [...verdicts, ...verdictsOf(request, { verdict: () => "not_met" })] });
@@ -139,7 +139,7 @@ describe("a judge that cannot be relied on", () => {
     const judges = openTestJudges(db, fresh(), { clock });
     const misquoted = obliging({ evidence: () => "It is in Paris." });
     for (const [script, state] of [
-      [() => completion("no JSON"), "unusable"],
+      [() => completion("", "content_filter"), "unusable"],
       [misquoted, "undecided"],
     ] as const) {
       server.requests.length = 0;
@@ -311,7 +311,7 @@ describe("a judge that is away", () => {
       const { agentId } = await makeJudgedAgent(db, 0);
       const judges = openTestJudges(db, fresh({ concurrency: 1 }), { clock });
       server.requests.length = 0;
-      server.script = (_, index) => (index === broken ? completion("no JSON") : refusal(503));
+      server.script = (_, index) => (index === broken ? completion("", "content_filter") : refusal(503));
       const criteria = Array.from({ length: 9 }, (_, at) => `Criterion ${at}.`);
       const judge = judges.judgeOf(contextOf(agentId, { deadlineAt: now + 900_000 }));
       const [answer] = await judge.ask([semanticQuestion({ criteria })]);

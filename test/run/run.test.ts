@@ -16,6 +16,7 @@ import {
   completion,
   cutOff,
   idsOf,
+  labelsOf,
   obliging,
   raw,
   refusal,
@@ -165,10 +166,8 @@ describe("a judge that answers", () => {
       const asked = askedOf(request);
       if (asked.kind !== "route") return answer(request, index);
       routings.push(asked.scenarios.map(({ scenario }) => scenario).toSorted((a, b) => a.localeCompare(b)));
-      const labels = asked.scenarios.map(({ id }) => ({ id, why: "as scripted", label: "match" }));
-      return completion({
-        labels: labels.filter((_, at) => asked.scenarios[at]!.scenario !== "Something else."),
-      });
+      const left = asked.scenarios.find(({ scenario }) => scenario === "Something else.")?.id;
+      return completion({ labels: labelsOf(request).filter(({ id }) => id !== left) });
     };
     const { routing, tests } = await verdictOf(openHurried(), await claimed(sender));
     assert.deepEqual(routings, [["Something else.", "The user asks for a parcel."], ["Something else."]]);

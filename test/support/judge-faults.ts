@@ -5,9 +5,9 @@ import {
   completion,
   cutOff,
   declined,
-  idsOf,
   type JudgeRequest,
   json,
+  labelsOf,
   type Reply,
   raw,
   refusal,
@@ -190,6 +190,5 @@ type Entry = Record<string, unknown>;
 /** The answers of an obliging judge, with each entry replaced. */
 function entries(request: JudgeRequest, replaced: (entry: Entry) => Entry[]): object {
   if (askedOf(request).kind === "semantic") return { verdicts: verdictsOf(request).flatMap(replaced) };
-  const labels = idsOf(request).map(id => ({ id, why: "as scripted", label: "match" }));
-  return { labels: labels.flatMap(replaced) };
+  return { labels: labelsOf(request).flatMap(replaced) };
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { JudgeConnection, JudgeMode } from "../../src/model/judge/call.ts";
-import { isCanary } from "../../src/remote/judge/prompts.ts";
+import { canaryKindOf } from "../../src/remote/judge/canaries.ts";
 import { type Protocol, protocolOf, protocols } from "./judge-protocols.ts";
 
 /** A request in the terms of all three; `body` is what was sent. */
@@ -88,10 +88,13 @@ export const usage = { prompt_tokens: 321, completion_tokens: 45, total_tokens: 
 
 export type Ending = "stop" | "length" | "content_filter";
 
-/** An answer in the requested format; a `content` other than text is sent as JSON. */
+/**
+ * An answer in the shape that was asked for. An object is sent as JSON, with the two words that every answer repeats
+ * unless it has its own.
+ */
 export function completion(content: unknown, ending: Ending = "stop"): Reply {
-  const said = typeof content === "string" ? content : JSON.stringify(content);
   return (response, request) => {
+    const said = typeof content === "string" ? content : JSON.stringify(echoing(content as object, request));
     const body = protocols[request.protocol].answer(said, ending, request.mode, usage);
     json(200, body)(response, request);
   };
@@ -147,47 +150,83 @@ export function only(modes: string[], script: Script): Script {
   };
 }
 
+/** The words at the beginning and at the end of a prompt. */
+export function wordsOf({ instructions, material }: JudgeRequest): { first_word: string; last_word: string } {
+  return {
+    first_word: instructions.match(/^The first word is "(\w+)"/)?.[1] ?? "",
+    last_word: material.match(/is "(\w+)"\.$/)?.[1] ?? "",
+  };
+}
+
+/** The answer with the words that it has to repeat. */
+export function echoing(answer: object, request: JudgeRequest): object {
+  const { first_word, last_word } = wordsOf(request);
+  return { first_word, ...answer, ...("last_word" in answer ? {} : { last_word }) };
+}
+
 export type Opinions = {
   label?: (scenario: string, userInput: string) => string;
   verdict?: (criterion: string, reply: string) => string;
   /** The beginning of the reply by default, and nothing for a negative verdict. */
   evidence?: (criterion: string, reply: string) => string;
+  restsOn?: (criterion: string) => string;
 };
 
-/** Understands both questions, and answers each item by these functions, by default “match” and “met”. */
-export function obliging({ label = () => "match", ...opinions }: Opinions = {}): Script {
+/** Understands every question, and answers each item by these functions: "match", "met" and "passage" unless told. */
+export function obliging({
+  label = () => "match",
+  restsOn = () => "passage",
+  ...opinions
+}: Opinions = {}): Script {
   return request => {
-    const { userInput } = materialOf(request);
     const asked = askedOf(request);
     if (asked.kind === "semantic") return completion({ verdicts: verdictsOf(request, opinions) });
-    const labels = asked.scenarios.map(({ id, scenario }) => ({
-      id,
-      why: "as scripted",
-      label: label(scenario, userInput ?? ""),
-    }));
-    return completion({ labels });
+    if (asked.kind === "classify") {
+      const classes = asked.criteria.map(({ id, criterion }) => ({ id, rests_on: restsOn(criterion) }));
+      return completion({ classes });
+    }
+    return completion({ labels: labelsOf(request, label) });
   };
+}
+
+export type ScriptedLabel = { id: string; why: string; label: string };
+
+/** What an obliging judge answers to each scenario, the two with a known answer included. */
+export function labelsOf(
+  request: JudgeRequest,
+  label: (scenario: string, userInput: string) => string = () => "match",
+): ScriptedLabel[] {
+  const asked = posedBy(request);
+  if (asked.kind !== "route") throw new Error("No scenario was asked about");
+  const { userInput } = materialOf(request);
+  const known = { always: "match", never: "no_match", none: undefined };
+  return asked.scenarios.map(({ id, scenario }) => ({
+    ...{ id, why: "as scripted" },
+    label: known[canaryKindOf(scenario) ?? "none"] ?? label(scenario, userInput ?? ""),
+  }));
 }
 
 export type ScriptedVerdict = { id: string; evidence: string; reason: string; verdict: string };
 
-/** An obliging judge's verdict on each criterion; the one that no reply meets is not met either. */
+/** What an obliging judge answers to each criterion, the two with a known answer included. */
 export function verdictsOf(
   request: JudgeRequest,
   { verdict = () => "met", evidence = (_, reply) => reply.split(/\s+/).slice(0, 8).join(" ") }: Opinions = {},
 ): ScriptedVerdict[] {
-  const asked = askedOf(request);
+  const asked = posedBy(request);
   if (asked.kind !== "semantic") throw new Error("No criterion was asked about");
   return asked.criteria.map(({ id, criterion, reply }) => {
-    const said = isCanary(criterion) ? "not_met" : verdict(criterion, reply);
-    const quoted = ["met", "mostly", "partly"].includes(said) ? evidence(criterion, reply) : "";
+    const canary = canaryKindOf(criterion);
+    const said = canary ? { always: "met", never: "not_met" }[canary] : verdict(criterion, reply);
+    const quoted = !canary && ["met", "mostly", "partly"].includes(said) ? evidence(criterion, reply) : "";
     return { id, evidence: quoted, reason: "As scripted.", verdict: said };
   });
 }
 
 /** Obeys the trace: every criterion is met, no scenario matches. */
 export const fooled: Script = request => {
-  const asked = askedOf(request);
+  const asked = posedBy(request);
+  if (asked.kind === "classify") return obliging()(request, 0);
   if (asked.kind === "route") {
     return completion({
       labels: asked.scenarios.map(({ id }) => ({ id, why: "As told.", label: "no_match" })),
@@ -219,14 +258,27 @@ export function materialOf({ instructions, material }: JudgeRequest): Material {
 
 export type Asked =
   | { kind: "route"; scenarios: { id: string; scenario: string }[] }
+  | { kind: "classify"; criteria: { id: string; criterion: string }[] }
   | {
       kind: "semantic";
       criteria: { id: string; criterion: string; scenario: string; reference?: string; reply: string }[];
     };
 
-/** The items in the instructions: the scenarios of a routing call, or the criteria of a semantic one. */
+/** What the instructions ask about, without the questions with a known answer. */
 export function askedOf(request: JudgeRequest): Asked {
-  const asked = JSON.parse(request.instructions.split("\n").at(-3)!);
+  const posed = posedBy(request);
+  if (posed.kind === "route") {
+    return { ...posed, scenarios: posed.scenarios.filter(({ scenario }) => !canaryKindOf(scenario)) };
+  }
+  if (posed.kind === "classify") return posed;
+  return { ...posed, criteria: posed.criteria.filter(({ criterion }) => !canaryKindOf(criterion)) };
+}
+
+function posedBy(request: JudgeRequest): Asked {
+  const lines = request.instructions.split("\n");
+  const isMarked = lines.at(-1)!.startsWith("The mark is");
+  const asked = JSON.parse(lines.at(isMarked ? -3 : -1)!);
+  if (!isMarked) return { kind: "classify", criteria: asked };
   if (Array.isArray(asked)) {
     return { kind: "route", scenarios: asked.map(({ id, scenario }) => ({ id, scenario: whole(scenario) })) };
   }
@@ -246,7 +298,7 @@ export function askedOf(request: JudgeRequest): Asked {
   return { kind: "semantic", criteria };
 }
 
-/** The ids of the items asked about, in a semantic call including the criterion whose answer is known. */
+/** The ids of what was asked, without those of the questions with a known answer. */
 export function idsOf(request: JudgeRequest): string[] {
   const asked = askedOf(request);
   return (asked.kind === "route" ? asked.scenarios : asked.criteria).map(({ id }) => id);

@@ -63,6 +63,7 @@ export function semanticQuestion(more: Partial<SemanticQuestion> = {}): Semantic
     response: "It is in Lyon and arrives on Tuesday.",
     criteria: ["Says where the parcel is."],
     threshold: 0.5,
+    negate: false,
     ...more,
   };
 }

@@ -11,7 +11,7 @@ const thresholds = Array.from({ length: 101 }, (_, at) => at / 100);
 function most(verdict: VerdictWord, threshold: number, count: number): number {
   const passes = (short: number) => {
     const verdicts = Array.from({ length: count }, (_, at) => (at < short ? verdict : "met"));
-    return scoreOfVerdicts(verdicts)! >= threshold;
+    return scoreOfVerdicts(verdicts, { threshold, negate: false })! >= threshold;
   };
   return Array.from({ length: count + 1 }, (_, short) => short).findLast(passes)!;
 }

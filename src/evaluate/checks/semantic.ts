@@ -1,6 +1,7 @@
 // semantic: whether the judge's score of the reply reaches the threshold.
 
-import type { SemanticAnswer, SemanticQuestion } from "../../model/judge/judge.ts";
+import type { RestsOn } from "../../model/judge/call.ts";
+import type { SemanticAnswer, SemanticQuestion, VerdictWord } from "../../model/judge/judge.ts";
 import { isWaiting, type Unanswered } from "../../model/judge/outcome.ts";
 import type { ReasonData } from "../../model/run/reason.ts";
 import type { Check, SemanticActual } from "../../model/run/run.ts";
@@ -64,6 +65,8 @@ function scoreText(
       response: found.text,
       criteria: [assertion.criteria].flat(),
       threshold,
+      negate: assertion.negate,
+      ...(assertion.rests_on === undefined ? {} : { restsOn: restsOnOf(assertion, assertion.rests_on) }),
       ...(assertion.reference === undefined ? {} : { reference: assertion.reference }),
     };
     return { kind: "open", asked: { semantic: [{ key, question }] } };
@@ -75,13 +78,21 @@ function scoreText(
   return { kind: answer.score >= threshold ? "holds" : "fails", value: { found, answer } };
 }
 
+/** In the order of the criteria. */
+function restsOnOf(
+  { criteria }: AssertionOf<"semantic">,
+  restsOn: NonNullable<AssertionOf<"semantic">["rests_on"]>,
+): (RestsOn | null)[] {
+  return [criteria].flat().map((_, at) => (Array.isArray(restsOn) ? (restsOn[at] ?? null) : restsOn));
+}
+
 function actualOf(
   { criteria }: AssertionOf<"semantic">,
   { score, votes, model, promptVersion, cached, spent }: Judged["answer"],
   threshold: number,
 ): SemanticActual {
   const scores = votes.map(vote => vote.score);
-  const verdicts = decidingVote(votes)?.verdicts ?? [];
+  const verdicts = decidingVote(votes, threshold)?.verdicts ?? [];
   const passed = scores.filter(score => score !== null && score >= threshold).length;
   return {
     score,
@@ -98,14 +109,21 @@ function actualOf(
 }
 
 function scoreData({ score, votes, criteria }: SemanticActual, threshold: number): ReasonData["judge_score"] {
-  const met = criteria.filter(({ verdict }) => verdict === "met").length;
+  const count = (word: VerdictWord) => criteria.filter(({ verdict }) => verdict === word).length;
+  const [met, inapplicable, undecided] = [count("met"), count("not_applicable"), count("cannot_tell")];
   return {
     score,
     threshold,
     ...(votes.of > 1 ? { votes: { passed: votes.passed, of: votes.of } } : {}),
     ...(criteria.length === 1
       ? { comment: criteria[0]!.reason }
-      : { criteria: { met, of: criteria.length } }),
+      : {
+          criteria: {
+            ...{ met, of: criteria.length },
+            ...(inapplicable > 0 ? { inapplicable } : {}),
+            ...(undecided > 0 ? { undecided } : {}),
+          },
+        }),
   };
 }
 

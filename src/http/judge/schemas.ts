@@ -12,7 +12,7 @@ const Mode = z.enum(judgeModes);
 export const JudgeCall = z
   .object({
     id: Id,
-    kind: z.enum(["route", "semantic"]),
+    kind: z.enum(["route", "semantic", "classify"]),
     startedAt: Time,
     ms: z.number().int(),
     provider: Provider,

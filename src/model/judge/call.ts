@@ -31,8 +31,11 @@ export type JudgeConnection = {
  */
 export type JudgeCallState = "ok" | "later" | "refused" | "unusable" | "budget" | "aborted";
 
+/** What a call asks: which scenarios match, which criteria are met, or what criteria rest on. */
+export type JudgeCallKind = "route" | "semantic" | "classify";
+
 export type JudgeCall = {
-  kind: "route" | "semantic";
+  kind: JudgeCallKind;
   provider: JudgeProvider;
   model: string;
   promptVersion: string;
@@ -64,18 +67,41 @@ export type RouteAsk = { userInput: string; scenarios: { id: string; scenario: s
 /** At most `criteriaPerCall` criteria, all about one trace. Each names its reply. */
 export type SemanticAsk = {
   userInput: string | null;
-  replies: { id: string; text: string }[];
+  replies: { id: string; part?: ReplyPart; text: string }[];
   criteria: { id: string; replyId: string; scenario: string; criterion: string; reference?: string }[];
 };
 
-/** The valid labels by id; missing ids are asked again. */
+/** Which part of a long reply, from 1. */
+export type ReplyPart = { at: number; of: number };
+
+/** At most `classesPerCall` criteria. */
+export type ClassifyAsk = { criteria: { id: string; criterion: string }[] };
+
+/** The valid labels by id; a missing id is asked for again. */
 export type RouteLabels = Map<string, { label: RouteLabel; reason: string }>;
 
-/** The valid verdicts by id; `overruled`: its quotation is not in the reply, so a favorable verdict became "cannot_tell". */
-export type Verdicts = Map<
-  string,
-  { verdict: VerdictWord; evidence: string; reason: string; overruled?: true }
->;
+/** The valid verdicts by id. */
+export type Verdicts = Map<string, GivenVerdict>;
+
+/**
+ * A verdict as the judge gave it. `quotation`: whether the passage is in the reply; "elsewhere": only in the rest of the
+ * material; "trivial": no word of it says anything.
+ */
+export type GivenVerdict = {
+  verdict: VerdictWord;
+  evidence: string;
+  reason: string;
+  quotation: "found" | "elsewhere" | "empty" | "trivial" | "invented";
+};
+
+/** What shows that a criterion is met: one passage, every part of the reply, or that something is absent. */
+export type RestsOn = "passage" | "whole" | "absence";
+
+export const restsOnWords: RestsOn[] = ["passage", "whole", "absence"];
+
+/** By id; null if the judge is not sure. */
+export type Classes = Map<string, RestsOn | null>;
 
 export const scenariosPerCall = 16;
 export const criteriaPerCall = 8;
+export const classesPerCall = 32;

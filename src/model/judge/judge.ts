@@ -1,4 +1,5 @@
 // The interface of the judge: questions and answers. A missing answer is a value, not an exception.
+import type { RestsOn } from "./call.ts";
 import type { Unanswered } from "./outcome.ts";
 
 export type RoutingQuestion = {
@@ -36,9 +37,10 @@ export type RouteSpent = { calls: number; inputTokens: number; outputTokens: num
 /** The estimated cost of a routing question; zero calls if the answer is in the cache. */
 export type RouteEstimate = ({ code: "ok" } & RouteSpent & Partial<JudgedBy>) | Unanswered;
 
-export type VerdictWord = "met" | "mostly" | "partly" | "not_met" | "cannot_tell";
+/** `not_applicable`: the criterion's own condition does not hold, as in "If the user asks for a refund, …". */
+export type VerdictWord = "met" | "mostly" | "partly" | "not_met" | "not_applicable" | "cannot_tell";
 
-/** `criteria`: 1 to `criteriaMax`, each judged separately. `threshold` in 0..1 decides whether more votes are requested. */
+/** One to `criteriaMax` criteria, each judged by itself. `threshold` in 0..1 and `negate` are those of the check. */
 export type SemanticQuestion = {
   testId: string;
   assertionId: string;
@@ -46,20 +48,31 @@ export type SemanticQuestion = {
   userInput: string | null;
   response: string;
   criteria: string[];
+  /** In the order of the criteria; null or absent: the judge is asked. */
+  restsOn?: (RestsOn | null)[];
   reference?: string;
   threshold: number;
+  negate: boolean;
 };
 
 export const criteriaMax = 6;
 
 /** Verdicts in the order of the criteria; `evidence` is a passage of the reply, empty if the criterion is about absence. */
 export type Vote = {
-  /** The mean over the decided criteria, in 0..1; null if none was decided. */
+  /** In 0..1; null if its verdicts do not decide the outcome. */
   score: number | null;
-  verdicts: { verdict: VerdictWord; evidence: string; reason: string }[];
+  verdicts: CriterionVerdict[];
 };
 
-/** `score` is the median of the votes' scores, so it reaches the threshold if most votes do. */
+/** `restsOn`: what the criterion rests on, if the verdict depends on it. */
+export type CriterionVerdict = {
+  verdict: VerdictWord;
+  evidence: string;
+  reason: string;
+  restsOn?: RestsOn;
+};
+
+/** `score` is the median of the votes that decided, so that it reaches the threshold where most of them do. */
 export type SemanticAnswer =
   | ({
       code: "ok";

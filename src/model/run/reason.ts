@@ -67,7 +67,7 @@ type Comparisons = {
     score: number;
     threshold: number;
     votes?: { passed: number; of: number };
-    criteria?: { met: number; of: number };
+    criteria?: { met: number; of: number; inapplicable?: number; undecided?: number };
     comment?: string;
   };
 };
@@ -167,13 +167,19 @@ type JudgeReasonData = {
   judge_answer_failed: null;
   judge_not_a_model: null;
   judge_answer_malformed: null;
-  judge_integrity_failed: null;
+  /** `wrong`: the kind of the question with a known answer. */
+  judge_integrity_failed: { wrong: "always" | "never" };
+  judge_context_too_small: null;
+  judge_echo_wrong: null;
   judge_question_skipped: null;
   // The judge could not decide.
-  judge_undecided: { comment: string };
-  judge_tied: null;
+  /** `criteria`: the undecided ones of several. */
+  judge_undecided: { comment: string; criteria?: string[] };
+  judge_votes_split: { passed: number; failed: number; undecided: number };
   judge_quote_missing: null;
+  judge_quote_trivial: null;
   judge_quote_not_found: null;
+  reply_too_long: { shown: number; of: number };
 };
 
 type ResultData = {
@@ -249,7 +255,7 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   judge_score: ({ score, threshold, votes, criteria, comment }) =>
     `The judge's score is ${score} (threshold: ${threshold}${
       votes ? `; ${votes.passed} of ${votes.of} votes reach it` : ""
-    }): ${criteria ? `${criteria.met} of ${criteria.of} criteria are fully met.` : (comment ?? "")}`,
+    }): ${criteria ? criteriaText(criteria) : (comment ?? "")}`,
 
   no_http_status: () => "The trace has no HTTP status: http.response.status_code is missing.",
   no_response: () => "The agent sent no HTTP response.",
@@ -340,12 +346,24 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
   judge_answer_failed: () => "The judge failed while it wrote the answer.",
   judge_not_a_model: () => "The judge's server did not answer like a language model's server.",
   judge_answer_malformed: () => "The judge did not answer with the requested JSON.",
-  judge_integrity_failed: () =>
-    "The judge failed the integrity check: it accepted a criterion that cannot be met.",
+  judge_integrity_failed: ({ wrong }) =>
+    `The judge failed the integrity check: it ${
+      wrong === "never" ? "accepted a question whose answer is no" : "rejected a question whose answer is yes"
+    }.`,
+  judge_context_too_small: () =>
+    "The judge's context is too small: its server cut the beginning of the prompt. Raise the context length.",
+  judge_echo_wrong: () => "The judge did not repeat the words that show that it read the whole prompt.",
   judge_question_skipped: () => "The judge left this question out of its answer twice.",
-  judge_undecided: ({ comment }) => `The judge could not decide: ${comment}`,
-  judge_tied: () => "The judge could not decide: its votes are tied.",
+  judge_undecided: ({ comment, criteria }) =>
+    `The judge could not decide${criteria ? ` ${criteria.map(quote).join(", ")}` : ""}: ${comment}`,
+  judge_votes_split: ({ passed, failed, undecided }) =>
+    `The judge could not decide: of ${passed + failed + undecided} votes, ${passed} reached the threshold, ${failed} did not${
+      undecided > 0 ? `, and ${undecided} ${undecided === 1 ? "was" : "were"} undecided` : ""
+    }.`,
   judge_quote_missing: () => "The judge quoted no passage of the reply.",
+  judge_quote_trivial: () => "The passage that the judge quoted has no word that says anything.",
+  reply_too_long: ({ shown, of }) =>
+    `The reply is too long to judge: ${of} characters, of which the judge can be shown ${shown}.`,
   judge_quote_not_found: () => "The passage that the judge quoted is not in the reply.",
 
   agent_error: ({ turn, message }) =>
@@ -375,6 +393,19 @@ function rangeText({ min, max }: Range): string {
   if (max === undefined) return `at least ${min}`;
   if (max === min) return `exactly ${min}`;
   return min === 0 ? `at most ${max}` : `${min} to ${max}`;
+}
+
+/** "3 of 5 criteria are fully met, 1 does not apply." */
+function criteriaText({
+  met,
+  of,
+  inapplicable,
+  undecided,
+}: NonNullable<Comparisons["judge_score"]["criteria"]>): string {
+  const parts = [`${met} of ${of} criteria are fully met`];
+  if (inapplicable) parts.push(`${inapplicable} ${inapplicable === 1 ? "does" : "do"} not apply`);
+  if (undecided) parts.push(`${undecided} ${undecided === 1 ? "is" : "are"} undecided`);
+  return `${parts.join(", ")}.`;
 }
 
 function insteadText(instead: NonNullable<Comparisons["tool_call_count"]["instead"]>): string {

@@ -1,6 +1,6 @@
 // A run: one evaluation of a trace against its agent's test cases, with its results.
 
-import type { JudgedBy, Spent, VerdictWord } from "../judge/judge.ts";
+import type { CriterionVerdict, JudgedBy, Spent } from "../judge/judge.ts";
 import type { AssertionType } from "../test-case/assertion.ts";
 import type { Ineligibility } from "../test-case/eligibility.ts";
 import type { TestCaseDocument } from "../test-case/test-case.ts";
@@ -64,7 +64,7 @@ export type Check = {
 /** The judge's result for a reply. `criteria` are from the vote that gave the score. */
 export type SemanticActual = {
   score: number;
-  criteria: { criterion: string; verdict: VerdictWord; evidence: string; reason: string }[];
+  criteria: ({ criterion: string } & CriterionVerdict)[];
   /** `passed`: votes that reached the threshold. `scores` are in the order of asking. */
   votes: { passed: number; of: number; scores: (number | null)[] };
   /** Whether the answer came from the cache. */

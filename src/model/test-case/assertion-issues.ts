@@ -2,7 +2,7 @@
 
 import type { Issue } from "../refusal.ts";
 import { stripInvisible } from "../strip-invisible.ts";
-import type { Assertion } from "./assertion.ts";
+import type { Assertion, AssertionOf } from "./assertion.ts";
 import { schemaIssues } from "./json-schema.ts";
 import { argumentIssues } from "./operators.ts";
 import { compilePattern, PatternFault, unknownFlags } from "./pattern.ts";
@@ -29,7 +29,7 @@ export function assertionIssues(assertion: Assertion): Issue[] {
     case "json_schema":
       return schemaIssues(assertion.schema).map(({ path, message }) => ({ path: `.schema${path}`, message }));
     case "semantic":
-      return criteriaIssues(assertion.criteria);
+      return [...criteriaIssues(assertion.criteria), ...restsOnIssues(assertion)];
     case "http_status":
     case "response_time":
       return [];
@@ -47,6 +47,13 @@ function criteriaIssues(criteria: string | string[]): Issue[] {
 
 function isBlank(text: string): boolean {
   return stripInvisible(text).trim() === "";
+}
+
+function restsOnIssues({ criteria, rests_on }: AssertionOf<"semantic">): Issue[] {
+  const count = [criteria].flat().length;
+  if (!Array.isArray(rests_on) || rests_on.length === count) return [];
+  const message = `Expected one entry per criterion: ${count}, not ${rests_on.length}.`;
+  return [{ path: ".rests_on", message }];
 }
 
 function rangeIssues({ min, max }: { min: number; max?: number }): Issue[] {

@@ -1,5 +1,6 @@
 // The nine types of assertions, in the form that is stored and exported.
 import { z } from "zod";
+import { type RestsOn, restsOnWords } from "../judge/call.ts";
 import { criteriaMax } from "../judge/judge.ts";
 
 type Common = {
@@ -38,6 +39,8 @@ export type Assertion = Common &
         type: "semantic";
         /** One criterion, or up to `criteriaMax`, each judged separately. */
         criteria: string | string[];
+        /** What shows that they are met: of all of them, or in their order; null or absent: the judge is asked. */
+        rests_on?: RestsOn | (RestsOn | null)[];
         reference?: string;
         threshold?: unknown;
         target_node?: string;
@@ -59,6 +62,9 @@ const count = z.int().min(0);
 const status = z.int().min(100).max(599);
 const statusExpected = 'Expected a status (200), a list of statuses, or a class such as "2xx".';
 const criteriaExpected = `Expected a text, or a list of 1 to ${criteriaMax} texts of at most 2,000 characters.`;
+const restsOn = z.enum(restsOnWords);
+const restsOnExpected =
+  'Expected "passage", "whole" or "absence", or a list of as many of them (or null) as there are criteria.';
 const id = text(100);
 const turnExpected = 'Expected the number of a turn, from 1, or "last".';
 const turn = z.union([z.int().min(1, turnExpected).max(100, turnExpected), z.literal("last")], {
@@ -132,6 +138,9 @@ function variants<C extends z.core.$ZodLooseShape>(common: C) {
           error: criteriaExpected,
         },
       ),
+      rests_on: z
+        .union([restsOn, z.array(restsOn.nullable()).min(1).max(criteriaMax)], { error: restsOnExpected })
+        .exactOptional(),
       reference: text(20_000).exactOptional(),
       threshold: z.unknown().exactOptional(),
       target_node: targetNode.exactOptional(),

@@ -1,11 +1,17 @@
-// Parses and validates the judge's answers: labels, verdicts, and the quotations that a verdict needs.
+// Parses and validates the judge's answers: the echo of the prompt, the canaries, labels, verdicts and their quotations.
 import { z } from "zod";
-import type { RouteLabels, Verdicts } from "../../model/judge/call.ts";
-import { type JudgeOutcome, unanswered } from "../../model/judge/outcome.ts";
-import { type JudgeReason, reasonText } from "../../model/run/reason.ts";
+import {
+  type Classes,
+  type GivenVerdict,
+  type RouteLabels,
+  restsOnWords,
+  type Verdicts,
+} from "../../model/judge/call.ts";
+import { type JudgeOutcome, type Unanswered, unanswered } from "../../model/judge/outcome.ts";
 import { hasWord, stripInvisible } from "../../model/strip-invisible.ts";
-import { isAboutAbsence } from "./absence.ts";
-import { gap, type Posed } from "./prompts.ts";
+import type { CanaryKind } from "./canaries.ts";
+import { hasContentWord } from "./content-words.ts";
+import { type Echo, gap, type Posed, type PosedCriterion } from "./prompts.ts";
 
 const sentence = z.string().refine(hasWord);
 
@@ -19,74 +25,145 @@ const verdict = z.strictObject({
   id: z.string(),
   evidence: z.string(),
   reason: sentence,
-  verdict: z.enum(["met", "mostly", "partly", "not_met", "cannot_tell"]),
+  verdict: z.enum(["met", "mostly", "partly", "not_met", "not_applicable", "cannot_tell"]),
 });
+
+const classified = z.strictObject({
+  id: z.string(),
+  rests_on: z.enum([...restsOnWords, "unsure"]),
+});
+
+const envelope = <T extends z.ZodRawShape>(entries: T) =>
+  z.strictObject({ first_word: z.string(), ...entries, last_word: z.string() });
 
 /** The shape of each kind of answer. Flat, all required, without bounds: what every structured-output mode can express. */
 export const answerSchemas = {
-  route: z.strictObject({ labels: z.array(label) }),
-  semantic: z.strictObject({ verdicts: z.array(verdict) }),
+  route: envelope({ labels: z.array(label) }),
+  semantic: envelope({ verdicts: z.array(verdict) }),
+  classify: envelope({ classes: z.array(classified) }),
 };
 
-/**
- * The labels of the ids in `asked`. Malformed entries, unknown ids and ids with contradicting labels are left out; a
- * missing id is asked for again.
- */
-export function readLabels(text: string, asked: readonly string[]): JudgeOutcome<RouteLabels> {
-  const envelope = z.strictObject({ labels: z.array(z.unknown()) }).safeParse(jsonIn(text));
-  if (!envelope.success) return malformed;
-  const labels = validEntries(envelope.data.labels, label, asked, entry => entry.label);
-  return {
-    code: "ok",
-    value: new Map([...labels].map(([id, { label, why }]) => [id, { label, reason: shortened(why) }])),
-  };
-}
+/** The text of an answer; `tokens`: of the prompt, as the server counted them (0: not at all) and as estimated. */
+export type GivenAnswer = { text: string; tokens: { counted: number; estimated: number } };
 
 /**
- * The verdicts by the ids of the request, left out as labels are. Without a verdict on the canary, the criterion that no
- * reply meets, there are none; with a favorable one, the answer is unusable. A favorable verdict becomes "cannot_tell"
- * if its quotation is not in the reply, or is missing although the criterion is not about something absent.
+ * The labels by the ids of the request. Malformed entries, unknown ids and ids with contradicting labels are left out; a
+ * missing id is asked for again. Without a label for both canaries there are none; with a wrong one, the answer is
+ * unusable.
  */
-export function readVerdicts(
-  text: string,
+export function readLabels(
+  answer: GivenAnswer,
   posed: ReadonlyMap<string, Posed>,
-  sign: string,
-): JudgeOutcome<Verdicts> {
-  const envelope = z.strictObject({ verdicts: z.array(z.unknown()) }).safeParse(jsonIn(text));
-  if (!envelope.success) return malformed;
-  const entries = envelope.data.verdicts;
-  const isCanary = (id: string) => posed.get(id)?.id === null;
-  if (entries.some(entry => isFavorable(entry, isCanary))) {
-    return unanswered("unusable", { code: "judge_integrity_failed" });
-  }
-  const valid = validEntries(entries, verdict, [...posed.keys()], entry => entry.verdict);
-  const value: Verdicts = new Map();
-  if (![...valid.keys()].some(isCanary)) return { code: "ok", value };
-  for (const [posedId, { verdict, evidence: quoted, reason }] of valid) {
-    const { id, criterion, reply } = posed.get(posedId)!;
-    if (id === null) continue;
-    const evidence = quoted.replaceAll(sign, "");
-    const needsQuote = verdict === "met" || verdict === "mostly";
-    const fault = needsQuote ? quoteFault(evidence, criterion, reply) : undefined;
-    value.set(
-      id,
-      fault === undefined
-        ? { verdict, evidence: shortened(evidence, 600), reason: shortened(reason) }
-        : { verdict: "cannot_tell", evidence: "", reason: reasonText(fault), overruled: true },
-    );
+  echo: Echo,
+): JudgeOutcome<RouteLabels> {
+  const read = entriesOf(answer, "labels", echo);
+  if ("code" in read) return read;
+  const fault = canaryFault(read.entries, posed, isWrongLabel);
+  if (fault) return fault;
+  const valid = validEntries(read.entries, label, [...posed.keys()], entry => entry.label);
+  const value: RouteLabels = new Map();
+  if (!isWhole(valid, posed)) return { code: "ok", value };
+  for (const [posedId, { label, why }] of valid) {
+    const { id } = posed.get(posedId)!;
+    if (id !== null) value.set(id, { label, reason: shortened(why) });
   }
   return { code: "ok", value };
 }
 
-const favorable = z.object({ id: z.string(), verdict: z.enum(["met", "mostly", "partly"]) });
-
-/** However malformed the rest of the entry is. */
-function isFavorable(entry: unknown, isAbout: (id: string) => boolean): boolean {
-  const { data } = favorable.safeParse(entry);
-  return data !== undefined && isAbout(data.id);
+/** The verdicts by the ids of the request, left out as labels are, and whether each quotes what it is about. */
+export function readVerdicts(
+  answer: GivenAnswer,
+  posed: ReadonlyMap<string, PosedCriterion>,
+  { echo, sign }: { echo: Echo; sign: string },
+): JudgeOutcome<Verdicts> {
+  const read = entriesOf(answer, "verdicts", echo);
+  if ("code" in read) return read;
+  const fault = canaryFault(read.entries, posed, isWrongVerdict);
+  if (fault) return fault;
+  const valid = validEntries(read.entries, verdict, [...posed.keys()], entry => entry.verdict);
+  const value: Verdicts = new Map();
+  if (!isWhole(valid, posed)) return { code: "ok", value };
+  for (const [posedId, { verdict, evidence: quoted, reason }] of valid) {
+    const { id, ...material } = posed.get(posedId)!;
+    if (id === null) continue;
+    const evidence = quoted.replaceAll(sign, "");
+    const quotation = quotationOf(evidence, material);
+    value.set(id, { verdict, evidence: shortened(evidence, 600), reason: shortened(reason), quotation });
+  }
+  return { code: "ok", value };
 }
 
-const malformed = unanswered("unusable", { code: "judge_answer_malformed" });
+/** The classes by the ids of the request. */
+export function readClasses(
+  answer: GivenAnswer,
+  asked: readonly string[],
+  echo: Echo,
+): JudgeOutcome<Classes> {
+  const read = entriesOf(answer, "classes", echo);
+  if ("code" in read) return read;
+  const valid = validEntries(read.entries, classified, asked, entry => entry.rests_on);
+  return {
+    code: "ok",
+    value: new Map([...valid].map(([id, { rests_on }]) => [id, rests_on === "unsure" ? null : rests_on])),
+  };
+}
+
+/** The entries of an answer that repeats both words of the prompt. */
+function entriesOf(
+  { text, tokens: { counted, estimated } }: GivenAnswer,
+  name: string,
+  echo: Echo,
+): { entries: unknown[] } | Unanswered {
+  const shape = z.strictObject({
+    first_word: z.string().default(""),
+    [name]: z.array(z.unknown()),
+    last_word: z.string().default(""),
+  });
+  const { data } = shape.safeParse(jsonIn(text));
+  if (!data) return unanswered("unusable", { code: "judge_answer_malformed" });
+  const isFirst = words(data.first_word as string) === echo.first;
+  const isLast = words(data.last_word as string) === echo.last;
+  if (isFirst && isLast) return { entries: data[name] as unknown[] };
+  // A server that cuts a prompt to its context keeps the end of it.
+  const isCut = !isFirst && (isLast || (counted > 0 && counted < estimated / 2));
+  return unanswered("unusable", {
+    code: isCut ? "judge_context_too_small" : "judge_echo_wrong",
+  });
+}
+
+const worded = z.object({ id: z.string(), label: z.string().optional(), verdict: z.string().optional() });
+
+/** However malformed the rest of an entry is. */
+function canaryFault(
+  entries: unknown[],
+  posed: ReadonlyMap<string, Posed>,
+  isWrong: (kind: CanaryKind, word: string) => boolean,
+): Unanswered | undefined {
+  for (const entry of entries) {
+    const { data } = worded.safeParse(entry);
+    const asked = data && posed.get(data.id);
+    if (!asked || asked.id !== null) continue;
+    if (isWrong(asked.canary, data.verdict ?? data.label ?? "")) {
+      return unanswered("unusable", { code: "judge_integrity_failed", data: { wrong: asked.canary } });
+    }
+  }
+  return undefined;
+}
+
+// A judge that is unsure of a canary is only careful.
+function isWrongLabel(kind: CanaryKind, label: string): boolean {
+  return label === (kind === "always" ? "no_match" : "match");
+}
+
+function isWrongVerdict(kind: CanaryKind, verdict: string): boolean {
+  const wrong = { always: ["partly", "not_met"], never: ["met", "mostly", "partly"] }[kind];
+  return [...wrong, "not_applicable"].includes(verdict);
+}
+
+/** Whether the canaries were answered. */
+function isWhole(valid: ReadonlyMap<string, unknown>, posed: ReadonlyMap<string, Posed>): boolean {
+  return [...posed].every(([posedId, { id }]) => id !== null || valid.has(posedId));
+}
 
 /** By id: well-formed, asked for, and not contradicted by another entry with the same id. */
 function validEntries<T extends { id: string }>(
@@ -108,12 +185,16 @@ function validEntries<T extends { id: string }>(
   return valid;
 }
 
-/** Why the quotation does not support a favorable verdict. */
-function quoteFault(evidence: string, criterion: string, reply: string): JudgeReason | undefined {
-  if (words(evidence) === "") {
-    return isAboutAbsence(criterion) ? undefined : { code: "judge_quote_missing" };
+function quotationOf(
+  evidence: string,
+  { reply, others }: { reply: string; others: string[] },
+): GivenVerdict["quotation"] {
+  if (words(evidence) === "") return "empty";
+  if (quotes(reply, evidence)) {
+    // A reply without any, such as "Yes, it is", is quoted as a whole.
+    return hasContentWord(words(evidence)) || words(evidence) === words(reply) ? "found" : "trivial";
   }
-  return quotes(reply, evidence) ? undefined : { code: "judge_quote_not_found" };
+  return others.some(text => quotes(text, evidence)) ? "elsewhere" : "invented";
 }
 
 /**

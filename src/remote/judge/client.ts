@@ -2,6 +2,8 @@
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import type {
+  Classes,
+  ClassifyAsk,
   JudgeCall,
   JudgeConnection,
   JudgeMode,
@@ -16,12 +18,13 @@ import { reasonText } from "../../model/run/reason.ts";
 import { Semaphore } from "../../threads/semaphore.ts";
 import type { SemaphoreLike } from "../../threads/shared-semaphore.ts";
 import { type Clock, systemClock } from "../clock.ts";
-import { answerSchemas, readLabels, readVerdicts } from "./answers.ts";
+import { answerSchemas, type GivenAnswer, readClasses, readLabels, readVerdicts } from "./answers.ts";
 import { createBounds, type Turn } from "./bounds.ts";
 import { createModelCaller } from "./call.ts";
 import type { Manner } from "./models.ts";
 import {
   answerTokens,
+  classifyPrompt,
   type Prompt,
   promptVersion,
   routingPrompt,
@@ -29,12 +32,12 @@ import {
   tokensOf,
 } from "./prompts.ts";
 
-/** What one call asks. `items`: how many labels or verdicts; `read` checks the text of the answer. */
+/** What one call asks. `items`: how many labels, verdicts or classes; `read` checks the text of the answer. */
 export type JudgeRequest<T> = {
   kind: JudgeCall["kind"];
   prompt: Prompt;
   items: number;
-  read: (text: string) => JudgeOutcome<T>;
+  read: (answer: GivenAnswer) => JudgeOutcome<T>;
 };
 
 /** `call` is null if none was made. */
@@ -106,14 +109,21 @@ export function openJudgeClient(connection: JudgeConnection, options: JudgeClien
       const signals = [clock.timeout(timeoutMs), ...(signal ? [signal] : [])];
       const result = await callModel(prompt, answerSchemas[kind], AbortSignal.any(signals));
       const { mode, text, failure, inputTokens, outputTokens, tokensEstimated } = result;
-      const outcome = text === null && signal?.aborted ? cancelled : (failure ?? read(text!));
+      const outcome =
+        text === null && signal?.aborted
+          ? cancelled
+          : (failure ??
+            read({
+              text: text!,
+              tokens: { counted: tokensEstimated ? 0 : inputTokens, estimated: tokensOf(prompt) },
+            }));
       if (outcome.code === "ok" && result.isKnown) learn(result);
       const call: JudgeCall = {
         ...{ kind, provider, model, promptVersion, mode },
         state: outcome.code as JudgeCall["state"],
         reason: outcome.code === "ok" ? null : reasonText(outcome.detail),
         ...{ startedAt, ms: clock.now() - startedAt, inputTokens, outputTokens, tokensEstimated },
-        ...{ ...prompt, answer: text },
+        ...{ instructions: prompt.instructions, material: prompt.material, answer: text },
       };
       return { ...outcome, call };
     },
@@ -134,14 +144,31 @@ export async function callBounded<T>(
 }
 
 export function routeRequest(ask: RouteAsk): JudgeRequest<RouteLabels> {
-  const ids = ask.scenarios.map(({ id }) => id);
-  const prompt = routingPrompt(ask, newMarker());
-  return { kind: "route", prompt, items: ids.length, read: text => readLabels(text, ids) };
+  const { posed, ...prompt } = routingPrompt(ask, newMarker());
+  const read = (answer: GivenAnswer) => readLabels(answer, posed, prompt.echo);
+  return { kind: "route", prompt, items: posed.size, read };
 }
 
 export function semanticRequest(ask: SemanticAsk): JudgeRequest<Verdicts> {
   const { posed, sign, ...prompt } = semanticPrompt(ask, newMarker());
-  return { kind: "semantic", prompt, items: posed.size, read: text => readVerdicts(text, posed, sign) };
+  const { echo } = prompt;
+  return {
+    kind: "semantic",
+    prompt,
+    items: posed.size,
+    read: answer => readVerdicts(answer, posed, { echo, sign }),
+  };
+}
+
+export function classifyRequest(ask: ClassifyAsk): JudgeRequest<Classes> {
+  const prompt = classifyPrompt(ask, newMarker());
+  const ids = ask.criteria.map(({ id }) => id);
+  return {
+    kind: "classify",
+    prompt,
+    items: ids.length,
+    read: answer => readClasses(answer, ids, prompt.echo),
+  };
 }
 
 /** 24 hex digits, unguessable and new for each call. */

@@ -31,7 +31,7 @@ let minutes = 0;
 
 const asExpected: typeof answer = async mode => ({
   code: "ok",
-  value: new Map([["c1", { verdict: "met", evidence: "", reason: "" }]]),
+  value: new Map([["c1", { verdict: "met", evidence: "", reason: "", quotation: "empty" }]]),
   call: { mode } as JudgeCall,
 });
 

@@ -88,6 +88,10 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
       { score: 0.75, threshold: 0.7, votes: { passed: 2, of: 3 }, criteria: { met: 1, of: 2 } },
       "The judge's score is 0.75 (threshold: 0.7; 2 of 3 votes reach it): 1 of 2 criteria are fully met.",
     ],
+    [
+      { score: 0.75, threshold: 0.7, criteria: { met: 1, of: 4, inapplicable: 2, undecided: 1 } },
+      "The judge's score is 0.75 (threshold: 0.7): 1 of 4 criteria are fully met, 2 do not apply, 1 is undecided.",
+    ],
   ],
   no_http_status: "The trace has no HTTP status: http.response.status_code is missing.",
   no_token_usage: [
@@ -210,11 +214,42 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   judge_answer_failed: "The judge failed while it wrote the answer.",
   judge_not_a_model: "The judge's server did not answer like a language model's server.",
   judge_answer_malformed: "The judge did not answer with the requested JSON.",
-  judge_integrity_failed: "The judge failed the integrity check: it accepted a criterion that cannot be met.",
+  judge_integrity_failed: [
+    [{ wrong: "never" }, "The judge failed the integrity check: it accepted a question whose answer is no."],
+    [
+      { wrong: "always" },
+      "The judge failed the integrity check: it rejected a question whose answer is yes.",
+    ],
+  ],
+  judge_context_too_small:
+    "The judge's context is too small: its server cut the beginning of the prompt. Raise the context length.",
+  judge_echo_wrong: "The judge did not repeat the words that show that it read the whole prompt.",
   judge_question_skipped: "The judge left this question out of its answer twice.",
-  judge_undecided: [[{ comment: "The reply is cut." }, "The judge could not decide: The reply is cut."]],
-  judge_tied: "The judge could not decide: its votes are tied.",
+  judge_undecided: [
+    [{ comment: "The reply is cut." }, "The judge could not decide: The reply is cut."],
+    [
+      { comment: "It is unclear.", criteria: ["Is polite.", "Is short."] },
+      'The judge could not decide "Is polite.", "Is short.": It is unclear.',
+    ],
+  ],
+  judge_votes_split: [
+    [
+      { passed: 1, failed: 1, undecided: 1 },
+      "The judge could not decide: of 3 votes, 1 reached the threshold, 1 did not, and 1 was undecided.",
+    ],
+    [
+      { passed: 1, failed: 0, undecided: 2 },
+      "The judge could not decide: of 3 votes, 1 reached the threshold, 0 did not, and 2 were undecided.",
+    ],
+  ],
   judge_quote_missing: "The judge quoted no passage of the reply.",
+  judge_quote_trivial: "The passage that the judge quoted has no word that says anything.",
+  reply_too_long: [
+    [
+      { shown: 185_000, of: 200_000 },
+      "The reply is too long to judge: 200000 characters, of which the judge can be shown 185000.",
+    ],
+  ],
   judge_quote_not_found: "The passage that the judge quoted is not in the reply.",
   agent_error: [
     [

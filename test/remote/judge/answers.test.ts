@@ -2,18 +2,29 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { scoreOfVerdicts } from "../../../src/evaluate/semantic-score.ts";
-import { isAboutAbsence } from "../../../src/remote/judge/absence.ts";
-import { readLabels, readVerdicts } from "../../../src/remote/judge/answers.ts";
-import { gap, type Posed } from "../../../src/remote/judge/prompts.ts";
+import { readClasses, readLabels, readVerdicts } from "../../../src/remote/judge/answers.ts";
+import { gap, type Posed, type PosedCriterion } from "../../../src/remote/judge/prompts.ts";
 
-const labels = (...entries: unknown[]) => JSON.stringify({ labels: entries });
+const echo = { first: "tamarind", last: "willow" };
+const repeated = { first_word: "tamarind", last_word: "Willow." };
+const tokens = { counted: 0, estimated: 4_000 };
+const given = (answer: object) => ({ text: JSON.stringify({ ...repeated, ...answer }), tokens });
+
+const labels = (...entries: unknown[]) =>
+  JSON.stringify({ ...repeated, labels: [said("s8", "match"), said("s9", "no_match"), ...entries] });
 const said = (id: string, label: string, why = "because") => ({ id, why, label });
 const malformed = "judge_answer_malformed";
 
 describe("labels", () => {
-  const read = (text: string, asked = ["s1", "s2"]) => {
-    const found = readLabels(text, asked);
+  const posed = new Map<string, Posed>([
+    ["s1", { id: "s1" }],
+    ["s2", { id: "s2" }],
+    ["s8", { id: null, canary: "always" }],
+    ["s9", { id: null, canary: "never" }],
+  ]);
+  const readAll = (text: string) => readLabels({ text, tokens }, posed, echo);
+  const read = (text: string) => {
+    const found = readAll(text);
     return found.code === "ok"
       ? Object.fromEntries([...found.value].map(([id, { label }]) => [id, label]))
       : found.detail.code;
@@ -27,7 +38,7 @@ describe("labels", () => {
   });
 
   it("of ids that were not asked for are left out", () => {
-    assert.deepEqual(read(labels(said("s9", "match"), said("__proto__", "match"), said("s1", "match"))), {
+    assert.deepEqual(read(labels(said("s7", "match"), said("__proto__", "match"), said("s1", "match"))), {
       s1: "match",
     });
   });
@@ -51,7 +62,7 @@ describe("labels", () => {
   }
 
   it("keep a short, visible reason", () => {
-    const found = readLabels(labels(said("s1", "match", `a\u202e\n b ${"long ".repeat(200)}`)), ["s1"]);
+    const found = readAll(labels(said("s1", "match", `a\u202e\n b ${"long ".repeat(200)}`)));
     assert.ok(found.code === "ok");
     const { reason } = found.value.get("s1")!;
     assert.ok(reason.startsWith("a b long") && reason.length <= 300);
@@ -80,25 +91,85 @@ describe("labels", () => {
   });
 
   it("never make reading fail, whatever the text", () => {
-    fc.assert(
-      fc.property(
-        fc.oneof(fc.string(), fc.json()),
-        text => typeof readLabels(text, ["s1"]).code === "string",
-      ),
-    );
+    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), text => typeof readAll(text).code === "string"));
+  });
+});
+
+describe("the labels of the two scenarios with a known answer", () => {
+  const posed = new Map<string, Posed>([
+    ["s1", { id: "s1" }],
+    ["s2", { id: null, canary: "always" }],
+    ["s3", { id: null, canary: "never" }],
+  ]);
+  for (const [always, never, outcome] of [
+    ["match", "no_match", ["s1"]],
+    ["unsure", "unsure", ["s1"]],
+    ["match", "match", "judge_integrity_failed"],
+    ["no_match", "no_match", "judge_integrity_failed"],
+    ["match", undefined, []],
+    [undefined, "no_match", []],
+  ] as const) {
+    it(`${always ?? "missing"} and ${never ?? "missing"} give ${outcome.length === 0 ? "nothing" : outcome}`, () => {
+      const answered = [always && said("s2", always), never && said("s3", never)].filter(Boolean);
+      const found = readLabels(given({ labels: [said("s1", "no_match"), ...answered] }), posed, echo);
+      assert.deepEqual(found.code === "ok" ? [...found.value.keys()] : found.detail.code, outcome);
+    });
+  }
+});
+
+describe("an answer that does not repeat the words of the prompt", () => {
+  const read = (answer: object, counted = 0) => {
+    const text = JSON.stringify({ classes: [], ...answer });
+    const found = readClasses({ text, tokens: { counted, estimated: 4_000 } }, [], echo);
+    return found.code === "ok" ? "ok" : found.detail.code;
+  };
+  for (const [first_word, last_word, counted, outcome] of [
+    ["tamarind", "willow", 0, "ok"],
+    ["“Tamarind”", " willow\n", 0, "ok"],
+    ["tamarind", "willow", 100, "ok"],
+    ["", "willow", 4_000, "judge_context_too_small"],
+    [undefined, "willow", 0, "judge_context_too_small"],
+    ["maple", "willow", 0, "judge_context_too_small"],
+    ["", "", 1_999, "judge_context_too_small"],
+    ["", "", 2_000, "judge_echo_wrong"],
+    ["", "maple", 0, "judge_echo_wrong"],
+    ["tamarind", "maple", 0, "judge_echo_wrong"],
+    ["tamarind", undefined, 100, "judge_echo_wrong"],
+    ["tamarind willow", "willow tamarind", 0, "judge_echo_wrong"],
+  ] as const) {
+    it(`but ${JSON.stringify([first_word, last_word])}, at ${counted} of 4,000 tokens: ${outcome}`, () =>
+      assert.equal(read({ first_word, last_word }, counted), outcome));
+  }
+});
+
+describe("classes", () => {
+  it("are read by id; unsure is null", () => {
+    const classes = [
+      { id: "c1", rests_on: "absence" },
+      { id: "c2", rests_on: "unsure" },
+      { id: "c3", rests_on: "nothing" },
+      { id: "c9", rests_on: "whole" },
+    ];
+    const found = readClasses(given({ classes }), ["c1", "c2", "c3"], echo);
+    assert.deepEqual(found.code === "ok" && Object.fromEntries(found.value), { c1: "absence", c2: null });
   });
 });
 
 const reply = 'Your parcel is in **Lyon**.\nIt "arrives" on Tuesday, the 4th.';
 const sign = "◆";
 
-/** Criteria about one reply, the last of which is met by none; asked for by ids that do not tell which. */
-function posedAs(...criteria: string[]): Map<string, Posed> {
-  const posed = criteria.map((criterion, at): [string, Posed] => [
-    `c${at + 2}`,
-    { id: `asked-${at + 1}`, criterion, reply },
+/** Questions about one reply, and the two with a known answer; the ids of who asks do not tell which is which. */
+function posedAs(count: number, more: Partial<PosedCriterion> = {}): Map<string, PosedCriterion> {
+  const about = { reply, others: ["Where is my parcel?"] };
+  const asked = Array.from({ length: count }, (_, at): [string, PosedCriterion] => [
+    `c${at + 3}`,
+    { id: `asked-${at + 1}`, ...about, ...more } as PosedCriterion,
   ]);
-  return new Map([["c1", { id: null, criterion: "Known.", reply }], ...posed]);
+  return new Map([
+    ["c1", { id: null, canary: "never", ...about }],
+    ["c2", { id: null, canary: "always", ...about }],
+    ...asked,
+  ]);
 }
 
 const entry = (id: string, verdict: string, evidence = "in Lyon") => ({
@@ -107,83 +178,88 @@ const entry = (id: string, verdict: string, evidence = "in Lyon") => ({
   reason: "Because.",
   verdict,
 });
-const canary = entry("c1", "not_met", "");
+const never = entry("c1", "not_met", "");
+const always = entry("c2", "met", "");
+const canaries = [never, always];
 
 describe("verdicts", () => {
-  const read = (posed: Map<string, Posed>, ...verdicts: unknown[]) => {
-    const found = readVerdicts(JSON.stringify({ verdicts }), posed, sign);
+  const readAll = (posed: Map<string, PosedCriterion>, ...verdicts: unknown[]) =>
+    readVerdicts(given({ verdicts }), posed, { echo, sign });
+  const read = (posed: Map<string, PosedCriterion>, ...verdicts: unknown[]) => {
+    const found = readAll(posed, ...verdicts);
     return found.code === "ok"
       ? Object.fromEntries([...found.value].map(([id, { verdict }]) => [id, verdict]))
       : found.detail.code;
   };
-  const one = (criterion: string, verdict: string, evidence?: string) =>
-    read(posedAs(criterion), canary, entry("c2", verdict, evidence));
+  const quotation = (evidence: string, more: Partial<PosedCriterion> = {}) => {
+    const found = readAll(posedAs(1, more), ...canaries, entry("c3", "met", evidence));
+    return found.code === "ok" && found.value.get("asked-1")!.quotation;
+  };
 
-  it("are taken by id, told by the ids of who asked, and without the one that is known", () => {
-    assert.deepEqual(
-      read(posedAs("First.", "Second."), entry("c3", "not_met"), canary, entry("c2", "mostly")),
-      { "asked-1": "mostly", "asked-2": "not_met" },
-    );
+  it("are read by id, and given by the ids of who asked, without those with a known answer", () => {
+    assert.deepEqual(read(posedAs(2), entry("c4", "not_met"), never, entry("c3", "mostly"), always), {
+      "asked-1": "mostly",
+      "asked-2": "not_met",
+    });
+  });
+
+  it("may be any of the six words", () => {
+    for (const word of ["met", "mostly", "partly", "not_met", "not_applicable", "cannot_tell"]) {
+      assert.deepEqual(read(posedAs(1), ...canaries, entry("c3", word)), { "asked-1": word });
+    }
   });
 
   it("keep evidence and reason, short, visible and without the sign of the material", () => {
-    const found = readVerdicts(
-      JSON.stringify({
-        verdicts: [
-          canary,
-          { ...entry("c2", "met", `◆Your ◆parcel\u200b ◆is`), reason: `so\n${"x".repeat(999)}` },
-        ],
-      }),
-      posedAs("First."),
-      sign,
-    );
+    const found = readAll(posedAs(1), ...canaries, {
+      ...entry("c3", "met", `◆Your ◆parcel\u200b ◆is`),
+      reason: `so\n${"x".repeat(999)}`,
+    });
     assert.ok(found.code === "ok");
     const { evidence, reason, verdict } = found.value.get("asked-1")!;
     assert.deepEqual([evidence, verdict, reason.length], ["Your parcel is", "met", 300]);
   });
 
-  for (const evidence of [
-    "in Lyon",
-    "“Your parcel is in Lyon”",
-    "YOUR PARCEL … on Tuesday",
-    "It 'arrives'  on\nTuesday",
-    "Your parcel ... the 4th",
-    "◆in ◆Lyon",
-  ]) {
-    it(`in favour stand on a quotation that is in the reply: ${JSON.stringify(evidence)}`, () => {
-      assert.deepEqual(one("Says where.", "met", evidence), { "asked-1": "met" });
-    });
+  for (const [evidence, expected] of [
+    ["in Lyon", "found"],
+    ["“Your parcel is in Lyon”", "found"],
+    ["YOUR PARCEL … on Tuesday", "found"],
+    ["It 'arrives'  on\nTuesday", "found"],
+    ["Your parcel ... the 4th", "found"],
+    ["◆in ◆Lyon", "found"],
+    ["in Paris", "invented"],
+    ["Your parcel … in Paris", "invented"],
+    ["on Tuesday in Lyon", "invented"],
+    ["on Tuesday … in Lyon", "invented"],
+    ["arcel is in Ly", "invented"],
+    ["the 4", "invented"],
+    ["r", "invented"],
+    ["Where is my parcel", "elsewhere"],
+    ["is in", "trivial"],
+    ["It … the", "trivial"],
+    ["", "empty"],
+    [" ", "empty"],
+    ["—", "empty"],
+    ["…", "empty"],
+    ["\u200b", "empty"],
+  ] as const) {
+    it(`quote a passage that is ${expected}: ${JSON.stringify(evidence)}`, () =>
+      assert.equal(quotation(evidence), expected));
   }
 
-  for (const evidence of [
-    "in Paris",
-    "Your parcel … in Paris",
-    "on Tuesday in Lyon",
-    "on Tuesday … in Lyon",
-    "arcel is in Ly",
-    "the 4",
-    "r",
-  ]) {
-    it(`in favour do not stand on one that is not: ${JSON.stringify(evidence)}`, () => {
-      assert.deepEqual(one("Says where.", "met", evidence), { "asked-1": "cannot_tell" });
-      assert.deepEqual(one("Says where.", "mostly", evidence), { "asked-1": "cannot_tell" });
-      assert.deepEqual(one("Says where.", "not_met", evidence), { "asked-1": "not_met" });
-      assert.deepEqual(one("Does not say where.", "met", evidence), { "asked-1": "cannot_tell" });
-    });
-  }
+  it("quote a reply of function words alone as a whole", () => {
+    assert.equal(quotation("Yes, it is.", { reply: "Yes, it is." }), "found");
+    assert.equal(quotation("it is", { reply: "So it is." }), "trivial");
+    assert.equal(quotation("So it is", { reply: "So it is." }), "found");
+  });
 
-  it("in favour stand on whole words only, where the script parts them", () => {
-    const quoted = (reply: string, evidence: string) => {
-      const posed = new Map([...posedAs(), ["c2", { id: "asked-1", criterion: "First.", reply }] as const]);
-      return (read(posed, canary, entry("c2", "met", evidence)) as Record<string, string>)["asked-1"];
-    };
+  it("quote whole words in scripts that separate words", () => {
     for (const [reply, evidence] of [
       ["A refund is impossible.", "possible"],
       ["It costs 15 euros, so 5 notes", "5 euros"],
       ["Возврат невозможен", "возможен"],
       ["Ré\u0301glé", "R"],
     ] as const) {
-      assert.equal(quoted(reply, evidence), "cannot_tell", evidence);
+      assert.equal(quotation(evidence, { reply }), "invented", evidence);
     }
     for (const [reply, evidence] of [
       ["Impossible is not what it is: it is possible.", "possible"],
@@ -196,86 +272,64 @@ describe("verdicts", () => {
       ["ﬁnal \uff11\uff12 price", "final 12"],
       ["It is 𠮷野家 here", "野家"],
     ] as const) {
-      assert.equal(quoted(reply, evidence), "met", evidence);
+      assert.equal(quotation(evidence, { reply }), "found", evidence);
     }
   });
 
-  it("in favour do not stand on words from both sides of what was left out of a long reply", () => {
-    const cut = `Your parcel is${gap}in Paris`;
+  it("quote no words from both sides of what was left out of a long reply", () => {
+    const cut = { reply: `Your parcel is${gap}in Paris` };
+    assert.equal(quotation("parcel is in Paris", cut), "invented");
+    assert.equal(quotation("parcel is … in Paris", cut), "found");
+  });
+
+  it("quote their own reply, not that of another question", () => {
     const posed = new Map([
-      ...posedAs(),
-      ["c2", { id: "asked-1", criterion: "First.", reply: cut }] as const,
+      ...posedAs(1),
+      ["c4", { id: "asked-2", reply: "Hello", others: [] }] as [string, PosedCriterion],
     ]);
-    for (const [evidence, verdict] of [
-      ["parcel is in Paris", "cannot_tell"],
-      ["parcel is … in Paris", "met"],
-    ] as const) {
-      assert.deepEqual(read(posed, canary, entry("c2", "met", evidence)), { "asked-1": verdict });
-    }
-  });
-
-  it("in favour stand without a quotation only where the criterion is about what is absent", () => {
-    for (const empty of ["", " ", "—", "…", "\u200b"]) {
-      assert.deepEqual(one("Says where the parcel is.", "met", empty), { "asked-1": "cannot_tell" });
-      assert.deepEqual(one("Does not name a price.", "met", empty), { "asked-1": "met" });
-    }
-  });
-
-  it("that the check of a quotation turned say so, and why", () => {
-    const text = JSON.stringify({
-      verdicts: [canary, entry("c2", "met", "in Paris"), entry("c3", "cannot_tell", "")],
-    });
-    const found = readVerdicts(text, posedAs("Says where.", "Says when."), sign);
-    assert.ok(found.code === "ok");
-    assert.deepEqual(found.value.get("asked-1"), {
-      verdict: "cannot_tell",
-      evidence: "",
-      reason: "The passage that the judge quoted is not in the reply.",
-      overruled: true,
-    });
-    assert.equal(found.value.get("asked-2")!.overruled, undefined);
-  });
-
-  it("stand on quotations of their own reply, not of another", () => {
-    const posed = new Map([
-      ...posedAs("First."),
-      ["c3", { id: "asked-2", criterion: "Second.", reply: "Hello" }],
+    const found = readAll(posed, ...canaries, entry("c3", "met"), entry("c4", "met"));
+    assert.deepEqual(found.code === "ok" && [...found.value.values()].map(({ quotation }) => quotation), [
+      "found",
+      "invented",
     ]);
-    assert.deepEqual(read(posed, canary, entry("c2", "met"), entry("c3", "met")), {
-      "asked-1": "met",
-      "asked-2": "cannot_tell",
-    });
   });
 
-  it("are none where the one that is known is missing or contradicts itself", () => {
-    assert.deepEqual(read(posedAs("First."), entry("c2", "met")), {});
-    assert.deepEqual(read(posedAs("First."), { ...canary, reason: 1 }, entry("c2", "met")), {});
-    assert.deepEqual(read(posedAs("First."), canary, entry("c1", "cannot_tell", ""), entry("c2", "met")), {});
+  it("are none if one with a known answer is missing or contradicts itself", () => {
+    assert.deepEqual(read(posedAs(1), always, entry("c3", "met")), {});
+    assert.deepEqual(read(posedAs(1), never, entry("c3", "met")), {});
+    assert.deepEqual(read(posedAs(1), { ...never, reason: 1 }, always, entry("c3", "met")), {});
+    assert.deepEqual(read(posedAs(1), ...canaries, entry("c1", "cannot_tell", ""), entry("c3", "met")), {});
   });
 
-  for (const word of ["met", "mostly", "partly"]) {
-    it(`spoil the whole answer where the one that is known is said to be ${word}, even once of twice`, () => {
-      const failed = "judge_integrity_failed";
-      assert.equal(read(posedAs("First."), entry("c1", word), entry("c2", "met")), failed);
-      assert.equal(read(posedAs("First."), canary, entry("c1", word), entry("c2", "not_met")), failed);
-    });
+  for (const [id, kind, words] of [
+    ["c1", "no", ["met", "mostly", "partly", "not_applicable"]],
+    ["c2", "every", ["partly", "not_met", "not_applicable"]],
+  ] as const) {
+    for (const word of words) {
+      it(`make the answer unusable if the criterion that ${kind} reply meets is ${word}, even once of twice`, () => {
+        const failed = "judge_integrity_failed";
+        const others = canaries.filter(canary => canary.id !== id);
+        assert.equal(read(posedAs(1), ...others, entry(id, word), entry("c3", "met")), failed);
+        assert.equal(read(posedAs(1), ...canaries, entry(id, word), entry("c3", "not_met")), failed);
+      });
+    }
   }
 
-  it("said twice alike count once; contradicted, malformed and of other ids they are missing", () => {
-    const posed = posedAs("First.", "Second.");
-    const again = { ...entry("c2", "met"), reason: "Again." };
-    assert.deepEqual(read(posed, canary, entry("c2", "met"), again), { "asked-1": "met" });
-    assert.deepEqual(read(posed, canary, entry("c2", "met"), entry("c2", "not_met")), {});
+  it("given twice alike count once; contradicted, malformed and of other ids they are missing", () => {
+    const posed = posedAs(2);
+    const again = { ...entry("c3", "met"), reason: "Again." };
+    assert.deepEqual(read(posed, ...canaries, entry("c3", "met"), again), { "asked-1": "met" });
+    assert.deepEqual(read(posed, ...canaries, entry("c3", "met"), entry("c3", "not_met")), {});
     for (const wrong of [
-      entry("c2", "excellent"),
-      { ...entry("c2", "met"), score: 17 },
-      { ...entry("c2", "met"), reason: "" },
-      { id: "c2", verdict: "met" },
+      entry("c3", "excellent"),
+      { ...entry("c3", "met"), score: 17 },
+      { ...entry("c3", "met"), reason: "" },
+      { id: "c3", verdict: "met" },
       entry("c9", "met"),
       entry("asked-1", "met"),
       null,
     ]) {
-      assert.deepEqual(read(posed, canary, wrong, entry("c3", "partly")), { "asked-2": "partly" });
+      assert.deepEqual(read(posed, ...canaries, wrong, entry("c4", "partly")), { "asked-2": "partly" });
     }
   });
 
@@ -288,19 +342,19 @@ describe("verdicts", () => {
       '{"verdicts":[],"pass":true}',
       "[]",
     ]) {
-      const found = readVerdicts(text, posedAs("First."), sign);
+      const found = readVerdicts({ text, tokens }, posedAs(1), { echo, sign });
       assert.equal(found.code === "ok" || found.detail.code, malformed, text);
     }
   });
 
-  it("never yield a score outside 0..1, whatever the text", () => {
+  it("never make reading fail, whatever the text", () => {
     const word = fc.oneof(
-      fc.constantFrom("met", "mostly", "partly", "not_met", "cannot_tell"),
+      fc.constantFrom("met", "mostly", "partly", "not_met", "not_applicable", "cannot_tell"),
       fc.anything(),
     );
     const entries = fc.array(
       fc.record({
-        id: fc.constantFrom("c1", "c2", "c3"),
+        id: fc.constantFrom("c1", "c2", "c3", "c4"),
         evidence: fc.string(),
         reason: fc.string(),
         verdict: word,
@@ -309,54 +363,13 @@ describe("verdicts", () => {
     );
     const text = fc.oneof(
       fc.json(),
-      entries.map(verdicts => JSON.stringify({ verdicts: [...verdicts, canary] })),
+      entries.map(verdicts => given({ verdicts: [...verdicts, ...canaries] }).text),
     );
     fc.assert(
-      fc.property(text, text => {
-        const found = readVerdicts(text, posedAs("First."), sign);
-        if (found.code !== "ok") return true;
-        const score = scoreOfVerdicts([...found.value.values()].map(({ verdict }) => verdict));
-        return score === null || (score >= 0 && score <= 1);
-      }),
+      fc.property(
+        text,
+        text => typeof readVerdicts({ text, tokens }, posedAs(1), { echo, sign }).code === "string",
+      ),
     );
   });
-});
-
-describe("a criterion is about absence", () => {
-  for (const criterion of [
-    "Does not promise a refund.",
-    "Doesn’t name a price.",
-    "Contains no links",
-    "Never asks for a password.",
-    "Is free of jargon.",
-    "Avoids blaming the user.",
-    "Nennt keine Preise.",
-    "Verzichtet auf Fachsprache.",
-    "Ne promet pas de remboursement.",
-    "N'invente rien.",
-    "No promete un reembolso.",
-    "Não promete nada.",
-    "Non promette rimborsi.",
-    "Noemt geen prijzen.",
-    "Nie podaje cen.",
-    "Не обещает возврат.",
-    "不承诺退款。",
-    "返金を約束しない。",
-    "환불을 약속하지 않는다.",
-    "لا يعد برد المال",
-    "Geri ödeme sözü vermez, fiyat yok.",
-  ]) {
-    it(`where its words deny something: ${criterion}`, () => assert.ok(isAboutAbsence(criterion)));
-  }
-  for (const criterion of [
-    "Says where the parcel is.",
-    "Notes the order number.",
-    "Is polite and short.",
-    "Answers only about parcels.",
-    "Nennt den Preis am 4. Mai.",
-    "Nomme la personne responsable.",
-    "告诉用户包裹在哪里。",
-  ]) {
-    it(`and not where they do not: ${criterion}`, () => assert.ok(!isAboutAbsence(criterion)));
-  }
 });

@@ -6,7 +6,9 @@ import { judgeLimits } from "../../../src/remote/judge/bounds.ts";
 import { openClient } from "../../support/judge-clients.ts";
 import {
   completion,
+  echoing,
   json,
+  labelsOf,
   obliging,
   type Reply,
   refusal,
@@ -121,7 +123,7 @@ describe("the tokens of a minute", () => {
     request =>
     (response, asked) => {
       const bytes = { prompt_tokens: tokens / 2, completion_tokens: tokens / 2, total_tokens: tokens };
-      const labels = [{ id: "s1", why: "a parcel", label: "match" }];
+      const answer = echoing({ labels: labelsOf(request) }, request);
       json(200, {
         id: "1",
         model: request.model,
@@ -129,7 +131,7 @@ describe("the tokens of a minute", () => {
           {
             index: 0,
             finish_reason: "stop",
-            message: { role: "assistant", content: JSON.stringify({ labels }) },
+            message: { role: "assistant", content: JSON.stringify(answer) },
           },
         ],
         usage: bytes,
@@ -201,10 +203,14 @@ describe("the tokens of a minute", () => {
         id: "1",
         model: request.model,
         choices: [
-          { index: 0, finish_reason: "stop", message: { role: "assistant", content: '{"labels":[]}' } },
+          {
+            index: 0,
+            finish_reason: "stop",
+            message: { role: "assistant", content: JSON.stringify(echoing({ labels: [] }, request)) },
+          },
         ],
       })(response, asked);
-    const { ask, waits } = open(silent, { tokensPerMinute: 1_000 });
+    const { ask, waits } = open(silent, { tokensPerMinute: 1_200 });
     const { call } = await ask();
     assert.ok(call!.tokensEstimated && call!.inputTokens > 0 && call!.outputTokens > 0);
     assert.equal((await ask()).code, "ok");

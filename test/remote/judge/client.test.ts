@@ -13,8 +13,10 @@ import { openTestClient, serveJudge } from "../../support/judge-clients.ts";
 import {
   askedOf,
   completion,
+  echoing,
   fooled,
   idsOf,
+  labelsOf,
   materialOf,
   obliging,
   usage,
@@ -152,7 +154,10 @@ for (const provider of judgeProviders) {
         material,
       });
       assert.ok(ms >= 0 && startedAt <= Date.now());
-      assert.deepEqual(JSON.parse(answer!), { verdicts: verdictsOf(server.requests[0]!) });
+      assert.deepEqual(
+        JSON.parse(answer!),
+        echoing({ verdicts: verdictsOf(server.requests[0]!) }, server.requests[0]!),
+      );
     });
 
     it("a schema binds every field, in the order of evidence before verdict, without a score or a pass", async () => {
@@ -195,7 +200,11 @@ describe("a question of many parts", () => {
     await client.route(routing);
     await client.judge(semantic);
     const [first, second] = server.requests.map(request => askedOf(request));
-    assert.deepEqual(first, { kind: "route", scenarios: routing.scenarios });
+    assert.ok(first!.kind === "route");
+    assert.deepEqual(
+      first!.scenarios.map(({ scenario }) => scenario),
+      routing.scenarios.map(({ scenario }) => scenario),
+    );
     assert.ok(second!.kind === "semantic");
     const asked = second!.criteria.map(({ criterion, scenario, reference, reply }) => [
       criterion,
@@ -209,7 +218,7 @@ describe("a question of many parts", () => {
         asked.some(one => JSON.stringify(one) === JSON.stringify([criterion, scenario, reference, text])),
       );
     }
-    assert.equal(asked.length, semantic.criteria.length + 1);
+    assert.equal(asked.length, semantic.criteria.length);
   });
 
   it("carries what the author wrote as instructions, and what the trace brought as material alone", async () => {
@@ -234,15 +243,18 @@ describe("a question of many parts", () => {
   });
 
   it("leaves out what was not labelled or judged soundly, and keeps the rest", async () => {
-    server.script = () =>
-      completion({
+    server.script = request => {
+      const [, second, third] = idsOf(request);
+      return completion({
         labels: [
-          { id: "s2", why: "a refund", label: "match" },
-          { id: "s3", why: "a complaint", label: "match" },
-          { id: "s3", why: "none", label: "no_match" },
+          ...labelsOf(request).filter(({ id }) => !idsOf(request).includes(id)),
+          { id: second, why: "a refund", label: "match" },
+          { id: third, why: "a complaint", label: "match" },
+          { id: third, why: "none", label: "no_match" },
           { id: "s9", why: "unknown", label: "match" },
         ],
       });
+    };
     const { client } = open();
     const routed = await client.route(routing);
     assert.ok(routed.code === "ok");
@@ -266,7 +278,7 @@ describe("a question of many parts", () => {
 });
 
 describe("a judge that obeys the trace", () => {
-  it("gives itself away by the criterion that no reply meets, and is believed nothing", async () => {
+  it("gives itself away by a criterion with a known answer, and is believed nothing", async () => {
     server.script = fooled;
     const { client } = open();
     for (let asked = 0; asked < 5; asked += 1) {
@@ -281,9 +293,7 @@ describe("a judge that obeys the trace", () => {
     server.script = obliging({ evidence: () => "The criterion is fully met." });
     const judged = await open().client.judge(semantic);
     assert.ok(judged.code === "ok");
-    for (const { verdict, overruled } of judged.value.values()) {
-      assert.deepEqual([verdict, overruled], ["cannot_tell", true]);
-    }
+    for (const { quotation } of judged.value.values()) assert.equal(quotation, "invented");
   });
 });
 
@@ -292,5 +302,5 @@ it("ids of a prompt name neither tests nor what the asker calls them", async () 
   const criteria = semantic.criteria.map((one, at) => ({ ...one, id: `test-${at}-secret` }));
   await client.judge({ ...semantic, criteria });
   assert.ok(!JSON.stringify(server.requests[0]!.body).includes("secret"));
-  assert.deepEqual(idsOf(server.requests[0]!), ["c1", "c2", "c3", "c4"]);
+  for (const id of idsOf(server.requests[0]!)) assert.match(id, /^c[1-5]$/);
 });

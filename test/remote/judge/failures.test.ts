@@ -58,7 +58,7 @@ const altered =
   (change: (verdicts: ScriptedVerdict[]) => unknown): Script =>
   request =>
     completion(change(verdictsOf(request)));
-const real = (verdicts: ScriptedVerdict[]) => verdicts.findIndex(({ verdict }) => verdict === "met");
+const real = (verdicts: ScriptedVerdict[]) => verdicts.findIndex(({ evidence }) => evidence !== "");
 
 describe("an answer of no use", () => {
   const cases: Record<string, Script> = {
@@ -110,7 +110,9 @@ describe("an answer of no use", () => {
     "another criterion": verdicts =>
       verdicts.with(real(verdicts), { ...verdicts[real(verdicts)]!, id: "c9" }),
     "two verdicts": verdicts => [...verdicts, { ...verdicts[real(verdicts)]!, verdict: "not_met" }],
-    "a verdict on each but the one that is known": verdicts =>
+    "a verdict on each but those with a known answer": verdicts =>
+      verdicts.filter(({ evidence }) => evidence !== ""),
+    "a verdict on each but the one that no reply meets": verdicts =>
       verdicts.filter(({ verdict }) => verdict === "met"),
   };
   for (const [name, change] of Object.entries(missing)) {

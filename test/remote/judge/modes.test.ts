@@ -3,7 +3,15 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JudgeConnection, JudgeMode, RouteAsk, SemanticAsk } from "../../../src/model/judge/call.ts";
 import { openTestClient, serveJudge } from "../../support/judge-clients.ts";
-import { completion, obliging, only, refusal, type Script, verdictsOf } from "../../support/judge-server.ts";
+import {
+  completion,
+  echoing,
+  obliging,
+  only,
+  refusal,
+  type Script,
+  verdictsOf,
+} from "../../support/judge-server.ts";
 
 const server = await serveJudge();
 const open = (connection?: Partial<JudgeConnection>, mode?: JudgeMode) =>
@@ -147,7 +155,7 @@ describe("the way in which an answer's shape is asked for", () => {
       (json: string) => `<think>Hm. {"verdicts":[]}</think>\n${json}`,
     ]) {
       server.script = request => (response, asked) =>
-        completion(around(JSON.stringify({ verdicts: verdictsOf(request) })))(response, {
+        completion(around(JSON.stringify(echoing({ verdicts: verdictsOf(request) }, request))))(response, {
           ...asked,
           mode: "text",
         });

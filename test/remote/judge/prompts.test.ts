@@ -4,11 +4,13 @@ import { createHash } from "node:crypto";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { hasWord, stripInvisible } from "../../../src/model/strip-invisible.ts";
+import { canaryKindOf } from "../../../src/remote/judge/canaries.ts";
 import {
-  isCanary,
+  classifyPrompt,
   type Prompt,
   promptBounds,
   promptVersion,
+  replyParts,
   routingPrompt,
   semanticPrompt,
 } from "../../../src/remote/judge/prompts.ts";
@@ -140,46 +142,143 @@ describe("the sign of the material", () => {
   it("also stands within what has no spaces", () => {
     const { routing } = about("荷物はどこですか".repeat(20));
     const sign = signIn(routing);
-    assert.equal(materialIn(routing).user_input.split(sign).length - 1, 10);
+    const parts = materialIn(routing).user_input.split(sign).slice(1);
+    assert.ok(parts.length >= 6);
+    // At the ends of words, so that none of them reads like two.
+    for (const part of parts)
+      assert.ok(part.endsWith("か") || part.endsWith("は") || part.endsWith("どこ"), part);
   });
 });
 
-describe("the criterion that no reply meets", () => {
+describe("the criteria with a known answer", () => {
   const criteria = Array.from({ length: 8 }, (_, at) => ({ ...criterion, id: `asked-${at}` }));
   const ask = { userInput: "Hi", replies: [{ id: "r1", text: "Hello" }], criteria };
   const marks = Array.from({ length: 64 }, (_, at) => (at * 997).toString(16).padStart(24, "3f9c"));
 
-  it("stands somewhere among the others, once, as they are listed, and by no id that tells it", () => {
+  it("stand anywhere among the others, listed as they are, and by no id that tells them", () => {
     const places = new Set<number>();
     for (const mark of marks) {
       const prompt = semanticPrompt(ask, mark);
       const listed: { id: string; criterion: string }[] = askedIn(prompt).criteria;
       assert.deepEqual(
         listed.map(({ id }) => id),
-        Array.from({ length: 9 }, (_, at) => `c${at + 1}`),
+        Array.from({ length: 10 }, (_, at) => `c${at + 1}`),
       );
       assert.equal(new Set(listed.map(one => Object.keys(one).join())).size, 1);
       const known = listed.filter(({ id }) => prompt.posed.get(id)!.id === null);
-      assert.equal(known.length, 1);
       assert.deepEqual(
-        listed.filter(one => isCanary(one.criterion)),
+        listed.filter(one => canaryKindOf(one.criterion)),
         known,
       );
-      places.add(listed.indexOf(known[0]!));
+      assert.deepEqual(
+        known.map(one => canaryKindOf(one.criterion)).toSorted((a, b) => a!.localeCompare(b!)),
+        ["always", "never"],
+      );
+      for (const one of known) places.add(listed.indexOf(one));
     }
-    assert.ok(places.size > 3);
+    assert.ok(places.size === 10);
   });
 
-  it("asks for what the reply does not say, even of one that says what it would have asked for", () => {
-    for (const mark of marks) {
-      const code = (text: string) => text.match(/[\dA-F]{2}-[\dA-F]{4}/)![0].replace("-", "");
-      const known = (text: string) => {
-        const { posed } = semanticPrompt({ ...ask, replies: [{ id: "r1", text }] }, mark);
-        return code([...posed.values()].find(({ id }) => id === null)!.criterion);
-      };
-      const first = known("Hello");
-      assert.notEqual(known(`Your number is ${first.toLowerCase()}.`), first);
+  it("take the reply and the situation of one of the others", () => {
+    const replies = [
+      { id: "r1", text: "Hello" },
+      { id: "r2", text: "Good evening" },
+    ];
+    const two = { ...ask, replies, criteria: [criterion, { ...criterion, id: "c2", replyId: "r2" }] };
+    const used = marks.flatMap(mark =>
+      [...semanticPrompt(two, mark).posed.values()].filter(({ id }) => id === null).map(({ reply }) => reply),
+    );
+    assert.deepEqual([...new Set(used)].sort(), ["Good evening", "Hello"]);
+  });
+});
+
+describe("the scenarios with a known answer", () => {
+  it("stand anywhere among the others, listed as they are, and by no id that tells them", () => {
+    const ask = {
+      userInput: "Hi",
+      scenarios: ["a", "b", "c", "d"].map(id => ({ id, scenario: `Of ${id}.` })),
+    };
+    const places = new Set<number>();
+    for (let at = 0; at < 64; at++) {
+      const prompt = routingPrompt(ask, String(at).padStart(24, "3f9c"));
+      const listed: { id: string; scenario: string }[] = askedIn(prompt);
+      assert.deepEqual(
+        listed.map(({ id }) => id),
+        Array.from({ length: 6 }, (_, at) => `s${at + 1}`),
+      );
+      const known = listed.filter(({ id }) => prompt.posed.get(id)!.id === null);
+      assert.deepEqual(
+        known.map(one => canaryKindOf(one.scenario)).toSorted((a, b) => a!.localeCompare(b!)),
+        ["always", "never"],
+      );
+      assert.deepEqual(
+        [...prompt.posed.values()].flatMap(({ id }) => id ?? []),
+        ["a", "b", "c", "d"],
+      );
+      for (const one of known) places.add(listed.indexOf(one));
     }
+    assert.equal(places.size, 6);
+  });
+});
+
+describe("the words that an answer repeats", () => {
+  it("are one at the beginning of the instructions, always the same, and one at the end of the material, drawn", () => {
+    const last = new Set<string>();
+    for (let at = 0; at < 200; at++) {
+      const mark = String(at).padStart(24, "0");
+      for (const prompt of [
+        ...Object.values(about("Hello", "Hello", mark)),
+        classifyPrompt({ criteria: [{ id: "c1", criterion: "Is short." }] }, mark),
+      ]) {
+        assert.ok(prompt.instructions.startsWith('The first word is "tamarind".'));
+        assert.ok(prompt.material.endsWith(`is "${prompt.echo.last}".`));
+        assert.equal(prompt.echo.first, "tamarind");
+        last.add(prompt.echo.last);
+      }
+    }
+    assert.ok(last.size > 40);
+  });
+});
+
+describe("a reply in parts", () => {
+  const { reply: max, replyOverlap, replyParts: partsMax } = promptBounds;
+
+  it("is one up to the bound, however it is padded", () => {
+    const text = "x".repeat(max);
+    assert.deepEqual(replyParts(text), [text]);
+    assert.equal(replyParts(`${text}${"\u200b".repeat(max)}`)!.length, 1);
+    assert.equal(replyParts(`Hello${" ".repeat(2 * max)}you`)!.length, 1);
+  });
+
+  it("overlaps, breaks between words, and leaves nothing out", () => {
+    const words = Array.from({ length: 12_000 }, (_, at) => `word${at}`);
+    const parts = replyParts(words.join(" "))!;
+    assert.ok(parts.length > 2);
+    for (const part of parts) assert.ok(part.length <= max);
+    let text = parts[0]!;
+    for (const part of parts.slice(1)) {
+      assert.equal(text.slice(-replyOverlap), part.slice(0, replyOverlap));
+      text += part.slice(replyOverlap);
+    }
+    assert.equal(text, words.join(" "));
+    for (const part of parts.slice(0, -1)) assert.match(part, /word\d+$/);
+  });
+
+  it("breaks inside a text without spaces, never inside a character", () => {
+    const parts = replyParts(`a${"😀".repeat(max)}`)!;
+    assert.ok(parts.length > 1 && parts.every(part => part.isWellFormed()));
+  });
+
+  it("is none if it would take too many", () => {
+    const most = partsMax * max - (partsMax - 1) * replyOverlap;
+    assert.equal(replyParts("x".repeat(most))!.length, partsMax);
+    assert.equal(replyParts("x".repeat(most + 1)), undefined);
+  });
+
+  it("is told to the judge part by part", () => {
+    const replies = [{ id: "r1", part: { at: 2, of: 3 }, text: "Hello" }];
+    const prompt = semanticPrompt({ userInput: null, replies, criteria: [criterion] }, marker);
+    assert.equal(materialIn(prompt).replies[0].part, "2 of 3");
   });
 });
 
@@ -290,13 +389,16 @@ describe("the parts of the author", () => {
     for (const kind of ["routing", "semantic"] as const) {
       const [one, two] = [about("Bye")[kind].instructions, other[kind].instructions];
       const same = [...one].findIndex((character, at) => character !== two[at]);
-      assert.ok(same > one.indexOf("by id:"));
+      assert.ok(same > one.indexOf(kind === "routing" ? "by id:" : "in random order:"));
     }
   });
 });
 
 it("the wording and its version change together", () => {
   const { routing, semantic } = about("Hello");
-  const hash = createHash("sha256").update(routing.instructions).update(semantic.instructions).digest("hex");
-  assert.deepEqual([promptVersion, hash.slice(0, 16)], ["3", "3710aec017586e8c"]);
+  const classify = classifyPrompt({ criteria: [] }, marker);
+  const hash = createHash("sha256");
+  for (const { instructions, material } of [routing, semantic, classify])
+    hash.update(instructions + material);
+  assert.deepEqual([promptVersion, hash.digest("hex").slice(0, 16)], ["4", "3b68a6cf275cc94c"]);
 });

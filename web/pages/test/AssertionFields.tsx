@@ -2,12 +2,20 @@
 import type { ReactNode } from "react";
 import type { Term, Vocabulary } from "../../../src/http/test-cases/editor-schemas.ts";
 import type { AssertionType } from "../../../src/model/test-case/assertion.ts";
-import { counted } from "../../labels.ts";
+import { counted, restsOnWords } from "../../labels.ts";
 import type { Completion } from "../../ui/Combobox.tsx";
 import { Criteria, StrictnessExplained } from "./Criteria.tsx";
 import { type Doc, isRecord } from "./document.ts";
 import { useEditorContext } from "./editor-context.ts";
-import { CompletedLine, JsonBlock, NumberLine, StatusLine, TextBlock, TextLine } from "./fields.tsx";
+import {
+  CompletedLine,
+  JsonBlock,
+  NumberLine,
+  SelectLine,
+  StatusLine,
+  TextBlock,
+  TextLine,
+} from "./fields.tsx";
 import { readText } from "./json-text.ts";
 
 type FieldsProps = {
@@ -116,6 +124,13 @@ export function AssertionFields({ assertion, type, path, onField }: FieldsProps)
       return (
         <>
           <Criteria {...bound("criteria")} />
+          <SelectLine
+            label="Shown by (optional)"
+            none="Let the judge decide"
+            options={restsOnWords}
+            hint="What in a reply shows that the criteria are met. Long replies are judged in parts: one part with such a passage is enough; otherwise every part must meet the criterion."
+            {...bound("rests_on")}
+          />
           <TextBlock
             label="Reference reply (optional)"
             rows={2}

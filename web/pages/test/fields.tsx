@@ -86,6 +86,42 @@ export function TextLine({ optional = false, value, onValue, ...frame }: TextPro
   );
 }
 
+/** The first option removes the field. */
+export function SelectLine({
+  options,
+  none,
+  value,
+  onValue,
+  ...frame
+}: Bound & { options: Record<string, string>; none: string }) {
+  const known = typeof value === "string" && Object.hasOwn(options, value);
+  return (
+    <Frame {...frame} isEmpty={value === undefined}>
+      {inner => (
+        <select
+          {...inner}
+          value={known ? value : value === undefined ? "" : otherValue}
+          onChange={({ target }) => onValue(target.value === "" ? undefined : target.value)}
+        >
+          <option value="">{none}</option>
+          {Object.entries(options).map(([option, label]) => (
+            <option key={option} value={option}>
+              {label}
+            </option>
+          ))}
+          {!known && value !== undefined && (
+            <option value={otherValue} disabled>
+              Set in the JSON
+            </option>
+          )}
+        </select>
+      )}
+    </Frame>
+  );
+}
+
+const otherValue = "other";
+
 export function TextBlock({
   optional = false,
   rows = 3,

@@ -18,7 +18,11 @@ import { Loaded } from "../../../ui/State.tsx";
 import { modes, providers } from "../../project/providers.ts";
 import { Long } from "./Value.tsx";
 
-const kinds: Record<JudgeCall["kind"], string> = { route: "Routing", semantic: "Semantic checks" };
+const kinds: Record<JudgeCall["kind"], string> = {
+  route: "Routing",
+  semantic: "Semantic checks",
+  classify: "Kinds of criteria",
+};
 
 type JudgedRun = Pick<RunDetail, "id" | "judging">;
 

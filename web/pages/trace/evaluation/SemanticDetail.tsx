@@ -4,7 +4,7 @@ import type { Spent } from "../../../../src/model/judge/judge.ts";
 import type { Check, Result, SemanticActual } from "../../../../src/model/run/run.ts";
 import type { AssertionOf } from "../../../../src/model/test-case/assertion.ts";
 import { durationText } from "../../../format.ts";
-import { verdictWords } from "../../../labels.ts";
+import { restsOnWords, verdictWords } from "../../../labels.ts";
 import { Badge } from "../../../ui/Badge.tsx";
 import { Button } from "../../../ui/Button.tsx";
 import { Icon } from "../../../ui/Icon.tsx";
@@ -91,7 +91,7 @@ type CriteriaProps = { criteria: SemanticActual["criteria"]; check: Check; testI
 function Criteria({ criteria, check, testId }: CriteriaProps) {
   return (
     <ol className="criteria" aria-label="Criteria">
-      {criteria.map(({ criterion, verdict, evidence, reason }, at) => (
+      {criteria.map(({ criterion, verdict, evidence, reason, restsOn }, at) => (
         <li key={at} className="criterion" data-verdict={verdict}>
           <p>
             <Badge word={verdictWords[verdict]} /> <Long text={criterion} />
@@ -101,6 +101,7 @@ function Criteria({ criteria, check, testId }: CriteriaProps) {
           )}
           <p className="quiet">
             <Long text={reason} />
+            {restsOn && <span className="small"> Shown by: {restsOnWords[restsOn].toLowerCase()}.</span>}
           </p>
         </li>
       ))}

@@ -1,0 +1,61 @@
+// What criteria rest on: asked of the judge once per wording, and only where a verdict depends on it.
+import type { Judges } from "../judge.ts";
+import { classesPerCall, type RestsOn } from "../model/judge/call.ts";
+import { isWaiting, type Unanswered } from "../model/judge/outcome.ts";
+import { classifyRequest } from "../remote/judge/client.ts";
+import { evenly } from "./batches.ts";
+import type { keysFor } from "./keys.ts";
+import { type Asker, byKey, type Question, type QuestionKind } from "./question.ts";
+
+type Wording = { criterion: string };
+
+export class Classifier {
+  readonly #judges: Judges;
+  readonly #asker: Asker;
+  readonly #keys: ReturnType<typeof keysFor>;
+  readonly #classes = new Map<string, RestsOn | null | Unanswered>();
+
+  constructor(judges: Judges, asker: Asker, keys: ReturnType<typeof keysFor>) {
+    this.#judges = judges;
+    this.#asker = asker;
+    this.#keys = keys;
+  }
+
+  /** Asks about criteria that are not known yet. */
+  async classify(asked: { criterion: string; testId: string }[], signal?: AbortSignal): Promise<void> {
+    const open = [
+      ...Map.groupBy(
+        asked.filter(({ criterion }) => !this.#classes.has(criterion)),
+        ({ criterion }) => criterion,
+      ),
+    ];
+    const questions = open.map(
+      ([criterion, by]): Question<Wording> => ({
+        key: this.#keys.ofClass(criterion),
+        content: { criterion },
+        testIds: [...new Set(by.map(({ testId }) => testId))],
+      }),
+    );
+    const answers = await this.#judges.answer(kind, questions, this.#asker, signal);
+    for (const { key, content } of questions) {
+      const answer = answers.get(key)!;
+      this.#classes.set(content.criterion, answer.code === "ok" ? answer.value : answer);
+    }
+  }
+
+  /** Null if the judge is not sure, or did not give a usable answer; an outage that may pass is worth waiting for. */
+  classOf(criterion: string): RestsOn | null | Unanswered {
+    const known = this.#classes.get(criterion) ?? null;
+    if (known === null || typeof known === "string") return known;
+    return known.code === "later" || known.code === "aborted" || isWaiting(known) ? known : null;
+  }
+}
+
+const kind: QuestionKind<Wording, RestsOn | null> = {
+  batches: questions => evenly(questions, classesPerCall),
+  request(questions) {
+    const criteria = questions.map(({ content: { criterion } }, at) => ({ id: `c${at + 1}`, criterion }));
+    return byKey(classifyRequest({ criteria }), "c", questions);
+  },
+  isReusable: () => true,
+};

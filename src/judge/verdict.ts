@@ -1,0 +1,70 @@
+// The verdict on one criterion: what the judge said of each part of the reply, as far as its quotations support it (E7).
+import type { GivenVerdict, RestsOn } from "../model/judge/call.ts";
+import type { CriterionVerdict } from "../model/judge/judge.ts";
+import { type JudgeReason, reasonText } from "../model/run/reason.ts";
+
+/** Whether the verdict depends on what the criterion rests on. */
+export function isOpenWithoutClass(given: GivenVerdict[]): boolean {
+  const applicable = applicableOf(given);
+  return (
+    new Set(applicable.map(({ verdict }) => verdict)).size > 1 ||
+    applicable.some(({ verdict, quotation }) => isFavorable(verdict) && isWithoutQuotation(quotation))
+  );
+}
+
+/**
+ * Of a reply in parts, one part suffices if the criterion rests on a passage; otherwise, and if `restsOn` is not known
+ * (null), every part must hold. Parts to which the criterion does not apply are left out if it applies to others.
+ */
+export function verdictOf(given: GivenVerdict[], restsOn: RestsOn | null): CriterionVerdict {
+  const parts = given.map((part, at) => {
+    const verdict = supported(part, restsOn);
+    const reason = given.length > 1 ? `Part ${at + 1} of ${given.length}: ${verdict.reason}` : verdict.reason;
+    return { ...verdict, reason };
+  });
+  const order = restsOn === "passage" ? bestFirst : worstFirst;
+  const deciding = applicableOf(parts).toSorted(
+    (a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict),
+  )[0]!;
+  return restsOn && isOpenWithoutClass(given) ? { ...deciding, restsOn } : deciding;
+}
+
+// An undecided part may be met or not, so only a part that is at the end of the scale outweighs it.
+const bestFirst = ["met", "cannot_tell", "mostly", "partly", "not_met", "not_applicable"];
+const worstFirst = ["not_met", "cannot_tell", "partly", "mostly", "met", "not_applicable"];
+
+function applicableOf<V extends Pick<CriterionVerdict, "verdict">>(verdicts: V[]): V[] {
+  const applicable = verdicts.filter(({ verdict }) => verdict !== "not_applicable");
+  return applicable.length > 0 ? applicable : verdicts;
+}
+
+/** A verdict whose quotation is not in the material, or a favorable one that needs a quotation and has none, is undecided. */
+function supported(
+  { verdict, evidence, reason, quotation }: GivenVerdict,
+  restsOn: RestsOn | null,
+): CriterionVerdict {
+  const fault = faultOf(verdict, quotation, restsOn);
+  return fault
+    ? { verdict: "cannot_tell", evidence: "", reason: reasonText(fault) }
+    : { verdict, evidence, reason };
+}
+
+function faultOf(
+  verdict: GivenVerdict["verdict"],
+  quotation: GivenVerdict["quotation"],
+  restsOn: RestsOn | null,
+): JudgeReason | undefined {
+  if (quotation === "invented") return { code: "judge_quote_not_found" };
+  if (!isFavorable(verdict) || quotation === "found") return undefined;
+  if (quotation === "elsewhere") return { code: "judge_quote_not_found" };
+  if (restsOn === "absence") return undefined;
+  return { code: quotation === "empty" ? "judge_quote_missing" : "judge_quote_trivial" };
+}
+
+export function isFavorable(verdict: GivenVerdict["verdict"]): boolean {
+  return verdict === "met" || verdict === "mostly";
+}
+
+function isWithoutQuotation(quotation: GivenVerdict["quotation"]): boolean {
+  return quotation === "empty" || quotation === "trivial";
+}

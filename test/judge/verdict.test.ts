@@ -1,0 +1,88 @@
+// What counts of the judge's verdicts on a criterion: quotations, and replies in parts.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { isOpenWithoutClass, verdictOf } from "../../src/judge/verdict.ts";
+import type { GivenVerdict, RestsOn } from "../../src/model/judge/call.ts";
+import type { VerdictWord } from "../../src/model/judge/judge.ts";
+
+const given = (verdict: VerdictWord, quotation: GivenVerdict["quotation"] = "found"): GivenVerdict => ({
+  verdict,
+  quotation,
+  evidence: quotation === "empty" ? "" : "A passage.",
+  reason: `It is ${verdict}.`,
+});
+
+describe("a verdict and its quotation", () => {
+  const notFound = "The passage that the judge quoted is not in the reply.";
+  const missing = "The judge quoted no passage of the reply.";
+  const trivial = "The passage that the judge quoted has no word that says anything.";
+  for (const [word, quotation, restsOn, expected] of [
+    ["met", "found", null, "met"],
+    ["met", "invented", "absence", notFound],
+    ["mostly", "invented", "passage", notFound],
+    ["met", "elsewhere", "absence", notFound],
+    ["met", "empty", "absence", "met"],
+    ["mostly", "empty", "absence", "mostly"],
+    ["met", "trivial", "absence", "met"],
+    ["met", "empty", "passage", missing],
+    ["met", "empty", "whole", missing],
+    ["met", "empty", null, missing],
+    ["mostly", "trivial", "passage", trivial],
+    ["partly", "empty", "passage", "partly"],
+    ["not_met", "empty", "passage", "not_met"],
+    ["not_met", "elsewhere", "passage", "not_met"],
+    ["not_met", "invented", "passage", notFound],
+    ["partly", "invented", null, notFound],
+    ["not_applicable", "empty", null, "not_applicable"],
+    ["not_applicable", "elsewhere", null, "not_applicable"],
+    ["cannot_tell", "empty", null, "cannot_tell"],
+  ] as [VerdictWord, GivenVerdict["quotation"], RestsOn | null, string][]) {
+    it(`${word}, ${quotation}, resting on ${restsOn ?? "nobody knows what"}: ${expected}`, () => {
+      const { verdict, reason } = verdictOf([given(word, quotation)], restsOn);
+      assert.equal(verdict === "cannot_tell" && word !== verdict ? reason : verdict, expected);
+    });
+  }
+});
+
+describe("a reply in parts", () => {
+  for (const [words, passage, others] of [
+    [["not_met", "met", "not_met"], "met", "not_met"],
+    [["met", "met", "met"], "met", "met"],
+    [["met", "mostly"], "met", "mostly"],
+    [["partly", "mostly"], "mostly", "partly"],
+    [["not_met", "cannot_tell"], "cannot_tell", "not_met"],
+    [["met", "cannot_tell"], "met", "cannot_tell"],
+    [["mostly", "cannot_tell"], "cannot_tell", "cannot_tell"],
+    [["not_applicable", "not_met"], "not_met", "not_met"],
+    [["not_applicable", "met"], "met", "met"],
+    [["not_applicable", "not_applicable"], "not_applicable", "not_applicable"],
+  ] as [VerdictWord[], VerdictWord, VerdictWord][]) {
+    it(`of ${words.join(", ")}: ${passage} by a passage, ${others} by every part`, () => {
+      const parts = words.map(word => given(word));
+      assert.equal(verdictOf(parts, "passage").verdict, passage);
+      for (const restsOn of ["whole", "absence", null] as const) {
+        assert.equal(verdictOf(parts, restsOn).verdict, others);
+      }
+    });
+  }
+
+  it("names the part that decided", () => {
+    const { reason } = verdictOf([given("not_met"), given("met")], "passage");
+    assert.equal(reason, "Part 2 of 2: It is met.");
+  });
+
+  it("needs to know what a criterion rests on only where its parts differ, or a quotation is empty", () => {
+    for (const [parts, isOpen] of [
+      [[given("met")], false],
+      [[given("not_met", "empty")], false],
+      [[given("met", "empty")], true],
+      [[given("met", "trivial")], true],
+      [[given("met", "invented")], false],
+      [[given("met"), given("met")], false],
+      [[given("met"), given("not_met")], true],
+      [[given("met"), given("not_applicable")], false],
+    ] as [GivenVerdict[], boolean][]) {
+      assert.equal(isOpenWithoutClass(parts), isOpen, JSON.stringify(parts));
+    }
+  });
+});
