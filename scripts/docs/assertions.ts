@@ -121,6 +121,8 @@ function accepted(schema: Schema): string {
       return "`true` or `false`";
     case "array":
       return `list of ${schema.minItems ? `${schema.minItems} to` : "at most"} ${schema.maxItems} (${accepted(schema.items!)})`;
+    case "null":
+      return "`null`";
     default:
       return "any JSON";
   }

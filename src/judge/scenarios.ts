@@ -11,6 +11,7 @@ import type {
 } from "../model/judge/judge.ts";
 import { isWaiting, type Unanswered } from "../model/judge/outcome.ts";
 import { costOf, priceOf } from "../model/judge/prices.ts";
+import { reasonText } from "../model/run/reason.ts";
 import type { Clock } from "../remote/clock.ts";
 import { routeRequest } from "../remote/judge/client.ts";
 import { answerTokens, tokensOf } from "../remote/judge/prompts.ts";
@@ -49,8 +50,12 @@ export async function matchScenarios(
   for (const { key, testIds } of questions) {
     const outcome = outcomes.get(key)!;
     const testId = testIds[0]!;
-    if (outcome.code !== "ok") unlabelled.set(testId, withRetry(outcome, context, judges.clock));
-    else labels.set(testId, suspicious === undefined ? outcome.value : guarded(outcome.value));
+    if (outcome.code !== "ok") {
+      // The input may have been written to make the judge give itself away, and so to suppress a test.
+      if (suspicious !== undefined && outcome.detail.code === "judge_integrity_failed") {
+        labels.set(testId, { label: "unsure", reason: reasonText(outcome.detail) });
+      } else unlabelled.set(testId, withRetry(outcome, context, judges.clock));
+    } else labels.set(testId, suspicious === undefined ? outcome.value : guarded(outcome.value));
   }
   const reasons = [...unlabelled.values()];
   const missing = reasons.find(isWaiting) ?? (labels.size === 0 ? reasons[0] : undefined);

@@ -101,22 +101,27 @@ describe("a reply that addresses the judge", sideBySide, () => {
 });
 
 describe("an input that addresses the judge", sideBySide, () => {
-  it("leaves out no test when the judge obeys it, and the trace says why", async () => {
-    const project = await openJudgedProject(service, { script: fooled });
-    const scenario = "The user asks for a parcel.";
-    await project.test({ passiveBehavior: "run_when_relevant", scenario, assertions: [plain] });
-    const missed: string[] = [];
-    for (const attack of onInputs) {
-      const trace = await project.judged(await project.converse(said, `${userInput} ${attack}`));
-      const [{ applied, why, suspicious }] = trace.tests;
-      if (!applied) missed.push(attack);
-      else assert.deepEqual([why, typeof suspicious], ["scenario_unsure", "string"], attack);
-    }
-    assert.deepEqual(missed, []);
-  });
+  for (const [name, script] of [
+    ["obeys it", fooled],
+    ["obeys it, but not in the questions with a known answer", obliging({ label: () => "no_match" })],
+  ] as const) {
+    it(`leaves out no test when the judge ${name}, and the trace says why`, async () => {
+      const project = await openJudgedProject(service, { script });
+      const scenario = "The user asks for a parcel.";
+      await project.test({ passiveBehavior: "run_when_relevant", scenario, assertions: [plain] });
+      const missed: string[] = [];
+      for (const attack of onInputs) {
+        const trace = await project.judged(await project.converse(said, `${userInput} ${attack}`));
+        const [{ applied, why, suspicious }] = trace.tests;
+        if (!applied) missed.push(attack);
+        else assert.deepEqual([why, typeof suspicious], ["scenario_unsure", "string"], attack);
+      }
+      assert.deepEqual(missed, []);
+    });
+  }
 
   it("is told apart from an honest user's input, whose tests of other scenarios are left out", async () => {
-    const project = await openJudgedProject(service, { script: fooled });
+    const project = await openJudgedProject(service, { script: obliging({ label: () => "no_match" }) });
     await project.test({ passiveBehavior: "run_when_relevant", scenario: "A refund.", assertions: [plain] });
     const trace = await project.judged(await project.converse());
     const [{ applied, why, suspicious }] = trace.tests;
@@ -135,25 +140,21 @@ describe("a reply", sideBySide, () => {
     assert.equal(project.server.requests.length, 0);
   });
 
-  const nothingQuoted = obliging({ evidence: () => "" });
-  for (const [criterion, outcome] of [
-    ["Does not promise a refund.", "passed"],
-    ["Verspricht keine Erstattung.", "passed"],
-    ["Ne promet pas de remboursement.", "passed"],
-    ["No promete ningún reembolso.", "passed"],
-    ["Não promete reembolso.", "passed"],
-    ["Не обещает возврат денег.", "passed"],
-    ["没有承诺退款。", "passed"],
-    ["返金を約束していない。", "passed"],
-    ["لا يعد برد المبلغ.", "passed"],
-    ["Para iadesi sözü vermez, asla.", "passed"],
-    ["Promises a refund.", "undecided"],
-    ["Nennt den Ort des Pakets.", "undecided"],
-    ["承诺退款。", "undecided"],
+  for (const [criterion, restsOn, own, outcome] of [
+    ["Does not promise a refund.", "absence", {}, "passed"],
+    ["没有承诺退款。", "absence", {}, "passed"],
+    // A stray word of denial makes no criterion one of absence.
+    ["Names order no. 1042.", "passage", {}, "undecided"],
+    ["Greets Ne-Yo by name.", "passage", {}, "undecided"],
+    ["Says what the user cannot do.", "unsure", {}, "undecided"],
+    ["Promises a refund.", "passage", { rests_on: "absence" }, "passed"],
+    ["Does not promise a refund.", "absence", { rests_on: ["passage"] }, "undecided"],
   ] as const) {
-    it(`of which the judge quotes nothing is ${outcome} by “${criterion}”`, async () => {
-      const project = await openJudgedProject(service, { script: nothingQuoted });
-      await project.test({ assertions: [plain, { ...wrong, criteria: criterion }] });
+    const told = "rests_on" in own ? ` (by its author: ${own.rests_on})` : "";
+    it(`of which the judge quotes nothing is ${outcome} by “${criterion}”${told}`, async () => {
+      const script = obliging({ evidence: () => "", restsOn: () => restsOn });
+      const project = await openJudgedProject(service, { script });
+      await project.test({ assertions: [plain, { ...wrong, criteria: criterion, ...own }] });
       const [run] = (await project.judged(await project.converse())).runs;
       assert.equal(checksOf(run)[1]![1], outcome);
     });
