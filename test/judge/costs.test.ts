@@ -159,7 +159,7 @@ describe("a call", () => {
       await updateJudgeSettings(db, sender.agentId, { sampling: 1, budgetUsd: null, budgetTokens: 2_000 });
       let answered = "";
       server.script = request => {
-        answered = JSON.stringify({ verdicts: verdictsOf(request) });
+        answered = JSON.stringify(echoing({ verdicts: verdictsOf(request) }, request));
         const message = { role: "assistant", content: answered };
         return json(200, { choices: [{ index: 0, message, finish_reason: "stop" }], usage: said });
       };

@@ -5,6 +5,7 @@ import {
   completion,
   cutOff,
   declined,
+  idsOf,
   type JudgeRequest,
   json,
   labelsOf,
@@ -144,12 +145,12 @@ export const finalFaults: FinalFault[] = [
   {
     name: "bad JSON",
     reply: always(completion('{"labels": [')),
-    ...{ ...unusable, reason: /did not answer with the requested JSON/, metered: true },
+    ...{ ...unusable, calls: 2, reason: /did not answer with the requested JSON/, metered: true },
   },
   {
     name: "NaN for a score",
     reply: always(completion('{"verdicts":[{"id":"c1","evidence":"","reason":"Fine.","score":NaN}]}')),
-    ...{ ...unusable, reason: /did not answer with the requested JSON/, metered: true },
+    ...{ ...unusable, calls: 2, reason: /did not answer with the requested JSON/, metered: true },
   },
   {
     name: "10 MB",
@@ -166,10 +167,11 @@ export const finalFaults: FinalFault[] = [
     name: "ids that contradict themselves",
     reply: request =>
       completion(
-        entries(request, entry => [
-          entry,
-          "label" in entry ? { ...entry, label: "no_match" } : { ...entry, verdict: "cannot_tell" },
-        ]),
+        entries(request, entry => {
+          if (!idsOf(request).includes(entry["id"] as string)) return [entry];
+          const other = "label" in entry ? { label: "no_match" } : { verdict: "cannot_tell" };
+          return [entry, { ...entry, ...other }];
+        }),
       ),
     ...leftOut,
   },
