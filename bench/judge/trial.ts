@@ -2,13 +2,20 @@
 import { suspicionOf } from "../../src/evaluate/suspicion.ts";
 import { evenly } from "../../src/judge/batches.ts";
 import { withRetry } from "../../src/judge/retry.ts";
-import { criteriaPerCall, type JudgeCall, scenariosPerCall } from "../../src/model/judge/call.ts";
-import type { RouteLabel } from "../../src/model/judge/judge.ts";
+import { isOpenWithoutClass, verdictOf } from "../../src/judge/verdict.ts";
+import {
+  classesPerCall,
+  criteriaPerCall,
+  type JudgeCall,
+  scenariosPerCall,
+} from "../../src/model/judge/call.ts";
+import type { CriterionVerdict, RouteLabel } from "../../src/model/judge/judge.ts";
 import { isWaiting } from "../../src/model/judge/outcome.ts";
 import { reasonText } from "../../src/model/run/reason.ts";
 import { type Clock, systemClock } from "../../src/remote/clock.ts";
 import {
   callBounded,
+  classifyRequest,
   type JudgeClient,
   type JudgeRequest,
   routeRequest,
@@ -129,12 +136,13 @@ async function tryCase(
   }
 }
 
-function verdictsOf(
+/** As runs decide them: by their quotations, and where these are empty, by what the criteria rest on. */
+async function verdictsOf(
   asker: Asker,
   { scenario, input, reference, criteria }: SemanticSet["cases"][number],
   text: string,
-) {
-  return answersTo(criteria, criteriaPerCall, part => {
+): Promise<Map<SemanticSet["cases"][number]["criteria"][number], CriterionVerdict>> {
+  const given = await answersTo(criteria, criteriaPerCall, part => {
     const asked = part.map(({ criterion }, at) => ({
       ...{ id: `c${at + 1}`, replyId: "r1", scenario, criterion },
       ...(reference === undefined ? {} : { reference }),
@@ -142,6 +150,12 @@ function verdictsOf(
     const replies = [{ id: "r1", text }];
     return callPatiently(asker, "c", () => semanticRequest({ userInput: input, replies, criteria: asked }));
   });
+  const open = criteria.filter(one => given.has(one) && isOpenWithoutClass([given.get(one)!]));
+  const classes = await answersTo(open, classesPerCall, part => {
+    const asked = part.map(({ criterion }, at) => ({ id: `c${at + 1}`, criterion }));
+    return callPatiently(asker, "c", () => classifyRequest({ criteria: asked }));
+  });
+  return new Map([...given].map(([one, verdict]) => [one, verdictOf([verdict], classes.get(one) ?? null)]));
 }
 
 /** Questions that the judge leaves out are asked once more, all together, as runs do. */
