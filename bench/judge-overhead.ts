@@ -42,6 +42,7 @@ export async function judgingTimes(
     db,
     vault: openVault(randomBytes(32)),
     environment: connection,
+    timeoutMs: 60_000,
     log,
     openClient: (to, { mode, onMode }) =>
       openJudgeClient(to, {

@@ -46,6 +46,8 @@ export type Config = {
   readonly mailFrom: string;
   /** Undefined: no judge, so semantic checks are skipped and routing is unavailable. */
   readonly judge: JudgeConfig | undefined;
+  /** Timeout of one call of any judge. */
+  readonly judgeTimeoutMs: number;
   /** How long a run waits for the judge, retries included. */
   readonly judgeDeadlineMs: number;
   readonly roles: readonly Role[];
@@ -108,7 +110,9 @@ const environment = z.object({
     .optional(),
   SVC_ALLOW_PRIVATE_TARGETS: z
     .string()
-    .transform(value => (value === "none" ? [] : value.split(",").map(target => target.trim().toLowerCase())))
+    .transform(value =>
+      value === "none" || value === "" ? [] : value.split(",").map(target => target.trim().toLowerCase()),
+    )
     .refine(targets => targets.every(isTarget), {
       error: ({ input }) =>
         `contains ${shown((input as string[]).find(target => !isTarget(target))!)}: it must be none, or host names, IP addresses and networks such as agent.internal,10.0.0.7,10.1.0.0/16.`,
@@ -138,7 +142,8 @@ const environment = z.object({
     .string()
     .regex(/^[\x21-\x7e]+$/, "is not a key: it contains a space or another character that keys do not have.")
     .optional(),
-  SVC_JUDGE_TIMEOUT_MS: integer(100, 600_000).default(30_000),
+  // A model on a small machine may have to be loaded first.
+  SVC_JUDGE_TIMEOUT_MS: integer(100, 600_000).default(60_000),
   SVC_JUDGE_CONCURRENCY: integer(1, 1_000).default(8),
   SVC_JUDGE_TOKENS_PER_MINUTE: integer(1_000, 1_000_000_000).optional(),
   SVC_JUDGE_DEADLINE_MS: integer(0, 86_400_000).default(900_000),
@@ -162,9 +167,12 @@ export const variableNames = Object.keys(environment.shape);
 
 type Environment = z.output<typeof environment>;
 
-/** Reads every variable; an empty or blank one counts as absent. Throws ConfigError for the first that is invalid. */
+/** Reads every variable; an empty or blank one counts as absent, but for SVC_ALLOW_PRIVATE_TARGETS as none. Throws ConfigError for the first that is invalid. */
 export function readConfig(variables: Readonly<Record<string, string | undefined>>): Config {
-  const given = Object.entries(variables).map(([name, value]) => [name, value?.trim() || undefined]);
+  const given = Object.entries(variables).map(([name, value]) => [
+    name,
+    value?.trim() || (name === "SVC_ALLOW_PRIVATE_TARGETS" ? value?.trim() : undefined),
+  ]);
   const { data: env, error } = environment.safeParse(Object.fromEntries(given));
   if (error) throw new ConfigError(`${String(error.issues[0]!.path[0])} ${error.issues[0]!.message}`);
   const debounceMs = env.SVC_DEBOUNCE_MS;
@@ -189,6 +197,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     smtpUrl: env.SVC_SMTP_URL,
     mailFrom: env.SVC_MAIL_FROM ?? `Onlooker <onlooker@${new URL(baseUrl).hostname}>`,
     judge: judgeOf(env),
+    judgeTimeoutMs: env.SVC_JUDGE_TIMEOUT_MS,
     judgeDeadlineMs: env.SVC_JUDGE_DEADLINE_MS,
     roles: env.SVC_ROLES,
     debounceMs,

@@ -34,7 +34,7 @@ import { type Clock, systemClock } from "./remote/clock.ts";
 import type { JudgeReply } from "./remote/judge/client.ts";
 import { isTransient } from "./store/db.ts";
 import { findJudgeAnswers } from "./store/judge/answers.ts";
-import { pauseJudge } from "./store/judge/states.ts";
+import { pauseJudge, saveWait } from "./store/judge/states.ts";
 
 export type JudgesDeps = Omit<ConnectionDeps, "clock"> & {
   log: Pick<Logger, "error" | "warn">;
@@ -203,7 +203,12 @@ export class Judges {
     let reply: JudgeReply<Map<QuestionKey, V>> | undefined;
     try {
       // The wait may have been long, and calls before this one have spent their part of the budget.
-      const late = this.clock.now() < startBy ? await overBudget(db, context.agentId, access) : outOfTime;
+      const late =
+        this.clock.now() >= startBy
+          ? outOfTime
+          : (await this.#connections.isReplaced(context.agentId, access))
+            ? replaced
+            : await overBudget(db, context.agentId, access);
       if (late) return allOf(batch, late);
       reply = await access.client.call(request, signal);
     } finally {
@@ -214,6 +219,11 @@ export class Judges {
     if (reply.code === "refused") {
       await pauseJudge(db, access.judge.fingerprint, reasonText(reply.detail));
       this.#connections.forget();
+    }
+    if (reply.code === "later" && reply.retryAt !== null) {
+      const ms = reply.retryAt - this.clock.now();
+      const reason = reasonText(reply.detail);
+      if (ms >= shownWaitMs) await saveWait(db, access.judge.fingerprint, ms, reason).catch(() => {});
     }
     const { call, ...outcome } = reply;
     if (outcome.code !== "ok") return allOf(batch, outcome);
@@ -265,6 +275,9 @@ export class Judges {
   }
 }
 
+/** Shorter waits are over before anyone reads of them. */
+const shownWaitMs = 5_000;
+const replaced = unanswered("later", { code: "judge_connection_changed" });
 const outOfTime = unanswered("later", { code: "judge_busy_until_deadline" });
 const leftOut = unanswered("unusable", { code: "judge_question_skipped" });
 

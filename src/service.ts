@@ -29,8 +29,10 @@ import { type Database, openDatabase } from "./store/db.ts";
 import { EventPublisher, subscribe } from "./store/events.ts";
 import { gather } from "./store/ingestion/gather.ts";
 import { IngestionLog } from "./store/ingestion/log.ts";
+import { clearWaits } from "./store/judge/states.ts";
 import { migratePatiently } from "./store/migrate.ts";
 import { requireConnection } from "./store/runs/agent-connections.ts";
+import { retryWaitingSoon } from "./store/runs/waiting.ts";
 import { masterKeyOf } from "./store/secrets/master-key.ts";
 import { openVault, type Vault } from "./store/secrets/vault.ts";
 import { TraceWriter } from "./store/traces/writer.ts";
@@ -80,6 +82,9 @@ export async function startService(
     const vault = openVault(await masterKeyOf(config));
     logTargets(config, log);
     if (config.roles.includes("worker")) {
+      // The limits of judges, such as a Retry-After, are those of a process: a restart clears them.
+      await clearWaits(db);
+      await retryWaitingSoon(db, null, 0);
       const started = startEvaluators(config, databaseUrl, log);
       evaluators = started;
       closing.push(() => started.stop());
@@ -196,6 +201,7 @@ async function serve(
     hub,
     editor,
     environmentJudge: config.judge ?? null,
+    judgeTimeoutMs: config.judgeTimeoutMs,
     openProbe: openProbes({ outbound, log }),
     reader,
     vault,

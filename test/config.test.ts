@@ -20,6 +20,7 @@ test("an empty environment gives a service on this machine with the embedded dat
     smtpUrl: undefined,
     mailFrom: "Onlooker <onlooker@localhost>",
     judge: undefined,
+    judgeTimeoutMs: 60_000,
     judgeDeadlineMs: 900_000,
     roles: ["http", "worker"],
     debounceMs: 5_000,
@@ -91,6 +92,7 @@ test("every variable is read", () => {
       concurrency: 2,
       tokensPerMinute: 50_000,
     },
+    judgeTimeoutMs: 1000,
     judgeDeadlineMs: 60_000,
     roles: ["worker"],
     debounceMs: 100,
@@ -128,9 +130,22 @@ test("the key for secrets may be hex, base64 or base64url", () => {
   }
 });
 
-test("with an external database, or with the value none, no private target is allowed", () => {
+test("every judge has the same timeout, a minute by default", () => {
+  const judge = { SVC_JUDGE_URL: "http://localhost:1/v1", SVC_JUDGE_MODEL: "m" };
+  for (const [given, ms] of [
+    [{}, 60_000],
+    [{ SVC_JUDGE_TIMEOUT_MS: "5000" }, 5_000],
+  ] as const) {
+    const config = readConfig({ ...judge, ...given });
+    assert.deepEqual([config.judge!.timeoutMs, config.judgeTimeoutMs], [ms, ms]);
+  }
+});
+
+test("with an external database, or with the value none or no value, no private target is allowed", () => {
   assert.deepEqual(readConfig({ DATABASE_URL: "postgres://u:p@db/x" }).allowPrivateTargets, []);
-  assert.deepEqual(readConfig({ SVC_ALLOW_PRIVATE_TARGETS: "none" }).allowPrivateTargets, []);
+  for (const value of ["none", "", " "]) {
+    assert.deepEqual(readConfig({ SVC_ALLOW_PRIVATE_TARGETS: value }).allowPrivateTargets, []);
+  }
 });
 
 test("a judge provider needs a model and a key, and no URL", () => {

@@ -45,7 +45,7 @@ const described: Record<string, Described> = {
     about:
       "Private addresses that users may connect as [agents](manual-runs.md#which-urls-are-called) or judges.",
     default: "`127.0.0.0/8,::1` with the embedded database, else `none`",
-    accepts: "`none`, or hosts, IP addresses and networks, separated by commas",
+    accepts: "`none` or nothing, or hosts, IP addresses and networks, separated by commas",
   },
   SVC_SMTP_URL: {
     about:
@@ -69,7 +69,7 @@ const described: Record<string, Described> = {
   },
   SVC_JUDGE_MODEL: { about: "The judge's model.", default: "no judge", accepts: "a model's name" },
   SVC_JUDGE_API_KEY: { about: "The judge's API key.", default: "none", accepts: "a key" },
-  SVC_JUDGE_TIMEOUT_MS: { about: "Timeout of one judge call.", default: "`30000`" },
+  SVC_JUDGE_TIMEOUT_MS: { about: "Timeout of one call, of projects' own judges too.", default: "`60000`" },
   SVC_JUDGE_CONCURRENCY: { about: "Concurrent judge calls, per process.", default: "`8`" },
   SVC_JUDGE_TOKENS_PER_MINUTE: {
     about: "Tokens per minute, input and output together, per process.",

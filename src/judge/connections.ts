@@ -1,4 +1,4 @@
-// Finds the judge of an agent, at most once a second, and keeps one client per judge.
+// Finds the judge of an agent, at most once a second unless it changes, and keeps one client per judge.
 import type { Logger } from "pino";
 import type { JudgeConnection, JudgeMode } from "../model/judge/call.ts";
 import { type Clock, systemClock } from "../remote/clock.ts";
@@ -6,7 +6,12 @@ import { judgeFetch } from "../remote/judge/call.ts";
 import { type JudgeClient, openJudgeClient } from "../remote/judge/client.ts";
 import type { Outbound } from "../remote/outbound.ts";
 import type { Database } from "../store/db.ts";
-import { type AgentJudge, type FoundJudge, findAgentJudge } from "../store/judge/agent-judge.ts";
+import {
+  type AgentJudge,
+  type FoundJudge,
+  findAgentJudge,
+  findJudgeVersion,
+} from "../store/judge/agent-judge.ts";
 import { saveMode } from "../store/judge/states.ts";
 import type { Vault } from "../store/secrets/vault.ts";
 import type { SemaphoreLike } from "../threads/shared-semaphore.ts";
@@ -50,6 +55,8 @@ export type ConnectionDeps = {
   vault: Vault;
   /** The judge of projects without their own; null: none. */
   environment: JudgeConnection | null;
+  /** For one call of a project's own judge. */
+  timeoutMs: number;
   openClient: OpenClient;
   clock: Pick<Clock, "now">;
 };
@@ -68,10 +75,13 @@ export class Connections {
     this.#deps = deps;
   }
 
-  find(agentId: string): Promise<AgentJudge | undefined> {
+  async find(agentId: string): Promise<AgentJudge | undefined> {
     const { db, clock } = this.#deps;
     const known = this.#found.get(agentId);
-    if (known && clock.now() < known.until) return known.judge;
+    if (known && clock.now() < known.until) {
+      const found = await known.judge;
+      if (found && !(await this.isReplaced(agentId, found))) return found;
+    }
     const judge = findAgentJudge(db, { ...this.#deps, agentId });
     const fresh = { judge, until: clock.now() + cachedMs };
     put(this.#found, agentId, fresh, agentsMax);
@@ -85,6 +95,11 @@ export class Connections {
     return judge;
   }
 
+  /** Whether another connection was saved since: a new model must judge from the next call on. */
+  async isReplaced(agentId: string, { judge }: Pick<AgentJudge, "judge">): Promise<boolean> {
+    return (await findJudgeVersion(this.#deps.db, agentId)) !== (judge?.version ?? null);
+  }
+
   clientOf({ connection, fingerprint, own, state }: FoundJudge, projectId: string): JudgeClient {
     const { concurrency, tokensPerMinute, timeoutMs } = connection;
     const name = JSON.stringify([
@@ -93,7 +108,7 @@ export class Connections {
       concurrency,
       tokensPerMinute,
       timeoutMs,
-      // A test that succeeded starts with a new client: earlier failures no longer count.
+      // A test that succeeded starts with a new client: earlier failures and waits no longer count.
       state?.testedAt ?? null,
     ]);
     const client =

@@ -26,6 +26,7 @@ const judges = new Judges({
   db,
   vault: openVault(await masterKeyOf(config)),
   environment: config.judge ?? null,
+  timeoutMs: config.judgeTimeoutMs,
   // At most 4 calls besides those of the evaluation threads: few users wait for a dry run at a time.
   openClient: clientOpener({
     outbound,

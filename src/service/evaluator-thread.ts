@@ -33,6 +33,7 @@ const judges = new Judges({
   db,
   vault,
   environment: config.judge ?? null,
+  timeoutMs: config.judgeTimeoutMs,
   openClient: clientOpener({
     outbound,
     log,

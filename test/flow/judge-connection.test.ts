@@ -63,12 +63,49 @@ describe("a judge connection", sideBySide, () => {
       // An unchanged connection keeps its Retry-After.
       await project.connect();
       assert.deepEqual((await project.trace(traceId)).runs[0].waiting, before.waiting);
+      const settings = () => project.get(`/api/projects/${project.projectId}/judge`);
+      const { waiting } = await settings();
+      assert.match(waiting.reason, /status 429 \(not called again for 10 min\)/);
+      assert.ok(Math.abs(Date.parse(waiting.until) - Date.now() - 600_000) < 60_000);
       if (change !== "edited") project.server.script = obliging();
       await edit(project);
       const [run] = (await project.judged(traceId)).runs;
       assert.deepEqual([run.id, run.verdict, run.outage], [before.id, "passed", false]);
+      assert.equal((await settings()).waiting, null);
     });
   }
+
+  it("gets no further run while it is paused: the request is rejected with the reason", async () => {
+    const project = await openJudgedProject(service, { apiKey: lost, script: guarded(refusal(401)) });
+    await project.test({ assertions: [plain, semantic] });
+    const traceId = await project.converse();
+    await project.judged(traceId);
+    const path = `/api/agents/${project.agentId}/judge-again`;
+    for (const body of [{}, { traceIds: [traceId] }]) {
+      const answer = await service.client.post(path, body).expect(409);
+      assert.deepEqual(
+        [answer.body.code, answer.body.message],
+        [
+          "CONFLICT",
+          "The judge is paused. The judge rejected the API key (401). Edit or test its connection to resume.",
+        ],
+      );
+    }
+    assert.equal((await project.trace(traceId)).runs.length, 1);
+    await project.connect({ apiKey: good });
+    assert.equal((await service.client.post(path, {}).expect(200)).body.scheduled, 1);
+    await project.judged(traceId, 2);
+  });
+
+  it("with another model is used for the very next call", async () => {
+    const project = await openJudgedProject(service);
+    await project.test({ assertions: [semantic] });
+    for (const model of ["model-a", "model-b", "model-c"]) {
+      await project.connect({ model });
+      await project.judged(await project.converse(`It is in Lyon, says ${model}.`));
+      assert.equal(project.server.requests.at(-1)!.model, model);
+    }
+  });
 
   it("that is removed while a run waits leaves its checks skipped immediately, with the reason", async () => {
     const script = guarded(refusal(429, {}, { "retry-after": "600" }));

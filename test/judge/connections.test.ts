@@ -22,6 +22,7 @@ const state: NonNullable<FoundJudge["state"]> = {
   testedAt: null,
   pausedAt: null,
   pausedReason: null,
+  wait: null,
 };
 const judge: FoundJudge = {
   connection,
@@ -29,6 +30,7 @@ const judge: FoundJudge = {
   own: true,
   keyUnreadable: false,
   state,
+  version: "1",
 };
 
 test("a client is opened for each project and after each change, never shared with the environment's", () => {
@@ -37,6 +39,7 @@ test("a client is opened for each project and after each change, never shared wi
     db: {} as Database,
     vault: testVault,
     environment: null,
+    timeoutMs: 60_000,
     clock: { now: () => 0 },
     openClient(_connection, options) {
       opened.push(options);

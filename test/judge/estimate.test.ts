@@ -62,8 +62,8 @@ const client: JudgeClient = {
   },
 };
 
-const judges = new Judges({ db, vault, environment, log, openClient: () => client });
-const none = new Judges({ db, vault, environment: null, log, openClient: () => client });
+const judges = new Judges({ db, vault, environment, timeoutMs: 60_000, log, openClient: () => client });
+const none = new Judges({ db, vault, environment: null, timeoutMs: 60_000, log, openClient: () => client });
 after(async () => {
   await Promise.all([judges.close(), none.close()]);
   await close();
@@ -123,7 +123,7 @@ test("without a judge, or with the day's budget used up, it says so", async () =
   assert.equal(without.code, "not_configured");
   await judgeOf().route(question(1));
   await db.pool.query("update agents set judge_budget_tokens = 1 where id = $1", [sender.agentId]);
-  const other = new Judges({ db, vault, environment, log, openClient: () => client });
+  const other = new Judges({ db, vault, environment, timeoutMs: 60_000, log, openClient: () => client });
   const spent = await judgeOf(other).estimateRoute!(question(2));
   assert.equal(spent.code, "budget");
   assert.equal((await judgeOf(other).estimateRoute!(question(1))).code, "ok");

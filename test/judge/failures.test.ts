@@ -201,7 +201,7 @@ describe("a judge that is away", () => {
     const busy: Script = () => refusal(429, {}, { "retry-after": "101" });
     assert.equal(
       await next(busy, 100_000),
-      "The judge answered with status 429 (asked to wait 101 s; 7 tries).",
+      "The judge answered with status 429 (not called again for 101 s; 7 tries).",
     );
   });
 
@@ -281,7 +281,7 @@ describe("a judge that is away", () => {
     const [route, semantic] = await bothOf(busy, { deadlineAt: now + 900_000, tries: 5 });
     assert.equal(
       reasonText(route!.detail),
-      "The judge answered with status 429 (asked to wait 60 min; 6 tries).",
+      "The judge answered with status 429 (not called again for 60 min; 6 tries).",
     );
     assert.ok(semantic?.code === "later" && !isWaiting(semantic));
   });
@@ -414,7 +414,7 @@ describe("a judge that refuses", () => {
 });
 
 describe("who judges", () => {
-  it("is the project's own connection, which an edit changes within a second; else the environment's; else nobody", async () => {
+  it("is the project's own connection, which an edit changes for the next call; else the environment's; else nobody", async () => {
     const projectId = await makeProject(db);
     const agentId = await makeAgentRow(db, { projectId });
     const house = fresh({ model: "house" });
@@ -425,17 +425,43 @@ describe("who judges", () => {
     };
     assert.equal(await modelOf(), "house");
     await saveJudgeConnection(db, testVault, projectId, () => fresh({ model: "own" }));
-    now += 1_000;
     assert.equal(await modelOf(), "own");
+    await saveJudgeConnection(db, testVault, projectId, () => fresh({ model: "other" }));
+    assert.equal(await modelOf(), "other");
+    await deleteJudgeConnection(db, projectId);
+    assert.equal(await modelOf(), "house");
     assert.deepEqual(
       server.requests.map(({ model }) => model),
-      ["house", "own"],
+      ["house", "own", "other"],
     );
     const bare = openTestJudges(db, null, { clock });
     const { agentId: homeless } = await makeJudgedAgent(db, 0);
     const [answer] = await bare.judgeOf(contextOf(homeless)).ask([semanticQuestion()]);
     assert.equal(answer?.code, "not_configured");
     await Promise.all([judges.close(), bare.close()]);
+  });
+
+  it("is not the former one of a call that waited in its queue while it was edited", async () => {
+    const projectId = await makeProject(db);
+    const agentId = await makeAgentRow(db, { projectId });
+    await saveJudgeConnection(db, testVault, projectId, () => fresh({ concurrency: 1 }));
+    const judges = openTestJudges(db, null, { clock });
+    const { promise: edited, resolve } = Promise.withResolvers<void>();
+    server.script = async (request, index) => {
+      await edited;
+      return obliging()(request, index);
+    };
+    const judge = judges.judgeOf(contextOf(agentId, { deadlineAt: now + 900_000 }));
+    const asked = ["One", "Two"].map(userInput => judge.route({ ...routing, userInput }));
+    await server.arrived(1);
+    await saveJudgeConnection(db, testVault, projectId, () => fresh({ model: "new" }));
+    resolve();
+    const [first, second] = await Promise.all(asked);
+    assert.equal(first!.code, "ok");
+    assert.ok(second!.code === "later" && isWaiting(second!));
+    assert.equal(second!.detail.code, "judge_connection_changed");
+    assert.equal(server.requests.length, 1);
+    await judges.close();
   });
 
   it("is asked soon by whoever waits for one that was edited or taken away while it was asked", async () => {

@@ -26,6 +26,7 @@ export function openTestJudges(
     db,
     vault: testVault,
     environment,
+    timeoutMs: 60_000,
     openClient: clientOpener({
       outbound,
       log,

@@ -36,6 +36,7 @@ export async function startWholeApp(): Promise<TestApp> {
       vault: openVault(Buffer.alloc(32)),
       outbound,
       environmentJudge: null,
+      judgeTimeoutMs: 60_000,
       openProbe: () => Promise.reject(new Error("never asked")),
       requireCallable: none,
       onLaunch: () => {},

@@ -1,15 +1,20 @@
 // /api/projects/:id/judge: the project's own judge or the environment's, and testing either.
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { JudgeConnection } from "../../model/judge/call.ts";
-import { hostOf, judgeConnectionSchema, parseJudgeConnection } from "../../model/judge/connection.ts";
+import {
+  hostOf,
+  judgeConnectionSchema,
+  parseJudgeConnection,
+  type TypedJudge,
+} from "../../model/judge/connection.ts";
 import {
   deleteJudgeConnection,
   findJudgeConnection,
-  judgeTimeoutMs,
   type StoredJudge,
   saveJudgeConnection,
 } from "../../store/judge/connections.ts";
-import { findJudgeState, fingerprintOf } from "../../store/judge/states.ts";
+import { clearWaits, findJudgeState, fingerprintOf } from "../../store/judge/states.ts";
 import { retryWaitingSoon } from "../../store/runs/waiting.ts";
 import { unreadableSecret, type Vault } from "../../store/secrets/vault.ts";
 import type { App, Deps } from "../deps.ts";
@@ -23,18 +28,20 @@ export type JudgeConnectionDeps = JudgeTrialDeps & {
   vault: Vault;
   /** The judge that the environment configures; null: none. */
   environmentJudge: JudgeConnection | null;
+  /** For one call of a project's own judge. */
+  judgeTimeoutMs: number;
   /** Monotonic milliseconds. */
   now?: () => number;
 };
 
-/** After this time, no process has the former connection in its cache. */
+/** Time for other processes to notice the change. */
 const hastenedMs = 2_000;
 
 const { $schema: _, ...description } = z.toJSONSchema(judgeConnectionSchema, { io: "input" });
 const ConnectionBody = z.unknown().meta(description);
 
 export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionDeps): void {
-  const { db, vault, environmentJudge } = deps;
+  const { db, vault, environmentJudge, judgeTimeoutMs } = deps;
   const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
   const busy = "A test of the judge is already running. Wait for its result.";
   const trials = limitTrials({ busy, now: deps.now });
@@ -67,7 +74,11 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
       const saved = found(
         await saveJudgeConnection(db, vault, projectId, stored => parseJudgeConnection(body, stored)),
       );
-      if (!isSame(former?.connection, saved.connection)) await retryWaitingSoon(db, projectId, hastenedMs);
+      // An edit clears the Retry-After of its server: each process opens a new client.
+      if (!isDeepStrictEqual(former?.connection, saved.connection)) {
+        await clearWaits(db, fingerprintOf(saved.connection, projectId));
+        await retryWaitingSoon(db, projectId, hastenedMs);
+      }
       return viewOf(deps, projectId, saved);
     },
   );
@@ -108,10 +119,8 @@ export function registerJudgeConnections(app: App, deps: Deps & JudgeConnectionD
       reply.raw.once("close", () => gone.abort());
       return trials(account.id, async () => {
         if (draft === undefined && stored?.keyUnreadable) return failedTrial(unreadableKey);
-        const connection =
-          draft === undefined
-            ? (stored?.connection ?? environmentJudge)
-            : { ...parseJudgeConnection(draft, stored), timeoutMs: judgeTimeoutMs };
+        const own = draft === undefined ? stored?.connection : parseJudgeConnection(draft, stored);
+        const connection = own ? { ...own, timeoutMs: judgeTimeoutMs } : environmentJudge;
         if (!connection) return failedTrial(noJudge);
         const owner = draft !== undefined || stored ? projectId : null;
         const trial = await tryJudge(deps, connection, owner, gone.signal);
@@ -127,7 +136,7 @@ const unreadableKey = `Its key ${unreadableSecret}.`;
 const noJudge = "No judge is configured.";
 
 /** Whether both are the same judge: provider, URL, model and key. */
-function isSame(one: JudgeConnection | undefined, other: JudgeConnection): boolean {
+function isSame(one: TypedJudge | undefined, other: TypedJudge): boolean {
   return one !== undefined && fingerprintOf(one, null).equals(fingerprintOf(other, null));
 }
 
@@ -152,6 +161,7 @@ async function viewOf(
     tokensPerMinute: connection?.tokensPerMinute ?? null,
     mode: state?.mode ?? null,
     testedAt: state?.testedAt?.toISOString() ?? null,
+    waiting: state?.wait ? { until: state.wait.until.toISOString(), reason: state.wait.reason } : null,
     pausedReason: stored?.keyUnreadable ? unreadableKey : (state?.pausedReason ?? null),
     environment: environmentJudge && {
       provider: environmentJudge.provider,

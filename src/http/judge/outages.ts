@@ -1,9 +1,14 @@
 // Counts traces that are not fully evaluated because the judge was unavailable, and evaluates them again.
 import { z } from "zod";
+import type { JudgeConnection } from "../../model/judge/call.ts";
 import { againMax } from "../../model/judge/outages.ts";
+import { Refusal } from "../../model/refusal.ts";
+import { type JudgeReason, reasonText } from "../../model/run/reason.ts";
 import type { EventPublisher } from "../../store/events.ts";
+import { type FoundJudge, findAgentJudge } from "../../store/judge/agent-judge.ts";
 import { judgeAgain, readOutages } from "../../store/judge/outages.ts";
 import { evaluateManualRunsAgain } from "../../store/runs/manual-runs.ts";
+import type { Vault } from "../../store/secrets/vault.ts";
 import type { App, Deps } from "../deps.ts";
 import { Id } from "../schemas.ts";
 import type { LaunchesDeps } from "../test-cases/launches.ts";
@@ -32,9 +37,15 @@ export type OutagesDeps = Deps &
     events: EventPublisher;
     /** How long a manual run waits for the judge. */
     judgeDeadlineMs: number;
+    vault: Vault;
+    /** The operator's; null: there is none. */
+    environmentJudge: JudgeConnection | null;
+    judgeTimeoutMs: number;
   };
 
-export function registerOutages(app: App, { db, events, onLaunch, judgeDeadlineMs }: OutagesDeps): void {
+export function registerOutages(app: App, deps: OutagesDeps): void {
+  const { db, events, onLaunch, judgeDeadlineMs } = deps;
+  const { vault, environmentJudge: environment, judgeTimeoutMs: timeoutMs } = deps;
   const tags = ["runs"];
   const params = z.object({ id: z.string() });
 
@@ -67,6 +78,9 @@ export function registerOutages(app: App, { db, events, onLaunch, judgeDeadlineM
       },
     },
     async ({ params: { id: agentId }, body: { traceIds, runIds, launchId } }) => {
+      const found = await findAgentJudge(db, { vault, environment, timeoutMs, agentId });
+      const reason = found?.judge && pauseOf(found.judge);
+      if (reason) throw new Refusal("CONFLICT", { message: reasonText(reason) });
       const manual =
         traceIds || runIds || launchId
           ? await evaluateManualRunsAgain(
@@ -92,4 +106,11 @@ export function registerOutages(app: App, { db, events, onLaunch, judgeDeadlineM
       return { scheduled: manual.length + scheduled.runs.length, left: scheduled.left };
     },
   );
+}
+
+/** Why the judge is paused, so that whatever was scheduled would be skipped again; undefined: it is not. */
+function pauseOf({ keyUnreadable, state }: FoundJudge): JudgeReason | undefined {
+  if (keyUnreadable) return { code: "judge_key_unreadable" };
+  const why = state?.pausedReason ?? null;
+  return why === null ? undefined : { code: "judge_paused", data: { why } };
 }

@@ -95,6 +95,12 @@ export const ProjectJudge = z
       .string()
       .nullable()
       .describe("Why the judge is paused, until it is edited or a test of it succeeds."),
+    waiting: z
+      .object({ until: Time, reason: z.string() })
+      .nullable()
+      .describe(
+        "Set while the judge is not called because its server asked to wait; cleared by an edit or a restart.",
+      ),
     environment: z
       .object({ provider: Provider, host: z.string(), model: z.string() })
       .nullable()

@@ -22,7 +22,9 @@ export async function tryJudge(
   projectId: string | null,
   clientGone: AbortSignal,
 ): Promise<JudgeTrial> {
-  const timeout = AbortSignal.timeout(testMaxMs);
+  // A single call may take longer.
+  const maxMs = Math.max(testMaxMs, connection.timeoutMs);
+  const timeout = AbortSignal.timeout(maxMs);
   const clientOf = await openProbe(connection, { userSupplied: projectId !== null });
   const probe = await probeJudge(
     clientOf,
@@ -35,13 +37,14 @@ export async function tryJudge(
   const { state, detail, systemRole: _, ...trial } = probe;
   if (state === "ok") return { ...trial, fault: probe.ok ? null : "misjudged" };
   // The timeout was reached, or the client disconnected.
-  if (state === "aborted") return { ...trial, reason: tooLate, fault: "later" };
+  if (state === "aborted") {
+    const reason = reasonText({ code: "judge_silent", data: { seconds: maxMs / 1_000 } });
+    return { ...trial, reason, fault: "later" };
+  }
   return { ...trial, fault: detail && quotas.includes(detail.code) ? "budget" : state };
 }
 
 const quotas: string[] = ["judge_quota_exceeded", "judge_gateway_budget_exceeded"];
-
-const tooLate = reasonText({ code: "judge_silent", data: { seconds: testMaxMs / 1_000 } });
 
 /** The result for a judge that cannot be called. */
 export function failedTrial(reason: string): JudgeTrial {

@@ -114,7 +114,7 @@ export type SandboxReason = Coded<SandboxReasonData & Pick<LimitData, "text_too_
 /** The number of failed attempts to ask the judge. */
 type Tried = { tries?: number };
 
-/** How long the server asked to wait. */
+/** How long it is not called, as its server asked. */
 type Waited = { waitMs?: number };
 
 /** Why the judge gave no answer, or why its answer cannot be used. */
@@ -419,10 +419,10 @@ function textOf(target: string | undefined): string {
   return target === undefined ? "the reply" : `a text of ${quote(target)}`;
 }
 
-/** " (asked to wait 45 s; 3 tries)". */
+/** " (not called again for 45 s; 3 tries)". */
 function triesText(tries: number | undefined, waitMs?: number): string {
   const parts = [
-    ...(waitMs === undefined ? [] : [`asked to wait ${waitText(waitMs)}`]),
+    ...(waitMs === undefined ? [] : [`not called again for ${waitText(waitMs)}`]),
     ...(tries !== undefined && tries > 1 ? [`${tries} tries`] : []),
   ];
   return parts.length > 0 ? ` (${parts.join("; ")})` : "";

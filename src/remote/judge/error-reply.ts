@@ -39,6 +39,9 @@ export function readError(error: APICallError, now: number): ErrorReply | undefi
   };
 }
 
+/** A server that asks for a day, by mistake or not, is called again after an hour. */
+export const retryAfterMaxMs = 3_600_000;
+
 type Part = Record<string, unknown>;
 
 function parsed(text: string): unknown {
@@ -92,7 +95,7 @@ function retryMsOf(headers: Record<string, string>, parts: Part[], now: number):
   const delay = parts.map(part => part["retryDelay"]).find(delay => typeof delay === "string");
   const ofBody = number(/^([\d.]+)s$/.exec(String(delay))?.[1], 1_000);
   const ms = [...ofHeaders, ofBody].find(ms => !Number.isNaN(ms));
-  return ms === undefined ? null : Math.max(0, ms);
+  return ms === undefined ? null : Math.min(Math.max(0, ms), retryAfterMaxMs);
 }
 
 function number(text: string | undefined, unitMs = 1): number {

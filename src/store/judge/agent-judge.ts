@@ -23,12 +23,17 @@ export type FoundJudge = {
   /** Its API key cannot be decrypted, so it cannot be called. */
   keyUnreadable: boolean;
   state: JudgeState | undefined;
+  /** Another one after every save of the project's connection; null: the environment's. */
+  version: string | null;
 };
+
+/** `environment`: the judge of projects without their own. `timeoutMs`: of one call of a project's own judge. */
+export type JudgeSources = { vault: Vault; environment: JudgeConnection | null; timeoutMs: number };
 
 /** Undefined if the agent was deleted. */
 export async function findAgentJudge(
   db: Database,
-  { vault, environment, agentId }: { vault: Vault; environment: JudgeConnection | null; agentId: string },
+  { vault, environment, timeoutMs, agentId }: JudgeSources & { agentId: string },
 ): Promise<AgentJudge | undefined> {
   const [settings, agents] = await Promise.all([
     findJudgeSettings(db, agentId),
@@ -42,19 +47,29 @@ export async function findAgentJudge(
   if (settings === undefined || projectId === undefined) return undefined;
   const [prices, judge] = await Promise.all([
     listJudgePrices(db, projectId),
-    findJudge(db, vault, environment, projectId),
+    findJudge(db, { vault, environment, timeoutMs }, projectId),
   ]);
   return { projectId, settings, prices, judge };
 }
 
+/** The `version` of the agent's judge, in one look-up. */
+export async function findJudgeVersion(db: Database, agentId: string): Promise<string | null> {
+  const { rows } = await db.pool.query<{ version: string }>({
+    name: "judge-version",
+    text: `select j.updated_at::text as version
+      from agents a join judge_connections j on j.project_id = a.project_id where a.id = $1`,
+    values: [agentId],
+  });
+  return rows[0]?.version ?? null;
+}
+
 async function findJudge(
   db: Database,
-  vault: Vault,
-  environment: JudgeConnection | null,
+  { vault, environment, timeoutMs }: JudgeSources,
   projectId: string,
 ): Promise<FoundJudge | null> {
   const stored = await findJudgeConnection(db, vault, projectId);
-  const connection = stored?.connection ?? environment;
+  const connection = stored ? { ...stored.connection, timeoutMs } : environment;
   if (!connection) return null;
   const fingerprint = fingerprintOf(connection, stored ? projectId : null);
   return {
@@ -63,5 +78,6 @@ async function findJudge(
     own: stored !== undefined,
     keyUnreadable: stored?.keyUnreadable ?? false,
     state: await findJudgeState(db, fingerprint),
+    version: stored?.version ?? null,
   };
 }

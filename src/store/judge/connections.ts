@@ -1,19 +1,18 @@
 // The project's own judge connection, with its API key encrypted.
-import type { JudgeConnection, JudgeProvider } from "../../model/judge/call.ts";
+import type { JudgeProvider } from "../../model/judge/call.ts";
 import type { TypedJudge } from "../../model/judge/connection.ts";
 import { type Database, transaction } from "../db.ts";
 import type { Vault } from "../secrets/vault.ts";
 
 export type StoredJudge = {
   /** `apiKey` is null if none is stored, and if the stored one cannot be decrypted. */
-  connection: JudgeConnection;
+  connection: TypedJudge;
   keyLastFour: string | null;
   /** The API key was encrypted with another master key and must be entered again. */
   keyUnreadable: boolean;
+  /** Another one after every save. */
+  version: string;
 };
-
-/** Timeout of one call of a project's judge: a model on a user's machine may have to be loaded first. */
-export const judgeTimeoutMs = 60_000;
 
 type Row = {
   provider: JudgeProvider;
@@ -23,10 +22,11 @@ type Row = {
   keyLastFour: string | null;
   concurrency: number;
   tokensPerMinute: number | null;
+  version: string;
 };
 
 const columns = `provider, url, model, api_key as "apiKey", key_last_four as "keyLastFour", concurrency,
-  tokens_per_minute as "tokensPerMinute"`;
+  tokens_per_minute as "tokensPerMinute", updated_at::text as version`;
 
 /** Undefined if the project has no connection of its own. */
 export async function findJudgeConnection(
@@ -90,12 +90,17 @@ function lastFourOf(apiKey: string): string | null {
   return apiKey.length >= 16 ? apiKey.slice(-4) : null;
 }
 
-function opened(vault: Vault, projectId: string, { apiKey: sealed, keyLastFour, ...row }: Row): StoredJudge {
+function opened(
+  vault: Vault,
+  projectId: string,
+  { apiKey: sealed, keyLastFour, version, ...row }: Row,
+): StoredJudge {
   const apiKey = sealed === null ? null : vault.open(sealed, about(projectId));
   return {
-    connection: { ...row, apiKey: apiKey ?? null, timeoutMs: judgeTimeoutMs },
+    connection: { ...row, apiKey: apiKey ?? null },
     keyLastFour,
     keyUnreadable: apiKey === undefined,
+    version,
   };
 }
 

@@ -11,6 +11,8 @@ export type JudgeState = {
   testedAt: Date | null;
   pausedReason: string | null;
   pausedAt: Date | null;
+  /** Until when its server asked not to be called, in the future, and what it said. */
+  wait: { until: Date; reason: string } | null;
 };
 
 type Identity = Pick<JudgeConnection, "provider" | "url" | "model" | "apiKey">;
@@ -27,13 +29,16 @@ export function fingerprintOf({ provider, url, model, apiKey }: Identity, projec
 
 /** Undefined for a connection that was never called. */
 export async function findJudgeState(db: Database, fingerprint: Buffer): Promise<JudgeState | undefined> {
-  const { rows } = await db.pool.query<JudgeState>({
+  type Row = Omit<JudgeState, "wait"> & { wait: { until: string; reason: string } | null };
+  const { rows } = await db.pool.query<Row>({
     name: "judge-state",
-    text: `select mode, system_role as "systemRole", tested_at as "testedAt", paused_reason as "pausedReason", paused_at as "pausedAt"
+    text: `select mode, system_role as "systemRole", tested_at as "testedAt", paused_reason as "pausedReason", paused_at as "pausedAt",
+        case when wait_until > now() then json_build_object('until', wait_until, 'reason', wait_reason) end as wait
       from judge_states where fingerprint = $1`,
     values: [fingerprint],
   });
-  return rows[0];
+  const [row] = rows;
+  return row && { ...row, wait: row.wait && { ...row.wait, until: new Date(row.wait.until) } };
 }
 
 /** Stores the output mode that a call found. */
@@ -71,7 +76,26 @@ export async function resumeJudge(
   await db.pool.query(
     `insert into judge_states (fingerprint, mode, system_role, tested_at) values ($1, $2, $3, now())
       on conflict (fingerprint) do update set mode = excluded.mode, system_role = excluded.system_role,
-        tested_at = now(), paused_reason = null, paused_at = null`,
+        tested_at = now(), paused_reason = null, paused_at = null, wait_until = null, wait_reason = null`,
     [fingerprint, mode, systemRole],
+  );
+}
+
+/** Stores what the server asked, to be shown: each process keeps to it by itself. */
+export async function saveWait(db: Database, fingerprint: Buffer, ms: number, reason: string): Promise<void> {
+  await db.pool.query(
+    `insert into judge_states (fingerprint, wait_until, wait_reason)
+      values ($1, now() + $2::float8 * interval '1 ms', $3)
+      on conflict (fingerprint) do update set wait_until = excluded.wait_until, wait_reason = excluded.wait_reason`,
+    [fingerprint, ms, reason],
+  );
+}
+
+/** Of one judge that was saved anew, or of all after a restart. */
+export async function clearWaits(db: Database, fingerprint?: Buffer): Promise<void> {
+  await db.pool.query(
+    `update judge_states set wait_until = null, wait_reason = null
+      where wait_until is not null and ($1::bytea is null or fingerprint = $1)`,
+    [fingerprint ?? null],
   );
 }

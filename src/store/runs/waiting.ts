@@ -50,14 +50,18 @@ export async function savePartial(db: Database, lease: string, partly: PartlyJud
 }
 
 /**
- * Lets the project's waiting runs retry within `withinMs`, for example because its judge changed. Skips rows that are
+ * Lets the waiting runs of the project, or of all (null), retry within `withinMs`, for example because its judge changed. Skips rows that are
  * locked by a claim or a deletion.
  */
-export async function retryWaitingSoon(db: Database, projectId: string, withinMs: number): Promise<void> {
+export async function retryWaitingSoon(
+  db: Database,
+  projectId: string | null,
+  withinMs: number,
+): Promise<void> {
   await db.pool.query(
     `with hastened as (
         select r.id from runs r join agents a on a.id = r.agent_id
-        where a.project_id = $1 and r.next_try_at > now() + $2::float8 * interval '1 ms'
+        where ($1::uuid is null or a.project_id = $1) and r.next_try_at > now() + $2::float8 * interval '1 ms'
         order by r.id for update of r skip locked
       )
       update runs set next_try_at = now() + $2::float8 * interval '1 ms'

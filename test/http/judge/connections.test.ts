@@ -46,6 +46,7 @@ before(async () => {
           ...deps,
           vault,
           environmentJudge: environment,
+          judgeTimeoutMs: 12_000,
           now: () => minutes * 60_000,
           async openProbe(connection, { userSupplied }) {
             opened.push({ connection, userSupplied });
@@ -102,6 +103,7 @@ test("a project without its own judge shows the environment's, but neither its k
     tokensPerMinute: null,
     mode: null,
     testedAt: null,
+    waiting: null,
     pausedReason: null,
     environment: { provider: "openai_compatible", host: "10.0.0.7:8000", model: "house-7b" },
   });
@@ -134,6 +136,7 @@ test("a judge is added, returned without its key, changed with the key kept, and
     tokensPerMinute: 60_000,
     mode: null,
     testedAt: null,
+    waiting: null,
     pausedReason: null,
     environment: { provider: "openai_compatible", host: "10.0.0.7:8000", model: "house-7b" },
   });
@@ -217,8 +220,8 @@ test("a successful connection test stores the mode and its time, and ends the pa
     },
   );
   assert.deepEqual(
-    opened.map(({ connection, userSupplied }) => [connection.apiKey, userSupplied]),
-    [[apiKey, true]],
+    opened.map(({ connection, userSupplied }) => [connection.apiKey, connection.timeoutMs, userSupplied]),
+    [[apiKey, 12_000, true]],
   );
   const view = (await owner.client.get(path).expect(200)).body;
   assert.deepEqual([view.mode, view.pausedReason], ["tool", null]);

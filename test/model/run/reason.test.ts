@@ -170,8 +170,8 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
   judge_cut_off: [[{}, "The judge's answer broke off."]],
   judge_http_error: [
     [{ status: 503, tries: 2 }, "The judge answered with status 503 (2 tries)."],
-    [{ status: 429, waitMs: 45_000 }, "The judge answered with status 429 (asked to wait 45 s)."],
-    [{ status: 429, waitMs: 3_600_000 }, "The judge answered with status 429 (asked to wait 60 min)."],
+    [{ status: 429, waitMs: 45_000 }, "The judge answered with status 429 (not called again for 45 s)."],
+    [{ status: 429, waitMs: 3_600_000 }, "The judge answered with status 429 (not called again for 60 min)."],
   ],
   judge_quota_exceeded: [
     [{}, "The quota at the judge's provider is used up."],

@@ -304,7 +304,7 @@ describe("a failed response", () => {
     const before = Date.now();
     const reply = await client.route(routing);
     assert.ok(reply.code === "later" && reply.retryAt! >= before + 7_000);
-    assert.match(reasonText(reply.detail), /429 \(asked to wait 7 s\)/);
+    assert.match(reasonText(reply.detail), /429 \(not called again for 7 s\)/);
   });
 });
 

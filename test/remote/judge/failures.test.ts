@@ -195,7 +195,8 @@ describe("the time a server asks to wait", () => {
   const behind = (seconds: number) => new Date(Date.UTC(2025, 11, 31, 5, 0, seconds)).toUTCString();
   for (const [what, headers, ms] of [
     ["in seconds", { "retry-after": "7" }, 7_000],
-    ["however long", { "retry-after": "86400" }, 86_400_000],
+    ["up to an hour", { "retry-after": "86400" }, 3_600_000],
+    ["as a date, up to an hour", { "retry-after": at(90_000), date: at(0) }, 3_600_000],
     ["as a date", { "retry-after": at(120), date: at(0) }, 120_000],
     ["as a date, by a clock that is hours ahead", { "retry-after": ahead(120), date: ahead(0) }, 120_000],
     ["as a date, by a clock that is hours behind", { "retry-after": behind(120), date: behind(0) }, 120_000],

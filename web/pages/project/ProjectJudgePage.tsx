@@ -11,7 +11,7 @@ import { Button } from "../../ui/Button.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { FailureNotice, Notice } from "../../ui/Notice.tsx";
 import { Loaded } from "../../ui/State.tsx";
-import { RelativeTime } from "../../ui/Time.tsx";
+import { ClockTime, RelativeTime } from "../../ui/Time.tsx";
 import { toast } from "../../ui/Toast.tsx";
 import { JudgeForm } from "./JudgeForm.tsx";
 import { TrialButton } from "./JudgeTrial.tsx";
@@ -86,7 +86,7 @@ function Judge({ projectId, judge }: { projectId: string; judge: ProjectJudge })
 }
 
 function CurrentJudge({ judge }: { judge: ProjectJudge }) {
-  const { source, provider, host, model, mode, testedAt, pausedReason } = judge;
+  const { source, provider, host, model, mode, testedAt, pausedReason, waiting } = judge;
   if (source === null || provider === null) {
     return (
       <Notice tone="info">
@@ -124,6 +124,17 @@ function CurrentJudge({ judge }: { judge: ProjectJudge }) {
           Set in the service’s environment, for every project without its own judge. The operator of the
           service pays for it.
         </p>
+      )}
+      {waiting !== null && pausedReason === null && (
+        <Notice tone="info">
+          <p>
+            <strong>
+              Not called until <ClockTime at={waiting.until} />.
+            </strong>{" "}
+            {waiting.reason}
+          </p>
+          {source === "project" && <p>To call it now, test or edit the connection.</p>}
+        </Notice>
       )}
       {pausedReason !== null && (
         <Notice tone="warn">
