@@ -83,6 +83,25 @@ test("an HTTP agent can be tested and connected, and its secret is stored but no
   assert.deepEqual(complaints, []);
 });
 
+test("the reply of an agent that answers 202 can be read from its trace", async () => {
+  const { page, section, stored } = await open("http_api");
+  agentServer.script = (_request, response) => response.writeHead(202).end("started");
+  await section.getByLabel("URL").fill(`${agentServer.url}/chat`);
+  await section.getByRole("radio", { name: /^In the trace/ }).check();
+  await section.getByRole("button", { name: "Send test message" }).click();
+  await section
+    .getByText("The agent accepted the message. In runs, its reply is read from the trace.")
+    .waitFor();
+  await section.getByLabel("Wait for the trace (seconds)").fill("0");
+  await section.getByRole("button", { name: "Save connection" }).click();
+  await section.getByText("Wait at least 1 s: the reply is in the trace.").waitFor();
+  await assertAccessible(page);
+  await section.getByLabel("Wait for the trace (seconds)").fill("60");
+  await section.getByRole("button", { name: "Save connection" }).click();
+  await page.getByText("Connection saved").waitFor();
+  await eventually(async () => assert.deepEqual((await stored()).reply, { kind: "trace" }));
+});
+
 test("errors appear at their fields, headers and pointers included, and the first field has the focus", async () => {
   const { page, section, stored } = await open("http_api");
   await section.getByLabel("URL").fill("https://agent.example.com/chat");

@@ -15,6 +15,7 @@ import { makeTest } from "../../support/app.ts";
 import { canonicalBody, canonicalSpan } from "../../support/bodies.ts";
 import { assertReflows, becomesFocused, becomesTrue, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
+import { obliging, refusal, startJudgeServer } from "../../support/judge-server.ts";
 import { send } from "../../support/send.ts";
 import { chooseAction, openTests, type TestsPage } from "../../support/tests-page.ts";
 
@@ -203,6 +204,73 @@ test("turns are shown one by one, a check names its turn, and a failed turn ends
   const checks = page.getByRole("list", { name: "Checks" });
   await checks.getByText("Names the city.").first().waitFor();
   await checks.getByText("no longer in the trace").first().waitFor();
+});
+
+test("a failed call fails the test, and the turn shows what the agent's trace says otherwise", async () => {
+  const opened = await openTests(
+    browser,
+    single("Never in Paris", { assertions: [{ ...parcel, negate: true }] }),
+  );
+  await connect(opened, { waitMs: 60_000 });
+  const { page, agentId, key } = opened;
+  agent.script = async ({ headers }, response) => {
+    const attributes = { "gen_ai.response.text": "All is well.", "http.response.status_code": 200 };
+    const body = canonicalBody(agentId, { spans: [canonicalSpan({ attributes })] });
+    await send(
+      { url: browser.service.url, key },
+      { body, headers: { "x-request-id": String(headers["x-request-id"]) } },
+    );
+    sendJson(response, { error: "asleep" }, 502);
+  };
+  await chooseAction(page, "Never in Paris", "Run now");
+  await heading(page, "Run of 1 test").waitFor();
+  await page.getByText(/^Agent error: .+ answered with status 502\.$/).waitFor();
+  await page.getByRole("link", { name: "Never in Paris" }).click();
+  await page.getByText("The agent’s trace differs from what Onlooker received.").waitFor();
+  await page.getByText("The trace says HTTP 200; Onlooker received HTTP 502.").waitFor();
+  await page.getByText("All is well.").waitFor();
+  await page.getByRole("list", { name: "Checks" }).getByText("Reply received").waitFor();
+  await shoot(page, "agent-error");
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await assertReflows(page);
+  await shoot(page, "agent-error-narrow");
+});
+
+test("a test run whose judge was unavailable is not fully evaluated, and is re-evaluated without another call", async t => {
+  const judge = await startJudgeServer(() => refusal(401));
+  t.after(() => judge.close());
+  const { provider, url, model } = judge.connection();
+  const polite = { type: "semantic", criteria: "The reply is polite." };
+  const opened = await openRunnable(single("Polite", { assertions: [parcel, polite] }));
+  const { page, owner } = opened;
+  const path = `/api/projects/${owner.projectId}/judge`;
+  await owner.client.put(path, { provider, url, model }).expect(200);
+  agent.script = helpful;
+  await chooseAction(page, "Polite", "Run now");
+  await heading(page, "Run of 1 test").waitFor();
+  await page.getByText("1 passed; 1 not fully evaluated").first().waitFor();
+  await page.getByText("Passed, not fully evaluated").first().waitFor();
+  await page.getByRole("link", { name: "Open the paused judge" }).waitFor();
+  await shoot(page, "not-fully-evaluated");
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await assertReflows(page);
+  await shoot(page, "not-fully-evaluated-narrow");
+  await page.setViewportSize({ width: 1280, height: 800 });
+
+  judge.script = obliging();
+  await owner.client.put(path, { provider, url, model: "another" }).expect(200);
+  const asked = agent.requests.length;
+  await page.getByRole("link", { name: "Polite" }).click();
+  await page.getByText("The judge was unavailable for some checks.").waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: "Re-evaluate" }).click();
+  await page.getByText("Re-evaluating the test run").waitFor();
+  await page.getByText("The judge was unavailable for some checks.").waitFor({ state: "detached" });
+  await page.getByText("Passed, 2 of 2 checked").first().waitFor();
+  assert.equal(agent.requests.length, asked);
+  await shoot(page, "re-evaluated");
 });
 
 test("a run shows live progress and can be cancelled", async () => {

@@ -104,8 +104,8 @@ function NotFullyEvaluated({ launch, params }: { launch: LaunchDetail; params: P
     <Notice tone="warn">
       <div className="line line-apart">
         <p>
-          <b>The judge was unavailable for {counted(launch.notFullyEvaluated, "test run")}.</b> Their skipped
-          checks can be judged without calling the agent again.
+          <b>The judge was unavailable for {counted(launch.notFullyEvaluated, "test run")}.</b> Skipped checks
+          can be judged without calling the agent again.
         </p>
         <Reevaluate {...params} what={{ launchId: launch.id }} />
       </div>

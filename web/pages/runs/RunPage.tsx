@@ -154,16 +154,20 @@ function resultText({ reason, ...rest }: ManualRun): string | null {
 function EndedEarly({ run: { turns, turnCount, reasonCode } }: { run: ManualRun }) {
   const last = turns.at(-1);
   if (!last?.error) return null;
-  const isAgentError = reasonCode === "agent_error";
-  return (
-    <Notice tone={isAgentError ? "bad" : "warn"}>
+  const failed = (
+    <b>
+      Turn {last.turn} of {turnCount} failed,
+    </b>
+  );
+  // The reason is part of the result, which is shown above.
+  return reasonCode === "agent_error" ? (
+    <Notice tone="bad">
+      <p>{failed} so the run stopped there and the test failed, whatever its checks found.</p>
+    </Notice>
+  ) : (
+    <Notice tone="warn">
       <p>
-        <b>
-          Turn {last.turn} of {turnCount} failed,
-        </b>{" "}
-        so the run stopped there and{" "}
-        {isAgentError ? "the test failed, whatever its checks found" : "was evaluated up to that point"}.{" "}
-        {last.error.reason}
+        {failed} so the run stopped there and was evaluated up to that point. {last.error.reason}
       </p>
     </Notice>
   );
