@@ -1,5 +1,14 @@
 // Backend of the test editor: dry runs on stored traces, drafts made from a trace, completions. Stores nothing.
 
+import {
+  type BacktestEstimate,
+  type BacktestEstimateRequest,
+  type BacktestPart,
+  type BacktestRequest,
+  backtest,
+  estimateBacktest,
+} from "./editor/backtest.ts";
+import { withDeadline } from "./editor/deadline.ts";
 import { candidatesFor, type ValueLocation, valueAt } from "./editor/draft-assertion.ts";
 import { proposeTest } from "./editor/draft-test.ts";
 import { type ScenarioRequest, type ScenarioTrial, tryScenario } from "./editor/try-scenario.ts";
@@ -8,7 +17,7 @@ import { applicability, routingQuestion } from "./evaluate/applicability.ts";
 import { evaluateTest } from "./evaluate/evaluate.ts";
 import { TraceRoom } from "./load/trace-room.ts";
 import { type LoadedTrace, withTrace } from "./load.ts";
-import type { Judge, JudgeOf } from "./model/judge/judge.ts";
+import type { JudgeOf } from "./model/judge/judge.ts";
 import { unanswered } from "./model/judge/outcome.ts";
 import { Refusal } from "./model/refusal.ts";
 import type { Applicability, Result } from "./model/run/run.ts";
@@ -50,6 +59,9 @@ export type Editor = {
   draftAssertion(request: DraftAssertionRequest, signal: AbortSignal): Promise<AssertionDraft | undefined>;
   vocabulary(request: { agentId: string }, signal: AbortSignal): Promise<Vocabulary>;
   tryScenario(request: ScenarioRequest, signal: AbortSignal): Promise<ScenarioTrial>;
+  estimateBacktest(request: BacktestEstimateRequest, signal: AbortSignal): Promise<BacktestEstimate>;
+  /** A part of a backtest; returns within a minute. */
+  backtest(request: BacktestRequest, signal: AbortSignal): Promise<BacktestPart>;
 };
 
 export type EditorDeps = {
@@ -58,7 +70,7 @@ export type EditorDeps = {
   sandbox: Askable["sandbox"];
   /** Limits the heap that traces use on this thread. */
   room?: TraceRoom;
-  clock?: Pick<Clock, "now" | "timeout">;
+  clock?: Pick<Clock, "now" | "timeout" | "sleep">;
 };
 
 type OpenDeps = EditorDeps & { room: TraceRoom };
@@ -96,6 +108,8 @@ export function openEditor({ clock = systemClock, ...given }: EditorDeps): Edito
       return fresh.made;
     },
     tryScenario: (request, signal) => tryScenario({ ...deps, clock }, request, signal),
+    estimateBacktest: (request, signal) => estimateBacktest({ ...deps, clock }, request, signal),
+    backtest: (request, signal) => backtest({ ...deps, clock }, request, signal),
   };
 }
 
@@ -129,7 +143,7 @@ async function dryRunOn(
   const { trace, derived } = loaded;
   const test = { ...document, id: draftId, agentId, version: 0 };
   const { judge, sandbox } = askableFor(deps, loaded);
-  const askable = { judge: withDeadline(judge, deadline), sandbox };
+  const askable = { judge: withDeadline(judge, deadline, dryRunMs), sandbox };
   const signal = AbortSignal.any([clientSignal, deadline]);
   const [answers, applies] = await Promise.all([
     answersFor(askable, loaded, [test], signal),
@@ -146,21 +160,6 @@ function askableFor({ judgeOf, sandbox }: EditorDeps, { agentId, traceId }: Load
 
 /** Placeholder for the id of a stored test. */
 const draftId = "draft";
-
-/** Reports questions that are unanswered at the deadline as `judge_silent` instead of `aborted`. */
-function withDeadline(judge: Judge, deadline: AbortSignal): Judge {
-  const late = unanswered("later", { code: "judge_silent", data: { seconds: dryRunMs / 1000 } });
-  return {
-    async route(question, signal) {
-      const answer = await judge.route(question, signal);
-      return answer.code !== "ok" && deadline.aborted ? late : answer;
-    },
-    async ask(questions, signal) {
-      const answers = await judge.ask(questions, signal);
-      return answers.map(answer => (answer.code !== "ok" && deadline.aborted ? late : answer));
-    },
-  };
-}
 
 /** Treats the draft as active, and a draft without turns as single-turn: its turns may not be written yet. */
 async function applicabilityOf(

@@ -31,7 +31,8 @@ import { cancelled, isWaiting, type Unanswered, unanswered } from "./model/judge
 import { costOf, priceOf } from "./model/judge/prices.ts";
 import { reasonText } from "./model/run/reason.ts";
 import { type Clock, systemClock } from "./remote/clock.ts";
-import type { JudgeReply } from "./remote/judge/client.ts";
+import type { JudgeReply, JudgeRequest } from "./remote/judge/client.ts";
+import { answerTokens, tokensOf } from "./remote/judge/prompts.ts";
 import { isTransient } from "./store/db.ts";
 import { findJudgeAnswers } from "./store/judge/answers.ts";
 import { pauseJudge, saveWait } from "./store/judge/states.ts";
@@ -157,7 +158,7 @@ export class Judges {
     const keys = questions.map(({ key }) => key);
     const cached = await findJudgeAnswers(this.#deps.db, keys);
     // A run that comes back asks again for answers that it had the first time.
-    if (context.tries === 0) this.#ledger.countCached(context.agentId, cached.size);
+    if (context.tries === 0 && !context.cachedOnly) this.#ledger.countCached(context.agentId, cached.size);
     for (const key of keys) {
       const text = cached.get(key);
       if (text !== undefined) answers.set(key, { code: "ok", value: JSON.parse(text) as V, spent: null });
@@ -198,6 +199,10 @@ export class Judges {
     // In the order of their hashes: always the same, and nobody's choice.
     const questions = batch.toSorted((a, b) => (a.key < b.key ? -1 : 1));
     const request = kind.request(questions);
+    if (context.cachedOnly) {
+      reportEstimate(request, asker, this.clock);
+      return allOf(batch, notAsked);
+    }
     const turn = await access.client.enter(request, signal);
     if ("code" in turn) return allOf(batch, turn);
     let reply: JudgeReply<Map<QuestionKey, V>> | undefined;
@@ -242,12 +247,15 @@ export class Judges {
     questions: Question<Q>[],
     values: Map<QuestionKey, V>,
     call: JudgeCall,
-    { context: { agentId, traceId, runId }, access: { projectId, prices }, onCall }: Asker,
+    { context, access: { projectId, prices }, onCall }: Asker,
   ): Promise<void> {
+    const { agentId, traceId, runId } = context;
     this.#deps.onCall?.(call);
     const price = priceOf(prices, call, new Date(call.startedAt).toISOString().slice(0, 10));
     const costUsd = price ? costOf(price, call) : null;
     onCall?.(call, costUsd);
+    const { inputTokens, outputTokens } = call;
+    context.onCall?.({ inputTokens, outputTokens, costUsd });
     const shares = new Map<string, number>();
     for (const { testIds } of questions) {
       for (const id of testIds) {
@@ -279,6 +287,7 @@ export class Judges {
 const shownWaitMs = 5_000;
 const replaced = unanswered("later", { code: "judge_connection_changed" });
 const outOfTime = unanswered("later", { code: "judge_busy_until_deadline" });
+const notAsked = unanswered("not_sampled", { code: "judge_not_asked" });
 const leftOut = unanswered("unusable", { code: "judge_question_skipped" });
 
 function isWorthAsking(answer: Answered<unknown>): boolean {
@@ -288,10 +297,28 @@ function isWorthAsking(answer: Answered<unknown>): boolean {
   );
 }
 
-/** Whether another asker of the same question must not get this outcome: cancelled, over budget, or too busy. */
+/** Reports a call that is not made. */
+function reportEstimate<Q>(
+  { kind, prompt, items }: JudgeRequest<Q>,
+  { context: { onCall }, access: { prices, judge } }: Asker,
+  clock: Pick<Clock, "now">,
+): void {
+  const inputTokens = tokensOf(prompt);
+  const outputTokens = items * answerTokens[kind];
+  const price = priceOf(prices, judge.connection, new Date(clock.now()).toISOString().slice(0, 10));
+  const costUsd = price ? costOf(price, { inputTokens, outputTokens }) : null;
+  onCall?.({ inputTokens, outputTokens, costUsd });
+}
+
+/** Whether another asker of the same question must not get this outcome: cancelled, over budget, too busy, or cache only. */
 function concernsOnlyItsAsker(answer: Answered<unknown>): boolean {
   if (answer.code === "ok") return false;
-  const reasons: string[] = ["judge_budget_spent", "judge_busy", "judge_database_unavailable"];
+  const reasons: string[] = [
+    "judge_budget_spent",
+    "judge_busy",
+    "judge_database_unavailable",
+    "judge_not_asked",
+  ];
   return answer.code === "aborted" || reasons.includes(answer.detail.code);
 }
 

@@ -7,8 +7,10 @@ import { bodyBytesMax } from "../../src/http/ingestion/read-body.ts";
 import { trialsPerMinute } from "../../src/http/rate-limit.ts";
 import { bodyCharsMax } from "../../src/model/agent/body-template.ts";
 import { criteriaMax } from "../../src/model/judge/judge.ts";
+import { backtestTracesMax } from "../../src/model/run/backtest.ts";
 import { replyMax } from "../../src/model/run/launch.ts";
 import { patternMax } from "../../src/model/test-case/pattern.ts";
+import { backtestsKept } from "../../src/store/runs/backtests.ts";
 import { code, duration, number, size, table } from "./table.ts";
 
 const src = join(import.meta.dirname, "../../src");
@@ -49,6 +51,11 @@ export function limitTables(): string {
         `${number(constant("sandbox.ts", "sandboxTextMax"))} characters`,
         "longer is skipped",
       ],
+    ]),
+    section("Backtests", [
+      ["Traces of a backtest", number(backtestTracesMax), "the latest live ones"],
+      ["Running backtests of an agent", "1", "more is 409"],
+      ["Backtests kept for an agent", number(backtestsKept), "the latest"],
     ]),
     section("Manual runs", [
       ["Reply of an agent", "60 s, 1 MB", "fixed"],

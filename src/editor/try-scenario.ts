@@ -144,12 +144,12 @@ function itemOf({ traceId, traces, input }: RecentInput, answer: RoutingAnswer):
   };
 }
 
-type UnavailableState =
+export type UnavailableState =
   | "waiting"
   | "unavailable"
   | Exclude<Unanswered["code"], "later" | "refused" | "aborted">;
 
-function unavailability(outcome: Unanswered): ScenarioTrial["unavailable"] {
+export function unavailability(outcome: Unanswered): NonNullable<ScenarioTrial["unavailable"]> {
   const { code, detail } = outcome;
   const isUnavailable = code === "later" || code === "refused" || code === "aborted";
   const state = isWaiting(outcome) ? "waiting" : isUnavailable ? "unavailable" : code;

@@ -25,6 +25,7 @@ import { registerInsights } from "./projects/insights.ts";
 import { registerKeys } from "./projects/keys.ts";
 import { registerProjects } from "./projects/projects.ts";
 import { registerSession } from "./session.ts";
+import { registerBacktests } from "./test-cases/backtests.ts";
 import { registerEditor } from "./test-cases/editor.ts";
 import { registerLaunches } from "./test-cases/launches.ts";
 import { registerTestCases } from "./test-cases/test-cases.ts";
@@ -57,6 +58,7 @@ export const resources = [
   registerAgentConnections,
   registerEvents,
   registerEditor,
+  registerBacktests,
   registerJudge,
   registerJudgeConnections,
   registerJudgePrices,

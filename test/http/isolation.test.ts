@@ -25,13 +25,16 @@ before(async () => {
   const agent = await makeAgent(owner);
   const tests = (await makeTest(owner, agent.id)).id;
   const keys = (await makeKey(owner)).id;
+  const stored = await storeTrace(agent.id, keys);
   samples = {
     projects: owner.projectId,
     agents: agent.id,
     keys,
     tests,
-    ...(await storeTrace(agent.id, keys)),
+    ...stored,
     "access-tokens": (await owner.client.post("/api/access-tokens", { name: "CI" }).expect(201)).body.id,
+    backtests: (await owner.client.post(`/api/agents/${agent.id}/backtests`, { testId: tests }).expect(201))
+      .body.id,
     launches: (await owner.client.post(`/api/agents/${agent.id}/launches`).expect(201)).body.id,
   };
   routes = service.app.routeTable.filter(({ method, url }) => url.startsWith("/api/") && method !== "HEAD");

@@ -34,6 +34,9 @@ export type RoutingAnswer =
 /** `costUsd` is null if the price of a call is unknown. */
 export type RouteSpent = { calls: number; inputTokens: number; outputTokens: number; costUsd: number | null };
 
+/** The usage of one call. */
+export type CallUsage = Omit<RouteSpent, "calls">;
+
 /** The estimated cost of a routing question; zero calls if the answer is in the cache. */
 export type RouteEstimate = ({ code: "ok" } & RouteSpent & Partial<JudgedBy>) | Unanswered;
 
@@ -110,6 +113,10 @@ export type JudgeContext = {
   waitedMs?: number;
   /** Set for manual test runs: sampling does not skip them. */
   chosen?: true;
+  /** Answers come from the cache only: calls are reported to `onCall`, but not made. */
+  cachedOnly?: true;
+  /** Called for each call; with `cachedOnly`, for each call that would be made, with estimates. */
+  onCall?: (usage: CallUsage) => void;
 };
 
 /** The judge for one run, dry run or scenario trial. */

@@ -131,6 +131,7 @@ type JudgeReasonData = {
   judge_rate_limited: Tried;
   judge_suspended: Tried & { because: JudgeReason | null };
   judge_not_sampled: { percent: number };
+  judge_not_asked: null;
   judge_budget_spent: { usd: number } | { tokens: number };
   judge_cancelled: null;
   judge_waiting: null;
@@ -301,6 +302,7 @@ const sentences: { [C in ReasonCode]: (data: ReasonData[C]) => string } = {
     `Calls to the judge are suspended for a while${triesText(tries)}.${
       because ? ` ${reasonText(because)}` : ""
     }`,
+  judge_not_asked: () => "The judge was not asked: the cost was not confirmed.",
   judge_not_sampled: ({ percent }) => `Not sampled: ${percent}% of this agent's traces are judged.`,
   judge_budget_spent: budget =>
     `The agent's daily judge budget of ${

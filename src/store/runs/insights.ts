@@ -151,3 +151,20 @@ export async function listTestStrips(
   );
   return rows;
 }
+
+export type TestVersionCounts = Counts & { version: number; firstRunAt: Date; lastRunAt: Date };
+
+/** The results of a test on live traffic by its version, newest first; at most `rowsMax` versions. */
+export async function listTestVersions(
+  db: Database,
+  testId: string,
+  rowsMax: number,
+): Promise<TestVersionCounts[]> {
+  const { rows } = await db.pool.query<TestVersionCounts>(
+    `select version, passed, failed, skipped, missing_instrumentation, first_run_at as "firstRunAt",
+      last_run_at as "lastRunAt"
+    from test_versions where test_id = $1 order by version desc limit $2`,
+    [testId, rowsMax],
+  );
+  return rows;
+}

@@ -1,4 +1,4 @@
-// Adds completed runs to the hourly rollups of their agents, tests and checks.
+// Adds completed runs to the hourly rollups of their agents, tests and checks, and to the counts by version of a test.
 import type pg from "pg";
 import { count, type Histogram } from "../../model/run/histogram.ts";
 import type { Counts, Outcome, Verdict } from "../../model/run/run.ts";
@@ -24,6 +24,7 @@ type AgentHour = Counts & {
   durations: Histogram;
 };
 type TestHour = Counts & { test_id: string; hour: Date; last_outcome: Outcome };
+type TestVersion = Counts & { test_id: string; version: number };
 type CheckHour = Counts & { test_id: string; check_id: string; hour: Date };
 
 // Deleted agents and tests are not counted; the others are locked until the commit. Each lateral lookup uses the primary
@@ -49,6 +50,12 @@ with agent as (
     cross join lateral (select from test_cases where id = item.test_id for key share)
   on conflict (test_id, hour) do update set last_run_at = excluded.last_run_at,
     last_outcome = excluded.last_outcome, ${added("test_hours")}
+), version as (
+  insert into test_versions (test_id, version, ${outcomes}, first_run_at, last_run_at)
+  select test_id, version, ${outcomes}, now(), now()
+  from json_to_recordset($4) as item (test_id uuid, version int, ${counts})
+    cross join lateral (select from test_cases where id = item.test_id for key share)
+  on conflict (test_id, version) do update set last_run_at = excluded.last_run_at, ${added("test_versions")}
 )
 insert into check_hours (test_id, check_id, hour, ${outcomes})
 select test_id, check_id, hour, ${outcomes}
@@ -61,9 +68,10 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
   const agents = new Map<string, AgentHour>();
   const tests = new Map<string, TestHour>();
   const checks = new Map<string, CheckHour>();
+  const versions = new Map<string, TestVersion>();
   for (const run of runs) {
     addRun(agents, run);
-    for (const { testId, outcome, checks: found } of run.verdict.results) {
+    for (const { testId, testVersion, outcome, checks: found } of run.verdict.results) {
       const { hour } = run;
       const test = entry(tests, `${testId} ${hour.getTime()}`, () => ({
         ...nothing,
@@ -73,6 +81,13 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
       }));
       test[outcome]++;
       test.last_outcome = outcome;
+      if (testVersion !== null) {
+        entry(versions, `${testId} ${testVersion}`, () => ({
+          ...nothing,
+          test_id: testId,
+          version: testVersion,
+        }))[outcome]++;
+      }
       for (const { id, outcome } of found) {
         const check_id = storable(id);
         entry(checks, `${testId} ${hour.getTime()} ${check_id}`, () => ({
@@ -87,7 +102,7 @@ export async function addRollups(client: pg.PoolClient, runs: CountedRun[]): Pro
   await client.query({
     name: "add_rollups",
     text: statement,
-    values: [agents, tests, checks].map(rows => JSON.stringify(inOrder<object>(rows))),
+    values: [agents, tests, checks, versions].map(rows => JSON.stringify(inOrder<object>(rows))),
   });
 }
 

@@ -138,6 +138,25 @@ export async function listLatestSizes(
 /** Traces of manual runs may lie between those of live traffic: this many are searched. */
 const latestTracesMax = 2_000;
 
+/** A backtest looks further back. */
+const latestLiveMax = 5_000;
+
+/** The latest live traces of an agent and the size of their batches before compression, newest first. */
+export async function listLatestLive(
+  db: Database,
+  agentId: string,
+  rowsMax: number,
+): Promise<{ id: string; bytes: number }[]> {
+  const { rows } = await db.pool.query<{ id: string; bytes: number }>({
+    name: "list_latest_live",
+    text: `select id, batch_bytes as bytes
+      from (select id, batch_bytes, kind from traces where agent_id = $1 order by id desc limit ${latestLiveMax}) latest
+      where kind = 'live' order by id desc limit $2`,
+    values: [agentId, rowsMax],
+  });
+  return rows;
+}
+
 /** `input` has at most 500 characters. Null: there is none or, where `derived` is false, it is not known yet. */
 export type LatestInput = { id: string; bytes: number; input: string | null; derived: boolean };
 

@@ -147,6 +147,7 @@ const examples: { [C in ReasonCode]: ReasonData[C] extends null ? string : [Reas
       "Calls to the judge are suspended for a while. The judge did not answer in time.",
     ],
   ],
+  judge_not_asked: "The judge was not asked: the cost was not confirmed.",
   judge_not_sampled: [[{ percent: 12.5 }, "Not sampled: 12.5% of this agent's traces are judged."]],
   judge_budget_spent: [
     [{ usd: 1.5 }, "The agent's daily judge budget of $1.50 is used up. It resets at 00:00 UTC."],

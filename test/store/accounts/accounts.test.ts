@@ -70,6 +70,11 @@ test("each kind of record belongs to its own account and to no other", async () 
       `insert into launches (id, agent_id, source, state, test_count) values (uuidv7(), $1, 'api', 'queued', 1)`,
       agent,
     ),
+    backtests: await one(
+      `insert into backtests (id, agent_id, test, judged, state, lease_until)
+       values (uuidv7(), $1, '{}', false, 'completed', now())`,
+      agent,
+    ),
     "access-tokens": await one(
       "insert into access_tokens (account_id, name, hash, last_four) values ($1, 'CI', '\\x01', 'abcd')",
       mine,

@@ -1,0 +1,308 @@
+// Tries a test case on past traces for a backtest, or estimates what the judge would cost. Stores nothing.
+import { applicability, routingQuestion } from "../evaluate/applicability.ts";
+import { evaluateTest } from "../evaluate/evaluate.ts";
+import type { TraceRoom } from "../load/trace-room.ts";
+import { type LoadedTrace, openEach } from "../load.ts";
+import type { CallUsage, Judge, JudgeOf } from "../model/judge/judge.ts";
+import { isWaiting, type Unanswered, unanswered } from "../model/judge/outcome.ts";
+import type { BacktestUsage, TriedTrace } from "../model/run/backtest.ts";
+import { reasonText } from "../model/run/reason.ts";
+import type { Check, Result } from "../model/run/run.ts";
+import type { TestCase, TestCaseDocument } from "../model/test-case/test-case.ts";
+import type { Clock } from "../remote/clock.ts";
+import { type Askable, answersFor } from "../run.ts";
+import type { Database } from "../store/db.ts";
+import { listLatestLive } from "../store/traces/read.ts";
+import { withDeadline } from "./deadline.ts";
+import { type UnavailableState, unavailability } from "./try-scenario.ts";
+
+export type BacktestRequest = {
+  agentId: string;
+  document: TestCaseDocument;
+  traceIds: string[];
+  /** Whether the judge may be called. False: only its cached answers are used. */
+  judged: boolean;
+};
+
+/** Traces that were not reached in time are missing from `items`. */
+export type BacktestPart = { items: TriedTrace[]; usage: BacktestUsage };
+
+export type BacktestEstimateRequest = {
+  agentId: string;
+  document: TestCaseDocument;
+  /** How many of the latest live traces. */
+  count: number;
+};
+
+export type BacktestEstimate = {
+  traces: number;
+  /** Whether the test has semantic checks or a scenario to match. */
+  needsJudge: boolean;
+  /** How many of the traces were read for the estimate; the figures are extrapolated to all of them. */
+  sampled: number;
+  calls: number;
+  inputTokens: number;
+  outputTokens: number;
+  /** Null if the price is unknown. */
+  costUsd: number | null;
+  /** Why the judge cannot be called now; null if it can. */
+  unavailable: { state: UnavailableState; reason: string } | null;
+};
+
+export type BacktestDeps = {
+  db: Database;
+  judgeOf: JudgeOf;
+  sandbox: Askable["sandbox"];
+  room: TraceRoom;
+  clock: Pick<Clock, "now" | "timeout" | "sleep">;
+};
+
+/** Traces in memory at a time, most of which wait for the judge. */
+const concurrency = 4;
+/** No further trace is opened after this time; open ones end within `partMs`. */
+const openMs = 15_000;
+const partMs = 60_000;
+/** The judge is asked once more if it can answer within this time. */
+const retryMs = 10_000;
+const sampleMax = 50;
+const sampleBytesMax = 32 * 1024 * 1024;
+const sampleMs = 3_000;
+
+/** Placeholder for the id of a stored test: usage is not counted for the test. */
+const draftId = "draft";
+
+export async function backtest(
+  deps: BacktestDeps,
+  { agentId, document, traceIds, judged }: BacktestRequest,
+  clientSignal: AbortSignal,
+): Promise<BacktestPart> {
+  const { judgeOf, sandbox, clock } = deps;
+  const test = draftOf(agentId, document);
+  const items: TriedTrace[] = [];
+  const usage: BacktestUsage = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpricedTokens: 0 };
+  const onCall = (call: CallUsage) => addCall(usage, call);
+  const deadline = clock.timeout(partMs);
+  const signal = AbortSignal.any([clientSignal, deadline]);
+  const failed = await eachTrace(deps, traceIds, signal, openMs, async (traceId, loaded) => {
+    if (typeof loaded === "string") {
+      items.push({ traceId, after: null, reason: loaded, check: null });
+      return;
+    }
+    const context = { agentId, traceId, runId: null, tries: 0 };
+    const judge = judged
+      ? patient(judgeOf({ ...context, deadlineAt: clock.now() + partMs, onCall }), clock)
+      : judgeOf({ ...context, deadlineAt: null, cachedOnly: true });
+    const tried = await tryTrace(
+      { judge: withDeadline(judge, deadline, partMs), sandbox },
+      test,
+      loaded,
+      signal,
+    );
+    if (!clientSignal.aborted) items.push({ traceId, ...tried });
+  });
+  if (failed) throw failed.error;
+  return { items, usage };
+}
+
+/** Reads up to 50 traces, evenly spaced, and counts the calls that they would need, cached answers excepted. */
+export async function estimateBacktest(
+  deps: BacktestDeps,
+  { agentId, document, count }: BacktestEstimateRequest,
+  clientSignal: AbortSignal,
+): Promise<BacktestEstimate> {
+  const { db, judgeOf, sandbox } = deps;
+  const test = draftOf(agentId, document);
+  const latest = await listLatestLive(db, agentId, count);
+  const needsJudge =
+    test.passiveBehavior === "run_when_relevant" || test.assertions.some(({ type }) => type === "semantic");
+  const none = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unavailable: null };
+  const estimate: BacktestEstimate = { traces: latest.length, needsJudge, sampled: 0, ...none };
+  if (!needsJudge || latest.length === 0) return estimate;
+  let bytesLeft = sampleBytesMax;
+  const sample = spread(latest, sampleMax).filter(({ bytes }) => {
+    const fits = bytes <= bytesLeft;
+    if (fits) bytesLeft -= bytes;
+    return fits;
+  });
+  const usage: BacktestUsage = { calls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpricedTokens: 0 };
+  let denied: Unanswered | undefined;
+  const ids = sample.map(({ id }) => id);
+  const failed = await eachTrace(deps, ids, clientSignal, sampleMs, async (traceId, loaded) => {
+    if (typeof loaded === "string" || denied) return;
+    const context = { agentId, traceId, runId: null, deadlineAt: null, tries: 0, cachedOnly: true as const };
+    const real = judgeOf({ ...context, onCall: call => addCall(usage, call) });
+    const judge = optimistic(real, answer => {
+      denied ??= answer;
+    });
+    await tryTrace({ judge, sandbox }, test, loaded, clientSignal);
+    estimate.sampled++;
+  });
+  if (failed) throw failed.error;
+  if (denied) return { ...estimate, unavailable: unavailability(denied) };
+  const scale = estimate.sampled === 0 ? 0 : latest.length / estimate.sampled;
+  return {
+    ...estimate,
+    calls: Math.round(usage.calls * scale),
+    inputTokens: Math.round(usage.inputTokens * scale),
+    outputTokens: Math.round(usage.outputTokens * scale),
+    costUsd: usage.unpricedTokens > 0 ? null : usage.costUsd * scale,
+  };
+}
+
+/**
+ * Opens the traces as there is room for them, a few at a time, and none after `ms`. `use` gets a reason in place of a
+ * trace that cannot be opened. Returns the first error, once nothing is open.
+ */
+async function eachTrace(
+  { db, room, clock }: BacktestDeps,
+  traceIds: string[],
+  signal: AbortSignal,
+  ms: number,
+  use: (traceId: string, loaded: LoadedTrace | string) => Promise<void>,
+): Promise<{ error: unknown } | undefined> {
+  const openUntil = clock.now() + ms;
+  const open = new Set<Promise<void>>();
+  let failed: { error: unknown } | undefined;
+  for await (const outcome of openEach(db, traceIds, room, { signal })) {
+    const { traceId } = outcome;
+    if ("loaded" in outcome) {
+      const task = use(traceId, outcome.loaded)
+        .catch(error => {
+          failed ??= { error };
+        })
+        .finally(() => {
+          outcome.release();
+          open.delete(task);
+        });
+      open.add(task);
+    } else if ("error" in outcome) failed ??= { error: outcome.error };
+    else await use(traceId, "refusal" in outcome ? outcome.refusal.message : "The trace was deleted.");
+    if (open.size >= concurrency) await Promise.race(open);
+    if (failed || signal.aborted || clock.now() > openUntil) break;
+  }
+  await Promise.all(open);
+  return failed;
+}
+
+async function tryTrace(
+  { judge, sandbox }: Askable,
+  test: TestCase,
+  loaded: LoadedTrace,
+  signal: AbortSignal,
+): Promise<Omit<TriedTrace, "traceId">> {
+  const { trace, derived } = loaded;
+  const evaluated = asEligible(test);
+  const question = routingQuestion(derived, [evaluated]);
+  const routing = question && (/\S/.test(test.scenario) ? await judge.route(question, signal) : noScenario);
+  const { applied, why, reason = "" } = applicability(derived, [evaluated], routing).tests[0]!;
+  if (!applied) {
+    if (why === "scenario_no_match") {
+      const text = reasonText({ code: "scenario_no_match", data: { comment: reason } });
+      return { after: "skipped", reason: text, check: null };
+    }
+    const text =
+      why === "no_user_input" ? "The trace has no user input to match the scenario against." : reason;
+    return { after: null, reason: text || "The judge could not match the scenario.", check: null };
+  }
+  const answers = await answersFor({ judge, sandbox }, loaded, [test], signal);
+  return summaryOf(evaluateTest(trace, derived, test, answers));
+}
+
+/** A check that was not judged could still fail, so anything but a failure is no outcome. */
+function summaryOf({ outcome, reason, checks }: Result): Omit<TriedTrace, "traceId"> {
+  const unjudged = outcome === "failed" ? undefined : checks.find(isUnjudged);
+  const decisive =
+    unjudged ?? (outcome === "passed" ? undefined : checks.find(check => check.outcome === outcome));
+  return {
+    after: unjudged ? null : outcome,
+    reason: decisive?.reason ?? reason,
+    check: decisive ? { id: decisive.id, type: decisive.type } : null,
+  };
+}
+
+const unjudgedReasons: Check["skipped"][] = [
+  "judge_unavailable",
+  "judge_unusable",
+  "budget",
+  "not_sampled",
+  "waiting",
+];
+
+function isUnjudged({ skipped }: Check): boolean {
+  return skipped !== undefined && unjudgedReasons.includes(skipped);
+}
+
+/** The test as if it were active with a single turn: a disabled test, or one for manual runs only, can be tried too. */
+function asEligible(test: TestCase): TestCase {
+  const passiveBehavior = test.passiveBehavior === "manual_only" ? "always_run" : test.passiveBehavior;
+  return { ...test, status: "active", passiveBehavior, turns: [{ input: "?" }] };
+}
+
+function draftOf(agentId: string, document: TestCaseDocument): TestCase {
+  return { ...document, id: draftId, agentId, version: 0 };
+}
+
+const noScenario = unanswered("unusable", { code: "no_scenario" });
+
+/** Asks once more what the judge could not answer now, such as beyond a rate limit. */
+function patient(judge: Judge, clock: BacktestDeps["clock"]): Judge {
+  const pause = (retryAt: number, signal: AbortSignal | undefined) =>
+    clock.sleep(Math.min(Math.max(retryAt - clock.now(), 0), retryMs), signal).catch(() => {});
+  const final = <A extends { code: string } | Unanswered>(answer: A): A =>
+    isWaiting(answer) ? { ...answer, retryAt: null } : answer;
+  return {
+    async route(question, signal) {
+      const answer = await judge.route(question, signal);
+      if (!isWaiting(answer)) return answer;
+      await pause(answer.retryAt, signal);
+      return final(await judge.route(question, signal));
+    },
+    async ask(questions, signal) {
+      const answers = await judge.ask(questions, signal);
+      const waiting = answers.filter(isWaiting);
+      if (waiting.length === 0) return answers;
+      await pause(Math.max(...waiting.map(({ retryAt }) => retryAt)), signal);
+      const open = questions.filter((_, at) => isWaiting(answers[at]!));
+      const second = await judge.ask(open, signal);
+      let next = 0;
+      return answers.map(answer => (isWaiting(answer) ? final(second[next++]!) : answer));
+    },
+  };
+}
+
+/** Assumes that scenarios match and criteria are met where the answer is not known: then most is asked. */
+function optimistic(judge: Judge, onDenied: (answer: Unanswered) => void): Judge {
+  const isOpen = (answer: { code: string } | Unanswered): answer is Unanswered => {
+    if (answer.code === "ok") return false;
+    const { code, detail } = answer as Unanswered;
+    if (code !== "undecided" && detail.code !== "judge_not_asked") onDenied(answer as Unanswered);
+    return detail.code === "judge_not_asked";
+  };
+  return {
+    async route(question, signal) {
+      const answer = await judge.route(question, signal);
+      if (!isOpen(answer)) return answer;
+      const match = { label: "match", reason: "" } as const;
+      return { code: "ok", labels: new Map(question.scenarios.map(({ testId }) => [testId, match])) };
+    },
+    async ask(questions, signal) {
+      const answers = await judge.ask(questions, signal);
+      const met = { code: "ok", score: 1, votes: [], cached: false, model: "", promptVersion: "" } as const;
+      return answers.map(answer => (isOpen(answer) ? { ...met, votes: [] } : answer));
+    },
+  };
+}
+
+function addCall(usage: BacktestUsage, { inputTokens, outputTokens, costUsd }: CallUsage): void {
+  usage.calls++;
+  usage.inputTokens += inputTokens;
+  usage.outputTokens += outputTokens;
+  if (costUsd === null) usage.unpricedTokens += inputTokens + outputTokens;
+  else usage.costUsd += costUsd;
+}
+
+/** At most `max` of the items, evenly spaced. */
+function spread<T>(items: T[], max: number): T[] {
+  if (items.length <= max) return items;
+  return Array.from({ length: max }, (_, at) => items[Math.floor((at * items.length) / max)]!);
+}

@@ -1,0 +1,258 @@
+// /api/backtests: try a test case on past traces in the background, and read, cancel and delete such backtests.
+import { z } from "zod";
+import type { Editor } from "../../editor.ts";
+import { Refusal } from "../../model/refusal.ts";
+import { backtestTracesMax } from "../../model/run/backtest.ts";
+import { scoreOf } from "../../model/run/run.ts";
+import { documentOf, parseDraft, type TestCaseDocument } from "../../model/test-case/test-case.ts";
+import {
+  deleteBacktest,
+  endBacktest,
+  findBacktest,
+  insertBacktest,
+  listBacktestResults,
+  listBacktests,
+  type Backtest as StoredBacktest,
+  type BacktestResult as StoredResult,
+} from "../../store/runs/backtests.ts";
+import { listTestVersions } from "../../store/runs/insights.ts";
+import { findTestCase } from "../../store/test-cases.ts";
+import { listLatestLive } from "../../store/traces/read.ts";
+import type { App, Deps } from "../deps.ts";
+import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { limitTrials } from "../rate-limit.ts";
+import { Id, pageSchema } from "../schemas.ts";
+import { requireAccount } from "../session.ts";
+import { Outcome } from "../traces/schemas.ts";
+import { BacktestLoop } from "./backtest-loop.ts";
+import {
+  Backtest,
+  BacktestChange,
+  BacktestDetail,
+  BacktestEstimate,
+  BacktestResult,
+  TestVersion,
+} from "./backtest-schemas.ts";
+import { testCaseBody } from "./test-cases.ts";
+
+const versionsMax = 100;
+const params = z.object({ id: z.string() });
+const tags = ["backtests"];
+
+const tried = {
+  test: testCaseBody.optional().describe("The test case to try, saved or not. Default: the saved test."),
+  testId: Id.optional().describe("A saved test of this agent, to compare its results with."),
+  traces: z
+    .int()
+    .min(1)
+    .max(backtestTracesMax)
+    .default(100)
+    .describe("How many of the latest live traces to try it on."),
+};
+type Tried = { test?: unknown; testId?: string | undefined };
+
+export function registerBacktests(app: App, deps: Deps & { editor: Editor }): void {
+  const { db, editor } = deps;
+  const loop = new BacktestLoop(deps);
+  app.addHook("onClose", () => loop.stop());
+  const estimates = limitTrials({
+    busy: "Limit: 2 estimates at a time. Wait for one to finish.",
+    concurrentMax: 2,
+    perMinuteMax: Number.POSITIVE_INFINITY,
+  });
+
+  app.post(
+    "/api/agents/:id/backtests/estimate",
+    {
+      schema: {
+        tags,
+        summary: "Estimate a backtest: its traces, and the judge's calls, tokens and cost",
+        params,
+        body: z.strictObject(tried),
+        response: { 200: BacktestEstimate },
+      },
+    },
+    async (request, reply) => {
+      const agentId = request.params.id.toLowerCase();
+      const { document } = await chosen(agentId, request.body);
+      const gone = new AbortController();
+      reply.raw.once("close", () => gone.abort());
+      const wanted = { agentId, document, count: request.body.traces };
+      return estimates(requireAccount(request).id, () => editor.estimateBacktest(wanted, gone.signal));
+    },
+  );
+
+  app.post(
+    "/api/agents/:id/backtests",
+    {
+      schema: {
+        tags,
+        summary: "Start a backtest: try a test case on past traces, without evaluating them",
+        params,
+        body: z.strictObject({
+          ...tried,
+          judge: z
+            .boolean()
+            .default(false)
+            .describe("True confirms the cost. False: the judge is not called; cached answers are used."),
+        }),
+        response: { 201: BacktestDetail },
+      },
+    },
+    async (request, reply) => {
+      const agentId = request.params.id.toLowerCase();
+      const { traces, judge: judged, testId = null } = request.body;
+      const { document, version } = await chosen(agentId, request.body);
+      const latest = await listLatestLive(db, agentId, traces);
+      if (latest.length === 0) {
+        throw new Refusal("CONFLICT", {
+          message: "This agent has no live traces yet.",
+          hint: "Send one, then start the backtest.",
+        });
+      }
+      const traceIds = latest.map(({ id }) => id);
+      const id = await insertBacktest(db, { agentId, testId, document, version, judged, traceIds });
+      loop.start({ id, agentId, testId, test: document, judged });
+      return reply.code(201).send(detailView(found(await findBacktest(db, id))));
+    },
+  );
+
+  app.get(
+    "/api/agents/:id/backtests",
+    {
+      schema: {
+        tags,
+        summary: "List backtests, newest first; the latest 20 are kept",
+        params,
+        querystring: PageQuery,
+        response: { 200: pageSchema(Backtest) },
+      },
+    },
+    async ({ params: { id }, query }) => {
+      const { items, nextCursor } = pageOf(await listBacktests(db, id, listingOf(query)), query);
+      return { items: items.map(view), nextCursor };
+    },
+  );
+
+  app.get(
+    "/api/backtests/:id",
+    {
+      schema: {
+        tags,
+        summary: "Get a backtest: state, progress, counts",
+        params,
+        response: { 200: BacktestDetail },
+      },
+    },
+    async ({ params: { id } }) => detailView(found(await findBacktest(db, id))),
+  );
+
+  app.get(
+    "/api/backtests/:id/results",
+    {
+      schema: {
+        tags,
+        summary: "List the tried traces of a backtest, newest first",
+        params,
+        querystring: PageQuery.extend({
+          change: BacktestChange.optional(),
+          before: Outcome.or(z.literal("none")).optional().describe("none: no earlier result."),
+          after: Outcome.or(z.literal("none")).optional().describe("none: no outcome now."),
+        }),
+        response: { 200: pageSchema(BacktestResult) },
+      },
+    },
+    async ({ params: { id }, query }) => {
+      const { items, nextCursor } = pageOf(await listBacktestResults(db, id, query, listingOf(query)), query);
+      return { items: items.map(resultView), nextCursor };
+    },
+  );
+
+  app.post(
+    "/api/backtests/:id/cancel",
+    {
+      schema: {
+        tags,
+        summary: "Cancel a backtest; its results so far are kept",
+        params,
+        response: { 200: BacktestDetail },
+      },
+    },
+    async ({ params: { id } }) => {
+      await endBacktest(db, id, "cancelled");
+      loop.abort(id.toLowerCase());
+      return detailView(found(await findBacktest(db, id)));
+    },
+  );
+
+  app.delete(
+    "/api/backtests/:id",
+    { schema: { tags, summary: "Delete a backtest", params, response: { 204: z.undefined() } } },
+    async ({ params: { id } }, reply) => {
+      await deleteBacktest(db, id);
+      loop.abort(id.toLowerCase());
+      return reply.code(204).send();
+    },
+  );
+
+  app.get(
+    "/api/tests/:id/versions",
+    {
+      schema: {
+        tags: ["tests"],
+        summary: "Count the results of a test on live traffic by its version, newest first",
+        params,
+        response: { 200: z.object({ items: z.array(TestVersion) }) },
+      },
+    },
+    async ({ params: { id } }) => {
+      const versions = await listTestVersions(db, id, versionsMax);
+      return {
+        items: versions.map(({ version, firstRunAt, lastRunAt, ...counts }) => ({
+          version,
+          counts,
+          passRate: scoreOf(counts),
+          firstRunAt: firstRunAt.toISOString(),
+          lastRunAt: lastRunAt.toISOString(),
+        })),
+      };
+    },
+  );
+
+  /** The document to try, and the saved version that it equals. Throws VALIDATION_ERROR. */
+  async function chosen(
+    agentId: string,
+    { test, testId }: Tried,
+  ): Promise<{ document: TestCaseDocument; version: number | null }> {
+    const refuse = (path: string, message: string) =>
+      new Refusal("VALIDATION_ERROR", { message, issues: [{ path, message }] });
+    const draft = test === undefined ? undefined : parseDraft(test);
+    const saved = testId === undefined ? undefined : await findTestCase(db, testId);
+    if (testId !== undefined && saved?.agentId !== agentId) {
+      throw refuse("testId", "This agent has no test case with this id.");
+    }
+    const document = draft ?? (saved && documentOf(saved));
+    if (!document) throw refuse("test", "Pass a test case, or the id of a saved one.");
+    if (document.assertions.length === 0) throw refuse("test.assertions", "Add at least one assertion.");
+    const isSaved = saved && JSON.stringify(document) === JSON.stringify(documentOf(saved));
+    return { document, version: isSaved ? saved.version : null };
+  }
+}
+
+function view(backtest: StoredBacktest): Backtest {
+  const { test, createdAt, finishedAt, ...fields } = backtest;
+  return {
+    ...fields,
+    testName: test.name,
+    createdAt: createdAt.toISOString(),
+    finishedAt: finishedAt?.toISOString() ?? null,
+  };
+}
+
+function detailView(backtest: StoredBacktest): BacktestDetail {
+  return { ...view(backtest), test: backtest.test };
+}
+
+function resultView({ id, receivedAt, ...result }: StoredResult): BacktestResult {
+  return { traceId: id, receivedAt: receivedAt.toISOString(), ...result };
+}
