@@ -115,7 +115,7 @@ const skipped: Record<NonNullable<Check["skipped"]>, [what: string, todo: string
   no_judge: ["No judge is connected.", "[Connect one](judge.md#connecting-a-judge)."],
   judge_unavailable: [
     "The judge did not answer before the deadline.",
-    "Evaluate again from the traces list, once it answers.",
+    "Re-evaluate from the traces list or the manual run, once it answers.",
   ],
   judge_unusable: [
     "The judge's answer could not be used.",
