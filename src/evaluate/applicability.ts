@@ -60,9 +60,10 @@ function whyOf(test: TestCase, routing: Routing, answer: RoutingAnswer | null): 
     return { applied: false, why: "routing_unavailable", ...reason };
   }
   const { label, reason } = routed;
-  const { model, promptVersion, suspicious } = answer;
+  const { provider, model, promptVersion, suspicious } = answer;
   const by = {
     reason,
+    ...(provider === undefined ? {} : { provider }),
     ...(model === undefined ? {} : { model }),
     ...(promptVersion === undefined ? {} : { promptVersion }),
     ...(suspicious === undefined ? {} : { suspicious }),

@@ -15,6 +15,7 @@ import { registerSampleTrace } from "./ingestion/sample-trace.ts";
 import { registerJudging } from "./judge/calls.ts";
 import { registerJudgeConnections } from "./judge/connections.ts";
 import { registerJudge } from "./judge/environment.ts";
+import { registerLabels } from "./judge/labels.ts";
 import { registerOutages } from "./judge/outages.ts";
 import { registerJudgePrices } from "./judge/prices.ts";
 import { registerJudgeSettings } from "./judge/settings.ts";
@@ -52,6 +53,7 @@ export const resources = [
   registerTraceParts,
   registerRuns,
   registerJudging,
+  registerLabels,
   registerOutages,
   registerIngestionLog,
   registerInsights,

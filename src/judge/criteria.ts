@@ -118,7 +118,12 @@ export async function judgeReplies(
     const why = suspicious(response);
     return {
       ...result,
-      ...{ model: identity.model, promptVersion: identity.promptVersion, cached },
+      ...{
+        provider: identity.provider,
+        model: identity.model,
+        promptVersion: identity.promptVersion,
+        cached,
+      },
       ...(cached ? {} : { spent: sum(spent) }),
       ...(why === undefined ? {} : { suspicious: why }),
     };

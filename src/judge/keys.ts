@@ -1,6 +1,6 @@
 // Cache keys of questions: a hash of everything that the judge's answer depends on.
 import { createHash } from "node:crypto";
-import type { ReplyPart } from "../model/judge/call.ts";
+import type { JudgeProvider, ReplyPart } from "../model/judge/call.ts";
 import { stripInvisible } from "../model/strip-invisible.ts";
 import type { JudgeAccess } from "./admission.ts";
 
@@ -25,7 +25,7 @@ export type CriterionQuestion = {
 export type JudgeIdentity = {
   projectId: string;
   promptVersion: string;
-  provider: string;
+  provider: JudgeProvider;
   url: string | null;
   model: string;
 };

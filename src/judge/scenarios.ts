@@ -60,9 +60,9 @@ export async function matchScenarios(
   const reasons = [...unlabelled.values()];
   const missing = reasons.find(isWaiting) ?? (labels.size === 0 ? reasons[0] : undefined);
   if (missing) return { ...missing, spent };
-  const { model, promptVersion } = identity;
+  const { provider, model, promptVersion } = identity;
   return {
-    ...{ code: "ok", labels, spent, model, promptVersion },
+    ...{ code: "ok", labels, spent, provider, model, promptVersion },
     ...(unlabelled.size === 0 ? {} : { unlabelled }),
     ...(suspicious === undefined ? {} : { suspicious }),
   };

@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import type { Route } from "../../src/http/route-table.ts";
 import { columnsOf } from "../../src/model/trace/columns.ts";
 import { derive } from "../../src/model/trace/derive.ts";
+import { saveLabel } from "../../src/store/judge/labels.ts";
 import { TraceWriter } from "../../src/store/traces/writer.ts";
 import { encodeBatch } from "../../src/wire/batch.ts";
 import { makeBatch, makeSpan, makeTrace } from "../model/make-trace.ts";
@@ -17,6 +18,16 @@ let stranger: Owner;
 /** One record of the owner's for every noun of the table. */
 let samples: Record<string, string>;
 let routes: Route[];
+
+/** A label of a scenario match. */
+async function storeLabel(agentId: string, testId: string, traceId: string, runId: string): Promise<string> {
+  const label = await saveLabel(service.db, {
+    ...{ agentId, testId, traceId, runId, checkId: null },
+    ...{ judged: "match", answer: "match", agrees: true, note: "", question: null, createdBy: "me" },
+    ...{ testVersion: 1, provider: null, model: "m", promptVersion: "1" },
+  });
+  return label!.id;
+}
 
 before(async () => {
   service = await startWholeApp();
@@ -32,6 +43,7 @@ before(async () => {
     keys,
     tests,
     ...stored,
+    labels: await storeLabel(agent.id, tests, stored.traces, stored.runs),
     "access-tokens": (await owner.client.post("/api/access-tokens", { name: "CI" }).expect(201)).body.id,
     backtests: (await owner.client.post(`/api/agents/${agent.id}/backtests`, { testId: tests }).expect(201))
       .body.id,
@@ -121,7 +133,7 @@ test("a record of another account, an unknown id and a malformed id are the same
 });
 
 test("the owner can use each of these endpoints, and nothing of the owner's was damaged", async () => {
-  const nouns = ["traces", "tests", "keys", "agents", "projects"];
+  const nouns = ["labels", "traces", "tests", "keys", "agents", "projects"];
   // Children are deleted before their parents.
   const rank = ({ method, url }: Route) =>
     method !== "DELETE" ? -1 : url.endsWith("/:id") ? nouns.indexOf(nounOf(url)) : -0.5;

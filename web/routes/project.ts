@@ -136,6 +136,12 @@ const projectJudge = createRoute({
   getParentRoute: () => project,
   component: lazyRouteComponent(() => import("../pages/project/ProjectJudgePage.tsx"), "ProjectJudgePage"),
 });
+const projectLabels = createRoute({
+  path: "/settings/labels",
+  getParentRoute: () => project,
+  validateSearch: textsOf("test"),
+  component: lazyRouteComponent(() => import("../pages/judge-labels/LabelsPage.tsx"), "LabelsPage"),
+});
 const projectPrices = createRoute({
   path: "/settings/prices",
   getParentRoute: () => project,
@@ -162,5 +168,6 @@ export const projectTree = project.addChildren([
   ingestion,
   projectSettings,
   projectJudge,
+  projectLabels,
   projectPrices,
 ]);

@@ -88,7 +88,7 @@ function restsOnOf(
 
 function actualOf(
   { criteria }: AssertionOf<"semantic">,
-  { score, votes, model, promptVersion, cached, spent }: Judged["answer"],
+  { score, votes, provider, model, promptVersion, cached, spent }: Judged["answer"],
   threshold: number,
 ): SemanticActual {
   const scores = votes.map(vote => vote.score);
@@ -101,6 +101,7 @@ function actualOf(
       return verdict ? [{ criterion, ...verdict }] : [];
     }),
     votes: { passed, of: votes.length, scores },
+    ...(provider === undefined ? {} : { provider }),
     model,
     promptVersion,
     cached,

@@ -3,3 +3,4 @@ import "./evaluation.ts";
 import "./judging.ts";
 import "./judge.ts";
 import "./judging-costs.ts";
+import "./labels.ts";

@@ -66,6 +66,7 @@ test("each kind of record belongs to its own account and to no other", async () 
       agent,
     ),
     runs: "",
+    labels: "",
     launches: await one(
       `insert into launches (id, agent_id, source, state, test_count) values (uuidv7(), $1, 'api', 'queued', 1)`,
       agent,
@@ -85,6 +86,14 @@ test("each kind of record belongs to its own account and to no other", async () 
      values (uuidv7(), $1, $2, 'passive', 'pending', now())`,
     things.traces,
     agent,
+  );
+  things.labels = await one(
+    `insert into labels (id, agent_id, test_id, trace_id, run_id, judged, answer, agrees, note, model, prompt_version)
+     values (uuidv7(), $1, $2, $3, $4, 'match', 'match', true, '', 'm', '1')`,
+    agent,
+    things.tests,
+    things.traces,
+    things.runs,
   );
   for (const [noun, id] of Object.entries(things) as [OwnedNoun, string][]) {
     assert.equal(await isOwn(db, mine, noun, id), true, noun);

@@ -8,10 +8,11 @@ const route = getRouteApi("/member/projects/$projectId");
 const tabs = [
   { to: "/projects/$projectId/settings", label: "General" },
   { to: "/projects/$projectId/settings/judge", label: "Judge" },
+  { to: "/projects/$projectId/settings/labels", label: "Labels" },
   { to: "/projects/$projectId/settings/prices", label: "Prices" },
 ] as const;
 
-type ProjectFrameProps = { part?: "Judge" | "Prices"; children: ReactNode };
+type ProjectFrameProps = { part?: "Judge" | "Labels" | "Prices"; children: ReactNode };
 
 export function ProjectFrame({ part, children }: ProjectFrameProps) {
   const params = route.useParams();
@@ -24,7 +25,9 @@ export function ProjectFrame({ part, children }: ProjectFrameProps) {
           </Link>
         ))}
       </nav>
-      <div className={part === "Prices" ? "prices stack" : "narrow stack"}>{children}</div>
+      <div className={part === "Prices" || part === "Labels" ? "prices stack" : "narrow stack"}>
+        {children}
+      </div>
     </Page>
   );
 }

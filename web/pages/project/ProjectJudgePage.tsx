@@ -75,7 +75,11 @@ function Judge({ projectId, judge }: { projectId: string; judge: ProjectJudge })
         />
       )}
       <p className="quiet small">
-        Set token prices under{" "}
+        Compare its answers with people’s under{" "}
+        <Link to="/projects/$projectId/settings/labels" params={{ projectId }}>
+          Labels
+        </Link>
+        . Set token prices under{" "}
         <Link to="/projects/$projectId/settings/prices" params={{ projectId }}>
           Prices
         </Link>

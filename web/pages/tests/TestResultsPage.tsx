@@ -69,9 +69,19 @@ export function TestResultsPage() {
       part="Results"
       about={`Results of this test case. ${aboutOf(test)}`}
       actions={
-        <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={params} className="button">
-          Edit test case
-        </Link>
+        <>
+          <Link
+            to="/projects/$projectId/settings/labels"
+            params={{ projectId: params.projectId }}
+            search={{ test: testId }}
+            className="button"
+          >
+            Labels
+          </Link>
+          <Link to="/projects/$projectId/agents/$agentId/tests/$testId" params={params} className="button">
+            Edit test case
+          </Link>
+        </>
       }
     >
       <div className="stack">

@@ -1,9 +1,10 @@
 // The evaluation of a trace: tests and checks, worst first, each with its rule, result and evidence.
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { RunDetail, TraceOutline } from "../../../src/http/traces/schemas.ts";
 import { countsText, outcomes } from "../../labels.ts";
+import { runLabelsQuery } from "../../queries/labels.ts";
 import { testsQuery } from "../../queries/tests.ts";
 import { useShortcut } from "../../shell/shortcuts.ts";
 import "../../styles/evaluation.css";
@@ -76,6 +77,10 @@ export function EvaluationPanel(props: EvaluationPanelProps) {
   useShortcut("n", "Next failed check", () => goFailed(1));
   useShortcut("p", "Previous failed check", () => goFailed(-1));
 
+  // Manual runs have no labels.
+  const isLabeled = run?.kind === "passive" && run.state === "completed";
+  const { data: labels } = useQuery({ ...runLabelsQuery(run?.id ?? ""), enabled: isLabeled });
+
   const shared: Shared = {
     trace,
     spanNames,
@@ -84,6 +89,7 @@ export function EvaluationPanel(props: EvaluationPanelProps) {
     quoted,
     onQuote,
     onShow: folds.show,
+    labeling: isLabeled && labels ? { runId: run.id, labels: labels.items } : undefined,
     params: { projectId, agentId },
   };
   return (

@@ -69,7 +69,7 @@ function Item({
         )}
       </h4>
       <p>{whys[applicability.why]}</p>
-      <Scenario scenario={now?.scenario} applicability={applicability} />
+      <Scenario testId={testId} name={name} scenario={now?.scenario} applicability={applicability} />
     </>
   );
 }

@@ -1,13 +1,23 @@
 // The scenario match of a test: the judge’s answer and what it means, the scenario, and the user’s input.
+import type { JudgedAnswer } from "../../../../src/model/judge/label.ts";
 import type { Applicability } from "../../../../src/model/run/run.ts";
 import type { Why } from "../../../labels.ts";
 import { useTrace } from "./context.ts";
 import { JudgedBy } from "./Flag.tsx";
+import { LabelControl } from "./LabelControl.tsx";
 import { Facts, Long } from "./Value.tsx";
 
 type ScenarioProps = {
+  testId: string;
+  name: string;
   scenario: string | undefined;
   applicability: { why: Why } & Pick<Applicability, "reason" | "suspicious" | "model" | "promptVersion">;
+};
+
+const answers: Partial<Record<Why, JudgedAnswer>> = {
+  scenario_matched: "match",
+  scenario_unsure: "unsure",
+  scenario_no_match: "no_match",
 };
 
 const scenarioWhys: Why[] = [
@@ -19,9 +29,10 @@ const scenarioWhys: Why[] = [
   "routing_waiting",
 ];
 
-export function Scenario({ scenario, applicability }: ScenarioProps) {
+export function Scenario({ testId, name, scenario, applicability }: ScenarioProps) {
   const { why, reason, model, promptVersion } = applicability;
   const { trace } = useTrace();
+  const judged = answers[why];
   const isCompared = scenarioWhys.includes(why);
   return (
     <>
@@ -42,6 +53,9 @@ export function Scenario({ scenario, applicability }: ScenarioProps) {
           ["Judge", model && <JudgedBy model={model} promptVersion={promptVersion} />],
         ]}
       />
+      {judged && (
+        <LabelControl testId={testId} checkId={null} judged={judged} about={`the scenario of “${name}”`} />
+      )}
     </>
   );
 }

@@ -11,6 +11,7 @@ import { Icon } from "../../../ui/Icon.tsx";
 import { quoteName } from "../quoted.ts";
 import { useTrace } from "./context.ts";
 import { Flag, JudgedBy } from "./Flag.tsx";
+import { LabelControl } from "./LabelControl.tsx";
 import { Meter } from "./Meter.tsx";
 import { Facts, Long, Names } from "./Value.tsx";
 import { inline, number } from "./words.ts";
@@ -52,6 +53,14 @@ export function SemanticDetail({ check, assertion, result }: SemanticProps) {
           ["Spans searched", searchedOf(check) && <Names names={searchedOf(check)!} />],
         ]}
       />
+      {(check.outcome === "passed" || check.outcome === "failed") && typeof score === "number" && (
+        <LabelControl
+          testId={result.testId}
+          checkId={check.id}
+          judged={check.outcome === "passed" ? "pass" : "fail"}
+          about={`“${check.id}” of “${result.name}”`}
+        />
+      )}
     </>
   );
 }

@@ -71,7 +71,7 @@ export function TestItem({ result, checks, applicability, now, folds }: TestItem
         <div className="stack test-body">
           {(changes.length > 0 || now === null) && <Changed result={result} changes={changes} now={now} />}
           {applicability && applicability.why !== "always_run" && (
-            <Scenario scenario={test.scenario} applicability={applicability} />
+            <Scenario testId={testId} name={name} scenario={test.scenario} applicability={applicability} />
           )}
           {result.checks.length === 0 && outcome !== "skipped" && <p>{reasonText(result)}</p>}
           {checks.length > 0 && (

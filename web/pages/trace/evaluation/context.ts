@@ -1,6 +1,7 @@
 // React context of the evaluation: the trace, its span names, the selection, and link parameters.
 
 import { createContext, useContext } from "react";
+import type { Label } from "../../../../src/http/judge/label-schemas.ts";
 import type { TraceOutline } from "../../../../src/http/traces/schemas.ts";
 import type { Select, Selection } from "../selection.ts";
 
@@ -17,6 +18,8 @@ export type Shared = {
   onQuote?: (name: string) => void;
   /** Expands a check and scrolls to it. */
   onShow: (testId: string, checkId: string) => void;
+  /** The run whose checks can be labeled, with its labels; absent where none can be. */
+  labeling?: { runId: string; labels: Label[] } | undefined;
   /** Route parameters of the agent's pages. */
   params: { projectId: string; agentId: string };
 };

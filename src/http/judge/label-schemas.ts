@@ -1,0 +1,97 @@
+// The response schemas of labels, and of how well the judge agrees with them.
+import { z } from "zod";
+import { judgeProviders } from "../../model/judge/call.ts";
+import type { LabelQuestion } from "../../model/judge/label.ts";
+import { Id, Time, typed } from "../schemas.ts";
+
+const Judged = z.enum(["pass", "fail", "match", "unsure", "no_match"]);
+const Answer = z.enum(["pass", "fail", "match", "no_match"]);
+
+const judge = {
+  provider: z
+    .enum(judgeProviders)
+    .nullable()
+    .describe("Null: not known, in results from before it was kept."),
+  model: z.string(),
+  promptVersion: z.string(),
+};
+
+const label = {
+  id: Id,
+  agentId: Id,
+  testId: Id,
+  traceId: Id,
+  runId: Id,
+  checkId: z.string().nullable().describe("The id of the semantic check; null: the scenario match."),
+  judged: Judged.describe("What the judge said. unsure: the scenario may match, so the test ran."),
+  answer: Answer.describe("What it should be."),
+  agrees: z.boolean().describe("Whether the judge was right. unsure counts as match."),
+  note: z.string(),
+  testVersion: z.number().nullable(),
+  ...judge,
+  repeatable: z
+    .boolean()
+    .describe("Whether the judge can be asked the same again; false if the trace had changed since."),
+  createdAt: Time,
+  updatedAt: Time,
+};
+
+export const Label = z.object(label).meta({ id: "Label" });
+export type Label = z.output<typeof Label>;
+
+export const ListedLabel = z
+  .object({ ...label, testName: z.string(), userInput: z.string().nullable() })
+  .meta({ id: "ListedLabel" });
+export type ListedLabel = z.output<typeof ListedLabel>;
+
+const agreement = {
+  labels: z.number().int(),
+  agreed: z.number().int(),
+  share: z.number().nullable().describe("Labels that the judge agrees with, 0 to 1; null without labels."),
+  low: z.number().nullable().describe("Lower end of the share's 95 % interval (Wilson)."),
+  high: z.number().nullable().describe("Upper end."),
+  confusion: z
+    .array(z.object({ judged: Judged, answer: Answer, count: z.number().int() }))
+    .describe("Labels by what the judge said and what it should be."),
+};
+
+export const JudgeAgreement = z
+  .object({
+    ...agreement,
+    judges: z.array(z.object({ ...judge, ...agreement })),
+    tests: z.array(
+      z.object({
+        ...agreement,
+        testId: Id,
+        agentId: Id,
+        name: z.string(),
+        judges: z.array(z.object({ ...judge, ...agreement })),
+      }),
+    ),
+  })
+  .describe("For all labels, by judge, and by test case.")
+  .meta({ id: "JudgeAgreement" });
+export type JudgeAgreement = z.output<typeof JudgeAgreement>;
+
+export const LabelSet = z
+  .object({
+    kind: z.literal("labels"),
+    about: z.string(),
+    labels: z.array(
+      z.object({
+        test: z.string(),
+        checkId: z.string().nullable(),
+        judged: Judged,
+        answer: Answer,
+        note: z.string(),
+        ...judge,
+        question: typed<LabelQuestion>()(z.looseObject({ kind: z.enum(["scenario", "check"]) })).describe(
+          "What the judge was asked.",
+        ),
+      }),
+    ),
+    nextCursor: z.string().nullable(),
+  })
+  .describe("A set for `npm run bench:judge`. It quotes traces.")
+  .meta({ id: "LabelSet" });
+export type LabelSet = z.output<typeof LabelSet>;

@@ -1,0 +1,265 @@
+// /api/runs/:id/labels and /api/projects/:id/labels: what people say about the judge's answers, and its agreement.
+import { z } from "zod";
+import { TraceRoom } from "../../load/trace-room.ts";
+import { withTrace } from "../../load.ts";
+import {
+  agreementOf,
+  agrees,
+  kindOf,
+  type LabelJudge,
+  type LabelQuestion,
+  labelAnswers,
+  noteMax,
+} from "../../model/judge/label.ts";
+import { Refusal } from "../../model/refusal.ts";
+import type { Database } from "../../store/db.ts";
+import {
+  type CountedLabels,
+  countLabels,
+  deleteLabel,
+  findProviderOfRun,
+  type LabelFilters,
+  type LabelRow,
+  type LabelWithQuestion,
+  listLabels,
+  listLabelsOfRun,
+  readQuestions,
+  saveLabel,
+} from "../../store/judge/labels.ts";
+import { decodeDetail } from "../../store/runs/detail.ts";
+import { findRun, type RunWithDetail } from "../../store/runs/read.ts";
+import { findTraceSize } from "../../store/traces/read.ts";
+import { traceLimits } from "../../threads/heap.ts";
+import type { App, Deps } from "../deps.ts";
+import { found, listingOf, PageQuery, pageOf } from "../page.ts";
+import { Id, pageSchema } from "../schemas.ts";
+import { requireAccount } from "../session.ts";
+import { type Judged, judgedIn, questionOf } from "./label-question.ts";
+import { JudgeAgreement, Label, LabelSet, ListedLabel } from "./label-schemas.ts";
+
+// Larger traces are not opened on the main thread: their labels count, but the judge cannot be asked the same again.
+const traceBytesMax = 32 * 1024 * 1024;
+/** A page of a set ends after this many characters. */
+const setLengthMax = 20_000_000;
+const setMax = 1_000;
+
+const Filters = z.object({
+  agentId: Id.optional(),
+  testId: Id.optional(),
+});
+
+export function registerLabels(app: App, { db }: Deps): void {
+  const room = new TraceRoom(traceLimits(traceBytesMax));
+  const schema = { tags: ["judge"], params: z.object({ id: z.string() }) };
+
+  app.get(
+    "/api/runs/:id/labels",
+    {
+      schema: {
+        ...schema,
+        summary: "List the labels of a run",
+        response: { 200: z.object({ items: z.array(Label) }) },
+      },
+    },
+    async ({ params: { id } }) => ({ items: (await listLabelsOfRun(db, id)).map(viewOf) }),
+  );
+
+  app.put(
+    "/api/runs/:id/labels",
+    {
+      schema: {
+        ...schema,
+        summary: "Say whether the judge was right about a check or a scenario match, or change what was said",
+        body: z.object({
+          testId: Id,
+          checkId: z.string().max(200).nullable().describe("A semantic check; null: the scenario match."),
+          answer: z.enum(labelAnswers).describe("What the judge should have said."),
+          note: z
+            .string()
+            .trim()
+            .max(noteMax)
+            .refine(
+              text => !text.includes("\0") && text.isWellFormed(),
+              "Contains characters that cannot be stored.",
+            )
+            .default(""),
+        }),
+        response: { 200: Label },
+      },
+    },
+    async request => {
+      const { testId, checkId, answer, note } = request.body;
+      const run = found(await findRun(db, request.params.id));
+      if (run.kind !== "passive" || run.traceId === null || run.state !== "completed") {
+        throw new Refusal("CONFLICT", { hint: "Only completed evaluations of live traces can be labeled." });
+      }
+      const judged = judgedIn(decodeDetail(run.detail), testId, checkId);
+      if (!judged)
+        throw new Refusal("NOT_FOUND", { hint: "The judge decided no such check or scenario match here." });
+      if (kindOf(judged.answer) !== kindOf(answer)) {
+        const allowed = checkId === null ? "match or no_match" : "pass or fail";
+        throw new Refusal("VALIDATION_ERROR", {
+          issues: [{ path: "answer", message: `Must be ${allowed}.` }],
+        });
+      }
+      const { provider, model, promptVersion } = judged.by;
+      return viewOf(
+        stillThere(
+          await saveLabel(db, {
+            ...{ agentId: run.agentId, testId, traceId: run.traceId, runId: run.id, checkId },
+            ...{ judged: judged.answer, answer, agrees: agrees(judged.answer, answer), note },
+            ...{ testVersion: judged.testVersion, model, promptVersion },
+            provider: provider ?? (await findProviderOfRun(db, run.id, model)),
+            question: await currentQuestion(db, room, run, judged, checkId),
+            createdBy: requireAccount(request).id,
+          }),
+        ),
+      );
+    },
+  );
+
+  app.delete(
+    "/api/labels/:id",
+    { schema: { ...schema, summary: "Delete a label", response: { 204: z.undefined() } } },
+    async ({ params: { id } }, reply) => {
+      await deleteLabel(db, id);
+      return reply.code(204).send();
+    },
+  );
+
+  app.get(
+    "/api/projects/:id/labels",
+    {
+      schema: {
+        ...schema,
+        summary: "List the labels of a project, newest first",
+        querystring: PageQuery.extend({
+          ...Filters.shape,
+          agrees: z.stringbool().optional().describe("Whether the judge was right."),
+        }),
+        response: { 200: pageSchema(ListedLabel) },
+      },
+    },
+    async ({ params: { id: projectId }, query: { cursor, limit, ...filters } }) => {
+      const page = { cursor, limit };
+      const rows = await listLabels(db, { projectId, ...filters }, listingOf(page));
+      return pageOf(
+        rows.map(({ testName, userInput, ...row }) => ({ ...viewOf(row), testName, userInput })),
+        page,
+      );
+    },
+  );
+
+  app.get(
+    "/api/projects/:id/agreement",
+    {
+      schema: {
+        ...schema,
+        summary: "Compare the judge's answers with the labels, by judge and by test case",
+        querystring: Filters,
+        response: { 200: JudgeAgreement },
+      },
+    },
+    async ({ params: { id: projectId }, query }) =>
+      agreementView(await countLabels(db, { projectId, ...query })),
+  );
+
+  app.get(
+    "/api/projects/:id/labels/set",
+    {
+      schema: {
+        ...schema,
+        summary: "Export labels with what the judge was asked, as a set for the judge benchmark",
+        querystring: PageQuery.extend({
+          ...Filters.shape,
+          limit: z.coerce.number().int().min(1).max(setMax).default(setMax),
+        }),
+        response: { 200: LabelSet },
+      },
+    },
+    async ({ params: { id: projectId }, query: { cursor, limit, ...filters } }) =>
+      setOf(db, { projectId, ...filters }, { cursor, limit }),
+  );
+}
+
+/** Null if the trace has changed since the run, or is too large to be opened here. */
+async function currentQuestion(
+  db: Database,
+  room: TraceRoom,
+  run: RunWithDetail,
+  { result }: Judged,
+  checkId: string | null,
+): Promise<LabelQuestion | null> {
+  const size = await findTraceSize(db, run.traceId!);
+  if (!size || size.revision !== run.revision || size.bytes > traceBytesMax) return null;
+  return (
+    (await withTrace(db, size.traceId, room, loaded =>
+      loaded.revision === run.revision ? questionOf(loaded, result, checkId) : null,
+    ).catch(unlessTooLarge)) ?? null
+  );
+}
+
+function stillThere(saved: LabelRow | undefined): LabelRow {
+  if (saved) return saved;
+  throw new Refusal("NOT_FOUND", { hint: "The test or the trace was deleted." });
+}
+
+function unlessTooLarge(error: unknown): null {
+  if (error instanceof Refusal) return null;
+  throw error;
+}
+
+async function setOf(
+  db: Database,
+  filters: LabelFilters,
+  page: z.output<typeof PageQuery>,
+): Promise<LabelSet> {
+  const labels: LabelWithQuestion[] = [];
+  let length = 0;
+  let full = false;
+  for await (const label of readQuestions(db, filters, listingOf(page))) {
+    full = labels.length === page.limit || length > setLengthMax;
+    if (full) break;
+    labels.push(label);
+    length += JSON.stringify(label.question).length;
+  }
+  const { items, nextCursor } = pageOf(labels, { limit: page.limit }, full ? labels.at(-1)!.id : null);
+  return {
+    kind: "labels",
+    about: "Labels of a project: what the judge was asked, and what people say the answer should be.",
+    labels: items.map(
+      ({ testName: test, checkId, judged, answer, note, provider, model, promptVersion, question }) => ({
+        ...{ test, checkId, judged, answer, note, provider, model, promptVersion, question },
+      }),
+    ),
+    nextCursor,
+  };
+}
+
+function viewOf({ createdAt, updatedAt, ...row }: LabelRow): Label {
+  return { ...row, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
+}
+
+function agreementView(counts: CountedLabels[]): JudgeAgreement {
+  return {
+    ...agreementOf(countsOf(counts)),
+    judges: byJudge(counts),
+    tests: [...Map.groupBy(counts, ({ testId }) => testId).values()].map(ofTest => {
+      const { testId, agentId, testName: name } = ofTest[0]!;
+      return { testId, agentId, name, ...agreementOf(countsOf(ofTest)), judges: byJudge(ofTest) };
+    }),
+  };
+}
+
+function byJudge(counts: CountedLabels[]) {
+  const keyOf = ({ provider, model, promptVersion }: LabelJudge) =>
+    JSON.stringify([provider, model, promptVersion]);
+  return [...Map.groupBy(counts, keyOf).values()].map(ofJudge => {
+    const { provider, model, promptVersion } = ofJudge[0]!;
+    return { provider, model, promptVersion, ...agreementOf(countsOf(ofJudge)) };
+  });
+}
+
+function countsOf(counts: CountedLabels[]) {
+  return counts.map(({ judged, answer, count }) => ({ judged, answer, count }));
+}

@@ -1,0 +1,184 @@
+// Labels that people give to the judge's answers: saved, listed, counted, and read with what the judge was asked.
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import type {
+  JudgedAnswer,
+  LabelAnswer,
+  LabelCount,
+  LabelJudge,
+  LabelQuestion,
+} from "../../model/judge/label.ts";
+import type { Database } from "../db.ts";
+import type { Listing } from "../listing.ts";
+
+export type LabelRow = {
+  id: string;
+  agentId: string;
+  testId: string;
+  traceId: string;
+  runId: string;
+  /** Null: the scenario match. */
+  checkId: string | null;
+  judged: JudgedAnswer;
+  answer: LabelAnswer;
+  agrees: boolean;
+  note: string;
+  testVersion: number | null;
+  /** Whether the judge can be asked the same again. */
+  repeatable: boolean;
+  createdAt: Date;
+  updatedAt: Date;
+} & LabelJudge;
+
+/** `testName` and `userInput` as they are now; the input is shortened. */
+export type ListedLabel = LabelRow & { testName: string; userInput: string | null };
+
+export type NewLabel = Omit<LabelRow, "id" | "repeatable" | "createdAt" | "updatedAt"> & {
+  question: LabelQuestion | null;
+  createdBy: string;
+};
+
+/** For a query over `labels l`. */
+const columns = `l.id, l.agent_id as "agentId", l.test_id as "testId", l.trace_id as "traceId", l.run_id as "runId",
+  l.check_id as "checkId", l.judged, l.answer, l.agrees, l.note, l.test_version as "testVersion", l.provider, l.model,
+  l.prompt_version as "promptVersion", l.question is not null as repeatable, l.created_at as "createdAt",
+  l.updated_at as "updatedAt"`;
+
+/** Changes the label if there is one. Undefined if the trace, the run or the test was deleted. */
+export async function saveLabel(db: Database, label: NewLabel): Promise<LabelRow | undefined> {
+  const { rows } = await db.pool.query<LabelRow>({
+    name: "save-label",
+    text: `with known as (
+        select t.id from traces t
+        join runs r on r.trace_id = t.id and r.id = $4
+        join test_cases c on c.id = $2 and c.agent_id = t.agent_id
+        where t.id = $3 and t.agent_id = $1 for key share of t, c
+      )
+      insert into labels as l (id, agent_id, test_id, trace_id, run_id, check_id, judged, answer, agrees, note,
+          test_version, provider, model, prompt_version, question, created_by)
+        select uuidv7(), $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15 from known
+      on conflict (run_id, test_id, check_id) do update set answer = excluded.answer, agrees = excluded.agrees,
+        note = excluded.note, question = coalesce(l.question, excluded.question), created_by = excluded.created_by,
+        updated_at = now()
+      returning ${columns}`,
+    values: [
+      label.agentId,
+      label.testId,
+      label.traceId,
+      label.runId,
+      label.checkId,
+      label.judged,
+      label.answer,
+      label.agrees,
+      label.note,
+      label.testVersion,
+      label.provider,
+      label.model,
+      label.promptVersion,
+      label.question && zstdCompressSync(JSON.stringify(label.question)),
+      label.createdBy,
+    ],
+  });
+  return rows[0];
+}
+
+export async function deleteLabel(db: Database, id: string): Promise<void> {
+  await db.pool.query("delete from labels where id = $1", [id]);
+}
+
+export async function listLabelsOfRun(db: Database, runId: string): Promise<LabelRow[]> {
+  const { rows } = await db.pool.query<LabelRow>({
+    name: "labels-of-run",
+    text: `select ${columns} from labels l where l.run_id = $1 order by l.id`,
+    values: [runId],
+  });
+  return rows;
+}
+
+/** Absent: any. */
+export type LabelFilters = {
+  projectId: string;
+  agentId?: string | undefined;
+  testId?: string | undefined;
+  agrees?: boolean | undefined;
+  repeatable?: boolean | undefined;
+};
+
+const filtered = `a.project_id = $1 and ($2::uuid is null or l.agent_id = $2) and ($3::uuid is null or l.test_id = $3)
+  and ($4::boolean is null or l.agrees = $4) and ($5::boolean is null or (l.question is not null) = $5)`;
+
+function valuesOf({ projectId, agentId, testId, agrees, repeatable }: LabelFilters): unknown[] {
+  return [projectId, agentId ?? null, testId ?? null, agrees ?? null, repeatable ?? null];
+}
+
+const inputMax = 500;
+
+/** Newest first. */
+export async function listLabels(
+  db: Database,
+  filters: LabelFilters,
+  { before, rowsMax }: Listing,
+): Promise<ListedLabel[]> {
+  const { rows } = await db.pool.query<ListedLabel>({
+    name: "labels",
+    text: `select ${columns}, c.name as "testName", left(t.user_input, ${inputMax}) as "userInput"
+      from labels l join agents a on a.id = l.agent_id join test_cases c on c.id = l.test_id
+      join traces t on t.id = l.trace_id
+      where ${filtered} and l.id < $6 order by l.id desc limit $7`,
+    values: [...valuesOf(filters), before, rowsMax],
+  });
+  return rows;
+}
+
+export type LabelWithQuestion = ListedLabel & { question: LabelQuestion };
+
+/** Those that can be asked again, newest first. Decompresses one at a time: a question quotes a conversation. */
+export async function* readQuestions(
+  db: Database,
+  filters: Omit<LabelFilters, "repeatable">,
+  { before, rowsMax }: Listing,
+): AsyncGenerator<LabelWithQuestion> {
+  const listed = await listLabels(db, { ...filters, repeatable: true }, { before, rowsMax });
+  for (const label of listed) {
+    const { rows } = await db.pool.query<{ question: Buffer }>({
+      name: "label-question",
+      text: "select question from labels where id = $1 and question is not null",
+      values: [label.id],
+    });
+    if (!rows[0]) continue;
+    yield {
+      ...label,
+      question: JSON.parse(zstdDecompressSync(rows[0].question).toString()) as LabelQuestion,
+    };
+  }
+}
+
+/** Of each test and judge. */
+export type CountedLabels = LabelCount & LabelJudge & { agentId: string; testId: string; testName: string };
+
+export async function countLabels(db: Database, filters: LabelFilters): Promise<CountedLabels[]> {
+  const { rows } = await db.pool.query<CountedLabels>({
+    name: "count-labels",
+    text: `select l.agent_id as "agentId", l.test_id as "testId", c.name as "testName", l.provider, l.model,
+        l.prompt_version as "promptVersion", l.judged, l.answer, count(*)::int as count
+      from labels l join agents a on a.id = l.agent_id join test_cases c on c.id = l.test_id
+      where ${filtered}
+      group by l.agent_id, l.test_id, c.name, l.provider, l.model, l.prompt_version, l.judged, l.answer
+      order by max(l.created_at) desc`,
+    values: valuesOf(filters),
+  });
+  return rows;
+}
+
+/** The provider of the run's calls to the model, for results from before it was kept with them. */
+export async function findProviderOfRun(
+  db: Database,
+  runId: string,
+  model: string,
+): Promise<LabelJudge["provider"]> {
+  const { rows } = await db.pool.query<{ provider: LabelJudge["provider"] }>({
+    name: "provider-of-run",
+    text: "select provider from judge_calls where run_id = $1 and model = $2 limit 1",
+    values: [runId, model],
+  });
+  return rows[0]?.provider ?? null;
+}

@@ -1,0 +1,104 @@
+// Labels in a browser: saying that the judge was wrong, with a note, and finding that among the disagreements.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import type { Assertion } from "../../../src/model/test-case/assertion.ts";
+import { assertAccessible } from "../../support/accessible.ts";
+import { makeAgent, makeKey, makeTest, type Owner } from "../../support/app.ts";
+import { canonicalBody } from "../../support/bodies.ts";
+import { assertReflows, useBrowser } from "../../support/browser.ts";
+import { conversation } from "../../support/conversation.ts";
+import { eventually } from "../../support/eventually.ts";
+import { resultOf, semanticCheck, storeJudgedRun } from "../../support/judged-runs.ts";
+import { jsonOf, send } from "../../support/send.ts";
+import { pathOf } from "../../support/trace-page.ts";
+
+const browser = useBrowser();
+
+const assertion = {
+  ...{ id: "reply", type: "semantic", criteria: "It names a date.", negate: false, depends_on: [] },
+} as Assertion;
+const met = [{ criterion: "It names a date.", verdict: "met", evidence: "", reason: "Yes." }] as const;
+
+/** An evaluated conversation: the judge says that the check passes and that the scenario matches. */
+async function evaluated(owner: Owner) {
+  const agent = await makeAgent(owner);
+  const { key } = await makeKey(owner);
+  const { id } = await makeTest(owner, agent.id, { name: "Names dates", passiveBehavior: "manual_only" });
+  const body = canonicalBody(agent.id, { spans: conversation() });
+  const traceId: string = jsonOf(await send({ url: browser.service.url, key }, { body })).traceId;
+  const check = semanticCheck("reply", { criteria: [...met] });
+  const name = "Names dates";
+  const by = { model: "judge-small", promptVersion: "route-1" };
+  const runId = await storeJudgedRun(
+    browser.service.db,
+    { agentId: agent.id, traceId },
+    {
+      results: [resultOf({ id, name }, [check], [assertion])],
+      tests: [{ testId: id, name, applied: true, why: "scenario_matched", reason: "It fits.", ...by }],
+      routing: "ok",
+    },
+  );
+  return { agent, testId: id, traceId, runId };
+}
+
+const judgment = (page: Page, about: RegExp) => page.getByRole("group", { name: about });
+const pressed = (page: Page, about: RegExp, name: string) =>
+  judgment(page, about).getByRole("button", { name, exact: true, pressed: true }).waitFor();
+
+test("an answer that a person calls wrong is counted, explained and linked", async () => {
+  const owner = await browser.service.signUp();
+  const { agent, traceId } = await evaluated(owner);
+  const { page, complaints } = await browser.openAs(owner, {
+    path: pathOf(agent, traceId, "?view=evaluation"),
+  });
+  const region = page.getByRole("region", { name: "Tests and checks" });
+  await region.getByRole("button", { name: "Expand all" }).click();
+  const check = /“reply” of “Names dates”/;
+  await judgment(page, check).getByRole("button", { name: "Wrong: it should fail" }).click();
+  await pressed(page, check, "Wrong: it should fail");
+  await judgment(page, check).getByRole("button", { name: "Add note" }).click();
+  await page.getByLabel("Note", { exact: true }).last().fill("No date is there.");
+  await assertAccessible(page);
+  await page.getByRole("button", { name: "Save note" }).click();
+  await region.getByText("No date is there.").waitFor();
+  const scenario = /the scenario of “Names dates”/;
+  await judgment(page, scenario).getByRole("button", { name: "Right" }).click();
+  await pressed(page, scenario, "Right");
+  await page.reload();
+  await region.getByRole("button", { name: "Expand all" }).click();
+  await pressed(page, check, "Wrong: it should fail");
+  await assertAccessible(page);
+
+  await page.goto(`/projects/${owner.projectId}/settings/judge`);
+  await page
+    .getByRole("navigation", { name: "Project settings" })
+    .getByRole("link", { name: "Labels" })
+    .click();
+  await page.getByText("The judge agrees with 1 of 2 labels: 50% (95% interval 9.5% to 90.5%).").waitFor();
+  const cell = page.getByRole("table", { name: /^Semantic checks/ }).getByRole("row", { name: /^Pass/ });
+  assert.deepEqual(await cell.getByRole("cell").allTextContents(), ["0, right", "1, wrong"]);
+  const wrong = page.getByRole("list", { name: "Answers that people call wrong" });
+  await wrong.getByText("No date is there.").waitFor();
+  await wrong.getByText("(hides a fault)").waitFor();
+  await assertAccessible(page);
+  await page.setViewportSize({ width: 320, height: 800 });
+  await assertReflows(page);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByRole("table", { name: "Agreement by test case" }).getByRole("link").click();
+  await page.getByRole("heading", { name: "Names dates" }).waitFor();
+  await wrong.getByRole("link").click();
+  await pressed(page, check, "Wrong: it should fail");
+  await judgment(page, check).getByRole("button", { name: "Remove label" }).click();
+  await eventually(async () =>
+    assert.equal(await judgment(page, check).getByRole("button", { name: "Remove label" }).count(), 0),
+  );
+  assert.deepEqual(complaints, []);
+});
+
+test("a project without labels says where to give them", async () => {
+  const owner = await browser.service.signUp();
+  const { page } = await browser.openAs(owner, { path: `/projects/${owner.projectId}/settings/labels` });
+  await page.getByRole("heading", { name: "No labels yet" }).waitFor();
+  await assertAccessible(page);
+});

@@ -1,0 +1,147 @@
+// Labels of the judge's answers over the API: saved, changed, deleted, compared by judge and test, and exported.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { obliging } from "../../support/judge-server.ts";
+import {
+  type JudgedProject,
+  openJudgedProject,
+  plain,
+  type Read,
+  said,
+  semantic,
+  userInput,
+} from "../../support/judged-project.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+
+let service: TestService;
+before(async () => {
+  service = await startTestService();
+});
+after(() => service?.stop());
+
+const scenario = "The user asks where a parcel is.";
+
+/** An evaluated conversation of a project whose judge says "match" and "met". */
+async function evaluated(reply?: string) {
+  const project = await openJudgedProject(service);
+  const testId = await project.test({
+    assertions: [plain, { ...semantic, depends_on: ["plain"] }],
+    passiveBehavior: "run_when_relevant",
+    scenario,
+  });
+  const traceId = await project.converse(reply);
+  const [run] = (await project.judged(traceId)).runs;
+  return { project, testId, traceId, runId: run.id as string };
+}
+
+const put = (runId: string, body: object, status = 200): Promise<Read> =>
+  service.client
+    .put(`/api/runs/${runId}/labels`, body)
+    .expect(status)
+    .then(answer => answer.body);
+
+test("a label says what the judge said, by which judge and version, and can be changed and deleted", async () => {
+  const { project, testId, traceId, runId } = await evaluated();
+  const label = await put(runId, { testId, checkId: "judged", answer: "fail", note: " No date. " });
+  const { id, promptVersion, createdAt, updatedAt, ...rest } = label;
+  assert.deepEqual(rest, {
+    ...{ agentId: project.agentId, testId, traceId, runId, checkId: "judged" },
+    ...{ judged: "pass", answer: "fail", agrees: false, note: "No date.", testVersion: 1, repeatable: true },
+    ...{ provider: "openai_compatible", model: "local-model" },
+  });
+  assert.ok(promptVersion && createdAt && updatedAt);
+
+  const changed = await put(runId, { testId, checkId: "judged", answer: "pass" });
+  assert.deepEqual([changed.id, changed.agrees, changed.note], [id, true, ""]);
+  const match = await put(runId, { testId, checkId: null, answer: "no_match" });
+  assert.deepEqual([match.judged, match.agrees, match.provider], ["match", false, "openai_compatible"]);
+  const { items } = await project.get(`/api/runs/${runId}/labels`);
+  assert.deepEqual(
+    items.map((item: Read) => item.checkId),
+    ["judged", null],
+  );
+  await service.client.delete(`/api/labels/${id}`).expect(204);
+  assert.deepEqual((await project.get(`/api/runs/${runId}/labels`)).items, [match]);
+});
+
+test("only what the judge decided can be labeled, by an answer of its kind", async () => {
+  const { testId, runId } = await evaluated();
+  await put(runId, { testId, checkId: "plain", answer: "fail" }, 404);
+  await put(runId, { testId, checkId: "unknown", answer: "fail" }, 404);
+  await put(runId, { testId: runId, checkId: null, answer: "match" }, 404);
+  const { issues } = await put(runId, { testId, checkId: "judged", answer: "match" }, 400);
+  assert.deepEqual(issues, [{ path: "answer", message: "Must be pass or fail." }]);
+  await put(runId, { testId, checkId: null, answer: "fail" }, 400);
+  await put(runId, { testId, checkId: null, answer: "match", note: "x".repeat(2_001) }, 400);
+});
+
+test("agreement is counted by judge and by test, with its interval and confusion, and an unsure match is a match", async () => {
+  const { project, testId, runId } = await evaluated();
+  project.server.script = obliging({ label: () => "unsure", verdict: () => "not_met" });
+  const [run] = (await project.judged(await project.converse("In Lyon.", "Has my parcel left?"))).runs;
+  await put(runId, { testId, checkId: "judged", answer: "pass" });
+  await put(runId, { testId, checkId: null, answer: "no_match" });
+  await put(run.id, { testId, checkId: "judged", answer: "fail" });
+  await put(run.id, { testId, checkId: null, answer: "match" });
+  // As if another model had judged it; the service notices a new one within a second.
+  await service.db.pool.query("update labels set model = 'other-model' where run_id = $1", [run.id]);
+  const all = await project.get(`/api/projects/${project.projectId}/agreement`);
+  assert.deepEqual([all.labels, all.agreed, all.share], [4, 3, 0.75]);
+  assert.deepEqual([all.low.toFixed(3), all.high.toFixed(3)], ["0.301", "0.954"]);
+  assert.deepEqual(
+    all.judges.map((judge: Read) => [judge.model, judge.agreed, judge.labels]),
+    [
+      ["other-model", 2, 2],
+      ["local-model", 1, 2],
+    ],
+  );
+  assert.deepEqual(
+    all.tests.map((one: Read) => [one.testId, one.labels, one.judges.length]),
+    [[testId, 4, 2]],
+  );
+  assert.deepEqual(
+    all.confusion.map(({ judged, answer, count }: Read) => `${judged} ${answer} ${count}`).toSorted(),
+    ["fail fail 1", "match no_match 1", "pass pass 1", "unsure match 1"],
+  );
+  const wrong = await project.get(`/api/projects/${project.projectId}/labels?agrees=false&testId=${testId}`);
+  assert.deepEqual(
+    wrong.items.map((item: Read) => [item.runId, item.checkId, item.userInput]),
+    [[runId, null, userInput]],
+  );
+  const none = await project.get(`/api/projects/${project.projectId}/agreement?agentId=${testId}`);
+  assert.deepEqual([none.labels, none.share, none.tests], [0, null, []]);
+});
+
+const setOf = (project: JudgedProject): Promise<Read> =>
+  project.get(`/api/projects/${project.projectId}/labels/set`);
+
+test("a set has what the judge was asked, in pages, and goes with the trace", async () => {
+  const { project, testId, traceId, runId } = await evaluated();
+  await put(runId, { testId, checkId: "judged", answer: "fail", note: "Wrong city." });
+  await put(runId, { testId, checkId: null, answer: "match" });
+  const { kind, labels, nextCursor } = await setOf(project);
+  assert.deepEqual([kind, labels.length, nextCursor], ["labels", 2, null]);
+  const [match, check] = labels;
+  assert.deepEqual(match.question, { kind: "scenario", scenario, userInput });
+  assert.deepEqual([check.judged, check.answer, check.note], ["pass", "fail", "Wrong city."]);
+  const { questions, threshold, negate } = check.question;
+  assert.deepEqual([questions.length, threshold, negate], [1, 0.7, false]);
+  assert.deepEqual([questions[0].response, questions[0].criteria], [said, [semantic.criteria]]);
+  const path = `/api/projects/${project.projectId}/labels/set?limit=1`;
+  const first = await project.get(path);
+  const second = await project.get(`${path}&cursor=${first.nextCursor}`);
+  assert.deepEqual([...first.labels, ...second.labels], labels);
+  assert.equal(second.nextCursor, null);
+  await service.client.delete(`/api/traces/${traceId}`).expect(204);
+  assert.deepEqual((await setOf(project)).labels, []);
+  assert.equal((await project.get(`/api/projects/${project.projectId}/agreement`)).labels, 0);
+});
+
+test("a label on a trace that has changed since counts, but cannot be asked again", async () => {
+  const { project, testId, traceId, runId } = await evaluated();
+  await service.db.pool.query("update traces set revision = revision + 1 where id = $1", [traceId]);
+  const label = await put(runId, { testId, checkId: "judged", answer: "pass" });
+  assert.deepEqual([label.repeatable, traceId === label.traceId], [false, true]);
+  assert.deepEqual((await setOf(project)).labels, []);
+  assert.equal((await project.get(`/api/projects/${project.projectId}/agreement`)).labels, 1);
+});

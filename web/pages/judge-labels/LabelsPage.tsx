@@ -1,0 +1,84 @@
+// How well the judge agrees with people's labels: by judge, by test case, what it confused, and where to look first.
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import type { JudgeAgreement } from "../../../src/http/judge/label-schemas.ts";
+import { agreementQuery, type LabelScope, labelsQuery } from "../../queries/labels.ts";
+import "../../styles/judge.css";
+import "../../styles/labels.css";
+import { EmptyState, Loaded, MorePages } from "../../ui/State.tsx";
+import { ProjectFrame } from "../project/ProjectFrame.tsx";
+import { agreementText } from "./agreement.ts";
+import { Confusion } from "./Confusion.tsx";
+import { Disagreements } from "./Disagreements.tsx";
+import { JudgeTable, TestTable } from "./Tables.tsx";
+
+const route = getRouteApi("/member/projects/$projectId/settings/labels");
+
+export function LabelsPage() {
+  const { projectId } = route.useParams();
+  const { test: testId } = route.useSearch();
+  const scope: LabelScope = { projectId, ...(testId !== undefined && { testId }) };
+  const agreement = useQuery(agreementQuery(scope));
+  return (
+    <ProjectFrame part="Labels">
+      <p className="quiet">
+        On an evaluated trace, say whether the judge was right about a semantic check or a scenario match.
+        Here you see how often it agrees with people.
+      </p>
+      <Loaded query={agreement}>{data => <Content key={testId ?? ""} data={data} scope={scope} />}</Loaded>
+    </ProjectFrame>
+  );
+}
+
+function Content({ data, scope }: { data: JudgeAgreement; scope: LabelScope }) {
+  const { projectId, testId } = scope;
+  const all = testId !== undefined && (
+    <Link to="/projects/$projectId/settings/labels" params={{ projectId }} className="button">
+      All test cases
+    </Link>
+  );
+  if (data.labels === 0) {
+    return (
+      <EmptyState
+        icon="assert"
+        title={testId === undefined ? "No labels yet" : "No labels of this test case"}
+      >
+        <p className="quiet">Open an evaluated trace and press Right or Wrong below a judged check.</p>
+        {all}
+      </EmptyState>
+    );
+  }
+  const name = testId === undefined ? undefined : data.tests[0]?.name;
+  return (
+    <div className="stack labels">
+      <div className="line line-apart">
+        <h2>{name === undefined ? "All test cases" : <bdi>{name}</bdi>}</h2>
+        {all}
+      </div>
+      <p>
+        <strong>{agreementText(data)}</strong>
+      </p>
+      <Confusion counts={data.confusion} />
+      <JudgeTable judges={data.judges} />
+      {testId === undefined && <TestTable tests={data.tests} projectId={projectId} />}
+      <Wrong scope={scope} isNone={data.agreed === data.labels} />
+    </div>
+  );
+}
+
+function Wrong({ scope, isNone }: { scope: LabelScope; isNone: boolean }) {
+  const labels = useInfiniteQuery({ ...labelsQuery(scope, true), enabled: !isNone });
+  return (
+    <section className="stack-tight" aria-labelledby="labels-wrong">
+      <h2 id="labels-wrong">Look at these first</h2>
+      {isNone ? (
+        <p className="quiet">The judge agrees with every label.</p>
+      ) : (
+        <Loaded query={labels}>
+          {items => <Disagreements labels={items} projectId={scope.projectId} />}
+        </Loaded>
+      )}
+      <MorePages query={labels} />
+    </section>
+  );
+}

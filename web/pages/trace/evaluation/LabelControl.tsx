@@ -1,0 +1,131 @@
+// Says whether the judge was right about a check or a scenario match, with a note.
+import { useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import type { Label } from "../../../../src/http/judge/label-schemas.ts";
+import type { JudgedAnswer, LabelAnswer } from "../../../../src/model/judge/label.ts";
+import type { Failure } from "../../../api.ts";
+import { deleteLabel, saveLabel } from "../../../mutations/labels.ts";
+import { runLabelsQuery } from "../../../queries/labels.ts";
+import { Button } from "../../../ui/Button.tsx";
+import { FailureNotice } from "../../../ui/Notice.tsx";
+import { Popover } from "../../../ui/Popover.tsx";
+import { useTrace } from "./context.ts";
+import { Long } from "./Value.tsx";
+
+/** The two buttons by what the judge said: what each says, and the answer that it stands for. */
+const choices: Record<JudgedAnswer, [text: string, answer: LabelAnswer][]> = {
+  pass: [
+    ["Right", "pass"],
+    ["Wrong: it should fail", "fail"],
+  ],
+  fail: [
+    ["Right", "fail"],
+    ["Wrong: it should pass", "pass"],
+  ],
+  match: [
+    ["Right", "match"],
+    ["Wrong: it should not match", "no_match"],
+  ],
+  unsure: [
+    ["It should match", "match"],
+    ["It should not match", "no_match"],
+  ],
+  no_match: [
+    ["Right", "no_match"],
+    ["Wrong: it should match", "match"],
+  ],
+};
+
+/** `checkId` null: the scenario match. `about`: what the judge decided, for screen readers. */
+type LabelControlProps = { testId: string; checkId: string | null; judged: JudgedAnswer; about: string };
+
+export function LabelControl({ testId, checkId, judged, about }: LabelControlProps) {
+  const { labeling } = useTrace();
+  const queries = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Failure>();
+  if (!labeling) return null;
+  const label = labeling.labels.find(one => one.testId === testId && one.checkId === checkId);
+  const { runId } = labeling;
+
+  const change = async (work: () => ReturnType<typeof deleteLabel | typeof saveLabel>) => {
+    setBusy(true);
+    const answer = await work();
+    setFailure(answer.ok ? undefined : answer.failure);
+    await queries.invalidateQueries({ queryKey: ["labels"], refetchType: "none" });
+    await queries.refetchQueries({ queryKey: runLabelsQuery(runId).queryKey });
+    setBusy(false);
+    return answer.ok;
+  };
+  const save = (answer: LabelAnswer, note: string) =>
+    change(() => saveLabel(runId, { testId, checkId, answer, note }));
+
+  return (
+    <div className="label-control">
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a line with its legend. */}
+      <div className="line" role="group" aria-label={`Is the judge right about ${about}?`}>
+        <span className="quiet small">Is the judge right?</span>
+        {choices[judged].map(([text, answer]) => (
+          <Button
+            key={answer}
+            small
+            busy={busy}
+            aria-pressed={label?.answer === answer}
+            onClick={() => void (label?.answer !== answer && save(answer, label?.note ?? ""))}
+          >
+            {text}
+          </Button>
+        ))}
+        {label && (
+          <>
+            <Popover
+              small
+              look="plain"
+              title="Note"
+              panel={close => (
+                <Note
+                  label={label}
+                  busy={busy}
+                  onSave={async note => {
+                    if (await save(label.answer, note)) close();
+                  }}
+                />
+              )}
+            >
+              {label.note === "" ? "Add note" : "Edit note"}
+            </Popover>
+            <Button small look="plain" busy={busy} onClick={() => void change(() => deleteLabel(label.id))}>
+              Remove label
+            </Button>
+          </>
+        )}
+      </div>
+      {label && label.note !== "" && (
+        <p className="label-note">
+          <Long text={label.note} />
+        </p>
+      )}
+      <FailureNotice failure={failure} />
+    </div>
+  );
+}
+
+type NoteProps = { label: Label; busy: boolean; onSave: (note: string) => Promise<void> };
+
+function Note({ label, busy, onSave }: NoteProps) {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    void onSave(String(new FormData(event.currentTarget).get("note")));
+  };
+  return (
+    <form className="panel-form label-form" onSubmit={submit}>
+      <label className="stack-tight">
+        Note
+        <textarea className="input" name="note" rows={4} maxLength={2_000} defaultValue={label.note} />
+      </label>
+      <Button type="submit" busy={busy}>
+        Save note
+      </Button>
+    </form>
+  );
+}
