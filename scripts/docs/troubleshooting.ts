@@ -69,6 +69,10 @@ const notices: Record<Notice, [what: string, todo: string]> = {
     "The trace changed after its last evaluation.",
     "Send the conversation under a new identity to have it evaluated.",
   ],
+  trace_differs: [
+    "In a manual run Onlooker received another HTTP status or reply than the trace has, and evaluated what it received.",
+    "Compare both in the test run; check what changes the reply between the agent and its caller.",
+  ],
   no_trace_arrived: [
     "In a manual run the agent sent no trace, so only reply, status and timing were checked.",
     "Continue the request's `traceparent`, or send the trace with the same `x-request-id`; see [Manual runs](manual-runs.md#the-trace-of-a-turn).",

@@ -5,7 +5,7 @@ import { whyNotEligible } from "../../model/test-case/eligibility.ts";
 import type { TestCase } from "../../model/test-case/test-case.ts";
 import type { Notice, TraceKind } from "../../model/trace/trace.ts";
 import { decodeDetail } from "../../store/runs/detail.ts";
-import type { RunRow, RunWithDetail } from "../../store/runs/read.ts";
+import type { RunOfTrace, RunRow, RunWithDetail } from "../../store/runs/read.ts";
 import type { ListedTrace as ListedTraceRow } from "../../store/traces/list.ts";
 import type { TraceRow } from "../../store/traces/read.ts";
 import type { OutlinePart } from "../../trace-reader.ts";
@@ -92,7 +92,7 @@ export function listedTraceView({ run, ...trace }: ListedTraceRow): ListedTrace 
 export function traceDetailView(
   row: TraceRow,
   { trace, derived, revision }: LoadedTrace,
-  runs: RunWithDetail[],
+  runs: RunOfTrace[],
   tests: TestCase[],
 ) {
   return {
@@ -123,7 +123,7 @@ export function traceDetailView(
 export function traceOutlineView(
   row: TraceRow,
   head: OutlinePart["head"],
-  runs: RunWithDetail[],
+  runs: RunOfTrace[],
   tests: TestCase[],
 ) {
   return {
@@ -140,11 +140,12 @@ function noticesOf(kind: TraceKind, notices: Notice[]): Notice[] {
 }
 
 /** Runs, tests and notices of the trace at this revision. */
-function judgedView(derived: Notice[], revision: number, runs: RunWithDetail[], tests: TestCase[]) {
+function judgedView(derived: Notice[], revision: number, runs: RunOfTrace[], tests: TestCase[]) {
   const completed = runs.find(run => run.state === "completed");
   const notices = [...derived];
   if (completed?.routing === "unavailable") notices.push("routing_unavailable");
   if (completed && completed.revision !== revision) notices.push("judged_earlier_revision");
+  if (runs.some(run => run.traceDiffers)) notices.push("trace_differs");
   const latest = completed ?? runs[0] ?? null;
   return {
     run: latest && runView(latest),

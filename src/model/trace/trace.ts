@@ -64,7 +64,8 @@ export type Notice =
   | "no_timing"
   | "other_convention"
   | "judged_earlier_revision"
-  | "no_trace_arrived";
+  | "no_trace_arrived"
+  | "trace_differs";
 
 /** A text and its source. */
 export type FoundText = { text: string; spanId: string; attribute: string };

@@ -8,6 +8,7 @@ import { type Database, transaction } from "../db.ts";
 import type { Listing } from "../listing.ts";
 import { multiRow } from "../multi-row.ts";
 import { type RunWithDetail, runColumns, withJudging } from "./read.ts";
+import { differingTurn } from "./turns.ts";
 
 export type NewLaunch = { agentId: string; createdBy: string; source: LaunchSource; tests: TestCase[] };
 
@@ -115,7 +116,6 @@ export async function findManualRun(db: Database, id: string): Promise<ComparedR
 // Searched as text in SQL, so that long documents are not sent here. Quotes inside JSON strings are escaped, so only the
 // key itself matches.
 const unseenTurn = `strpos(u.document, '"arrived":false') > 0`;
-const differingTurn = `strpos(u.document, '"statusInTrace":') > 0 or strpos(u.document, '"replyInTrace":') > 0`;
 
 // A test is flaky by its last runs of the same version, including this one.
 const flakyRuns = 10;

@@ -5,6 +5,7 @@ import { type JudgeUseSum, sumJudgeUse } from "../judge/calls.ts";
 import { clockSlackMs, hourMs, idAt, type Listing, timeOfId } from "../listing.ts";
 import { type Look, type SearchBudget, scan } from "../scan.ts";
 import { decodeDetail } from "./detail.ts";
+import { differingTurn } from "./turns.ts";
 
 export type RunRow = {
   id: string;
@@ -59,10 +60,17 @@ export async function findRun(db: Database, id: string): Promise<RunWithDetail |
   return (await withJudging(db, rows))[0];
 }
 
+/** `traceDiffers`: a manual run received another status or reply for it. */
+export type RunOfTrace = RunWithDetail & { traceDiffers: boolean };
+
 /** Every run of a trace, newest first, including manual runs in which the trace is one of several turns. */
-export async function listRunsOfTrace(db: Database, traceId: string): Promise<RunWithDetail[]> {
-  const { rows } = await db.pool.query<Row>(
-    `select ${runColumns}, r.detail from runs r
+export async function listRunsOfTrace(db: Database, traceId: string): Promise<RunOfTrace[]> {
+  const { rows } = await db.pool.query<Row & { traceDiffers: boolean }>(
+    `select ${runColumns}, r.detail,
+        exists (
+          select from run_turns u where u.run_id = r.id and u.trace_id = $1 and (${differingTurn})
+        ) as "traceDiffers"
+      from runs r
       where r.id = any (array(
         select id from runs where trace_id = $1 union select run_id from run_turns where trace_id = $1
       )) order by r.id desc`,

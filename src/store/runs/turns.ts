@@ -3,6 +3,9 @@ import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { cutReply, type RunTurn } from "../../model/run/launch.ts";
 import type { Database } from "../db.ts";
 
+/** As SQL over `run_turns u`. Quotes inside JSON strings are escaped, so only the keys themselves match. */
+export const differingTurn = `strpos(u.document, '"statusInTrace":') > 0 or strpos(u.document, '"replyInTrace":') > 0`;
+
 /** Updates a turn with its reply or its trace. A longer text is stored whole, but `listTurns` reads the start of it. */
 export async function saveTurn(db: Database, runId: string, turn: RunTurn): Promise<void> {
   const text = turn.text && cutReply(turn.text);

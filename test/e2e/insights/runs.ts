@@ -235,6 +235,10 @@ test("a failed call fails the test, and the turn shows what the agent's trace sa
   await page.setViewportSize({ width: 320, height: 640 });
   await assertReflows(page);
   await shoot(page, "agent-error-narrow");
+  await page.getByRole("link", { name: "Open trace" }).click();
+  await page.getByText("Onlooker received another reply or status than this trace has").waitFor();
+  await page.getByRole("link", { name: "Compare both in the test run" }).click();
+  await heading(page, "Never in Paris").waitFor();
 });
 
 test("a test run whose judge was unavailable is not fully evaluated, and is re-evaluated without another call", async t => {

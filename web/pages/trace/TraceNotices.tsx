@@ -212,6 +212,15 @@ const noticeTexts: Record<NoticeCode, (trace: TraceOutline, evaluating: boolean)
       not answer, so only “Always run” tests ran.
     </>
   ),
+  trace_differs: trace => {
+    const run = trace.runs.find(({ launchId }) => launchId !== null);
+    return (
+      <>
+        <b>Onlooker received another reply or status than this trace has</b>, and evaluated what it received.{" "}
+        {run && <RunLink run={run} />}
+      </>
+    );
+  },
   no_trace_arrived: () => (
     <>
       <b>The agent sent no trace for this turn.</b> Onlooker built this one from the request and the reply. To
@@ -258,6 +267,18 @@ const noticeTexts: Record<NoticeCode, (trace: TraceOutline, evaluating: boolean)
     </>
   ),
 };
+
+function RunLink({ run: { id, launchId } }: { run: RunDetail }) {
+  const { projectId, agentId } = route.useParams();
+  return (
+    <Link
+      to="/projects/$projectId/agents/$agentId/runs/$launchId/$runId"
+      params={{ projectId, agentId, launchId: launchId!, runId: id }}
+    >
+      Compare both in the test run
+    </Link>
+  );
+}
 
 function Orphans({ trace }: { trace: TraceOutline }) {
   const ids = new Set(trace.spans.map(({ spanId }) => spanId));
